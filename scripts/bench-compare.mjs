@@ -44,7 +44,7 @@ const formatNumber = (value) => (value >= 100 ? value.toFixed(0) : value.toPreci
 /** Below this quotient a row counts as slower. */
 const SLOWER = 0.95;
 
-/** One line per row: both medians, and the quotient of each round; above 1 this checkout is better. */
+/** One line per row: both medians, and the quotient of each round. Above 1 this checkout is better. */
 export function linesOf(otherRounds, ownRounds) {
   const [first = []] = ownRounds;
   return first.map(({ id, label, unit }) => {
@@ -69,14 +69,14 @@ export function linesOf(otherRounds, ownRounds) {
 export const isSlower = (lines) =>
   lines.some(([, , , , quotient]) => Number.parseFloat(quotient) < SLOWER);
 
-/** Compares with `flags.compare`; returns the exit code, 1 if a row is slower by more than 5 %. */
+/** Compares with `flags.compare`. Returns the exit code, 1 if a row is slower by more than 5 %. */
 export async function compare(root, flags, exitWithError) {
   let commit;
   try {
     commit = git(root, 'rev-parse', '--verify', `${flags.compare}^{commit}`);
   } catch {
     return exitWithError(
-      `--compare takes a commit, a branch or a tag; ${flags.compare} is not one.`,
+      `--compare takes a commit, a branch or a tag. ${flags.compare} is not one.`,
     );
   }
   const other = checkout(root, commit);

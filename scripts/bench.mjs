@@ -12,7 +12,7 @@ import { ensureInstalled, hasLockedPackages } from './install.mjs';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const bench = path.join(root, 'bench');
 const NO_PGBENCH =
-  'pgbench is missing; ledger and execute are measured with it. On Debian: apt-get install postgresql';
+  'pgbench is missing. Ledger and execute are measured with it. On Debian: apt-get install postgresql';
 
 /** Groups of rows, by the number that their ids start with. */
 const GROUPS = [
@@ -50,7 +50,7 @@ function exitWithError(line) {
   process.exit(2);
 }
 
-/** Names of the groups; a number is accepted as well. */
+/** Names of the groups. A number is accepted as well. */
 const groupsOf = (text) => text.split(',').map((word) => GROUPS[Number(word) - 1] ?? word);
 
 function readFlags(argv) {
@@ -74,7 +74,7 @@ function readFlags(argv) {
   if (flags.payments !== undefined && !(flags.payments >= 1_000))
     exitWithError('--payments takes a number of at least 1000.');
   if (flags.node && spawnSync(flags.node, ['--version']).status !== 0)
-    exitWithError(`--node takes the path of a Node program; ${flags.node} is not one.`);
+    exitWithError(`--node takes the path of a Node program. ${flags.node} is not one.`);
   return flags;
 }
 

@@ -1,6 +1,6 @@
 // `npm run demo`: payments of a platform in half a minute, on a running server or on one that is
 // started for the demonstration. A customer is funded, pays a euro and a peso account, and has a
-// third payment returned by the bank; webhooks and ledger are shown. Every shown value is also checked:
+// third payment returned by the bank. Webhooks and ledger are shown. Every shown value is also checked:
 // exit code 0 means that all values were as expected. The steps are in demo/scenario.mjs.
 import { createPublicKey } from 'node:crypto';
 import { parseArgs } from 'node:util';
@@ -19,8 +19,8 @@ const RESTORE_MS = 5_000;
 const HELP = `npm run demo [-- FLAGS]
 Uses the server that runs on the data folder, or starts a separate one. To choose the server:
   --data-dir FOLDER       its data folder (.railhead), for the key of its webhooks and its ledger
-  --base-url URL          its address; default: from credentials.json
-  --client-id TEXT        credentials; default: from credentials.json
+  --base-url URL          its address. Default: from credentials.json
+  --client-id TEXT        credentials. Default: from credentials.json
   --client-secret TEXT`;
 
 /** Restores the webhook endpoint of a server that was already running. */

@@ -76,7 +76,7 @@ async function build(folder, base) {
   if (status !== 0) process.exit(status);
 }
 
-/** A server has its own reference and the viewer; the export contains both. */
+/** A server has its own reference and the viewer. The export contains both. */
 async function writeReferences(folder, base, isStatic) {
   const [{ ensureInstalled }, { ensureBuilt }] = [
     await import('./install.mjs'),

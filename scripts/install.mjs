@@ -124,7 +124,7 @@ function isRunning(pid) {
   }
 }
 
-/** The process that holds the lock; 0 if its id is not written yet; undefined without a lock. */
+/** The process that holds the lock. 0 if its id is not written yet, or undefined without a lock. */
 function holder() {
   try {
     const [name] = fs.readdirSync(LOCK);
@@ -171,7 +171,7 @@ function runNpm(args) {
   const [program, first] = script ? [process.execPath, [script]] : ['npm', []];
   return spawnSync(program, [...first, ...args], {
     cwd: root,
-    // npm's output goes to standard error; standard output belongs to the calling command.
+    // npm's output goes to standard error. Standard output belongs to the calling command.
     stdio: ['ignore', 'ignore', 2],
     shell: !script && process.platform === 'win32',
   });
@@ -189,7 +189,7 @@ function install({ dev, fresh }) {
   if (status !== 0) {
     const reason = error
       ? `npm cannot be run: ${error.message}`
-      : `npm ${command[0]} failed; see its messages above`;
+      : `npm ${command[0]} failed. See its messages above`;
     print(`The packages are not installed: ${reason}.`);
     process.exit(1);
   }
@@ -197,7 +197,7 @@ function install({ dev, fresh }) {
   print(`Packages installed in ${((performance.now() - start) / 1000).toFixed(1)} s.`);
 }
 
-/** Installs missing packages; `dev` includes packages of the tests. Exits if that fails. */
+/** Installs missing packages. `dev` includes packages of the tests. Exits if that fails. */
 export async function ensureInstalled({ dev }) {
   checkNode();
   if (!findMissing(dev)) return;

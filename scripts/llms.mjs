@@ -5,7 +5,7 @@ import path from 'node:path';
 
 const HEAD = '# Railhead\n\n> A payments platform that you run yourself, behind one HTTP API.\n';
 
-/** Headings, tables, fences and quotes are not the first paragraph; `Date:` is a line of decisions. */
+/** Headings, tables, fences and quotes are not the first paragraph. `Date:` is a line of decisions. */
 const PARAGRAPH = /^(?![#|`>]|Date: )\S/;
 const ITEM = /^(?:- |\d+\. )/;
 
@@ -13,7 +13,7 @@ const withoutLinks = (markdown) =>
   markdown.replaceAll(/\[([^\]]+)\]\([^)]*\)(?:\{[^}]*\})?/g, '$1');
 
 /**
- * The first sentence of the first paragraph, on one line; for a decision, the first that states it.
+ * The first sentence of the first paragraph, on one line. For a decision, the first that states it.
  */
 export function firstSentence(markdown) {
   const decision = /^(?:## (?:Decision|Answer)\n|\*\*(?:Decision|Answer)\.\*\*\s+)([\s\S]*)/m.exec(

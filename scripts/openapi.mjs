@@ -1,4 +1,4 @@
-// Writes the OpenAPI documents, and the JSON schema of the file with providers, from the contracts; with
+// Writes the OpenAPI documents, and the JSON schema of the file with providers, from the contracts. With
 // --check it verifies that the files are current.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';

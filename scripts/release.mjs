@@ -78,7 +78,7 @@ const npmPack = (folder, out) =>
     stdio: ['ignore', 'ignore', 'inherit'],
   });
 
-/** package.json of the release; the package of npm installs the database of its platform. */
+/** package.json of the release. The package of npm installs the database of its platform. */
 function packageJson({ version }, isPackage) {
   const { license, engines, optionalDependencies } = readJson(inRoot('server', 'package.json'));
   const { description } = readJson(inRoot('package.json'));

@@ -1,4 +1,4 @@
-// Writes docs/states.md from the state tables; with --check it verifies that the file is current.
+// Writes docs/states.md from the state tables. With --check it verifies that the file is current.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { ensureBuilt } from './build.mjs';

@@ -24,7 +24,7 @@ const isShort = has('--short');
 const files = isShort ? ['server/test/cluster/failover.test.ts'] : [];
 const args = ['run', '--config', config, ...files, ...vitestArguments];
 const isFullRun = vitestArguments.length === 0 && !has('--system') && !has('--cluster');
-// A shard is a part of the suite; the replies of all parts together are not collected.
+// A shard is a part of the suite. The replies of all parts together are not collected.
 const isWholeSuite = vitestArguments.every((word) => word.startsWith('--shard='));
 const named = has('--system') ? 'system' : has('--cluster') ? 'cluster' : undefined;
 const suite = named ?? (isWholeSuite ? 'main' : undefined);
@@ -37,7 +37,7 @@ const env = {
   ...(isShort ? { RAILHEAD_TEST_LENGTH: 'short' } : {}),
 };
 const child = spawn(process.execPath, [vitest, ...args], { cwd: root, stdio: 'inherit', env });
-// Ctrl-C reaches both processes; vitest ends the run and stops the database. Other signals reach
+// Ctrl-C reaches both processes. Vitest ends the run and stops the database. Other signals reach
 // only this process and are passed on.
 process.on('SIGINT', () => undefined);
 for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));

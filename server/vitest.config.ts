@@ -20,7 +20,7 @@ const ATTACK = 'server/test/attack/**';
 /** Tests of a database cluster, which need Debian's packages: `npm run test:cluster`. */
 const CLUSTER = 'server/test/cluster/**';
 const TESTS = ['server/src/**/*.test.ts', 'server/test/**/*.test.ts', 'bench/src/**/*.test.ts'];
-/** `scripts/test.mjs` sets it; absent: all tests, of which the command line selects some. */
+/** `scripts/test.mjs` sets it. Absent: all tests, of which the command line selects some. */
 const suite = process.env.RAILHEAD_TEST_SUITE;
 
 /** Files that take half a minute and more run first, so that no worker is left alone with one at the end. */
@@ -69,7 +69,7 @@ export default defineConfig({
     isolate: false,
     // The next run reads what this one has compiled, for example the second suite of .ci/run.
     experimental: { fsModuleCache: true },
-    // Files share two cores with PostgreSQL; slow is not wrong, hanging is.
+    // Files share two cores with PostgreSQL. Slow is not wrong, hanging is.
     testTimeout: 20_000,
     hookTimeout: 30_000,
     teardownTimeout: 30_000,

@@ -1,5 +1,5 @@
 // `npm run bench`: measures every row together with its peer and prints one table. Progress goes to
-// standard error; the table, the environment and missed targets go to standard output.
+// standard error. The table, the environment and missed targets go to standard output.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -32,14 +32,14 @@ import { jsonOf, remarksOf, shortfalls, tableOf, timesOf } from './table/table.t
 interface Options {
   root: string;
   quick: boolean;
-  /** Groups of rows to run; all if empty. */
+  /** Groups of rows to run. All if empty. */
   only: readonly string[];
-  /** Rounds per row; 0 uses the default. */
+  /** Rounds per row. 0 uses the default. */
   rounds: number;
-  /** Writes processor profiles and statement statistics; slightly slower. */
+  /** Writes processor profiles and statement statistics. Slightly slower. */
   profile: boolean;
   logLevel: string;
-  /** The Node program of the server under test; defaults to the program that runs the bench. */
+  /** The Node program of the server under test. Defaults to the program that runs the bench. */
   node?: string | undefined;
   /** Payments of the large database of `operator-lists`. */
   payments?: number | undefined;
@@ -48,7 +48,7 @@ interface Options {
 }
 
 /**
- * Order of the groups: reads before rows that write. The execute rows stop the shared server; later
+ * Order of the groups: reads before rows that write. The execute rows stop the shared server. Later
  * rows on its database start their own servers.
  */
 const GROUPS: readonly [string, (bench: Bench) => Promise<Row[]>][] = [
@@ -133,7 +133,7 @@ async function measure(options: Options, bench: Bench): Promise<void> {
     try {
       rows.push(...(await run(bench)));
     } catch (error) {
-      // Processes of this group may still be running, so the measurement stops; completed rows keep their
+      // Processes of this group may still be running, so the measurement stops. Completed rows keep their
       // results.
       console.error(`${name} was not measured, nor were the groups after it:`, error);
       process.exitCode = 1;

@@ -1,7 +1,7 @@
 // `npm run deploy:check`: checks the files of deploy/ without a container engine or a cluster. Parsers and a
 // linter check the Dockerfile and the compose file. Each Kubernetes resource is compiled against the types of
 // its API, where an unknown field is an error. Names that files refer to must exist. Installed Debian programs
-// check their configuration; the output lists absent programs.
+// check their configuration. The output lists absent programs.
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -27,7 +27,7 @@ function install() {
   if (status !== 0) process.exit(1);
 }
 
-/** The output of a failed program; empty after a success, undefined if the program is not installed. */
+/** The output of a failed program. Empty after a success, undefined if the program is not installed. */
 function failureOf(program, args, options = {}) {
   const { error, status, stdout, stderr } = spawnSync(program, args, {
     encoding: 'utf8',
@@ -163,7 +163,7 @@ function typeErrors(resources) {
   });
 }
 
-/** Pod template of a workload; undefined for other resources. */
+/** Pod template of a workload, or undefined for other resources. */
 const podOf = ({ kind, spec }) =>
   ['Deployment', 'Job'].includes(kind) ? spec.template : undefined;
 

@@ -81,7 +81,7 @@ function buildImage(file) {
   if (bytes > MAX_BYTES) throw new Error(`the image is larger than ${MAX_BYTES / 1e6} MB`);
 }
 
-/** Starts PostgreSQL with its socket in `sockets`; returns a function that stops it. */
+/** Starts PostgreSQL with its socket in `sockets`. Returns a function that stops it. */
 async function startPostgres(sockets) {
   const binaries = run('bash', ['-c', 'ls -d /usr/lib/postgresql/*/bin | tail -1']);
   const data = at('data');
@@ -126,7 +126,7 @@ async function startPostgres(sockets) {
   };
 }
 
-/** Sends a request from within the container; returns the status and the body. */
+/** Sends a request from within the container. Returns the status and the body. */
 const request = (name, address) => {
   const script = `fetch('http://127.0.0.1:4000${address}').then(async (r) => console.log(r.status, await r.text()))`;
   return podman('exec', name, 'node', '-e', script);

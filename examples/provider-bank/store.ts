@@ -16,9 +16,9 @@ export interface Payment {
   readonly order: { readonly end_to_end_id: string } & Readonly<Record<string, unknown>>;
   /** Time of the last attempt to send the order, in milliseconds since 1970. */
   sentAt: number;
-  /** ID that the bank assigned; absent before its response. */
+  /** ID that the bank assigned. Absent before its response. */
   paymentId?: string;
-  /** The latest state that the bank reported; absent before. */
+  /** The latest state that the bank reported. Absent before. */
   state?: TransferState;
 }
 

@@ -1,6 +1,6 @@
 // The platform's backend: serves the page and relays the calls listed in relay.mjs. Only the backend
 // has the API credentials, and it never receives a private key. A visit starts with an e-mail
-// address; reads and payments require a session of the API.
+// address. Reads and payments require a session of the API.
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { client, enter, rejection, routesOf } from './relay.mjs';

@@ -1,4 +1,4 @@
-// The calls that the page may use, and the API call for each; all others are rejected. Every call is
+// The calls that the page may use, and the API call for each. All others are rejected. Every call is
 // restricted to the wallet of the visit, independent of the parameters of the page.
 
 import { createHash } from 'node:crypto';
@@ -157,7 +157,7 @@ const sandboxRoutes = (call) => ({
     call('POST', `/sandbox/internal-accounts/${accountId}/fund`, { amount: TEST_FUNDS }),
 });
 
-/** All calls as `{ pattern, handle }`; the pattern matches method and path. */
+/** All calls as `{ pattern, handle }`. The pattern matches method and path. */
 export function routesOf(call, { sandbox }) {
   /** Checked for every call, because a session can be revoked on another device. */
   async function checkSignedIn(visit) {

@@ -27,7 +27,7 @@ function credentials() {
   }
 }
 
-/** The files of the page; the script bundles the libraries and the pinned key. */
+/** The files of the page. The script bundles the libraries and the pinned key. */
 async function buildPage() {
   const { build } = await import('esbuild');
   const { outputFiles } = await build({

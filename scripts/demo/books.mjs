@@ -25,7 +25,7 @@ export function operator({ dataDir, env }, signal) {
 
 const MEANING = { pending: 'held', void: 'hold voided' };
 
-/** Change of an account's balance by these postings; held amounts are excluded. */
+/** Change of an account's balance by these postings. Held amounts are excluded. */
 export const balanceChange = (postings, account) =>
   postings
     .filter(({ phase }) => phase === 'posted' || phase === 'post')
@@ -36,7 +36,7 @@ export const balanceChange = (postings, account) =>
     );
 
 /**
- * `names` contains display names of accounts; others, such as `system:sandbox:fees:USD`, are shown
+ * `names` contains display names of accounts. Others, such as `system:sandbox:fees:USD`, are shown
  * unchanged. */
 export function printPostings(postings, names) {
   const nameOf = (id) =>

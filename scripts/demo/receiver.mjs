@@ -19,7 +19,7 @@ function descriptionOf({ type, data }) {
   return data.fullName ?? '';
 }
 
-/** Balance events of one account may arrive out of order; their IDs sort by creation. */
+/** Balance events of one account may arrive out of order. Their IDs sort by creation. */
 const inOrder = (subject, events) =>
   subject.startsWith('InternalAccount:')
     ? events.toSorted((a, b) => (a.id < b.id ? -1 : 1))
@@ -31,7 +31,7 @@ const matches = (event, expectedText) =>
   expectedText === event.type || expectedText === fullText(event);
 
 /**
- * Listens on a free port. `header` is the name of the signature header, `publicKey` verifies it;
+ * Listens on a free port. `header` is the name of the signature header, `publicKey` verifies it.
  * `isOurs` selects the events of the demonstration among those of the platform.
  */
 export async function startReceiver({ publicKey, header, isOurs, signal }) {
@@ -41,16 +41,16 @@ export async function startReceiver({ publicKey, header, isOurs, signal }) {
   const expected = {};
   let failure;
 
-  /** Handles one request; returns its status. */
+  /** Handles one request. Returns its status. */
   function acceptRequest(body, signature = '') {
     if (!verify('sha256', body, publicKey, Buffer.from(signature, 'base64'))) {
       failure = new Error(`The ${header} of a webhook does not match the public key.`);
       return 401;
     }
     const event = JSON.parse(body.toString());
-    // An event of other clients; it is delivered again after the platform's endpoint is restored.
+    // An event of other clients. It is delivered again after the platform's endpoint is restored.
     if (!isOurs(event)) return 503;
-    // An event can be delivered repeatedly; duplicates are ignored.
+    // An event can be delivered repeatedly. Duplicates are ignored.
     if (!eventIds.has(event.id)) newEvents.push({ ...event, description: descriptionOf(event) });
     eventIds.add(event.id);
     return 200;

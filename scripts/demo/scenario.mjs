@@ -181,8 +181,8 @@ async function closeBooks(parts, owner, first, second, third) {
 }
 
 /**
- * Runs all steps; throws at the first unexpected result. `call` is the API client, `operate` the
- * operator's command; `customerRecord` receives the id of the created customer under its name.
+ * Runs all steps. Throws at the first unexpected result. `call` is the API client, `operate` the
+ * operator's command. `customerRecord` receives the id of the created customer under its name.
  */
 export async function runScenario(parts) {
   heading('A customer with funds');

@@ -17,7 +17,7 @@ const STOP_TIMEOUT_MS = 15_000;
 /** Settings of another server must not apply to this one. */
 const SETTING = /^(RAILHEAD_.*|DATABASE_URL|PORT|HOST|LOG_LEVEL|NODE_ENV)$/;
 
-/** `credentials.json` of a data folder; undefined until it is complete. */
+/** `credentials.json` of a data folder, or undefined until it is complete. */
 function credentialsIn(dataDir) {
   try {
     return JSON.parse(fs.readFileSync(path.join(dataDir, 'credentials.json'), 'utf8'));

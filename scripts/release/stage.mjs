@@ -14,7 +14,7 @@ const FOR_COMPILERS = /\.a$|\/pgxs\/|\/pkgconfig\//;
 
 const readJson = (file) => JSON.parse(fs.readFileSync(file, 'utf8'));
 
-/** Copies a folder without links; `isUsed` selects files by their path in it. */
+/** Copies a folder without links. `isUsed` selects files by their path in it. */
 function copyFolder(from, to, isUsed = () => true) {
   for (const entry of fs.readdirSync(from, { recursive: true, withFileTypes: true })) {
     const name = path.relative(from, path.join(entry.parentPath, entry.name));
@@ -25,7 +25,7 @@ function copyFolder(from, to, isUsed = () => true) {
   }
 }
 
-/** Bundles the server without its packages' comments; returns the folders of these packages. */
+/** Bundles the server without its packages' comments. Returns the folders of these packages. */
 async function bundleServer(root, folder) {
   const sources = [];
   const { metafile } = await bundle(path.join(folder, 'server', 'dist'), sources, {
@@ -48,13 +48,13 @@ async function writeViewer(root, folder) {
   fs.writeFileSync(file, files['reference-viewer.js']);
 }
 
-/** Copies a bundle of Vite; returns the folders of its packages. */
+/** Copies a bundle of Vite. Returns the folders of its packages. */
 function copyBundle(from, to, base, withoutFiles) {
   copyFolder(from, to, (name) => ![LIST, ...withoutFiles].includes(name));
   return readJson(path.join(from, LIST)).map((each) => path.join(base, each));
 }
 
-/** Writes all files except package.json and the database; returns the folders of its packages. */
+/** Writes all files except package.json and the database. Returns the folders of its packages. */
 export async function stage(root, folder) {
   const inRoot = (...names) => path.join(root, ...names);
   const inFolder = (...names) => path.join(folder, ...names);
@@ -79,7 +79,7 @@ export async function stage(root, folder) {
   return packages;
 }
 
-/** Adds PostgreSQL; returns the folder of its package and its shared libraries. */
+/** Adds PostgreSQL. Returns the folder of its package and its shared libraries. */
 export function addDatabase(root, folder, platform) {
   const name = path.join('node_modules', DATABASE, platform);
   const from = path.join(root, name);

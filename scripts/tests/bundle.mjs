@@ -34,7 +34,7 @@ export function countOf(values, name, fallback) {
   throw new Error(`--${name} takes a number from 1.`);
 }
 
-/** The flags that `read` returns; prints its error with `usage` and exits otherwise. */
+/** The flags that `read` returns. Prints its error with `usage` and exits otherwise. */
 export function flagsOrExit(read, usage) {
   try {
     return read();

@@ -33,7 +33,7 @@ import type { DataKeys } from './runtime/security/data-keys.ts';
 import { type KeyRing, openKeyRing } from './runtime/security/key-ring.ts';
 import { checkSigningKeys } from './runtime/security/keys.ts';
 
-/** Provider of the funding details of an environment; undefined without such a connector. */
+/** Provider of the funding details of an environment, or undefined without such a connector. */
 export type FundingOf = (environment: Mode) => FundingPort | undefined;
 
 /** Credentials of a platform. */
@@ -205,7 +205,7 @@ export async function firstStart(
 }
 
 /**
- * Prepares a migrated database for the first change set; returns the signing keys, which are started and
+ * Prepares a migrated database for the first change set. Returns the signing keys, which are started and
  * stopped together with the keys of the installation.
  */
 export async function prepareDatabase(

@@ -1,5 +1,5 @@
 // The composition: the features, connectors, jobs and loops of the server. It is the only file that
-// references all of them; the process (main.ts), the operator's command and the tests use it.
+// references all of them. The process (main.ts), the operator's command and the tests use it.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
@@ -103,45 +103,45 @@ import { filePartsOf } from './startup.ts';
 
 export interface Settings extends RetentionOptions {
   databaseUrl: string;
-  /** Limits of connections to the database; default `CONNECTION_LIMITS`. */
+  /** Limits of connections to the database. Default `CONNECTION_LIMITS`. */
   connectionLimits?: ConnectionLimits | undefined;
   masterKey: Uint8Array;
   serviceNamePrefix: string;
-  /** Roles of the server; default: all. */
+  /** Roles of the server. Default: all. */
   roles?: readonly Role[] | undefined;
   /** The server as one of several processes that share a port. */
   process?: ProcessSettings | undefined;
-  /** Connectors of production platforms; default: the manual rail only. */
+  /** Connectors of production platforms. Default: the manual rail only. */
   connectors?: ConnectorSettings | undefined;
   /** Storage of files. */
   files: StorageSettings;
   /** Absent: no limits. */
   rateLimits?: Partial<RateLimits> | undefined;
-  /** Proxies whose X-Forwarded-For header is trusted; default: none. */
+  /** Proxies whose X-Forwarded-For header is trusted. Default: none. */
   trustedProxies?: readonly string[] | undefined;
-  /** Base URL for clients; default: the listening address. */
+  /** Base URL for clients. Default: the listening address. */
   publicUrl?: string | undefined;
-  /** Folder of the built documentation site; default `site/dist`. */
+  /** Folder of the built documentation site. Default `site/dist`. */
   siteFolder?: string | undefined;
-  /** Maximum idle time of a connection; default 90 s. */
+  /** Maximum idle time of a connection. Default 90 s. */
   stalledMs?: number | undefined;
-  /** Whether sandbox platforms may use webhook endpoints on this machine; default true. */
+  /** Whether sandbox platforms may use webhook endpoints on this machine. Default true. */
   loopbackWebhooks?: boolean | undefined;
-  /** Waiting period of an account recovery; absent: disabled. */
+  /** Waiting period of an account recovery. Absent: disabled. */
   walletRecoveryMs?: number | undefined;
-  /** Time between two verifications of the ledger; default 0: none. */
+  /** Time between two verifications of the ledger. Default 0: none. */
   ledgerCheckMs?: number | undefined;
-  /** Retention of messages of providers; default 400 days. */
+  /** Retention of messages of providers. Default 400 days. */
   providerMessageRetentionMs?: number | undefined;
-  /** `on`: the operator API is on the same port (default); `off`; or a separate port. */
+  /** `on`: the operator API is on the same port (default). `off`, or a separate port. */
   operatorApi?: OperatorApiSetting | undefined;
-  /** Whether operators have the console; default false. */
+  /** Whether operators have the console. Default false. */
   console?: boolean | undefined;
-  /** Address at which operators sign in; default: the public URL. */
+  /** Address at which operators sign in. Default: the public URL. */
   operatorUrl?: string | undefined;
-  /** Collector of traces; absent: none. */
+  /** Collector of traces. Absent: none. */
   tracing?: TracingSettings | undefined;
-  /** Identity provider of operators; absent: none. */
+  /** Identity provider of operators. Absent: none. */
   operatorOidc?: IdentityProviderSettings | undefined;
 }
 
@@ -161,7 +161,7 @@ export interface App {
   deliverer: ReturnType<typeof createDeliverer>;
   openApi(): Promise<unknown>;
   readiness: Readiness;
-  /** Starts to accept requests; returns the address. */
+  /** Starts to accept requests. Returns the address. */
   listen(at: { host: string; port: number }): Promise<{ port: number; origin: string }>;
   /** Closes each connection with its next reply. Call `stop` afterwards. */
   drain(draining: Draining): Promise<void>;
@@ -212,7 +212,7 @@ function sandboxWorldOf(
   };
 }
 
-/** The configured connectors; problems of their sources are logged. */
+/** The configured connectors. Problems of their sources are logged. */
 const connectorsOf = (
   { connectors, circuits }: Pick<ConnectorSettings, 'circuits'> & Pick<Settings, 'connectors'>,
   { effects, vault }: Runtime,
@@ -241,7 +241,7 @@ interface RecorderParts extends Pick<Settings, 'databaseUrl' | 'connectionLimits
 
 /**
  * Records requests on a connection whose commits do not wait for the disk. `ports` is for the
- * feature of recorded requests; the operations exist after the features.
+ * feature of recorded requests. The operations exist after the features.
  */
 function recorderOf(parts: RecorderParts, operations: () => readonly Operation[]) {
   const { databaseUrl, connectionLimits, effects, log, metrics } = parts;
@@ -291,7 +291,7 @@ interface Loops {
   jobs: Wakeable;
 }
 
-/** Wakes the loops that wait for events and for jobs; they are created later than the runtime. */
+/** Wakes the loops that wait for events and for jobs. They are created later than the runtime. */
 const wakeOf = (loops: () => Loops): Runtime['wake'] => ({
   events() {
     for (const each of loops().events) each.wake();

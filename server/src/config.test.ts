@@ -377,14 +377,14 @@ describe('readConfig', () => {
       'an unknown role',
       { RAILHEAD_ROLES: 'api,worker' },
       [],
-      'RAILHEAD_ROLES must be one or more of api, jobs, deliver, separated by commas; ' +
+      'RAILHEAD_ROLES must be one or more of api, jobs, deliver, separated by commas. ' +
         'this is not a role: "worker".',
     ],
     [
       'unknown roles',
       {},
       ['--roles', 'API,,jobs'],
-      '--roles must be one or more of api, jobs, deliver, separated by commas; ' +
+      '--roles must be one or more of api, jobs, deliver, separated by commas. ' +
         'these are not roles: "API", "".',
     ],
     [
@@ -400,13 +400,13 @@ describe('readConfig', () => {
       'a mistyped flag',
       {},
       ['--prot', '1'],
-      '--prot is not a setting; nearest match: --port. Try --help.',
+      '--prot is not a setting. Nearest match: --port. Try --help.',
     ],
     [
       'a mistyped flag that is not a setting',
       {},
       ['--verison'],
-      '--verison is not a setting; nearest match: --version. Try --help.',
+      '--verison is not a setting. Nearest match: --version. Try --help.',
     ],
     ['a stray word', {}, ['4001'], '4001 is not recognized. Settings have the form --port 4001.'],
     ['a flag without value', {}, ['--port'], '--port needs a value.'],

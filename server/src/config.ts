@@ -43,15 +43,15 @@ export interface Config {
   databaseUrl: string | undefined;
   /** Limits of connections to the database. */
   connectionLimits: ConnectionLimits;
-  /** Credentials of the first platform; undefined: generated. */
+  /** Credentials of the first platform, or undefined: generated. */
   client: { id: string; secret: string } | undefined;
   /** 32 bytes. Undefined, except in production: generated and stored in the data folder. */
   masterKey: Uint8Array | undefined;
-  /** File or command with the key instead; the file is absolute. */
+  /** File or command with the key instead. The file is absolute. */
   masterKeyFile: string | undefined;
   masterKeyCommand: string | undefined;
   serviceNamePrefix: string;
-  /** Requests or bytes per second; 0 sets no limit. */
+  /** Requests or bytes per second. 0 sets no limit. */
   rateLimits: {
     requests: number;
     quotes: number;
@@ -63,33 +63,33 @@ export interface Config {
   trustedProxies: readonly string[];
   logLevel: Level;
   production: boolean;
-  /** Connectors of platforms; files by their absolute paths. */
+  /** Connectors of platforms. Files by their absolute paths. */
   connectors: Omit<ConnectorValues, keyof StorageSettings>;
   /** Storage of customers' files: the bucket if one is set. Absolute. */
   files: StorageSettings;
-  /** Base URL for clients; undefined: the listening address. */
+  /** Base URL for clients, or undefined: the listening address. */
   publicUrl: string | undefined;
   /** Whether sandbox platforms may use webhook endpoints on this machine. */
   loopbackWebhooks: boolean;
   /** Whether the first start creates a sample customer. */
   sampleCustomer: boolean;
-  /** Waiting period of an account recovery; undefined: disabled. */
+  /** Waiting period of an account recovery, or undefined: disabled. */
   walletRecoveryMs: number | undefined;
   /** Retention of events. */
   eventRetentionMs: number;
   /** Retention of recorded requests. */
   requestRetentionMs: number;
-  /** Retention of archives of events and requests; 0: none are written. */
+  /** Retention of archives of events and requests. 0: none are written. */
   archiveRetentionMs: number;
-  /** Time between two verifications of the ledger; 0: none. */
+  /** Time between two verifications of the ledger. 0: none. */
   ledgerCheckMs: number;
   /** Retention of messages of providers. */
   providerMessageRetentionMs: number;
-  /** Address at which operators sign in; undefined: the public URL. */
+  /** Address at which operators sign in, or undefined: the public URL. */
   operatorUrl: string | undefined;
-  /** Collector of traces; undefined: none. */
+  /** Collector of traces, or undefined: none. */
   tracing: TracingSettings | undefined;
-  /** Identity provider of operators; undefined: none. */
+  /** Identity provider of operators, or undefined: none. */
   operatorOidc: IdentityProviderSettings | undefined;
   /** On the port of the server, on a separate port, or nowhere. */
   operatorApi: 'on' | 'off' | number;
@@ -148,14 +148,14 @@ export function splitFlags(argv: readonly string[]): {
   return { settings, otherArguments };
 }
 
-/** Flags of the command line; `--help` and `--version` are not settings. */
+/** Flags of the command line. `--help` and `--version` are not settings. */
 const FLAGS = ['help', 'version', ...SETTINGS.flatMap(({ flag }) => flag ?? [])].map(
   (name) => `--${name}`,
 );
 
 function unknownFlag(name: string): string {
   const intended = nearest(name, FLAGS);
-  const proposal = intended === undefined ? '' : `; nearest match: ${intended}`;
+  const proposal = intended === undefined ? '' : `. Nearest match: ${intended}`;
   return `${name} is not a setting${proposal}. Try --help.`;
 }
 
@@ -270,7 +270,7 @@ function combinationErrors(values: Map<string, string>): string[] {
 /**
  * Settings from the environment and from flags, which override it. An empty environment variable
  * counts as absent. `base` is the folder of a relative data folder. `errors` are lines to print
- * before exit code 2; `help` is the output of --help.
+ * before exit code 2. `help` is the output of --help.
  */
 export function readConfig(
   env: Readonly<Record<string, string | undefined>>,

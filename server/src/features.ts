@@ -94,7 +94,7 @@ export interface Resources
   log: Log;
   /** All errors of a body, by the contract of an operation. */
   bodyErrors: typeof bodyErrors;
-  /** Whether requests need the full capacity; `written` counts deferrable writes. */
+  /** Whether requests need the full capacity. `written` counts deferrable writes. */
   isUnderLoad(): boolean;
   written(): void;
   walletRecoveryMs: number | undefined;

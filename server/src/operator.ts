@@ -1,6 +1,6 @@
 // The operator's commands: `railhead-server <noun> <verb> [flags]`. They use the installation's
 // database and not the API, so they need no credential and run with or without a running server.
-// Standard output is the result only; everything else goes to standard error.
+// Standard output is the result only. Everything else goes to standard error.
 
 import { type Config, readConfig, splitFlags } from './config.ts';
 import { Fault, type FieldError } from './kernel/fault.ts';
@@ -66,9 +66,9 @@ export interface Io {
   /** Resolves when there is room for more. */
   out(text: string): void | Promise<void>;
   err(text: string): void;
-  /** Writes a note to standard error; absent unless standard error is a terminal. */
+  /** Writes a note to standard error. Absent unless standard error is a terminal. */
   note?(text: string): void;
-  /** Opens the installation; by its settings by default. */
+  /** Opens the installation. By its settings by default. */
   open?: typeof withSystem;
 }
 
@@ -119,7 +119,7 @@ const HELP = new Set(['--help', '-h', 'help']);
 const VERSION = new Set(['--version', '-v', 'version']);
 const COMMAND = 'railhead-server';
 const COMMANDS = [
-  ['start', 'Start the server; its flags are the settings (start --help)'],
+  ['start', 'Start the server. Its flags are the settings (start --help)'],
   ['migrate', 'Migrate the database without a start (migrate --help)'],
   ['doctor', 'Check the installation (doctor --help)'],
   ['backup', 'Back up the embedded database, restore, verify a backup (backup --help)'],
@@ -198,7 +198,7 @@ function unknownVerb(noun: string, name: string, names: readonly string[]): Erro
   );
 }
 
-/** The verb of a command line, and its arguments; throws a usage error for an unknown verb. */
+/** The verb of a command line, and its arguments. Throws a usage error for an unknown verb. */
 function find(argv: readonly string[]): { verb: Verb; remainingArguments: string[] } {
   const [noun, name, ...remainingArguments] = argv;
   if (noun === undefined) throw usageError(`A noun and a verb are needed.\n${overview()}`);
@@ -246,7 +246,7 @@ function reportUsageError(io: Io, error: Error, usage?: string): number {
   return USAGE_ERROR;
 }
 
-/** Prints one line; with LOG_LEVEL=debug also the stack. */
+/** Prints one line. With LOG_LEVEL=debug also the stack. */
 function reportError(io: Io, error: unknown): number {
   if (!(error instanceof Error)) io.err(`${String(error)}\n`);
   else io.err(`${error.message.split('\n')[0]}\n`);
@@ -262,7 +262,7 @@ async function print(io: Io, json: boolean, output: Output): Promise<number> {
   return output.failed ? FAILED : SUCCESS;
 }
 
-/** Prints help or the version, which need no database; undefined for every other command. */
+/** Prints help or the version, which need no database, or undefined for every other command. */
 function explain(io: Io, args: readonly string[]): number | undefined {
   const [noun = '', verb] = args;
   const ofNoun = NOUNS.includes(noun) && (VERSION.has(verb ?? '') || args.includes('--version'));
@@ -352,7 +352,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   }
 }
 
-/** The command of this process, from its own arguments; sets the exit code. */
+/** The command of this process, from its own arguments. Sets the exit code. */
 export async function runProcess(argv: readonly string[] = process.argv.slice(2)): Promise<void> {
   // The reader of the output may close it early, as `head` does.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {

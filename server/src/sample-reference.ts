@@ -186,7 +186,7 @@ interface Document {
 }
 
 /**
- * The document of the reference with ids of the sample customer; cached until the document or the
+ * The document of the reference with ids of the sample customer. Cached until the document or the
  * quote changes.
  */
 export function sampleReference(
@@ -225,7 +225,7 @@ export function sampleReference(
       const payment = await readTransaction(runtime.db, quote.transactionId);
       if (payment?.status === 'PENDING') return quote;
     }
-    // The account may be empty or frozen; the reference works without a quote.
+    // The account may be empty or frozen. The reference works without a quote.
     quote = await newQuote(sample).catch(() => undefined);
     return quote;
   }

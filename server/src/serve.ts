@@ -103,7 +103,7 @@ function shutDownOn(
   };
   const onSignal = (signal: string) => shutdown.start(signal, drainMs > 0 ? drain : undefined);
   onSignals(link ? ['SIGTERM'] : ['SIGTERM', 'SIGINT', 'SIGHUP'], onSignal);
-  // A terminal sends these signals to every process; the supervisor handles them.
+  // A terminal sends these signals to every process. The supervisor handles them.
   if (link) onSignals(['SIGINT', 'SIGHUP'], () => undefined);
   link?.onReplace(() =>
     shutdown.start('replaced', () => app.drain({ ms: HANDOVER_MS, accepts: false })),
@@ -111,7 +111,7 @@ function shutDownOn(
   return shutdown.isShuttingDown;
 }
 
-/** URL at which the first administrator enrolls; undefined once an operator user has enrolled. */
+/** URL at which the first administrator enrolls, or undefined once an operator user has enrolled. */
 async function enrollUrlOf(app: App, config: Config, port: number): Promise<string | undefined> {
   const { roles, operatorApi, operatorUrl, publicUrl } = config;
   if (!roles.includes('api') || operatorApi === 'off') return undefined;
@@ -148,7 +148,7 @@ async function start(app: App, config: Config, log: Log, link?: SupervisorLink):
   releaseIdleMemory();
 }
 
-/** Runs the server with these settings; below a supervisor, with its port and its database. */
+/** Runs the server with these settings. Below a supervisor, with its port and its database. */
 export async function serve(input: Config, link?: SupervisorLink): Promise<void> {
   const config = link ? { ...input, port: link.port, databaseUrl: link.databaseUrl } : input;
   if (!link) await probeListen(config);

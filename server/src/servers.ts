@@ -1,4 +1,4 @@
-// The HTTP servers of a process: one, or a second one for the operator API on a separate port; and
+// The HTTP servers of a process: one, or a second one for the operator API on a separate port, and
 // the resources of the process that the operator API uses. Also the providers: the rails that route
 // to them, and the address for their messages.
 import type { FastifyInstance } from 'fastify';
@@ -71,7 +71,7 @@ type ServerOptions = Parameters<typeof createServer>[0];
 
 interface Servers {
   server: FastifyInstance;
-  /** Starts to accept requests; returns the address of the API. */
+  /** Starts to accept requests. Returns the address of the API. */
   listen(address: { host: string; port: number }): Promise<{ port: number; origin: string }>;
 }
 
@@ -181,7 +181,7 @@ export interface Providers {
   connectors: ConnectorsOf;
 }
 
-/** Reads the providers; their directory must be started to follow changes. */
+/** Reads the providers. Their directory must be started to follow changes. */
 export async function providersOf(
   runtime: Runtime,
   builtIn: ConnectorRegistry,

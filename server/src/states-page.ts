@@ -49,7 +49,7 @@ funds are available immediately, and PENDING if they are held or need an approva
     title: 'Card payment',
     about: `The \`status\` of a transaction of type CARD. It is initially AUTHORIZED, or
 SETTLED if the network authorizes and clears in a single message. EXCEPTION means that the network
-was paid but the cardholder's account could not be debited; an operator decides who pays.`,
+was paid but the cardholder's account could not be debited. An operator decides who pays.`,
     states: cardPaymentFeature.states.cardPayment,
   },
   {
@@ -62,7 +62,7 @@ them.`,
   {
     title: 'Recall',
     about: `The request for the return of a settled payout, initially REQUESTED. ACCEPTED announces
-the return of the funds; the payment fails when the funds have been returned.`,
+the return of the funds. The payment fails when the funds have been returned.`,
     states: recallFeature.states.recall,
   },
   {
@@ -75,7 +75,7 @@ execution of the quote. DIFFERENT means that other amounts were exchanged.`,
     title: 'Internal account',
     about: `The \`status\` of an internal account. It is initially ACTIVE, or PENDING for an
 account that is added to an existing owner. New transfers are rejected in every state except
-ACTIVE; earlier holds continue and refunds are credited. Only an empty account can be closed.`,
+ACTIVE. Earlier holds continue and refunds are credited. Only an empty account can be closed.`,
     states: internalAccountFeature.states.internalAccount,
   },
   {
@@ -294,7 +294,7 @@ const OPENING = `# Lifecycles
 This page shows every lifecycle of the server: its states, and the events that change them. A
 transition that is not listed is an error when it is staged (\`kernel/states.ts\`,
 \`runtime/db/table.ts\`), so it is never committed. \`npm run states\` generates this page from the
-transition tables; do not edit it.`;
+transition tables. Do not edit it.`;
 
 /** The text of docs/states.md. */
 export const statesPage = (): string => `${[OPENING, ...CHAPTERS.map(chapter)].join('\n\n')}\n`;

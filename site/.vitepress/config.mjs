@@ -58,7 +58,7 @@ function nameTabs(md) {
   };
 }
 
-/** Set by `npm run docs`; the server has the site below /docs/. */
+/** Set by `npm run docs`. The server has the site below /docs/. */
 const base = process.env.RAILHEAD_DOCS_BASE ?? '/docs/';
 
 const part = (text, items, collapsed = false) => ({ text, items, collapsed });
@@ -142,7 +142,7 @@ export default defineConfig({
   description: 'A payments platform that you run yourself.',
   lang: 'en',
   // `pages` is a link to ../docs, so that the compiled pages find the packages of this
-  // folder; `operations` is generated next to it.
+  // folder. `operations` is generated next to it.
   srcDir: '.',
   rewrites: { 'pages/:page*': ':page*' },
   outDir: './dist',
@@ -158,7 +158,7 @@ export default defineConfig({
   ],
   // Prefetching every page that is linked would cost more than the page itself.
   router: { prefetchLinks: false },
-  // Pages are plain Markdown; a string such as <address> is not an element.
+  // Pages are plain Markdown. A string such as <address> is not an element.
   markdown: {
     html: false,
     // Every color of these themes has the contrast of WCAG AA on the background of a code block.

@@ -13,13 +13,13 @@ const OPTIONS = {
   border: 'var(--border)',
 };
 
-/** The smallest text is drawn at 11 pixels; at this scale it is 12. Wide diagrams scroll. */
+/** The smallest text is drawn at 11 pixels. At this scale it is 12. Wide diagrams scroll. */
 const SCALE = 12 / 11;
 
 const scaled = (_, width, height) =>
   `width="${Math.ceil(width * SCALE)}" height="${Math.ceil(height * SCALE)}"`;
 
-/** Styles of one diagram would apply to the whole page; the theme has them. Ids are unique in a page. */
+/** Styles of one diagram would apply to the whole page. The theme has them. Ids are unique in a page. */
 const embedded = (svg, id) =>
   svg
     .replace(/<style>[\s\S]*?<\/style>/, '')

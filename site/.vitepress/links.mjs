@@ -1,5 +1,5 @@
 // Links to parts that are served next to the pages. In the Markdown they lead to a local server,
-// where a reader of the repository finds them; in the site they lead to the same host, below its
+// where a reader of the repository finds them. In the site they lead to the same host, below its
 // base.
 const SERVER = 'http://localhost:4000/docs/';
 

@@ -73,7 +73,7 @@ function shorten(project, typedoc) {
   isEvent.type = new PredicateType('event', false, narrowed);
 }
 
-/** Writes the pages; the generated types of the SDK must be there. */
+/** Writes the pages. The generated types of the SDK must be there. */
 export async function writeSdkReference() {
   const typedoc = await import('typedoc');
   const app = await typedoc.Application.bootstrapWithPlugins(OPTIONS);
@@ -92,7 +92,7 @@ export async function writeSdkReference() {
 }
 
 /**
- * Puts the README of the package before the list of its entries; links that leave the package
+ * Puts the README of the package before the list of its entries. Links that leave the package
  * become text.
  */
 function writeStart() {

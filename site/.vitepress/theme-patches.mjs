@@ -3,7 +3,7 @@
 
 const PATCHES = [
   {
-    // A group of the sidebar was a button inside a button; only the caret is one now.
+    // A group of the sidebar was a button inside a button. Only the caret is one now.
     file: /VPSidebarItem\.vue$/,
     replace: [
       ["(isLink.value ? undefined : 'button')", 'undefined'],
@@ -25,7 +25,7 @@ const PATCHES = [
     ],
   },
   {
-    // The visible text of the button is part of its label; the key is drawn by the style sheet.
+    // The visible text of the button is part of its label. The key is drawn by the style sheet.
     file: /VPNavBarSearchButton\.vue$/,
     replace: [
       [
@@ -35,7 +35,7 @@ const PATCHES = [
     ],
   },
   {
-    // The tokens of the hosted pages follow the system; the site has a switch.
+    // The tokens of the hosted pages follow the system. The site has a switch.
     file: /pages[\\/]page[\\/]tokens\.css$/,
     replace: [
       ['color-scheme: light dark;', 'color-scheme: light;'],

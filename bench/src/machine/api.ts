@@ -89,7 +89,7 @@ export async function firstOk(url: string, child: Child): Promise<void> {
   throw new Error(`no response from ${url}: ${child.output()}`);
 }
 
-/** Processes items with limited concurrency; returns results in order. */
+/** Processes items with limited concurrency. Returns results in order. */
 export async function eachOf<T, R>(
   items: readonly T[],
   work: (item: T, index: number) => Promise<R>,

@@ -6,8 +6,8 @@ import type { Child } from './children.ts';
 import type { Cluster } from './cluster.ts';
 
 /**
- * Template quotes: `convert` exchanges a customer's dollars for its own euros; `pay` sends dollars
- * to the next customer; `hot` is `convert` of a single customer.
+ * Template quotes: `convert` exchanges a customer's dollars for its own euros. `pay` sends dollars
+ * to the next customer. `hot` is `convert` of a single customer.
  */
 export interface Templates {
   convert: string[];
@@ -40,7 +40,7 @@ export interface Bench {
   cluster: Cluster;
   settings: Settings;
   quick: boolean;
-  /** Payments of the large database of `operator-lists`; absent for its default. */
+  /** Payments of the large database of `operator-lists`. Absent for its default. */
   payments?: number | undefined;
   /** The Node program that runs the server under test. */
   node: string;

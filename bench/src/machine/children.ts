@@ -16,7 +16,7 @@ export interface Child {
   readonly ended: Promise<unknown>;
   pause(): void;
   resume(): void;
-  /** Terminates the process and waits; kills it after a timeout. */
+  /** Terminates the process and waits. Kills it after a timeout. */
   stop(): Promise<void>;
 }
 
@@ -30,12 +30,12 @@ export interface StartOptions {
    * processor time.
    */
   log?: string | undefined;
-  /** Added to the environment of the bench; undefined removes a variable. */
+  /** Added to the environment of the bench, or undefined removes a variable. */
   env?: NodeJS.ProcessEnv | undefined;
   cwd?: string | undefined;
   /** Folder for a processor profile, written when the process ends. */
   profile?: string | undefined;
-  /** The Node program; defaults to the program that runs the bench. */
+  /** The Node program. Defaults to the program that runs the bench. */
   node?: string | undefined;
 }
 

@@ -14,11 +14,11 @@ export interface Cluster {
   readonly pid: number;
   /** Folder of its unix socket. */
   readonly socket: string;
-  /** Creates and migrates a database; returns its connection string. */
+  /** Creates and migrates a database. Returns its connection string. */
   create(name: string): Promise<string>;
   /** A copy of a database without connections. */
   copy(from: string, name: string): Promise<string>;
-  /** Runs one statement in a database; returns its rows. */
+  /** Runs one statement in a database. Returns its rows. */
   rows<R extends object>(name: string, text: string, values?: readonly unknown[]): Promise<R[]>;
   /** Flushes earlier work, so that every run starts from the same state. */
   checkpoint(): Promise<void>;
@@ -49,7 +49,7 @@ async function query<R extends object>(
   }
 }
 
-/** Makes pg_stat_statements available if its library exists; used for profiles only. */
+/** Makes pg_stat_statements available if its library exists. Used for profiles only. */
 function preload(dir: string, library: string): void {
   const file = path.join(dir, 'postgres', 'postgresql.auto.conf');
   fs.appendFileSync(file, `shared_preload_libraries = '${library}'\n`);

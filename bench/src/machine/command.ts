@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Bench } from './bench.ts';
 
-/** Runs a verb of the command on a database; returns its JSON. */
+/** Runs a verb of the command on a database. Returns its JSON. */
 export async function runCommand<R>(
   { root }: Pick<Bench, 'root'>,
   env: NodeJS.ProcessEnv,

@@ -55,9 +55,9 @@ select bench_transfer(1, :b, 1);
 `,
 };
 
-/** Share of the transactions whose latency is logged; logging all would cost the peer time. */
+/** Share of the transactions whose latency is logged. Logging all would cost the peer time. */
 const SAMPLED = 0.2;
-/** Warm-up before the measured run; not counted, as for the committer. */
+/** Warm-up before the measured run. Not counted, as for the committer. */
 const WARMUP_S = 1;
 
 /** Creates a database with accounts only. */

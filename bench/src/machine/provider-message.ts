@@ -1,5 +1,5 @@
 // A card authorization as a signed message of a provider, for rows 7d to 7f. Its keys exist in the process
-// only; the database lists the cards that the provider issues. For row 7d the provider itself exists in the
+// only. The database lists the cards that the provider issues. For row 7d the provider itself exists in the
 // process only.
 import { generateKeyPairSync } from 'node:crypto';
 import type { CardDecision, CardRequest } from '../../../server/src/connectors/ports/cards.ts';

@@ -11,7 +11,7 @@ interface Reading {
 
 export const newReading = (): Reading => ({ head: '', status: 0, total: -1, receivedBytes: 0 });
 
-/** Adds received bytes; returns true if the response is complete. */
+/** Adds received bytes. Returns true if the response is complete. */
 export function addChunk(reading: Reading, chunk: Buffer): boolean {
   reading.receivedBytes += chunk.length;
   if (reading.total >= 0) return reading.receivedBytes >= reading.total;

@@ -1,4 +1,4 @@
-// A text message service that accepts every request and responds to none until it is released; then
+// A text message service that accepts every request and responds to none until it is released. Then
 // it responds immediately.
 import http from 'node:http';
 import type net from 'node:net';
@@ -32,7 +32,7 @@ serveJobs({
     isHanging = true;
     maxWaiting = 0;
   },
-  /** Responds to all waiting requests; returns the maximum number that waited at one time. */
+  /** Responds to all waiting requests. Returns the maximum number that waited at one time. */
   release: () => {
     isHanging = false;
     for (const reply of openResponses) accept(reply);

@@ -1,6 +1,6 @@
 // Base of the peers with the conventional implementation: one database transaction per request, on
 // a pooled connection, statement by statement. They run the server's own operations, so they read,
-// decide and write the same rows; only the way of writing to the database differs. The
+// decide and write the same rows. Only the way of writing to the database differs. The
 // implementation is optimized: independent reads run concurrently, every row is read once,
 // statements are prepared, new rows of one table are inserted by one statement, and accounts are
 // locked in the order of their ids.
@@ -171,7 +171,7 @@ function effectsOf(transfers: readonly TransferRow[]) {
 }
 
 /**
- * Writes transfers and updates balances; returns the new balances. `locked`: the accounts are
+ * Writes transfers and updates balances. Returns the new balances. `locked`: the accounts are
  * already locked.
  */
 export async function writeTransfers(

@@ -13,9 +13,9 @@ export interface Load {
   warmupMs: number;
   seconds: number;
   method: 'GET' | 'POST';
-  /** Path and query of each request, in order; cyclic unless `once`. */
+  /** Path and query of each request, in order. Cyclic unless `once`. */
   paths: string[];
-  /** Each path is requested once; the run ends early when no path remains. */
+  /** Each path is requested once. The run ends early when no path remains. */
   once: boolean;
   authorization: string;
   /**
@@ -46,7 +46,7 @@ function requestMaker(load: Load): () => string | undefined {
   };
 }
 
-/** Start times of requests; in the past if a request is overdue. */
+/** Start times of requests. In the past if a request is overdue. */
 function schedule({ perSecond }: Load): (() => number) | undefined {
   if (perSecond === undefined) return undefined;
   let scheduledAt = performance.now();

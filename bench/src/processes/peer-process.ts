@@ -1,5 +1,5 @@
 // Quote execution in the conventional way, for comparison: one interactive transaction per request,
-// on a route with authentication only. It runs the operation of the server; `interactive.ts`
+// on a route with authentication only. It runs the operation of the server. `interactive.ts`
 // writes its rows to the database.
 
 import type { AddressInfo } from 'node:net';
@@ -72,7 +72,7 @@ async function close(): Promise<void> {
   open = undefined;
 }
 
-/** Listens with a pool of this size; returns the port. */
+/** Listens with a pool of this size. Returns the port. */
 async function listen(options: PeerOptions): Promise<number> {
   await close();
   const { url, poolSize, platformId, authorization } = options;

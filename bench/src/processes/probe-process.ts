@@ -7,11 +7,11 @@ import { createTally, type Run } from '../table/stats.ts';
 export interface Probe {
   name: string;
   path: string;
-  /** JSON of a POST; absent for a GET. */
+  /** JSON of a POST. Absent for a GET. */
   body?: string | undefined;
-  /** Credential of this request; by default that of the run. */
+  /** Credential of this request. By default that of the run. */
   authorization?: string | undefined;
-  /** Expected status code; 200 by default. */
+  /** Expected status code. 200 by default. */
   status?: number;
 }
 

@@ -18,7 +18,7 @@ export interface SdkOptions {
 
 type Read = (transactionId: string) => Promise<unknown>;
 
-/** Interface of the SDK functions that are used; the package is built when the bench starts. */
+/** Interface of the SDK functions that are used. The package is built when the bench starts. */
 interface Sdk {
   createClient(options: object): {
     transactions: { getTransactionById(input: { transactionId: string }): Promise<unknown> };

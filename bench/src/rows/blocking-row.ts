@@ -1,5 +1,5 @@
 // Row 9: the longest time for which one request blocks the event loop and thereby delays all
-// others. Each operation receives its costliest bodies; the delay is read from the server's own
+// others. Each operation receives its costliest bodies. The delay is read from the server's own
 // metric.
 import fs from 'node:fs';
 import path from 'node:path';

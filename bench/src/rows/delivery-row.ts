@@ -10,7 +10,7 @@ import type { PostOptions } from '../processes/post-process.ts';
 import { printProgress, type Row, type Side } from '../table/row.ts';
 
 const HOOKS_DATABASE = 'bench_hooks';
-/** Data of a payment event; only its length matters. */
+/** Data of a payment event. Only its length matters. */
 const DATA = JSON.stringify({ id: 'Transaction:1', note: 'x'.repeat(1_150) });
 const POLL_MS = 20;
 const MAX_ROUNDS = 2;
@@ -20,7 +20,7 @@ const TIMEOUT_MS = 180_000;
 /** Requests that a platform has in progress at one time. */
 const LANE_WIDTH = 8;
 
-// Times of the server have milliseconds; the cursor of a page and positions in the queue depend on that.
+// Times of the server have milliseconds. The cursor of a page and positions in the queue depend on that.
 const PLATFORMS = `insert into platforms (id, name, environment, regulated, documents_optional, sca,
     terms_required, uma_domain, proxy_uma_subdomain, webhook_endpoint,
     standard_webhooks, currencies,
@@ -107,7 +107,7 @@ async function deliver(parts: Parts, platforms: readonly string[], eventsPerPlat
   return waitForDeliveries(parts, platforms.length * eventsPerPlatform, parts.server, start);
 }
 
-/** Like `deliver`; events of the platforms in `dead` receive no response and are not counted. */
+/** Like `deliver`. Events of the platforms in `dead` receive no response and are not counted. */
 async function deliverToSlowReceivers(
   parts: Parts,
   alive: string[],

@@ -15,7 +15,7 @@ import type { Run } from '../table/stats.ts';
 export type Kind = keyof Templates;
 
 /**
- * Quotes per second that are prepared for the first run of each side; later runs get at least half.
+ * Quotes per second that are prepared for the first run of each side. Later runs get at least half.
  */
 const FIRST_GUESS = { railhead: 3_000, peer: 800 };
 /** Factor by which more quotes are prepared than the fastest previous run would have used. */
@@ -30,7 +30,7 @@ export interface Parts {
 }
 
 /**
- * Suspends the server, which would otherwise deliver events during the run of a peer; returns a
+ * Suspends the server, which would otherwise deliver events during the run of a peer. Returns a
  * function that resumes it.
  */
 function pauseServer(api: Api): () => void {
@@ -56,7 +56,7 @@ function assertSufficient(run: Run, seconds: number): Run {
   };
 }
 
-/** Executes new quotes at a port for a given time; records how many the next run may need. */
+/** Executes new quotes at a port for a given time. Records how many the next run may need. */
 export function executor(parts: Parts, database: string) {
   const { bench, api, load } = parts;
   const { warmupMs } = bench.settings;
@@ -123,7 +123,7 @@ export async function executedIn(bench: Bench, name: string): Promise<number> {
   return Number(row?.completed);
 }
 
-/** Compares the database with the acknowledged requests; any difference is an error. */
+/** Compares the database with the acknowledged requests. Any difference is an error. */
 export async function differences(bench: Bench, name: string, doneCount: number): Promise<number> {
   const [row] = await bench.cluster.rows<Record<string, string>>(name, CHECK);
   const counts = Object.entries(row ?? {}).map(([kind, count]) => `${count} ${kind}`);

@@ -83,7 +83,7 @@ async function importFile(port: number, content: string): Promise<Run> {
   }
 }
 
-/** One POST /customers; returns its status. */
+/** One POST /customers. Returns its status. */
 function post(agent: http.Agent, port: number, body: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const options = {

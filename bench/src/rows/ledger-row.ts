@@ -1,4 +1,4 @@
-// Row 1: transfers between ledger accounts. The committer receives them as change sets; pgbench
+// Row 1: transfers between ledger accounts. The committer receives them as change sets. Pgbench
 // runs one transaction per transfer. Both run with the number of callers at which they are fastest.
 
 import type { Bench, Spread } from '../machine/bench.ts';
@@ -10,7 +10,7 @@ import type { Run } from '../table/stats.ts';
 
 const LEDGER_DATABASE = 'bench_ledger';
 
-/** Compares the ledger with the acknowledged transfers; any difference is an error. */
+/** Compares the ledger with the acknowledged transfers. Any difference is an error. */
 async function differences(bench: Bench, name: string, doneCount: number): Promise<number> {
   const [row] = await bench.cluster.rows<{ transfers: string; wrong: string; total: string }>(
     name,

@@ -40,7 +40,7 @@ export async function startOn(
 }
 
 /**
- * Number of quotes executed per process before the measurement; the first ones take several times as
+ * Number of quotes executed per process before the measurement. The first ones take several times as
  * long.
  */
 export const WARM = 4_000;
@@ -175,7 +175,7 @@ const SIZES = `select coalesce(p.relname, c.relname) as name,
   where c.relkind = 'r' and c.relnamespace = any (array['public', 'partitions']::regnamespace[])
   group by 1`;
 
-/** Bytes of each table with its indexes; those of partitions belong to their table. */
+/** Bytes of each table with its indexes. Those of partitions belong to their table. */
 export async function sizesOf(
   { cluster }: Pick<Bench, 'cluster'>,
   database: string,
@@ -225,7 +225,7 @@ export async function bytesRows(bench: Bench): Promise<Row[]> {
   const serverGrowth = await growth(bench, DATABASE, () =>
     run('convert', api.port, CONNECTIONS, LONG_S, { count }),
   );
-  // Executes as many quotes as the time allows; some quotes remain unused.
+  // Executes as many quotes as the time allows. Some quotes remain unused.
   const peerGrowth = await growth(bench, PEER_DATABASE, () =>
     peer.run('convert', { count: 2_000 }),
   );

@@ -1,5 +1,5 @@
 // Row 6: parsing and verifying a wallet's stamp. The peer is a P-256 verification of the same
-// signatures by node:crypto. For a known key the peer has the key prepared as well; for a new key
+// signatures by node:crypto. For a known key the peer has the key prepared as well. For a new key
 // both start with the compressed point of the stamp. Both run in this process, one after the other
 // on one thread.
 import { createPrivateKey, createPublicKey, ECDH, type KeyObject, sign, verify } from 'node:crypto';

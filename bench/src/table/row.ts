@@ -6,7 +6,7 @@ export interface Side {
   name: string;
   /** One value per round: per second, milliseconds, or megabytes. */
   values: number[];
-  /** Milliseconds, one per round; empty for rows that measure no requests. */
+  /** Milliseconds, one per round. Empty for rows that measure no requests. */
   p50: number[];
   p99: number[];
   errors: number;
@@ -68,7 +68,7 @@ export function sideOf(name: string, runs: readonly Run[]): Side {
 
 const printLine = (line: string) => void process.stderr.write(`${line}\n`);
 
-/** Progress, on standard error; only the table goes to standard output. */
+/** Progress, on standard error. Only the table goes to standard output. */
 export const printProgress = (text: string) => printLine(`  ${text}`);
 
 function report(name: string, run: Run): void {

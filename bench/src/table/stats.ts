@@ -13,7 +13,7 @@ export interface Run {
   firstError?: string | undefined;
   /** All successes including the warm-up, for comparison with the database. */
   done: number;
-  /** Measured seconds; fewer than requested if no prepared requests were left. */
+  /** Measured seconds. Fewer than requested if no prepared requests were left. */
   measuredS?: number | undefined;
   /** Processor time of the load generator, in microseconds per request. */
   loadUs?: number | undefined;
@@ -27,7 +27,7 @@ export interface Range {
 
 const ascending = (a: number, b: number) => a - b;
 
-/** The smallest value that at least `share` of all values do not exceed; 0 if there are none. */
+/** The smallest value that at least `share` of all values do not exceed. 0 if there are none. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = Float64Array.from(values).sort();
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0;

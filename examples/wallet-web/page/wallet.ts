@@ -13,7 +13,7 @@ import {
   type WalletKeys,
 } from './sdk.ts';
 
-/** The pinned key that signs bundles; empty in the sandbox, where bundles are not verified. */
+/** The pinned key that signs bundles. Empty in the sandbox, where bundles are not verified. */
 declare const BUNDLE_KEY: string;
 declare const SANDBOX: boolean;
 
@@ -59,7 +59,7 @@ export const visit = async (email: string): Promise<Credential[]> =>
 
 const path = ({ id }: Credential, action: string) => `credentials/${id}/${action}`;
 
-/** Requests a one-time code; returns the bundle with its encryption key. */
+/** Requests a one-time code. Returns the bundle with its encryption key. */
 export async function sendCode(credential: Credential): Promise<string> {
   const challenge = await request<{ otpEncryptionTargetBundle: string }>(
     'POST',
@@ -68,7 +68,7 @@ export async function sendCode(credential: Credential): Promise<string> {
   return challenge.otpEncryptionTargetBundle;
 }
 
-/** Generates the session key pair; the public key is sent encrypted with the code. */
+/** Generates the session key pair. The public key is sent encrypted with the code. */
 export async function signInByCode(credential: Credential, bundle: string, code: string) {
   const keys = await generateKeys();
   const { publicKey } = keys;
@@ -131,7 +131,7 @@ export const fund = () => request('POST', 'fund');
 
 export const quote = (amount: number): Promise<Quote> => request('POST', 'quotes', { amount });
 
-/** The quote contains the payload to sign; its execution needs the signature only. */
+/** The quote contains the payload to sign. Its execution needs the signature only. */
 export async function pay(quote: Quote): Promise<Quote> {
   const instructions = quote.paymentInstructions.map(
     ({ accountOrWalletInfo }) => accountOrWalletInfo,

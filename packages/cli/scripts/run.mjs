@@ -33,7 +33,7 @@ function ensureSdk() {
   run(process.execPath, [path.join(sdk, 'scripts', 'run.mjs'), 'build']);
 }
 
-/** External packages remain imports; the SDK becomes part of the program. */
+/** External packages remain imports. The SDK becomes part of the program. */
 async function bundle() {
   const { build } = createRequire(path.join(cli, 'package.json'))('esbuild');
   await build({

@@ -3,7 +3,7 @@ import process from 'node:process';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** A signal that aborts at the first interruption; a second one ends the program immediately. */
+/** A signal that aborts at the first interruption. A second one ends the program immediately. */
 export function interruption(): AbortSignal {
   const controller = new AbortController();
   for (const name of SIGNALS) {
@@ -15,7 +15,7 @@ export function interruption(): AbortSignal {
   return controller.signal;
 }
 
-/** Waits; ends early without an error when the signal aborts. */
+/** Waits. Ends early without an error when the signal aborts. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();

@@ -17,7 +17,7 @@ export interface GlobalOptions {
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** A reply of any operation; `items` iterates all pages of a list. */
+/** A reply of any operation. `items` iterates all pages of a list. */
 type AnyCall = Promise<unknown> & AsyncIterable<unknown>;
 type AnyMethod = (input: Fields, options?: CallOptions) => AnyCall;
 

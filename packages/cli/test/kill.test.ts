@@ -31,7 +31,7 @@ function listener() {
   return { child, output: collect(child) };
 }
 
-/** Creates customers until it is stopped; a call is repeated until the server has replied. */
+/** Creates customers until it is stopped. A call is repeated until the server has replied. */
 function activity() {
   const state = { made: 0, isStopped: false };
   const create = async () => {

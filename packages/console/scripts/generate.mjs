@@ -158,7 +158,7 @@ async function typesText(document) {
   return `${HEADER}\n${astToString(await openapiTS(structuredClone(document)))}`;
 }
 
-/** Writes the files; `types` needs openapi-typescript. */
+/** Writes the files. `types` needs openapi-typescript. */
 export async function generate({ document, folder, types }) {
   fs.mkdirSync(folder, { recursive: true });
   const write = (name, text) => fs.writeFileSync(path.join(folder, name), text);

@@ -1,4 +1,4 @@
-// Writes src/generated/ from the OpenAPI document. openapi-typescript generates the schemas; this
+// Writes src/generated/ from the OpenAPI document. openapi-typescript generates the schemas. This
 // file generates the table of operations, their groups, the error codes of each operation and the
 // data of each event.
 import fs from 'node:fs';
@@ -188,7 +188,7 @@ function eventsText(document) {
 
 /** Types of the protocol for providers: its calls by path, and a name for each schema. */
 async function providersText(document) {
-  // The unions are discriminated by their literals; with a discriminator but no mapping, the generator would
+  // The unions are discriminated by their literals. With a discriminator but no mapping, the generator would
   // replace these by names of schemas.
   const text = JSON.stringify(document, (key, value) =>
     key === 'discriminator' ? undefined : value,

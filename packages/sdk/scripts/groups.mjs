@@ -1,7 +1,7 @@
 // The groups of operations: their names, their documented types and the table from which the client
 // creates them at run time.
 
-/** Group names by tag; other tags are converted to camel case. */
+/** Group names by tag. Other tags are converted to camel case. */
 const GROUPS = {
   'Platform Configuration': 'config',
   'API Tokens': 'tokens',
@@ -38,7 +38,7 @@ export function grouped(operations) {
   return [...groups].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** Links to the documentation site do not work in an editor; codes are in the types. */
+/** Links to the documentation site do not work in an editor. Codes are in the types. */
 function docOf({ summary, description = '', method, route }) {
   const paragraphs = description
     .replaceAll(/\[([^\]]+)\]\(\/[^)]*\)/g, '$1')

@@ -1,6 +1,6 @@
 // `node packages/sdk/scripts/run.mjs generate|build|test`: installs the packages of packages/sdk, generates
 // its types from openapi.json and builds it as ES modules and CommonJS. `test` also runs its tests
-// with the kit of the server (`npm run test:sdk [-- FILES]`); with --built it tests the last build.
+// with the kit of the server (`npm run test:sdk [-- FILES]`). With --built it tests the last build.
 import { spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
@@ -20,7 +20,7 @@ function run(program, args, cwd = sdk) {
   if (status !== 0) process.exit(status ?? 1);
 }
 
-/** Runs the compiler with a configuration; exits with its code if it fails. */
+/** Runs the compiler with a configuration. Exits with its code if it fails. */
 function compile(config) {
   const tsc = path.join(sdk, 'node_modules', 'typescript', 'bin', 'tsc');
   const child = spawn(process.execPath, [tsc, '-p', config], { cwd: sdk, stdio: 'inherit' });

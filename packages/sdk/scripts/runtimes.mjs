@@ -1,5 +1,5 @@
 // `npm run test:sdk:runtimes [-- NAME…]`: runs the packed package as ES modules and as CommonJS in each
-// version of Node.js, in Deno and in Bun, which npm installs, with its own server; prints a table.
+// version of Node.js, in Deno and in Bun, which npm installs, with its own server. Prints a table.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -91,7 +91,7 @@ function credentialsIn(dataDir) {
   };
 }
 
-/** Runs both programs; returns a row of the table. */
+/** Runs both programs. Returns a row of the table. */
 function testRuntime({ name, program }, folder, credentials) {
   const [file, ...args] = program(path.join(folder, 'node_modules', name));
   const env = { ...process.env, ...credentials };

@@ -39,7 +39,7 @@ function typedExample({ example, schema }) {
 const exampleOf = (parameter) =>
   parameter.example === undefined ? `<${parameter.name}>` : typedExample(parameter);
 
-/** Fields of a form; `fileStream` reads the file. */
+/** Fields of a form. `fileStream` reads the file. */
 const formOf = (form) =>
   Object.fromEntries(
     Object.entries(form).map(([name, value]) => [

@@ -36,9 +36,9 @@ export class RailheadError<Code extends string = ErrorCode> extends Error {
   readonly [BRAND] = true;
   /** Machine-readable error code. */
   readonly code: Code;
-  /** Human-readable reason; the message also contains the code and the operation. */
+  /** Human-readable reason. The message also contains the code and the operation. */
   readonly reason: string;
-  /** HTTP status; 0 without a reply. */
+  /** HTTP status. 0 without a reply. */
   readonly status: number;
   readonly details: ErrorDetails | undefined;
   /** The rejected fields of an invalid request. */
@@ -72,7 +72,7 @@ export class RailheadError<Code extends string = ErrorCode> extends Error {
 
 /**
  * Whether a caught value is an error of the SDK. With an operation name also whether that operation
- * threw it; `code` is then typed with its error codes.
+ * threw it. `code` is then typed with its error codes.
  */
 export function isRailheadError(error: unknown): error is RailheadError;
 export function isRailheadError<Id extends OperationId>(

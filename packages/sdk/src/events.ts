@@ -4,10 +4,10 @@ import type { EventDataByType } from './generated/events.ts';
 /** A type of event, such as `OUTGOING_PAYMENT.COMPLETED`. */
 export type EventType = keyof EventDataByType;
 
-/** Content of a webhook; `type` discriminates `data`. */
+/** Content of a webhook. `type` discriminates `data`. */
 export type WebhookEvent<Type extends EventType = EventType> = {
   [Each in Type]: {
-    /** Identical in every delivery of the event; use it to detect duplicates. */
+    /** Identical in every delivery of the event. Use it to detect duplicates. */
     readonly id: string;
     readonly type: Each;
     readonly timestamp: string;

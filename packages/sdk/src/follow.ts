@@ -40,7 +40,7 @@ export interface FollowOptions<Type extends EventType = EventType> {
 /** Events as they occur, until the loop ends or the signal aborts. */
 export interface EventStream<Type extends EventType = EventType>
   extends AsyncIterable<StoredEvent<Type>> {
-  /** The position after the last processed event; undefined before the start. */
+  /** The position after the last processed event, or undefined before the start. */
   readonly cursor: string | undefined;
 }
 

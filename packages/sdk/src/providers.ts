@@ -38,7 +38,7 @@ export interface ProviderHandlerOptions {
   /** Public keys of Railhead for this provider, as PEM. Several during a rotation. */
   readonly keys: string | readonly string[];
   readonly calls: ProviderCalls;
-  /** Current time in milliseconds since 1970; for tests. */
+  /** Current time in milliseconds since 1970. For tests. */
   readonly now?: () => number;
 }
 
@@ -79,7 +79,7 @@ async function publicKeyOf(pem: string) {
 
 type PublicKey = Awaited<ReturnType<typeof publicKeyOf>>;
 
-/** The reason why a request is not signed by one of the keys; undefined if it is. */
+/** The reason why a request is not signed by one of the keys, or undefined if it is. */
 async function signatureProblem(
   { method, url, headers, body }: ProviderRequest,
   keys: readonly PublicKey[],
@@ -123,7 +123,7 @@ function parse(body: string): unknown {
 
 /**
  * Serves the calls of Railhead: 401 without a valid signature, 400 for a body that is not JSON, 404
- * for an unknown path or subject. An error of a call is thrown; respond with 500, and Railhead
+ * for an unknown path or subject. An error of a call is thrown. Respond with 500, and Railhead
  * repeats it.
  */
 export function providerHandler({ keys, calls, now = Date.now }: ProviderHandlerOptions) {
@@ -237,7 +237,7 @@ export function providerListener(
   return async (request: IncomingRequest, outgoing: OutgoingResponse): Promise<void> => {
     const { method = '', url = '', headers } = request;
     const body = await bodyOf(request);
-    // The connection was closed during the call; Railhead repeats the call.
+    // The connection was closed during the call. Railhead repeats the call.
     if (body === undefined) return;
     const base = origin ?? `http://${headers.host ?? ''}`;
     const reply = await handle({ method, url: base + url, headers, body }).catch((error) => {

@@ -38,7 +38,7 @@ export type Output<Id extends OperationId> = {
   [Status in keyof Responses<Id>]: DataOf<Responses<Id>[Status]>;
 }[keyof Responses<Id>];
 
-/** The reply of an operation; `status` discriminates `data`. */
+/** The reply of an operation. `status` discriminates `data`. */
 export type Reply<Id extends OperationId> = {
   [Status in keyof Responses<Id>]: {
     readonly status: Status;
@@ -49,7 +49,7 @@ export type Reply<Id extends OperationId> = {
   };
 }[keyof Responses<Id>];
 
-/** Type of the items of a list; never for other operations. */
+/** Type of the items of a list. Never for other operations. */
 export type Item<Id extends OperationId> =
   Output<Id> extends { data: readonly (infer Each)[] } ? Each : never;
 
@@ -81,7 +81,7 @@ export interface CallOptions {
   readonly maxRetries?: number;
   /** Further headers of the request. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Stamp of a wallet's session for a signed retry; see `railhead-sdk/wallets`. */
+  /** Stamp of a wallet's session for a signed retry. See `railhead-sdk/wallets`. */
   readonly walletSignature?: string;
   /** `requestId` of the challenge of a signed retry. */
   readonly requestId?: string;

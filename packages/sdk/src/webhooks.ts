@@ -25,7 +25,7 @@ export interface VerifyOptions {
   readonly keys: string | readonly string[];
   /** Maximum age of a Standard Webhooks signature, in seconds. Default: 300. */
   readonly tolerance?: number;
-  /** Current time, in milliseconds since 1970; for tests. */
+  /** Current time, in milliseconds since 1970. For tests. */
   readonly now?: number;
 }
 
@@ -39,7 +39,7 @@ interface Message {
 
 interface Verifier {
   readonly signsTime: boolean;
-  /** Whether the message is signed by the key; undefined without a signature of its scheme. */
+  /** Whether the message is signed by the key, or undefined without a signature of its scheme. */
   check(message: Message): Promise<boolean | undefined>;
 }
 
@@ -166,7 +166,7 @@ function parse(body: Bytes): WebhookEvent {
 
 /**
  * Verifies a webhook and returns its event. Rejects with `WEBHOOK_INVALID` unless one of the keys
- * has signed it. Only Standard Webhooks signatures include the time of the delivery; with the
+ * has signed it. Only Standard Webhooks signatures include the time of the delivery. With the
  * public key of the server alone, use the `id` of events to detect replays.
  */
 export async function verify(options: VerifyOptions): Promise<WebhookEvent> {

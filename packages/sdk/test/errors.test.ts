@@ -38,7 +38,7 @@ const idsOf = ({ parameters = [] }: Described) =>
 const has = ({ parameters = [] }: Described, parameter: string) =>
   parameters.some(({ name }) => name === parameter);
 
-/** Input that the operation rejects; undefined if every input is valid. */
+/** Input that the operation rejects, or undefined if every input is valid. */
 function wrongInput(operation: Described): object | undefined {
   const { operationId, requestBody } = operation;
   // Every field of the body is optional.
@@ -130,7 +130,7 @@ describe('every operation', () => {
 describe('an error', () => {
   it('has the fields of the reply', async () => {
     const client = await clientOf(app);
-    // The types exclude it; a program in JavaScript can call it.
+    // The types exclude it. A program in JavaScript can call it.
     const input = { customerType: 'INDIVIDUAL', email: 'nonsense' } as never;
     const error = await client.customers.createCustomer(input).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(RailheadError);

@@ -1,5 +1,5 @@
 // The package as its users get it: packed, installed into new projects of both module systems, compiled
-// there in strict mode and run; and its size.
+// there in strict mode and run, and its size.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -79,7 +79,7 @@ function project(name: string, type: 'module' | 'commonjs', compilerOptions: obj
   return projectFolder;
 }
 
-/** The output of a program; throws if the program fails. */
+/** The output of a program. Throws if the program fails. */
 function run(program: string, args: string[], cwd: string): string {
   const env = { PATH: process.env.PATH };
   const { status, stdout, stderr } = spawnSync(program, args, { cwd, encoding: 'utf8', env });
@@ -94,7 +94,7 @@ function readmeCode(): string {
   return blocks.join('\n');
 }
 
-/** The samples of the pages of operations; each is a separate scope. */
+/** The samples of the pages of operations. Each is a separate scope. */
 async function sampleCode(): Promise<string> {
   const load = (name: string) =>
     import(new URL(`../../../site/.vitepress/operations/${name}.mjs`, import.meta.url).href);

@@ -15,7 +15,7 @@ interface Seen {
 
 type Respond = (response: http.ServerResponse, receivedRequests: Seen) => void;
 
-/** A server with one scripted response per request; further requests get the last response. */
+/** A server with one scripted response per request. Further requests get the last response. */
 async function startFailing() {
   const receivedRequests: Seen[] = [];
   let script: Respond[] = [];

@@ -1,5 +1,5 @@
 // Statements that must compile, and statements that must not: `tsc` checks this file as part of the
-// tests; it is never run.
+// tests. It is never run.
 import {
   type Client,
   createClient,

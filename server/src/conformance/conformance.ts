@@ -16,8 +16,8 @@ import type { TransferSettings } from './transfers.ts';
 
 const USAGE = `Usage: npm run conformance -- --url URL [flags] [-- COMMAND]
 
-  --url URL         address of the adapter; without it only the keys are created
-  --keys FOLDER     folder with adapter.pub.pem, the public key of the adapter; railhead.pub.pem
+  --url URL         address of the adapter. Without it only the keys are created
+  --keys FOLDER     folder with adapter.pub.pem, the public key of the adapter. railhead.pub.pem
                     and railhead-next.pub.pem are created in it (default: .railhead/conformance)
   --name NAME       name of the provider, in the address for messages (default: acme-bank)
   --port PORT       port for messages on 127.0.0.1 (default: 9400)
@@ -26,7 +26,7 @@ const USAGE = `Usage: npm run conformance -- --url URL [flags] [-- COMMAND]
   --wait SECONDS    maximum time for an outcome (default: 15)
   --quiet SECONDS   time during which further messages are failures (default: 3)
   --json            print the report as JSON
-  COMMAND           command that starts the adapter; some checks kill and restart it
+  COMMAND           command that starts the adapter. Some checks kill and restart it
 
 Exit code 1: a check failed. Exit code 2: invalid usage.
 `;

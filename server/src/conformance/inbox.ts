@@ -15,11 +15,11 @@ import type { FieldError } from '../kernel/fault.ts';
 export interface Attempt {
   readonly at: Time;
   readonly body: string;
-  /** The fields of the body, which may be invalid; empty if the body is not a JSON object. */
+  /** The fields of the body, which may be invalid. Empty if the body is not a JSON object. */
   readonly fields: Readonly<Record<string, unknown>>;
   readonly signatureProblem?: string;
   readonly errors: readonly FieldError[];
-  /** Status of the response; 0 if the connection was closed instead. */
+  /** Status of the response. 0 if the connection was closed instead. */
   readonly status: number;
 }
 
@@ -34,7 +34,7 @@ export interface Inbox {
    * deposit has its payment reference instead of a transfer, and no state.
    */
   setResponses(transferId: string, state: string, statuses: readonly number[]): void;
-  /** Sets the decision about authorizations of a card; without one they get the status 503. */
+  /** Sets the decision about authorizations of a card. Without one they get the status 503. */
   setDecision(cardId: string, decision: CardDecision): void;
   close(): Promise<void>;
 }

@@ -40,7 +40,7 @@ export interface SessionParts {
   readonly waitMs: number;
   /** Time during which further messages are failures. */
   readonly quietMs: number;
-  /** Kill and start the process of the adapter; absent if the session did not start it. */
+  /** Kill and start the process of the adapter. Absent if the session did not start it. */
   readonly kill?: () => Promise<void>;
   readonly start?: () => Promise<void>;
 }
@@ -88,7 +88,7 @@ function recordedCalls({ calls }: SessionParts) {
         transfer.transferId,
         await read('/transfers/send', { ...transfer, ...extra }, TransferState),
       ),
-    /** Requests the state of a transfer; undefined for the status 404. */
+    /** Requests the state of a transfer, or undefined for the status 404. */
     async state(transferId: string): Promise<TransferState | undefined> {
       const reply = await call('/transfers/state', { transferId });
       if (reply.status !== 404) {

@@ -26,9 +26,9 @@ const OUTCOMES = {
   returned: 'TEST RETURNED',
   /** Accepted until it is canceled. */
   held: 'TEST HELD',
-  /** Settled; the same amount is then received for the reference of the transfer. */
+  /** Settled. The same amount is then received for the reference of the transfer. */
   deposit: 'TEST DEPOSIT',
-  /** Settled; its recall is granted, and recalls of all other transfers are rejected. */
+  /** Settled. Its recall is granted, and recalls of all other transfers are rejected. */
   recalled: 'TEST RECALLED',
 } as const;
 export type Outcome = keyof typeof OUTCOMES;

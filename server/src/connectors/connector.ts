@@ -17,11 +17,11 @@ export interface ConnectorParts {
   /** Clock, randomness, and the network without a circuit breaker. */
   effects: Effects;
   /**
-   * As `effects`, with a circuit breaker for the network, for calls to a provider; `name` is for
+   * As `effects`, with a circuit breaker for the network, for calls to a provider. `name` is for
    * logs.
    */
   provider(name: string): Effects;
-  /** Sealing and derived secrets of this mode; absent without a master key. */
+  /** Sealing and derived secrets of this mode. Absent without a master key. */
   keys?: CustodyKeys | undefined;
   /** Logs one sentence about a problem, without credentials and personal data. */
   note(problem: string): void;
@@ -44,7 +44,7 @@ export interface Connector<Settings extends TObject = TObject> {
   optional?: readonly Capability[];
   /** Capabilities that any other connector of the mode replaces. */
   fallbackFor?: readonly Capability[];
-  /** Problems of settings that are individually valid; they name environment variables. */
+  /** Problems of settings that are individually valid. They name environment variables. */
   problems?(settings: Partial<Static<Settings>>): string[];
   /** Makes no external call. Throws if a file that a setting names cannot be used. */
   open(parts: ConnectorParts, settings: Static<Settings>): Capabilities;

@@ -57,14 +57,14 @@ export type StorageSettings = Pick<ConnectorValues, 's3'> & { folder: string };
 
 /** Configuration of connectors by the operator. */
 export interface ConnectorSettings extends Omit<ConnectorValues, keyof StorageSettings> {
-  /** Keys of the built-in wallet custodian; absent: no built-in custodian. */
+  /** Keys of the built-in wallet custodian. Absent: no built-in custodian. */
   custodyKeys?: CustodyKeys | undefined;
   /**
-   * Connectors for production of the program that starts the server; they replace those of the
+   * Connectors for production of the program that starts the server. They replace those of the
    * list.
    */
   production?: Pick<Connectors, 'issuer' | 'mint'> | undefined;
-  /** Circuit breakers for calls to providers; default: circuits of the registry. */
+  /** Circuit breakers for calls to providers. Default: circuits of the registry. */
   circuits?: Circuits | undefined;
   /** Receives a description of a problem with a source at run time. */
   note?: ((problem: string) => void) | undefined;

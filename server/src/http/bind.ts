@@ -1,6 +1,6 @@
 // Runs an operation for a request: validate, replay or run, store the reply. The idempotency record
-// is part of the operation's own change set, so the reply is stored exactly if its effects are;
-// without a repetition no read is needed.
+// is part of the operation's own change set, so the reply is stored exactly if its effects are.
+// Without a repetition no read is needed.
 
 import { createHash } from 'node:crypto';
 import type { Caller } from '../kernel/caller.ts';
@@ -117,7 +117,7 @@ function invalidPathsOf(errors: readonly FieldError[]): InvalidPaths {
   return root;
 }
 
-/** The body without its invalid fields; a list with an invalid item is omitted as a whole. */
+/** The body without its invalid fields. A list with an invalid item is omitted as a whole. */
 function withoutInvalid(value: unknown, { isInvalid, children }: InvalidPaths): unknown {
   if (isInvalid || Array.isArray(value)) return undefined;
   if (typeof value !== 'object' || value === null) return value;
@@ -129,7 +129,7 @@ function withoutInvalid(value: unknown, { isInvalid, children }: InvalidPaths): 
 }
 
 /**
- * Field errors that the operation reports for the valid part of a body. Its context is discarded; other
+ * Field errors that the operation reports for the valid part of a body. Its context is discarded. Other
  * faults of an incomplete request are ignored.
  */
 async function furtherErrors(
@@ -161,7 +161,7 @@ interface Keyed {
   id: string;
   /** Begins with a letter that is not a hexadecimal digit. */
   hash: string;
-  /** The hash of older versions; can be removed a week after the upgrade from the last of them. */
+  /** The hash of older versions. Can be removed a week after the upgrade from the last of them. */
   plainHash: () => string;
 }
 
@@ -224,7 +224,7 @@ async function replay(
   }
   // After a crash of the primary the record may exist although it was not acknowledged.
   await runtime.db.confirm();
-  // Stored JSON never begins like a sealed text; older versions stored replies of the same contract
+  // Stored JSON never begins like a sealed text. Older versions stored replies of the same contract
   // in clear text.
   const isSealed = stored.reply.startsWith('s');
   const reply = isSealed

@@ -27,7 +27,7 @@ function policyOf(html: string): string {
   ].join('; ');
 }
 
-/** Adds the site below `/docs/`; `reference` serves `/docs` until the site is built. */
+/** Adds the site below `/docs/`. `reference` serves `/docs` until the site is built. */
 export function addDocsSite(
   server: FastifyInstance,
   reference: (reply: FastifyReply) => FastifyReply,

@@ -12,7 +12,7 @@ const guide = (cause: string, remedy: string): Guide => ({ cause, remedy });
 
 const CHECK_ID = 'Check the ID, and that the credentials belong to the platform that owns it.';
 const RETRY = 'Repeat the request later.';
-const OTHER_PROVIDER = 'Report the error to the provider of the address; repeat the request later.';
+const OTHER_PROVIDER = 'Report the error to the provider of the address. Repeat the request later.';
 const OTHER_REPLY = "The receiver's provider sent a reply that cannot be used.";
 
 const REQUESTS = {
@@ -21,7 +21,7 @@ const REQUESTS = {
     'Correct the fields in `details.errors` and send the request again.',
   ),
   UNAUTHORIZED: guide(
-    'The credential is missing, unknown or revoked; for wallets: the signing key has no active ' +
+    'The credential is missing, unknown or revoked. For wallets: the signing key has no active ' +
       'session.',
     'Send valid credentials, or sign in to the wallet again.',
   ),
@@ -49,15 +49,15 @@ const REQUESTS = {
   CONFLICT: guide(
     'The state of the resource does not allow the request, a unique value is already in use, ' +
       'or an idempotency key was used with another request.',
-    'Read the current state of the resource; use a new idempotency key for a new request.',
+    'Read the current state of the resource. Use a new idempotency key for a new request.',
   ),
   RATE_LIMITED: guide(
     'Too many requests or attempts.',
     'Wait for the seconds in `Retry-After`, then send the request again.',
   ),
   INTERNAL_ERROR: guide(
-    'An unexpected error occurred on the server; the outcome is unknown.',
-    'Send the request again with the same idempotency key; report the error if it persists.',
+    'An unexpected error occurred on the server. The outcome is unknown.',
+    'Send the request again with the same idempotency key. Report the error if it persists.',
   ),
   SERVICE_UNAVAILABLE: guide(
     'The database, the file storage or a provider is unavailable, or the database is busy.',
@@ -73,7 +73,7 @@ const CUSTOMERS = {
   CUSTOMER_NOT_FOUND: guide('No customer has this ID.', CHECK_ID),
   CUSTOMER_DELETED: guide(
     'The customer was deleted.',
-    'Register a new customer; a deleted one cannot be restored.',
+    'Register a new customer. A deleted one cannot be restored.',
   ),
   USER_NOT_READY: guide(
     'The customer is not approved for payments.',
@@ -90,7 +90,7 @@ const CUSTOMERS = {
   ),
   END_USER_TERMS_NOT_ACCEPTED: guide(
     'The platform requires consent to the end-user terms, and the customer has not given it.',
-    'Record the consent with `updateCustomerById`; `getEndUserTerms` returns the current version.',
+    'Record the consent with `updateCustomerById`. `getEndUserTerms` returns the current version.',
   ),
   END_USER_TERMS_VERSION_NOT_FOUND: guide(
     'The version of the terms does not exist.',
@@ -100,7 +100,7 @@ const CUSTOMERS = {
   VERIFICATION_NOT_FOUND: guide('No verification has this ID.', CHECK_ID),
   LINK_ENDED: guide(
     'The link has expired, was already used or was replaced.',
-    'Request a new link; for a verification page, create it with `createCustomerKycLink`.',
+    'Request a new link. For a verification page, create it with `createCustomerKycLink`.',
   ),
   INVITATION_NOT_FOUND: guide('No invitation has this code.', 'Check the code.'),
   INVITATION_ALREADY_CLAIMED: guide(
@@ -143,7 +143,7 @@ const CUSTOMERS = {
   TOKEN_NOT_FOUND: guide('No API token has this ID.', CHECK_ID),
   PLATFORM_NOT_FOUND: guide(
     "No platform has this ID, or the platform is not registered with the receiver's provider.",
-    'Check the ID; to pay to a UMA address, ask the operator to register the platform with ' +
+    'Check the ID. To pay to a UMA address, ask the operator to register the platform with ' +
       'that provider.',
   ),
 } as const;
@@ -154,7 +154,7 @@ const PAYMENTS = {
   TRANSACTION_NOT_FOUND: guide('No transaction has this ID.', CHECK_ID),
   REFERENCE_NOT_FOUND: guide(
     'No payment or account expects funds under this reference.',
-    'Check the reference; credit the account by ID instead.',
+    'Check the reference. Credit the account by ID instead.',
   ),
   QUOTE_EXPIRED: guide(
     'The quote was not executed before `expiresAt`. No funds were debited.',
@@ -162,7 +162,7 @@ const PAYMENTS = {
   ),
   QUOTE_RATE_UNAVAILABLE: guide(
     'No current exchange rate exists for the two currencies.',
-    'Repeat the request later; in production the operator configures the source of rates.',
+    'Repeat the request later. In production the operator configures the source of rates.',
   ),
   INSUFFICIENT_FUNDS: guide(
     'The available balance is less than the amount and its fees.',
@@ -178,7 +178,7 @@ const PAYMENTS = {
   ),
   INVALID_CURRENCY: guide(
     'The currency is not enabled, or does not match the accounts of the payment.',
-    'Use a currency of both accounts; use a quote to convert.',
+    'Use a currency of both accounts. Use a quote to convert.',
   ),
   SELF_PAYMENT: guide(
     'Source and destination are the same account or customer.',
@@ -194,7 +194,7 @@ const PAYMENTS = {
   ),
   DUPLICATE_EXTERNAL_ACCOUNT: guide(
     'The account is already registered for this customer.',
-    'Use the existing account; `listCustomerExternalAccounts` returns it.',
+    'Use the existing account. `listCustomerExternalAccounts` returns it.',
   ),
   EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED: guide(
     'A payment of this size requires proof that the customer owns the wallet.',
@@ -214,7 +214,7 @@ const PAYMENTS = {
   ),
   DUPLICATE_PAY_REQUEST: guide(
     'The idempotency key was used for another payment.',
-    'Use a new key for a new payment; send the same body to repeat one.',
+    'Use a new key for a new payment. Send the same body to repeat one.',
   ),
   TRANSACTION_NOT_CANCELLABLE: guide(
     'The payment has settled, or its rail does not allow cancellation.',
@@ -222,7 +222,7 @@ const PAYMENTS = {
   ),
   TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL: guide(
     'The payment is not pending an approval.',
-    'Read the transaction; it was decided already, or the time to decide has expired.',
+    'Read the transaction. It was decided already, or the time to decide has expired.',
   ),
   LOOKUP_REQUEST_NOT_FOUND: guide(
     'No payee discovery has this ID, or it has expired.',
@@ -343,7 +343,7 @@ const WALLETS = {
     'Send the request again without a signature to get a new challenge.',
   ),
   EMAIL_OTP_CREDENTIAL_SYNC_FAILED: guide(
-    'The custodian did not accept the new e-mail address; nothing was changed.',
+    'The custodian did not accept the new e-mail address. Nothing was changed.',
     RETRY,
   ),
   SCA_SESSION_REQUIRED: guide(
@@ -381,7 +381,7 @@ const CARDS_AND_COINS = {
   CARD_NOT_MUTABLE: guide('A closed card cannot be changed.', 'Issue a new card.'),
   INVALID_STATE_TRANSITION: guide(
     'The card cannot change to this state from its current state.',
-    'Read the card; wait for `CARD.STATE_CHANGE` while it is processing.',
+    'Read the card. Wait for `CARD.STATE_CHANGE` while it is processing.',
   ),
   STABLECOIN_NOT_FOUND: guide('No stablecoin has this ID.', CHECK_ID),
   STABLECOIN_OPERATION_NOT_FOUND: guide('No mint or burn has this ID.', CHECK_ID),
@@ -441,7 +441,7 @@ const CARDS_AND_COINS = {
   ),
   STABLECOIN_PROVIDER_ERROR: guide(
     'The provider rejected the request, such as a burn above the circulating supply.',
-    'Read `reason`; correct the request or ask the provider.',
+    'Read `reason`. Correct the request or ask the provider.',
   ),
   STABLECOIN_PROVIDER_SOURCE_NOT_LINKED: guide(
     'The provider account has no balance to fund from.',
@@ -465,7 +465,7 @@ const CARDS_AND_COINS = {
   ),
   STABLECOIN_TOKEN_IDENTIFIER_ALREADY_EXISTS: guide(
     'The token is registered already.',
-    'Use the existing stablecoin; `listStablecoins` returns it.',
+    'Use the existing stablecoin. `listStablecoins` returns it.',
   ),
 } as const;
 

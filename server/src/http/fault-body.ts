@@ -11,7 +11,7 @@ function detailsWithNaming(naming: Naming, details: NonNullable<Fault['details']
   return { ...details, errors: errors.map(withNaming) };
 }
 
-/** The wire form of a fault; `status` and `message` repeat for clients that read only those. */
+/** The wire form of a fault. `status` and `message` repeat for clients that read only those. */
 export function faultBody(naming: Naming, fault: Fault) {
   const code = naming.code(fault.code);
   const reason = naming.text(fault.message);

@@ -1,5 +1,5 @@
 // The OpenAPI 3.1 document, generated from the contracts alone. Error bodies have one schema for
-// each status with every code of that status; an operation narrows it to its own codes.
+// each status with every code of that status. An operation narrows it to its own codes.
 import { type TSchema, Type } from '@sinclair/typebox';
 import type { Naming } from '../catalog/naming.ts';
 import { type WebhookContract, WebhookType } from '../kernel/contract/event.ts';
@@ -106,7 +106,9 @@ function detailsOf(status: number): TSchema {
         suspended: Type.Optional(
           Type.Boolean({ description: 'Whether the lock lasts until it is lifted manually.' }),
         ),
-        lockedUntil: Type.Optional(withDescription(time, 'End of the lock; null if it has none.')),
+        lockedUntil: Type.Optional(
+          withDescription(time, 'End of the lock, or null if it has none.'),
+        ),
         failedAttempts: Type.Optional(
           Type.Integer({ description: 'Number of consecutive failed attempts.' }),
         ),
@@ -135,7 +137,7 @@ export function errorSchema(status: number, naming: Naming): TSchema {
         ),
         reason: Type.String({
           description:
-            'Description of the error and, if it is not obvious, its remedy. Human-readable; ' +
+            'Description of the error and, if it is not obvious, its remedy. Human-readable. ' +
             'do not parse it.',
         }),
         message: Type.String({ description: 'Same text as `reason`.' }),
@@ -178,7 +180,7 @@ const IDEMPOTENCY_KEY = {
   in: 'header',
   required: false,
   description:
-    'Unique key of the request, chosen by the client, such as a UUID; at most 255 ' +
+    'Unique key of the request, chosen by the client, such as a UUID. At most 255 ' +
     'characters. A repeated request with the same key and content is not executed again ' +
     'and receives the first reply.',
   schema: { type: 'string', maxLength: 255 },
@@ -385,7 +387,7 @@ function envelope({ name, events }: WebhookContract) {
     id: Type.String({
       description:
         'ID of the event, `Webhook:<uuid>`. It is the same for every delivery ' +
-        'attempt; use it to detect duplicates.',
+        'attempt. Use it to detect duplicates.',
     }),
     type: subsetOf(
       WebhookType,
@@ -396,7 +398,7 @@ function envelope({ name, events }: WebhookContract) {
   });
 }
 
-/** The document with its names on the wire; references are renamed accordingly. */
+/** The document with its names on the wire. References are renamed accordingly. */
 const withNaming = (naming: Naming, document: Json): Json =>
   JSON.parse(JSON.stringify(naming.toApiNames(document)), (_, value: unknown) =>
     typeof value === 'string' && value.startsWith(REF) ? naming.path(value) : value,

@@ -63,7 +63,7 @@ const PUBLIC_CONTRACT: Readonly<Record<string, readonly Code[]>> = {
   linkStablecoinProviderAccount: ['STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND'],
 };
 
-/** Returned instead of any operation of a path; a caller of the operation never receives it. */
+/** Returned instead of any operation of a path. A caller of the operation never receives it. */
 const OF_PATHS: readonly Code[] = ['METHOD_NOT_ALLOWED'];
 
 /** Codes by kind of operation. */

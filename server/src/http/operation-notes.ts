@@ -15,9 +15,9 @@ const PERMISSIONS = {
 function accessOf(contract: Contract): string {
   const { auth = 'token', permission, operatorPermission, sandboxOnly } = contract;
   if (operatorPermission) return `an operator with \`${operatorPermission}\``;
-  if (!permission) return 'none; no credential is sent';
+  if (!permission) return 'none. No credential is sent';
   const needed = PERMISSIONS[auth === 'agent' ? 'agent' : 'token'](permission);
-  return sandboxOnly ? `${needed}; sandbox platforms only` : needed;
+  return sandboxOnly ? `${needed}. Sandbox platforms only` : needed;
 }
 
 function repetitionOf(contract: Contract): string {
@@ -27,14 +27,14 @@ function repetitionOf(contract: Contract): string {
     const isRead = method === 'GET' && permission !== 'MANAGE';
     if (isRead) return 'the operation only reads data';
     if (method === 'GET' || method === 'POST') {
-      return 'every request is executed; `Idempotency-Key` is ignored';
+      return 'every request is executed. `Idempotency-Key` is ignored';
     }
     return 'repeating the request has no further effect';
   }
   const other = money ? 'DUPLICATE_PAY_REQUEST' : 'CONFLICT';
   const need = kind === 'required' ? 'requires' : 'accepts';
   return (
-    `${need} \`Idempotency-Key\`. The same key and body return the first reply for seven days; ` +
+    `${need} \`Idempotency-Key\`. The same key and body return the first reply for seven days. ` +
     `another body is rejected with \`${other}\``
   );
 }

@@ -140,7 +140,7 @@ describe('a body', () => {
     const rejected = await patch(values(8_193));
     expect(rejected).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
     expect(rejected.body.reason).toContain('8192 values');
-    // As many as fit, in lists that are short enough; rejected before it is parsed.
+    // As many as fit, in lists that are short enough. Rejected before it is parsed.
     const list = `[${Array(999).fill(0)}]`;
     const max = `{${Array.from({ length: 130 }, (_, index) => `"${index}":${list}`)}}`;
     const started = performance.now();

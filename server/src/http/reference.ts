@@ -1,5 +1,5 @@
 // The page of the API reference. Its viewer is one script that the package for Fastify contains as
-// a string; `@scalar/api-reference`, which has it as a file, would install 367 MB of other
+// a string. `@scalar/api-reference`, which has it as a file, would install 367 MB of other
 // packages.
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -16,7 +16,7 @@ const PACKAGE = '@scalar/fastify-api-reference';
 const HTML = 'text/html; charset=utf-8';
 const JAVASCRIPT = 'text/javascript; charset=utf-8';
 
-/** Start of the script; it is one JavaScript string literal. */
+/** Start of the script. It is one JavaScript string literal. */
 const LITERAL = /standalone_default = ("(?:[^"\\]|\\.)*")/s;
 
 /** A release contains the script instead of the package. */
@@ -104,7 +104,7 @@ const COLORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
-/** A linked operation receives the focus; its outline would be two lines along the page. */
+/** A linked operation receives the focus. Its outline would be two lines along the page. */
 const NO_OUTLINE = 'section:focus, section:focus-visible { outline: none; }';
 
 const CUSTOM_CSS = Object.entries(COLORS)
@@ -157,7 +157,7 @@ const OPERATOR_START = { authentication: { preferredSecurityScheme: 'OperatorAut
 
 /**
  * The reference of the operator API as files of a site at `base`. A static site contains the viewer, as
- * a file of `referenceFiles`; a server also serves its own reference.
+ * a file of `referenceFiles`. A server also serves its own reference.
  */
 export const operatorReferenceFiles = (
   base: string,

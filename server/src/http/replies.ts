@@ -1,5 +1,5 @@
 // Sends replies as JSON, and errors in one format. Compiled serializers for this many schemas would
-// cost seconds at the start; tests check each reply against its schema instead.
+// cost seconds at the start. Tests check each reply against its schema instead.
 import type { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { Naming } from '../catalog/naming.ts';
@@ -43,7 +43,7 @@ export function setRetryHeaders(reply: FastifyReply, fault: Fault): void {
 export function send(reply: FastifyReply, status: number, body: unknown): void {
   reply.code(status);
   reply.header('X-Request-Id', reply.request.id);
-  // A stopping server no longer listens; its last reply on a connection closes it.
+  // A stopping server no longer listens. Its last reply on a connection closes it.
   if (!reply.server.server.listening) reply.header('connection', 'close');
   // A stored reply with this status is final, as is one without other advice.
   if (status === 409 && !reply.hasHeader(RETRY)) reply.header(RETRY, 'false');
@@ -52,7 +52,7 @@ export function send(reply: FastifyReply, status: number, body: unknown): void {
     void reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(body));
 }
 
-/** Sends server-sent events as they occur; proxies must not buffer them. */
+/** Sends server-sent events as they occur. Proxies must not buffer them. */
 export function sendStream(reply: FastifyReply, status: number, stream: Readable): void {
   reply.code(status);
   reply.header('X-Request-Id', reply.request.id);

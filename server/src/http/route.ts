@@ -102,7 +102,7 @@ function exchangesOf(contract: Contract, options: RouteOptions) {
     setRetryHeaders(reply, fault);
     const logFields = { err: error, requestId: request.id };
     if (fault.status === 500) log.error(logFields, 'failed');
-    // An external dependency failed; the log names the dependency for the operator.
+    // An external dependency failed. The log names the dependency for the operator.
     else if (fault.cause !== undefined) log.warn(logFields, 'dependency failed');
     return { status: fault.status, body: faultBody(naming, fault) };
   }
@@ -156,7 +156,7 @@ function closedSignalOf(reply: FastifyReply): AbortSignal {
   return controller.signal;
 }
 
-/** The JSON of a request; undefined without a body. */
+/** The JSON of a request, or undefined without a body. */
 async function jsonOf(
   { body }: FastifyRequest,
   contract: Contract,

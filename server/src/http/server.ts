@@ -1,5 +1,5 @@
-// The HTTP server: routes from contracts. Only the head of a request is read before it is admitted;
-// unknown paths and wrong methods are rejected by the head alone.
+// The HTTP server: routes from contracts. Only the head of a request is read before it is admitted.
+// Unknown paths and wrong methods are rejected by the head alone.
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { Fault } from '../kernel/fault.ts';
 import { uuid7 } from '../kernel/id.ts';
@@ -34,7 +34,7 @@ declare module 'fastify' {
 interface ServerOptions extends AdmissionOptions, RouteOptions {
   files: Files;
   operations: readonly Operation[];
-  /** Addresses and networks whose `X-Forwarded-For` is trusted; none by default. */
+  /** Addresses and networks whose `X-Forwarded-For` is trusted. None by default. */
   trustedProxies?: readonly string[] | undefined;
   /** Public base URL. */
   publicUrl?: string | undefined;
@@ -68,7 +68,7 @@ function createGuard(
 ) {
   const unsupportedMethodOf = createUnsupportedMethods(operations, naming, MAX_PARAMETER);
 
-  /** Whether the connection accepts this request; otherwise it gets no response. */
+  /** Whether the connection accepts this request. Otherwise it gets no response. */
   function isAccepted({ raw }: FastifyRequest, reply: FastifyReply): boolean {
     if (drain.isClosing(raw.socket)) raw.socket.destroy();
     if (connections.admits(raw, reply.raw)) return true;
@@ -98,7 +98,7 @@ function createGuard(
   }
 
   /**
-   * Whether a request without a credential continues to its route; otherwise its error was sent.
+   * Whether a request without a credential continues to its route. Otherwise its error was sent.
    */
   async function admitUnrouted(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
     const isUnrouted = request.is404 || request.routeOptions.config.isUnsupported === true;
@@ -147,7 +147,7 @@ function createGuard(
   };
 }
 
-/** Builds the server without listening; `inject` works immediately. */
+/** Builds the server without listening. `inject` works immediately. */
 export function createServer(options: ServerOptions): FastifyInstance {
   const { runtime, naming, trustedProxies = [] } = options;
   const uploads = createUploads(options.files, naming.toNeutralNames, (error) =>
@@ -167,7 +167,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     requestTimeout: 60_000,
     // A client that stops reading its response is disconnected.
     connectionTimeout: options.stalledMs ?? STALLED_MS,
-    // The Host header is checked with the head, so that its error has a body; timeouts are checked
+    // The Host header is checked with the head, so that its error has a body. Timeouts are checked
     // every second.
     http: {
       requireHostHeader: false,

@@ -19,7 +19,7 @@ interface HealthOptions {
 
 interface SiteOptions {
   openApi: () => Promise<object>;
-  /** Folder of the built documentation site; `site/dist` unless stated. */
+  /** Folder of the built documentation site. `site/dist` unless stated. */
   siteFolder?: string | undefined;
   /** The document that the reference shows. */
   referenceDocument: (document: object) => Promise<object>;

@@ -60,7 +60,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Webhooks: 'Delivery of events to the endpoint of the platform, and a test of the endpoint.',
   Sandbox:
     'Simulation of payments, card messages and webhooks. Available with sandbox credentials ' +
-    'only; no funds leave the platform.',
+    'only. No funds leave the platform.',
   'Webhook endpoints':
     'Further receivers of events, each with its own filter and signing keys. The endpoint of the ' +
     'platform configuration is the first.',
@@ -98,8 +98,8 @@ const NOTES: Readonly<Record<string, string>> = {
   AgentListResponse: 'A page of agents.',
   AgentPermission: 'An operation that the policy of an agent allows.',
   AgentPolicy: 'Permissions, spending limits, accounts and approval thresholds of an agent.',
-  AgentPolicyUpdateRequest: 'Changes of a policy; absent fields are unchanged.',
-  AgentSpendingLimitsUpdate: 'Changes of spending limits; absent limits are unchanged.',
+  AgentPolicyUpdateRequest: 'Changes of a policy. Absent fields are unchanged.',
+  AgentSpendingLimitsUpdate: 'Changes of spending limits. Absent limits are unchanged.',
   AgentTransferDetails: 'The transfer that an action requests.',
   AuthCredentialCreateRequestOneOf: 'A new credential of a wallet, by its type.',
   AuthCredentialResponseOneOf: 'A credential of a wallet, by its type.',

@@ -78,7 +78,7 @@ let lastDate = '';
 
 /**
  * Formats a time as RFC 3339 in UTC, the format of the API. Most calls repeat the last time or its
- * day; `Date` takes ten times as long.
+ * day. `Date` takes ten times as long.
  */
 export function iso(time: Time): string {
   if (time === lastTime) return lastText;

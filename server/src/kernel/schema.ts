@@ -223,7 +223,7 @@ interface AjvParts {
 /**
  * The schema and the named schemas it refers to, each under `base` and its name, as plain JSON. Ajv
  * compiles a named schema once: the union of account types takes 100 ms, and 400 ms if inlined. Ajv
- * adds an error with the keyword `if` to the errors of a rejected branch; replies omit it.
+ * adds an error with the keyword `if` to the errors of a rejected branch. Replies omit it.
  */
 export function ajvParts(schema: TSchema, base: string): AjvParts {
   const defs: Defs = { base, named: {} };

@@ -132,7 +132,7 @@ describe('a payment', () => {
     const roots = spans.filter(({ parentSpanId }) => !spanIds.has(parentSpanId ?? ''));
     expect(roots).toEqual([request]);
     expect(webhookHeaders.some(({ traceparent }) => traceparent?.includes(TRACE))).toBe(true);
-    // Requests contain names, account numbers and secrets; spans must not.
+    // Requests contain names, account numbers and secrets. Spans must not.
     const text = receivedBodies.join('\n');
     for (const value of [person.fullName, app.platform.clientSecret, 'DE89']) {
       expect(text).not.toContain(value);

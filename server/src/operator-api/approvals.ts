@@ -128,7 +128,7 @@ const list = operation({
     status: Type.Optional(
       oneOf(['PENDING', 'APPROVED', 'REJECTED'], {
         description:
-          'Return only approvals with this status; PENDING includes expired and invalid ones.',
+          'Return only approvals with this status. PENDING includes expired and invalid ones.',
       }),
     ),
     subject: Type.Optional(text('Return only approvals of changes of this resource.')),
@@ -253,7 +253,7 @@ function operationProblem(contract: Contract | undefined): string | undefined {
   if (operatorPermission === 'profile.manage') return OWN_SESSION;
   if (method === 'GET') return 'must be an operation that changes data';
   if (DECISIONS.includes(contract.operationId)) return 'must not be a decision about an approval';
-  // A change set can be withheld until it is approved; external effects cannot.
+  // A change set can be withheld until it is approved. External effects cannot.
   return callsExternal ? 'must be an operation that is executed in one commit' : undefined;
 }
 

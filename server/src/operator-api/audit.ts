@@ -43,7 +43,7 @@ const RECORD = {
     'SUCCEEDED, WAITING_FOR_APPROVAL, or the code of the error with which the request was rejected.',
   ),
   hasChanges: Type.Boolean({ description: 'Whether rows were changed.' }),
-  previousHash: text('Hash of the previous record; empty for the first record.'),
+  previousHash: text('Hash of the previous record. Empty for the first record.'),
   hash: text('Keyed hash of the record and of `previousHash`.'),
 };
 const AuditRecord = named(

@@ -16,9 +16,9 @@ export interface Installation {
   /** Clients' files, in the installation's storage. */
   files: Files;
   connectorsOf(environment: Mode): Connectors;
-  /** Provider of the funding details of an environment; undefined without such a connector. */
+  /** Provider of the funding details of an environment, or undefined without such a connector. */
   fundingOf(environment: Mode): FundingPort | undefined;
-  /** Waiting period of an account recovery; undefined: disabled. */
+  /** Waiting period of an account recovery, or undefined: disabled. */
   walletRecoveryMs: number | undefined;
   /**
    * Rows of one statement and one snapshot, in chunks, for output that does not fit into memory.
@@ -51,7 +51,7 @@ export interface Provisioning {
   accountPorts: Omit<Parameters<typeof transitionAccount>[0], 'runtime'>;
 }
 
-/** The public keys that sign bundles and tokens, by environment; none without a custodian. */
+/** The public keys that sign bundles and tokens, by environment. None without a custodian. */
 export const custodyKeys = (connectorsOf: (environment: Mode) => Pick<Connectors, 'custody'>) =>
   MODES.flatMap((environment) => {
     const { custody } = connectorsOf(environment);
@@ -60,7 +60,7 @@ export const custodyKeys = (connectorsOf: (environment: Mode) => Pick<Connectors
 
 /** State of the process that answers a request. */
 export interface ProcessState {
-  /** Number among the processes that share a port; undefined if it is the only one. */
+  /** Number among the processes that share a port, or undefined if it is the only one. */
   number: number | undefined;
   roles: readonly string[];
   /** Circuits of providers by name. */

@@ -18,7 +18,7 @@ export const SummedPlatform = {
   ),
 };
 
-/** The operator's reason for the change; part of the audit record. */
+/** The operator's reason for the change. Part of the audit record. */
 export const Reason = text('Reason, stored in the audit record. Must not contain personal data.', {
   minLength: 1,
   maxLength: 500,

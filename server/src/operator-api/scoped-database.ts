@@ -6,7 +6,7 @@ import type { Operator } from '../kernel/caller.ts';
 import type { Database } from '../runtime/db/database.ts';
 import type { Table } from '../runtime/db/table.ts';
 
-/** The platform of a row; undefined if it belongs to none. */
+/** The platform of a row, or undefined if it belongs to none. */
 function platformOf({ name }: Table, row: Record<string, unknown>): string | undefined {
   const id = name === 'platforms' ? row.id : row.platform_id;
   return typeof id === 'string' && id !== '' ? id : undefined;

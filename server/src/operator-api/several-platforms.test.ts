@@ -13,7 +13,7 @@ interface Item {
   createdAt: string;
 }
 
-/** Lists by platform that are read in pages; every `emptyEvery`th page is empty, as with filters. */
+/** Lists by platform that are read in pages. Every `emptyEvery`th page is empty, as with filters. */
 function readerOf(lists: ReadonlyMap<string, readonly Item[]>, emptyEvery: number) {
   let reads = 0;
   return async ({ platformId, cursor, limit }: Record<string, unknown>) => {

@@ -14,7 +14,7 @@ interface Page {
   nextCursor?: string;
 }
 
-/** Position in the list of one platform; `skipped` items of the page at `cursor` were returned before. */
+/** Position in the list of one platform. `skipped` items of the page at `cursor` were returned before. */
 interface Position {
   platformId: string;
   cursor?: string;
@@ -31,7 +31,7 @@ interface Source extends Position {
 type ReadPage = (query: Record<string, unknown>) => Promise<Reply>;
 
 const DEFAULT_LIMIT = 20;
-/** Maximum pages of one platform that a request reads; a page of a list with filters can be empty. */
+/** Maximum pages of one platform that a request reads. A page of a list with filters can be empty. */
 const MAX_READS = 4;
 /** Times by which lists are ordered. */
 const TIMES = ['createdAt', 'requestedAt', 'since', 'startedAt', 'at'];
@@ -52,7 +52,7 @@ export const isMergeable = ({ query, replies }: Contract): boolean => {
   );
 };
 
-/** The platforms of an operator whose list must be merged; undefined for any other request. */
+/** The platforms of an operator whose list must be merged, or undefined for any other request. */
 export function mergedPlatforms(
   contract: Contract,
   { platformIds }: Operator,
@@ -62,7 +62,7 @@ export function mergedPlatforms(
   return isMergeable(contract) ? [...platformIds].sort() : undefined;
 }
 
-/** The platforms of a sum: the selected one, or those of the operator; undefined for all platforms. */
+/** The platforms of a sum: the selected one, or those of the operator, or undefined for all platforms. */
 export function summedPlatforms(
   { platformIds }: Pick<Operator, 'platformIds'>,
   { platformId }: { platformId?: string | undefined },
@@ -82,7 +82,7 @@ const encode = (positions: readonly Position[]): string =>
     ),
   ).toString('base64url');
 
-/** The positions of a cursor; platforms that were added to the operator since start at their beginning. */
+/** The positions of a cursor. Platforms that were added to the operator since start at their beginning. */
 function decode(text: string, platformIds: readonly string[]): Position[] {
   const read = new Map<string, Position>();
   try {

@@ -26,19 +26,19 @@ interface FleetOptions {
 }
 
 export interface Fleet {
-  /** Starts all processes, the first one before all others; resolves when all serve requests. */
+  /** Starts all processes, the first one before all others. Resolves when all serve requests. */
   start(): Promise<Serving>;
   /**
    * Replaces all processes, one after the other. A call during a replacement starts another replacement
    * after it.
    */
   replace(): void;
-  /** Drains all processes for this time before their stop; call `stop` afterwards. */
+  /** Drains all processes for this time before their stop. Call `stop` afterwards. */
   drain(ms: number): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** A slot for one process; its number never changes. */
+/** A slot for one process. Its number never changes. */
 interface ProcessSlot {
   number: number;
   current: ServerProcess | undefined;
@@ -51,7 +51,7 @@ interface ProcessSlot {
 const delayOf = (failures: number): number =>
   failures === 0 ? 0 : Math.min(MAX_DELAY_MS, MIN_DELAY_MS * 2 ** (failures - 1));
 
-/** Waits for the exit; kills processes that have not exited in time. */
+/** Waits for the exit. Kills processes that have not exited in time. */
 async function endWithin(ms: number, processes: readonly ServerProcess[]): Promise<void> {
   const all = Promise.all(processes.map(({ ended }) => ended));
   await Promise.race([all, sleep(ms, undefined, { ref: false })]);

@@ -1,5 +1,5 @@
 // The messages between a supervisor and its processes, and the part of the processes. They concern start,
-// replacement and metrics; payments have no other connection between processes than the database.
+// replacement and metrics. Payments have no other connection between processes than the database.
 import type { Serving } from '../startup.ts';
 
 export type FromProcess =
@@ -71,7 +71,7 @@ function createCollector(send: (message: FromProcess) => void) {
   };
 }
 
-/** The supervisor of this process; undefined if it has none. */
+/** The supervisor of this process, or undefined if it has none. */
 export function supervisorLink(): SupervisorLink | undefined {
   const text = process.env[PROCESS_ENV];
   if (text === undefined || !process.send) return undefined;

@@ -2,7 +2,7 @@
 // values are not summed: counters of each process keep rising, and gauges of the installation,
 // which every process reports alike, are not multiplied.
 
-/** Timeout of responses; a process that does not respond is omitted. */
+/** Timeout of responses. A process that does not respond is omitted. */
 const RESPONSE_MS = 1_000;
 
 /** Joins the samples of each metric below one header. */

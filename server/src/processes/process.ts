@@ -9,9 +9,9 @@ import { type FromProcess, type FromSupervisor, PROCESS_ENV, type ProcessEnv } f
 export interface ServerProcess {
   number: number;
   pid: number | undefined;
-  /** Resolves when requests are served; rejects if the process exits first. */
+  /** Resolves when requests are served. Rejects if the process exits first. */
   serving: Promise<Serving>;
-  /** Resolves when the start is complete; rejects if the process exits first. */
+  /** Resolves when the start is complete. Rejects if the process exits first. */
   ready: Promise<void>;
   /** Resolves with the reason when the process has exited. */
   ended: Promise<string>;
@@ -27,7 +27,7 @@ export function prepareProcesses(argv: readonly string[]): void {
   cluster.setupPrimary({ exec, args: [...argv], execArgv: [...process.execArgv] });
 }
 
-/** Rejects if the process exits first; the rejection may remain unobserved. */
+/** Rejects if the process exits first. The rejection may remain unobserved. */
 function reached<T>(
   worker: Worker,
   exit: Promise<string>,
@@ -44,7 +44,7 @@ function reached<T>(
   return promise;
 }
 
-/** Starts a process; `onMessage` receives its messages. */
+/** Starts a process. `onMessage` receives its messages. */
 export function startProcess(
   processEnv: ProcessEnv,
   onMessage: (from: ServerProcess, message: FromProcess) => void,

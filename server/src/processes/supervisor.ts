@@ -17,7 +17,7 @@ import { banner, databaseOf, openLog, report, watchDatabase } from '../startup.t
 import { createFleet } from './fleet.ts';
 import { prepareProcesses } from './process.ts';
 
-/** In a terminal SIGHUP means that the terminal is closed; elsewhere it requests a replacement. */
+/** In a terminal SIGHUP means that the terminal is closed. Elsewhere it requests a replacement. */
 const isTerminal = () => process.stdin.isTTY || process.stderr.isTTY;
 
 export async function supervise(config: Config, argv: readonly string[]): Promise<void> {

@@ -1,4 +1,4 @@
-// Attacks a real server over TCP with the varying seed of the test run; `npm run attack` repeats a seed.
+// Attacks a real server over TCP with the varying seed of the test run. `npm run attack` repeats a seed.
 import { expect, it } from 'vitest';
 import { runSeed } from '../kit/app/effects.ts';
 import { lengthOf } from '../kit/length.ts';

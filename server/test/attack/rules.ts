@@ -29,7 +29,7 @@ export interface Sent {
   attack: string;
   method: string;
   path: string;
-  /** The complete request; a reply may repeat parts of it. */
+  /** The complete request. A reply may repeat parts of it. */
   text: string;
   operation?: Operation | undefined;
   /** Whether the caller may see all tenants. */
@@ -37,7 +37,7 @@ export interface Sent {
 }
 
 export interface Rules {
-  /** Problems of a reply; `hidden` are texts that it must not contain. */
+  /** Problems of a reply. `hidden` are texts that it must not contain. */
   problemsOf(sent: Sent, reply: Reply | 'closed' | 'no reply'): string[];
   /** Marks and IDs of another tenant. */
   hide(texts: Iterable<string>): void;

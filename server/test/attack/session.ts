@@ -18,7 +18,7 @@ export interface Report {
   problems: string[];
 }
 
-/** The callers that all attacks share; credentials that an attack has revoked are replaced. */
+/** The callers that all attacks share. Credentials that an attack has revoked are replaced. */
 export interface Callers {
   attacker: Tenant;
   victim: Tenant;

@@ -45,7 +45,7 @@ export async function createPayer(call: Call, { authorization }: Tenant): Promis
   return { usd, externalAccount: externalAccount.id };
 }
 
-/** Pays until the signal; `pauseMs` between two payments. */
+/** Pays until the signal. `pauseMs` between two payments. */
 export async function payUntil(
   stop: AbortSignal,
   port: number,

@@ -1,5 +1,5 @@
 // The hosted verification page for residents outside the United States: the country of residence
-// determines the required number; residents of a country that issues none submit a document only.
+// determines the required number. Residents of a country that issues none submit a document only.
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { createCustomer, ok } from '../kit/app/fixtures.ts';

@@ -50,7 +50,7 @@ export interface Visit {
   close(): Promise<void>;
 }
 
-/** Opens a page that may only request `origin`; other requests are blocked and recorded. */
+/** Opens a page that may only request `origin`. Other requests are blocked and recorded. */
 export async function visit(browser: Browser, size: Size, origin: string): Promise<Visit> {
   const context = await browser.newContext({ ...SIZES[size], reducedMotion: 'reduce' });
   const page = await context.newPage();

@@ -15,7 +15,7 @@ import { browserPath, launch, type Visit, visit } from './browser.ts';
 
 const TIMEOUT_MS = 60_000;
 
-/** A page with passkey support; only the field names relate to this API. */
+/** A page with passkey support. Only the field names relate to this API. */
 const PAGE = `<!doctype html><title>Wallet</title><script>
   const text = (bytes) => btoa(String.fromCharCode(...new Uint8Array(bytes)))
     .replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');

@@ -25,7 +25,7 @@ const SEARCHES = [
 ] as const;
 
 /**
- * Rules of axe that the markup of Scalar violates, with the element; Scalar has no option to correct
+ * Rules of axe that the markup of Scalar violates, with the element. Scalar has no option to correct
  * them.
  */
 const WITHIN_SCALAR = {

@@ -51,7 +51,7 @@ const newest = (...places: string[]): number =>
     ),
   );
 
-/** Reason for skipping the tests; undefined if the site is built from the present sources. */
+/** Reason for skipping the tests, or undefined if the site is built from the present sources. */
 function skipReason(): string | undefined {
   const built = statSync(path.join(dist, 'index.html'), { throwIfNoEntry: false })?.mtimeMs;
   const sources = [

@@ -1,6 +1,6 @@
 // A passkey as second factor on a platform's page: API replies are passed to Chromium unchanged,
 // and Chromium's output is passed back unchanged. A production platform is used, because it
-// verifies every part of the passkey; the page has the origin that the platform has configured.
+// verifies every part of the passkey. The page has the origin that the platform has configured.
 import type { CDPSession } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { receiveFunds } from '../../src/features/payments/quotes/index.ts';

@@ -130,7 +130,7 @@ describe.runIf(browserPath)('the verification page', () => {
       await page.getByRole('link', { name: 'Back to Unregulated' }).click();
       await page.waitForURL(REDIRECT);
       expect(remainingSteps).toEqual([REDIRECT]);
-      // The browser reports each error reply; any other message is a defect.
+      // The browser reports each error reply. Any other message is a defect.
       expect(pageErrors.filter((error) => !error.includes('status of 400'))).toEqual([]);
       await close();
     },

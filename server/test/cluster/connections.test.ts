@@ -70,7 +70,7 @@ describe('connections', () => {
       fs.chownSync(path.join(dataFolder, name), uid, gid);
       fs.chmodSync(path.join(dataFolder, name), 0o600);
     }
-    // PgBouncer connects to 127.0.0.1 without TLS; servers connect to `localhost`.
+    // PgBouncer connects to 127.0.0.1 without TLS. Servers connect to `localhost`.
     fs.writeFileSync(
       path.join(dataFolder, 'pg_hba.conf'),
       'hostnossl all all 127.0.0.1/32 trust\nhostssl all all samehost trust\n',

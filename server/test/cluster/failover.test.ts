@@ -1,6 +1,6 @@
 // Failures of the parts of a cluster under load. After each failure payments succeed again without
 // an action by an operator, and the database matches all replies. With RAILHEAD_TEST_LENGTH=long
-// the primary is killed 20 times; RAILHEAD_TEST_LENGTH=short tests two failovers only.
+// the primary is killed 20 times. RAILHEAD_TEST_LENGTH=short tests two failovers only.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { until } from '../kit/cluster/processes.ts';

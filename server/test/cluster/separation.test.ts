@@ -102,7 +102,7 @@ describe('a separated primary', () => {
       async () => {
         fixture.cluster.network.setConnected(primary.index, false);
         await sleep(1_000);
-        // The first payments wait for the replica; later ones are rejected, because the server is not ready.
+        // The first payments wait for the replica. Later ones are rejected, because the server is not ready.
         void Promise.all(keys.map(async (key) => statuses.push(await request(path, key))));
       },
       45_000,

@@ -16,7 +16,7 @@ afterEach(async () => {
   for (const provider of opened.splice(0)) await provider.close();
 });
 
-/** Runs the checks whose names have one of the prefixes; without prefixes, all checks. */
+/** Runs the checks whose names have one of the prefixes. Without prefixes, all checks. */
 async function checkProvider(fault?: Fault, ...prefixes: string[]) {
   const [key, railhead] = [newSignatureKey(effects), newSignatureKey(effects)];
   const next = newSignatureKey(effects);

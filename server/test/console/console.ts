@@ -81,7 +81,7 @@ async function go(page: Page, path: string): Promise<void> {
 
 interface Options {
   size?: Size;
-  /** The link that the page opens; by default an enrollment link of a new user. */
+  /** The link that the page opens. By default an enrollment link of a new user. */
   link?: string;
 }
 
@@ -196,7 +196,7 @@ async function openConsole() {
   };
 }
 
-/** As `openForFile`; a failed test reports the content of all pages. */
+/** As `openForFile`. A failed test reports the content of all pages. */
 export function consoleForFile(): OpenConsole {
   const opened = openForFile(openConsole);
   afterEach(async ({ task }) => {

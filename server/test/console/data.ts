@@ -69,7 +69,7 @@ const WORLDS = [
   ...['deposits', 'agents', 'stablecoins'],
 ];
 
-/** Fills the main platform and a production one; returns the ID for each screen of one resource. */
+/** Fills the main platform and a production one. Returns the ID for each screen of one resource. */
 export async function fillInstallation(opened: OpenConsole): Promise<Record<string, string>> {
   const { app, client, createPayment } = opened;
   ok(await app.call('PATCH', '/config', { webhookEndpoint: CLOSED_PORT }), 200);

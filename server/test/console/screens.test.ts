@@ -62,7 +62,7 @@ const CHANGES = Object.entries(document.paths).flatMap(([path, operations]) =>
     .map(([method, { operationId }]) => ({ operationId, method: method.toUpperCase(), path })),
 );
 
-/** Runs in the page: sends each change with its session; returns those that are not rejected. */
+/** Runs in the page: sends each change with its session. Returns those that are not rejected. */
 const SEND_CHANGES = `async (changes) => {
   const base = '/operator/v1';
   const { csrfToken } = await (await fetch(base + '/session')).json();

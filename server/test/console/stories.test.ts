@@ -56,7 +56,7 @@ describe.runIf(isTestable)('in the console', () => {
   const isFocused = async (page: Page, name: string) =>
     (await page.evaluate('document.activeElement.textContent')) === name;
 
-  /** Fills the form of a change and sends it; waits for the result of the server. */
+  /** Fills the form of a change and sends it. Waits for the result of the server. */
   async function send(page: Page, name: string, fields: Record<string, string>): Promise<void> {
     for (const [label, value] of Object.entries(fields))
       await dialogOf(page).getByLabel(label).fill(value);

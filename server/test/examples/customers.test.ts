@@ -68,7 +68,7 @@ async function recordIndividuals(recorder: ExampleRecorder) {
 async function recordVerifications(recorder: ExampleRecorder) {
   const { id: customerId } = await createPerson(recorder, { fullName: 'Noah Lindqvist 003' });
   const { id } = await recorder.record('createVerification', 'individual', {
-    summary: 'Submit an individual; the reply lists the missing data',
+    summary: 'Submit an individual. The reply lists the missing data',
     body: { customerId },
   });
   await recorder.record('getVerification', 'individual', {

@@ -178,7 +178,7 @@ async function recordCancelled(recorder: ExampleRecorder) {
   });
   await recorder.app.advance(60_000);
   await recorder.record('getTransactionById', 'refunded', {
-    summary: 'A cancelled payout; the amount was refunded to the balance',
+    summary: 'A cancelled payout. The amount was refunded to the balance',
     params,
   });
 }

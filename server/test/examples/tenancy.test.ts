@@ -44,14 +44,14 @@ async function recordWebhookEndpoints(recorder: ExampleRecorder) {
   });
   const params = { endpointId };
   await recorder.record('rotateWebhookEndpointKey', 'two-days', {
-    summary: 'A new key; the earlier one signs for two more days',
+    summary: 'A new key. The earlier one signs for two more days',
     params,
     body: { overlapHours: 48 },
   });
   await recorder.record('listWebhookEndpoints', 'all', { summary: 'All endpoints' });
   await recorder.record('getWebhookEndpointById', 'one', { summary: 'One endpoint', params });
   await recorder.record('updateWebhookEndpoint', 'paused', {
-    summary: 'Pause an endpoint; its events are queued',
+    summary: 'Pause an endpoint. Its events are queued',
     params,
     body: { status: 'PAUSED', statusReason: 'Maintenance' },
   });
@@ -162,7 +162,7 @@ async function recordTokens(recorder: ExampleRecorder) {
   });
   await recorder.record('getTokenById', 'one', { summary: 'One token', params: { tokenId } });
   await recorder.record('deleteTokenById', 'revoked', {
-    summary: 'Revoke a token; it stops working immediately',
+    summary: 'Revoke a token. It stops working immediately',
     params: { tokenId },
   });
 }
@@ -232,7 +232,7 @@ async function recordClock(recorder: ExampleRecorder) {
     summary: 'A clock that was never changed',
   });
   await recorder.record('updateSandboxClock', 'two-days', {
-    summary: 'Move the clock two days ahead; all work that is due by then is executed first',
+    summary: 'Move the clock two days ahead. All work that is due by then is executed first',
     body: { advance: 'P2D' },
   });
   await recorder.record('updateSandboxClock', 'frozen', {

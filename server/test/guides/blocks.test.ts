@@ -1,5 +1,5 @@
 // Every fenced block of the documentation is run, type-checked or compared with its source. A block
-// that no check covers fails here; the exceptions are listed with their reasons.
+// that no check covers fails here. The exceptions are listed with their reasons.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createSign, generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

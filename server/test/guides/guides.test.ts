@@ -32,7 +32,7 @@ const FILES = RUN_PAGES.map((page) => path.join(projectRoot(), page));
 const GUIDES = RUN_PAGES.filter((page) => page.startsWith('docs/guides/'));
 /**
  * These guides run Node and the operator's command themselves, in one shell. All others use a
- * replacement for Node, which saves minutes; the functions at the beginning of every guide are the
+ * replacement for Node, which saves minutes. The functions at the beginning of every guide are the
  * same.
  */
 const SHELL_OF_THE_PROGRAMS: Shell = 'bash';
@@ -91,7 +91,7 @@ async function configurationOf({ platformId, clientId, clientSecret }: Credentia
   return configuration;
 }
 
-/** The shell of guides that use Node; the other guides alternate between all shells. */
+/** The shell of guides that use Node. The other guides alternate between all shells. */
 function shellsOf(file: string): readonly Shell[] {
   const hasPorts = FILES_WITH_PORTS.includes(path.basename(file));
   if ((ALL && !hasPorts) || file === README) return SHELLS;

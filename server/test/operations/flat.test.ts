@@ -66,7 +66,7 @@ beforeAll(async () => {
   const { person, account } = await createFundedCustomer(app);
   const payee = await createExternalAccount(app, person.id, 'USD');
   const quote = ok(await app.call('POST', '/quotes', quoteBody(account.id, payee.id, 100_00)), 201);
-  // A third of the payments have one owner and one account; every hundredth belongs to the platform itself.
+  // A third of the payments have one owner and one account. Every hundredth belongs to the platform itself.
   await fill('transactions', quote.transactionId, TRANSACTIONS, {
     id: idSql('Transaction', 'n'),
     customer_id: `case when n % 100 = 1 then null when n % 3 = 0 then ${idSql('Customer', '1')}

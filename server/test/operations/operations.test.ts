@@ -203,7 +203,7 @@ describe.each(contracts.filter(({ auth }) => auth === 'BasicAuth'))(
 );
 
 describe.each(contracts)('$operationId', ({ operationId, path }) => {
-  // Public resources and those with a bearer code are visible to other platforms; their tests cover
+  // Public resources and those with a bearer code are visible to other platforms. Their tests cover
   // that.
   if (path.includes('{') && !OPEN_TO_ALL.includes(operationId)) {
     it("returns the same error for another platform's ID as for an unknown one", async () => {

@@ -166,7 +166,7 @@ async function malformed(list: SecretList, path: string): Promise<void> {
   searchedTexts.push({ name: 'the error of a broken body', text: reply.body });
 }
 
-/** All wallet operations and payments; then the database is damaged. */
+/** All wallet operations and payments. Then the database is damaged. */
 async function inSandbox(lifecycle: Lifecycle): Promise<void> {
   const completed = await continueLifecycle(await beginLifecycle(lifecycle));
   lifecycle.wait();

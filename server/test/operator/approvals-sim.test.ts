@@ -23,7 +23,7 @@ const { service, call, newOperator } = operatorService();
 interface Person {
   name: string;
   secret: string;
-  /** Whether the person may release and reject deposits; undefined if this changes during a run. */
+  /** Whether the person may release and reject deposits, or undefined if this changes during a run. */
   mayDecide: boolean | undefined;
   person: string;
 }

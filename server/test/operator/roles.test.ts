@@ -1,4 +1,4 @@
-// Every operation of the operator API with every role, and without a credential; every verb of the
+// Every operation of the operator API with every role, and without a credential. Every verb of the
 // command has an operation.
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
@@ -13,7 +13,7 @@ import { type Browser, browser, enrollWithPasskey } from '../kit/operator/people
 
 const ALL = OPERATOR_OPERATIONS.map(({ contract }) => contract);
 const CONTRACTS = ALL.filter(({ auth }) => auth === 'operator');
-/** Operations on the current session; tokens have no session. */
+/** Operations on the current session. Tokens have no session. */
 const isOwn = ({ operatorPermission }: Contract) => operatorPermission === 'profile.manage';
 
 describe('permissions', () => {

@@ -1,6 +1,6 @@
 // The commands of docs/guides/backup.md: the embedded database is restored to just before a customer was
 // deleted, and an erasure after that time is repeated. Debian's PostgreSQL is backed up with pgBackRest,
-// verified, and restored to before its tables were dropped; this needs root and Debian's packages postgresql
+// verified, and restored to before its tables were dropped. This needs root and Debian's packages postgresql
 // and pgbackrest.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';

@@ -1,5 +1,5 @@
 // The clock of a sandbox platform with several processes on one database: all of them use the time
-// of a change as soon as it is acknowledged; the clock survives a restart; and a change that a kill
+// of a change as soon as it is acknowledged. The clock survives a restart, and a change that a kill
 // interrupts is continued by another process, with every payment returned once.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';

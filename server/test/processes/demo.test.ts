@@ -1,5 +1,5 @@
 // The demonstration as a separate process, with a new server and with a running one. It checks its results,
-// so the exit code is decisive; this test checks the main lines of its output and that no process or file
+// so the exit code is decisive. This test checks the main lines of its output and that no process or file
 // remains.
 import { execFile } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
@@ -11,7 +11,7 @@ import { createDataFolder, type DataFolder, type Running } from '../kit/crash/se
 import { type Receiver, startReceiver } from '../kit/http/webhook-receiver.ts';
 
 const DEMO = path.join(projectRoot(), 'scripts', 'demo.mjs');
-/** The demonstration's timeout is 60 s; it may build before and stop a server afterwards. */
+/** The demonstration's timeout is 60 s. It may build before and stop a server afterwards. */
 const DEMO_MS = 120_000;
 
 let dataFolder: DataFolder;

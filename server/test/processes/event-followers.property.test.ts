@@ -80,7 +80,7 @@ async function repeatUntilDone<T>(work: () => Promise<T>): Promise<T> {
 
 const newest = async () => (await call(0, '/events?limit=1')).after as string;
 
-/** Reads until there are `count()` events, each request at another process; then until there are no more. */
+/** Reads until there are `count()` events, each request at another process. Then until there are no more. */
 async function follow(from: string, limit: number, count: () => number): Promise<string[]> {
   const ids: string[] = [];
   let after = from;
@@ -123,7 +123,7 @@ const INSERT = `insert into events (id, platform_id, type, subject, data, create
     'OUTGOING_PAYMENT.COMPLETED', 'Transaction:1', '{}', now()
   from generate_series(1, $3::int) returning id`;
 
-/** Writes events in a separate transaction; returns their ids if it commits. */
+/** Writes events in a separate transaction. Returns their ids if it commits. */
 async function write({ events, ageMs, beforeMs, openMs, isRolledBack }: Commit) {
   const client = await pool.connect();
   try {

@@ -31,7 +31,7 @@ beforeAll(async () => {
   );
   receiver = await startReceiver();
   const env = { DATABASE_URL: url, RAILHEAD_MASTER_KEY: '07'.repeat(32), LOG_LEVEL: 'error' };
-  // The first process creates the platform; all of them deliver.
+  // The first process creates the platform. All of them deliver.
   for (const dataFolder of dataFolders) await dataFolder.start(['--roles', 'api,deliver'], env);
   const { rows } = await pool.query('update platforms set webhook_endpoint = $1 returning id', [
     receiver.url,
@@ -78,7 +78,7 @@ const INSERT = `with made as (
   select id, $1, 'OUTGOING_PAYMENT.COMPLETED', 'Transaction:' || id, '{}', at from made
   returning id`;
 
-/** Writes events in a separate transaction; returns their ids if it commits. */
+/** Writes events in a separate transaction. Returns their ids if it commits. */
 async function write({ events, ageMs, openMs, isRolledBack }: Commit): Promise<string[]> {
   const client = await pool.connect();
   try {

@@ -85,7 +85,7 @@ async function load(number: number): Promise<void> {
       const read = await call(reader as Running, 'GET', `/customers/${id}`);
       if (read.fullName !== fullName) problems.push(`${id} has another name`);
     } catch (error) {
-      // A killed server resets connections; any error reply is a problem.
+      // A killed server resets connections. Any error reply is a problem.
       if (!(error instanceof TypeError)) problems.push((error as Error).message);
       await sleep(50);
     }

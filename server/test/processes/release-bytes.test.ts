@@ -20,7 +20,7 @@ const folder = fs.mkdtempSync(path.join(root, 'dist', 'two-builds-'));
 
 afterAll(() => fs.rmSync(folder, { recursive: true, force: true }));
 
-/** Builds the last commit in a clone; returns the hash of each file of the release. */
+/** Builds the last commit in a clone. Returns the hash of each file of the release. */
 function build(name: string): Record<string, string> {
   const clone = path.join(folder, name);
   execFileSync('git', ['clone', '--quiet', '--shared', root, clone]);

@@ -69,7 +69,7 @@ afterAll(async () => {
   await execute(admin, `drop database if exists ${name} with (force)`);
 }, 60_000);
 
-/** Pays 1.00 once; returns the status, or the error of a request without a reply. */
+/** Pays 1.00 once. Returns the status, or the error of a request without a reply. */
 async function pay(remittanceInformation: string): Promise<string> {
   const basic = Buffer.from(`${CLIENT.id}:${CLIENT.secret}`).toString('base64');
   try {

@@ -37,7 +37,7 @@ async function get(path: string): Promise<number> {
   return reply.status;
 }
 
-/** Sends requests on kept connections until `stop`; returns the statuses and failures. */
+/** Sends requests on kept connections until `stop`. Returns the statuses and failures. */
 function sendSteadily(clients: number) {
   const results = new Map<string, number>();
   let running = true;

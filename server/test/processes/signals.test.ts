@@ -260,7 +260,7 @@ describe('an invalid setting', () => {
     const { code, out, lines } = await startErrors(['--port', '70000', '--hots', '::1'], env);
     expect([code, out]).toEqual([2, '']);
     expect(lines).toEqual([
-      '--hots is not a setting; nearest match: --host. Try --help.',
+      '--hots is not a setting. Nearest match: --host. Try --help.',
       '--port must be a number from 0 to 65535.',
       'DATABASE_URL must look like postgresql://user:password@host:5432/database.',
       'RAILHEAD_SERVICE_WORD must be a capital letter and up to 31 letters or digits.',
@@ -278,7 +278,7 @@ describe('an invalid setting', () => {
     expect(lines).toEqual(['RAILHEAD_MASTER_KEY must be 32 bytes in hex or base64.', '']);
   }, 60_000);
 
-  /** Output of a start that cannot listen; it creates no files, and no process remains. */
+  /** Output of a start that cannot listen. It creates no files, and no process remains. */
   const cannotListen = async (flags: string[]) => {
     const folder = newFolder();
     const { code, out, err } = await folder.waitForExit(folder.launch(flags));

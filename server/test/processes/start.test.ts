@@ -43,7 +43,7 @@ async function waitForResult<T>(read: () => Promise<T | undefined>): Promise<T> 
   throw new Error('timed out');
 }
 
-/** Starts a server; returns the address that it prints. */
+/** Starts a server. Returns the address that it prints. */
 async function startAndCheck(folder: DataFolder, flags: string[]): Promise<string> {
   const { child, origin, credentials } = await folder.start(flags);
   expect(credentials.docsUrl).toBe(`${origin}/docs`);

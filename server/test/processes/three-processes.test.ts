@@ -62,7 +62,7 @@ async function queryRows<R extends object>(sql: string, values: unknown[] = []):
 const repeatWork = <R>(times: number, work: (at: number) => Promise<R>) =>
   Promise.all(Array.from({ length: times }, (_, index) => work(index)));
 
-/** A metric by process; a scrape shows the metrics of all processes. */
+/** A metric by process. A scrape shows the metrics of all processes. */
 async function metricOf(name: string, ...labels: string[]): Promise<number[]> {
   const text = await (await fetch(`${server.origin}/metrics`)).text();
   const lines = text.split('\n').filter((line) => line.startsWith(`${name}{`));

@@ -1,5 +1,5 @@
 // Two server processes on one PostgreSQL, as for a rolling update. Started together on an empty
-// database they create one platform; then clients send concurrent requests for the same funds under
+// database they create one platform. Then clients send concurrent requests for the same funds under
 // the same keys to both, and every request has one effect.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';

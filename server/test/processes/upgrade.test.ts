@@ -1,5 +1,5 @@
 // An upgrade under load: two servers of one version behind HAProxy are replaced one after the other by
-// the next version, which expands the database; one is downgraded and upgraded again; then the database is
+// the next version, which expands the database. One is downgraded and upgraded again. Then the database is
 // contracted. No request fails, and no payment is lost or duplicated.
 import { execFile } from 'node:child_process';
 import fs from 'node:fs';
@@ -202,7 +202,7 @@ describe.skipIf(!isProxyInstalled())('an upgrade under load', () => {
     const { code, err } = await migrate(later, '--contract');
     expect(code).not.toBe(0);
     expect(err).toContain(
-      '9002_contraction.sql needs servers with migration 9001; one that runs has',
+      '9002_contraction.sql needs servers with migration 9001. One that runs has',
     );
     expect(err).toMatch(/ up to \d{4}\. Update it first\./);
     await serve();

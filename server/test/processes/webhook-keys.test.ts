@@ -143,7 +143,7 @@ function startLoad() {
   };
 }
 
-/** Waits until both servers list a key with this status; returns the time it took. */
+/** Waits until both servers list a key with this status. Returns the time it took. */
 async function untilListed(kid: string, status: string): Promise<number> {
   const started = Date.now();
   for (const server of servers) {
@@ -192,7 +192,7 @@ it('rotates twice under load without an unverifiable or lost delivery', async ()
     await operator('webhooks', 'keys', 'retire', active);
   }
   await stopLoad();
-  // Both within two seconds; on a machine under load, still before the new key signs.
+  // Both within two seconds. On a machine under load, still before the new key signs.
   expect(Math.min(...noticed)).toBeLessThan(2_000);
   expect(Math.max(...noticed)).toBeLessThan(5_000);
 

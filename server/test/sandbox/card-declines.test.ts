@@ -1,5 +1,5 @@
 // Network messages that the sandbox rejects: notices in states that do not allow them, about
-// payments of other cards, and with invalid bodies; and the effect of repeated requests.
+// payments of other cards, and with invalid bodies, and the effect of repeated requests.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ok } from '../kit/app/fixtures.ts';
 import type { ApiResponse } from '../kit/app/harness.ts';

@@ -144,12 +144,12 @@ describe('the table of funding', () => {
   });
 });
 
-/** Events of a request in order; `later` lists those after the half minute of a slow debit. */
+/** Events of a request in order. `later` lists those after the half minute of a slow debit. */
 interface Row {
   decision: string;
   immediate: string[];
   later?: string[];
-  /** The current payment and account; none without a payment. */
+  /** The current payment and account. None without a payment. */
   end?: string;
   /** Balance of the system account for cards, in dollars. */
   stored?: number;

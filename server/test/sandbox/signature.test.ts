@@ -159,7 +159,7 @@ const signedContracts = Object.values(document.paths)
 
 describe('sandbox-valid-signature', () => {
   it('has a case in this file for every signed operation of the API', () => {
-    // An agent sends the stamp of a quote without a Request-Id; the last test of this file covers it.
+    // An agent sends the stamp of a quote without a Request-Id. The last test of this file covers it.
     expect([...Object.keys(CASES), 'agentExecuteQuote'].sort()).toEqual(signedContracts);
     const contracts = app.operations.flatMap(({ contract }) =>
       contract.signedRetry ? [contract.operationId] : [],

@@ -33,7 +33,7 @@ async function applyStatements(statements: readonly string[]): Promise<boolean> 
   return true;
 }
 
-/** Problems reported after these statements; undefined if there is nothing to corrupt. */
+/** Problems reported after these statements, or undefined if there is nothing to corrupt. */
 async function reportCorruption(statements: readonly string[]): Promise<string | undefined> {
   const { client, changeLog, effects } = sim;
   await client.query('begin');

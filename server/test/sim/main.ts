@@ -10,7 +10,7 @@ import { connect } from './model/model.ts';
 import { type Report, simulate } from './run.ts';
 
 interface SimFlags {
-  /** The first seed; random when absent. Further seeds count on from it. */
+  /** The first seed. Random when absent. Further seeds count on from it. */
   seed: string | undefined;
   steps: number;
   seeds: number;
@@ -37,7 +37,7 @@ function print(report: Report, ms: number, verbose: boolean): void {
   for (const [name, times] of actionCounts) console.log(`  ${String(times).padStart(6)} ${name}`);
 }
 
-/** Runs the seeds; returns whether all passed. */
+/** Runs the seeds. Returns whether all passed. */
 export async function main(flags: SimFlags): Promise<boolean> {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-sim-'));
   const cluster = await startEmbedded({ dir, durable: false });

@@ -1,7 +1,7 @@
 // Definitions of events and jobs, and tests of operations. The compiler ensures that only
 // definitions are emitted or staged. The source is checked for further rules: one definition for each
-// event type, which one webhook contract documents and which is emitted; one definition for each
-// kind of job, known to the operator; a `describe` with tests for each operation, named by its
+// event type, which one webhook contract documents and which is emitted. One definition for each
+// kind of job, known to the operator. A `describe` with tests for each operation, named by its
 // operationId.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -29,16 +29,16 @@ const isTest = (file: string) => /\.test\.ts$/.test(file);
 const read = (file: string) => ({ file, text: readFileSync(path.join(root, file), 'utf8') });
 const sources = files.filter((file) => file.startsWith('server/src/') && !isTest(file)).map(read);
 
-/** In the enumeration because the contract names it; it has no definition. */
+/** In the enumeration because the contract names it. It has no definition. */
 const WITHOUT_DEFINITION = ['VERIFICATION.READY_FOR_VERIFICATION'];
 /**
- * Documented because the contract names it; not emitted, because no verification has that status.
+ * Documented because the contract names it. Not emitted, because no verification has that status.
  */
 const NOT_EMITTED = ['VERIFICATION.IN_PROGRESS'];
 
 interface Definition {
   file: string;
-  /** Event type or kind; undefined if it is not a string literal. */
+  /** Event type or kind, or undefined if it is not a string literal. */
   name: string | undefined;
   /** The constant that holds the definition, and the key within it. */
   holder: string;

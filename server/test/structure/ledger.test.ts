@@ -29,7 +29,7 @@ it('compares currencies in the ledger with sameCurrency', () => {
 
 const STATEMENTS = 'runtime/committer/ledger-statements.ts';
 
-/** Reports that read one consistent snapshot; structure.test.ts checks which tables they name. */
+/** Reports that read one consistent snapshot. structure.test.ts checks which tables they name. */
 const REPORTS = [
   'features/accounting/account-postings.ts',
   'features/accounting/export.ts',

@@ -1,4 +1,4 @@
-// Documents name files that exist: each path in backticks; in docs/walkthroughs.md also file names alone.
+// Documents name files that exist: each path in backticks. In docs/walkthroughs.md also file names alone.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';

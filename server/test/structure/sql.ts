@@ -32,7 +32,7 @@ const nameOf = (reference: string): string[] => {
   return name === undefined ? [] : [name];
 };
 
-/** The text from each table reference in a list; commas and joins separate them. */
+/** The text from each table reference in a list. Commas and joins separate them. */
 function referencesOf(text: string): string[] {
   const references = [text];
   let depth = 0;

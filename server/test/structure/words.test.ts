@@ -31,7 +31,7 @@ const FIRST_MIGRATION = 41;
 
 const RENAMES = 'server/migrations/0041_standard_names.sql';
 
-/** Names that cannot change, each with the reason; with `file`, only in that file. */
+/** Names that cannot change, each with the reason. With `file`, only in that file. */
 const EXCEPTIONS: readonly { text: string; reason: string; file?: string }[] = [
   { text: 'quotes.lapse', reason: 'a job kind: stored jobs have it' },
   { text: 'invitations.tell-claimed', reason: 'a job kind: stored jobs have it' },

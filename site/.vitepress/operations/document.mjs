@@ -7,7 +7,7 @@ const file = path.resolve(import.meta.dirname, '../../../openapi.json');
 
 export const document = JSON.parse(readFileSync(file, 'utf8'));
 
-/** Resolves a local reference; fields next to `$ref` replace those of its target. */
+/** Resolves a local reference. Fields next to `$ref` replace those of its target. */
 export function resolved(node) {
   if (node?.$ref === undefined) return node;
   const { $ref, ...rest } = node;

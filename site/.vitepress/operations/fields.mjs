@@ -2,7 +2,7 @@
 // variant of a union.
 import { nameOf, resolved } from './document.mjs';
 
-/** Fields have three levels, such as `a.b.c`; deeper objects are named by their type. */
+/** Fields have three levels, such as `a.b.c`. Deeper objects are named by their type. */
 const MAX_DEPTH = 2;
 
 /** Longer lists of values are cut. */
@@ -166,7 +166,7 @@ function collector(maxVariants) {
 }
 
 /**
- * The tables of a schema; the first has no variant. Variants of a union that has more than
+ * The tables of a schema. The first has no variant. Variants of a union that has more than
  * `maxVariants` are named by its row alone.
  */
 export function tablesOf(schema, maxVariants = Number.POSITIVE_INFINITY) {

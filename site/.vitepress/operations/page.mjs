@@ -6,7 +6,7 @@ import { samplesOf } from './samples.mjs';
 /** Where a server of the guides listens. */
 const HOST = 'http://localhost:4000';
 
-/** More examples of a request are one below the other; of a reply, these are shown. */
+/** More examples of a request are one below the other. These of a reply are shown. */
 const MAX_TABS = 4;
 
 /** More examples than these are not colored, since each token is an element of the page. */
@@ -28,7 +28,7 @@ const fence = (language, text, title = '') =>
 
 const details = (title, text) => `::: details ${title}\n${text}\n:::`;
 
-/** Facts of the description, such as `**Access**: …`, by their names; `text` is what is before. */
+/** Facts of the description, such as `**Access**: …`, by their names. `text` is what is before. */
 export function partsOf({ operation }) {
   const blocks = (operation.description ?? '').split('\n\n');
   const facts = blocks.flatMap((block) => {
@@ -67,7 +67,7 @@ function fieldRow(entry, row, linked) {
   return [name, texts.filter(Boolean).join(' ')].map(cell);
 }
 
-/** The fields of a schema; with `linked`, variants have headings and are linked. */
+/** The fields of a schema. With `linked`, variants have headings and are linked. */
 function fieldTables(entry, schema, linked) {
   const maxVariants = linked && !entry.isWebhook ? undefined : MAX_VARIANTS;
   return tablesOf(schema, maxVariants).map((described) => {

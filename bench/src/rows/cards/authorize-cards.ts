@@ -48,7 +48,7 @@ async function accountOf(request: Request, customerId: string, currency: string,
 }
 
 /**
- * A card of a customer on one of its funded accounts; undefined if every funding debit would be
+ * A card of a customer on one of its funded accounts, or undefined if every funding debit would be
  * declined.
  */
 async function card(request: Request, customerId: string, account: Account, name: string) {
@@ -117,7 +117,7 @@ export async function makeCards(bench: Bench, handler: Worker): Promise<Cards> {
   const plain = definedIds(createdHolders.map((holder) => holder.plain));
   const wallets = definedIds(createdHolders.map((holder) => holder.wallet));
   await handler.call('grantKeys', { url, dataDir, platformId, cards: wallets });
-  // The provider of row 7d issues the cards; only its messages use these rows.
+  // The provider of row 7d issues the cards. Only its messages use these rows.
   await cluster.rows(CARDS_DATABASE, ISSUED_BY_PROVIDER);
   await cluster.copy(CARDS_DATABASE, PEER_CARDS_DATABASE);
   for (const name of [CARDS_DATABASE, PEER_CARDS_DATABASE]) {

@@ -1,6 +1,6 @@
 // Row 7: authorization of a card payment, with the hold and all records in one commit. The peer
 // makes the same decision in one interactive transaction per request. Both run in the process that
-// decides, with the same number of requests in flight; approvals are compared with the database
+// decides, with the same number of requests in flight. Approvals are compared with the database
 // afterwards.
 
 import type { Approved, AuthorizationLoad } from '../../machine/authorization-load.ts';
@@ -69,7 +69,7 @@ select (select sum(count) from acknowledged) as approved,
       join internal_accounts i on i.id = account where i.type = 'EMBEDDED_WALLET'))
     from wallet_authorizations w where w.operation = 'cardPull') as wrong_signatures`;
 
-/** Compares the database with the approvals; any difference is an error. */
+/** Compares the database with the approvals. Any difference is an error. */
 async function differences(bench: Bench, name: string, handler: Worker): Promise<number> {
   const all = await handler.call<Approved[]>('approved');
   const columns = [

@@ -26,7 +26,7 @@ const HOLDERS = 200;
 /** Customers of other rows have lower numbers. */
 const FIRST_HOLDER = 1_000_000;
 /**
- * Connections that request payments; without a rate, each waits for its response and then sends the next
+ * Connections that request payments. Without a rate, each waits for its response and then sends the next
  * request.
  */
 const CONNECTIONS = 64;

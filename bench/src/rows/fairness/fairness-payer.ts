@@ -31,9 +31,9 @@ export interface Bounds {
 }
 
 export interface Payer {
-  /** Makes a transfer out; returns the time until it is accepted, in milliseconds. */
+  /** Makes a transfer out. Returns the time until it is accepted, in milliseconds. */
   transfer(): Promise<number>;
-  /** Executes a quote to the external account; returns the time until the payment is COMPLETED. */
+  /** Executes a quote to the external account. Returns the time until the payment is COMPLETED. */
   payout(): Promise<number>;
   close(): void;
 }

@@ -128,7 +128,7 @@ function add(target: AttackReport, addition: AttackReport): void {
 function summaryOf(report: AttackReport): string {
   const { responses, unanswered, unconnected, connections, bodyBytes } = report;
   const names = (all: Record<string, number>) => counts(all).join(', ') || 'none';
-  const failed = sum(unconnected) === 0 ? '' : `; not connected: ${names(unconnected)}`;
+  const failed = sum(unconnected) === 0 ? '' : `. Not connected: ${names(unconnected)}`;
   return (
     `bodies of ${(bodyBytes / 1000).toFixed(0)} kB, connections opened: ${connections}; ` +
     `responses: ${names(responses)}; ` +
@@ -161,7 +161,7 @@ const UNFINISHED = `select count(*)::int as n from transactions
   where type = 'OUTGOING' and status in ('PENDING', 'PROCESSING')
     and exists (select from ledger_transfers l where l.transaction_id = transactions.id)`;
 
-/** Waits until a statement counts zero rows; returns the last count. */
+/** Waits until a statement counts zero rows. Returns the last count. */
 async function waitUntilEmpty({ bench }: Parts, statement: string): Promise<number> {
   for (const startedAt = performance.now(); ; await sleep(POLL_MS)) {
     const [row] = await bench.cluster.rows<{ n: number }>(FAIRNESS_DATABASE, statement);
@@ -222,7 +222,7 @@ const CHECK = `select
   (select count(*) from (select currency from ledger_accounts
     group by currency having sum(balance) <> 0) unbalanced) as unbalanced`;
 
-/** Compares the database with the payer's acknowledged payments; any difference is an error. */
+/** Compares the database with the payer's acknowledged payments. Any difference is an error. */
 async function differences(parts: Parts): Promise<number> {
   const { bench, setup, done } = parts;
   await waitUntilEmpty(parts, UNFINISHED);

@@ -26,7 +26,7 @@ export interface FairnessSetup {
   neighbor: string;
   /** Acts as the production platform. */
   production: Request;
-  /** Its customers; each may receive one code per half minute. */
+  /** Its customers. Each may receive one code per half minute. */
   customers: string[];
   /** The service that receives its text messages. */
   service: Worker;

@@ -18,12 +18,12 @@ export interface KnownOfClient {
 const HOUR_MS = 3_600_000;
 const iso = (time: number) => new Date(time).toISOString();
 
-/** A request of a client; `name` is shown in the progress. */
+/** A request of a client. `name` is shown in the progress. */
 const probeOf = ({ authorization }: KnownOfClient, name: string, path: string): Probe => ({
   ...{ name: `client: ${name}`, path: `${BASE}/${path}`, authorization },
 });
 
-/** Payments by ID and every list; filters that match few of the rows are in `rareClientProbes`. */
+/** Payments by ID and every list. Filters that match few of the rows are in `rareClientProbes`. */
 export function clientProbes(facts: KnownOfClient): Probe[] {
   const { payment, at, reference, people } = facts;
   const hub = numberedId('Customer', 1);

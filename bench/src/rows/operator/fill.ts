@@ -1,6 +1,6 @@
 // Fills a database with payments of a year, in SQL: copies of a few that were made over HTTP, with
 // their postings, outcomes and sums, and customers and external accounts in proportion. Quotes and
-// events are a tenth of the payments; events are three weeks old at most, because older ones are removed.
+// events are a tenth of the payments. Events are three weeks old at most, because older ones are removed.
 import pg from 'pg';
 import {
   COUNTED,
@@ -37,7 +37,7 @@ const numbered = (resource: string, n: string) => idSql(resource, '1700000000000
 export const numberedId = (resource: string, n: number): string =>
   `${resource}:018bcfe5-6800-7000-8000-${String(n).padStart(12, '0')}`;
 
-/** The customer or account of a payment; the first one has every third payment. */
+/** The customer or account of a payment. The first one has every third payment. */
 const often = (resource: string, maximum: number) =>
   `case when n % 3 = 0 then ${numbered(resource, '1')}
     else ${numbered(resource, `2 + n % ${maximum}`)} end`;
@@ -64,7 +64,7 @@ async function withoutIndexes(client: pg.Client, table: string, work: () => Prom
   for (const { definition } of rows) await client.query(definition);
 }
 
-/** Without a log, copies take half the time; reads are unaffected. */
+/** Without a log, copies take half the time. Reads are unaffected. */
 const withoutLog = (client: pg.Client, table: string) =>
   client.query(`alter table ${table} set unlogged`);
 
@@ -146,7 +146,7 @@ export interface Templates {
   /** Executed payments. */
   payments: readonly string[];
   /**
-   * ID of the platform with three quarters of the rows; the others have equal shares of the remaining
+   * ID of the platform with three quarters of the rows. The others have equal shares of the remaining
    * rows.
    */
   main: string;

@@ -31,7 +31,7 @@ export interface OperatorServer {
   process: Child;
   authorization: string;
   probes: Record<ProbeKind, Probe[]>;
-  /** Starts the server again after it was stopped; returns the milliseconds until its first reply. */
+  /** Starts the server again after it was stopped. Returns the milliseconds until its first reply. */
   restart(): Promise<number>;
 }
 

@@ -6,7 +6,7 @@ import { familyOf, residentMb, watchProcessor } from '../../machine/proc.ts';
 import { printProgress, type Row, type Side } from '../../table/row.ts';
 import type { OperatorServer } from './setup.ts';
 
-/** Seconds without a request; sweeps of a minute run several times. */
+/** Seconds without a request. Sweeps of a minute run several times. */
 const IDLE_S = 180;
 const QUICK_IDLE_S = 5;
 

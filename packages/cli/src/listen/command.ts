@@ -67,7 +67,7 @@ function interruptions(output: Output, receiver: URL | undefined): Listener['onI
       const isReceiver = receiver && /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UNREACH/.test(error);
       const unreachable =
         isReceiver && !/cannot be reached/.test(error) ? receiver.href : 'The server';
-      output.note(`${unreachable} cannot be reached; no event is lost. Trying again …`);
+      output.note(`${unreachable} cannot be reached. No event is lost. Trying again …`);
     }
     current = error;
   };
@@ -81,8 +81,8 @@ function intro(output: Output, endpoint: Endpoint, receiver: URL | undefined): v
   }
   const { bold, dim } = output.styles;
   const to = receiver ? ` to ${receiver.href}` : '';
-  const first = isResumed ? 'Ready; continuing after the previous run.' : 'Ready.';
-  output.line(`${first} ${receiver ? 'Forwarding' : 'Showing'} events${to}; stop with Ctrl+C.`);
+  const first = isResumed ? 'Ready. Continuing after the previous run.' : 'Ready.';
+  output.line(`${first} ${receiver ? 'Forwarding' : 'Showing'} events${to}. Stop with Ctrl+C.`);
   output.line(`Signing secret  ${bold(secret)}  ${dim(endpointId)}`);
 }
 
@@ -123,7 +123,7 @@ async function end({ client, output }: Session, endpointId: string, files: Liste
     deleteState(files);
     output.note('Endpoint removed.');
   } catch {
-    output.note('The endpoint could not be removed; the next `railhead listen` uses it again.');
+    output.note('The endpoint could not be removed. The next `railhead listen` uses it again.');
   }
 }
 
@@ -136,7 +136,7 @@ async function start(
   const state = loadState(files);
   const { output, client } = session;
   const connect = () => ensureEndpoint(client, state, registration);
-  // A first run reports immediately that the server cannot be reached; a later run waits for it.
+  // A first run reports immediately that the server cannot be reached. A later run waits for it.
   const onInterruption = interruptions(output, undefined);
   const endpoint = state
     ? await retryUntilDone(connect, { signal, onInterruption })
@@ -207,7 +207,7 @@ export function listenCommand(): Command {
       'Forwards the webhooks of the platform to a receiver on this machine, signed by the ' +
         'server. Its secret verifies `webhook-signature`. After an interruption of the server, ' +
         'the network or this program, the next run continues where the previous run stopped. An ' +
-        'event is retried while the receiver cannot be reached; any reply counts as received. Resent ' +
+        'event is retried while the receiver cannot be reached. Any reply counts as received. Resent ' +
         'events are forwarded too.',
     )
     .option(
@@ -220,7 +220,7 @@ export function listenCommand(): Command {
     )
     .option('--name <name>', 'Distinguishes several listeners.', 'default')
     .option('--keep', 'Keep the endpoint when the program ends, and the events until the next run.')
-    .option('--print-secret', 'Print the secret for the receiver and exit; the endpoint is kept.');
+    .option('--print-secret', 'Print the secret for the receiver and exit. The endpoint is kept.');
   withExamples(
     command,
     'railhead listen --forward-to localhost:3000/webhooks',

@@ -26,7 +26,7 @@ export interface Journal {
   close(): void;
 }
 
-/** The events of an earlier run; a line that was truncated by a crash is ignored. */
+/** The events of an earlier run. A line that was truncated by a crash is ignored. */
 export function readJournal(text: string): { forwarded: Set<string>; uncertain: Set<string> } {
   const forwarded = new Set<string>();
   const uncertain = new Set<string>();

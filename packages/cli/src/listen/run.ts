@@ -68,7 +68,7 @@ async function acknowledge(listener: Listener): Promise<void> {
   if (done) journal.clear();
 }
 
-/** Forwards deliveries; returns false if the connection for one is refused. */
+/** Forwards deliveries. Returns false if the connection for one is refused. */
 async function forwardAll(listener: Listener, deliveries: readonly Delivery[]): Promise<boolean> {
   const { journal, signal } = listener;
   let acknowledged = performance.now();

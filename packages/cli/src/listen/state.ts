@@ -48,7 +48,7 @@ export function deleteState({ state, journal }: ListenFiles): void {
  */
 export function isZombie(pid: number): boolean {
   try {
-    // The name in parentheses can contain any character; the state follows it.
+    // The name in parentheses can contain any character. The state follows it.
     return /\) Z [^)]*$/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
   } catch {
     return false;
@@ -77,7 +77,7 @@ export function lock({ lock: file }: ListenFiles, name: string): () => void {
     }
     const pid = Number(readFileSync(file, 'utf8'));
     if (pid > 0 && isRunning(pid)) {
-      const hint = 'Stop it, or use another --name; each listener receives every event.';
+      const hint = 'Stop it, or use another --name. Each listener receives every event.';
       throw new CliError(`The listener ${name} is running as process ${pid}.`, { hint });
     }
     rmSync(file, { force: true });

@@ -112,7 +112,7 @@ const titleOf = (name: string) =>
     .replaceAll('_', ' ')
     .toUpperCase();
 
-/** IDs and times are never shortened; types and states keep more characters than other strings. */
+/** IDs and times are never shortened. Types and states keep more characters than other strings. */
 function minWidthOf(name: string): number {
   if (/(^id|(?<!operation)Id|At|timestamp|^at)$/.test(name)) return Number.POSITIVE_INFINITY;
   return /(^type|Type|^status|^operationId)$/.test(name) ? 20 : 12;

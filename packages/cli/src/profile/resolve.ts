@@ -16,7 +16,7 @@ export interface Target extends Profile {
 export const LOCAL = 'local';
 const LOCAL_FILE = path.join('.railhead', 'credentials.json');
 
-/** A base URL with the date of the API; `localhost:4000` is enough. */
+/** A base URL with the date of the API. `localhost:4000` is enough. */
 export function baseUrlOf(text: string): string {
   const isLocal = /^(localhost|127\.|\[::1\])/.test(text);
   const withScheme = /^https?:\/\//.test(text) ? text : `${isLocal ? 'http' : 'https'}://${text}`;
@@ -48,7 +48,7 @@ function namedProfile(name: string, { profiles }: Config): Target {
   throw new CliError(`There is no profile ${name}.`, { exitCode: EXIT.credentials, hint });
 }
 
-/** The target of a profile, without the environment; undefined if nothing is configured. */
+/** The target of a profile, without the environment, or undefined if nothing is configured. */
 function storedTarget(name: string | undefined): Target | undefined {
   const config = readConfig(configFile());
   if (name === LOCAL && !config.profiles[LOCAL]) {

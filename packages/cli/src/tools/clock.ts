@@ -70,7 +70,7 @@ export function clockCommand(): Command {
 
   const advance = clockVerb('advance', 'Advance the clock.', [
     '<duration>',
-    'Such as 2d, 1h30m or P2D; 0s only executes due work.',
+    'Such as 2d, 1h30m or P2D. 0s only executes due work.',
   ]);
   withExamples(advance, 'railhead clock advance 2d', 'railhead clock advance 6m --freeze');
   advance.action((text: string) => change(advance, { advance: isoDuration(text) }));

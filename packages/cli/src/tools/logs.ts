@@ -60,7 +60,7 @@ function lineOf(each: Recorded, output: Output): string {
   return [parts.join('  '), ...errorParts].join(`\n${' '.repeat(10)}`);
 }
 
-/** Filters; each request uses one. */
+/** Filters. Each request uses one. */
 const filtersOf = (flags: LogFlags): NonNullable<Filter>[] =>
   flags.failed
     ? (['4xx', '5xx'] as const).map((statusClass) => ({ ...filterOf(flags), statusClass }))

@@ -100,7 +100,7 @@ export function resetCommand(): Command {
     .summary('Empty a sandbox platform.')
     .description(
       'Removes the customers, accounts, payments, cards, agents and events of the sandbox ' +
-        'platform permanently. Configuration and tokens remain; the clock follows real time ' +
+        'platform permanently. Configuration and tokens remain. The clock follows real time ' +
         'again.',
     )
     .option('--yes', 'Do not ask for confirmation.')

@@ -156,7 +156,7 @@ export const CARD_SCENARIOS: readonly Scenario[] = [
   {
     name: 'card.declined',
     summary: 'A card payment above the balance is declined.',
-    outcome: 'The authorization was declined; no card payment was created.',
+    outcome: 'The authorization was declined. No card payment was created.',
     steps: () => [...card(), authorization(5_000_00), EXECUTE_DUE, payments()],
   },
 ];

@@ -41,7 +41,7 @@ export function triggerCommand(): Command {
     .option('--list', 'List the scenarios.')
     .option(
       '--override <step.path=value>',
-      'Replace a value; can be repeated.',
+      'Replace a value. Can be repeated.',
       (text: string, previousOverrides: readonly string[]) => [...previousOverrides, text],
       [] as readonly string[],
     );

@@ -48,7 +48,7 @@ export const PAYMENT_SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'payout.failed',
-    summary: 'The rail rejects a payout; the funds are released.',
+    summary: 'The rail rejects a payout. The funds are released.',
     outcome: 'The payout is {payment.status}: {payment.failureReason}.',
     steps: () => payout('002', EXECUTE_DUE),
   },
@@ -73,13 +73,13 @@ export const PAYMENT_SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'payout.suspended',
-    summary: 'A payout fails; its funds are in suspense.',
+    summary: 'A payout fails. Its funds are in suspense.',
     outcome: 'The payout is {payment.status}: {payment.failureReason}.',
     steps: () => payout('007', advance('PT5S')),
   },
   {
     name: 'payout.processing',
-    summary: 'A payout is in progress; it completes six minutes later.',
+    summary: 'A payout is in progress. It completes six minutes later.',
     outcome: 'The payout is {payment.status}. Complete it with `railhead clock advance 6m`.',
     steps: () => payout('003', EXECUTE_DUE),
   },
@@ -109,7 +109,7 @@ export const PAYMENT_SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'uma.received',
-    summary: 'A UMA payment arrives; the webhook endpoint decides.',
+    summary: 'A UMA payment arrives. The webhook endpoint decides.',
     outcome: 'The payment is {payment.status}.',
     steps: () => [
       ...[customer(), account(), receiveUmaPayment('$success.usd@sandbox.uma.money')],

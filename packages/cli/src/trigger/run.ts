@@ -15,7 +15,7 @@ function summaryOf(reply: unknown): { id: string; status: string } {
   return { id: typeof id === 'string' ? id : '', status: shortText(text) ?? '' };
 }
 
-/** Replaces references in braces by their texts; an absent value is omitted. */
+/** Replaces references in braces by their texts. An absent value is omitted. */
 export const filled = (text: string, replies: Replies): string =>
   text.replaceAll(/\{([\w.-]+)\}/g, (_, path: string) => shortText(lookUp(path, replies)) || '–');
 

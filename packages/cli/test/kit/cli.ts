@@ -32,7 +32,7 @@ export interface Cli {
     args: readonly string[],
     options?: { input?: string; env?: Record<string, string> },
   ): Promise<Result>;
-  /** The printed JSON; rejects if the command fails. */
+  /** The printed JSON. Rejects if the command fails. */
   // biome-ignore lint/suspicious/noExplicitAny: replies of every shape.
   json(...args: string[]): Promise<any>;
   remove(): void;
@@ -88,8 +88,8 @@ export interface Served {
 }
 
 /**
- * Outside the range of ephemeral ports, so that no other test uses the port while the server is down;
- * ten ports for each process.
+ * Outside the range of ephemeral ports, so that no other test uses the port while the server is down.
+ * Ten ports for each process.
  */
 let nextPort = 21_000 + (process.pid % 900) * 10;
 

@@ -129,7 +129,7 @@ function TextsInput({ value, set }: InputProps) {
   );
 }
 
-/** Text input with suggestions; other values are allowed. */
+/** Text input with suggestions. Other values are allowed. */
 function SuggestedText({ name, schema, value, set }: InputProps) {
   const id = useId();
   const suggestions = useSuggestions(name);
@@ -354,7 +354,7 @@ function Items({
       <Fieldset.Legend className="label">{label}</Fieldset.Legend>
       <p className="soft">{withoutBackticks(schema.description)}</p>
       {items.map((item, index) => (
-        // Items have no ID; they are only added at the end and removed.
+        // Items have no ID. They are only added at the end and removed.
         <div key={index.toString()} className="item">
           <Fields
             schema={schema.items ?? {}}

@@ -14,7 +14,7 @@ export interface Action {
   label: string;
   /** Accessible name of the button if several have the same label. */
   accessibleLabel?: string;
-  /** Fields of the reply that the result shows; all by default. */
+  /** Fields of the reply that the result shows. All by default. */
   shownFields?: readonly string[];
   /** Information that the reply does not contain. */
   doneText?: string;
@@ -25,7 +25,7 @@ export interface Action {
   initial?: Values;
   /** Current values: the form shows them and sends only changed values. */
   current?: Values;
-  /** Fields that the screen sets; the form shows them without an input. */
+  /** Fields that the screen sets. The form shows them without an input. */
   fixed?: Values;
   /** Fields that the screen sets and describes in `about`. */
   described?: Values;

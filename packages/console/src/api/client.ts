@@ -119,7 +119,7 @@ async function send(id: OperationId, { path, query, body, key, signal }: Input) 
     ...(csrfToken && method !== 'GET' && { 'x-csrf-token': csrfToken }),
     ...(key && { 'idempotency-key': key }),
   };
-  // The table of operations has the method and path of `id`; the types cannot follow that.
+  // The table of operations has the method and path of `id`. The types cannot follow that.
   const request = client.request as unknown as (
     method: string,
     path: string,
@@ -144,7 +144,7 @@ export interface Outcome<Id extends OperationId> {
   approvalId?: string;
 }
 
-/** Calls an operation; throws an `ApiError` if it is rejected. */
+/** Calls an operation. Throws an `ApiError` if it is rejected. */
 export async function callFully<Id extends OperationId>(
   id: Id,
   input: Input = {},

@@ -24,11 +24,11 @@ type ReadInput = Pick<Input, 'path' | 'query'>;
 
 interface ReadOptions<T> {
   enabled?: boolean;
-  /** Polling interval in milliseconds for data without change events; false disables polling. */
+  /** Polling interval in milliseconds for data without change events. False disables polling. */
   refetchInterval?: (reply: T) => number | false;
 }
 
-/** The reply of a read; undefined while it is loading. */
+/** The reply of a read, or undefined while it is loading. */
 export function useReply<Id extends OperationId>(
   id: Id,
   input: ReadInput = {},
@@ -90,7 +90,7 @@ export async function readRows(id: OperationId, input: ReadInput, maxRows: numbe
   return { rows, hasMore: cursor !== undefined };
 }
 
-/** The pages of a list; further pages are loaded on demand. */
+/** The pages of a list. Further pages are loaded on demand. */
 export function usePages(id: OperationId, input: ReadInput, enabled = true) {
   return useInfiniteQuery({
     queryKey: [id, input],

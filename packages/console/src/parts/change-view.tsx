@@ -191,7 +191,7 @@ const Postings = ({ transfers }: Pick<Changes, 'transfers'>) => (
 
 interface ChangeViewProps {
   changes: Changes;
-  /** The resource that the change is about; its row is first. */
+  /** The resource that the change is about. Its row is first. */
   subject: string | undefined;
 }
 

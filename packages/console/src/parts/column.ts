@@ -6,7 +6,7 @@ export interface Column<Row> {
   name: string;
   label?: string;
   cell?: (row: Row) => ReactNode;
-  /** Text in an export; defaults to the field of the row. */
+  /** Text in an export. Defaults to the field of the row. */
   text?: (row: Row) => string;
   isNumber?: boolean;
   /** Hidden until the user selects it. */

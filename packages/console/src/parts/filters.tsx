@@ -11,11 +11,11 @@ export interface Filter {
   /** Query parameter. */
   name: string;
   label?: string;
-  /** Values; default: the values of the operation. Without values, a text field. */
+  /** Values. Default: the values of the operation. Without values, a text field. */
   values?: readonly string[];
   /** Text without a value, if that is not all. */
   unset?: string;
-  /** Text of a value; default: its words. */
+  /** Text of a value. Default: its words. */
   textOf?: (value: string) => string;
   kind?: 'day' | 'operation';
 }

@@ -2,7 +2,7 @@
 import { shortId } from './identifier.tsx';
 import { statusText } from './status.tsx';
 
-/** `system:sandbox:fx_position:USD` → `FX position`; an ID is shortened. */
+/** `system:sandbox:fx_position:USD` → `FX position`. An ID is shortened. */
 export function accountName(id: string): string {
   const [kind, , purpose] = id.split(':');
   return kind === 'system' && purpose ? statusText(purpose.toUpperCase()) : shortId(id);

@@ -34,7 +34,7 @@ interface View {
   search: Readonly<Record<string, string>>;
 }
 
-/** An export has at most this many rows; those of accounting are on the page of the ledger. */
+/** An export has at most this many rows. Those of accounting are on the page of the ledger. */
 const MAX_ROWS = 10_000;
 
 function Columns({ table }: { table: VisibilityTable }) {

@@ -243,7 +243,7 @@ function Rows<Row>(props: RowsProps<Row>) {
   );
 }
 
-/** Columns with IDs of several kinds; other columns are named after the kind of their IDs. */
+/** Columns with IDs of several kinds. Other columns are named after the kind of their IDs. */
 const ANY_KIND: readonly string[] = ['subject', 'resourceId', 'counterAccountId', 'about'];
 
 const classOf = (name: string, isNumber: boolean | undefined) =>

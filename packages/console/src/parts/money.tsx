@@ -4,14 +4,14 @@ import { TEXTS } from '../texts/texts.ts';
 import { Hint } from './hint.tsx';
 
 export interface Money {
-  /** Minor units; a decimal text if they can exceed 2^53. */
+  /** Minor units. A decimal text if they can exceed 2^53. */
   amount: number | string;
   currency: string;
 }
 
 const currencies = new Map(CURRENCIES.map((each) => [each.code, each]));
 
-/** Digits after the decimal point; undefined for a code that is not in the catalog. */
+/** Digits after the decimal point, or undefined for a code that is not in the catalog. */
 export const decimalsOf = (currency: string): number | undefined =>
   currencies.get(currency)?.decimals;
 
@@ -34,12 +34,12 @@ export function moneyText(money: Money): string {
   const format = new Intl.NumberFormat(undefined, {
     ...{ minimumFractionDigits: decimals, maximumFractionDigits: decimals },
   });
-  // A decimal text is formatted without rounding; the type declarations allow only numbers.
+  // A decimal text is formatted without rounding. The type declarations allow only numbers.
   const text = format.format(decimalText(money) as unknown as number);
   return `${text} ${money.currency}`;
 }
 
-/** Exact amount of a token; tokens are not in the currency catalog. */
+/** Exact amount of a token. Tokens are not in the currency catalog. */
 export function unitsText(units: string, decimals: number): string {
   const digits = units.padStart(decimals + 1, '0');
   const integerPart = BigInt(digits.slice(0, digits.length - decimals)).toLocaleString();
@@ -50,7 +50,7 @@ export function unitsText(units: string, decimals: number): string {
   return decimals === 0 ? integerPart : `${integerPart}.${fraction}`;
 }
 
-/** Parses a decimal text; undefined if it is invalid or has too many digits. */
+/** Parses a decimal text, or undefined if it is invalid or has too many digits. */
 export function minorUnits(text: string, currency: string): bigint | undefined {
   const match = /^(-?)(\d{1,16})(?:[.,](\d*))?$/.exec(text.replaceAll(/[\s'_]/g, ''));
   const decimals = decimalsOf(currency) ?? 0;

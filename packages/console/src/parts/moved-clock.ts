@@ -12,7 +12,7 @@ const REFRESH_MS = 15_000;
 /** The clock was read some seconds ago. */
 const TOLERANCE_MS = 120_000;
 
-/** The time of a sandbox platform whose clock was moved; otherwise undefined. */
+/** The time of a sandbox platform whose clock was moved. Otherwise undefined. */
 export function useMovedClock(sandboxId: string | undefined): string | undefined {
   const { data, dataUpdatedAt } = useReply(
     'getPlatformClock',

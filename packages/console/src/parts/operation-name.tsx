@@ -1,7 +1,7 @@
 // An operation by its summary, with its ID as secondary text.
 import { OPERATIONS, type OperationId } from '../generated/operations.ts';
 
-/** Summary of an operation, such as `Settle a payout`; undefined outside the operator API. */
+/** Summary of an operation, such as `Settle a payout`, or undefined outside the operator API. */
 const operationLabel = (id: string): string | undefined =>
   Object.hasOwn(OPERATIONS, id) ? OPERATIONS[id as OperationId].summary : undefined;
 

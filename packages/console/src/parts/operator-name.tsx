@@ -1,4 +1,4 @@
-// An operator by name, if the current user may read users; otherwise by ID.
+// An operator by name, if the current user may read users. Otherwise by ID.
 import { useReply } from '../api/queries.ts';
 import { usePermits } from '../api/session.tsx';
 import { Hint } from './hint.tsx';

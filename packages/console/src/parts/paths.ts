@@ -29,7 +29,7 @@ const SCREENS: Readonly<Record<string, string>> = {
   ReconciliationDifference: '/differences',
 };
 
-/** The path of the screen of a resource; undefined if it has none. */
+/** The path of the screen of a resource, or undefined if it has none. */
 export function pathOf(id: string, kind?: string): string | undefined {
   const screen = SCREENS[kind ?? id.split(':', 1)[0] ?? ''];
   return screen && `${screen}/${encodeURIComponent(id)}`;

@@ -23,7 +23,7 @@ function usePending(query: Query<'listApprovals'>): readonly Approval[] {
   return (data?.data ?? []).filter(({ status }) => status === 'PENDING');
 }
 
-/** Only the newest approvals are read; the screen of a resource shows older ones. */
+/** Only the newest approvals are read. The screen of a resource shows older ones. */
 const NEWEST = { limit: 100 };
 
 /** The pending approval of a change, if there is one. */

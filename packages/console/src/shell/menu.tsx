@@ -1,4 +1,4 @@
-// The menu: groups of pages. The group of the current page is expanded; the state of all other groups is
+// The menu: groups of pages. The group of the current page is expanded. The state of all other groups is
 // stored.
 import { Collapsible } from '@base-ui/react/collapsible';
 import { Link, useLocation } from '@tanstack/react-router';

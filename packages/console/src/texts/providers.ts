@@ -95,7 +95,7 @@ export const PROVIDER_TEXTS = {
       `${routes(count)} this provider. Their new transfers go to this provider again.`,
     rotate:
       'The new key is shown immediately and signs calls after the overlap, which is at least one hour. ' +
-      'Register it with the provider during the overlap; otherwise the provider rejects calls, and ' +
+      'Register it with the provider during the overlap. Otherwise the provider rejects calls, and ' +
       'transfers are delayed.',
     addKey:
       'Messages with the new key are accepted immediately. After the overlap, messages with an ' +
@@ -148,9 +148,9 @@ export const PROVIDER_TEXTS = {
   platformField: 'Platform that sends the transfer.',
   environmentField: 'Environment of the platform.',
   kindField: 'Kind of transfer.',
-  railField: 'Rail of the transfer; not set if the payment names none.',
+  railField: 'Rail of the transfer. Not set if the payment names none.',
   currencyField: 'Currency of the transfer, such as EUR.',
-  countryField: 'Country of the external account, such as DE; not set if unknown.',
+  countryField: 'Country of the external account, such as DE. Not set if unknown.',
   amountField: 'Amount of the transfer.',
   transfer: 'Transfer',
   result: 'Result',
@@ -238,7 +238,7 @@ export const PROVIDER_TEXTS = {
     export: 'Export file',
     importTitle: 'Import',
     importText:
-      'Providers of the file are added or changed; others are unchanged. If the file contains routes, they ' +
+      'Providers of the file are added or changed. Others are unchanged. If the file contains routes, they ' +
       'replace all routes. The changes are listed before the import.',
     choose: 'File',
     comparing: 'Comparing …',

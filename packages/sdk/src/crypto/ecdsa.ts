@@ -4,7 +4,7 @@ import { type Bytes, concat } from './bytes.ts';
 const SIZE = 32;
 const [SEQUENCE, INTEGER] = [0x30, 0x02];
 
-/** The DER integer at `at`, in 32 bytes; undefined if it is invalid. */
+/** The DER integer at `at`, in 32 bytes, or undefined if it is invalid. */
 function integer(der: Uint8Array, offset: number): { number: Bytes; end: number } | undefined {
   const length = der[offset + 1] ?? 0;
   const end = offset + 2 + length;
@@ -16,7 +16,7 @@ function integer(der: Uint8Array, offset: number): { number: Bytes; end: number 
   return { number, end };
 }
 
-/** Converts a DER signature to the Web Crypto format; undefined if it is invalid. */
+/** Converts a DER signature to the Web Crypto format, or undefined if it is invalid. */
 function fromDer(der: Uint8Array): Bytes | undefined {
   if (der[0] !== SEQUENCE || der[1] !== der.length - 2) return undefined;
   const r = integer(der, 2);

@@ -18,7 +18,7 @@ interface Page {
   readonly before?: string;
 }
 
-/** Input of the next page; undefined after the last one. */
+/** Input of the next page, or undefined after the last one. */
 function nextInput(input: Fields, page: Page): Fields | undefined {
   if (!page.hasMore) return undefined;
   if (page.nextCursor !== undefined) return { ...input, cursor: page.nextCursor };

@@ -2,7 +2,7 @@
 
 const BASE_DELAY_MS = 500;
 const MAX_DELAY_MS = 8_000;
-/** A call with a longer `Retry-After` is not repeated; its error contains the delay. */
+/** A call with a longer `Retry-After` is not repeated. Its error contains the delay. */
 const MAX_RETRY_AFTER_S = 60;
 
 const TRANSIENT_STATUSES = [408, 429, 500, 502, 503, 504];
@@ -10,7 +10,7 @@ const TRANSIENT_STATUSES = [408, 429, 500, 502, 503, 504];
 const NOT_STARTED = [429, 503];
 
 /**
- * Whether the same request can succeed later; `X-Should-Retry` takes precedence over the status.
+ * Whether the same request can succeed later. `X-Should-Retry` takes precedence over the status.
  */
 export function isTransient(status: number, headers: Headers): boolean {
   const shouldRetry = headers.get('x-should-retry');
@@ -38,7 +38,7 @@ export const isRepeatable = ({ status, retryable }: Failure, isIdempotent: boole
   retryable && (isIdempotent || NOT_STARTED.includes(status));
 
 /**
- * Milliseconds before the next attempt, with jitter; undefined if the server requests a longer
+ * Milliseconds before the next attempt, with jitter, or undefined if the server requests a longer
  * delay.
  */
 export function delayOf({ retryAfter }: Failure, attempt: number): number | undefined {
@@ -49,7 +49,7 @@ export function delayOf({ retryAfter }: Failure, attempt: number): number | unde
   return retryAfter > MAX_RETRY_AFTER_S ? undefined : retryAfter * 1000 + jittered / 2;
 }
 
-/** Waits; rejects with the reason of the signal. */
+/** Waits. Rejects with the reason of the signal. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);

@@ -31,7 +31,7 @@ export interface RetryInfo {
   readonly code: string;
 }
 
-/** Functions that observe requests; an error that they throw rejects the call. */
+/** Functions that observe requests. An error that they throw rejects the call. */
 export interface Hooks {
   readonly onRequest?: (info: RequestInfo) => void;
   readonly onResponse?: (info: ResponseInfo) => void;
@@ -86,7 +86,7 @@ function environment(name: string): string | undefined {
   return process?.env?.[name] || undefined;
 }
 
-/** Base64 of UTF-8; `btoa` encodes one byte per character. */
+/** Base64 of UTF-8. `btoa` encodes one byte per character. */
 const base64 = (text: string) =>
   btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''));
 

@@ -82,7 +82,7 @@ async function exchange(call: PreparedCall, info: RequestInfo, ms: number) {
   }
 }
 
-/** The message `fetch failed` contains no reason; the cause does. */
+/** The message `fetch failed` contains no reason. The cause does. */
 function describe(error: unknown): string {
   const { cause, message } = error as Partial<Error>;
   const { code, message: inner } = (cause ?? {}) as { code?: string; message?: string };

@@ -1,5 +1,5 @@
 // Files of multipart requests. Blobs and bytes are encoded once, so that a repeated request has the
-// same body; a stream is sent while it is read and cannot be repeated.
+// same body. A stream is sent while it is read and cannot be repeated.
 
 type Bytes = Uint8Array | ArrayBuffer;
 /** A web stream, a Node.js stream, or any other iterable of bytes. */
@@ -112,7 +112,7 @@ function streamOf(chunks: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array
   });
 }
 
-/** Encodes a form; files follow the fields, because the server reads the fields first. */
+/** Encodes a form. Files follow the fields, because the server reads the fields first. */
 export async function encodeForm(form: Readonly<Record<string, unknown>>): Promise<EncodedBody> {
   const presentFields = Object.entries(form).filter(([, value]) => value !== undefined);
   const isFile = ([, value]: [string, unknown]) => fileOf(value) !== undefined;

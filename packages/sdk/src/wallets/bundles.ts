@@ -1,4 +1,4 @@
-// Encrypted messages between a wallet and its owner: one-time codes to the server; session keys and
+// Encrypted messages between a wallet and its owner: one-time codes to the server. Session keys and
 // recovery phrases to the owner. Bundles are JSON whose `data` is JSON in hexadecimal.
 import { type Bytes, concat, fromHex, fromUtf8, toHex, utf8 } from '../crypto/bytes.ts';
 import { verificationKey, verifyDer } from '../crypto/ecdsa.ts';
@@ -15,7 +15,7 @@ interface Bundle {
 /** Required signer of a bundle. */
 export interface BundleTrust {
   /**
-   * The public key that signs bundles, in hexadecimal; pin it in production. In the sandbox, `sandbox`
+   * The public key that signs bundles, in hexadecimal. Pin it in production. In the sandbox, `sandbox`
    * accepts the key that the bundle names, or none.
    */
   readonly signer: string;
@@ -104,7 +104,7 @@ export async function openRecoveryPhrase(
   }: {
     /** `encryptedWalletCredentials` of the reply. */
     readonly bundle: string;
-    /** The payload that was signed for the export; it names the wallet whose bundle is expected. */
+    /** The payload that was signed for the export. It names the wallet whose bundle is expected. */
     readonly payloadToSign: string;
   },
   keys: WalletKeys,

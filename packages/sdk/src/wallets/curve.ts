@@ -91,7 +91,7 @@ export function publicPoint(scalar: Uint8Array): Bytes {
 export const compress = (point: Uint8Array): Bytes =>
   concat(Uint8Array.of(2 + ((point[2 * SIZE] as number) & 1)), point.subarray(1, 1 + SIZE));
 
-/** Decompresses a point, if it is compressed; Web Crypto verifies later that it is on the curve. */
+/** Decompresses a point, if it is compressed. Web Crypto verifies later that it is on the curve. */
 export function uncompress(point: Uint8Array): Bytes {
   if (point.length === 1 + 2 * SIZE && point[0] === 4) return new Uint8Array(point);
   const parity = (point[0] ?? 0) - 2;

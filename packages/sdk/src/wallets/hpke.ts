@@ -65,7 +65,7 @@ export async function seal(recipient: Bytes, plaintext: Bytes): Promise<Sealed> 
   return { encapped, ciphertext: new Uint8Array(ciphertext) };
 }
 
-/** Decrypts a message; rejects if it was changed or encrypted to another key. */
+/** Decrypts a message. Rejects if it was changed or encrypted to another key. */
 export async function open(keys: WalletKeys, { encapped, ciphertext }: Sealed): Promise<Bytes> {
   const recipient = fromHex(keys.uncompressedKey);
   const shared = await sharedSecret(keys, encapped, encapped, recipient);

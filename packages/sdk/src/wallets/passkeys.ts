@@ -4,7 +4,7 @@ import { type Bytes, fromBase64, toBase64Url, utf8 } from '../crypto/bytes.ts';
 const TIMEOUT_MS = 60_000;
 const [ES256, RS256] = [-7, -257] as const;
 const CHALLENGE_BYTES = 32;
-/** Transports that the API accepts; browsers can report others. */
+/** Transports that the API accepts. Browsers can report others. */
 const TRANSPORTS = ['usb', 'nfc', 'ble', 'internal', 'hybrid'] as const;
 type Transport = (typeof TRANSPORTS)[number];
 
@@ -28,9 +28,9 @@ export interface NewPasskey {
   readonly appName: string;
   /** A domain that the page belongs to. Default: its host. */
   readonly site?: string;
-  /** Id and name of the owner; the name is shown when a passkey is chosen. */
+  /** Id and name of the owner. The name is shown when a passkey is chosen. */
   readonly user: { readonly id: string; readonly name: string };
-  /** `credentialId` of existing passkeys; a device with one of them creates no second passkey. */
+  /** `credentialId` of existing passkeys. A device with one of them creates no second passkey. */
   readonly existing?: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-// Signed retries: an operation that needs the consent of the wallet's owner returns a payload; the
+// Signed retries: an operation that needs the consent of the wallet's owner returns a payload. The
 // client signs it with a session and repeats the request unchanged.
 import { pause } from '../http/retry.ts';
 import { stamp, type WalletKeys } from './keys.ts';
@@ -29,7 +29,7 @@ export type Signed<Data> = Exclude<Data, SignatureChallenge | Processing>;
 /** Data of the signed request, and the payload that was signed. */
 export interface SignedResult<Data> {
   readonly data: Signed<Data>;
-  /** The signed payload; undefined if no signature was required. */
+  /** The signed payload, or undefined if no signature was required. */
   readonly payloadToSign: string | undefined;
 }
 
@@ -44,7 +44,7 @@ const MAX_DELAY_MS = 8_000;
 export const isChallenge = (data: unknown): data is SignatureChallenge =>
   typeof data === 'object' && data !== null && 'payloadToSign' in data && 'requestId' in data;
 
-/** Resources have an ID and can also have the status PROCESSING; the progress reply has none. */
+/** Resources have an ID and can also have the status PROCESSING. The progress reply has none. */
 const isProcessing = (data: unknown): data is Processing =>
   typeof data === 'object' &&
   data !== null &&

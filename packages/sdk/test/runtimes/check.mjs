@@ -1,5 +1,5 @@
 // Checks of the packed package in every runtime, with a real server: calls, lists, errors, uploads,
-// events, webhooks and wallets. Prints a line for each; throws at the first failure.
+// events, webhooks and wallets. Prints a line for each. Throws at the first failure.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 
@@ -115,7 +115,7 @@ const checks = {
   },
 };
 
-/** `folder` is empty; the environment has the address and the credentials of the server. */
+/** `folder` is empty. The environment has the address and the credentials of the server. */
 export async function check(entries, folder) {
   const client = entries.sdk.createClient();
   for (const [name, run] of Object.entries(checks)) {

@@ -41,7 +41,7 @@ const BPS = 10_000n;
 
 /**
  * Fees that are deducted from `sendingAmount`. The base of the variable fees is the amount less the
- * fixed fees, and at least zero. The total can exceed the amount; the caller must reject this case.
+ * fixed fees, and at least zero. The total can exceed the amount. The caller must reject this case.
  */
 export function calculateFees(
   sendingAmount: bigint,

@@ -99,7 +99,7 @@ describe('midRate', () => {
   const table = tableOf(tableOfCsv('base,USD\nEUR,0.9154\nJPY,157.23\nBTC,0.0000112\n', true));
 
   it('counts in smallest units of both currencies', () => {
-    // 100.00 USD are 91.54 EUR and 15,723 JPY; 1 USD is 1,120 satoshis.
+    // 100.00 USD are 91.54 EUR and 15,723 JPY. 1 USD is 1,120 satoshis.
     expect(scale(10_000n, midRate(table, 'USD', 'EUR')!, 'floor')).toBe(9_154n);
     expect(scale(10_000n, midRate(table, 'USD', 'JPY')!, 'floor')).toBe(15_723n);
     expect(scale(100n, midRate(table, 'USD', 'BTC')!, 'floor')).toBe(1_120n);

@@ -202,7 +202,7 @@ type RequiredTaxIdentifier = 'US' | 'NATIONAL' | 'NONE';
 
 /**
  * Citizens and residents of the United States need a US identifier. For others the country of
- * residence is decisive, because it issues the number; the country of citizenship while the
+ * residence is decisive, because it issues the number. The country of citizenship while the
  * residence is unknown.
  */
 export function requiredTaxIdentifier(person: {

@@ -13,7 +13,7 @@ export interface RealtimeFunding {
    */
   readonly networks: readonly string[];
   /**
-   * Pay-in types for the payer. For a digital asset, the types of `network`; none for another network.
+   * Pay-in types for the payer. For a digital asset, the types of `network`. None for another network.
    */
   readonly payInTypes: readonly string[];
   /** Validity of a quote in milliseconds. */

@@ -110,7 +110,7 @@ export const cardChecks: CheckGroup = {
       name: 'cards.freeze',
       action: 'a card is frozen, twice',
       expected: 'the reference of the card, both times',
-      remedy: 'Store the state and the stand-in rules of each call; the last ones apply.',
+      remedy: 'Store the state and the stand-in rules of each call. The last ones apply.',
       async run(session) {
         const { cardId, currency, ...order } = newOrder(session);
         const { reference } = await issuedCard(session, { cardId, currency, ...order });

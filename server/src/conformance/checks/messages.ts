@@ -6,7 +6,7 @@ import type { Session } from '../session.ts';
 import type { Transfer } from '../transfers.ts';
 import { failure, skipped } from '../verdict.ts';
 
-/** Statuses after which the adapter must send the message again; 0 closes the connection. */
+/** Statuses after which the adapter must send the message again. 0 closes the connection. */
 const TEMPORARY_STATUSES = [0, 503, 429];
 
 const REPEAT_REMEDY =
@@ -158,7 +158,7 @@ export const receivedChecks: CheckGroup = {
       {
         name: 'messages.valid',
         action: 'the bodies of all attempts are validated',
-        expected: 'all fields are valid; amounts are integers',
+        expected: 'all fields are valid. Amounts are integers',
         remedy: 'Correct the field. The schema is `Message` in docs/providers/openapi.json.',
       },
       'all valid',

@@ -11,7 +11,7 @@ const TEST_MODE_REMEDY =
 const FINAL_GROUPS = [['settled', 'returned'], ['failed'], ['canceled']];
 const NOT_FINAL = ['accepted', 'unknown', 'not found'];
 
-/** Returns two contradictory states of a transfer; undefined if there are none. */
+/** Returns two contradictory states of a transfer, or undefined if there are none. */
 function contradictionOf(session: Session, transferId: string): string | undefined {
   const history = session.historyOf(transferId);
   const groups = FINAL_GROUPS.map((group) => history.find(({ state }) => group.includes(state)));
@@ -127,7 +127,7 @@ export const consistencyChecks: CheckGroup = {
     {
       name: 'calls.deadline',
       action: 'the slowest call is measured',
-      expected: 'a response within 15 s; less than 1 s is recommended',
+      expected: 'a response within 15 s. Less than 1 s is recommended',
       remedy: 'Respond with "accepted" or "unknown" without waiting for the bank.',
       run(session) {
         const slowest = [...session.durations].sort((a, b) => b.durationMs - a.durationMs)[0];

@@ -110,7 +110,7 @@ const ATTACKS: readonly Attack[] = [
   {
     name: 'wrong-key',
     action: 'the signature is of another key, with the key ID of Railhead',
-    remedy: 'Verify the signature cryptographically; a known key ID is not sufficient.',
+    remedy: 'Verify the signature cryptographically. A known key ID is not sufficient.',
     alteration: ({ parts }) => ({
       key: { keyId: parts.key.keyId, privateKey: parts.otherKey.privateKey },
     }),

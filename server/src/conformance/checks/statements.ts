@@ -55,7 +55,7 @@ export const statementChecks: CheckGroup = {
     {
       name: 'statements.balance',
       action: 'the statement of a past day, all pages',
-      expected: 'opening balance + lines = closing balance; every line is present once',
+      expected: 'opening balance + lines = closing balance. Every line is present once',
       remedy: 'Report each entry of the account, and the balances of the bank.',
       async run(session) {
         const pages = await statementOf(session);
@@ -68,7 +68,7 @@ export const statementChecks: CheckGroup = {
       name: 'statements.repeat',
       action: 'the same statement is requested twice',
       expected: 'the same pages under the same statementId',
-      remedy: 'A corrected statement has another statementId; the same one never changes.',
+      remedy: 'A corrected statement has another statementId. The same one never changes.',
       async run(session) {
         const [first, second] = [await statementOf(session), await statementOf(session)];
         const isSame = first[0]?.statementId === second[0]?.statementId;

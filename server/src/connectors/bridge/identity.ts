@@ -1,6 +1,6 @@
 // Identity checks by an HTTP service of the operator. The case is posted as JSON, and again for each
-// poll; the response for an `id` is the state of that case, so the service must treat a repeated id
-// as the same case. The address is https or on this machine; its query is a secret like any
+// poll. The response for an `id` is the state of that case, so the service must treat a repeated id
+// as the same case. The address is https or on this machine. Its query is a secret like any
 // credential.
 //
 // Case: { id, platformId, customerId, type: INDIVIDUAL | BUSINESS, email, phoneNumber, details,
@@ -11,7 +11,7 @@
 // Verdict: { state: approved | rejected | unresolved | review,
 //   owners?: { <ID of the owner>: APPROVED | REJECTED | PENDING },
 //   findings?: [{ type, resourceId?, field?, reason? }], checkAfterMs? }
-// `type` is a VerificationErrorType of the API; `unresolved` has at least one finding. `review`
+// `type` is a VerificationErrorType of the API. `unresolved` has at least one finding. `review`
 // without `checkAfterMs` waits for the operator and is not polled. Any other response, or none, is
 // retried after one minute.
 import { isFindingType } from '../../catalog/identity/verification-errors.ts';
@@ -66,7 +66,7 @@ function reviewOf({ checkAfterMs }: Json): IdentityVerdict | undefined {
   return { state: 'review', checkAfterMs: bounded };
 }
 
-/** Parses a response body; undefined if it is invalid. */
+/** Parses a response body, or undefined if it is invalid. */
 export function parseVerdict(body: unknown): IdentityVerdict | undefined {
   if (!isObject(body)) return undefined;
   const { state, owners = {}, findings = [] } = body;
@@ -102,7 +102,7 @@ export function httpIdentity(
         body: JSON.stringify(submitted),
         timeoutMs: TIMEOUT_MS,
         maxBytes: MAX_BYTES,
-        // The operator chose the address; it may be in the operator's own network.
+        // The operator chose the address. It may be in the operator's own network.
         publicOnly: false,
       });
       const verdict = reply.status === 200 ? parseVerdict(parseJson(reply.body)) : undefined;

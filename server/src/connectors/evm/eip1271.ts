@@ -1,6 +1,6 @@
 // The call of EIP-1271 in bytes, and the meaning of a node's response.
-// `isValidSignature(bytes32,bytes)` runs the code of the wallet; the selector of the call as result
-// means valid. An account without code returns nothing, which means invalid; any other response is
+// `isValidSignature(bytes32,bytes)` runs the code of the wallet. The selector of the call as result
+// means valid. An account without code returns nothing, which means invalid. Any other response is
 // inconclusive.
 
 const SELECTOR = '1626ba7e';
@@ -35,15 +35,15 @@ function responseOf(text: string): RpcResponse {
   }
 }
 
-/** JSON-RPC code of a reverted call; some nodes report it only in the text. */
+/** JSON-RPC code of a reverted call. Some nodes report it only in the text. */
 const isRevert = ({ code, message }: { code?: unknown; message?: unknown }): boolean =>
   code === 3 || /revert/i.test(String(message));
 
-/** Result in the body of a response; undefined if inconclusive. */
+/** Result in the body of a response, or undefined if inconclusive. */
 export function verdictOf(body: string): boolean | undefined {
   const { result, error } = responseOf(body);
   if (error) return isRevert(error) ? false : undefined;
   if (typeof result !== 'string' || !/^0x(?:[0-9a-fA-F]{2})*$/.test(result)) return undefined;
-  // Four bytes at the start of a word; the remaining bytes are zero.
+  // Four bytes at the start of a word. The remaining bytes are zero.
   return result.toLowerCase() === `0x${SELECTOR.padEnd(2 * WORD, '0')}`;
 }

@@ -47,7 +47,7 @@ const CALLS: Readonly<Record<string, ProviderCall>> = {
   },
   '/transfers/send': {
     operationId: 'sendTransfer',
-    summary: 'Execute a transfer; repeated calls execute it only once',
+    summary: 'Execute a transfer. Repeated calls execute it only once',
     input: Transfer,
     output: TransferState,
   },
@@ -76,7 +76,7 @@ const CALLS: Readonly<Record<string, ProviderCall>> = {
   },
   '/cards/issue': {
     operationId: 'issueCard',
-    summary: 'Issue a card; repeated calls issue only one card',
+    summary: 'Issue a card. Repeated calls issue only one card',
     input: IssueCard,
     output: CardIssuing,
   },
@@ -140,7 +140,7 @@ const CALL_ERRORS = {
   404: 'The transfer, order or statement is unknown.',
 };
 const MESSAGE_ERRORS = {
-  400: 'The message is invalid; `details.errors` contains all invalid fields with the reasons.',
+  400: 'The message is invalid. `details.errors` contains all invalid fields with the reasons.',
   401: 'The signature is missing or invalid.',
   409: 'The message contradicts the recorded state. Do not send it again.',
   429: 'Too many messages. Send the message again later.',

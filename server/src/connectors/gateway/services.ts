@@ -29,7 +29,7 @@ const DEFAULT_VALIDITY_S = 3_600;
 /** Tolerance for clock differences. Rates with a later time would prevent the use of correct ones. */
 const TOLERANCE_MS = 5 * 60_000;
 
-/** Returns the problem of reported rates; undefined if they are usable. */
+/** Returns the problem of reported rates, or undefined if they are usable. */
 export function rateProblem(reported: ReportedRates, now: Time): string | undefined {
   const parsed = tableOfJson(JSON.stringify(reported), false);
   if ('problems' in parsed) return parsed.problems.join('; ');

@@ -44,7 +44,7 @@ function problemsOf(read: unknown, validate: Validator): string[] {
   });
 }
 
-/** Parses the collection accounts; throws one error with all problems. */
+/** Parses the collection accounts. Throws one error with all problems. */
 export function parseCollectionAccounts(
   text: string,
   name: string,

@@ -1,5 +1,5 @@
 // Payment instructions without a connected bank: the operator's collection accounts, a list for
-// each currency. All payers share an account, so only the reference attributes a deposit; an
+// each currency. All payers share an account, so only the reference attributes a deposit. An
 // account type without a reference field is rejected.
 
 import { accountReference } from '../../catalog/accounts/account-reference.ts';
@@ -23,7 +23,7 @@ const withReference = (
   isPlatformAccount: owner === 'platform',
 });
 
-/** Amount, deadline and reference; all three are required for the deposit to match. */
+/** Amount, deadline and reference. All three are required for the deposit to match. */
 function termsOf({ amount, currency, expiresAt, reference }: PaymentFunding): string {
   const total = formatUnits(amount, currencyOf(currency).decimals).replaceAll(',', '');
   return (
@@ -32,7 +32,7 @@ function termsOf({ amount, currency, expiresAt, reference }: PaymentFunding): st
   );
 }
 
-/** Instructions for one payment, over rails that settle within minutes; empty if there are none. */
+/** Instructions for one payment, over rails that settle within minutes. Empty if there are none. */
 function instructionsFor(
   payment: PaymentFunding,
   each: PaymentInstructions,

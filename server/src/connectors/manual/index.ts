@@ -24,14 +24,14 @@ const settings = Type.Object({
     fileSetting({
       env: 'RAILHEAD_RATES_FILE',
       flag: 'rates-file',
-      help: 'file with these rates instead, JSON or CSV; a relative path starts at the checkout',
+      help: 'file with these rates instead, JSON or CSV. A relative path starts at the checkout',
     }),
   ),
   ratesMaxAgeMs: secondsSetting({
     env: 'RAILHEAD_RATES_MAX_AGE',
     flag: 'rates-max-age',
     fallback: '86400',
-    help: 'maximum age of production exchange rates in seconds; older rates are not used',
+    help: 'maximum age of production exchange rates in seconds. Older rates are not used',
   }),
   fundingFile: Type.Optional(
     fileSetting({

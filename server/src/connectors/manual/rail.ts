@@ -1,6 +1,6 @@
 // A rail that is operated manually: every instruction waits until the operator records its result,
 // so that a production platform can operate without a connected bank. Stateless and without
-// external calls; an accepted instruction has no time of the next check, because a notice will
+// external calls. An accepted instruction has no time of the next check, because a notice will
 // follow.
 import { ACCOUNT_TYPE_ROWS, isAccountType } from '../../catalog/accounts/account-types.ts';
 import type { Progress, RailInstruction, RailPort } from '../ports/index.ts';

@@ -29,7 +29,7 @@ const SWEEP_INTERVAL_MS = 1_000;
 /** Tolerance for clock differences. */
 const CLOCK_TOLERANCE_MS = 5 * 60_000;
 
-/** A rate of a recent table; undefined if the table is too old or has no time. */
+/** A rate of a recent table, or undefined if the table is too old or has no time. */
 function recentRate(
   table: RateTable | undefined,
   from: string,
@@ -50,7 +50,7 @@ function recentRate(
 }
 
 /**
- * Rates from a service that returns a table as JSON. Called at most once a minute; while the
+ * Rates from a service that returns a table as JSON. Called at most once a minute. While the
  * service is unavailable, its last table is used until that is too old.
  */
 export function httpRates(effects: Effects, url: string, options: RateOptions): RatePort {
@@ -66,7 +66,7 @@ export function httpRates(effects: Effects, url: string, options: RateOptions): 
       headers: { accept: 'application/json' },
       timeoutMs: TIMEOUT_MS,
       maxBytes: MAX_BYTES,
-      // The operator chose the address; it may be in the operator's own network.
+      // The operator chose the address. It may be in the operator's own network.
       publicOnly: false,
     });
     if (reply.status !== 200) return `responded with ${reply.status}`;
@@ -99,7 +99,7 @@ function parse(file: string, text: string): Parsed {
   return file.toLowerCase().endsWith('.csv') ? tableOfCsv(text, true) : tableOfJson(text, true);
 }
 
-/** The table of a file, with the time of the file if it has none; throws with all problems. */
+/** The table of a file, with the time of the file if it has none. Throws with all problems. */
 function readTable(file: string): RateTable {
   const written = statSync(file).mtimeMs;
   const parsed = parse(file, readFileSync(file, 'utf8'));
@@ -110,7 +110,7 @@ function readTable(file: string): RateTable {
 }
 
 /**
- * Rates from a file, JSON or, by its name, CSV. It is read again when it changes; an invalid change
+ * Rates from a file, JSON or, by its name, CSV. It is read again when it changes. An invalid change
  * is logged, and the previous table is used until it is too old. Throws if the file is invalid at
  * the start.
  */

@@ -42,7 +42,7 @@ async function jsonAt(effects: Effects, url: string): Promise<Record<string, unk
     headers: { accept: 'application/json' },
     timeoutMs: TIMEOUT_MS,
     maxBytes: MAX_BYTES,
-    // The operator chose the provider; it may be in the operator's own network.
+    // The operator chose the provider. It may be in the operator's own network.
     publicOnly: false,
   });
   if (reply.status !== 200) throw new Error(`an identity provider responded with ${reply.status}`);

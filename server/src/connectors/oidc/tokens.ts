@@ -28,7 +28,7 @@ function headerProblem({ alg, typ, crit }: OidcToken['header']): OidcProblem | u
   if (!(ALGORITHMS as readonly unknown[]).includes(alg)) {
     return rejection(`The alg of the token must be ${ALGORITHMS.join(' or ')}.`);
   }
-  // A provider may sign other tokens with the same keys; the type distinguishes them.
+  // A provider may sign other tokens with the same keys. The type distinguishes them.
   const isIdToken = typ === undefined || (typeof typ === 'string' && /^jwt$/i.test(typ));
   if (!isIdToken) return rejection('The typ of the token must be JWT.');
   return crit === undefined ? undefined : rejection('The crit of the token is not supported.');

@@ -1,5 +1,5 @@
 // Requirements for every card issuer. A new issuer is a row in ISSUERS and is tested against all of
-// them; requirements of one issuer only are tested next to it.
+// them. Requirements of one issuer only are tested next to it.
 
 import { describe, expect, it } from 'vitest';
 import { testEffects } from '../../../test/kit/app/effects.ts';
@@ -24,7 +24,7 @@ const keysOf = (byte: number) => custodyKeysOf(createVault(effects, () => Buffer
 const registry = connectorRegistry(effects, { custodyKeys: keysOf(7) });
 const ISSUERS: readonly (readonly [string, Mode])[] = [['sandbox', 'sandbox']];
 
-/** Suffixes that script the sandbox; other issuers ignore them. */
+/** Suffixes that script the sandbox. Other issuers ignore them. */
 const SUFFIXES = ['000', '001', '002', '003', '004', '005', '006', '007'];
 
 let counter = 0;
@@ -50,7 +50,7 @@ const fundingDebitOf = (suffix: string): CardFundingDebit => ({
 const everyDebit = SUFFIXES.map(fundingDebitOf);
 
 /**
- * The final result, requested at the times that the issuer names; undefined if it is pending after
+ * The final result, requested at the times that the issuer names, or undefined if it is pending after
  * twenty requests.
  */
 async function finalResultOf<P extends { checkAfterMs?: number | undefined } | object>(

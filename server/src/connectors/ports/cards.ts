@@ -1,5 +1,5 @@
 // The port of a card issuer, in both directions. The server orders and changes cards, requests
-// funding debits and reads card numbers; the issuer requests authorizations and sends the notices
+// funding debits and reads card numbers. The issuer requests authorizations and sends the notices
 // of the network. Amounts are in minor units of the card's currency.
 
 import type { Time } from '../../kernel/effects.ts';
@@ -7,14 +7,14 @@ import type { Money } from '../../kernel/money.ts';
 
 /** An order of a card. */
 export interface CardOrder {
-  /** Id of the card; a repeated order must be idempotent. */
+  /** Id of the card. A repeated order must be idempotent. */
   id: string;
   platformId: string;
   cardholderId: string;
   /** Null if the id was generated. */
   platformCardId: string | null;
   currency: string;
-  /** Maximum of one payment; null or absent: none. */
+  /** Maximum of one payment, or null or absent: none. */
   maxSpend?: bigint | null;
   orderedAt: Time;
 }
@@ -27,7 +27,7 @@ export interface FundedCard {
   isNew: boolean;
 }
 
-/** An issued card; number and security code are sealed by the issuer. */
+/** An issued card. Number and security code are sealed by the issuer. */
 export interface IssuedCard {
   brand: 'VISA' | 'MASTERCARD';
   last4: string;
@@ -70,18 +70,18 @@ export const CARD_REQUESTS = [
 export type CardRequestKind = (typeof CARD_REQUESTS)[number];
 
 /**
- * A request of the network. The amount is zero for a balance inquiry; an AUTHORIZATION of zero is
+ * A request of the network. The amount is zero for a balance inquiry. An AUTHORIZATION of zero is
  * treated as one, and no other kind may be zero.
  */
 export interface CardRequest extends Money {
-  /** Unique for the message; a repetition has no further effect and gets the same response. */
+  /** Unique for the message. A repetition has no further effect and gets the same response. */
   id: string;
   /** The issuer's token of the transaction that the request would open. */
   token: string;
   cardId: string;
   kind: CardRequestKind;
   merchant: CardMerchant;
-  /** The provider that sent the request; absent for the built-in issuer. */
+  /** The provider that sent the request. Absent for the built-in issuer. */
   providerId?: string;
 }
 
@@ -98,7 +98,7 @@ export type CardNotice = { id: string; token: string } & (
   /** A part of the authorized amount that is not cleared is released. */
   | { kind: 'AUTHORIZATION_REVERSAL'; amount: bigint }
   | { kind: 'RETURN'; amount: bigint }
-  /** The last refund is reversed, partly or completely; the amount, if above zero, is checked. */
+  /** The last refund is reversed, partly or completely. The amount, if above zero, is checked. */
   | { kind: 'RETURN_REVERSAL'; amount?: bigint }
 );
 
@@ -167,7 +167,7 @@ export interface ChangedCard {
   issuerRef: string;
   state: 'PROCESSING' | 'ACTIVE' | 'FROZEN' | 'CLOSED';
   currency: string;
-  /** Maximum of one payment; null: none. */
+  /** Maximum of one payment, or null: none. */
   maxSpend: bigint | null;
 }
 
@@ -180,7 +180,7 @@ export interface IssuerPort {
   issue(order: CardOrder): Promise<IssueProgress>;
   /** Polled at the times of `checkAfterMs`. */
   check(order: CardOrder, now: Time): Promise<IssueProgress>;
-  /** Whether it issues such a card; absent: every card. */
+  /** Whether it issues such a card. Absent: every card. */
   serves?(card: Pick<CardOrder, 'platformId' | 'currency'>): boolean;
   /** Receives the state and limit of a card after a change of them. Optional. */
   change?(card: ChangedCard): Promise<void>;

@@ -8,7 +8,7 @@ export type DocumentFormat = (typeof DOCUMENT_FORMATS)[number];
 export interface DocumentFindings {
   /** Bytes. */
   size: number;
-  /** By the first bytes; null for an unknown format. */
+  /** By the first bytes, or null for an unknown format. */
   format: DocumentFormat | null;
   /** The file is complete. */
   complete: boolean;
@@ -16,7 +16,7 @@ export interface DocumentFindings {
   readable: boolean;
   /** The file is encrypted. */
   locked: boolean;
-  /** In pixels; images only. */
+  /** In pixels. Images only. */
   width: number | null;
   height: number | null;
 }
@@ -31,7 +31,7 @@ export interface DocumentCheck {
   /** File name of the client. */
   fileName: string;
   findings: DocumentFindings;
-  /** The file; each call reads from its beginning. */
+  /** The file. Each call reads from its beginning. */
   content(): AsyncIterable<Uint8Array>;
 }
 
@@ -50,6 +50,6 @@ export type DocumentVerdict =
   | { state: 'rejected'; code: DocumentProblem; reason: string };
 
 export interface DocumentCheckPort {
-  /** Called while the client waits; repeated if the upload is retried. */
+  /** Called while the client waits. Repeated if the upload is retried. */
   check(document: DocumentCheck): Promise<DocumentVerdict>;
 }

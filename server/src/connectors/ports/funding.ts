@@ -14,7 +14,7 @@ interface FundedAccount {
 export interface FundingPort {
   /**
    * Payment instructions of an internal account: under unchanged settings always the same account
-   * details, unique to the account; empty if deposits in this currency are not supported.
+   * details, unique to the account. Empty if deposits in this currency are not supported.
    */
   instructions(account: FundedAccount): PaymentInstructions[];
   /**
@@ -25,7 +25,7 @@ export interface FundingPort {
   /** Requests payment instructions from an external system. */
   request?(account: FundedAccount): Promise<PaymentInstructions[]>;
   /**
-   * Payment instructions of one payment, each entry an alternative; empty if this currency does not
+   * Payment instructions of one payment, each entry an alternative. Empty if this currency does not
    * settle within minutes. Absent: payments cannot be funded directly.
    */
   forPayment?(payment: PaymentFunding): PaymentInstructions[] | Promise<PaymentInstructions[]>;
@@ -36,7 +36,7 @@ export interface PaymentFunding extends Money {
   transactionId: string;
   /** Repeated by the payer if the rail transmits a reference. */
   reference: string;
-  /** The requested chain; always present for a digital asset. */
+  /** The requested chain. Always present for a digital asset. */
   network?: string | undefined;
   owner: 'customer' | 'platform';
   at: Time;

@@ -25,7 +25,7 @@ interface IdentityDocument {
 
 /** The case of a customer for verification. It has passed the checks of completeness. */
 export interface IdentityCase {
-  /** Unique for this submission; a repeated submission must be idempotent. */
+  /** Unique for this submission. A repeated submission must be idempotent. */
   id: string;
   platformId: string;
   customerId: string;
@@ -43,7 +43,7 @@ export interface IdentityCase {
 /** A finding that prevents a decision. */
 export interface IdentityFinding {
   type: FindingType;
-  /** Id of the customer, owner or document; default: the customer. */
+  /** Id of the customer, owner or document. Default: the customer. */
   resourceId?: string;
   field?: string;
   reason?: string;
@@ -77,7 +77,7 @@ export interface IdentityPort {
     fullName: string | null;
   }): 'UNVERIFIED' | 'PENDING' | 'APPROVED' | 'REJECTED';
   /**
-   * Verdict for a case of a platform without document requirements, complete or not; undefined if
+   * Verdict for a case of a platform without document requirements, complete or not, or undefined if
    * it must be complete. Absent: every case must be complete.
    */
   withoutDocuments?(submitted: IdentityCase): IdentityVerdict | undefined;

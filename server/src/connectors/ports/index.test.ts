@@ -1,5 +1,5 @@
-// Requirements for every connector. Each connector is tested for the ports that it implements;
-// requirements of one connector only are tested next to it.
+// Requirements for every connector. Each connector is tested for the ports that it implements.
+// Requirements of one connector only are tested next to it.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -54,7 +54,7 @@ writeFileSync(
 const settings = { ratesFile, fundingFile };
 const registry = connectorRegistry(effects, settings);
 
-/** Suffixes that script the sandbox; other connectors ignore them. */
+/** Suffixes that script the sandbox. Other connectors ignore them. */
 const SUFFIXES = ['000', '001', '002', '003', '004', '005', '006', '007'];
 
 function instruction(type: AccountType, overrides: Partial<RailInstruction> = {}): RailInstruction {

@@ -27,7 +27,7 @@ export type LivenessProgress =
 
 export interface LivenessPort {
   /**
-   * For a wallet called at the start and at the times of `checkAfterMs`; for a customer whenever
+   * For a wallet called at the start and at the times of `checkAfterMs`. For a customer whenever
    * its platform reads the result.
    */
   check(check: LivenessCheck, now: Time): Promise<LivenessProgress>;

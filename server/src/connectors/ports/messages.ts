@@ -2,7 +2,7 @@
 
 /** A message to a person. */
 interface OutgoingMessage {
-  /** Unique for the message; repetitions have the same. */
+  /** Unique for the message. Repetitions have the same. */
   id: string;
   /** An e-mail address, or a telephone number in E.164 format. */
   to: string;
@@ -11,13 +11,13 @@ interface OutgoingMessage {
 
 /**
  * `sent`: the service has accepted it. `rejected`: it will never be accepted. An error is retried
- * while the message is useful; it contains neither recipient nor text.
+ * while the message is useful. It contains neither recipient nor text.
  */
 type MessageReply = 'sent' | 'rejected';
 
 interface OutgoingMail extends OutgoingMessage {
   subject: string;
-  /** Sender name and reply address; default: the operator's. */
+  /** Sender name and reply address. Default: the operator's. */
   senderName?: string | undefined;
   replyTo?: string | undefined;
 }

@@ -3,7 +3,7 @@
 export type NameCheck =
   | { status: 'MATCHED' | 'PARTIAL_MATCH'; fullName: string }
   | { status: 'NOT_MATCHED' | 'UNSUPPORTED' | 'CHECKED_BY_RECEIVING_FI' }
-  /** No result yet; poll again after this time. */
+  /** No result yet. Poll again after this time. */
   | { status: 'PENDING'; checkAfterMs: number }
   | { status: 'INVALID_ACCOUNT' };
 

@@ -8,7 +8,7 @@ export interface RailInstruction extends Money {
   /**
    * Unique for this transfer and the same at every attempt. Sending is idempotent without a time
    * limit: an operator may retry a job after weeks. If the provider keeps idempotency keys for a
-   * shorter time, the connector requests the transfer by this id before it sends again; `sentAt` is
+   * shorter time, the connector requests the transfer by this id before it sends again. `sentAt` is
    * the time of the first attempt.
    */
   id: string;
@@ -18,7 +18,7 @@ export interface RailInstruction extends Money {
   origin: 'quote' | 'transfer';
   /** Null for a wallet. */
   rail: string | null;
-  /** Target or source account; for a refund the data of the payer, possibly incomplete. */
+  /** Target or source account. For a refund the data of the payer, possibly incomplete. */
   account: Record<string, unknown> & { accountType: string };
   beneficiaryName?: string | undefined;
   /** Reference for the statement: at most 34 letters and digits. */
@@ -39,7 +39,7 @@ export type FailureReason =
 
 /**
  * State of an instruction. `unknown` is never a failure: it is polled again. `checkAfterMs` is the
- * time to the next poll; without it a settled instruction is final, and an accepted one waits for a
+ * time to the next poll. Without it a settled instruction is final, and an accepted one waits for a
  * notice. `refundable: false`: the funds of a failed payout cannot be returned automatically.
  */
 export type Progress =
@@ -82,16 +82,16 @@ export type RecallProgress =
   | { state: 'rejected'; reason: RecallRejection };
 
 export interface RailPort {
-  /** Whether the rail can reach this type of account; `rail` is null for wallets. */
+  /** Whether the rail can reach this type of account. `rail` is null for wallets. */
   supportsPayout(accountType: string, rail: string | null): boolean;
-  /** Whether the rail can debit this type of account; absent: none. */
+  /** Whether the rail can debit this type of account. Absent: none. */
   supportsDebit?(accountType: string, rail: string | null): boolean;
   send(instruction: RailInstruction): Promise<Progress>;
-  /** Polled at the times of `checkAfterMs`; `now` is the clock of the caller. */
+  /** Polled at the times of `checkAfterMs`. `now` is the clock of the caller. */
   check(instruction: RailInstruction, now: Time): Promise<Progress>;
   /**
    * Requests the cancellation of an instruction that is not settled. `accepted`: `cancelled` will
-   * follow by `check` or a notice; `rejected`: the instruction continues. Absent: instructions
+   * follow by `check` or a notice. `rejected`: the instruction continues. Absent: instructions
    * cannot be canceled.
    */
   cancel?(instruction: RailInstruction, now: Time): Promise<'cancelled' | 'accepted' | 'rejected'>;

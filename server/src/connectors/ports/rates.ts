@@ -4,7 +4,7 @@ import type { Time } from '../../kernel/effects.ts';
 import type { Rate } from '../../kernel/money.ts';
 
 export interface RatePort {
-  /** Mid rate from minor unit to minor unit; undefined if there is none. */
+  /** Mid rate from minor unit to minor unit, or undefined if there is none. */
   rate(from: string, to: string): Promise<{ rate: Rate; at: Time } | undefined>;
 }
 
@@ -48,7 +48,7 @@ export type Redemption =
   | { state: 'rejected'; reason: RedemptionRejection };
 
 export interface FirmQuotePort {
-  /** Requests a quote; undefined if the provider offers none. */
+  /** Requests a quote, or undefined if the provider offers none. */
   request(request: FirmQuoteRequest): Promise<FirmQuote | undefined>;
   /** Exchanges the amounts of a held quote: idempotent by its ID. */
   redeem(quote: HeldQuote): Promise<Redemption>;

@@ -28,9 +28,9 @@ export const OidcIssuers = listSetting(
   issuersProblem,
 );
 
-/** Storage folder of files; with a bucket, the folder where they are staged. */
+/** Storage folder of files. With a bucket, the folder where they are staged. */
 export const FilesFolder = folderSetting({
   env: 'RAILHEAD_FILES_DIR',
   flag: 'files-dir',
-  help: 'folder of uploaded files, shared by all machines; default: in the data folder',
+  help: 'folder of uploaded files, shared by all machines. Default: in the data folder',
 });

@@ -12,7 +12,7 @@ export interface ProviderCredentials {
 export interface ProviderLink {
   credentials: ProviderCredentials;
   providerAccountId: string;
-  /** The routed provider of the account; absent or null: the built-in connector. */
+  /** The routed provider of the account. Absent or null: the built-in connector. */
   providerId?: string | null;
 }
 
@@ -46,7 +46,7 @@ export interface ProviderToken {
   issuance: IssuanceStatus;
   /** Circulating supply. */
   supply: bigint;
-  /** Time to the next poll while it is being issued; null if its state is final. */
+  /** Time to the next poll while it is being issued, or null if its state is final. */
   checkAfterMs?: number | null;
 }
 
@@ -91,7 +91,7 @@ export interface OrderAccount {
 }
 
 export interface MintOrder {
-  /** Id of the operation; a repeated order must be idempotent. */
+  /** Id of the operation. A repeated order must be idempotent. */
   id: string;
   type: 'MINT' | 'BURN';
   token: TokenName;
@@ -124,10 +124,10 @@ export type OrderPreview =
       /** Only if a payment is needed first. */
       fundingInstructions?: FundingInstructions;
       expiresAt?: Time;
-      /** Estimates; amounts of fiat as strings in minor units. */
+      /** Estimates. Amounts of fiat as strings in minor units. */
       estimatedDelivery?: { rail: string; amount: string; currency: string; timing: string };
     }
-  /** Rejected; the text is for the platform. */
+  /** Rejected. The text is for the platform. */
   | { state: 'rejected'; reason: string }
   /** The provider has no balance to fund it. */
   | { state: 'no-source' }
@@ -141,21 +141,21 @@ export type OrderProgress = { providerStatus: string; checkAfterMs?: number } & 
   | { state: 'failed'; reason: string }
   /** The provider cannot determine the state: nothing changes. */
   | { state: 'unknown' }
-  /** Not paid; `final` if a payment would no longer be accepted. */
+  /** Not paid. `final` if a payment would no longer be accepted. */
   | { state: 'expired'; final?: true }
 );
 
 export interface MintPort {
-  /** The routed provider of new accounts; absent or null: the built-in connector. */
+  /** The routed provider of new accounts. Absent or null: the built-in connector. */
   selectedProvider?(): string | null;
-  /** Provider accounts that the credentials give access to; none if rejected. */
+  /** Provider accounts that the credentials give access to. None if rejected. */
   accountsOf(
     credentials: ProviderCredentials,
     providerId?: string | null,
   ): Promise<readonly string[]>;
   /** `ageMs` since its registration, which determines the status of a simulated issuance. */
   token(link: ProviderLink, name: TokenName, ageMs: number | null): Promise<TokenLookup>;
-  /** Links an external account with the provider; idempotent. */
+  /** Links an external account with the provider. Idempotent. */
   linkAccount(link: ProviderLink, account: LinkedAccount): Promise<LinkResult>;
   /** Validates without placing an order. */
   prepare(link: ProviderLink, order: MintOrder): Promise<OrderPreview>;

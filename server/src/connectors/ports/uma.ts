@@ -34,9 +34,9 @@ type UmaPayReply =
   | { state: 'accepted'; reference: string; receiverInfo?: Record<string, unknown> }
   | UmaRejection;
 
-/** One payment to a UMA address; its amount is the received amount. */
+/** One payment to a UMA address. Its amount is the received amount. */
 export interface UmaPayment extends Money {
-  /** Unique for this payment; sending is idempotent. */
+  /** Unique for this payment. Sending is idempotent. */
   id: string;
   sender: string;
   receiver: string;
@@ -51,7 +51,7 @@ export interface UmaPort {
   /** Known providers, and whether a platform may use them. */
   providers?(): readonly UmaProvider[];
   lookup(query: { receiver: string; sender: string; at: Time }): Promise<UmaLookup>;
-  /** Requests the payment from the receiver's provider; no funds are transferred yet. */
+  /** Requests the payment from the receiver's provider. No funds are transferred yet. */
   payRequest(payment: UmaPayment): Promise<UmaPayReply>;
   /** Settles an accepted payment. */
   send(payment: UmaPayment & { reference: string }): Promise<Progress>;
@@ -59,7 +59,7 @@ export interface UmaPort {
   /**
    * For an incoming payment that was approved at `payment.at`: notifies the sending provider, with
    * the requested data of the receiver, and returns the progress of the funds. Idempotent.
-   * `settled`: received; `failed`: not received; `returned`: received, must be returned. Absent:
+   * `settled`: received. `failed`: not received. `returned`: received, must be returned. Absent:
    * UMA payments cannot be received.
    */
   collect?(

@@ -1,4 +1,4 @@
-// Requirements for every custodian of wallets, tested with the client library of such wallets; and
+// Requirements for every custodian of wallets, tested with the client library of such wallets, and
 // the differences between those of the two modes.
 
 import { randomBytes, verify } from 'node:crypto';

@@ -42,7 +42,7 @@ export interface CustodyPort {
     organizationId: string;
     expiresAt: Time;
   }): Promise<{ target: string; bundle: string }>;
-  /** The decrypted code; undefined if it cannot be decrypted or has another format. */
+  /** The decrypted code, or undefined if it cannot be decrypted or has another format. */
   openOtp(of: {
     id: string;
     target: string;
@@ -51,7 +51,7 @@ export interface CustodyPort {
   /** A token for the owner of a verified one-time code: a compact ES256 JWT. */
   signToken(claims: Readonly<Record<string, unknown>>): Promise<string>;
   /**
-   * Generates a delegated key of a wallet. `id` is unique for the key; `publicKey` is compressed,
+   * Generates a delegated key of a wallet. `id` is unique for the key. `publicKey` is compressed,
    * lower-case hex.
    */
   newSigner(of: { id: string }): Promise<{ publicKey: string; signer: string }>;
@@ -67,7 +67,7 @@ export interface CustodyPort {
 const SCHEME = 'SIGNATURE_SCHEME_TK_API_P256';
 
 /**
- * A stamp; `signature` is DER, hex. Equal to the stamps of the client libraries, including the
+ * A stamp. `signature` is DER, hex. Equal to the stamps of the client libraries, including the
  * order of members.
  */
 export function stampOf(publicKey: string, signature: string): string {

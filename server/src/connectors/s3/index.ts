@@ -12,7 +12,7 @@ const bucket = Type.Object(
     endpoint: serviceSetting({
       env: 'RAILHEAD_S3_ENDPOINT',
       flag: 's3-endpoint',
-      help: 'S3-compatible service that stores the files instead; requires all five settings',
+      help: 'S3-compatible service that stores the files instead. Requires all five settings',
     }),
     bucket: textSetting(
       {
@@ -46,7 +46,7 @@ const bucket = Type.Object(
 
 export const s3 = defineConnector({
   name: 's3',
-  description: 'Stores files in a bucket; a folder holds them until they are uploaded.',
+  description: 'Stores files in a bucket. A folder holds them until they are uploaded.',
   modes: ['sandbox', 'production'],
   settings: Type.Object({ folder: FilesFolder, s3: bucket }),
   capabilities: ['storage'],

@@ -12,7 +12,7 @@ import { circuitOpenIn } from '../../kernel/net/circuit.ts';
 import type { StoragePort } from '../ports/index.ts';
 
 export interface S3Settings {
-  /** `https://s3.eu-central-1.amazonaws.com`; the bucket is the first part of the path. */
+  /** `https://s3.eu-central-1.amazonaws.com`. The bucket is the first part of the path. */
   endpoint: string;
   bucket: string;
   region: string;
@@ -42,7 +42,7 @@ interface Call {
 
 const isServerError = (status: number) => status >= 500 || status === 429;
 
-/** Reads a response completely, so that its connection can be reused; returns the beginning. */
+/** Reads a response completely, so that its connection can be reused. Returns the beginning. */
 async function textOf({ body }: StreamReply): Promise<string> {
   let text = '';
   for await (const chunk of body) {

@@ -1,6 +1,6 @@
 // The formats of keys, codes and mnemonics between a wallet's client and its custodian, byte for byte
 // identical to the formats of the published client libraries. Bundles are JSON whose `data` is JSON
-// in hexadecimal, so that the signed bytes are preserved; a session key is base58check, like an
+// in hexadecimal, so that the signed bytes are preserved. A session key is base58check, like an
 // address.
 import { type KeyObject, sign } from 'node:crypto';
 import { sha256 } from '@noble/hashes/sha2.js';
@@ -16,7 +16,7 @@ export interface Signer {
   publicKey: string;
 }
 
-/** `data` in a bundle; without a signer, signature and key are empty strings. */
+/** `data` in a bundle. Without a signer, signature and key are empty strings. */
 export function bundleOf(data: Readonly<Record<string, unknown>>, signer?: Signer): string {
   const bytes = Buffer.from(JSON.stringify(data));
   return JSON.stringify({
@@ -54,13 +54,13 @@ function objectIn(text: string): Record<string, unknown> | undefined {
 }
 
 const UNCOMPRESSED_KEY = /^04[0-9a-f]{128}$/i;
-/** At least an authentication tag; an encrypted code and key with its tag has 183 bytes. */
+/** At least an authentication tag. An encrypted code and key with its tag has 183 bytes. */
 const CIPHERTEXT = /^(?:[0-9a-f]{2}){16,1024}$/i;
 
 const matching = (value: unknown, pattern: RegExp): string | undefined =>
   typeof value === 'string' && pattern.test(value) ? value : undefined;
 
-/** Parses an encrypted code of a client; undefined for another format. */
+/** Parses an encrypted code of a client, or undefined for another format. */
 export function readOtpBundle(text: string): Sealed | undefined {
   const fields = objectIn(text);
   const encapped = matching(fields?.encappedPublic, UNCOMPRESSED_KEY);
@@ -79,7 +79,7 @@ function textOf(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Code and key that were encrypted together; undefined for other content. */
+/** Code and key that were encrypted together, or undefined for other content. */
 export function readOtpPlaintext(bytes: Uint8Array) {
   const { otp_code: code, public_key: key, ...otherFields } = objectIn(textOf(bytes) ?? '') ?? {};
   if (typeof code !== 'string' || typeof key !== 'string' || Object.keys(otherFields).length)

@@ -28,7 +28,7 @@ function effectsOf(...randomValues: string[]): Effects {
   };
 }
 
-/** Does not encrypt; records plaintexts and contexts. */
+/** Does not encrypt. Records plaintexts and contexts. */
 function recordingKeys(): CustodyKeys & { sealed: [string, string][] } {
   const sealed: [string, string][] = [];
   return {

@@ -2,13 +2,13 @@
 // of one-time codes and delegated keys in clear. It runs in the server's process, and only
 // `CustodyPort` is accessible, which returns ciphertexts, signatures and public keys. Stateless: it
 // returns seeds and keys sealed, for the caller to store, and derives its two signing keys from the
-// installation's master key. Buffers with secrets are wiped after use; strings, and copies of the
+// installation's master key. Buffers with secrets are wiped after use. Strings, and copies of the
 // cryptographic library, are freed by the garbage collector. An HSM or a remote signer replaces it
 // by implementing the same port and passing `ports/wallets.test.ts`. Seeds sealed here can be
 // opened by this custodian only and must be exported before it is replaced.
 
 // Seeds of wallets: 16 random bytes, a mnemonic of twelve English words (BIP-39). The bytes are
-// stored sealed and bound to the wallet; the words exist only while they are encrypted for their
+// stored sealed and bound to the wallet. The words exist only while they are encrypted for their
 // owner.
 
 import { createPublicKey, sign } from 'node:crypto';
@@ -142,7 +142,7 @@ function pointOf(clientPublicKey: string): Buffer {
   return Buffer.from(point, 'hex');
 }
 
-/** `attests`: whether export bundles are signed; bundles of scripted wallets are not. */
+/** `attests`: whether export bundles are signed. Bundles of scripted wallets are not. */
 export function localCustody(
   effects: Effects,
   keys: CustodyKeys,

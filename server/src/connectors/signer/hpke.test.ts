@@ -1,4 +1,4 @@
-// Encryption to a key: every step of the published vectors; and scalars, points and secrets that
+// Encryption to a key: every step of the published vectors, and scalars, points and secrets that
 // begin with zero bytes, which implementations often omit.
 import { createCipheriv, createECDH, createHmac, createPublicKey, verify } from 'node:crypto';
 import { describe, expect, it } from 'vitest';

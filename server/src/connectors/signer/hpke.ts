@@ -40,7 +40,7 @@ async function keysOf(pair: P256Pair) {
   };
 }
 
-/** Encrypts to `recipient`, an uncompressed point; throws if invalid. Use `ephemeral` only once. */
+/** Encrypts to `recipient`, an uncompressed point. Throws if invalid. Use `ephemeral` only once. */
 export async function sealTo(
   recipient: Uint8Array,
   plaintext: Uint8Array,
@@ -56,7 +56,7 @@ export async function sealTo(
   return { encapped, ciphertext: Buffer.from(await sender.seal(plaintext, aad)) };
 }
 
-/** Decrypts a message to `recipient`; undefined if it cannot be decrypted. */
+/** Decrypts a message to `recipient`, or undefined if it cannot be decrypted. */
 export async function openWith(
   recipient: P256Pair,
   { encapped, ciphertext }: Sealed,

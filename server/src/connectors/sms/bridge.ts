@@ -18,7 +18,7 @@ export function smsBridge(effects: Effects, url: string): SmsPort {
         body: JSON.stringify({ id, to, text }),
         timeoutMs: TIMEOUT_MS,
         maxBytes: MAX_BYTES,
-        // The operator chose the address; it may be in the operator's own network.
+        // The operator chose the address. It may be in the operator's own network.
         publicOnly: false,
       });
       if (status >= 200 && status < 300) return 'sent';

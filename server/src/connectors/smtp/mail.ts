@@ -1,5 +1,5 @@
 // E-mail through the operator's mail server. The SMTP library opens its own sockets, within the
-// deadline of `Effects.call`; it is the only such connector. It is loaded for the first e-mail. A
+// deadline of `Effects.call`. It is the only such connector. It is loaded for the first e-mail. A
 // server on another machine must use TLS from the start or STARTTLS, with a valid certificate.
 
 import type { Effects } from '../../kernel/effects.ts';
@@ -14,7 +14,7 @@ interface SmtpSettings {
   from: string;
 }
 
-/** Limit of each step; the whole exchange must be complete before the lease of its job expires. */
+/** Limit of each step. The whole exchange must be complete before the lease of its job expires. */
 const STEP_TIMEOUT_MS = 5_000;
 const LIMITS = {
   timeoutMs: 15_000,

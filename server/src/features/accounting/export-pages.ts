@@ -94,7 +94,7 @@ export const transactionsPage = (stream: RowStream, query: ExportQuery) =>
 
 const postingView = ({ platformId }: ExportQuery, row: PostingLine) => ({
   environment: row.environment,
-  // A posting between two platforms belongs to both; the filter determines which one is shown.
+  // A posting between two platforms belongs to both. The filter determines which one is shown.
   platformId: platformId ?? row.platform_id,
   transactionId: row.transaction_id,
   step: row.step,
@@ -128,7 +128,7 @@ const balanceView = (row: BalanceLine) => ({
   closing: Number(row.closing),
 });
 
-/** A page of balances by day; with `idle` also on days without postings. */
+/** A page of balances by day. With `idle` also on days without postings. */
 export const balancesPage = (
   stream: RowStream,
   { idle = false, ...query }: ExportQuery & { idle?: boolean | undefined },

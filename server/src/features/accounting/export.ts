@@ -123,7 +123,7 @@ export interface PostingLine {
   amount: bigint;
 }
 
-// The id of a system account contains its environment; all other accounts belong to a platform. Both sides
+// The id of a system account contains its environment. All other accounts belong to a platform. Both sides
 // of a transfer are in one environment. Units with a point are not money: velocity limits and stablecoins
 // of platforms.
 const POSTINGS = `with lines as (
@@ -164,7 +164,7 @@ export interface BalanceLine {
   closing: bigint;
 }
 
-// Calculates backwards from the current balances, for accounts with transfers only; the day after the range
+// Calculates backwards from the current balances, for accounts with transfers only. The day after the range
 // covers everything since. Accounts without transfers cost nothing.
 const WITH_TRANSFERS = `with legs as (
     select debit as account, currency, created_at, amount as debits, 0 as credits
@@ -219,7 +219,7 @@ const balancesOf = (head: string, lines: string) => `${head}
 const CHANGED_BALANCES = balancesOf(WITH_TRANSFERS, 'run');
 const ALL_BALANCES = balancesOf(WITH_TRANSFERS + WITHOUT_TRANSFERS, 'lines');
 
-/** Balances on days with transfers; with `idle` also on days without. */
+/** Balances on days with transfers. With `idle` also on days without. */
 export const exportBalances = (
   stream: RowStream,
   { idle, ...range }: ExportRange & { idle: boolean },

@@ -1,5 +1,5 @@
 // The chart of accounts and the trial balance. System accounts are few and are read by the common prefix of
-// their ids. Accounts of customers and platforms are counted up to a limit; above the limit their sum is
+// their ids. Accounts of customers and platforms are counted up to a limit. Above the limit their sum is
 // derived from the system accounts, because the balances of an environment and currency sum to zero.
 import { iso, type Time } from '../../kernel/effects.ts';
 import { Fault, invalidField } from '../../kernel/fault.ts';

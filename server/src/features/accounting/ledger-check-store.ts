@@ -12,7 +12,7 @@ const OPEN = `insert into ledger_checks (id, due_at) values ('ledger', $1) on co
 const CLAIM = `update ledger_checks set due_at = $2 where id = 'ledger' and due_at <= $1
   returning 1`;
 
-/** Claims a due verification for this process; false if none is due. */
+/** Claims a due verification for this process. False if none is due. */
 export async function claimCheck({ query }: Pick<Database, 'query'>, now: Time): Promise<boolean> {
   await query(OPEN, [new Date(now + FIRST_DELAY_MS)]);
   return (await query(CLAIM, [new Date(now), new Date(now + LEASE_MS)])).length > 0;
@@ -27,7 +27,7 @@ interface CheckResult {
   checkedAt: Time;
   balanced: boolean;
   ms: number;
-  /** Due time of the next verification; unchanged if absent. */
+  /** Due time of the next verification. Unchanged if absent. */
   dueAt?: Time;
 }
 
@@ -49,7 +49,7 @@ export interface LatestCheck {
   ms: number;
 }
 
-/** The latest verification; undefined before the first verification. */
+/** The latest verification, or undefined before the first verification. */
 export const latestCheck = async ({
   query,
 }: Pick<Database, 'query'>): Promise<LatestCheck | undefined> =>

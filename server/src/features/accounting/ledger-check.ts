@@ -9,7 +9,7 @@ import { recountLedger } from './ledger.ts';
 import { claimCheck, type LatestCheck, latestCheck, recordCheck } from './ledger-check-store.ts';
 
 export interface LedgerCheckOptions {
-  /** Time between two verifications; 0 for no verification. */
+  /** Time between two verifications. 0 for no verification. */
   everyMs: number;
   /** Runs `work` with queries on a connection that has `timeoutMs` for each statement. */
   withConnection<R>(
@@ -40,7 +40,7 @@ export function ledgerCheckSweep({ everyMs, withConnection }: LedgerCheckOptions
   };
 }
 
-/** Publishes the result and the age of the latest verification; absent before the first verification. */
+/** Publishes the result and the age of the latest verification. Absent before the first verification. */
 export function watchLedgerCheck(
   metrics: Pick<Metrics, 'watch'>,
   { db, effects }: Pick<Runtime, 'db' | 'effects'>,

@@ -25,7 +25,7 @@ const ExecutionMode = named(
   'AgentExecutionMode',
   oneOf(EXECUTION_MODES, {
     description:
-      'AUTO executes allowed actions immediately; APPROVAL_REQUIRED requires the ' +
+      'AUTO executes allowed actions immediately. APPROVAL_REQUIRED requires the ' +
       'approval of the platform.',
   }),
 );
@@ -41,9 +41,9 @@ const count = Type.Integer({
 const currency = Type.String({ minLength: 1, maxLength: 10, description: 'Currency code.' });
 
 const limits = {
-  dailyLimit: optional(nullable(limit('Maximum amount per day (UTC); null for no limit.'))),
+  dailyLimit: optional(nullable(limit('Maximum amount per day (UTC), or null for no limit.'))),
   dailyTransactionLimit: optional(count),
-  monthlyLimit: optional(nullable(limit('Maximum amount per month (UTC); null for no limit.'))),
+  monthlyLimit: optional(nullable(limit('Maximum amount per month (UTC), or null for no limit.'))),
 };
 
 const AgentSpendingLimits = named(
@@ -82,7 +82,7 @@ const AgentAccountRule = named(
     perTransactionLimit: optional(
       nullable(
         limit(
-          'Replaces `spendingLimits.perTransactionLimit` for this account; null to use that limit.',
+          'Replaces `spendingLimits.perTransactionLimit` for this account, or null to use that limit.',
         ),
       ),
     ),
@@ -95,7 +95,7 @@ const AgentAccountRestrictions = named(
     allowedAccountIds: optional(
       withDescription(
         nullable(Type.Array(accountId, { maxItems: 1_000 })),
-        'Accounts that the agent may use; null for all accounts of the customer.',
+        'Accounts that the agent may use, or null for all accounts of the customer.',
       ),
     ),
     accountRules: optional(Type.Array(AgentAccountRule, { maxItems: 1_000 })),
@@ -108,7 +108,7 @@ const AgentApprovalThresholds = named(
     {
       currency: optional(currency),
       amount: optional(
-        nullable(limit('Payments above this amount need approval; null for no threshold.')),
+        nullable(limit('Payments above this amount need approval, or null for no threshold.')),
       ),
     },
     { description: 'Requires approval of large payments although the execution mode is AUTO.' },

@@ -32,10 +32,10 @@ export async function readOwnAgent(ctx: Ctx): Promise<AgentRow> {
   return row;
 }
 
-/** FORBIDDEN; `details.rule` is the rule of the policy that rejected the request. */
+/** FORBIDDEN. `details.rule` is the rule of the policy that rejected the request. */
 export const forbidden = ({ rule, reason }: Rejection) => new Fault('FORBIDDEN', reason, { rule });
 
-/** The policy rejection in a fault; undefined for any other fault. */
+/** The policy rejection in a fault, or undefined for any other fault. */
 export function rejectionOf(error: unknown): Rejection | undefined {
   if (!(error instanceof Fault) || error.code !== 'FORBIDDEN') return undefined;
   const rule = error.details?.rule as Rule | undefined;

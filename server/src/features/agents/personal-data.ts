@@ -1,4 +1,4 @@
-// Personal data of agents. An export lists them; an erasure removes them and the rejection reasons of their
+// Personal data of agents. An export lists them. An erasure removes them and the rejection reasons of their
 // actions.
 import {
   CUSTOMER_ROWS_SQL,

@@ -17,7 +17,7 @@ export function emptyUsage({ policy }: AgentRow): AgentUsage {
   return { count: 0n, day: zero, month: zero };
 }
 
-/** Days and months are UTC; the reset fields contain the next day and month. */
+/** Days and months are UTC. The reset fields contain the next day and month. */
 function usageOf({ count, day, month }: AgentUsage, now: number): AgentView['usage'] {
   const today = new Date(now);
   const [year, index, date] = [today.getUTCFullYear(), today.getUTCMonth(), today.getUTCDate()];

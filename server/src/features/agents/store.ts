@@ -20,7 +20,7 @@ export const agents = table('agents', {
   /** Null before the device code is redeemed and after deletion. */
   token_hash: col.text.null.mut,
   policy: col.json<Policy>().mut,
-  /** Former currencies of the limits and the times of their replacement; earlier spending still counts. */
+  /** Former currencies of the limits and the times of their replacement. Earlier spending still counts. */
   former_currencies: col.json<{ currency: string; until: string }[]>().mut,
   deleted_at: col.time.null.mut,
   created_at: col.time,
@@ -57,7 +57,7 @@ export const agentActions = table(
     type: col.enum<ActionType>(),
     status: col.enum<ActionStatus>().mut,
     quote_id: col.text.null,
-    /** The transaction; PENDING until the action is approved or rejected. */
+    /** The transaction. PENDING until the action is approved or rejected. */
     transaction_id: col.text,
     /** Whether the request contained the signature of the source wallet. */
     signed: col.bool,

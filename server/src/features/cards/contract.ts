@@ -51,7 +51,7 @@ const sources = Type.Array(Type.String(), {
   minItems: 1,
   maxItems: MAX_SOURCES,
   uniqueItems: true,
-  description: 'Internal accounts of the cardholder that fund the card; payments debit the first.',
+  description: 'Internal accounts of the cardholder that fund the card. Payments debit the first.',
 });
 
 export const Card = named(
@@ -67,7 +67,7 @@ export const Card = named(
       stateReason: optional(
         withDescription(
           nullable(CardStateReasonName),
-          'Reason for the closure; null unless closed.',
+          'Reason for the closure, or null unless closed.',
         ),
       ),
       brand: optional(CardBrand),
@@ -176,7 +176,7 @@ export const createCard = operation({
   tag: CARDS_TAG,
   summary: 'Issue a card',
   description:
-    'Orders a card from the issuer. The card is PROCESSING until it is issued, then ACTIVE; ' +
+    'Orders a card from the issuer. The card is PROCESSING until it is issued, then ACTIVE. ' +
     'a webhook reports the change. The number of open cards is limited per platform and per ' +
     'cardholder.',
   permission: 'MANAGE',
@@ -239,7 +239,7 @@ export const updateCardById = operation({
   summary: 'Update a card',
   description:
     'Freezes, unfreezes or closes a card, or replaces its funding sources or its limit. A FROZEN ' +
-    'card declines new payments until it is ACTIVE again. A closed card cannot be reopened; its ' +
+    'card declines new payments until it is ACTIVE again. A closed card cannot be reopened. Its ' +
     'payments in progress are completed.',
   permission: 'MANAGE',
   params,

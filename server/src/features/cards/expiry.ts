@@ -1,5 +1,5 @@
 // Closes card payments that receive no further network messages. Networks drop uncleared authorizations after
-// days or weeks, and some do not report the expiry. A sweep finds such payments by real time; on a platform
+// days or weeks, and some do not report the expiry. A sweep finds such payments by real time. On a platform
 // with a separate clock a job closes each payment.
 import { defineJob } from '../../kernel/contract/job.ts';
 import type { RowOf } from '../../runtime/db/table.ts';

@@ -412,7 +412,7 @@ async function simulate(cardId: string, kind: string, body: object): Promise<voi
   await app.settle();
 }
 
-/** Creates a second payment of a card; returns its id. */
+/** Creates a second payment of a card. Returns its id. */
 async function createOtherPayment(cardId: string, amount: number): Promise<string> {
   const secondPurchase = { currency: { code: 'USD' }, merchant: { descriptor: 'Second' } };
   await simulate(cardId, 'authorization', { amount, ...secondPurchase });

@@ -1,5 +1,5 @@
 // Notices of a network about an approved payment, one function each. A late or unfunded
-// notice is applied too: if the account cannot pay an amount, the payment becomes an exception; an
+// notice is applied too: if the account cannot pay an amount, the payment becomes an exception. An
 // amount of a closed card is written off. Only impossible notices are rejected.
 
 import type { CardNotice } from '../../connectors/ports/cards.ts';
@@ -82,7 +82,7 @@ function rejectTemporarily(fault: Fault): void {
   throw new Fault('SERVICE_UNAVAILABLE', fault.message, undefined, { retryAfterS: 1 });
 }
 
-/** Holds the missing amount if possible; returns the result. */
+/** Holds the missing amount if possible. Returns the result. */
 async function furtherFundingDebit(
   ctx: Ctx,
   parts: CardParts,
@@ -255,7 +255,7 @@ async function refund(
   return stageFacts(ctx, row, applyRefund(facts, amount));
 }
 
-/** Reverses the last refund; the account may get a negative balance. */
+/** Reverses the last refund. The account may get a negative balance. */
 async function reverseRefundNotice(
   ctx: Ctx,
   row: CardPaymentRow,

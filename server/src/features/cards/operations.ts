@@ -32,7 +32,7 @@ async function cardholderOf(ctx: Ctx, id: string): Promise<CustomerRow> {
 /** Generated name of a card for which the platform assigned no name. */
 const generateName = (id: string) => `card_${id.slice('Card:'.length)}`;
 
-/** The name that the platform assigned to the card; undefined if it was generated. */
+/** The name that the platform assigned to the card, or undefined if it was generated. */
 const assignedName = ({ id, platform_card_id: name }: CardRow): string | null =>
   name === generateName(id) ? null : name;
 

@@ -29,9 +29,9 @@ export const cards = table(
     currency: col.text,
     /** Maximum of one authorization, in minor units of `currency`. */
     max_spend: col.int8.null.mut,
-    /** Ids of the funding accounts, in order; a closed card keeps its last funding accounts. */
+    /** Ids of the funding accounts, in order. A closed card keeps its last funding accounts. */
     funding: col.json<string[]>().mut,
-    /** Number and security code, sealed by the issuer; null before it is issued and once closed. */
+    /** Number and security code, sealed by the issuer, or null before it is issued and once closed. */
     secret: col.text.null.mut,
     issuer_ref: col.text.null.mut,
     processor_ref: col.text.null.mut,
@@ -80,7 +80,7 @@ export const delegatedKeys = table(
     status: col.enum<DelegatedKeyStatus>().mut,
     /** Compressed, lower-case hexadecimal. */
     public_key: col.text,
-    /** Reference of the custodian; null once revoked. */
+    /** Reference of the custodian, or null once revoked. */
     signer: col.text.null.mut,
     /** Sealed with the data key of the customer. */
     nickname: col.text,
@@ -111,7 +111,7 @@ export const cardMessages = table(
     /** Environment and the issuer's token of the transaction. */
     token: col.text,
     kind: col.text,
-    /** Minor units; zero if absent. */
+    /** Minor units. Zero if absent. */
     amount: col.int8,
     currency: col.text,
     merchant: col.json<CardMerchant>().null,
@@ -130,7 +130,7 @@ export const cardMessages = table(
 export type CardMessageRow = RowOf<typeof cardMessages>;
 
 /**
- * A link to number and security code. It can be opened once; the row records its creation and its
+ * A link to number and security code. It can be opened once. The row records its creation and its
  * use.
  */
 export const cardReveals = table('card_reveals', {
@@ -148,7 +148,7 @@ export const cardReveals = table('card_reveals', {
 });
 export type CardRevealRow = RowOf<typeof cardReveals>;
 
-/** Payments that need an operator's attention; `id` is the payment's id. */
+/** Payments that need an operator's attention. `id` is the payment's id. */
 export const cardExceptions = table('card_exceptions', {
   id: col.text,
   platform_id: col.text,
@@ -157,7 +157,7 @@ export const cardExceptions = table('card_exceptions', {
 });
 
 /**
- * Payments for which network messages may still arrive; `id` is the payment's id. Never
+ * Payments for which network messages may still arrive. `id` is the payment's id. Never
  * updated.
  */
 export const openPayments = table('card_open_payments', {

@@ -1,5 +1,5 @@
 // Operator functions for jobs of every platform: show, retry and cancel. A retry resets the attempts of a
-// dead job. A cancellation removes the job; if the job tracks a transfer, only the operator can record the
+// dead job. A cancellation removes the job. If the job tracks a transfer, only the operator can record the
 // result afterwards, as for a manual rail.
 import type { Caller } from '../../kernel/caller.ts';
 import { Fault } from '../../kernel/fault.ts';
@@ -28,7 +28,7 @@ const detailsOf = (job: JobSummary) => ({ ...job, undone: pendingEffectOf(job.ki
 
 export type JobDetails = ReturnType<typeof detailsOf>;
 
-/** Platforms that the operator may access; null for all. */
+/** Platforms that the operator may access, or null for all. */
 type PlatformIds = readonly string[] | null;
 
 /** Throws NOT_FOUND for a job of another platform or of no platform. */
@@ -79,7 +79,7 @@ export async function retryJob(
 const PAGE = 200;
 
 /**
- * Makes all dead jobs of a kind due now; returns their number. Jobs that become dead during the
+ * Makes all dead jobs of a kind due now. Returns their number. Jobs that become dead during the
  * call are not retried.
  */
 export async function retryDeadJobs(runtime: Runtime, kind: string): Promise<number> {
@@ -110,7 +110,7 @@ async function awaitOperator(ctx: Ctx, { kind, input }: Job): Promise<void> {
 
 interface CancelInput {
   jobId: string;
-  /** Stored; must not contain personal data. */
+  /** Stored. Must not contain personal data. */
   reason: string;
   platformIds?: PlatformIds | undefined;
 }

@@ -1,30 +1,30 @@
 // Consequences of a dead job by kind, which become permanent when the job is canceled. The operator commands
-// print them and docs/jobs.md lists them. Held funds remain held and accounts balance; retries are
+// print them and docs/jobs.md lists them. Held funds remain held and accounts balance. Retries are
 // idempotent, because every instruction has a unique id.
 import type { WaitKind } from '../payments/suspense/index.ts';
 
 /** One sentence for each kind of job. A test compares the kinds with the handlers of the server. */
 export const PENDING_EFFECTS: Readonly<Record<string, string>> = {
   'payout.send':
-    'The payout remains PROCESSING with its funds held; whether the rail has it is unknown.',
-  'payout.check': 'The payout keeps its status; its result is not requested from the rail.',
-  'payout.cancel': 'The request to cancel the payout has no result; the payout continues.',
+    'The payout remains PROCESSING with its funds held. Whether the rail has it is unknown.',
+  'payout.check': 'The payout keeps its status. Its result is not requested from the rail.',
+  'payout.cancel': 'The request to cancel the payout has no result. The payout continues.',
   'refund.pay': 'The refund remains PENDING and its funds remain held.',
-  'funding.send': 'The payment waits for its debit; whether the rail has the debit is unknown.',
-  'funding.check': 'The payment waits; the result of its debit is not requested from the rail.',
-  'funding.cancel': 'The request to cancel the payment has no result; its debit continues.',
+  'funding.send': 'The payment waits for its debit. Whether the rail has the debit is unknown.',
+  'funding.check': 'The payment waits. The result of its debit is not requested from the rail.',
+  'funding.cancel': 'The request to cancel the payment has no result. Its debit continues.',
   'quotes.redeem':
-    'The held rate is not exchanged; the FX position of the executed payment remains open.',
+    'The held rate is not exchanged. The FX position of the executed payment remains open.',
   'payouts.recall': 'The return of a payout is not requested, or its result is not read.',
   'quotes.expire': 'The payment of an expired quote remains PENDING.',
   'quotes.lapse': 'A payment that was not authorized in time remains PENDING.',
-  'incoming.ask': 'The approval request is not sent; the UMA payment remains PENDING.',
+  'incoming.ask': 'The approval request is not sent. The UMA payment remains PENDING.',
   'incoming.expire':
     'The UMA payment remains PENDING although its platform did not respond in time.',
   'incoming.collect': 'The approved UMA payment is not collected from the provider of its sender.',
   'incoming.forward': 'The received funds remain held and are not forwarded to the account.',
-  'incoming.debit': 'The debit is neither sent nor checked; whether the rail has it is unknown.',
-  'incoming.cancel': 'The request to cancel the debit has no result; the debit continues.',
+  'incoming.debit': 'The debit is neither sent nor checked. Whether the rail has it is unknown.',
+  'incoming.cancel': 'The request to cancel the debit has no result. The debit continues.',
   'incoming.return': 'The return remains PENDING and its funds remain held.',
   'incoming.review-expiry': 'The held deposit is not returned after 30 days.',
   'wallet.declared': 'Deposits that wait for the declared wallet remain held.',
@@ -35,32 +35,32 @@ export const PENDING_EFFECTS: Readonly<Record<string, string>> = {
   'external-account.name': 'The result of the name check remains PENDING.',
   'ownership.liveness': 'The ownership check remains PENDING until its challenge expires.',
   'sca.expire-reset':
-    'The factor reset is still shown as open; it can no longer be used after its expiry.',
-  'verification.ask': 'The verification remains in review; an operator can decide it.',
+    'The factor reset is still shown as open. It can no longer be used after its expiry.',
+  'verification.ask': 'The verification remains in review. An operator can decide it.',
   'messages.send': 'The e-mail remains QUEUED and is not sent.',
   'messages.send-sms': 'The text message remains QUEUED and is not sent.',
-  'agents.end': 'Agents of the deleted customer are still listed; their tokens are rejected.',
+  'agents.end': 'Agents of the deleted customer are still listed. Their tokens are rejected.',
   'stablecoins.submit':
-    'The mint or burn remains CREATED with its funds held; whether the provider has it is unknown.',
-  'stablecoins.check': 'The mint or burn keeps its status; its result is not requested.',
+    'The mint or burn remains CREATED with its funds held. Whether the provider has it is unknown.',
+  'stablecoins.check': 'The mint or burn keeps its status. Its result is not requested.',
   'stablecoins.follow': 'The state of the token is not requested from its provider.',
   'stablecoins.enable': 'The provisioned token is not enabled.',
-  'cards.issue': 'The card remains PROCESSING; whether the issuer has the order is unknown.',
-  'cards.check': 'The card remains PROCESSING; its state is not requested from the issuer.',
-  'cards.change': 'The issuer is not notified of the new state of the card; authorizations use it.',
+  'cards.issue': 'The card remains PROCESSING. Whether the issuer has the order is unknown.',
+  'cards.check': 'The card remains PROCESSING. Its state is not requested from the issuer.',
+  'cards.change': 'The issuer is not notified of the new state of the card. Authorizations use it.',
   'cards.close': 'Some cards of the deleted customer are still open at their issuer.',
   'cards.pull': 'The funding debit of a card payment remains PENDING and its funds remain held.',
   'cards.expire': 'The card payment remains open, although its network sends no more messages.',
   'wallets.settle': 'The signed request remains PROCESSING until its client sends it again.',
   'wallets.recover': 'The account recovery remains WAITING.',
   'statements.fetch':
-    'The statement of the day is not requested; `providers reconcile` requests it again.',
+    'The statement of the day is not requested. `providers reconcile` requests it again.',
   'statements.reconcile':
-    'The received statement is not compared; `providers reconcile` compares it.',
+    'The received statement is not compared. `providers reconcile` compares it.',
   'webhooks.replay': 'The replay remains PROCESSING and sends no more events.',
   'files.remove': 'The object remains in storage, encrypted and without a reference.',
   'fixtures.build':
-    'The sandbox data is incomplete; it can be created again after a reset of the platform.',
+    'The sandbox data is incomplete. It can be created again after a reset of the platform.',
   'imports.slice': 'The import stops at its current row.',
 };
 

@@ -1,4 +1,4 @@
-// The provider of a transfer or card. It is selected and stored before the first call; all later
+// The provider of a transfer or card. It is selected and stored before the first call. All later
 // calls use the stored provider, even if the routes have changed.
 
 import type { Mode } from '../../kernel/mode.ts';
@@ -30,7 +30,7 @@ interface Subject {
 
 const MAX_ATTEMPTS = 5;
 
-/** A selected route, and the facts of the transfer that are stored with it; absent for a card. */
+/** A selected route, and the facts of the transfer that are stored with it. Absent for a card. */
 interface RouteChoice {
   selected: ProviderRouteRow | undefined;
   facts?: Pick<RowOf<typeof providerTransfers>, 'kind' | 'currency' | 'amount' | 'choice'>;

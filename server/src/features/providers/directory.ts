@@ -78,7 +78,7 @@ function capabilitiesOf({ capabilities }: ProviderRow): Capabilities | null {
 }
 
 /**
- * The rates that a message reported; null if another version stored them and they are invalid in
+ * The rates that a message reported, or null if another version stored them and they are invalid in
  * this one.
  */
 function reportedRatesOf({ rates }: ProviderRow): ReportedRates | null {
@@ -94,7 +94,7 @@ const versionOf = (row: ProviderRow, keys: readonly ProviderKeyRow[]): string =>
 /** Name of the circuit breaker of a provider. */
 const circuitName = (providerId: string) => `provider ${providerId}`;
 
-/** Reads the providers once; `start` begins to read them periodically. */
+/** Reads the providers once. `start` begins to read them periodically. */
 export async function openProviderDirectory(options: DirectoryOptions): Promise<ProviderDirectory> {
   const { db, effects, vault, circuits, protocol, log } = options;
   const calls = createCallRecorder(effects, db);

@@ -8,7 +8,7 @@ import { type AssignmentParts, assignProvider, storedAssignment } from './assign
 import { chooseCardRoute } from './routing.ts';
 
 interface RoutedIssuerParts extends AssignmentParts {
-  /** The issuer of cards without a route; undefined if the environment has none. */
+  /** The issuer of cards without a route, or undefined if the environment has none. */
   builtIn: IssuerPort | undefined;
 }
 
@@ -27,7 +27,7 @@ const choiceFor = (
   ).selected;
 
 /**
- * The largest authorization that the provider may approve if this server does not respond; 0
+ * The largest authorization that the provider may approve if this server does not respond. 0
  * without a limit.
  */
 async function standInMaxOf(parts: RoutedIssuerParts, cardId: string): Promise<bigint> {
@@ -114,7 +114,7 @@ function callsOf(parts: RoutedIssuerParts): IssuerPort {
   };
 }
 
-/** Returns a function of the current issuer; undefined while the environment has none. */
+/** Returns a function of the current issuer, or undefined while the environment has none. */
 export function routedIssuer(parts: RoutedIssuerParts): () => IssuerPort | undefined {
   const calls = callsOf(parts);
   return () => (hasIssuer(parts) ? calls : undefined);

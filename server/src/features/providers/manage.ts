@@ -262,7 +262,7 @@ export async function recordRates(
   return isNewer;
 }
 
-/** A paused provider receives no new transfers; transfers already sent to it continue. */
+/** A paused provider receives no new transfers. Transfers already sent to it continue. */
 export const pauseProvider = (
   parts: ManagerParts,
   providerId: string,
@@ -348,7 +348,7 @@ export const rotateOwnKey = (
     retireBy(ctx, keys, ctx.now + 2 * waitMs);
   });
 
-/** Adds a public key of the provider; earlier keys are accepted for another `overlapMs`. */
+/** Adds a public key of the provider. Earlier keys are accepted for another `overlapMs`. */
 export async function addProviderKey(
   parts: ManagerParts,
   providerId: string,

@@ -12,18 +12,18 @@ import { providerTransfers } from './store.ts';
 import { stageUsage } from './usage.ts';
 
 interface RoutedRailParts extends AssignmentParts {
-  /** The rail for transfers without a route; undefined if the environment has none. */
+  /** The rail for transfers without a route, or undefined if the environment has none. */
   builtIn: RailPort | undefined;
 }
 
-/** Name of the provider of a transfer or card; undefined for the built-in rail or issuer. */
+/** Name of the provider of a transfer or card, or undefined for the built-in rail or issuer. */
 export const providerOfTransfer = async (
   { db }: Pick<Runtime, 'db'>,
   transferId: string,
 ): Promise<string | undefined> =>
   (await db.read(providerTransfers, transferId))?.provider_id ?? undefined;
 
-/** Selects or reads the provider of a transfer; null or undefined for the built-in rail. */
+/** Selects or reads the provider of a transfer, or null or undefined for the built-in rail. */
 function assignedProvider(parts: RoutedRailParts, instruction: RailInstruction) {
   const { environment, directory, builtIn } = parts;
   const { id, kind, currency, amount } = instruction;

@@ -24,7 +24,7 @@ export interface TransferFacts
   extends Pick<RailInstruction, 'platformId' | 'rail' | 'currency' | 'amount'> {
   environment: Mode;
   kind: SubjectKind;
-  /** Country of the external account; undefined if unknown. */
+  /** Country of the external account, or undefined if unknown. */
   country?: string | undefined;
 }
 

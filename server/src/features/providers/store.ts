@@ -23,7 +23,7 @@ export const providers = table(
     url: col.text.mut,
     private_address: col.bool.mut,
     status: col.enum<ProviderStatus>().mut,
-    /** Reason for the pause; null while the provider is active, or if the operator stated none. */
+    /** Reason for the pause, or null while the provider is active, or if the operator stated none. */
     pause_reason: col.text.null.mut,
     /** SYSTEM: paused automatically. Null while the provider is active. */
     paused_by: col.enum<'OPERATOR' | 'SYSTEM'>().null.mut,
@@ -31,9 +31,9 @@ export const providers = table(
     status_since: col.time.mut,
     /** JSON of `ProviderTerms`. */
     terms: col.text.mut,
-    /** JSON of `Capabilities`; null until the first check. */
+    /** JSON of `Capabilities`, or null until the first check. */
     capabilities: col.text.null.mut,
-    /** JSON of the latest `ReportedRates`; null if no message reported rates. */
+    /** JSON of the latest `ReportedRates`, or null if no message reported rates. */
     rates: col.text.null.mut,
     checked_at: col.time.null.mut,
     problem: col.text.null.mut,
@@ -64,7 +64,7 @@ export const providerKeys = table(
     side: col.enum<(typeof KEY_SIDES)[number]>(),
     /** SPKI PEM. */
     public_key: col.text,
-    /** PKCS #8 DER, sealed; null for a key of the provider. */
+    /** PKCS #8 DER, sealed, or null for a key of the provider. */
     private_key: col.text.null,
     active_from: col.time,
     retired_at: col.time.null.mut,
@@ -105,7 +105,7 @@ export const providerRoutes = table('provider_routes', {
 });
 export type ProviderRouteRow = RowOf<typeof providerRoutes>;
 
-/** The provider of a transfer or card; `id` is the ID of the instruction or card. */
+/** The provider of a transfer or card. `id` is the ID of the instruction or card. */
 export const providerTransfers = table(
   'provider_transfers',
   {
@@ -116,7 +116,7 @@ export const providerTransfers = table(
     /** Null if no route matched. */
     route_id: col.text.null,
     /**
-     * Day of the statement that contains the transfer; `none`: no statement will contain it. Null:
+     * Day of the statement that contains the transfer. `none`: no statement will contain it. Null:
      * no statement contains it yet.
      */
     reported_day: col.text.null.mut,
@@ -126,7 +126,7 @@ export const providerTransfers = table(
     amount: col.int8.null,
     /** JSON of the verdicts on the routes. */
     choice: col.text.null,
-    /** The latest result; null while the transfer is in progress. */
+    /** The latest result, or null while the transfer is in progress. */
     outcome: col.enum<TransferOutcome>().null.mut,
     outcome_at: col.time.null.mut,
     created_at: col.time,
@@ -135,7 +135,7 @@ export const providerTransfers = table(
   { clientKeyed: true },
 );
 
-/** Sum of the transfers to a provider on a day; `id` is provider, currency and day. */
+/** Sum of the transfers to a provider on a day. `id` is provider, currency and day. */
 export const providerUsage = table(
   'provider_usage',
   {
@@ -151,7 +151,7 @@ export const providerUsage = table(
   { contendedKeys: ['provider_usage_pkey'] },
 );
 
-/** A prefunded balance; `id` is provider and currency. */
+/** A prefunded balance. `id` is provider and currency. */
 export const providerBalances = table(
   'provider_balances',
   {

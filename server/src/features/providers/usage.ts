@@ -17,7 +17,7 @@ import {
 } from './store.ts';
 
 export interface Usage {
-  /** Sum of the transfers of the day; 0 if the provider has no daily limit. */
+  /** Sum of the transfers of the day. 0 if the provider has no daily limit. */
   sentToday: bigint;
   /** Null if the provider is not prefunded in the currency. */
   available: bigint | null;
@@ -171,7 +171,7 @@ export async function stageClosingBalance(
 }
 
 /**
- * Returns a function of the available balance at a provider; null if the provider is not prefunded.
+ * Returns a function of the available balance at a provider, or null if the provider is not prefunded.
  */
 export async function availableBalances(db: Pick<Database, 'find'>) {
   const rows = new Map((await db.find(providerBalances, {})).map((row) => [row.id, row]));

@@ -151,7 +151,7 @@ async function removeLine(ctx: Ctx, dayId: string, lineId: string): Promise<void
   }
 }
 
-/** Posts the opening balance of the first day; a corrected statement of that day posts the difference. */
+/** Posts the opening balance of the first day. A corrected statement of that day posts the difference. */
 async function postOpening(ctx: Ctx, day: DayRow, opening: bigint): Promise<bigint> {
   const source = await ctx.read(statementSources, day.provider_id);
   const days = await daysOf(ctx, { providerId: day.provider_id, currency: day.currency });

@@ -30,7 +30,7 @@ export interface BookItem extends Candidate {
   isMain: boolean;
   /** Whether this or an earlier statement must contain it. */
   isExpected: boolean;
-  /** The kind of the transfer; null for a deposit. */
+  /** The kind of the transfer, or null for a deposit. */
   transfer: WaitKind | null;
 }
 

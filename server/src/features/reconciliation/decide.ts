@@ -59,7 +59,7 @@ export const DECISIONS_OF: Readonly<Record<DifferenceKind, readonly Decision[]>>
   LATE_CORRECTION: FUNDS_DECISIONS,
 };
 
-/** The account that a decision credits; the other decisions use suspense. */
+/** The account that a decision credits. The other decisions use suspense. */
 const ACCOUNT_OF: Partial<Record<Decision, Exclude<SystemAccount, 'provider'>>> = {
   RECORD_FEE: 'expenses',
   OWN_FUNDS: 'external_settlement',

@@ -124,7 +124,7 @@ async function currenciesOf({ db }: Runtime, { row, capabilities }: Provider): P
   ].sort();
 }
 
-/** Returns the completed days that were not requested; before the first request, only the last one. */
+/** Returns the completed days that were not requested. Before the first request, only the last one. */
 function dueDays({ requested_day, time_zone }: Source, now: number): string[] {
   const lastCompleteDay = addDays(dayOf(now, time_zone), -1);
   if (requested_day === null) return [lastCompleteDay];

@@ -19,7 +19,7 @@ beforeAll(async () => {
   client = new pg.Client({ connectionString: app.databaseUrl });
   await client.connect();
   await client.query('begin');
-  // 300 days of 200 lines; every hundredth line has a difference.
+  // 300 days of 200 lines. Every hundredth line has a difference.
   await client.query(`insert into provider_statement_lines
       (id, day_id, provider_id, line_id, direction, amount, fee, currency, kind, at, state,
        matched_key, created_at, version)

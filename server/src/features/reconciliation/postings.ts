@@ -33,7 +33,7 @@ interface Posting {
   amount: bigint;
 }
 
-/** Debits `from` and credits `to`; the reverse if the amount is negative. */
+/** Debits `from` and credits `to`. The reverse if the amount is negative. */
 function post(
   ctx: Ctx,
   { currency }: AccountKey,

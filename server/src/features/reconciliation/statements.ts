@@ -26,7 +26,7 @@ export const FETCH_STATEMENT = defineJob('statements.fetch', DayInput);
 export const RECONCILE_DAY = defineJob('statements.reconcile', DayInput);
 
 interface PageResult {
-  /** CONTRADICTORY: the page was not stored; `problem` states the reason. */
+  /** CONTRADICTORY: the page was not stored. `problem` states the reason. */
   result: ReportResult;
   problem?: string;
   isComplete?: boolean;

@@ -203,7 +203,7 @@ export const missingKeyOf = (itemKey: string): string => `OURS/${itemKey}`;
 
 /** Exported so that a test can check their query plans. */
 export const SQL = {
-  /** Lines of a day that are not removed. IDs begin with the day; `0` is the character after `/`. */
+  /** Lines of a day that are not removed. IDs begin with the day. `0` is the character after `/`. */
   lines: `select * from provider_statement_lines where id > $1 || '/' and id < $1 || '0'
     and state <> 'REMOVED' and id > $2 order by id limit 1000`,
   /** Days of a provider and currency, oldest first. */

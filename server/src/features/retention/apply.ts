@@ -1,6 +1,6 @@
 // Applies the retention: creates the next partitions, and removes those whose rows are all older than the
-// retention period. A partition is first detached, which is atomic; then its rows are
-// stored in a file; then it is dropped with the commit that records the file. After a crash at any point
+// retention period. A partition is first detached, which is atomic. Then its rows are
+// stored in a file. Then it is dropped with the commit that records the file. After a crash at any point
 // the detached table still exists, and the file is written again under another key. One process at a time
 // does this.
 import type { Time } from '../../kernel/effects.ts';
@@ -34,7 +34,7 @@ interface RemovedPartition {
   partition: string;
   /** WAITING: its deliveries are pending, or it is in use. */
   result: 'ARCHIVED' | 'DROPPED' | 'WAITING';
-  /** Rows in the archive; before that, the estimate of the planner. */
+  /** Rows in the archive. Before that, the estimate of the planner. */
   rows: number;
 }
 
@@ -94,7 +94,7 @@ async function removePartitions(
   const removedPartitions = await storeDetached(parts, db);
   const archives = settings.archiveRetentionMs > 0;
   for (const each of expiredPartitions(await listPartitions(db), settings, effects.now())) {
-    // This check needs no lock; the detachment repeats it under a lock.
+    // This check needs no lock. The detachment repeats it under a lock.
     const isNeeded = await hasDeliveries(db, each);
     const archive = archives ? { id: newId(effects, 'Archive'), now: effects.now() } : undefined;
     const result = isNeeded ? 'WAITING' : await detach(db, each, archive);

@@ -1,5 +1,5 @@
 // The file of an archive: lines of JSON, compressed, and encrypted like any other file: under its
-// own key, which is sealed under the master key. A key encrypts one attempt only; the object of an
+// own key, which is sealed under the master key. A key encrypts one attempt only. The object of an
 // interrupted attempt is removed.
 import { createHash } from 'node:crypto';
 import { pipeline, Readable } from 'node:stream';
@@ -29,7 +29,7 @@ export const archiveKeyContext = (id: string) => `archives ${id} file_key`;
 /** Callback of a pipeline. The reader of the stream receives the error, so it is handled there. */
 const ignoreError = () => undefined;
 
-/** Text of all lines of a partition; `count` is called with the number of lines of each part. */
+/** Text of all lines of a partition. `count` is called with the number of lines of each part. */
 async function* archiveLines(
   { runtime, databaseUrl: url }: ArchiveParts,
   { history, partition }: ArchiveRow,
@@ -81,7 +81,7 @@ async function storedArchive({ runtime }: ArchiveParts, id: string) {
   if (!archive) throw new Fault('NOT_FOUND', 'Archive not found.');
   const { state, object, file_key: sealed } = archive;
   if (state !== 'STORED' || object === null || sealed === null) {
-    throw new Fault('CONFLICT', `The archive is ${state}; it has no file.`);
+    throw new Fault('CONFLICT', `The archive is ${state}. It has no file.`);
   }
   return { object, bytes: Number(archive.bytes), sealed };
 }

@@ -11,7 +11,7 @@ export interface RetentionSettings {
   eventRetentionMs: number;
   /** Recorded requests and their bodies. */
   requestRetentionMs: number;
-  /** Archives of both; 0: rows are removed without an archive. */
+  /** Archives of both. 0: rows are removed without an archive. */
   archiveRetentionMs: number;
 }
 
@@ -35,7 +35,7 @@ export const HISTORIES = Object.keys(SETTING_OF) as readonly PartitionedName[];
 export const retentionOf = (settings: RetentionSettings, history: PartitionedName): number =>
   settings[SETTING_OF[history]];
 
-/** When a partition is removed; null if it has no upper bound. */
+/** When a partition is removed, or null if it has no upper bound. */
 export const removalTime = (settings: RetentionSettings, partition: Partition): Time | null =>
   partition.until === null || partition.isDefault
     ? null

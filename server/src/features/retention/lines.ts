@@ -43,7 +43,7 @@ type AttemptOfEvent = AttemptRow & EventColumns;
 
 type Keys = ReadonlyMap<string, DataKey | undefined>;
 
-/** The data of an event; undefined if it is erased, or if its base event is missing. */
+/** The data of an event, or undefined if it is erased, or if its base event is missing. */
 function dataOf({ data, base_id, base, sealed_for }: EventColumns): string | undefined {
   if (data === null || sealed_for !== null) return undefined;
   return completeEventData(data, base_id === null ? null : (base ?? '')) || undefined;
@@ -56,7 +56,7 @@ function customerIdOf(row: EventColumns): string | undefined {
   return customerOf(row.subject ?? '', text === undefined ? undefined : JSON.parse(text));
 }
 
-/** The data keys of the customers of some rows; undefined for an erased customer. */
+/** The data keys of the customers of some rows, or undefined for an erased customer. */
 async function keysOf({ db }: LineParts, customers: readonly (string | undefined)[]) {
   const ids = [...new Set(customers.flatMap((each) => each ?? []))];
   const keys = ids.map(async (id) => {
@@ -66,7 +66,7 @@ async function keysOf({ db }: LineParts, customers: readonly (string | undefined
   return new Map(await Promise.all(keys));
 }
 
-/** A value sealed for a customer; `erased` if the key was deleted with the customer. */
+/** A value sealed for a customer. `erased` if the key was deleted with the customer. */
 const sealedText = (
   { vault }: LineParts,
   key: DataKey | undefined,
@@ -102,7 +102,7 @@ async function eventLines(parts: LineParts, rows: readonly EventRow[]): Promise<
 const attemptContext = ({ event_id, endpoint, attempt }: AttemptOfEvent) =>
   `webhook_attempts ${event_id} ${endpoint} ${attempt} response`;
 
-/** The response of an endpoint; omitted if the event, which identifies the customer, is missing. */
+/** The response of an endpoint. Omitted if the event, which identifies the customer, is missing. */
 function responseOf(
   parts: LineParts,
   keys: Keys,

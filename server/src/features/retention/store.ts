@@ -187,7 +187,7 @@ export const removeKey = (db: Queryable, id: string, now: Time) =>
 /** Advisory lock number, which no other program uses in the same database. */
 export const RETENTION_LOCK = 7_245_184_347;
 
-/** Whether this connection may change partitions; the lock is held until the connection closes. */
+/** Whether this connection may change partitions. The lock is held until the connection closes. */
 export async function takeLock(db: Connection): Promise<boolean> {
   const [row] = await db.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [
     RETENTION_LOCK,

@@ -1,5 +1,5 @@
 // Contracts that simulate a card network: authorization requests, and notices about approved payments. Each
-// returns the issuer's reference of the payment; results are reported by webhooks and in the transactions.
+// returns the issuer's reference of the payment. Results are reported by webhooks and in the transactions.
 
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../kernel/contract/operation.ts';
@@ -187,7 +187,7 @@ export const sandboxSimulateCardClearing = operation({
           minimum: 0,
           maximum: MAX_CENTS,
           description:
-            'Amount in minor units of the currency of the card; 0 to let the authorization ' +
+            'Amount in minor units of the currency of the card. 0 to let the authorization ' +
             'expire.',
         }),
       },

@@ -24,7 +24,7 @@ const FUNDED_CUSTOMER: readonly Step[] = [
   fund('account', 1_000_00),
 ];
 
-/** The suffix of the account number selects the outcome; docs/concepts/sandbox.md lists them. */
+/** The suffix of the account number selects the outcome. docs/concepts/sandbox.md lists them. */
 const payoutTo = (suffix: string): readonly Step[] => [
   ...FUNDED_CUSTOMER,
   germanAccount('payee', 'customer', `532013${suffix}`),
@@ -63,11 +63,11 @@ export const SCENARIOS = {
     steps: payoutTo('000'),
   },
   'payout.failed': {
-    summary: 'The rail rejects a payout; the funds are released.',
+    summary: 'The rail rejects a payout. The funds are released.',
     steps: payoutTo('002'),
   },
   'payout.processing': {
-    summary: 'A payout is in progress; it completes six minutes later.',
+    summary: 'A payout is in progress. It completes six minutes later.',
     steps: payoutTo('003'),
   },
   'payout.refunded': {
@@ -75,7 +75,7 @@ export const SCENARIOS = {
     steps: payoutTo('004'),
   },
   'payout.suspended': {
-    summary: 'A payout fails; its funds are in suspense.',
+    summary: 'A payout fails. Its funds are in suspense.',
     steps: payoutTo('007'),
   },
   'payout.returned': {

@@ -41,7 +41,7 @@ const StablecoinProviderAccountStatus = named(
   oneOf(LINK_STATUSES, {
     description:
       'INVALID: the provider rejects the credentials. REVOKED: the provider revoked them. Link ' +
-      'the same provider account again with valid credentials; it becomes ACTIVE under the same ' +
+      'the same provider account again with valid credentials. It becomes ACTIVE under the same ' +
       'ID.',
   }),
 );

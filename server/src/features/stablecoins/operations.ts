@@ -1,5 +1,5 @@
 // Operations of stablecoins: provider accounts, tokens, and requests for use by the service. The
-// operations of mints and burns are in `minting/`; the list of all operations is here.
+// operations of mints and burns are in `minting/`. The list of all operations is here.
 import type { Static } from '@sinclair/typebox';
 import { equals } from '../../runtime/db/database.ts';
 import type { Ctx } from '../../runtime/operation/context.ts';

@@ -20,7 +20,7 @@ export function mintOf({ caller }: { caller: Caller }, { connectors }: Stablecoi
 }
 
 /**
- * An error of our code, as opposed to one of the provider; `fetch` throws TypeErrors with a cause.
+ * An error of our code, as opposed to one of the provider. `fetch` throws TypeErrors with a cause.
  */
 const isInternal = (error: unknown): boolean =>
   error instanceof Fault ||

@@ -29,7 +29,7 @@ export const issuanceStates = stateTable<IssuanceStatus, IssuanceEvent>('stablec
   FAILED: {},
 });
 
-/** States of a token that is or may still be issued; others do not reserve its name. */
+/** States of a token that is or may still be issued. Others do not reserve its name. */
 export const ISSUABLE = ['PENDING_REVIEW', 'PROVISIONING', 'PROVISIONED'] as const;
 export const isIssuable = (status: IssuanceStatus): boolean =>
   ISSUABLE.some((each) => each === status);
@@ -45,7 +45,7 @@ export type ServiceStatus = (typeof SERVICE_STATUSES)[number];
 export type ServiceEvent = 'request' | 'reject' | 'approve' | 'enable' | 'disable' | 'drop';
 
 /**
- * A platform requests and the operator decides; a token that is never issued is disabled
+ * A platform requests and the operator decides. A token that is never issued is disabled
  * automatically.
  */
 export const serviceStates = stateTable<ServiceStatus, ServiceEvent>('service of a stablecoin', {

@@ -25,7 +25,7 @@ export const providerAccounts = table(
     platform_id: col.text,
     provider: col.enum<Provider>(),
     provider_account_id: col.text,
-    /** The routed provider with which it was linked; null: the built-in connector. */
+    /** The routed provider with which it was linked, or null: the built-in connector. */
     provider_id: col.text.null,
     provider_environment: col.enum<'SANDBOX' | 'PRODUCTION'>(),
     status: col.enum<LinkStatus>().mut,
@@ -38,7 +38,7 @@ export const providerAccounts = table(
   },
   {
     lifecycles: [{ state: (row) => row.status, states: linkStates }],
-    // Two requests may link one account concurrently; the second is rejected as already linked.
+    // Two requests may link one account concurrently. The second is rejected as already linked.
     contendedKeys: ['stablecoin_provider_accounts_linked'],
     unique: {
       stablecoin_provider_accounts_linked: () =>
@@ -64,7 +64,7 @@ export const stablecoins = table(
     service_status: col.enum<ServiceStatus>().mut,
     network_token_identifier: col.text,
     provider_token_identifier: col.text,
-    /** Number of scheduled polls of its issuance; only the last one counts. */
+    /** Number of scheduled polls of its issuance. Only the last one counts. */
     follows: col.int4.mut,
     created_at: col.time,
     updated_at: col.time.mut,
@@ -75,7 +75,7 @@ export const stablecoins = table(
       { state: (row) => row.issuance_status, states: issuanceStates },
       { state: (row) => row.service_status, states: serviceStates },
     ],
-    // A concurrent registration of the same token violates both keys; reading again determines
+    // A concurrent registration of the same token violates both keys. Reading again determines
     // which to report.
     contendedKeys: ['stablecoins_symbol', 'stablecoins_token'],
     unique: {
@@ -105,7 +105,7 @@ interface OperationSource {
   externalAccountId?: string;
 }
 
-/** The receiving external account; the payout of a burn has a rail. */
+/** The receiving external account. The payout of a burn has a rail. */
 interface OperationDestination {
   accountId: string;
   rail?: BurnRail;
@@ -130,9 +130,9 @@ export const mintsAndBurns = table(
     provider_status: col.text.null.mut,
     failure_reason: col.text.null.mut,
     description: col.text.null,
-    /** Time of the first submission; null if the order was never submitted. */
+    /** Time of the first submission, or null if the order was never submitted. */
     submitted_at: col.time.null.mut,
-    /** Time of the expiry; later postings use the steps `mint.late` and `burn.late`. */
+    /** Time of the expiry. Later postings use the steps `mint.late` and `burn.late`. */
     expired_at: col.time.null.mut,
     /** Part that could not be posted when it was paid late. */
     uncounted: col.int8.null.mut,

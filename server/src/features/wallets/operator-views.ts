@@ -1,5 +1,5 @@
 // Embedded wallets of every platform, for the operator: credentials, sessions, and the signatures given by
-// each key. The lists contain no personal data and no secrets; the details of one signature are decrypted,
+// each key. The lists contain no personal data and no secrets. The details of one signature are decrypted,
 // which needs the master key.
 
 import { iso, type Time } from '../../kernel/effects.ts';

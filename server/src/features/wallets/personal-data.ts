@@ -87,7 +87,7 @@ export const walletPersonalData: PersonalData = {
       rows: CUSTOMER_ROWS_SQL,
       open: (opener, row) => authorizationPersonal(opener, rowAs<AuthorizationRow>(row)),
       erasure: {
-        retained: 'key and operation of a signature; the payload is sealed under a deleted key',
+        retained: 'key and operation of a signature. The payload is sealed under a deleted key',
       },
     },
     wallet_recoveries: {

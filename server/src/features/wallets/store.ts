@@ -24,7 +24,7 @@ export const wallets = table('wallets', {
   organization_id: col.text,
   user_id: col.text,
   wallet_id: col.text,
-  /** Opaque, encrypted by the custodian; null after an erasure. */
+  /** Opaque, encrypted by the custodian, or null after an erasure. */
   seed: col.text.null.mut,
   created_at: col.time,
   version: col.int4,
@@ -40,14 +40,14 @@ export const credentials = table(
     customer_id: col.text,
     type: col.enum<CredentialType>(),
     status: col.enum<CredentialStatus>().mut,
-    /** Unique in the account; null after revocation. */
+    /** Unique in the account, or null after revocation. */
     uniqueness_key: col.text.null.mut,
-    /** Encrypted; null for one-time codes, which use the contact of the customer. */
+    /** Encrypted, or null for one-time codes, which use the contact of the customer. */
     nickname: col.text.null.mut,
     /** Data of the credential type: JSON, encrypted. */
     facts: col.text.null.mut,
     sign_count: col.int8.mut,
-    /** Hash of the registration challenge of a passkey; unique in the platform, permanently. */
+    /** Hash of the registration challenge of a passkey. Unique in the platform, permanently. */
     challenge_hash: col.text.null,
     created_at: col.time,
     updated_at: col.time.mut,
@@ -112,11 +112,11 @@ export const walletRequests = table(
     /** Operation and resource: `revokeAuthCredential AuthMethod:...`. */
     subject: col.text,
     status: col.enum<RequestStatus>().mut,
-    /** The exact text to sign; encrypted, like all JSON in this table except `signer`. */
+    /** The exact text to sign. Encrypted, like all JSON in this table except `signer`. */
     payload: col.text,
     /** The first request: `{ params, body }`. */
     input: col.text,
-    /** Data that the first request passes to the retry; empty after delivery. */
+    /** Data that the first request passes to the retry. Empty after delivery. */
     bound: col.text.mut,
     /** `Signer` as JSON, unencrypted. */
     signer: col.text,
@@ -190,7 +190,7 @@ export const walletRecoveries = table(
     customer_id: col.text,
     type: col.enum<'EMAIL_OTP' | 'SMS_OTP'>(),
     status: col.enum<RecoveryStatus>().mut,
-    /** Keyed hash of the contact at the time of the request; null after completion or cancellation. */
+    /** Keyed hash of the contact at the time of the request, or null after completion or cancellation. */
     contact_digest: col.text.null.mut,
     /** Requester and reason. */
     actor: col.text,
@@ -203,7 +203,7 @@ export const walletRecoveries = table(
     version: col.int4,
   },
   {
-    // Callers check first; concurrent requests are retried.
+    // Callers check first. Concurrent requests are retried.
     contendedKeys: ['wallet_recoveries_waiting'],
     lifecycles: [{ state: (row) => row.status, states: recoveryStates }],
   },

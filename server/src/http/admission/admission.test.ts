@@ -100,7 +100,7 @@ describe('from the head alone', () => {
     const head = 'POST /2025-10-13/quotes HTTP/1.0\r\nConnection: keep-alive\r\n';
     for (const coding of ['chunked', 'gzip, chunked']) {
       const lines = `Transfer-Encoding: ${coding}\r\n\r\n`;
-      // The reply is immediate; the second body is not sent.
+      // The reply is immediate. The second body is not sent.
       for (const body of ['2\r\n{}\r\n0\r\n\r\n', '']) {
         const { status, body: fault, headers } = await sendRaw(port, head + lines + body);
         expect([status, fault.code, fault.status]).toEqual([400, 'INVALID_INPUT', 400]);
@@ -128,7 +128,7 @@ describe('from the head alone', () => {
 describe('bytes of a platform', () => {
   const app = testAppForEach({ rateLimits: { bytes: 1 } });
 
-  /** A body of 64 KiB; a platform may send sixteen of them concurrently. */
+  /** A body of 64 KiB. A platform may send sixteen of them concurrently. */
   const large = () => {
     const frame = { name: 'x', permissions: ['VIEW'], more: '' };
     const padding = 64 * KIB - JSON.stringify(frame).length;

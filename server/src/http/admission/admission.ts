@@ -21,7 +21,7 @@ export interface LinkBearers {
 
 /** Resolves the bearer token of an agent. */
 interface AgentBearers {
-  /** The caller of a request from its Authorization header; throws UNAUTHORIZED. */
+  /** The caller of a request from its Authorization header. Throws UNAUTHORIZED. */
   callerOf(authorization: string | undefined): Promise<Caller>;
   /** Whether this header was valid before. */
   isProven(authorization: string | undefined): boolean;
@@ -45,9 +45,9 @@ interface Operators {
 }
 
 export interface AdmissionOptions {
-  /** The caller of a request from its Authorization header; throws UNAUTHORIZED. */
+  /** The caller of a request from its Authorization header. Throws UNAUTHORIZED. */
   authenticate(authorization: string | undefined): Promise<Caller>;
-  /** Whether this header was valid before; it is then exempt from the limit of its address. */
+  /** Whether this header was valid before. It is then exempt from the limit of its address. */
   isProven?(authorization: string | undefined): boolean;
   /** Required if there are hosted operations. */
   bearers?: LinkBearers;
@@ -221,7 +221,7 @@ export function createAdmission(options: AdmissionOptions) {
   return {
     /**
      * Returns the caller of an operation. Throws the fault of a rejected request, delayed if this
-     * client has many rejections; `onCaller` is called as soon as the caller is authenticated.
+     * client has many rejections. `onCaller` is called as soon as the caller is authenticated.
      */
     async admit(
       contract: Contract,

@@ -12,12 +12,12 @@ export interface Meter {
   readonly burst: number;
   /** The bucket of a key, refilled up to now. */
   of(key: string): Bucket;
-  /** Whether the key was used recently; every other bucket is full. */
+  /** Whether the key was used recently. Every other bucket is full. */
   has(key: string): boolean;
 }
 
 /**
- * Maximum number of buckets; beyond it the least recently used one is dropped, which resets it to
+ * Maximum number of buckets. Beyond it the least recently used one is dropped, which resets it to
  * full.
  */
 const MAX_BUCKETS = 10_000;

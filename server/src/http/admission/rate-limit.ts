@@ -8,11 +8,11 @@ import type { Time } from '../../kernel/effects.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { type Bucket, createMeter, type Meter } from './bucket.ts';
 
-/** Amounts per second; absent or 0 sets no limit. */
+/** Amounts per second. Absent or 0 sets no limit. */
 export interface RateLimits {
   /** Requests of one platform. */
   requests: number;
-  /** Requests of one platform to operations of a rate class; they count as requests too. */
+  /** Requests of one platform to operations of a rate class. They count as requests too. */
   quotes: number;
   /** Rejected credentials of one address. */
   refused: number;
@@ -32,11 +32,11 @@ export interface LimitOwner {
 }
 
 export interface Limiter {
-  /** Counts a request and writes the headers; throws RATE_LIMITED. */
+  /** Counts a request and writes the headers. Throws RATE_LIMITED. */
   admit(reply: HeaderWriter, owner: LimitOwner, isQuote: boolean): void;
-  /** Counts a request that needs no credential; throws RATE_LIMITED. */
+  /** Counts a request that needs no credential. Throws RATE_LIMITED. */
   admitAddress(address: string): void;
-  /** Counts bytes of a body of this platform or address; throws RATE_LIMITED. */
+  /** Counts bytes of a body of this platform or address. Throws RATE_LIMITED. */
   takeBytes(key: string, bytes: number): void;
   /** Counts bytes of a file, and waits while the platform has less than half of its burst left. */
   waitForBytes(key: string, bytes: number): Promise<void> | undefined;

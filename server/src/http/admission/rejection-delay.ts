@@ -1,16 +1,16 @@
 // Delays the responses to requests that are rejected by their head. A client that repeats them immediately
 // would otherwise use as much processor time as accepted requests. The first rejections of
-// each second are sent immediately; a delayed one only occupies a connection.
+// each second are sent immediately. A delayed one only occupies a connection.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createMeter } from './bucket.ts';
 
 /** Rejections per second of one platform or address that are sent immediately. */
 const UNDELAYED_PER_S = 20;
 const DELAY_MS = 1_000;
-/** Maximum delayed responses in this process; further ones are not delayed. */
+/** Maximum delayed responses in this process. Further ones are not delayed. */
 const MAX_DELAYED = 4_096;
 
-/** Resolves when a rejection of this platform or address may be sent; undefined: immediately. */
+/** Resolves when a rejection of this platform or address may be sent, or undefined: immediately. */
 type RejectionDelay = (key: string) => Promise<void> | undefined;
 
 export function createRejectionDelay(

@@ -9,7 +9,7 @@ const MAX_CHANGES = 20;
 const LIMITED_MS = 2_000;
 
 /**
- * Maximum time for which a change occupies a slot; afterwards the next change starts, although this one
+ * Maximum time for which a change occupies a slot. Afterwards the next change starts, although this one
  * continues.
  */
 const HELD_MS = 250;
@@ -24,7 +24,7 @@ export interface Slots {
 export function createSlots(now = () => performance.now()): Slots {
   let reducedUntil = 0;
   let running = 0;
-  /** Waiting changes of each owner; the first owner is next. */
+  /** Waiting changes of each owner. The first owner is next. */
   const waiting = new Map<string, (() => void)[]>();
 
   const isFree = () => running < MAX_CHANGES || now() >= reducedUntil;

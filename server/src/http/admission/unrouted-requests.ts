@@ -35,7 +35,7 @@ function createPathMask(operations: UnroutedOptions['operations'], naming: Namin
   };
 }
 
-/** Records a rejected request; `path` is the template if the path is known. */
+/** Records a rejected request. `path` is the template if the path is known. */
 export type RecordUnrouted = (
   request: FastifyRequest,
   reply: FastifyReply,

@@ -51,7 +51,7 @@ export function shadowedMethods(operations: readonly { contract: Contract }[], n
   });
 }
 
-/** Returns a function that describes a request without a route; undefined if its path is unknown. */
+/** Returns a function that describes a request without a route, or undefined if its path is unknown. */
 export function createUnsupportedMethods(
   operations: readonly { contract: Contract }[],
   naming: Naming,

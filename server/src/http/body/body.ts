@@ -5,11 +5,11 @@ import type { Readable } from 'node:stream';
 import { Fault } from '../../kernel/fault.ts';
 import { excessOf } from './json-limits.ts';
 
-/** Maximum levels of objects and lists in a body; operations read at most ten. */
+/** Maximum levels of objects and lists in a body. Operations read at most ten. */
 const MAX_DEPTH = 32;
-/** Maximum items of one list; all operations accept fewer. */
+/** Maximum items of one list. All operations accept fewer. */
 const MAX_ITEMS = 1_000;
-/** Bytes of the limit for each value; complete bodies need fewer values. */
+/** Bytes of the limit for each value. Complete bodies need fewer values. */
 const BYTES_PER_VALUE = 16;
 /** Values of the largest bodies: about 20 ms of parsing and validating. */
 const MAX_VALUES = 8_192;
@@ -79,7 +79,7 @@ const UNPAIRED_SURROGATE = new RegExp(
 
 const malformed = (reason: string) => new Fault('INVALID_INPUT', reason);
 
-/** Parses a body; throws INVALID_INPUT. `maxBytes` is the limit of the contract. */
+/** Parses a body. Throws INVALID_INPUT. `maxBytes` is the limit of the contract. */
 export function parseJson(bytes: Buffer, maxBytes: number): JsonBody {
   // Replacement characters would make two different names equal.
   if (!isUtf8(bytes)) throw malformed('The body is not encoded in UTF-8.');

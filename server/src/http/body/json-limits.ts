@@ -1,5 +1,5 @@
 // Depth, number of values and length of lists of a JSON text, determined before it is parsed.
-// Parsing handles any depth, but serializing does not; validation takes time for every value, and
+// Parsing handles any depth, but serializing does not. Validation takes time for every value, and
 // more for lists of invalid items. One pass over the characters costs less than parsing.
 
 const QUOTE = 34;
@@ -14,15 +14,15 @@ const isClosing = (code: number) => (code | 32) === 125;
 interface JsonLimits {
   /** Levels of objects and lists. */
   depth: number;
-  /** Values in all; an empty object or list counts as two. */
+  /** Values in all. An empty object or list counts as two. */
   values: number;
   /** Items of one list. */
   items: number;
 }
 
-/** The exceeded limit; undefined if there is none. */
+/** The exceeded limit, or undefined if there is none. */
 export function excessOf(text: string, max: JsonLimits): keyof JsonLimits | undefined {
-  /** Number of items of each open list, from the outermost; objects have none. */
+  /** Number of items of each open list, from the outermost. Objects have none. */
   const items: number[] = [];
   let depth = 0;
   let values = 1;

@@ -1,5 +1,5 @@
-// Invalid forms against a listening server: each is rejected with a message that contains every problem;
-// nothing is stored, and the connection remains usable.
+// Invalid forms against a listening server: each is rejected with a message that contains every problem.
+// Nothing is stored, and the connection remains usable.
 import http from 'node:http';
 import net from 'node:net';
 import { Readable } from 'node:stream';

@@ -1,5 +1,5 @@
 // Reads a multipart/form-data body: text fields into memory, the one file directly into storage, no
-// faster than storage accepts it. Errors of all parts are collected for one reply; only an
+// faster than storage accepts it. Errors of all parts are collected for one reply. Only an
 // unreadable body ends immediately. Only the current chunk of the file is in memory.
 import type { Readable } from 'node:stream';
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
@@ -16,7 +16,7 @@ const MAX_HEADER = 8_192;
 /** Maximum bytes of a body without its file. */
 export const MAX_OVERHEAD = 262_144;
 /**
- * Maximum characters of the header; a boundary has at most 70, and a longer one costs time for
+ * Maximum characters of the header. A boundary has at most 70, and a longer one costs time for
  * every byte.
  */
 const MAX_TYPE = 200;
@@ -34,11 +34,11 @@ export interface Form {
 
 interface FormOptions {
   contentType: string | undefined;
-  /** Limit of the complete body; a longer body is not read completely. */
+  /** Limit of the complete body. A longer body is not read completely. */
   maxBytes: number;
-  /** Called for each chunk; its promise is awaited. */
+  /** Called for each chunk. Its promise is awaited. */
   throttle?: ((bytes: number) => Promise<void> | undefined) | undefined;
-  /** A 400 of the file joins the other errors; any other fault rejects the request. */
+  /** A 400 of the file joins the other errors. Any other fault rejects the request. */
   store(source: AsyncIterable<Uint8Array>, fileName: string): Promise<UploadedFile>;
 }
 
@@ -59,7 +59,7 @@ interface Parts {
   file(name: string | undefined, fileName: string): boolean;
 }
 
-/** Validates parts as they arrive; each name is accepted once. */
+/** Validates parts as they arrive. Each name is accepted once. */
 function collectParts(): Parts {
   const fields = new Map<string, string>();
   const errors: FieldError[] = [];
@@ -128,7 +128,7 @@ function createTimeouts() {
   });
   return {
     spent: expired,
-    /** Data arrived; its processing time does not count. */
+    /** Data arrived. Its processing time does not count. */
     received() {
       last = Infinity;
     },
@@ -149,7 +149,7 @@ async function* arriving(body: Readable): AsyncGenerator<Buffer> {
 }
 
 /**
- * Processes the parts of the parser; `failed` rejects if the remaining parts cannot be processed.
+ * Processes the parts of the parser. `failed` rejects if the remaining parts cannot be processed.
  */
 function processParts(parser: BusboyInstance, parts: Parts, store: FormOptions['store']) {
   let storing: Promise<UploadedFile | undefined> = Promise.resolve(undefined);
@@ -215,7 +215,7 @@ export async function readForm(body: Readable, options: FormOptions): Promise<Fo
       await write(chunk);
       timeouts.waiting();
     }
-    // The client has sent everything; storage has a separate timeout.
+    // The client has sent everything. Storage has a separate timeout.
     timeouts.end();
     parser.end();
     await finished;

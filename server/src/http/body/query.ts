@@ -1,5 +1,5 @@
 // The query of a URL: parsed by the router, validated by the handler. The router parses before
-// Fastify has a request, where an exception would end the process; so the parser accepts any text,
+// Fastify has a request, where an exception would end the process. So the parser accepts any text,
 // and invalid queries are rejected after authentication.
 
 import type { Contract } from '../../kernel/contract/operation.ts';
@@ -7,7 +7,7 @@ import { Fault } from '../../kernel/fault.ts';
 
 type Query = Record<string, unknown>;
 
-/** `a=1&b=2,3&b=4` → { a: '1', b: ['2,3', '4'] }. Never throws; `__proto__` is an ordinary name. */
+/** `a=1&b=2,3&b=4` → { a: '1', b: ['2,3', '4'] }. Never throws. `__proto__` is an ordinary name. */
 export function readQuery(text: string): Query {
   const out = Object.create(null) as Query;
   for (const [name, value] of new URLSearchParams(text)) {

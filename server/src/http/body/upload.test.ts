@@ -78,7 +78,7 @@ describe('a valid form', () => {
 });
 
 describe('an upload whose body is not read yet', () => {
-  /** Sends the head only; the reply arrives without the body. */
+  /** Sends the head only. The reply arrives without the body. */
   async function headOnly(headers: Record<string, string>): Promise<number> {
     const request = http.request(uploads.url, { method: 'POST', headers });
     request.on('error', () => undefined);

@@ -15,7 +15,7 @@ const MAX_UPLOADS = 64;
 /** Maximum through one link, so that its holder cannot block the platform. */
 const MAX_LINK_UPLOADS = 4;
 
-/** The needed parts of a request; no body if none was sent. */
+/** The needed parts of a request. No body if none was sent. */
 interface RequestWithFile {
   headers: Record<string, string | string[] | undefined>;
   body: unknown;
@@ -42,7 +42,7 @@ function rawOf({ fields, file }: Form): string {
 }
 
 /**
- * Creates the receiver of requests with files. `translate` maps field names from the wire;
+ * Creates the receiver of requests with files. `translate` maps field names from the wire.
  * `logError` receives errors that are not returned to the client.
  */
 export function createUploads(
@@ -106,7 +106,7 @@ export function createUploads(
 
   return {
     /**
-     * Passes the form of a request to `use`; a file that was not attached is removed afterwards.
+     * Passes the form of a request to `use`. A file that was not attached is removed afterwards.
      */
     async run<R>(incoming: Incoming, use: (parts: FormParts) => Promise<R>): Promise<R> {
       const { socket } = incoming.request.raw;

@@ -1,5 +1,5 @@
-// Closes connections when the server stops. Requests in progress get a share of the stop time;
-// connections that are still open are then destroyed, so that no client can delay the end of the
+// Closes connections when the server stops. Requests in progress get a share of the stop time.
+// Connections that are still open are then destroyed, so that no client can delay the end of the
 // process. Before that, connections can be drained: each is closed with its next reply, which
 // clients do not report as a failure.
 
@@ -40,7 +40,7 @@ export async function drainConnections(server: FastifyInstance, draining: Draini
 export function addCloseHooks(server: FastifyInstance): void {
   const http = server.server;
   const open = new Set<Socket>();
-  /** The latest reply on each connection; when it is closed, the earlier replies are closed too. */
+  /** The latest reply on each connection. When it is closed, the earlier replies are closed too. */
   const latest = new WeakMap<Socket, ServerResponse>();
   http.on('connection', (socket) => {
     open.add(socket);

@@ -108,7 +108,7 @@ describe('an address that cannot be decoded', () => {
     for (let index = 0; index < 41; index++) {
       const { statusCode } = await app.server.inject({ url: '/%zz', remoteAddress });
       statuses.push(statusCode);
-      // The clock of the harness is stopped; replies are a second late from here on.
+      // The clock of the harness is stopped. Replies are a second late from here on.
       if (index === 0) expect(statusCode).toBe(400);
       if (index === 15) break;
     }

@@ -5,15 +5,15 @@
 import { IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Maximum pending requests of a connection; beyond it the client is disconnected. */
+/** Maximum pending requests of a connection. Beyond it the client is disconnected. */
 const MAX_PIPELINED = 16;
 
 export interface Connections {
   /** For the same option of the HTTP server: messages that end a closing connection. */
   IncomingMessage: typeof IncomingMessage;
-  /** Counts a request until its response ends; destroys the connection beyond the limit. */
+  /** Counts a request until its response ends. Destroys the connection beyond the limit. */
   admits(request: IncomingMessage, response: ServerResponse): boolean;
-  /** No further request of this connection runs; earlier ones get their responses. */
+  /** No further request of this connection runs. Earlier ones get their responses. */
   close(socket: Socket): void;
 }
 
@@ -25,7 +25,7 @@ export function createConnections(): Connections {
   function message(socket: Socket): IncomingMessage {
     const request = new IncomingMessage(socket);
     if (socket.destroyed || closing.has(socket)) {
-      // Node removes its listeners with the parser; an unhandled error of a connection would end
+      // Node removes its listeners with the parser. An unhandled error of a connection would end
       // the process.
       socket.on('error', () => undefined);
       Object.defineProperty(request, 'upgrade', { get: () => true, set: () => undefined });
@@ -34,7 +34,7 @@ export function createConnections(): Connections {
   }
 
   return {
-    // Node's types require a class; a function that returns an object works with `new` as well.
+    // Node's types require a class. A function that returns an object works with `new` as well.
     IncomingMessage: message as unknown as typeof IncomingMessage,
     admits({ socket }, response) {
       const count = (waiting.get(socket) ?? 0) + 1;

@@ -128,7 +128,7 @@ describe('many small chunks', () => {
       socket.on('drain', fill);
       socket.on('error', () => undefined).on('close', () => resolve(socket.bytesWritten));
     });
-    // 16 MiB at 4 KiB a chunk are 4,096 chunks; the remaining bytes are buffered by the sockets.
+    // 16 MiB at 4 KiB a chunk are 4,096 chunks. The remaining bytes are buffered by the sockets.
     expect(sentBytes).toBeLessThan(12 * MIB);
   });
 });

@@ -20,7 +20,7 @@ const MAX_MS = 5_000;
 const MAX_IDLE_MS = 1_000;
 /** How long a connection that is not read remains open after its response. */
 const UNREAD_MS = 1_000;
-/** Connections that remain open unread; further ones are closed immediately. */
+/** Connections that remain open unread. Further ones are closed immediately. */
 const MAX_UNREAD = 512;
 
 const ALL = '';
@@ -30,7 +30,7 @@ const hasBody = ({ headers }: IncomingMessage): boolean =>
   (headers['content-length'] !== undefined && headers['content-length'] !== '0');
 
 export interface Drain {
-  /** Called before a response is sent; sets `connection: close` if the connection cannot be kept. */
+  /** Called before a response is sent. Sets `connection: close` if the connection cannot be kept. */
   prepare(request: IncomingMessage, response: ServerResponse, address: string): void;
   /** Whether the last response on this connection was sent, so that further input is not a request. */
   isClosing(socket: object): boolean;
@@ -39,7 +39,7 @@ export interface Drain {
 interface Discarding {
   socket: Socket;
   request: IncomingMessage;
-  /** Whether input may still be read; permanently false at a limit. */
+  /** Whether input may still be read. Permanently false at a limit. */
   isReading(): boolean;
 }
 
@@ -74,7 +74,7 @@ export function createDrain(now: () => number = () => performance.now()): Drain 
     return true;
   };
 
-  /** Closes a connection after its response; `destroy` sends written data and then closes it. */
+  /** Closes a connection after its response. `destroy` sends written data and then closes it. */
   function close({ socket, request, isReading }: Discarding, destroy: () => void): void {
     if (request.complete || (!isReading() && unread >= MAX_UNREAD)) return void destroy();
     socket.end();

@@ -54,7 +54,7 @@ export function probeListen({ host, port }: { host: string; port: number }): Pro
 }
 
 /**
- * Accepts no more connections. Open connections remain; the close method of the server would close idle
+ * Accepts no more connections. Open connections remain. The close method of the server would close idle
  * ones.
  */
 export function stopListening(server: FastifyInstance): void {
@@ -96,7 +96,7 @@ const PROBLEMS: Record<string, (port: number, host: string) => string> = {
     `This machine has no address ${host} to listen on. Choose another with --host.`,
 };
 
-/** Error message for a failure to listen; undefined for any other error. */
+/** Error message for a failure to listen, or undefined for any other error. */
 export function listenProblem(
   error: unknown,
   { host, port }: { host: string; port: number },

@@ -56,7 +56,7 @@ function hostsOf({ rawHeaders }: IncomingMessage): number {
   return hosts;
 }
 
-/** The expectation of a request; ignored in HTTP/1.0 (RFC 9110, 10.1.1). */
+/** The expectation of a request. Ignored in HTTP/1.0 (RFC 9110, 10.1.1). */
 export const expectationOf = ({ httpVersion, headers }: IncomingMessage): string | undefined =>
   httpVersion === '1.1' ? headers.expect?.toLowerCase() : undefined;
 

@@ -1,5 +1,5 @@
 // Headers that protect users who open a reply in a browser. They are set on the bare response, so that
-// replies without a route have them as well; `raw-errors.ts` writes the same ones on bare connections.
+// replies without a route have them as well. `raw-errors.ts` writes the same ones on bare connections.
 import type { FastifyInstance } from 'fastify';
 
 /** One year. Subdomains are excluded, because the operator may use them otherwise. */

@@ -59,7 +59,7 @@ export const accentsOf = (color: string): { light: string; dark: string } => ({
   dark: readable(color, DARK_SURFACE, WHITE),
 });
 
-/** The style that overrides the default accent; empty without a brand color. */
+/** The style that overrides the default accent. Empty without a brand color. */
 export function brandStyle(brand: PageBrand | undefined): string {
   if (!brand?.color || !/^#[0-9a-f]{6}$/.test(brand.color)) return '';
   const { light, dark } = accentsOf(brand.color);

@@ -39,7 +39,7 @@ async function filesOf(folder: string): Promise<Files> {
   return filesByPath;
 }
 
-/** Returns a function that lists the files of the current build; undefined without one. */
+/** Returns a function that lists the files of the current build, or undefined without one. */
 export function builtFiles(folder: string): () => Promise<Files> | undefined {
   let files: Promise<Files> | undefined;
   let filesAt = 0;
@@ -55,7 +55,7 @@ export function builtFiles(folder: string): () => Promise<Files> | undefined {
   };
 }
 
-/** Sends a file of a site, compressed where the client accepts it; `policyOf` is for pages. */
+/** Sends a file of a site, compressed where the client accepts it. `policyOf` is for pages. */
 export async function sendFile(
   { headers }: FastifyRequest,
   reply: FastifyReply,

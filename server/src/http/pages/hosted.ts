@@ -1,7 +1,7 @@
 // A page with its own script, behind a secret link. The document contains the platform's name, logo
 // and color and no personal data: script and style are files of this server under names that
 // change with their content, and data is loaded from the hosted operations below the same address.
-// Only the logo is loaded from elsewhere; other pages cannot frame it, browsers do not store it,
+// Only the logo is loaded from elsewhere. Other pages cannot frame it, browsers do not store it,
 // and other sites do not receive its address.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { HostedApp, PageBrand, PageContent } from '../../kernel/contract/page.ts';

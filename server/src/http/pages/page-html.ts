@@ -14,14 +14,14 @@ export const hashSource = (text: string): string =>
 /** Hosts that cannot end a directive of a policy: URLs allow `;` and `,` in host names. */
 const PLAIN_ORIGIN = /^https?:\/\/([a-z0-9.-]+|\[[0-9a-f:]+\])(:\d{1,5})?$/;
 
-/** The origin of the logo as a source of a policy; empty without a usable logo. */
+/** The origin of the logo as a source of a policy. Empty without a usable logo. */
 export function logoOrigin(brand: PageBrand | undefined): string {
   if (!brand?.logoUrl) return '';
   const { origin } = new URL(brand.logoUrl);
   return PLAIN_ORIGIN.test(origin) ? origin : '';
 }
 
-// The name next to it is the text alternative; without dimensions, a logo that fails to load takes
+// The name next to it is the text alternative. Without dimensions, a logo that fails to load takes
 // no space.
 const logo = (brand: PageBrand): string =>
   logoOrigin(brand)

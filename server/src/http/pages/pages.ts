@@ -1,5 +1,5 @@
 // Pages that are opened without a credential, by a secret link. They have at most one form and load
-// only the platform's logo; browsers do not store them and other sites do not receive their
+// only the platform's logo. Browsers do not store them and other sites do not receive their
 // address. Only a page with card details has a script, allowed by its hash.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { HostedPage, PageContent } from '../../kernel/contract/page.ts';

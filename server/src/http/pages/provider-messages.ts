@@ -30,7 +30,7 @@ export interface ProviderMessageOptions {
   limiter: Limiter | undefined;
   slots: Pick<Slots, 'prioritizeAuthorizations'>;
   now(): Time;
-  /** Public base URL of this server, which signatures cover; defaults to the host of the request. */
+  /** Public base URL of this server, which signatures cover. Defaults to the host of the request. */
   publicUrl: string | undefined;
   /** Throws NOT_FOUND and UNAUTHORIZED. */
   authenticate(
@@ -41,7 +41,7 @@ export interface ProviderMessageOptions {
   failed(error: unknown): void;
 }
 
-/** Header values as strings; the values of a repeated header are joined. */
+/** Header values as strings. The values of a repeated header are joined. */
 const headersOf = ({ raw }: FastifyRequest): Record<string, string> =>
   Object.fromEntries(
     Object.entries(raw.headers).map(([name, value]) => [

@@ -7,7 +7,7 @@ import { MODES, type Mode } from '../../kernel/mode.ts';
 import { jwkOf, type PublicKeyView } from '../../runtime/security/keys.ts';
 
 const PATH = '/.well-known/webhook-keys.json';
-/** Seconds for which a reply may be cached; much less than the overlap of a rotation. */
+/** Seconds for which a reply may be cached. Much less than the overlap of a rotation. */
 const MAX_AGE_S = 300;
 
 const ALG = { 'P-256': 'ES256', Ed25519: 'EdDSA' } as const;
@@ -31,7 +31,7 @@ function rejectQuery(reply: FastifyReply, message: string) {
   return sendJson(reply.code(400), 'application/json; charset=utf-8', JSON.stringify(body));
 }
 
-/** Adds the list; `published` returns the keys, newest first. */
+/** Adds the list. `published` returns the keys, newest first. */
 export function addWebhookKeys(
   server: FastifyInstance,
   published: () => Promise<readonly PublicKeyView[]>,

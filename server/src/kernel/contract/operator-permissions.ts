@@ -27,7 +27,7 @@ export const OPERATOR_PERMISSIONS = {
   'payments.read': 'Read payments, deposits, held funds and funds in suspense',
   'payments.decide': 'Release or reject held deposits',
   'payments.settle': 'Record the results of manual payouts, deposits and returns',
-  'personal-data.reveal': 'Show personal data; each use is recorded',
+  'personal-data.reveal': 'Show personal data. Each use is recorded',
   'platforms.read': 'Read platforms, their settings, limits and tokens',
   'platforms.manage': 'Create platforms and change their settings',
   'profile.manage': 'Read and change your own sign-in methods and sessions',

@@ -56,7 +56,7 @@ const validators = new WeakMap<TSchema, ValidateFunction>();
 
 /**
  * Compiles a schema for an engine and pauses after each named schema, the longest of which takes 13
- * ms; a whole schema takes up to 250 ms. Returns the validator.
+ * ms. A whole schema takes up to 250 ms. Returns the validator.
  */
 function* compile(schema: TSchema, engine: Ajv): Generator<void, ValidateFunction> {
   const cachedValidator = validators.get(schema);

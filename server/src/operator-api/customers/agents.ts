@@ -118,7 +118,7 @@ const AuditEntry = named(
       actor: text('Agent, API token or operator that acted.'),
       agentId: text('ID of the agent.'),
       actionId: nullable(
-        text('Action of the agent; null if the entry does not concern an action.'),
+        text('Action of the agent, or null if the entry does not concern an action.'),
       ),
       customerId: text('Customer on whose behalf the agent acts.'),
       platformId: text('Platform of the agent.'),

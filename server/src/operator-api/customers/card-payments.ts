@@ -33,7 +33,7 @@ const PAYMENT = {
   }),
   status: Status,
   cardId: text('ID of the card.'),
-  accountId: nullable(text('Internal account that pays; null if it was closed.')),
+  accountId: nullable(text('Internal account that pays, or null if it was closed.')),
   merchant: text('Name of the merchant.'),
 };
 const currency = text('Currency code of the amounts.');
@@ -53,7 +53,7 @@ const Exception = named(
       currency,
       suspense: Type.Object(
         {
-          amount: Type.Integer({ description: 'Amount in minor units; negative for a shortfall.' }),
+          amount: Type.Integer({ description: 'Amount in minor units. Negative for a shortfall.' }),
           currency: nullable(currency),
         },
         { description: 'Funds of the payment in suspense.' },

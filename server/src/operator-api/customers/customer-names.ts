@@ -37,7 +37,9 @@ const reveal = operation({
         Type.Object({
           customerId: text('ID of the customer.'),
           platformId: text('Platform of the customer.'),
-          name: nullable(text('Full or legal name; null if there is none, or after an erasure.')),
+          name: nullable(
+            text('Full or legal name, or null if there is none, or after an erasure.'),
+          ),
         }),
         { description: 'Names in the order of the request.' },
       ),

@@ -42,7 +42,7 @@ const Channel = oneOf(['PENDING', 'VERIFIED'], { description: 'State of the veri
 
 const Account = Type.Object({
   accountId: text('ID of the account.'),
-  type: text('Type of the account; EMBEDDED_WALLET has a wallet with the same ID.'),
+  type: text('Type of the account. EMBEDDED_WALLET has a wallet with the same ID.'),
   currency: text('Currency code.'),
   status: text('Status of the account.'),
   balance: amount('Available balance'),
@@ -76,14 +76,14 @@ const Document = Type.Object({
   documentId: text('ID of the document.'),
   holderId: text('ID of the customer or beneficial owner.'),
   documentType: DocumentType,
-  submittedAt: nullable(time('Time of the first submission to a check; null until then.')),
+  submittedAt: nullable(time('Time of the first submission to a check, or null until then.')),
   createdAt: time('Time of the upload.'),
 });
 
 const Verification = Type.Object({
   verificationId: text('ID of the verification.'),
   status: oneOf(VERIFICATION_STATUSES, { description: 'Status of the verification.' }),
-  decidedBy: nullable(text('Source of the decision; null until then.')),
+  decidedBy: nullable(text('Source of the decision, or null until then.')),
   createdAt: time('Time of the submission.'),
   updatedAt: time('Time of the last change.'),
 });
@@ -121,16 +121,18 @@ const get = operation({
         platformId: text('Platform of the customer.'),
         type: oneOf(['INDIVIDUAL', 'BUSINESS'], { description: 'Type of the customer.' }),
         status: oneOf(CHECK_STATUSES, { description: 'Status of the identity check.' }),
-        region: nullable(text('Region of the customer; null if there is none.')),
+        region: nullable(text('Region of the customer, or null if there is none.')),
         currencies: nullable(
           Type.Array(Type.String(), {
-            description: 'Currencies of the customer; null: those of the platform.',
+            description: 'Currencies of the customer, or null: those of the platform.',
           }),
         ),
         contactVerification: nullable(
           Type.Object(
             { email: Channel, phone: Channel },
-            { description: 'Verification of e-mail address and telephone; null if not required.' },
+            {
+              description: 'Verification of e-mail address and telephone, or null if not required.',
+            },
           ),
         ),
         hasAcceptedTerms: Type.Boolean({ description: 'Whether the terms were accepted.' }),
@@ -147,11 +149,11 @@ const get = operation({
               maximum: Type.Integer({ description: 'Hourly payment limit, and its use.' }),
               used: Type.Integer({ description: 'Payments started in the current hour.' }),
             },
-            { description: 'Limit of payments per hour; null if the platform has none.' },
+            { description: 'Limit of payments per hour, or null if the platform has none.' },
           ),
         ),
         authentication: optional(Authentication),
-        deletedAt: nullable(time('Time of the deletion; null if it was not deleted.')),
+        deletedAt: nullable(time('Time of the deletion, or null if it was not deleted.')),
         createdAt: time('Time of creation.'),
         updatedAt: time('Time of the last change.'),
       }),

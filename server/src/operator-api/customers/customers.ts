@@ -34,12 +34,12 @@ const Found = named(
       status: oneOf(CHECK_STATUSES, { description: 'Status of the identity check.' }),
       isDeleted: Type.Boolean({ description: 'Whether the customer was deleted.' }),
       ownerId: nullable(
-        text('Beneficial owner with the value; null if the value belongs to the customer.'),
+        text('Beneficial owner with the value, or null if the value belongs to the customer.'),
       ),
       isWholeName: Type.Optional(
         Type.Boolean({
           description:
-            'Whether the complete name matches; false if only its words match. Only in a search by name.',
+            'Whether the complete name matches. False if only its words match. Only in a search by name.',
         }),
       ),
     },
@@ -91,7 +91,7 @@ const exportOne = operation({
       ...CUSTOMER,
       ...page(
         Type.Object({
-          table: text('Table of the row; `events` for events.'),
+          table: text('Table of the row. `events` for events.'),
           row: Type.Record(Type.String(), Type.Unknown(), {
             description: 'Columns of the row.',
           }),
@@ -115,7 +115,7 @@ const Erasure = named(
       }),
       startedAt: time('Time at which the erasure started.'),
       finishedAt: nullable(
-        time('Time at which the erasure was completed; null if it was interrupted.'),
+        time('Time at which the erasure was completed, or null if it was interrupted.'),
       ),
     },
     { description: 'The erasure of the personal data of a customer.' },

@@ -17,7 +17,7 @@ const STATUSES = Object.keys(externalAccountFeature.states.externalAccount.trans
 const Status = oneOf(STATUSES, {
   description:
     'PENDING: the bank account is being checked. UNDER_REVIEW: a manual review is in progress. ' +
-    'INACTIVE: disabled. None of these accounts can be used; all others can.',
+    'INACTIVE: disabled. None of these accounts can be used. All others can.',
 });
 const Account = named(
   'OperatorExternalAccount',
@@ -25,7 +25,7 @@ const Account = named(
     {
       accountId: text('ID of the external account.'),
       platformId: text('Platform of the account.'),
-      customerId: nullable(text('Customer; null for an account of the platform.')),
+      customerId: nullable(text('Customer, or null for an account of the platform.')),
       currency: text('Currency code.'),
       status: Status,
       accountType: text('Type of the account.'),

@@ -32,7 +32,7 @@ const Reset = named(
       status: oneOf(RESET_STATUSES, { description: 'Status of the reset.' }),
       createdAt: time('Time of the request.'),
       expiresAt: time('Time at which the reset expires.'),
-      completedAt: nullable(time('Time at which the factor was removed; null until then.')),
+      completedAt: nullable(time('Time at which the factor was removed, or null until then.')),
     },
     { description: 'The removal of a lost factor.' },
   ),
@@ -40,7 +40,7 @@ const Reset = named(
 const LOCKOUT = {
   suspended: Type.Boolean({ description: 'Whether the lock lasts until an operator removes it.' }),
   lockedUntil: nullable(
-    time('Time at which the lock expires; null if the customer is not locked or is suspended.'),
+    time('Time at which the lock expires, or null if the customer is not locked or is suspended.'),
   ),
   failedAttempts: Type.Integer({ description: 'Failed attempts since the last reset.' }),
 };
@@ -106,10 +106,10 @@ const reject = operation({
 
 const Factor = Type.Object({
   factor: ScaFactor,
-  factorId: nullable(text('ID of the factor; null for SMS_OTP.')),
-  enrolledAt: nullable(time('Time of the enrollment; null for SMS_OTP.')),
+  factorId: nullable(text('ID of the factor, or null for SMS_OTP.')),
+  enrolledAt: nullable(time('Time of the enrollment, or null for SMS_OTP.')),
   recoveryCodesLeft: nullable(
-    Type.Integer({ description: 'Unused codes; null if there are no codes.' }),
+    Type.Integer({ description: 'Unused codes, or null if there are no codes.' }),
   ),
 });
 
@@ -132,7 +132,7 @@ const show = operation({
       isUnderSca: Type.Boolean({ description: 'Whether strong authentication applies.' }),
       ...LOCKOUT,
       sessionExpiresAt: nullable(
-        time('Time at which the session expires; null if there is no session.'),
+        time('Time at which the session expires, or null if there is no session.'),
       ),
       factors: Type.Array(Factor, { description: 'Enrolled factors.' }),
       openResets: Type.Array(Reset, { description: 'Open resets.' }),
@@ -176,7 +176,7 @@ const ScaEvent = named(
       type: text('Type of the event.'),
       factor: nullable(text('Factor, if the event is about one.')),
       subject: nullable(text('Challenge, payment, account or reset.')),
-      ipAddress: nullable(text('IP address of the customer; null after an erasure.')),
+      ipAddress: nullable(text('IP address of the customer, or null after an erasure.')),
       actor: nullable(text('Operator who acted.')),
       reason: nullable(text('Reason stated by the operator.')),
     },

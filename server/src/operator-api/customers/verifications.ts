@@ -23,7 +23,7 @@ const TAG = 'Verifications';
 
 const DECIDED_BY = nullable(
   oneOf(['operator', 'connector'], {
-    description: 'Source of the decision; null if there is none.',
+    description: 'Source of the decision, or null if there is none.',
   }),
 );
 const CUSTOMER = {
@@ -63,7 +63,7 @@ const Case = Type.Object({
   contactVerification: nullable(
     Type.Object(
       { email: channel, phone: channel },
-      { description: 'Contact channels that must be verified first; null if there are none.' },
+      { description: 'Contact channels that must be verified first, or null if there are none.' },
     ),
   ),
   missing: Type.Array(VerificationError, { description: 'Data and documents that are missing.' }),

@@ -65,7 +65,7 @@ const count = (description: string) => Type.Integer({ minimum: 0, description })
 const Wallet = Type.Object({
   accountId: text('ID of the internal account.'),
   ...OWNER,
-  status: nullable(text('Status of the internal account; null if there is none.')),
+  status: nullable(text('Status of the internal account, or null if there is none.')),
   createdAt: time('Time at which the wallet was created.'),
   credentials: Type.Array(
     Type.Object({
@@ -100,7 +100,7 @@ const Wallet = Type.Object({
         type: RecoveryType,
         dueAt: time('Time at which it is executed.'),
       },
-      { description: 'Pending recovery; null if there is none.' },
+      { description: 'Pending recovery, or null if there is none.' },
     ),
   ),
 });
@@ -111,7 +111,7 @@ const WalletSummary = named(
     {
       accountId: text('ID of the internal account.'),
       ...OWNER,
-      status: nullable(text('Status of the internal account; null if there is none.')),
+      status: nullable(text('Status of the internal account, or null if there is none.')),
       credentialTypes: Type.Array(text('Type of a credential.'), {
         description: 'Types of the active credentials. Empty if the user can no longer sign.',
       }),
@@ -163,7 +163,7 @@ const AUTHORIZATION = {
   createdAt: time('Time of the signature.'),
   operation: text('Operation that was signed.'),
   subject: text('Resource of the operation.'),
-  sessionId: nullable(text('Session that signed; null if there is none.')),
+  sessionId: nullable(text('Session that signed, or null if there is none.')),
   publicKey: text('Key that signed. Empty for a scripted signature in the sandbox.'),
 };
 
@@ -208,7 +208,7 @@ const showAuthorization = operation({
       ...AUTHORIZATION,
       accountId: text('ID of the internal account.'),
       stamp: text('Signature with its key.'),
-      payload: nullable(text('Signed text; null after an erasure.')),
+      payload: nullable(text('Signed text, or null after an erasure.')),
     }),
   },
   errors: [],
@@ -226,11 +226,11 @@ const Recovery = named(
       status: oneOf(RECOVERY_STATUSES, { description: 'Status of the recovery.' }),
       actor: text('Operator who requested it.'),
       reason: text('Reason, stored with the recovery.'),
-      cancelledFor: nullable(text('Reason for the cancellation; null if it was not canceled.')),
-      cancelledBy: nullable(text('Operator who canceled it; null if no operator canceled it.')),
+      cancelledFor: nullable(text('Reason for the cancellation, or null if it was not canceled.')),
+      cancelledBy: nullable(text('Operator who canceled it, or null if no operator canceled it.')),
       createdAt: time('Time of the request.'),
       dueAt: time('Time at which it is executed.'),
-      endedAt: nullable(time('Time at which it was executed or canceled; null until then.')),
+      endedAt: nullable(time('Time at which it was executed or canceled, or null until then.')),
     },
     { description: 'The delayed recovery of a wallet for a user without credentials.' },
   ),

@@ -45,7 +45,7 @@ const list = operation({
   summary: 'List events',
   description:
     'Returns events without their data, newest first. A filter by resource or customer implies its ' +
-    'platform; resource types that the search does not support require `platformId`. ' +
+    'platform. Resource types that the search does not support require `platformId`. ' +
     `Events are deleted after their retention period. ${SHORT_PAGES}`,
   auth: 'operator',
   operatorPermission: 'webhooks.read',
@@ -83,11 +83,11 @@ const get = operation({
     200: Type.Object({
       ...EVENT,
       customerId: nullable(
-        text('Customer for whom the data is encrypted; null if it is not encrypted.'),
+        text('Customer for whom the data is encrypted, or null if it is not encrypted.'),
       ),
       data: nullable(
         Type.Record(Type.String(), Type.Unknown(), {
-          description: 'The resource after the event; null if it was erased.',
+          description: 'The resource after the event, or null if it was erased.',
         }),
       ),
     }),

@@ -23,7 +23,9 @@ const countField = (description: string) => Type.Integer({ minimum: 0, descripti
 const sum = (description: string) =>
   text(`${description}, in minor units: an integer as text.`, { pattern: '^(0|[1-9][0-9]*)$' });
 const rate = (description: string) =>
-  nullable(Type.Number({ minimum: 0, maximum: 1, description: `${description}; null if none.` }));
+  nullable(
+    Type.Number({ minimum: 0, maximum: 1, description: `${description}, or null if none.` }),
+  );
 const platformId = text('ID of the platform.');
 
 const Sums = named(
@@ -34,7 +36,7 @@ const Sums = named(
       type: TransactionType,
       currency: text('Currency of the amounts: sent, or received by an incoming payment.'),
       rail: optional(
-        nullable(text('Rail; null if the payment has none. Only with `groupBy` rail.')),
+        nullable(text('Rail, or null if the payment has none. Only with `groupBy` rail.')),
       ),
       platformId: optional(text('Platform. With `groupBy` platform.')),
       payments: countField('Executed payments that were created in the bucket.'),
@@ -96,7 +98,7 @@ const get = operation({
       until: time('End of the period.'),
       completeUntil: nullable(
         time(
-          'Changes of payments up to this time are included; null while the payments are recounted.',
+          'Changes of payments up to this time are included, or null while the payments are recounted.',
         ),
       ),
       data: Type.Array(Sums, {

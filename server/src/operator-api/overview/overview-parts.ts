@@ -1,5 +1,5 @@
 // The numbers of the overview. Each is read from an index with a limit, or from the first page of a
-// list, so the cost is bounded; for an operator who is restricted to some platforms it grows with
+// list, so the cost is bounded. For an operator who is restricted to some platforms it grows with
 // their number. All numbers are cached for a second, so that many open consoles cost as much as one.
 import { trialBalance } from '../../features/accounting/index.ts';
 import { listCardExceptions } from '../../features/cards/index.ts';
@@ -118,7 +118,7 @@ interface Scope {
   /** IDs of the selected platforms. */
   platformIds: readonly string[];
   /**
-   * The selected platforms if each is read separately; undefined for all platforms or all of an
+   * The selected platforms if each is read separately, or undefined for all platforms or all of an
    * environment.
    */
   selectedPlatforms: readonly string[] | undefined;

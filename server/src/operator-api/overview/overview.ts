@@ -19,7 +19,7 @@ const JobGroup = named(
   Type.Object(
     {
       group: text('First part of the kind, such as `payout` of `payout.send`.'),
-      queued: count('Queued jobs, due or not; at most 10,000 of each kind are counted.'),
+      queued: count('Queued jobs, due or not. At most 10,000 of each kind are counted.'),
       dead: count('Dead jobs, which need an operator.'),
       oldestSeconds: count('Age of the oldest job that is due.'),
     },
@@ -59,7 +59,7 @@ const Balances = Type.Object(
   {
     isComplete: Type.Boolean({
       description:
-        'False if the platforms have more than 5,000 accounts; the totals are then too low.',
+        'False if the platforms have more than 5,000 accounts. The totals are then too low.',
     }),
     data: Type.Array(
       named(

@@ -40,7 +40,7 @@ const optional = Type.Optional;
 const PAYMENT = {
   id: text('ID of the transaction.'),
   platformId: text('Platform of the payment.'),
-  customerId: nullable(text('Customer of the payment; null for a payment of the platform.')),
+  customerId: nullable(text('Customer of the payment, or null for a payment of the platform.')),
   type: TransactionType,
   direction: oneOf(['CREDIT', 'DEBIT'], { description: 'Direction of the funds.' }),
   status: TransactionStatus,
@@ -48,23 +48,23 @@ const PAYMENT = {
   sentAmount: nullableMoney('Amount sent'),
   receivedAmount: nullableMoney('Amount received'),
   fees: nullableMoney('Fees of service and platform'),
-  sourceAccountId: nullable(text('Debited account; null for an address.')),
-  destinationAccountId: nullable(text('Credited account; null for an address.')),
-  quoteId: nullable(text('Quote of the payment; null if there is none.')),
-  agentId: nullable(text('Agent that requested the payment; null if there is none.')),
-  rail: nullable(text('Rail of the payment; null if there is none.')),
+  sourceAccountId: nullable(text('Debited account, or null for an address.')),
+  destinationAccountId: nullable(text('Credited account, or null for an address.')),
+  quoteId: nullable(text('Quote of the payment, or null if there is none.')),
+  agentId: nullable(text('Agent that requested the payment, or null if there is none.')),
+  rail: nullable(text('Rail of the payment, or null if there is none.')),
   railMode: nullable(
     oneOf(['AUTO', 'MANUAL'], {
       description: 'How the rail was selected: AUTO by the service, MANUAL by the request.',
     }),
   ),
-  reference: nullable(text('Reference on bank statements; null for a card payment.')),
-  failureReason: nullable(text('Reason for the failure; null if the payment has not failed.')),
+  reference: nullable(text('Reference on bank statements, or null for a card payment.')),
+  failureReason: nullable(text('Reason for the failure, or null if the payment has not failed.')),
   pendingReason: nullable(
-    text('Reason for the hold of received funds; null if no funds are held.'),
+    text('Reason for the hold of received funds, or null if no funds are held.'),
   ),
-  refundStatus: nullable(text('Status of the refund; null if there is none.')),
-  settledAt: nullable(time('Time of the settlement; null before it.')),
+  refundStatus: nullable(text('Status of the refund, or null if there is none.')),
+  settledAt: nullable(time('Time of the settlement, or null before it.')),
   createdAt: time('Time of creation.'),
   updatedAt: time('Time of the last change.'),
 };
@@ -106,8 +106,8 @@ const Result = Type.Object(
   {
     kind: text('Transfer or decision, such as `payout`, `refund` or `suspense`.'),
     state: text('Result, such as `settled` or `failed`.'),
-    reference: nullable(text('Reference of the bank or provider; null if there is none.')),
-    reason: nullable(text('Reason for the failure; null if there is none.')),
+    reference: nullable(text('Reference of the bank or provider, or null if there is none.')),
+    reason: nullable(text('Reason for the failure, or null if there is none.')),
     createdAt: time('Time at which it was recorded.'),
   },
   { description: 'A result of a bank or provider.' },
@@ -139,7 +139,7 @@ const getPayment = operation({
       awaitedTransfer: nullable(
         oneOf(['payout', 'debit', 'refund'], {
           description:
-            'Transfer that an operator sends at the bank and whose result is awaited; null if there ' +
+            'Transfer that an operator sends at the bank and whose result is awaited, or null if there ' +
             'is none.',
         }),
       ),
@@ -169,13 +169,13 @@ const FirmQuote = named(
           'HELD: not redeemed. REDEEMED: exchanged. REJECTED: not exchanged, the FX position is ' +
           'open. DIFFERENT: other amounts were exchanged.',
       }),
-      result: nullable(text('ID of the exchange, or the problem; null if it is not redeemed.')),
+      result: nullable(text('ID of the exchange, or the problem, or null if it is not redeemed.')),
       sold: Money('Exchanged amount'),
       bought: Money('Amount for it'),
       expiresAt: time('Time until which the provider holds the rate.'),
-      endedAt: nullable(time('Time of the result; null before it.')),
+      endedAt: nullable(time('Time of the result, or null before it.')),
     },
-    { description: 'A rate that a provider holds for a quote; null for a mid rate.' },
+    { description: 'A rate that a provider holds for a quote, or null for a mid rate.' },
   ),
 );
 

@@ -16,7 +16,7 @@ const count = (description: string) => Type.Integer({ minimum: 0, description })
 const bytes = (description: string) => Type.Integer({ format: 'int64', minimum: 0, description });
 const history = oneOf(HISTORIES, { description: 'Table of the rows.' });
 const partition = text('Name of the partition.');
-const from = nullable(text('Time of the first row at the earliest; null if there is no bound.'));
+const from = nullable(text('Time of the first row at the earliest, or null if there is no bound.'));
 
 const Partition = named(
   'Partition',
@@ -24,10 +24,12 @@ const Partition = named(
     {
       partition,
       from,
-      until: nullable(text('All rows are earlier; null if there is no bound.')),
+      until: nullable(text('All rows are earlier, or null if there is no bound.')),
       rows: count('Estimated number of rows.'),
       bytes: bytes('Size with indexes.'),
-      removedFrom: nullable(text('Time from which the partition is removed; null if it is kept.')),
+      removedFrom: nullable(
+        text('Time from which the partition is removed, or null if it is kept.'),
+      ),
     },
     { description: 'The rows of a week. The rows of an earlier version are one partition.' },
   ),
@@ -47,11 +49,13 @@ const Archive = named(
           'DETACHED: the rows are still in the database. STORED: they are in the file. REMOVED: the ' +
           'file was removed at the end of its retention period.',
       }),
-      rows: nullable(Type.Integer({ description: 'Number of lines; null before it is stored.' })),
+      rows: nullable(
+        Type.Integer({ description: 'Number of lines, or null before it is stored.' }),
+      ),
       bytes: nullable(
         Type.Integer({
           format: 'int64',
-          description: 'Size of the compressed lines; null before it is stored.',
+          description: 'Size of the compressed lines, or null before it is stored.',
         }),
       ),
       sha256: nullable(text('SHA-256 of the compressed lines, hexadecimal.')),
@@ -76,7 +80,7 @@ const get = operation({
   commands: ['retention show'],
   replies: {
     200: Type.Object({
-      archiveDays: count('Days for which archives are kept; 0 if there are none.'),
+      archiveDays: count('Days for which archives are kept. 0 if there are none.'),
       histories: Type.Array(
         Type.Object({
           history,
@@ -122,9 +126,9 @@ const apply = operation({
           result: oneOf(['ARCHIVED', 'DROPPED', 'WAITING'], {
             description:
               'ARCHIVED: the rows are in a file. DROPPED: there were no rows, or archives are ' +
-              'disabled. WAITING: deliveries are pending, or the table is in use; it is removed later.',
+              'disabled. WAITING: deliveries are pending, or the table is in use. It is removed later.',
           }),
-          rows: count('Number of lines in the archive; otherwise an estimate.'),
+          rows: count('Number of lines in the archive. Otherwise an estimate.'),
         }),
         { description: 'Partitions whose retention period has expired.' },
       ),
@@ -160,7 +164,7 @@ const content = operation({
       next: nullable(
         Type.Integer({
           format: 'int64',
-          description: 'Position of the next part; null if this is the last.',
+          description: 'Position of the next part, or null if this is the last.',
         }),
       ),
     }),

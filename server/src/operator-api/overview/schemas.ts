@@ -39,6 +39,6 @@ export const nullableMoney = (description: string) =>
   nullable(
     Type.Object(
       { amount: Amount, currency: text('Currency code.') },
-      { description: `${description}, in minor units; null if there is none.` },
+      { description: `${description}, in minor units, or null if there is none.` },
     ),
   );

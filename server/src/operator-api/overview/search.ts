@@ -42,7 +42,7 @@ const Result = named(
       }),
       id: text('ID of the resource.'),
       platformId: text('Platform of the resource.'),
-      customerId: nullable(text('Customer of the resource; null if there is none.')),
+      customerId: nullable(text('Customer of the resource, or null if there is none.')),
       title: text('Short description without personal data.'),
       matchedBy: oneOf(MATCHES, { description: 'Field in which the text was found.' }),
     },

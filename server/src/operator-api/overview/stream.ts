@@ -16,7 +16,7 @@ const follow = operation({
     'createdAt}` of an event of a platform that the operator may access. After a change by an ' +
     'operator, it has the type `OPERATOR.CHANGE` and `createdAt`, and for operators with ' +
     '`audit.read` also `operationId`, `subject` and `platformId`. `reset` reports that changes ' +
-    'were omitted; load all data again. If a resource changes several times in a short period, ' +
+    'were omitted. Load all data again. If a resource changes several times in a short period, ' +
     'only the last change may be sent. Above 200 changes a second, `reset` replaces them. The ' +
     'last event is `end`, with a `reason`: `SESSION_ENDED`, `ACCESS_CHANGED` or ' +
     '`SERVER_STOPPING`. A comment is sent every 15 seconds. Each event has an `id`, after which ' +
@@ -35,7 +35,7 @@ const follow = operation({
   }),
   headers: Type.Object({
     'last-event-id': Type.Optional(
-      text('`id` of the last event that was received; sent by browsers.', { maxLength: 400 }),
+      text('`id` of the last event that was received. Sent by browsers.', { maxLength: 400 }),
     ),
   }),
   replies: { 200: text('Server-sent events.') },

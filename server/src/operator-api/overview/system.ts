@@ -17,7 +17,7 @@ const Process = Type.Object(
     number: nullable(
       Type.Integer({
         description:
-          'Number of the process among those that share a port; null if it is the only process.',
+          'Number of the process among those that share a port, or null if it is the only process.',
       }),
     ),
     roles: Type.Array(Type.String(), { description: 'Roles of the process.' }),
@@ -91,13 +91,13 @@ const get = operation({
       database: State,
       settings: Type.Object(
         {
-          operatorUrl: nullable(text('URL of the sign-in page; null if it is not configured.')),
+          operatorUrl: nullable(text('URL of the sign-in page, or null if it is not configured.')),
           hasIdentityProvider: Type.Boolean({
             description: 'Whether operators can sign in at an identity provider.',
           }),
           walletRecoveryHours: nullable(
             Type.Number({
-              description: 'Waiting period of a wallet recovery; null if recovery is disabled.',
+              description: 'Waiting period of a wallet recovery, or null if recovery is disabled.',
             }),
           ),
         },

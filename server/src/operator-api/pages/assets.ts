@@ -1,5 +1,5 @@
 // Script and style of the pages for operators, bundled from `page/`. In a built server scripts/build.mjs
-// replaces this file with the bundled texts; from source they are bundled at first use.
+// replaces this file with the bundled texts. From source they are bundled at first use.
 import path from 'node:path';
 import type { BuildOptions } from 'esbuild';
 import settings from './page/build.json' with { type: 'json' };

@@ -40,7 +40,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Progress of the build; undefined if no build is running. */
+/** Progress of the build, or undefined if no build is running. */
 async function progressIn(folder: string): Promise<Progress | undefined> {
   try {
     const text = await readFile(path.join(folder, 'dist-progress.json'), 'utf8');
@@ -52,7 +52,7 @@ async function progressIn(folder: string): Promise<Progress | undefined> {
 }
 
 const NOT_BUILT =
-  'The console is not built yet. `npm start` builds it in the background; otherwise run ' +
+  'The console is not built yet. `npm start` builds it in the background. Otherwise run ' +
   '`npm run console`. This page reloads by itself.';
 
 async function sendProgress(reply: FastifyReply, folder: string) {

@@ -36,7 +36,7 @@ const LedgerAccountType = named(
   'LedgerAccountType',
   oneOf(LEDGER_ACCOUNT_TYPES, {
     description:
-      'CUSTOMER and PLATFORM are internal accounts; the others are system accounts, one for each ' +
+      'CUSTOMER and PLATFORM are internal accounts. The others are system accounts, one for each ' +
       'environment and currency.',
   }),
 );
@@ -120,7 +120,7 @@ const trial = operation({
       isCounted: Type.Boolean({
         description:
           'Whether all accounts were counted. If not, internal accounts are one line of the type ' +
-          'CUSTOMER; for selected platforms, sums contain the first 50,000 accounts only.',
+          'CUSTOMER. For selected platforms, sums contain the first 50,000 accounts only.',
       }),
       data: Type.Array(
         named(
@@ -131,12 +131,16 @@ const trial = operation({
               currency: CurrencyCode,
               type: LedgerAccountType,
               accounts: nullable(
-                Type.Integer({ description: 'Number of accounts; null if they were not counted.' }),
+                Type.Integer({
+                  description: 'Number of accounts, or null if they were not counted.',
+                }),
               ),
               debit,
               credit,
               net: amountField('Credits less debits'),
-              held: nullable(withDescription(Amount, 'Amount held; null if it was not counted.')),
+              held: nullable(
+                withDescription(Amount, 'Amount held, or null if it was not counted.'),
+              ),
             },
             { description: 'Balances of one type of account.' },
           ),
@@ -152,7 +156,7 @@ const trial = operation({
               currency: CurrencyCode,
               debit,
               credit,
-              difference: amountField('Credits less debits; 0 if the books balance'),
+              difference: amountField('Credits less debits. 0 if the books balance'),
             },
             { description: 'Sums of an environment and currency.' },
           ),

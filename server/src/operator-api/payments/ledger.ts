@@ -22,7 +22,7 @@ const Total = named(
       owned: total('Sum of the balances of internal accounts'),
       system: total('Sum of the balances of system accounts'),
       held: total('Sum of the amounts held'),
-      sum: total('Sum of all balances; 0 if the books balance'),
+      sum: total('Sum of all balances. 0 if the books balance'),
       transfers: Type.Integer({ description: 'Number of postings.' }),
     },
     { description: 'Totals of a currency.' },

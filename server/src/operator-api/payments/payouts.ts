@@ -51,7 +51,7 @@ const AwaitedTransfer = named(
       amount: withDescription(Amount, 'Amount of the transfer, in minor units.'),
       currency: CurrencyCode,
       readable: MajorUnitAmount,
-      rail: nullable(text('Rail of the transfer; null if the operator chooses it.')),
+      rail: nullable(text('Rail of the transfer, or null if the operator chooses it.')),
       reference: text('Reference that the transfer must contain.'),
       beneficiary: nullable(text('Name of the beneficiary.')),
       accountType: text('Type of the account.'),
@@ -156,7 +156,7 @@ const fail = operation({
       Type.Boolean({
         default: true,
         description:
-          'Whether the funds can be refunded; otherwise they go to suspense. Defaults to true.',
+          'Whether the funds can be refunded. Otherwise they go to suspense. Defaults to true.',
       }),
     ),
     ...OptionalReason,
@@ -239,7 +239,7 @@ const recall = operation({
   summary: 'Request the return of a settled payout',
   description:
     'Requests the return from the provider that sent the payout. The decision of the bank is ' +
-    'recorded; the payment changes when the provider reports the return of the funds.',
+    'recorded. The payment changes when the provider reports the return of the funds.',
   auth: 'operator',
   operatorPermission: 'payments.settle',
   commands: ['payouts recall'],

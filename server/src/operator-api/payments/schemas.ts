@@ -32,20 +32,20 @@ export const TransactionType = oneOf(['INCOMING', 'OUTGOING', 'CARD'], {
 
 export const TransactionFailureReason = nullable(
   oneOf([...new Set([...FAILURE_REASONS.OUTGOING, ...FAILURE_REASONS.INCOMING])], {
-    description: 'Reason for the failure; null if the transaction did not fail.',
+    description: 'Reason for the failure, or null if the transaction did not fail.',
   }),
 );
 
 export const RefundStatus = nullable(
   oneOf(['PENDING', 'COMPLETED', 'FAILED'], {
-    description: 'Status of the refund; null if there is none.',
+    description: 'Status of the refund, or null if there is none.',
   }),
 );
 
 export const TransactionId = text('ID of the transaction.');
 export const PlatformId = text('ID of the platform.');
 export const CustomerId = nullable(
-  text('ID of the customer; null for a resource of the platform.'),
+  text('ID of the customer, or null for a resource of the platform.'),
 );
 export const CurrencyCode = text('Currency code.');
 export const MajorUnitAmount = text('Amount in major units.');
@@ -59,11 +59,11 @@ export const RecallFields = {
   }),
   rejectionReason: nullable(
     oneOf(RECALL_REJECTIONS, {
-      description: 'Reason for the rejection; null if it was not rejected.',
+      description: 'Reason for the rejection, or null if it was not rejected.',
     }),
   ),
   requestedAt: time('Time of the request.'),
-  decidedAt: nullable(time('Time at which the decision was received; null before it.')),
+  decidedAt: nullable(time('Time at which the decision was received, or null before it.')),
 };
 
 export const transactionParams = Type.Object({ transactionId: TransactionId });
@@ -74,7 +74,7 @@ const Action = named(
     {
       actor: text('Operator who made the decision.'),
       action: text('Transition or decision.'),
-      reason: nullable(text('Reason; null if there is none.')),
+      reason: nullable(text('Reason, or null if there is none.')),
       createdAt: time('Time of the action.'),
     },
     { description: 'A manual action with its reason.' },

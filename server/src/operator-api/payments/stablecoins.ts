@@ -45,7 +45,7 @@ const Coin = named(
 const Decided = named(
   'StablecoinDecision',
   Type.Object(
-    { ...COIN, reason: nullable(text('Reason; null if there is none.')) },
+    { ...COIN, reason: nullable(text('Reason, or null if there is none.')) },
     { description: 'The stablecoin after the decision.' },
   ),
 );
@@ -61,9 +61,9 @@ const OPERATION = {
   amount: text('Amount in minor units of the stablecoin.'),
   readable: nullable(text('Amount in major units, with the symbol.')),
   source: text('Type of the source of funds or tokens.'),
-  rail: nullable(text('Rail of the payout of a burn; null for a mint.')),
+  rail: nullable(text('Rail of the payout of a burn, or null for a mint.')),
   providerStatus: nullable(text('Status at the provider.')),
-  failureReason: nullable(text('Reason for the failure; null if it did not fail.')),
+  failureReason: nullable(text('Reason for the failure, or null if it did not fail.')),
   uncounted: nullable(
     text('Amount of a late payment, which is not part of the circulating supply, in minor units.'),
   ),
@@ -199,7 +199,7 @@ const reject = operation({
   operationId: 'rejectStablecoin',
   path: '/stablecoins/{stablecoinId}/reject',
   summary: 'Reject a stablecoin',
-  description: "Rejects a platform's request; the platform may request again.",
+  description: "Rejects a platform's request. The platform may request again.",
   commands: ['stablecoins reject'],
   body: RejectionBody,
   bodyOptional: false,

@@ -45,7 +45,7 @@ describe('suspense items', () => {
   });
 });
 
-/** A payment whose debit of 50.00 USD was recalled; no account can cover it. */
+/** A payment whose debit of 50.00 USD was recalled. No account can cover it. */
 async function createShortfall(): Promise<string> {
   const { app, as } = service;
   const { person, account } = await service.createPayer();

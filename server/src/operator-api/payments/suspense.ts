@@ -41,7 +41,7 @@ const SuspenseItem = named(
       failureReason: TransactionFailureReason,
       amount: Type.Integer({
         format: 'int64',
-        description: 'Amount in minor units of the currency; negative for a shortfall.',
+        description: 'Amount in minor units of the currency. Negative for a shortfall.',
       }),
       currency: CurrencyCode,
       readable: MajorUnitAmount,
@@ -53,7 +53,7 @@ const SuspenseItem = named(
       ),
       outside: nullable(
         Type.Record(Type.String(), Type.Unknown(), {
-          description: 'Known details of the external account; null if there is none.',
+          description: 'Known details of the external account, or null if there is none.',
         }),
       ),
     },

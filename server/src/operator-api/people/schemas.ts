@@ -33,7 +33,9 @@ const USER = {
   ),
   roles: Type.Array(Role, { description: 'Roles of the user.' }),
   platformIds: nullable(
-    Type.Array(Type.String(), { description: 'Platforms that the user may access; null for all.' }),
+    Type.Array(Type.String(), {
+      description: 'Platforms that the user may access, or null for all.',
+    }),
   ),
   status: oneOf(['INVITED', 'ACTIVE', 'DISABLED'], {
     description:
@@ -180,6 +182,6 @@ export const Identity = {
   }),
   email: Type.Optional({
     ...Email,
-    description: 'E-mail address. Required for the first administrator; ignored for other users.',
+    description: 'E-mail address. Required for the first administrator. Ignored for other users.',
   }),
 };

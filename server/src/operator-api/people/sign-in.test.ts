@@ -1,5 +1,5 @@
-// Enrollment and sign-in of users with passkeys, and with a password and an authenticator app;
-// and all rejections.
+// Enrollment and sign-in of users with passkeys, and with a password and an authenticator app.
+// And all rejections.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
@@ -28,7 +28,7 @@ beforeAll(async () => {
 
 let number = 0;
 
-/** Invites a user; returns the secret of the link. */
+/** Invites a user. Returns the secret of the link. */
 async function invite(roles = ['viewer']) {
   number += 1;
   const email = `user${number}@example.com`;

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** Sends the head of a request; `finish` sends the rest and returns the reply. */
+/** Sends the head of a request. `finish` sends the rest and returns the reply. */
 async function begin(secret: string) {
   const body = JSON.stringify({ name: 'Late', roles: ['viewer'], expiresInDays: 1 });
   const head = [

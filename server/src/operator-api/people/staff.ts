@@ -25,7 +25,7 @@ const TOKEN = {
   roles: Type.Array(Role, { description: 'Roles of the token.' }),
   platformIds: nullable(
     Type.Array(Type.String(), {
-      description: 'Platforms that the token may access; null for all.',
+      description: 'Platforms that the token may access, or null for all.',
     }),
   ),
   status: oneOf(['ACTIVE', 'EXPIRED', 'REVOKED'], {

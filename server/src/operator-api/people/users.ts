@@ -88,7 +88,7 @@ const update = operation({
     name: Type.Optional(UserName),
     roles: Type.Optional(Roles),
     platformIds: Type.Optional(
-      withDescription(nullable(Platforms), 'Platforms that the user may access; null for all.'),
+      withDescription(nullable(Platforms), 'Platforms that the user may access, or null for all.'),
     ),
     isDisabled: Type.Optional(
       Type.Boolean({
@@ -111,7 +111,7 @@ const recover = operation({
   description:
     'Creates a link for a user who has lost every sign-in method. The method that is registered with ' +
     'it replaces all others and ends every session. The recovery always requires an approval by a ' +
-    'second person; the reply to the approval contains the link. Users who sign in at the identity ' +
+    'second person. The reply to the approval contains the link. Users who sign in at the identity ' +
     'provider are recovered there.',
   operatorPermission: 'staff.manage',
   commands: ['operator-user recover'],

@@ -19,11 +19,11 @@ const ReviewDocument = named(
     uploadDocument.replies[201],
     Type.Object({
       customerId: text(
-        'ID of the customer; for a document of a beneficial owner, of the business.',
+        'ID of the customer. For a document of a beneficial owner, of the business.',
       ),
       format: oneOf(DOCUMENT_FORMATS, { description: 'Format of the file.' }),
       submittedAt: nullable(
-        text('Time of the first submission to an identity check; null until then.'),
+        text('Time of the first submission to an identity check, or null until then.'),
       ),
     }),
   ]),

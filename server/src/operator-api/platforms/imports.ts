@@ -30,7 +30,9 @@ const Import = named(
       total: count('Number of rows.'),
       successful: count('Number of rows that became customers.'),
       failed: count('Number of rows with an error.'),
-      problem: nullable(text('Reason for the rejection of the file; null if it was not rejected.')),
+      problem: nullable(
+        text('Reason for the rejection of the file, or null if it was not rejected.'),
+      ),
       createdAt: time('Time of the upload.'),
       completedAt: nullable(text('Time at which the import completed or failed; null until then.')),
     },

@@ -21,7 +21,7 @@ const State = named(
   'JobState',
   oneOf(JOB_STATES, {
     description:
-      'queued: not due yet, or not started. running: being executed. dead: failed permanently; an ' +
+      'queued: not due yet, or not started. running: being executed. dead: failed permanently. An ' +
       'operator must retry or cancel it. cancelled: removed by an operator.',
   }),
 );
@@ -30,13 +30,13 @@ const JOB = {
   jobId: text('ID of the job.'),
   kind: text('Kind of the job, such as `payout.send`.'),
   state: State,
-  platformId: nullable(text('Platform of the job; null if there is none.')),
+  platformId: nullable(text('Platform of the job, or null if there is none.')),
   attempts: Type.Integer({ description: 'Number of attempts.' }),
   lastError: nullable(text('Error of the last failed attempt.')),
   about: Type.Record(Type.String(), Type.String(), {
     description: 'IDs in the input of the job. Other values are not shown.',
   }),
-  dueAt: optional(nullable(text('Time at which the job is due; null unless it is queued.'))),
+  dueAt: optional(nullable(text('Time at which the job is due, or null unless it is queued.'))),
   failedAt: optional(nullable(text('Time of the last failed attempt.'))),
   cancelledAt: optional(time('Time of the cancellation.')),
   reason: optional(text('Reason for the cancellation.')),
@@ -60,7 +60,7 @@ const list = operation({
   tag: TAG,
   summary: 'List jobs',
   description:
-    'Returns jobs in the order of their due times; dead and canceled jobs are ordered newest first. Jobs ' +
+    'Returns jobs in the order of their due times. Dead and canceled jobs are ordered newest first. Jobs ' +
     'that change between two pages may be on both pages or on neither.',
   auth: 'operator',
   operatorPermission: 'jobs.read',

@@ -111,7 +111,7 @@ const program = {
   frameOrigins: Type.Array(Type.String({ maxLength: 300 }), {
     maxItems: CARD_PROGRAM_MAXIMUM.frameOrigins,
     uniqueItems: true,
-    description: 'Origins that may frame the page with a card number; the complete list.',
+    description: 'Origins that may frame the page with a card number. The complete list.',
   }),
 };
 const CardProgram = named(
@@ -144,7 +144,7 @@ const updateProgram = operation({
   path: '/platforms/{platformId}/card-program',
   tag: TAG,
   summary: 'Change the card settings of a platform',
-  description: 'Changes the card settings in the request; others are unchanged.',
+  description: 'Changes the card settings in the request. Others are unchanged.',
   auth: 'operator',
   operatorPermission: 'platforms.manage',
   commands: ['platform set-cards'],

@@ -28,16 +28,16 @@ const Status = named(
 const MESSAGE = {
   messageId: text('ID of the message.'),
   platformId: text('ID of the platform.'),
-  customerId: nullable(text('Customer that the message is for; null if it is for no customer.')),
+  customerId: nullable(text('Customer that the message is for, or null if it is for no customer.')),
   channel: oneOf(MESSAGE_CHANNELS, { description: 'Channel of the message.' }),
   kind: text('Purpose of the message, such as `CONTACT_CODE`.'),
   status: Status,
   failure: nullable(
-    oneOf(MESSAGE_FAILURES, { description: 'Reason for the failure; null unless it failed.' }),
+    oneOf(MESSAGE_FAILURES, { description: 'Reason for the failure, or null unless it failed.' }),
   ),
   attempts: Type.Integer({ description: 'Number of attempts. Null until the status is final.' }),
   createdAt: time('Time at which the message was created.'),
-  sentAt: nullable(text('Time at which it was sent; null if it was not sent.')),
+  sentAt: nullable(text('Time at which it was sent, or null if it was not sent.')),
   expiresAt: time('Time after which it is no longer sent.'),
 };
 const Message = named(

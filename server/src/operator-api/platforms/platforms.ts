@@ -45,7 +45,7 @@ const PasskeySite = named(
       origins: Type.Array(Type.String({ maxLength: 300 }), {
         minItems: 1,
         maxItems: 20,
-        description: 'Origins of the pages and apps that use the passkeys; the complete list.',
+        description: 'Origins of the pages and apps that use the passkeys. The complete list.',
       }),
     },
     { description: 'Relying party of the passkeys of a platform.' },
@@ -73,7 +73,7 @@ const invitations = Type.Boolean({ description: 'Whether its customers may invit
 const standardWebhooks = Type.Boolean({
   description: 'Whether webhooks also contain the headers of Standard Webhooks.',
 });
-const CURRENCIES = 'Codes of the currencies of its customers; the complete list.';
+const CURRENCIES = 'Codes of the currencies of its customers. The complete list.';
 const currencies = Type.Array(Type.String(), {
   minItems: 1,
   maxItems: 100,
@@ -83,7 +83,7 @@ const hourlyPayments = nullable(
   Type.Integer({
     minimum: 1,
     maximum: MAX_HOURLY_PAYMENTS,
-    description: 'Maximum payments that one customer can start per hour; null for no limit.',
+    description: 'Maximum payments that one customer can start per hour, or null for no limit.',
   }),
 );
 const walletProcessing = Type.Integer({
@@ -93,7 +93,7 @@ const walletProcessing = Type.Integer({
     'Number of times that wallet requests return PROCESSING before the result. Sandbox only.',
 });
 const brandColor = nullable(
-  text('Color of hosted pages, six hexadecimal digits like `#3b49df`; null for the default.', {
+  text('Color of hosted pages, six hexadecimal digits like `#3b49df`, or null for the default.', {
     pattern: BRAND_COLOR,
   }),
 );
@@ -105,7 +105,7 @@ const Fee = named(
       currency: text('Code of the currency that is sent.'),
       basisPoints: Type.Integer({
         minimum: 0,
-        description: 'Variable part, in basis points of the amount; 100 is 1 %.',
+        description: 'Variable part, in basis points of the amount. 100 is 1 %.',
       }),
       fixedFee: withDescription(Amount, 'Fixed part, in minor units of `currency`.'),
     },
@@ -137,13 +137,13 @@ const Platform = named(
       walletProcessing,
       umaDomain: text('Domain of its UMA addresses.'),
       webhookEndpoint: nullable(
-        text('Webhook endpoint of its configuration; null if there is none.'),
+        text('Webhook endpoint of its configuration, or null if there is none.'),
       ),
       standardWebhooks,
       brandColor,
       requestBodiesUntil: nullable(
         text(
-          'Time until which masked request bodies are retained; null if they are never or ' +
+          'Time until which masked request bodies are retained, or null if they are never or ' +
             'always retained.',
         ),
       ),
@@ -233,7 +233,7 @@ const updatePlatform = operation({
   path: '/platforms/{platformId}',
   tag: TAG,
   summary: 'Change settings of a platform',
-  description: 'Changes the settings in the request; others are unchanged.',
+  description: 'Changes the settings in the request. Others are unchanged.',
   auth: 'operator',
   operatorPermission: 'platforms.manage',
   commands: ['platform set'],
@@ -266,7 +266,7 @@ const keepBodies = operation({
   tag: TAG,
   summary: 'Retain request bodies of a production platform',
   description:
-    'Retains masked request bodies of a production platform until a given time; null stops ' +
+    'Retains masked request bodies of a production platform until a given time, or null stops ' +
     'it immediately. Returns CONFLICT for sandbox platforms, whose bodies are always retained.',
   auth: 'operator',
   operatorPermission: 'requests.manage',
@@ -286,7 +286,7 @@ const keepBodies = operation({
       platformId: text('ID of the platform.'),
       environment: Environment,
       requestBodiesUntil: nullable(
-        text('Time until which bodies are retained; null if they are not.'),
+        text('Time until which bodies are retained, or null if they are not.'),
       ),
     }),
   },

@@ -124,11 +124,11 @@ const listWorlds = operation({
         Type.Object({
           name: text('Name of the world.'),
           kind: oneOf(['WORLD', 'SCENARIO'], {
-            description: 'A scenario shows one result and can be built again; a world has many.',
+            description: 'A scenario shows one result and can be built again. A world has many.',
           }),
           summary: text('Content of the world.'),
           steps: Type.Integer({
-            description: 'Number of calls; 0 for a world that is built in the background.',
+            description: 'Number of calls. 0 for a world that is built in the background.',
           }),
         }),
         { description: 'All worlds.' },
@@ -169,7 +169,7 @@ async function changeFor(...[call, ...input]: Parameters<typeof callFor>) {
   }
 }
 
-/** The id of a reply; replies of a sandbox may contain personal data and secrets. */
+/** The id of a reply. Replies of a sandbox may contain personal data and secrets. */
 function idOf(reply: unknown): string | undefined {
   const { id } = (reply ?? {}) as { id?: unknown };
   return typeof id === 'string' ? id : undefined;

@@ -1,4 +1,4 @@
-// Keys that sign webhooks, and their rotation. The keys belong to the installation; the public ones
+// Keys that sign webhooks, and their rotation. The keys belong to the installation. The public ones
 // are published, so every operator with the permission may read them.
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../kernel/contract/operation.ts';
@@ -68,7 +68,7 @@ const rotate = operation({
   tag: TAG,
   summary: 'Rotate the keys that sign webhooks',
   description:
-    'Publishes a new pair of keys, which signs after the overlap; the earlier pair remains ' +
+    'Publishes a new pair of keys, which signs after the overlap. The earlier pair remains ' +
     'published for the same time after that. Returns the published keys of the environment. ' +
     'Returns CONFLICT while a rotation is in progress.',
   auth: 'operator',

@@ -36,7 +36,7 @@ const EndpointHealth = named(
       }),
       oldestPendingAt: Type.Optional(time('Time of the oldest pending event.')),
       lastSuccessAt: Type.Optional(
-        time('Time of the last successful attempt among the last 200; absent if none succeeded.'),
+        time('Time of the last successful attempt among the last 200. Absent if none succeeded.'),
       ),
     }),
     WebhookEndpoint,

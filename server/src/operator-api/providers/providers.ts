@@ -137,7 +137,7 @@ const rotate = operation({
   summary: 'Rotate the signing key for a provider',
   description:
     'Generates a new signing key for calls to the provider, which becomes active after the overlap. ' +
-    'Register its public key with the provider before then; otherwise the provider rejects the calls. ' +
+    'Register its public key with the provider before then. Otherwise the provider rejects the calls. ' +
     'Earlier keys are retired after twice the overlap.',
   commands: ['providers rotate'],
   params: providerParams,

@@ -36,7 +36,7 @@ const DAY = {
   status: oneOf(['OPEN', 'CLOSED'], { description: 'CLOSED: it can no longer change.' }),
   statementId: nullable(
     text(
-      "The provider's ID of the applied statement; null if the day only has corrections of earlier days.",
+      "The provider's ID of the applied statement, or null if the day only has corrections of earlier days.",
     ),
   ),
   statementVersion: Type.Integer({
@@ -54,9 +54,9 @@ const DAY = {
       'Whether the day is balanced and can be closed: the ledger has the closing balance, and no ' +
       'difference is open.',
   }),
-  reconciledAt: nullable(time('Time of the last reconciliation; null before the first.')),
-  closedAt: nullable(time('Time at which the day was closed; null if it is open.')),
-  closedBy: nullable(text('ID of the operator who closed the day; null if it is open.')),
+  reconciledAt: nullable(time('Time of the last reconciliation, or null before the first.')),
+  closedAt: nullable(time('Time at which the day was closed, or null if it is open.')),
+  closedBy: nullable(text('ID of the operator who closed the day, or null if it is open.')),
 };
 
 export const ProviderDay = named(
@@ -73,7 +73,7 @@ export const StatementRequest = named(
       day: DateOnly,
       requested: Type.Boolean({
         description:
-          'Whether the job requests the statement; otherwise it uses the statements already received.',
+          'Whether the job requests the statement. Otherwise it uses the statements already received.',
       }),
     },
     { description: 'The job that reconciles a day.' },
@@ -88,10 +88,10 @@ export const StatementSource = named(
       timeZone: text('IANA time zone in which the days of the provider end: `Europe/Berlin`.'),
       feesExpected: Type.Boolean({
         description:
-          'Whether fees of the provider are posted as expenses; otherwise each is a difference.',
+          'Whether fees of the provider are posted as expenses. Otherwise each is a difference.',
       }),
       requestedDay: nullable(
-        text('The last day whose statement was requested; null before the first request.'),
+        text('The last day whose statement was requested, or null before the first request.'),
       ),
     },
     { description: 'Statement settings of a provider.' },
@@ -100,7 +100,7 @@ export const StatementSource = named(
 
 export const DifferenceStatus = oneOf(DIFFERENCE_STATUSES, {
   description:
-    'OPEN: a decision is required. CARRIED: the item is in transit; the difference is reopened if the ' +
+    'OPEN: a decision is required. CARRIED: the item is in transit. The difference is reopened if the ' +
     'next statement does not have it. IN_SUSPENSE: the funds remain in suspense until a later ' +
     'decision. DECIDED: settled by a decision. RESOLVED: its cause no longer exists.',
 });
@@ -121,7 +121,7 @@ export const ReconciliationDecision = oneOf(DECISIONS, {
     '`accountId` or `paymentReference`. RECORD_FEE: posts an expense. OWN_FUNDS: posts funds that the ' +
     'operator sent to the provider or withdrew from it. WRITE_OFF: posts a loss. SUSPENSE: the funds ' +
     'remain in suspense until a later decision. SETTLE, RETURN: settles or returns the transfer. CARRY: ' +
-    'the transfer is in transit. IGNORE: no statement will have the transfer; nothing is posted.',
+    'the transfer is in transit. IGNORE: no statement will have the transfer. Nothing is posted.',
 });
 
 export const Difference = named(
@@ -141,23 +141,23 @@ export const Difference = named(
       detail: text('Description of the difference.'),
       lineId: nullable(
         text(
-          "The provider's ID of the line with the statement version: `E1@1`; null without a line.",
+          "The provider's ID of the line with the statement version: `E1@1`, or null without a line.",
         ),
       ),
-      transactionId: nullable(text('ID of the payment; null if no payment is known.')),
+      transactionId: nullable(text('ID of the payment, or null if no payment is known.')),
       since: time('Time at which the difference was found.'),
       ageHours: nullable(
-        Type.Integer({ description: 'Age in hours; null after the difference is settled.' }),
+        Type.Integer({ description: 'Age in hours, or null after the difference is settled.' }),
       ),
-      ownerId: nullable(text('ID of the responsible operator; null if none is assigned.')),
-      note: nullable(text('Note of an operator; null if there is none.')),
+      ownerId: nullable(text('ID of the responsible operator, or null if none is assigned.')),
+      note: nullable(text('Note of an operator, or null if there is none.')),
       decisions: Type.Array(ReconciliationDecision, {
-        description: 'Allowed decisions; empty after the difference is settled.',
+        description: 'Allowed decisions. Empty after the difference is settled.',
       }),
       decision: nullable(ReconciliationDecision),
-      reason: nullable(text('Reason for the decision; null before a decision.')),
-      decidedBy: nullable(text('ID of the operator who decided; null before a decision.')),
-      decidedAt: nullable(time('Time of the decision; null before a decision.')),
+      reason: nullable(text('Reason for the decision, or null before a decision.')),
+      decidedBy: nullable(text('ID of the operator who decided, or null before a decision.')),
+      decidedAt: nullable(time('Time of the decision, or null before a decision.')),
     },
     { description: 'A difference between a statement of a provider and the ledger.' },
   ),

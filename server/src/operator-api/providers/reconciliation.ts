@@ -79,7 +79,7 @@ const setSource = operation({
     timeZone: optional(text('IANA time zone, such as `Europe/Berlin`.', { maxLength: 64 })),
     feesExpected: optional(
       Type.Boolean({
-        description: 'Whether fees are posted as expenses; otherwise each is a difference.',
+        description: 'Whether fees are posted as expenses. Otherwise each is a difference.',
       }),
     ),
     ...OptionalReason,
@@ -118,7 +118,7 @@ const close = operation({
   path: '/providers/{providerId}/close-day',
   summary: 'Close a day of a provider',
   description:
-    'Closes a balanced day; all earlier days must be closed. The day can then no longer change: a later ' +
+    'Closes a balanced day. All earlier days must be closed. The day can then no longer change: a later ' +
     'correction by the provider becomes a difference of the next open day.',
   commands: ['providers close-day'],
   params: providerParams,
@@ -172,7 +172,7 @@ const assign = operation({
   params: differenceParams,
   body: Type.Object({
     ownerId: optional(
-      nullable(text('ID of the responsible operator; null removes the assignment.')),
+      nullable(text('ID of the responsible operator, or null removes the assignment.')),
     ),
     note: optional(nullable(text('Note without personal data.', { maxLength: 1_000 }))),
     ...OptionalReason,

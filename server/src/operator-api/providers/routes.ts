@@ -140,24 +140,24 @@ const messages = operation({
               'ID that the provider assigned. For an invalid message: a digest of its body.',
             ),
             providerId: text('Name of the provider.'),
-            type: nullable(text('Type of the message; null if it is invalid.')),
+            type: nullable(text('Type of the message, or null if it is invalid.')),
             platformId: nullable(
               text(
-                'ID of the platform of the payment; null if the message belongs to no known payment.',
+                'ID of the platform of the payment, or null if the message belongs to no known payment.',
               ),
             ),
             transactionId: nullable(
-              text('ID of the payment; null if the message belongs to no known payment.'),
+              text('ID of the payment, or null if the message belongs to no known payment.'),
             ),
             result: oneOf(STORED_RESULTS, {
               description:
                 'APPLIED: the message was applied. IGNORED: the state was already recorded. REJECTED: ' +
-                'the message is invalid. CONTRADICTORY: the message contradicts the recorded state; an ' +
+                'the message is invalid. CONTRADICTORY: the message contradicts the recorded state. An ' +
                 'operator must decide.',
             }),
             problem: nullable(
               text(
-                'Problem of the message, such as why it was not applied; null if there is none.',
+                'Problem of the message, such as why it was not applied, or null if there is none.',
               ),
             ),
             receivedAt: time('Time at which the message was received.'),

@@ -72,7 +72,7 @@ export const ProviderItem = named(
         description: 'PAUSED: the provider receives no new transfers.',
       }),
       pauseReason: nullable(
-        text('Reason for the pause; null while the provider is active, or if none was stated.'),
+        text('Reason for the pause, or null while the provider is active, or if none was stated.'),
       ),
       available: Type.Boolean({ description: 'False while calls to the provider fail.' }),
       serves: Type.Array(Type.String(), {
@@ -82,11 +82,11 @@ export const ProviderItem = named(
       }),
       description: text('Base URL of the provider, or a description of the built-in connector.'),
       problem: nullable(
-        text('Reason why the last check failed; null if it succeeded or there was none.'),
+        text('Reason why the last check failed, or null if it succeeded or there was none.'),
       ),
       operations: Type.Array(Type.String(), {
         description:
-          'Operations with which operators report the results of the manual rail; empty for others.',
+          'Operations with which operators report the results of the manual rail. Empty for others.',
       }),
     },
     { description: 'Summary of a provider.' },
@@ -115,7 +115,7 @@ export const Provider = named(
         }),
       ),
       pauseReason: nullable(
-        text('Reason for the pause; null while the provider is active, or if none was stated.'),
+        text('Reason for the pause, or null while the provider is active, or if none was stated.'),
       ),
       statusSince: time('Time of the last pause or resumption, or of the creation.'),
       terms: ProviderTerms,
@@ -128,9 +128,9 @@ export const Provider = named(
           'short time.',
       }),
       capabilities: nullable(Capabilities),
-      checkedAt: nullable(time('Time of the last check; null if there was none.')),
+      checkedAt: nullable(time('Time of the last check, or null if there was none.')),
       problem: nullable(
-        text('Reason why the last check failed; null if it succeeded or there was none.'),
+        text('Reason why the last check failed, or null if it succeeded or there was none.'),
       ),
       ownKeys: Type.Array(Key('A signing key for calls to the provider.'), {
         description: 'Active signing keys of this installation, which the provider must accept.',
@@ -210,7 +210,7 @@ const ExplainedRoute = named(
       sentToday: optional(
         Type.Integer({
           description:
-            'Sum of the transfers to the provider today (UTC) in minor units; 0 without a daily limit.',
+            'Sum of the transfers to the provider today (UTC) in minor units. 0 without a daily limit.',
         }),
       ),
       availableBalance: optional(
@@ -234,16 +234,16 @@ export const TransactionChoices = named(
         kind: nullable(TRANSFER_FIELDS.kind),
         amount: nullable(
           Type.Integer({
-            description: 'Amount in minor units; null for transfers of earlier versions.',
+            description: 'Amount in minor units, or null for transfers of earlier versions.',
           }),
         ),
-        currency: nullable(text('Currency code; null for transfers of earlier versions.')),
-        providerId: nullable(text('Name of the provider; null for the built-in rail.')),
-        routeId: nullable(text('ID of the selected route; null if none was selected.')),
+        currency: nullable(text('Currency code, or null for transfers of earlier versions.')),
+        providerId: nullable(text('Name of the provider, or null for the built-in rail.')),
+        routeId: nullable(text('ID of the selected route, or null if none was selected.')),
         outcome: nullable(
           oneOf(['SETTLED', 'FAILED', 'RETURNED', 'CANCELED'], {
             description:
-              'Latest result that the provider reported; null while the transfer is in progress.',
+              'Latest result that the provider reported, or null while the transfer is in progress.',
           }),
         ),
         chosenAt: time('Time at which the provider was selected.'),
@@ -265,9 +265,9 @@ const HealthWindow = Type.Object(
     minutes: count('Length of the window in minutes: 5, 60 or 1440.'),
     calls: count('Calls that were sent.'),
     errors: count('Calls without a valid response.'),
-    errorRate: rate('`errors` divided by `calls`; null without calls.'),
-    averageMs: nullable(count('Average duration in milliseconds; null without calls.')),
-    maxMs: nullable(count('Longest duration in milliseconds; null without calls.')),
+    errorRate: rate('`errors` divided by `calls`, or null without calls.'),
+    averageMs: nullable(count('Average duration in milliseconds, or null without calls.')),
+    maxMs: nullable(count('Longest duration in milliseconds, or null without calls.')),
     within100Ms: count('Calls of at most 100 ms.'),
     within500Ms: count('Calls of at most 500 ms.'),
     within2000Ms: count('Calls of at most 2 s.'),
@@ -275,10 +275,10 @@ const HealthWindow = Type.Object(
     failed: count('Transfers whose failure was reported in this window.'),
     returned: count('Transfers whose return was reported in this window.'),
     successRate: rate(
-      '`settled` divided by the sum of `settled`, `failed` and `returned`; null if the sum is 0.',
+      '`settled` divided by the sum of `settled`, `failed` and `returned`, or null if the sum is 0.',
     ),
     returnRate: rate(
-      '`returned` divided by the sum of `settled` and `returned`; null if the sum is 0.',
+      '`returned` divided by the sum of `settled` and `returned`, or null if the sum is 0.',
     ),
   },
   { description: 'Calls and results in a window of time, over all server processes.' },
@@ -302,7 +302,9 @@ export const ProviderHealth = named(
           }),
         ),
         pauseReason: nullable(
-          text('Reason for the pause; null while the provider is active, or if none was stated.'),
+          text(
+            'Reason for the pause, or null while the provider is active, or if none was stated.',
+          ),
         ),
         available: Type.Boolean({
           description: 'False while calls of the responding process to the provider fail.',
@@ -320,7 +322,7 @@ export const FileResult = named(
   'ProviderFileResult',
   Type.Object({
     applied: Type.Boolean({
-      description: 'Whether changes were applied; false for a dry run or without changes.',
+      description: 'Whether changes were applied. False for a dry run or without changes.',
     }),
     changes: Type.Array(
       Type.Object({
@@ -343,9 +345,11 @@ export const RouteChoice = named(
   Type.Object(
     {
       providerId: nullable(
-        text('Name of the provider that would execute the transfer; null for the built-in rail.'),
+        text(
+          'Name of the provider that would execute the transfer, or null for the built-in rail.',
+        ),
       ),
-      routeId: nullable(text('ID of the selected route; null if none is selected.')),
+      routeId: nullable(text('ID of the selected route, or null if none is selected.')),
       routes: Type.Array(ExplainedRoute, {
         description: 'All routes in the order of evaluation, each with its verdict.',
       }),

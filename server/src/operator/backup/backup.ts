@@ -32,12 +32,12 @@ export const BACKUP_HELP = `${USAGE}
   restore --from FOLDER --into DATA [--until TIME]
                         restore a backup into a new data folder, without master key and files
   verify --from FOLDER  restore into a temporary folder, open it with the master key, and recount
-                        the books; exit code 1 if they do not balance
+                        the books. Exit code 1 if they do not balance
   verify --restore-command COMMAND --postgres FOLDER --user NAME --database NAME
                         verify a backup of another PostgreSQL: the command restores into
                         $RESTORED, and the folder contains the programs of its version
 
-  --until TIME          recover to this time, such as 2026-11-28T12:00:00Z; without it, to the
+  --until TIME          recover to this time, such as 2026-11-28T12:00:00Z. Without it, to the
                         newest state
   --erasures FILE       verify: also write the list of erasures to this new file
   --work FOLDER         verify: parent of the temporary folder

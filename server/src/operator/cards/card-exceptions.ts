@@ -1,6 +1,6 @@
 // `cards exceptions|resolve`: card payments that were settled with the network although the
 // cardholder's account could not be debited, and the operator's decision about them, also in the
-// sandbox. Refunds for a closed account are listed too, because they need a decision; `suspense
+// sandbox. Refunds for a closed account are listed too, because they need a decision. `suspense
 // return` records that they were sent.
 
 import { formatAmount } from '../../catalog/currencies/money-format.ts';

@@ -133,7 +133,7 @@ describe('cards resolve-debit', () => {
     expect((await leave()).status).toBe(409);
     const { out } = await resolveDebit(paid, 'completed');
     expect(out).toBe(
-      `Funding debit 1 of ${paid.id}, 1.00 USD, is CONFIRMED; the payment is SETTLED.\n`,
+      `Funding debit 1 of ${paid.id}, 1.00 USD, is CONFIRMED. The payment is SETTLED.\n`,
     );
     const settled = { status: 'SETTLED', account: '0 of 0', settled: 100 };
     expect(await paid.readState()).toEqual(settled);
@@ -182,7 +182,7 @@ describe('cards resolve-debit', () => {
     await paid.notify(EXPIRY);
     const { out } = await resolveDebit(paid, 'failed');
     expect(out).toBe(
-      `Funding debit 1 of ${paid.id}, 1.00 USD, is FAILED; the payment is SETTLED.\n`,
+      `Funding debit 1 of ${paid.id}, 1.00 USD, is FAILED. The payment is SETTLED.\n`,
     );
     expect(await paid.readState()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
   });

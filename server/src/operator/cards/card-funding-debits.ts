@@ -1,6 +1,6 @@
 // `cards funding-debits|resolve-debit`: funding debits in progress, which show why a card payment
 // does not settle. The amount remains held until the issuer gives a final response, and blocks
-// closing the account and deleting the customer; without a response an operator records the
+// closing the account and deleting the customer. Without a response an operator records the
 // verified result.
 
 import { endFundingDebit, listFundingDebits } from '../../features/cards/index.ts';

@@ -105,13 +105,13 @@ export const cardVerbs: readonly Verb[] = [
   {
     noun: 'cards',
     verb: 'close',
-    summary: 'Close a card permanently; payments in progress are completed',
+    summary: 'Close a card permanently. Payments in progress are completed',
     flags: {
       ...CARD,
       reason: {
         value: 'TEXT',
         required: true,
-        help: 'Reason, stored with the card; no personal data',
+        help: 'Reason, stored with the card. No personal data',
       },
     },
     positional: 'card',

@@ -9,7 +9,7 @@ import type { Runtime } from '../../runtime/operation/operate.ts';
 import type { CommandArgs } from './flags.ts';
 import type { System, Verb } from './verb.ts';
 
-/** The user of this process; its number if the machine has no name for it. */
+/** The user of this process. Its number if the machine has no name for it. */
 function processUser(): string {
   try {
     return os.userInfo().username;

@@ -1,5 +1,5 @@
 // Comma-separated values according to RFC 4180. A string written by a client or a provider may
-// begin with a character that a spreadsheet interprets as a formula; it is prefixed with an
+// begin with a character that a spreadsheet interprets as a formula. It is prefixed with an
 // apostrophe, which shows it as text. Numbers and ids of the server are not changed, or a negative
 // amount would no longer be a number.
 import { formatAmount } from '../../catalog/currencies/money-format.ts';
@@ -14,7 +14,7 @@ export const serverValue = (value: string | number | bigint | null): string =>
 export const guardedText = (value: string | null): string =>
   value !== null && /^[\s]*[=+\-@＝＋－＠]|^[\t\r\n]/.test(value) ? `'${value}` : (value ?? '');
 
-/** An amount as an exact decimal and in minor units; two cells. */
+/** An amount as an exact decimal and in minor units. Two cells. */
 export function amount(minor: bigint | null, currency: string | null): [string, string] {
   if (minor === null || currency === null) return ['', ''];
   const decimal = formatAmount({ currency, amount: minor }).replaceAll(',', '');

@@ -1,5 +1,5 @@
 // Flags of a verb, as data: one table per verb defines parsing, usage errors and the help text. A
-// switch has a flag for each state, because both states can be set explicitly; `--sca off` and
+// switch has a flag for each state, because both states can be set explicitly. `--sca off` and
 // `--sca=off` are equal to its off flag.
 import { parseArgs } from 'node:util';
 import { nearest } from '../../kernel/nearest.ts';
@@ -95,7 +95,7 @@ function proposalFor({ code }: NodeJS.ErrnoException, problem: string, flags: Fl
   if (code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION' || option === '') return '';
   const names = [...Object.keys(optionsOf(flags)), 'version'].map((name) => `--${name}`);
   const intended = nearest(option, names);
-  return intended === undefined ? '' : `; nearest match: ${intended}`;
+  return intended === undefined ? '' : `. Nearest match: ${intended}`;
 }
 
 function read(flags: Flags, argv: readonly string[]): { values: Values; positionals: string[] } {
@@ -147,7 +147,7 @@ export interface Parsed {
 
 /**
  * Parses the arguments after a verb. `positional` names the flag of an argument without a dash.
- * Throws a usage error; with --help only the syntax is validated.
+ * Throws a usage error. With --help only the syntax is validated.
  */
 export function parse(
   flags: Flags,

@@ -14,7 +14,7 @@ export function limitIn(args: CommandArgs): number {
   throw usageError(`--limit must be a number from 1 to ${MAX_ROWS}`);
 }
 
-/** Names and values on one line; nested values as JSON. */
+/** Names and values on one line. Nested values as JSON. */
 export const inline = (details: Record<string, unknown>): string =>
   Object.entries(details)
     .filter(([, value]) => value !== null && value !== undefined)

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 /**
- * Writes to a new file that only its owner can read; throws if the file exists. An incomplete file
+ * Writes to a new file that only its owner can read. Throws if the file exists. An incomplete file
  * is removed.
  */
 export async function writeNew(

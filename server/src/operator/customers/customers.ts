@@ -1,6 +1,6 @@
 // `customers find|export|erase|erasures`: the rights of data subjects. Customers can be found by
 // personal data, receive all data held about them, and be erased after their platform has deleted
-// them. A search returns ids only; further data requires an export.
+// them. A search returns ids only. Further data requires an export.
 
 import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
@@ -39,7 +39,7 @@ function searchOf(args: CommandArgs): [SearchField, string] {
 
 async function find(system: System, args: CommandArgs): Promise<Output> {
   const [field, value] = searchOf(args);
-  // With another master key the search would return no match; this reports the mismatch.
+  // With another master key the search would return no match. This reports the mismatch.
   await checkSigningKeys(system.runtime);
   const { data: json } = await findCustomers(system.runtime, {
     by: field,
@@ -175,10 +175,10 @@ export const customerVerbs: readonly Verb[] = [
   {
     noun: 'customers',
     verb: 'erase',
-    summary: 'Erase the personal data of a deleted customer; the ledger is unchanged',
+    summary: 'Erase the personal data of a deleted customer. The ledger is unchanged',
     flags: {
       ...CUSTOMER,
-      yes: { off: 'no', help: 'Confirm; an erasure cannot be undone' },
+      yes: { off: 'no', help: 'Confirm. An erasure cannot be undone' },
       by: { value: 'NAME', help: 'Actor (operator)' },
       reason: { value: 'TEXT', help: 'Reason, stored with the erasure' },
     },
@@ -188,10 +188,10 @@ export const customerVerbs: readonly Verb[] = [
   {
     noun: 'customers',
     verb: 'erasures repeat',
-    summary: 'Repeat the erasures of a list after a restore; exit code 1 if one is rejected',
+    summary: 'Repeat the erasures of a list after a restore. Exit code 1 if one is rejected',
     flags: {
       file: { value: 'FILE', required: true, help: 'Output of customers erasures --json' },
-      yes: { off: 'no', help: 'Confirm; an erasure cannot be undone' },
+      yes: { off: 'no', help: 'Confirm. An erasure cannot be undone' },
     },
     positional: 'file',
     run: repeatList,

@@ -1,5 +1,5 @@
 // `documents list|save`: documents submitted about a customer, for the reviewer. The platform API
-// never returns a file; `save` decrypts it into a new file that only the reviewer may read.
+// never returns a file. `save` decrypts it into a new file that only the reviewer may read.
 
 import { listDocumentsForReview, openDocument } from '../../features/customers/documents/index.ts';
 import { type CommandArgs, usageError } from '../cli/flags.ts';
@@ -52,7 +52,7 @@ export const documentVerbs: readonly Verb[] = [
     verb: 'list',
     summary: 'List documents of a customer or one beneficial owner, oldest first',
     flags: {
-      customer: { value: 'CUSTOMER', help: 'Filter by customer; includes its beneficial owners' },
+      customer: { value: 'CUSTOMER', help: 'Filter by customer. Includes its beneficial owners' },
       holder: { value: 'HOLDER', help: 'Filter by one customer or beneficial owner' },
     },
     positional: 'customer',
@@ -64,7 +64,7 @@ export const documentVerbs: readonly Verb[] = [
     summary: 'Write the file of a document to a new file, for review',
     flags: {
       document: { value: 'DOCUMENT', required: true, help: 'ID of the document' },
-      to: { value: 'FILE', required: true, help: 'New file; an existing file is not overwritten' },
+      to: { value: 'FILE', required: true, help: 'New file. An existing file is not overwritten' },
     },
     positional: 'document',
     run: save,

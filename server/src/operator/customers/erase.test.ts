@@ -1,5 +1,5 @@
 // An erasure checked against the whole database: a customer with a unique name, address and numbers
-// in every field; afterwards no column of any table contains one of them.
+// in every field. Afterwards no column of any table contains one of them.
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -107,7 +107,7 @@ export const externalAccountVerbs: readonly Verb[] = [
   statusVerb(
     'check',
     'check',
-    'Start a check of a bank account; no payouts until it passes (PENDING)',
+    'Start a check of a bank account. No payouts until it passes (PENDING)',
   ),
   statusVerb('review', 'review', 'Put an account under review (UNDER_REVIEW)'),
   statusVerb('clear', 'pass', 'Record that a check or review passed (ACTIVE)'),

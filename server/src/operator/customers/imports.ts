@@ -1,5 +1,5 @@
 // `imports list|show`: customer imports of platforms, their progress, and the errors of their rows.
-// The API returns the first errors; `show --errors` prints all of them as CSV.
+// The API returns the first errors. `show --errors` prints all of them as CSV.
 import {
   type ImportErrorLine,
   importDetails,

@@ -1,4 +1,4 @@
-// `messages list|show`: messages to people and their delivery status. The sandbox sends no messages;
+// `messages list|show`: messages to people and their delivery status. The sandbox sends no messages.
 // `show` prints their codes for tests. The list contains no personal data, so it needs no master key.
 import {
   MESSAGE_STATUSES,
@@ -68,7 +68,7 @@ export const messageVerbs: readonly Verb[] = [
   {
     noun: 'messages',
     verb: 'show',
-    summary: 'Show a message; content is deleted after sending, except in the sandbox',
+    summary: 'Show a message. Content is deleted after sending, except in the sandbox',
     flags: { message: { value: 'MESSAGE', required: true, help: 'ID of the message' } },
     positional: 'message',
     run: show,

@@ -1,5 +1,5 @@
 // `verifications list|show|approve|reject|hold`: manual identity verification, without an identity
-// service. Findings are given as arguments; all data for the review is printed, personal data
+// service. Findings are given as arguments. All data for the review is printed, personal data
 // included.
 import {
   FINDING_TYPES,
@@ -44,7 +44,7 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
   return { json, text };
 }
 
-/** Names and values, one per line; nested values by their path. */
+/** Names and values, one per line. Nested values by their path. */
 const lines = (value: unknown, path: string): [string, string][] =>
   typeof value === 'object' && value !== null
     ? Object.entries(value).flatMap(([name, inner]) =>
@@ -105,7 +105,7 @@ const FINDINGS: Flags = {
     value: 'TYPE[@RESOURCE][#FIELD],…',
     list: true,
     help:
-      'Finding about the customer, or about another resource if named; ' +
+      'Finding about the customer, or about another resource if named. ' +
       `${typesAbout('field').join(' and ')} need a field, findings about documents the document`,
   },
   reason: {

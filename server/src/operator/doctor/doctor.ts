@@ -127,7 +127,7 @@ async function databaseFindings(config: Config): Promise<Finding[]> {
   try {
     if (config.databaseUrl) return await checkDatabase(config, config.databaseUrl);
     if (!fs.existsSync(path.join(config.dataDir, 'postgres'))) {
-      return [passed('database', 'There is no database yet; the first start creates it.')];
+      return [passed('database', 'There is no database yet. The first start creates it.')];
     }
     return await withEmbedded({ dir: config.dataDir, random }, (url) => checkDatabase(config, url));
   } catch (error) {

@@ -1,5 +1,5 @@
 // `jobs list|show|retry|cancel`: jobs that are queued, running or dead. A dead job keeps its last
-// error until an operator decides: a retry resets its attempts; a cancellation removes it and is
+// error until an operator decides: a retry resets its attempts. A cancellation removes it and is
 // recorded with its reason. Inputs may hold personal data, so only the ids in them are shown.
 import {
   cancelJob,
@@ -88,7 +88,7 @@ export const jobVerbs: readonly Verb[] = [
   {
     noun: 'jobs',
     verb: 'list',
-    summary: 'List jobs by due time; dead jobs by time of failure',
+    summary: 'List jobs by due time. Dead jobs by time of failure',
     flags: {
       state: {
         value: 'STATE',
@@ -115,11 +115,11 @@ export const jobVerbs: readonly Verb[] = [
     summary: 'Run a failed job again now, or all dead jobs of a kind',
     flags: {
       job: JOB,
-      kind: { value: 'KIND', help: 'Retry all jobs of this kind; with --state dead' },
+      kind: { value: 'KIND', help: 'Retry all jobs of this kind. With --state dead' },
       state: {
         value: 'STATE',
         choices: ['dead'],
-        help: 'State of the jobs to retry; required with --kind',
+        help: 'State of the jobs to retry. Required with --kind',
       },
     },
     positional: 'job',
@@ -128,13 +128,13 @@ export const jobVerbs: readonly Verb[] = [
   {
     noun: 'jobs',
     verb: 'cancel',
-    summary: 'Remove a job permanently; prints its pending effect',
+    summary: 'Remove a job permanently. Prints its pending effect',
     flags: {
       job: { ...JOB, required: true },
       reason: {
         value: 'TEXT',
         required: true,
-        help: 'Reason, stored with the job; no personal data',
+        help: 'Reason, stored with the job. No personal data',
       },
     },
     positional: 'job',

@@ -119,7 +119,7 @@ describe('the export', () => {
       expect(BigInt(row.credits_minor!) - BigInt(row.debits_minor!)).toBe(
         netPostings.get(balanceKey) ?? 0n,
       );
-      // Each day opens with the closing balance of the day before; the first day opens at zero.
+      // Each day opens with the closing balance of the day before. The first day opens at zero.
       expect(BigInt(row.opening_minor!)).toBe(closing.get(row.account as string) ?? 0n);
       closing.set(row.account as string, BigInt(row.closing_minor!));
       netPostings.delete(balanceKey);

@@ -89,7 +89,7 @@ const POSTING_HEAD = [
   ...['debit_account', 'credit_account', 'currency', 'amount', 'minor'],
 ];
 
-/** Only POSTED changes a balance; HELD and VOIDED change the held amount. */
+/** Only POSTED changes a balance. HELD and VOIDED change the held amount. */
 const EFFECT: Readonly<Record<string, string>> = {
   posted: 'POSTED',
   post: 'POSTED',

@@ -68,7 +68,7 @@ export const ledgerVerbs: readonly Verb[] = [
   {
     noun: 'ledger',
     verb: 'verify',
-    summary: 'Recompute every balance from the transfers; exit code 1 on a difference',
+    summary: 'Recompute every balance from the transfers. Exit code 1 on a difference',
     flags: {},
     run: verify,
   },

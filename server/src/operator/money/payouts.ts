@@ -1,5 +1,5 @@
 // `payouts …`: manual rail transfers. The list shows the transfers to pay out, debit or refund, with
-// account details; the other verbs record the results.
+// account details. The other verbs record the results.
 import type { FailureReason } from '../../connectors/ports/index.ts';
 import { RECALL_CAUSES, type RecallCause } from '../../connectors/ports/rail.ts';
 import {
@@ -139,7 +139,7 @@ export const payoutVerbs: readonly Verb[] = [
       ...REASON,
       refundable: {
         off: 'not-refundable',
-        help: 'Whether the funds can be refunded (yes); otherwise they go to suspense',
+        help: 'Whether the funds can be refunded (yes). Otherwise they go to suspense',
       },
     },
     fail,

@@ -1,5 +1,5 @@
 // `stablecoins operations|end`: mints and burns of platforms, to investigate delays. A submitted
-// operation waits for its provider without a limit; if the provider never responds, an operator
+// operation waits for its provider without a limit. If the provider never responds, an operator
 // records the verified result.
 
 import {

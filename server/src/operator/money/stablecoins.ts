@@ -1,5 +1,5 @@
 // `stablecoins list|history|approve|reject|disable`: the stablecoins that the service may use in
-// its own accounts and payments. A platform requests, the operator decides; every decision is kept
+// its own accounts and payments. A platform requests, the operator decides. Every decision is kept
 // with its reason.
 
 import {
@@ -78,7 +78,7 @@ export const stablecoinVerbs: readonly Verb[] = [
   {
     noun: 'stablecoins',
     verb: 'list',
-    summary: 'List stablecoins, oldest first; PENDING_APPROVAL needs a decision',
+    summary: 'List stablecoins, oldest first. PENDING_APPROVAL needs a decision',
     flags: {
       platform: { value: 'PLATFORM', help: 'Filter by platform' },
       status: {
@@ -107,6 +107,6 @@ export const stablecoinVerbs: readonly Verb[] = [
       actionsOutput((await stablecoinHistory(runtime, args.required('stablecoin'))).data),
   },
   decision('approve', 'Approve the use of a stablecoin, once provisioned (ENABLING)'),
-  decision('reject', "Reject a platform's request; it may request again (NOT_ENABLED)"),
+  decision('reject', "Reject a platform's request. It may request again (NOT_ENABLED)"),
   decision('disable', 'Disable a stablecoin (DISABLED)'),
 ];

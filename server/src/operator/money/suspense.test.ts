@@ -1,5 +1,5 @@
 // Suspense items and an operator's decisions: failed refunds of balances and of external funds, in
-// the sandbox and in production; and shortfalls after a bank recalled a debit.
+// the sandbox and in production, and shortfalls after a bank recalled a debit.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { expectBalancedBooks } from '../../../test/kit/app/books.ts';
 import {
@@ -289,7 +289,7 @@ describe('a recalled debit of a payment', () => {
       await service.runJson('accounts', 'close', id);
   });
 
-  /** A payment funded by a debit of 50.00 USD; no account can cover it. */
+  /** A payment funded by a debit of 50.00 USD. No account can cover it. */
   async function createDebit(): Promise<string> {
     const from = await createExternalAccount(service.app, person.id, 'USD', '000', service.as);
     const body = quoteBody(from.id, to, 50_00, { immediatelyExecute: true });

@@ -102,7 +102,7 @@ const REASON: Flags = {
   reason: {
     value: 'TEXT',
     required: true,
-    help: 'Reason, stored in the audit log; no personal data',
+    help: 'Reason, stored in the audit log. No personal data',
   },
 };
 const FILTERS: Flags = {
@@ -151,7 +151,7 @@ export const agentVerbs: readonly Verb[] = [
     verb: 'audit',
     summary: 'List the audit log of agents, newest first',
     flags: {
-      agent: { value: 'AGENT', help: 'Filter by agent; one of the three is required' },
+      agent: { value: 'AGENT', help: 'Filter by agent. One of the three is required' },
       platform: { value: 'PLATFORM', help: 'Filter by platform' },
       customer: { value: 'CUSTOMER', help: 'Filter by customer' },
       since: { value: 'TIME', help: 'Start day or time (all)' },

@@ -96,7 +96,7 @@ export const cardProgramVerbs: readonly Verb[] = [
       'frame-origins': {
         value: 'ORIGIN,ORIGIN',
         list: true,
-        help: 'Origins that may frame the page with a number; the complete list, or none (none)',
+        help: 'Origins that may frame the page with a number. The complete list, or none (none)',
       },
     },
     positional: 'platform',

@@ -76,7 +76,7 @@ export const dataKeyVerbs: readonly Verb[] = [
   {
     noun: 'keys',
     verb: 'rotate',
-    summary: 'Seal all stored secrets with a new key; continues an interrupted rotation',
+    summary: 'Seal all stored secrets with a new key. Continues an interrupted rotation',
     flags: {
       'new-master-key-file': {
         value: 'FILE',

@@ -89,7 +89,7 @@ export const webhookKeyVerbs: readonly Verb[] = [
       'overlap-hours': {
         value: 'HOURS',
         help:
-          'Hours until the new keys sign; the old keys remain published for the same time ' +
+          'Hours until the new keys sign. The old keys remain published for the same time ' +
           `after that (${DEFAULT_OVERLAP_HOURS})`,
       },
     },

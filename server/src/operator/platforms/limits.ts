@@ -1,5 +1,5 @@
 // `platform limits|set-limit|remove-limit`: maximum amounts of a platform per payment and per day.
-// A limit applies to a currency, or to a currency converted to another; all applicable limits are
+// A limit applies to a currency, or to a currency converted to another. All applicable limits are
 // enforced. Amounts are decimals such as 10000.00, because minor units could be entered wrong by a
 // factor of one hundred.
 

@@ -8,17 +8,17 @@ import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';
 export const PASSKEY_FLAGS: Flags = {
   'passkey-rp-id': {
     value: 'example.com',
-    help: 'Relying party ID of its passkeys; those of another site are removed',
+    help: 'Relying party ID of its passkeys. Those of another site are removed',
   },
   'passkey-origins': {
     value: 'ORIGIN,ORIGIN',
     list: true,
-    help: 'Pages and apps that use them; the complete list',
+    help: 'Pages and apps that use them. The complete list',
   },
 };
 
 /**
- * Applies the flags to the current site; each flag is optional. Throws a usage error for
+ * Applies the flags to the current site. Each flag is optional. Throws a usage error for
  * a site that browsers or apps would reject.
  */
 export function passkeySiteIn(

@@ -53,7 +53,7 @@ const SETTINGS: Flags = {
   currencies: {
     value: 'USD,EUR',
     list: true,
-    help: 'Currencies of its customers; the complete list',
+    help: 'Currencies of its customers. The complete list',
   },
 };
 
@@ -104,7 +104,7 @@ function outputOf(json: PlatformSettings): Output {
   return { json, text };
 }
 
-/** The id of the platform in `--platform`; undefined if it does not exist. */
+/** The id of the platform in `--platform`, or undefined if it does not exist. */
 export async function platformIn(
   { runtime }: System,
   args: CommandArgs,
@@ -186,7 +186,7 @@ async function list({ runtime }: System): Promise<Output> {
   return { json, text };
 }
 
-/** Maximum payments of one customer per hour; 0 for no limit. */
+/** Maximum payments of one customer per hour. 0 for no limit. */
 function hourlyIn(args: CommandArgs): number | null | undefined {
   const text = args.text('hourly-payments');
   if (text === undefined) return undefined;
@@ -196,7 +196,7 @@ function hourlyIn(args: CommandArgs): number | null | undefined {
   return Number(text) || null;
 }
 
-/** How often wallets return PROCESSING; sandbox only. */
+/** How often wallets return PROCESSING. Sandbox only. */
 function pollsIn(args: CommandArgs, environment: Mode): number | undefined {
   const text = args.text('wallet-processing');
   if (text === undefined) return undefined;
@@ -289,11 +289,11 @@ export const platformVerbs: readonly Verb[] = [
       ...SETTINGS,
       'brand-color': {
         value: '#RRGGBB',
-        help: 'Color of hosted pages, darkened or lightened for contrast; or default (default)',
+        help: 'Color of hosted pages, darkened or lightened for contrast, or default (default)',
       },
       'hourly-payments': {
         value: 'N',
-        help: 'Maximum payments per customer and hour; 0 for no limit (0)',
+        help: 'Maximum payments per customer and hour. 0 for no limit (0)',
       },
       'wallet-processing': {
         value: 'N',

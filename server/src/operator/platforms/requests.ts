@@ -83,7 +83,7 @@ function endIn(args: CommandArgs, now: number): number | null {
     throw usageError('--until takes a time such as 2026-03-01T00:00:00Z, or off');
   }
   if (time <= now)
-    throw usageError('--until must be in the future; use off to end the retention now');
+    throw usageError('--until must be in the future. Use off to end the retention now');
   return time;
 }
 
@@ -112,7 +112,7 @@ export const requestVerbs: readonly Verb[] = [
       until: {
         value: 'TIME',
         required: true,
-        help: 'Time at which retention ends, such as 2026-03-01T00:00:00Z; or off to end it now',
+        help: 'Time at which retention ends, such as 2026-03-01T00:00:00Z, or off to end it now',
       },
     },
     positional: 'platform',

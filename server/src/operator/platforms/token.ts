@@ -1,5 +1,5 @@
 // `token create|list|revoke`: credentials of any platform. An operator may revoke every token,
-// including the last one; a running server accepts it for at most two more seconds.
+// including the last one. A running server accepts it for at most two more seconds.
 import {
   createPlatformToken,
   listPlatformTokens,
@@ -53,7 +53,7 @@ export const tokenVerbs: readonly Verb[] = [
   {
     noun: 'token',
     verb: 'create',
-    summary: 'Create a token; its secret is shown only once',
+    summary: 'Create a token. Its secret is shown only once',
     flags: {
       platform: { value: 'PLATFORM', required: true, help: 'ID of the platform' },
       permissions: {
@@ -71,7 +71,7 @@ export const tokenVerbs: readonly Verb[] = [
   {
     noun: 'token',
     verb: 'list',
-    summary: 'List tokens, oldest first; secrets are never shown',
+    summary: 'List tokens, oldest first. Secrets are never shown',
     flags: { platform: { value: 'PLATFORM', help: 'Filter by platform' } },
     positional: 'platform',
     run: list,

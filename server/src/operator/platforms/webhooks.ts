@@ -1,5 +1,5 @@
 // `webhooks pending|attempts|dropped|resend`: deliveries of all platforms in the format of the API,
-// and sending events again. The server retries for a week; discarded events are listed for the
+// and sending events again. The server retries for a week. Discarded events are listed for the
 // operator.
 import {
   deliveriesOfEvent,
@@ -112,7 +112,7 @@ export const webhookVerbs: readonly Verb[] = [
       ...EVENT,
       endpoint: {
         value: 'ENDPOINT',
-        help: 'Only to this endpoint; default: all that receive its type',
+        help: 'Only to this endpoint. Default: all that receive its type',
       },
     },
     positional: 'event',

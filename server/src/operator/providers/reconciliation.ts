@@ -226,7 +226,7 @@ export const reconciliationVerbs: readonly Verb[] = [
       status: {
         value: 'STATUS',
         choices: DIFFERENCE_STATUSES,
-        help: 'Only this status; the default is OPEN',
+        help: 'Only this status. The default is OPEN',
       },
       kind: { value: 'KIND', choices: DIFFERENCE_KINDS, help: 'Only this kind' },
       owner: { value: 'OPERATOR', help: 'Only differences that are assigned to this operator' },

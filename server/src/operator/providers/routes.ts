@@ -205,7 +205,7 @@ export const providerRouteVerbs: readonly Verb[] = [
       'min-amount': { value: 'AMOUNT', help: 'Minimum amount, in minor units' },
       'max-amount': {
         value: 'AMOUNT',
-        help: 'Maximum amount, in minor units; for cards, the maximum approved by the provider alone (0)',
+        help: 'Maximum amount, in minor units. For cards, the maximum approved by the provider alone (0)',
       },
       country: { value: 'COUNTRY', help: 'Only accounts in this country, such as DE (all)' },
       'cost-fixed': { value: 'AMOUNT', help: 'Cost of a transfer in minor units (0)' },

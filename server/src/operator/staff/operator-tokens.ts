@@ -61,7 +61,7 @@ export const operatorTokenVerbs: readonly Verb[] = [
   {
     noun: 'operator-token',
     verb: 'create',
-    summary: 'Create a token of the operator API; its secret is shown only once',
+    summary: 'Create a token of the operator API. Its secret is shown only once',
     flags: {
       name: { value: 'NAME', required: true, help: 'Display name' },
       // `--roles` is a setting of the server.

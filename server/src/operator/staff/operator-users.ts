@@ -1,5 +1,5 @@
 // `operator-user create|list|update|recover`: users of the operator API. The command needs no approval by
-// a second person; its audit records name the command.
+// a second person. Its audit records name the command.
 import { ROLE_NAMES, type RoleName } from '../../features/staff/roles/index.ts';
 import {
   createOperatorUser,
@@ -84,7 +84,7 @@ export const operatorUserVerbs: readonly Verb[] = [
   {
     noun: 'operator-user',
     verb: 'create',
-    summary: 'Create a user of the operator API; the enrollment link is shown only once',
+    summary: 'Create a user of the operator API. The enrollment link is shown only once',
     flags: {
       name: { value: 'NAME', required: true, help: 'Name of the person' },
       email: { value: 'EMAIL', required: true, help: 'E-mail address of the person' },

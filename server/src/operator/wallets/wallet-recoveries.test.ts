@@ -308,7 +308,7 @@ describe('wallet authorizations', () => {
       ...{ operation: 'updateInternalAccount', subject: accountId },
       ...{ sessionId: bySms.session.id, publicKey: bySms.publicKey },
     });
-    // By its own key, for the new session; and with the session that it opened.
+    // By its own key, for the new session, and with the session that it opened.
     const operations = all.map(({ operation }: { operation: string }) => operation);
     expect([...operations].sort()).toEqual([
       ...['createAuthCredential', 'updateInternalAccount'],

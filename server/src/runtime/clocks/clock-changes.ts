@@ -9,7 +9,7 @@ import { type ClockRow, sandboxClocks } from './clock-table.ts';
 
 type Writer = Pick<Database, 'query'>;
 
-/** Longer than the jobs of one instant run; each step renews the lease. */
+/** Longer than the jobs of one instant run. Each step renews the lease. */
 const LEASE_MS = 40_000;
 
 const COLUMNS = sandboxClocks.columnNames.join(', ');
@@ -23,7 +23,7 @@ const HOLD = `insert into sandbox_clocks as c
   where c.held_until is null or c.held_until <= $2
   returning ${COLUMNS}`;
 
-/** Stops the clock for a change; undefined while another change is in progress. */
+/** Stops the clock for a change, or undefined while another change is in progress. */
 export async function holdClock(
   db: Writer,
   { platformId, holder, realTime }: { platformId: string; holder: string; realTime: Time },
@@ -38,7 +38,7 @@ const BEGIN = `insert into sandbox_clocks
 
 /**
  * Creates the clock of a platform without data, stopped at `at`, which may be in the past, and holds
- * it for a change; undefined if the platform already has a clock.
+ * it for a change, or undefined if the platform already has a clock.
  */
 export async function beginClock(
   db: Writer,

@@ -8,13 +8,13 @@ import { col, type RowOf, table } from '../db/table.ts';
 export const sandboxClocks = table('sandbox_clocks', {
   /** Id of the platform. */
   id: col.text,
-  /** The instant at which it is stopped; null while it runs. */
+  /** The instant at which it is stopped, or null while it runs. */
   stands_at: col.time.null,
   /** While it runs: the offset to real time in milliseconds. */
   offset_ms: col.int8,
   /** Whether it stays stopped after the latest change. */
   frozen: col.bool,
-  /** Target of the latest change; null once it was reached. */
+  /** Target of the latest change, or null once it was reached. */
   target: col.time.null,
   /** The change in progress, and its lease in real time. */
   holder: col.text.null,
@@ -26,7 +26,7 @@ export const sandboxClocks = table('sandbox_clocks', {
 export type ClockRow = RowOf<typeof sandboxClocks>;
 
 /**
- * SQL: the time of a platform, whose row is `c` if it has its own clock; `$1` is real time.
+ * SQL: the time of a platform, whose row is `c` if it has its own clock. `$1` is real time.
  */
 export const CLOCK = `coalesce(c.stands_at,
     $1::timestamptz + coalesce(c.offset_ms, 0) * interval '1 ms')`;

@@ -1,6 +1,6 @@
-// The time of each platform. Production platforms follow real time; a sandbox platform may have a
+// The time of each platform. Production platforms follow real time. A sandbox platform may have a
 // separate clock (`sandbox_clocks`). A process caches a clock for `FRESH_MS`, measured from the start
-// of the read; a change of a clock is acknowledged after that time, so that no process uses the
+// of the read. A change of a clock is acknowledged after that time, so that no process uses the
 // previous time afterwards.
 import type { Caller } from '../../kernel/caller.ts';
 import type { Effects, Time } from '../../kernel/effects.ts';
@@ -18,11 +18,11 @@ export interface PlatformTime {
   ownClock: boolean;
 }
 
-/** The owner determines the clock; a job does not state its environment. */
+/** The owner determines the clock. A job does not state its environment. */
 type Owner = Pick<Caller, 'platformId'> & Partial<Pick<Caller, 'environment'>>;
 
 export interface Clocks {
-  /** The time of a platform; a promise if its clock must be read. */
+  /** The time of a platform. A promise if its clock must be read. */
   timeOf(owner: Owner): PlatformTime | Promise<PlatformTime>;
   /** The time of a platform. */
   nowOf(owner: Owner): Promise<Time>;

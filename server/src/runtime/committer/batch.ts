@@ -23,7 +23,7 @@ import {
   updateOf,
 } from './statements.ts';
 
-/** Compares tables; the order is the same in every process. */
+/** Compares tables. The order is the same in every process. */
 export type TableOrder = (a: Table, b: Table) => number;
 
 /** Orders the named tables first, in that order, and all others by name. */
@@ -70,7 +70,7 @@ function collect(sets: readonly ChangeSet[], order: TableOrder): ByTable {
 }
 
 /**
- * The rows to lock, as parameters of `lockAndMatch` and `readVersions`; each row and version once.
+ * The rows to lock, as parameters of `lockAndMatch` and `readVersions`. Each row and version once.
  */
 function locks({ updates, removes, requires }: Work): unknown[][] {
   const requiredRows = new Map<string, Versioned>();
@@ -128,7 +128,7 @@ function partition<T>(all: readonly T[], matches: (each: T) => boolean): [T[], T
   return groups;
 }
 
-/** All writes of the change sets, for one transaction; undefined if they need validation first. */
+/** All writes of the change sets, for one transaction, or undefined if they need validation first. */
 export function batchWrites(
   sets: readonly ChangeSet[],
   { order, enqueue }: BatchFormat,
@@ -149,9 +149,9 @@ export function batchWrites(
   ];
 }
 
-/** State that validation reads; updated as change sets are accepted. */
+/** State that validation reads. Updated as change sets are accepted. */
 interface BatchState {
-  /** Version by table and id; null for a missing row. */
+  /** Version by table and id, or null for a missing row. */
   versions: Map<Table, Map<string, number | null>>;
   /** Existing client-chosen keys, by table. */
   existing: Map<Table, Set<string>>;
@@ -189,7 +189,7 @@ export function batchReads(sets: readonly ChangeSet[], order: TableOrder) {
   ];
   return {
     bounds: items.map((each) => each.bound),
-    /** One result for each change set, in order; undefined if it is valid. */
+    /** One result for each change set, in order, or undefined if it is valid. */
     validate(responses: readonly TextRow[][]): (Rejection | undefined)[] {
       const state: BatchState = {
         versions: new Map(),

@@ -1,5 +1,5 @@
 // The result of an operation: rows to insert, update, remove or require, ledger transfers, freezes of
-// ledger accounts, and events. Plain data; the committer validates it and writes all of it or none.
+// ledger accounts, and events. Plain data. The committer validates it and writes all of it or none.
 import type { Time } from '../../kernel/effects.ts';
 import type { FreezeRow, LedgerRejection, TransferRow } from '../../ledger/transfer.ts';
 import type { Table } from '../db/table.ts';
@@ -7,7 +7,7 @@ import type { Table } from '../db/table.ts';
 export type Row = Record<string, unknown>;
 
 /**
- * A change of a row as read at `version`; `row` is the complete new row, still with the old version.
+ * A change of a row as read at `version`. `row` is the complete new row, still with the old version.
  */
 export interface Update {
   table: Table;
@@ -16,7 +16,7 @@ export interface Update {
   /** The row as it was read, for the audit of operators. */
   before?: Row;
   row: Row;
-  /** Columns that may differ from the row as read; only these are written. */
+  /** Columns that may differ from the row as read. Only these are written. */
   changed: ReadonlySet<string>;
 }
 
@@ -44,11 +44,11 @@ export interface EventRow {
   /** Id of the resource the event is about. */
   subject: string;
   /**
-   * The resource as stored JSON text; with `base_id` only the fields that differ from that event's
+   * The resource as stored JSON text. With `base_id` only the fields that differ from that event's
    * data.
    */
   data: string;
-  /** An earlier event about the same resource; absent if `data` is complete. */
+  /** An earlier event about the same resource. Absent if `data` is complete. */
   base_id?: string | null;
   /** Identifies the version of the resource's row that alone determines `data`, if there is one. */
   version?: string;
@@ -56,9 +56,9 @@ export interface EventRow {
   created_at: Time;
   /** Whether it is delivered to the webhook endpoint of its platform. */
   delivered: boolean;
-  /** The customer whose data key seals `data`; absent if `data` is in clear text. */
+  /** The customer whose data key seals `data`. Absent if `data` is in clear text. */
   sealed_for?: string | null;
-  /** `customerKeyOf` the customer that the event is about; absent if there is none. */
+  /** `customerKeyOf` the customer that the event is about. Absent if there is none. */
   customer_key?: number | null;
 }
 

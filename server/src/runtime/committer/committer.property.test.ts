@@ -51,13 +51,13 @@ create trigger log_account after update on ledger_accounts
 const setLog = table('set_log', { id: col.text });
 
 const ROWS = 4;
-/** The third starts empty, so that empty accounts occur; the last is a system account. */
+/** The third starts empty, so that empty accounts occur. The last is a system account. */
 const FLOORS = [0n, 0n, -30n, 0n, null];
 const STARTS = [100n, 100n, 100n, 0n, 100n];
 const WORKERS = 24;
 
 /**
- * One change set to generate, in small numbers; their meaning depends on the state when it runs.
+ * One change set to generate, in small numbers. Their meaning depends on the state when it runs.
  */
 interface Spec {
   updates: number[];
@@ -118,7 +118,7 @@ beforeAll(async () => {
   sample = await createSample();
   await sample.sql(ORDER);
   db = openDatabase({ url: sample.url });
-  // Two committers represent two processes; small batches cause more conflicts.
+  // Two committers represent two processes. Small batches cause more conflicts.
   committers = [8, 32].map((max) =>
     createCommitter({ connect: () => connectLane(sample.url), max, min: 4 }),
   );
@@ -158,7 +158,7 @@ async function build(run: Run, id: string, input: Spec): Promise<ChangeSet> {
       step: String(i),
       phase: pending ? 'pending' : 'posted',
       currency: input.inWrongCurrency && input.transfers.length === 1 ? 'EUR' : 'USD',
-      // A hold that only reads the freeze of an account leaves no trace to order by;
+      // A hold that only reads the freeze of an account leaves no trace to order by.
       // committer.ledger.test.ts covers it.
       force: input.force || (pending && FLOORS[to] !== null),
     });
@@ -239,7 +239,7 @@ async function batchesOf(run: Run): Promise<Map<string, Done[]>> {
   return batches;
 }
 
-/** Pairs of transactions; the first of each pair was serialized first. */
+/** Pairs of transactions. The first of each pair was serialized first. */
 async function precedence(run: Run, batches: Map<string, Done[]>): Promise<[string, string][]> {
   const edges: [string, string][] = [];
   const logged = await sample.sql(
@@ -280,7 +280,7 @@ async function precedence(run: Run, batches: Map<string, Done[]>): Promise<[stri
   return edges.filter(([a, b]) => a !== b);
 }
 
-/** A topological order of the nodes; fails if there is none. */
+/** A topological order of the nodes. Fails if there is none. */
 function sorted(nodes: readonly string[], edges: readonly [string, string][]): string[] {
   const order: string[] = [];
   let remaining = [...nodes];
@@ -382,7 +382,7 @@ describe('createCommitter', () => {
       }),
       { numRuns: 12, endOnFailure: true }, // runs depend on timing, so shrinking is of little use
     );
-    // The rarest outcome occurs about thirty times; each must occur.
+    // The rarest outcome occurs about thirty times. Each must occur.
     for (const [kind, times] of Object.entries(counts)) expect(times, kind).toBeGreaterThan(3);
   });
 });

@@ -244,7 +244,7 @@ describe('a lost connection', () => {
     const progress = async (progressCount: number) => {
       for (const before = accepted; accepted < before + progressCount; ) await sleep(5);
     };
-    // A kill may find the lanes idle or connecting; repeat until some had a batch in flight.
+    // A kill may find the lanes idle or connecting. Repeat until some had a batch in flight.
     for (let round = 0; round < 5 || unknown === 0; round++) {
       await progress(200);
       await killAll();

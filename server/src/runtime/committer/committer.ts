@@ -12,7 +12,7 @@ import type { ChangeSet, Outcome } from './change-set.ts';
 import { createQueue, createUnit, type Queue, type Unit } from './queue.ts';
 import { type BatchCounters, settle, type Verdict } from './settle.ts';
 
-/** One batch, for metrics; `mode` is the most expensive mode of its parts. */
+/** One batch, for metrics. `mode` is the most expensive mode of its parts. */
 export interface BatchReport {
   units: number;
   ms: number;
@@ -20,7 +20,7 @@ export interface BatchReport {
 }
 
 interface CommitterOptions {
-  /** Opens a connection for a lane (`connectLane`); called again after a connection is lost. */
+  /** Opens a connection for a lane (`connectLane`). Called again after a connection is lost. */
   connect(): Promise<pg.Client>;
   lanes?: number;
   /** Maximum change sets in a batch. */
@@ -31,11 +31,11 @@ interface CommitterOptions {
    */
   min?: number;
   smallBatchDelayMs?: number;
-  /** Maximum queued change sets; further ones are rejected with SERVICE_UNAVAILABLE. */
+  /** Maximum queued change sets. Further ones are rejected with SERVICE_UNAVAILABLE. */
   maxWaiting?: number;
   /** Names of tables to write before all others, for foreign keys. */
   tablesFirst?: readonly string[];
-  /** Queues events for delivery; without it none are delivered. Parameters: ids, platforms, times. */
+  /** Queues events for delivery. Without it none are delivered. Parameters: ids, platforms, times. */
   enqueue?: Statement;
   /** A batch without a result in this time is abandoned together with its connection. */
   timeoutMs?: number;

@@ -11,12 +11,12 @@ export const ledgerAccounts = table('ledger_accounts', {
   currency: col.text,
   /** Sum of all postings, in minor units. */
   balance: col.int8,
-  /** Reserved by pending transfers; available is `balance - held`. */
+  /** Reserved by pending transfers. Available is `balance - held`. */
   held: col.int8,
-  /** Minimum of the available balance; null for system accounts. */
+  /** Minimum of the available balance, or null for system accounts. */
   floor: col.int8.null,
   /**
-   * Blocks new transfers in both directions. Set by `ctx.freeze`, `ctx.unfreeze`; never for a
+   * Blocks new transfers in both directions. Set by `ctx.freeze`, `ctx.unfreeze`. Never for a
    * system account.
    */
   frozen: col.bool,
@@ -37,7 +37,7 @@ export async function openAccounts(
 
 /** The row that the floors are derived from, as it was read. */
 export interface FloorBasis {
-  /** The table of that row; provided by the feature that owns it. */
+  /** The table of that row. Provided by the feature that owns it. */
   table: BasisTable;
   id: string;
   version: number;

@@ -20,7 +20,7 @@ export async function hasTransfersIn(
 }
 
 /**
- * Net credit of each transaction to accounts whose ids match; negative if debits exceed credits.
+ * Net credit of each transaction to accounts whose ids match. Negative if debits exceed credits.
  */
 export async function netIn(
   db: Pick<Database, 'query'>,
@@ -35,7 +35,7 @@ export async function netIn(
 }
 
 /**
- * A transfer as stored. The step of a transfer that posts or voids a hold has the suffix `!`; `force`
+ * A transfer as stored. The step of a transfer that posts or voids a hold has the suffix `!`. `force`
  * is not stored.
  */
 export type StoredTransfer = Omit<TransferRow, 'transaction_id' | 'force'>;

@@ -62,7 +62,7 @@ export const LOCK_ACCOUNTS = statement(
 );
 
 /**
- * Parameter: account ids. Locks the accounts; returns id, currency, balance, held, floor and
+ * Parameter: account ids. Locks the accounts. Returns id, currency, balance, held, floor and
  * frozen.
  */
 export const READ_ACCOUNTS = statement(
@@ -100,7 +100,7 @@ export const POST_BALANCES = statement(
 export const FREEZE_NAMES = ['id', 'frozen', 'balance', 'held'];
 const FREEZE_TYPES: ColumnType[] = ['text', 'bool', 'int8', 'int8'];
 
-/** Parameters: id, frozen, required balance and held; null accepts any amount. */
+/** Parameters: id, frozen, required balance and held, or null accepts any amount. */
 export const SET_FREEZES = statement(
   `with changed as (update ledger_accounts t set frozen = x.frozen
       from ${unnest(FREEZE_TYPES, FREEZE_NAMES)}
@@ -136,7 +136,7 @@ export const INSERT_EVENTS = statement(
 );
 
 /**
- * Parameter: transaction ids. Removes their transfers, both sides of each; allowed only in a reset
+ * Parameter: transaction ids. Removes their transfers, both sides of each. Allowed only in a reset
  * of a sandbox platform. Returns each account with the sum of its postings and holds.
  */
 export const ERASE_TRANSFERS = statement(
@@ -152,7 +152,7 @@ export const ERASE_TRANSFERS = statement(
   ['text'],
 );
 
-/** Parameters: id, change of balance, change of held; both are reversed. */
+/** Parameters: id, change of balance, change of held. Both are reversed. */
 export const REVERSE_BALANCES = statement(
   `update ledger_accounts t set balance = t.balance - x.balance, held = t.held - x.held
     from ${unnest(['text', 'int8', 'int8'], ['id', 'balance', 'held'])} where t.id = x.id`,

@@ -1,5 +1,5 @@
 // Detects whether requests need the full capacity. The event loop shows how busy this process is,
-// and the committer whether requests cause the load; deferrable work such as webhook deliveries
+// and the committer whether requests cause the load. Deferrable work such as webhook deliveries
 // pauses while both are high. Measured over short intervals, since either value alone varies from
 // tick to tick.
 import { performance } from 'node:perf_hooks';

@@ -57,7 +57,7 @@ export interface Queue {
   readonly waiting: number;
   push(unit: Unit): void;
   /**
-   * Up to `max` units without conflicts among each other or with those in flight; they are claimed.
+   * Up to `max` units without conflicts among each other or with those in flight. They are claimed.
    */
   take(max: number): Unit[];
   /** Releases the claims of a unit. */

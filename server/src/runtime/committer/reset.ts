@@ -49,7 +49,7 @@ interface TableInfo {
   identified: boolean;
 }
 
-/** One reset of a platform at a time; the rows that are never changed may be removed. */
+/** One reset of a platform at a time. The rows that are never changed may be removed. */
 const ALLOW_DELETES = statement(
   `select pg_advisory_xact_lock(hashtextextended('reset ' || unnest($1::text[]), 0)),
     set_config('railhead.sandbox_reset', 'on', true)`,

@@ -1,4 +1,4 @@
-// Settles a group of change sets on one lane: first optimistically, in one round trip; if the
+// Settles a group of change sets on one lane: first optimistically, in one round trip. If the
 // database rejects it, in two, with validation before writing. If that fails too, the result is the
 // reason of a single change set, or a group that the caller has to halve.
 import type pg from 'pg';
@@ -9,7 +9,7 @@ import { type BatchFormat, batchReads, batchWrites } from './batch.ts';
 import type { ChangeSet, Outcome } from './change-set.ts';
 import { BEGIN, COMMIT, ROLLBACK } from './statements.ts';
 
-/** Result of a change set; an Error if no rejection describes the failure. */
+/** Result of a change set. An Error if no rejection describes the failure. */
 export type Verdict = Outcome | Error;
 
 /** Counters of a batch. */
@@ -47,7 +47,7 @@ function needsValidation(error: unknown, sets: readonly ChangeSet[]): boolean {
  */
 const isShared = (error: unknown) => /^(53|57|58|25006)/.test((error as DatabaseError).code ?? '');
 
-/** Nothing was written; a later attempt may succeed. */
+/** Nothing was written. A later attempt may succeed. */
 const unavailable = (cause: unknown) =>
   new Fault('SERVICE_UNAVAILABLE', 'The request could not be committed. Try again.', undefined, {
     retryAfterS: 1,

@@ -43,7 +43,7 @@ export function groupRolesProblem(text: string): string | undefined {
   const isValid = areRoles && !groups.has('') && groups.size === count && count <= MAX_GROUPS;
   return problemUnless(
     isValid,
-    'must give roles to different groups, like admins=administrator;ops=support+treasury; roles are ' +
+    'must give roles to different groups, like admins=administrator;ops=support+treasury. Roles are ' +
       OPERATOR_ROLE_NAMES.join(', '),
   );
 }
@@ -52,7 +52,7 @@ const PREFIX = 'RAILHEAD_OPERATOR_OIDC_';
 
 const REQUIRED = ['ISSUER', 'CLIENT_ID', 'ROLES'] as const;
 
-/** The identity provider of valid settings; undefined: none. */
+/** The identity provider of valid settings, or undefined: none. */
 export function identityProviderOf(
   values: ReadonlyMap<string, string>,
 ): IdentityProviderSettings | undefined {

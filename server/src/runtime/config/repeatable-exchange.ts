@@ -36,7 +36,7 @@ const joinValues = (
     Object.entries(headers).map(([name, value]) => [name, [value ?? ''].flat().join(', ')]),
   );
 
-/** Collects one response, up to `maxBytes`; a longer one is truncated and its connection closed. */
+/** Collects one response, up to `maxBytes`. A longer one is truncated and its connection closed. */
 function handlerOf(maxBytes: number, settle: Settle): Dispatcher.DispatchHandler {
   const chunks: Buffer[] = [];
   let remaining = maxBytes;

@@ -15,13 +15,13 @@ export function rolesOf(text: string): Role[] {
   return ROLES.filter((each) => names.has(each));
 }
 
-/** The error of a setting; names the invalid roles. */
+/** The error of a setting. Names the invalid roles. */
 export function rolesProblem(text: string): string | undefined {
   const unknown = listOf(text).filter((name) => !isRole(name));
   if (unknown.length === 0) return undefined;
   const names = unknown.map((name) => JSON.stringify(name.slice(0, 32))).join(', ');
   return (
-    `must be one or more of ${ROLES.join(', ')}, separated by commas; ` +
+    `must be one or more of ${ROLES.join(', ')}, separated by commas. ` +
     `${unknown.length > 1 ? 'these are not roles' : 'this is not a role'}: ${names}`
   );
 }

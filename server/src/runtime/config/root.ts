@@ -23,7 +23,7 @@ export function projectRoot(): string {
   }
 }
 
-/** Version and commit of a release; a checkout does not have this file. */
+/** Version and commit of a release. A checkout does not have this file. */
 export const RELEASE_FILE = 'release.json';
 
 export const isRelease = (): boolean => existsSync(path.join(projectRoot(), RELEASE_FILE));

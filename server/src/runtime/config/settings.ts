@@ -1,5 +1,5 @@
 // Settings of the server, one row each: environment variable, flag, default, validation and help.
-// Those of connectors are in the connectors' schemas (`connectors/connector.ts`); `config.ts` of the
+// Those of connectors are in the connectors' schemas (`connectors/connector.ts`). `config.ts` of the
 // composition reads both.
 import { isIP } from 'node:net';
 import { databaseUrlProblem } from '../../kernel/net/database-url.ts';
@@ -34,7 +34,7 @@ function networksProblem(text: string): string | undefined {
   return problemUnless(listOf(text).every(isValid), problem);
 }
 
-/** More processes than cores are not faster; each uses up to 13 connections to the database. */
+/** More processes than cores are not faster. Each uses up to 13 connections to the database. */
 const MAX_PROCESSES = 32;
 
 const MAX_DRAIN_S = 300;
@@ -73,7 +73,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     flag: 'port',
     fallback: '4000',
     value: 'NUMBER',
-    help: 'port to listen on; 0 selects a free port',
+    help: 'port to listen on. 0 selects a free port',
     validate: (text) =>
       problemUnless(
         /^\d{1,5}$/.test(text) && Number(text) < 65_536,
@@ -85,7 +85,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     flag: 'host',
     fallback: '127.0.0.1',
     value: 'ADDRESS',
-    help: 'address to listen on; 0.0.0.0 for all interfaces',
+    help: 'address to listen on. 0.0.0.0 for all interfaces',
     validate: matches(/^[A-Za-z0-9._:-]{1,253}$/, 'must be an address or a host name'),
   },
   {
@@ -93,7 +93,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     flag: 'processes',
     fallback: '1',
     value: 'NUMBER',
-    help: `server processes that share the port, 1 to ${MAX_PROCESSES}; more than 1 are supervised`,
+    help: `server processes that share the port, 1 to ${MAX_PROCESSES}. More than 1 are supervised`,
     validate: numberFrom(1, MAX_PROCESSES, ''),
   },
   {
@@ -117,14 +117,14 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     flag: 'data-dir',
     fallback: '.railhead',
     value: 'FOLDER',
-    help: 'folder of database and keys; relative to the checkout or to the start folder of a release',
+    help: 'folder of database and keys. Relative to the checkout or to the start folder of a release',
     validate: folderProblem,
   },
   {
     env: 'DATABASE_URL',
     flag: 'database-url',
     value: 'URL',
-    help: 'PostgreSQL 15 or newer to use instead of the embedded one; hosts separated by commas',
+    help: 'PostgreSQL 15 or newer to use instead of the embedded one. Hosts separated by commas',
     validate: databaseUrlProblem,
   },
   {
@@ -132,7 +132,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     flag: 'database-statement-timeout',
     fallback: '15',
     value: 'SECONDS',
-    help: 'seconds until a statement is canceled, 1 to 600; except migrations and reports',
+    help: 'seconds until a statement is canceled, 1 to 600, except migrations and reports',
     validate: numberFrom(1, 600, ' of seconds'),
   },
   {
@@ -148,7 +148,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     flag: 'database-connection-age',
     fallback: '1800',
     value: 'SECONDS',
-    help: 'maximum age of a connection; each is replaced at 80 to 100 % of it, 60 to 86400',
+    help: 'maximum age of a connection. Each is replaced at 80 to 100 % of it, 60 to 86400',
     validate: numberFrom(60, 86_400, ' of seconds'),
   },
   {
@@ -162,14 +162,14 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     env: 'RAILHEAD_CLIENT_SECRET',
     flag: 'client-secret',
     value: 'TEXT',
-    help: 'client secret of that token; set both or neither',
+    help: 'client secret of that token. Set both or neither',
     validate: matches(/^[!-~]{1,256}$/, 'must be 1 to 256 visible characters'),
   },
   {
     env: 'RAILHEAD_MASTER_KEY',
     flag: 'master-key',
     value: 'KEY',
-    help: 'key that encrypts stored keys: 32 bytes in hex or base64; generated if absent',
+    help: 'key that encrypts stored keys: 32 bytes in hex or base64. Generated if absent',
     validate: (text) =>
       problemUnless(keyFrom(text) !== undefined, 'must be 32 bytes in hex or base64'),
   },
@@ -177,7 +177,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     env: 'RAILHEAD_MASTER_KEY_FILE',
     flag: 'master-key-file',
     value: 'FILE',
-    help: 'file with the master key instead; a relative path starts at the checkout',
+    help: 'file with the master key instead. A relative path starts at the checkout',
     validate: () => undefined,
   },
   {
@@ -203,7 +203,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     flag: 'rate-limit',
     fallback: '500',
     value: 'NUMBER',
-    help: 'requests per second of a platform, per process; burst of twice as many; 0: no limit',
+    help: 'requests per second of a platform, per process. Burst of twice as many. 0: no limit',
     validate: perSecond,
   },
   {
@@ -211,7 +211,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     flag: 'rate-limit-quotes',
     fallback: '100',
     value: 'NUMBER',
-    help: 'quotes and imports per second of a platform; burst and 0 as above',
+    help: 'quotes and imports per second of a platform. Burst and 0 as above',
     validate: perSecond,
   },
   {
@@ -219,7 +219,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     flag: 'rate-limit-refused',
     fallback: '20',
     value: 'NUMBER',
-    help: 'rejected credentials per second of an IP address; burst and 0 as above',
+    help: 'rejected credentials per second of an IP address. Burst and 0 as above',
     validate: perSecond,
   },
   {
@@ -227,7 +227,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     flag: 'rate-limit-address',
     fallback: '100',
     value: 'NUMBER',
-    help: 'requests without credential per second of an IP address; burst and 0 as above',
+    help: 'requests without credential per second of an IP address. Burst and 0 as above',
     validate: perSecond,
   },
   {
@@ -235,7 +235,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     flag: 'rate-limit-bytes',
     fallback: '4194304',
     value: 'NUMBER',
-    help: 'bytes of request bodies per second of a platform; uploads are slowed down to it',
+    help: 'bytes of request bodies per second of a platform. Uploads are slowed down to it',
     validate: matches(/^\d{1,12}$/, 'must be a number from 0, which sets no limit'),
   },
   {
@@ -249,7 +249,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     env: 'RAILHEAD_WALLET_RECOVERY',
     flag: 'wallet-recovery',
     value: 'HOURS',
-    help: 'hours until an account recovery takes effect, 24 to 720; disabled if absent',
+    help: 'hours until an account recovery takes effect, 24 to 720. Disabled if absent',
     validate: recoveryProblem,
   },
   {
@@ -273,7 +273,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     flag: 'archive-retention',
     fallback: String(RETENTION_DAYS.archives),
     value: 'DAYS',
-    help: 'days for which removed events and requests are archived, 365 to 9999; 0: no archive',
+    help: 'days for which removed events and requests are archived, 365 to 9999. 0: no archive',
     validate: archiveProblem,
   },
   {
@@ -289,21 +289,21 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     flag: 'ledger-check',
     fallback: '24',
     value: 'HOURS',
-    help: 'hours between two verifications of the whole ledger, 1 to 720; 0: none',
+    help: 'hours between two verifications of the whole ledger, 1 to 720. 0: none',
     validate: numberFrom(0, 720, ' of hours'),
   },
   {
     env: 'RAILHEAD_PUBLIC_URL',
     flag: 'public-url',
     value: 'URL',
-    help: 'base URL of links to hosted pages; the listening address if absent',
+    help: 'base URL of links to hosted pages. The listening address if absent',
     validate: serviceUrlProblem,
   },
   {
     env: 'RAILHEAD_LOOPBACK_WEBHOOKS',
     flag: 'loopback-webhooks',
     value: 'CHOICE',
-    help: 'sandbox webhooks to this machine: allowed or refused; default in production: refused',
+    help: 'sandbox webhooks to this machine: allowed or refused. Default in production: refused',
     validate: matches(/^(allowed|refused)$/, 'must be allowed or refused'),
   },
   {
@@ -326,7 +326,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     env: 'RAILHEAD_OPERATOR_URL',
     flag: 'operator-url',
     value: 'URL',
-    help: 'https address at which operators sign in; RAILHEAD_PUBLIC_URL if absent',
+    help: 'https address at which operators sign in. RAILHEAD_PUBLIC_URL if absent',
     validate: serviceUrlProblem,
   },
   {
@@ -346,7 +346,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
   {
     env: 'RAILHEAD_OPERATOR_OIDC_CLIENT_SECRET',
     value: 'TEXT',
-    help: 'client secret at the identity provider; absent for a public client',
+    help: 'client secret at the identity provider. Absent for a public client',
     validate: matches(/^[!-~]{1,512}$/, 'must be 1 to 512 visible characters'),
   },
   {
@@ -360,7 +360,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     env: 'RAILHEAD_OPERATOR_OIDC_GROUPS',
     flag: 'operator-oidc-groups',
     value: 'CLAIM',
-    help: 'claim that contains the groups; `groups` if absent',
+    help: 'claim that contains the groups. `groups` if absent',
     validate: matches(/^[!-~]{1,256}$/, 'must be 1 to 256 visible characters'),
   },
   {

@@ -20,7 +20,7 @@ import type {
 } from '../../kernel/effects.ts';
 import { isLoopbackHost, isPublicAddress, publicUrlProblem } from '../../kernel/net/endpoint.ts';
 
-/** All addresses of a name; rejects if there are none. */
+/** All addresses of a name. Rejects if there are none. */
 type Resolve = (hostname: string) => Promise<string[]>;
 
 interface SystemEffectsOptions {
@@ -120,7 +120,7 @@ const joinValues = (headers: http.IncomingHttpHeaders): Record<string, string> =
     Object.entries(headers).map(([name, value]) => [name, [value ?? ''].flat().join(', ')]),
   );
 
-/** Reads a response up to `maxBytes`; a longer one is truncated there and its connection closed. */
+/** Reads a response up to `maxBytes`. A longer one is truncated there and its connection closed. */
 function readResponse(
   response: http.IncomingMessage,
   maxBytes: number,
@@ -147,7 +147,7 @@ const isStale = (call: http.ClientRequest, error: Error) =>
 
 /**
  * One exchange. A request on a reused connection that the server was just closing is sent once more
- * on a new one, as every client with persistent connections must; in all other cases nothing is
+ * on a new one, as every client with persistent connections must. In all other cases nothing is
  * sent twice.
  */
 function exchange(request: HttpRequest, network: Network): Promise<HttpReply> {
@@ -257,7 +257,7 @@ function callWithDeadline<R>(
   });
 }
 
-/** Exchanges of repeatable requests; their client is loaded with the first. */
+/** Exchanges of repeatable requests. Their client is loaded with the first. */
 function repeatableExchange(lookup: LookupFunction): (request: HttpRequest) => Promise<HttpReply> {
   let loaded: Promise<(request: HttpRequest) => Promise<HttpReply>> | undefined;
   return async (request) => {
@@ -273,7 +273,7 @@ function pooledRandom(): (bytes: number) => Uint8Array {
   let usedBytes = 0;
   return (bytes) => {
     if (bytes > POOL_BYTES / 8) return randomBytes(bytes);
-    // An exhausted pool remains in use by the owners of its slices; a slice is never returned
+    // An exhausted pool remains in use by the owners of its slices. A slice is never returned
     // twice.
     if (usedBytes + bytes > POOL_BYTES) {
       pool = randomBytes(POOL_BYTES);

@@ -4,7 +4,7 @@
 // change set.
 import type { ColumnType } from './table.ts';
 
-/** A growing buffer; `buffer` is replaced by a longer one when it is full. */
+/** A growing buffer. `buffer` is replaced by a longer one when it is full. */
 export interface Sink {
   buffer: Buffer;
   at: number;
@@ -104,7 +104,7 @@ function putInt8(sink: Sink, value: unknown): void {
 }
 
 /**
- * Converts milliseconds since 1970 to microseconds since 2000; exact for every time that `Date` can
+ * Converts milliseconds since 1970 to microseconds since 2000. Exact for every time that `Date` can
  * hold.
  */
 function putTime(sink: Sink, value: unknown): void {
@@ -159,7 +159,7 @@ const PUT: Record<ColumnType, (sink: Sink, value: unknown) => void> = {
   texts: putTexts,
 };
 
-/** Appends one array; null and undefined become SQL null. */
+/** Appends one array, or null and undefined become SQL null. */
 export function putArray(sink: Sink, type: ColumnType, values: readonly unknown[]): void {
   const start = sink.at;
   const put = PUT[type];

@@ -1,4 +1,4 @@
-// Reads of one row by id are batched (reader.ts); other queries are sent to a pool. The isolation
+// Reads of one row by id are batched (reader.ts). Other queries are sent to a pool. The isolation
 // level is read committed. The committer does all writes, except for a few hand-written statements of
 // loops that take leases.
 import {
@@ -30,7 +30,7 @@ export { equals, type Filter, type PageQuery } from './paging.ts';
 export interface FindOptions<T extends Table> {
   orderBy?: keyof T['columns'] & string;
   descending?: boolean;
-  /** Maximum number of rows; default 1,000. */
+  /** Maximum number of rows. Default 1,000. */
   limit?: number;
 }
 
@@ -38,7 +38,7 @@ export interface FindOptions<T extends Table> {
 export interface Database {
   /** One row by id, read together with others requested in this tick. */
   read<T extends Table>(table: T, id: string): Promise<RowOf<T> | undefined>;
-  /** Rows whose columns equal all these values; null matches null. */
+  /** Rows whose columns equal all these values, or null matches null. */
   find<T extends Table>(
     table: T,
     where: Partial<RowOf<T>>,
@@ -49,7 +49,7 @@ export interface Database {
    * INVALID_INPUT.
    */
   page<T extends Table>(table: T, query: PageQuery): Promise<Page<T>>;
-  /** Hand-written SQL: bigint for int8, milliseconds for timestamptz; times are passed as Date. */
+  /** Hand-written SQL: bigint for int8, milliseconds for timestamptz. Times are passed as Date. */
   query<R extends object = ResultRow>(text: string, values?: readonly unknown[]): Promise<R[]>;
   /**
    * Resolves when all rows that were read before are on the synchronous replica, if there is one. A
@@ -64,7 +64,7 @@ export interface Database {
 }
 
 interface DatabaseOptions extends Partial<ConnectionLimits> {
-  /** `postgres://…`; `host` as a query parameter may name the folder of a Unix socket. */
+  /** `postgres://…`. `host` as a query parameter may name the folder of a Unix socket. */
   url: string;
 }
 
@@ -73,7 +73,7 @@ const MAX_ROWS = 1_000;
 /** Limit of a `find` that needs every matching row: far more rows than a single customer has. */
 export const UNPAGED = { limit: 100_000 } as const;
 
-/** Every matching row, oldest first; for lists that an operator reads completely. */
+/** Every matching row, oldest first. For lists that an operator reads completely. */
 export async function allRows<T extends Table>(
   { page }: Pick<Database, 'page'>,
   table: T,
@@ -106,7 +106,7 @@ function findSql<T extends Table>(table: T, where: object, options: FindOptions<
   return { text, values };
 }
 
-/** Opens connections on demand; connection errors are thrown by queries. */
+/** Opens connections on demand. Connection errors are thrown by queries. */
 export function openDatabase(options: DatabaseOptions): Database {
   const { url, poolSize = 8, ...limits } = { ...CONNECTION_LIMITS, ...options };
   const { statementTimeoutMs, maxAgeMs } = limits;
@@ -121,7 +121,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   });
   return {
     read: (table, id) => reader.read(table, id) as Promise<never>,
-    // The interface states the row type, which follows from the table; an arrow cannot repeat it.
+    // The interface states the row type, which follows from the table. An arrow cannot repeat it.
     find: async (table, where, columnOptions = {}) =>
       (await run(findSql(table, where, columnOptions))) as never,
     async page<T extends Table>(table: T, query: PageQuery) {

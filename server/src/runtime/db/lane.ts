@@ -11,7 +11,7 @@ import { CONNECTION_LIMITS, nextLifetime } from './connections/limits.ts';
 import { hasCanceledWait } from './connections/replication.ts';
 import type { Bound, Statement } from './statement.ts';
 
-/** One result row; every value in PostgreSQL's text format. */
+/** One result row. Every value in PostgreSQL's text format. */
 export type TextRow = (string | null)[];
 
 export interface Lane {
@@ -53,13 +53,13 @@ export const isConnectionError = (error: unknown): boolean =>
 const isRejection = ({ code }: { code?: unknown }) =>
   typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && !/^(57P|08|25P03)/.test(code);
 
-/** The server has become a standby; another one accepts writes. */
+/** The server has become a standby. Another one accepts writes. */
 const READ_ONLY = '25006';
 
 const LANE_SETTINGS = [
   // Custom plans halve the throughput and may lock in another order.
   "plan_cache_mode = 'force_generic_plan'",
-  // A batch finds its rows by key; a plan cached while a table was small must not scan it later.
+  // A batch finds its rows by key. A plan cached while a table was small must not scan it later.
   'enable_seqscan = off',
   'enable_hashjoin = off',
   'enable_mergejoin = off',
@@ -91,7 +91,7 @@ export function connectLane(
   return connectDatabase(url, { name, settings });
 }
 
-/** Starts a message of the wire protocol; `close` fills in its length. */
+/** Starts a message of the wire protocol. `close` fills in its length. */
 function beginMessage(sink: Sink, type: string): number {
   reserve(sink, 5).write(type, sink.at, 'latin1');
   sink.at += 5;
@@ -194,7 +194,7 @@ function send(client: pg.Client, message: Buffer): Promise<TextRow[][]> {
   });
 }
 
-/** The connection of a lane; it reconnects until it is closed. */
+/** The connection of a lane. It reconnects until it is closed. */
 function laneConnection({ connect, onUp, maxAgeMs }: Omit<LaneOptions, 'timeoutMs'>) {
   const prepared = new Set<string>();
   const abortController = new AbortController();
@@ -271,7 +271,7 @@ function laneConnection({ connect, onUp, maxAgeMs }: Omit<LaneOptions, 'timeoutM
   void reconnect();
   return {
     client: () => client,
-    /** Encodes a message for the present client; the names that it prepares are in the result. */
+    /** Encodes a message for the present client. The names that it prepares are in the result. */
     encode(statements: readonly Bound[]) {
       const newNames = new Set<string>();
       return { message: encode(sink, statements, prepared, newNames), newNames };

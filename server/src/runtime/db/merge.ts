@@ -1,10 +1,10 @@
 // One page of a few lists that have the same order, such as those of two indexes. Each list is read
-// from the same position up to a different end; the page ends at the nearest of these ends.
+// from the same position up to a different end. The page ends at the nearest of these ends.
 
 /** A page of one list. */
 export interface Part<I, P> {
   items: readonly I[];
-  /** The last position that was read; undefined at the end of the list. */
+  /** The last position that was read, or undefined at the end of the list. */
   end: P | undefined;
 }
 

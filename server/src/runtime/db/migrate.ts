@@ -73,7 +73,7 @@ const FOLDER = path.join(projectRoot(), 'server', 'migrations');
 const migrationError = (message: string, cause?: unknown) =>
   Object.assign(new Error(message, { cause }), { name: 'MigrationError' });
 
-/** The migrations of a folder in the order of their names; none if the folder is missing. */
+/** The migrations of a folder in the order of their names. None if the folder is missing. */
 function readMigrations(folder: string): Migration[] {
   if (!fs.existsSync(folder)) return [];
   const names = fs.readdirSync(folder).filter((name) => name.endsWith('.sql'));
@@ -81,7 +81,7 @@ function readMigrations(folder: string): Migration[] {
   if (misnamed)
     throw migrationError(`Migration ${misnamed} is not named like 0001_some_words.sql.`);
   return names.sort().map((name) => {
-    // A checkout on Windows may have other line ends; these are ignored.
+    // A checkout on Windows may have other line ends. These are ignored.
     const sql = fs.readFileSync(path.join(folder, name), 'utf8').replaceAll('\r\n', '\n');
     const [, after] = CONTRACT.exec(sql) ?? [];
     const [, table, seconds] = OFFLINE.exec(sql) ?? [];
@@ -208,7 +208,7 @@ async function assertOnline(client: pg.Client, files: readonly Migration[]): Pro
 }
 
 async function applyPending(client: pg.Client, files: Migration[], now: () => Time) {
-  // Two processes may start at the same time; the second then has no pending migrations.
+  // Two processes may start at the same time. The second then has no pending migrations.
   await client.query('select pg_advisory_lock($1)', [LOCK]);
   await client.query(
     `create table if not exists schema_migrations (
@@ -237,7 +237,7 @@ async function onDatabase<T>(url: string, work: (client: pg.Client) => Promise<T
   try {
     const { rows } = await client.query<{ server_version_num: string }>('show server_version_num');
     if (Number(rows[0]?.server_version_num) < MIN_SERVER_VERSION) {
-      throw migrationError('PostgreSQL 15 or newer is required; the database is older.');
+      throw migrationError('PostgreSQL 15 or newer is required. The database is older.');
     }
     return await work(client);
   } finally {
@@ -248,7 +248,7 @@ async function onDatabase<T>(url: string, work: (client: pg.Client) => Promise<T
 /**
  * Applies missing expansions, and to an empty database all migrations, creates the next partitions, and
  * returns the names of the migrations (usually none: one connection and five small queries). Throws an
- * error named MigrationError with one plain line; files before the misnamed one remain applied.
+ * error named MigrationError with one plain line. Files before the misnamed one remain applied.
  */
 export async function migrate(url: string, now: () => Time, folder = FOLDER): Promise<string[]> {
   const files = readMigrations(folder);

@@ -1,6 +1,6 @@
 // Conditions and pages as SQL text and values. A page continues from a position in the order
-// (created_at, id) instead of skipping rows, so page one thousand costs as much as page one;
-// clients receive the position as an opaque cursor.
+// (created_at, id) instead of skipping rows, so page one thousand costs as much as page one.
+// Clients receive the position as an opaque cursor.
 
 import type { Time } from '../../kernel/effects.ts';
 import { type FieldError, invalidField } from '../../kernel/fault.ts';
@@ -18,7 +18,7 @@ export type Filter<T extends Table = Table> =
   | { column: ColumnName<T>; op: 'has'; value: string }
   | { or: readonly Filter<T>[] };
 
-/** Conditions for the requested columns; undefined values add none. */
+/** Conditions for the requested columns, or undefined values add none. */
 export const equals = <C extends string>(accepted: Readonly<Record<C, unknown>>) =>
   Object.entries(accepted).flatMap(([column, value]) =>
     value === undefined ? [] : [{ column: column as C, op: '=' as const, value }],
@@ -27,7 +27,7 @@ export const equals = <C extends string>(accepted: Readonly<Record<C, unknown>>)
 type Bounds = 'createdAfter' | 'createdBefore' | 'updatedAfter' | 'updatedBefore';
 
 /**
- * Bounds on the times of creation and change, as a list query has them; each bound is inclusive.
+ * Bounds on the times of creation and change, as a list query has them. Each bound is inclusive.
  */
 export function timeFilters(query: { [Bound in Bounds]?: string | undefined }) {
   const bounds = [
@@ -66,17 +66,17 @@ export interface PageQuery {
   limit: number;
   /** Cursor of an earlier page. */
   cursor?: string | undefined;
-  /** Whether matches are counted; by default they are. */
+  /** Whether matches are counted. By default they are. */
   count?: boolean;
 }
 
 export interface Page<T extends Table> {
   rows: RowOf<T>[];
   hasMore: boolean;
-  /** Cursor of the next page; absent on the last. */
+  /** Cursor of the next page. Absent on the last. */
   nextCursor?: string;
   /**
-   * Total number of matches; absent if they are not counted, or if more than 10,000 rows would have to
+   * Total number of matches. Absent if they are not counted, or if more than 10,000 rows would have to
    * be read.
    */
   totalCount?: number;
@@ -102,7 +102,7 @@ function typeOf(table: Table, name: string): ColumnType {
 
 export const columnList = (table: Table) => table.columnNames.map(quoteName).join(', ');
 
-/** A time in SQL; a year outside 1 to 9999 becomes negative or positive infinity. */
+/** A time in SQL. A year outside 1 to 9999 becomes negative or positive infinity. */
 function sqlTime(time: Time): string {
   const text = new Date(time).toISOString();
   if (text.startsWith('-') || text.startsWith('0000')) return '-infinity';
@@ -121,7 +121,7 @@ function sqlValue(type: ColumnType, value: unknown): unknown {
 /** No text in PostgreSQL contains NUL, and sending one is an error. */
 const containsNul = (value: unknown) => typeof value === 'string' && value.includes('\u0000');
 
-/** SQL of one condition; its values are appended. */
+/** SQL of one condition. Its values are appended. */
 function condition(table: Table, filter: Filter, values: unknown[]): string {
   if ('or' in filter) {
     const alternatives = filter.or.map((term) => condition(table, term, values));
@@ -141,7 +141,7 @@ function condition(table: Table, filter: Filter, values: unknown[]): string {
   return `${column} ${filter.op} $${values.push(value)}`;
 }
 
-/** All conditions joined; `true` if there are none. */
+/** All conditions joined. `true` if there are none. */
 export function conditions(table: Table, filters: readonly Filter[], values: unknown[]): string {
   return filters.map((filter) => condition(table, filter, values)).join(' and ') || 'true';
 }

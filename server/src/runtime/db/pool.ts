@@ -1,5 +1,5 @@
 // Connections for reading. Each accepts several queries without waiting for earlier results, so a
-// few connections serve many requests; a query uses the least loaded one. A lost connection is
+// few connections serve many requests. A query uses the least loaded one. A lost connection is
 // reopened by the next query that uses it. Idle connections are closed, all but one: each costs the
 // database 2 to 3 MB, and opening one takes a few milliseconds. Connections that are old, or that no
 // longer respond, are replaced.
@@ -21,7 +21,7 @@ interface Statement {
   text: string;
   /** Null, text, numbers, bigints, booleans, dates, bytes, `pgArray`s, or plain arrays of text. */
   values: unknown[];
-  /** Prepared under a name and reused; for texts that are used repeatedly. */
+  /** Prepared under a name and reused. For texts that are used repeatedly. */
   keep: boolean;
   /** May be run a second time if the connection breaks. */
   repeatable: boolean;

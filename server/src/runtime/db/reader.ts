@@ -1,5 +1,5 @@
 // Reads of one row by id. All pending reads are sent to a free connection as one message, one
-// select for each table; without a free connection they wait together, so that under load one round
+// select for each table. Without a free connection they wait together, so that under load one round
 // trip serves many requests.
 import { Fault } from '../../kernel/fault.ts';
 import { pgArray } from './arrays.ts';
@@ -146,7 +146,7 @@ export function createReader({ runSeparately, lanes: max = 3, ...laneOptions }: 
 
   return {
     read(table: Table, id: string): Promise<ResultRow | undefined> {
-      // No text in PostgreSQL contains NUL; sending one would fail the select of all callers.
+      // No text in PostgreSQL contains NUL. Sending one would fail the select of all callers.
       if (id.includes('\u0000')) return Promise.resolve(undefined);
       if (waitingCount >= MAX_WAITING) {
         const reason = 'Too many requests are waiting for the database. Retry the request.';

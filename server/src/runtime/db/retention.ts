@@ -1,5 +1,5 @@
 // Rows with a limited retention period. They are deleted in small batches, so that no statement is
-// long even after a long downtime; the index on their time finds them, and their order does not
+// long even after a long downtime. The index on their time finds them, and their order does not
 // matter.
 import type { Time } from '../../kernel/effects.ts';
 import type { Sweep } from '../jobs/jobs.ts';
@@ -18,7 +18,7 @@ const USUAL_MS = 10 * 60_000;
 const statement = ({ table, time }: RetentionRule) => `delete from ${table} where id in (
   select id from ${table} where ${time} < $1 limit ${BATCH_SIZE}) returning 1`;
 
-/** Deletes rows of these tables after their retention period; checks again after `everyMs`. */
+/** Deletes rows of these tables after their retention period. Checks again after `everyMs`. */
 export function retentionSweep(
   name: string,
   windows: readonly RetentionRule[],

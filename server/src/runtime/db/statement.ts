@@ -2,7 +2,7 @@
 // is the same statement.
 import type { ColumnType } from './table.ts';
 
-/** A prepared statement; each parameter is an array of its type. */
+/** A prepared statement. Each parameter is an array of its type. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
@@ -23,7 +23,7 @@ export const bind = (statement: Statement, ...columns: (readonly unknown[])[]): 
 /** Text to statement, so that two definitions of one table never use one name for two texts. */
 const byText = new Map<string, Statement>();
 
-/** The prepared statement of this text; the same object for every caller. */
+/** The prepared statement of this text. The same object for every caller. */
 export function statement(text: string, types: readonly ColumnType[] = []): Statement {
   let cached = byText.get(text);
   if (!cached) {

@@ -16,7 +16,7 @@ export interface StepQuery {
   scope: readonly Filter[];
   /** Whether an index of the whole table begins with created_at, so that ids need no order. */
   isByTime?: boolean;
-  /** Resources in the ids of the table; unused if an index has the time. */
+  /** Resources in the ids of the table. Unused if an index has the time. */
   resources: readonly string[];
   filters: readonly Filter[];
   createdAfter?: Time | undefined;

@@ -13,7 +13,7 @@ export type RowStream = <R extends object>(
 
 interface StreamOptions {
   url: string;
-  /** A fetch that takes longer is canceled; the first one may sort the whole table. */
+  /** A fetch that takes longer is canceled. The first one may sort the whole table. */
   statementTimeoutMs: number;
 }
 
@@ -28,7 +28,7 @@ const settingsOf = (timeoutMs: number) => [
   'cursor_tuple_fraction = 1',
 ];
 
-/** The rows of one statement, in chunks; bigint for int8 and milliseconds for timestamptz. */
+/** The rows of one statement, in chunks. Bigint for int8 and milliseconds for timestamptz. */
 export async function* streamRows<R extends object = ResultRow>(
   { url, statementTimeoutMs }: StreamOptions,
   text: string,

@@ -7,7 +7,7 @@ import type { Fault } from '../../kernel/fault.ts';
 import { type Lifecycle, noTransition } from '../../kernel/states.ts';
 
 /**
- * `json` is parsed on reading; `text` may hold JSON that need not be parsed. `int8s`, `texts`:
+ * `json` is parsed on reading. `text` may hold JSON that need not be parsed. `int8s`, `texts`:
  * arrays.
  */
 export type ColumnType =
@@ -48,7 +48,7 @@ function column<V, M extends boolean>(type: ColumnType, mutable: M): Builder<V, 
   };
 }
 
-/** Column builders; `col.text.null.mut` is a nullable, mutable text. */
+/** Column builders. `col.text.null.mut` is a nullable, mutable text. */
 export const col = {
   text: column<string, false>('text', false),
   int4: column<number, false>('int4', false),
@@ -105,7 +105,7 @@ export interface Table<C extends Columns = Columns, R = RowOfColumns<C>> extends
 }
 
 /**
- * Defines a table. Its primary key is the text column `id`; `version` (int4) makes rows mutable.
+ * Defines a table. Its primary key is the text column `id`. `version` (int4) makes rows mutable.
  */
 export function table<C extends Columns, R = RowOfColumns<C>>(
   name: string,

@@ -13,7 +13,7 @@ const OLD_TRANSACTION_S = 3_600;
 /** PostgreSQL stops at 2.1 billion. */
 const OLD_XID = 1_000_000_000;
 const OLD_DELIVERY_S = 3_600;
-/** Major version; docs/settings.md states it, too. */
+/** Major version. docs/settings.md states it, too. */
 const OLDEST_POSTGRES = 15;
 
 async function rowOf<R extends object>(client: pg.Client, text: string): Promise<R> {
@@ -157,7 +157,7 @@ export async function checkArchive(client: pg.Client, production: boolean): Prom
     return warning(
       'backup',
       `${detail} A restore returns to the last dump.`,
-      'Set archive_mode, or use pgBackRest or a managed backup; see docs/backups.md.',
+      'Set archive_mode, or use pgBackRest or a managed backup. See docs/backups.md.',
     );
   }
   if (row.failing) {
@@ -166,7 +166,7 @@ export async function checkArchive(client: pg.Client, production: boolean): Prom
   }
   const detail =
     row.age === null
-      ? 'The write-ahead log is archived; no segment is complete yet.'
+      ? 'The write-ahead log is archived. No segment is complete yet.'
       : `The write-ahead log was archived ${Math.round(row.age)} s ago.`;
   return passed('backup', detail);
 }
@@ -204,7 +204,7 @@ export async function checkPartitions(client: pg.Client, now: Time): Promise<Fin
   if (!(await needsPartitions(onClient(client), now))) {
     return passed('partitions', 'Partitions of the next weeks exist.');
   }
-  const remedy = 'Start a process with the role jobs; see docs/retention.md.';
+  const remedy = 'Start a process with the role jobs. See docs/retention.md.';
   return warning('partitions', 'Partitions of the next weeks are missing.', remedy);
 }
 
@@ -231,7 +231,7 @@ export function checkDeliveries(overdueSeconds: number): Finding {
   return warning(
     'deliveries',
     `A delivery has been due for ${Math.round(overdueSeconds / 60)} minutes.`,
-    'Start a process with the role deliver; railhead-server webhooks pending',
+    'Start a process with the role deliver. railhead-server webhooks pending',
   );
 }
 

@@ -7,7 +7,7 @@ export interface Finding {
   status: FindingStatus;
   /** The finding, as a sentence. */
   detail: string;
-  /** Remedy; absent if the check has passed. */
+  /** Remedy. Absent if the check has passed. */
   remedy?: string;
 }
 

@@ -66,7 +66,7 @@ export function checkDataFolder({ dataDir }: Pick<Settings, 'dataDir'>): Finding
     );
   }
   if (folder !== dataDir) {
-    return passed('data-folder', `${dataDir} does not exist yet; the first start creates it.`);
+    return passed('data-folder', `${dataDir} does not exist yet. The first start creates it.`);
   }
   return passed('data-folder', `${dataDir} can be read and written.`);
 }
@@ -89,7 +89,7 @@ export function checkMasterKeyFile({
   }
   const file = masterKeyFile(dataDir);
   if (!fs.existsSync(file)) {
-    return passed('master-key', 'There is no key yet; the first start creates one.');
+    return passed('master-key', 'There is no key yet. The first start creates one.');
   }
   return checkKeyFile(file);
 }

@@ -145,7 +145,7 @@ describe('storage', () => {
   it('contains no file whose process exits between upload and commit', async () => {
     const file = await put();
     expect(await rowOf(file)).toMatchObject({ state: 'UPLOADING' });
-    // The process that uploaded it has exited; the file can be attached for an hour.
+    // The process that uploaded it has exited. The file can be attached for an hour.
     await app.advance(HOUR / 2);
     expect(inStorage()).toContain(objectOf(file));
     await app.advance(HOUR);

@@ -35,7 +35,7 @@ export const files = table(
     id: col.text,
     platform_id: col.text,
     state: col.enum<FileState>().mut,
-    /** Size and hash of the clear content; known once the upload is complete. */
+    /** Size and hash of the clear content. Known once the upload is complete. */
     size: col.int8.null.mut,
     sha256: col.text.null.mut,
     created_at: col.time,
@@ -54,7 +54,7 @@ interface PutOptions {
 export interface Files {
   /**
    * Seals `source` into storage. Throws INVALID_INPUT for the field `file` if it is longer than
-   * `maxBytes`, and SERVICE_UNAVAILABLE if storage fails; no file remains in either case.
+   * `maxBytes`, and SERVICE_UNAVAILABLE if storage fails. No file remains in either case.
    */
   put(
     caller: Caller,
@@ -62,8 +62,8 @@ export interface Files {
     options: PutOptions,
   ): Promise<UploadedFile>;
   /**
-   * The clear content from byte `from` on. Throws if a part was truncated, reordered or changed;
-   * every chunk that was returned before is authentic.
+   * The clear content from byte `from` on. Throws if a part was truncated, reordered or changed.
+   * Every chunk that was returned before is authentic.
    */
   read(file: { id: string; key: Uint8Array }, from?: number): AsyncIterable<Buffer>;
   /** Removes a file that no operation has attached or will attach. */
@@ -99,7 +99,7 @@ function stageRemoval(ctx: Ctx, row: FileRow): void {
   ctx.later(REMOVE, { file: row.id, platform: row.platform_id });
 }
 
-/** Drops the file; storage deletes it after the commit. Dropping it again has no effect. */
+/** Drops the file. Storage deletes it after the commit. Dropping it again has no effect. */
 export async function deleteFile(ctx: Ctx, fileId: string): Promise<void> {
   const row = await ctx.read(files, fileId);
   if (row && row.platform_id === ctx.caller.platformId && row.state !== 'GONE') {
@@ -169,7 +169,7 @@ function measure(source: AsyncIterable<Uint8Array>, { maxBytes, inspect }: PutOp
 const tooLarge = (maxBytes: number) =>
   invalid([{ field: 'file', message: `is larger than ${maxBytes} bytes` }]);
 
-/** Drops a file that is not attached. Returns its previous state; undefined if there is no row. */
+/** Drops a file that is not attached. Returns its previous state, or undefined if there is no row. */
 const drop = (runtime: Runtime, caller: Caller, fileId: string): Promise<FileState | undefined> =>
   operate(runtime, caller, async (ctx) => {
     const row = await ctx.read(files, fileId);

@@ -1,6 +1,6 @@
 // Jobs that wait for the clock of their platform (`clock_due_at`). A claim of any process steps
 // along an index from platform to platform, so that its cost does not depend on the number of
-// waiting jobs; while a clock is being changed only the process that changes it claims them. Once
+// waiting jobs. While a clock is being changed only the process that changes it claims them. Once
 // claimed, a job is like any other: its lease is in real time.
 import type { Time } from '../../kernel/effects.ts';
 import type { Database } from '../db/database.ts';
@@ -14,7 +14,7 @@ type Reader = Pick<Database, 'query'>;
 const PLATFORMS = 256;
 const JOBS_PER_PLATFORM = 16;
 
-/** A job that is due on the clock of its platform; without an id, a platform without one. */
+/** A job that is due on the clock of its platform. Without an id, a platform without one. */
 interface DueOnClock {
   id: string | null;
   kind: string;

@@ -79,7 +79,7 @@ export function createClaim({ db, slots, isHandled, leaseMs }: ClaimOptions) {
   const selectJobs = (dueJobs: readonly Due[], excluded: ReadonlySet<string>): Due[] =>
     dueJobs.filter((each) => isHandled(each.kind) && !excluded.has(each.id) && slots.take(each));
 
-  /** The next lanes after those of the previous claim; wraps around after the last. */
+  /** The next lanes after those of the previous claim. Wraps around after the last. */
   async function inLanes(now: Date): Promise<{ due: Due[]; isLast: boolean }> {
     const { kinds, platforms, lanes } = slots.saturated();
     const limits = [LANES, ROWS_PER_LANE, kinds, platforms, lanes];

@@ -1,5 +1,5 @@
-// Failed jobs: a failed attempt, a hanging job, a job that terminates its process, an open circuit;
-// and the stored error text.
+// Failed jobs: a failed attempt, a hanging job, a job that terminates its process, an open circuit.
+// And the stored error text.
 import { Type } from '@sinclair/typebox';
 import { afterEach, describe, expect, it } from 'vitest';
 import { testApp } from '../../../test/kit/app/test-app.ts';

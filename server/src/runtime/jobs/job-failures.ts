@@ -17,7 +17,7 @@ export const MAX_ATTEMPTS = 20;
  */
 export const OUTAGE_ATTEMPTS = 180;
 const MAX_BACKOFF_MS = 3_600_000;
-/** Later than every lease and every clock; a release without the state `dead` never reaches it. */
+/** Later than every lease and every clock. A release without the state `dead` never reaches it. */
 export const NOT_DUE: Time = Date.UTC(9999, 0, 1);
 /** Maximum characters of a stored error. */
 const MAX_ERROR = 300;
@@ -41,7 +41,7 @@ export const backoffMs = (attempts: number): number =>
 
 const PERSONAL = [
   /[^\s@<>"']+@[^\s@<>"']+/g,
-  // Telephone and account numbers; digits within an id are between hyphens.
+  // Telephone and account numbers. Digits within an id are between hyphens.
   /(?<![\w-])\+?\d{7,}(?![\w-])/g,
 ];
 
@@ -56,7 +56,7 @@ export function errorText(error: unknown): string {
 
 type Failed = 'again' | 'dead' | 'postponed';
 
-/** Records a failed attempt; returns the job's new state. */
+/** Records a failed attempt. Returns the job's new state. */
 export async function failJob(
   { db, effects, clocks }: Pick<Runtime, 'db' | 'effects' | 'clocks'>,
   job: Job,

@@ -6,14 +6,14 @@ import type { Metrics } from '../observability/metrics.ts';
 import type { Runtime } from '../operation/operate.ts';
 import { createWorker, type Worker, type WorkerOptions } from './jobs.ts';
 
-/** Maximum rows counted per kind; a larger count shows as this. */
+/** Maximum rows counted per kind. A larger count shows as this. */
 export const MAX_COUNTED = 10_000;
 /** Maximum lanes of one kind that are searched for the oldest job. */
 const MAX_LANES = 1_000;
 /** Several gauges of one scrape, and scrapes of several collectors, share one reading. */
 const KEPT_MS = 5_000;
 
-// Kinds by steps along jobs_lanes; of each a bounded count, and the earliest due time of its lanes.
+// Kinds by steps along jobs_lanes: of each a bounded count, and the earliest due time of its lanes.
 export const WAITING = `with recursive kinds as (
     (select kind from jobs where state <> 'dead' order by kind limit 1)
     union all
@@ -111,7 +111,7 @@ interface Reading {
   dead: Map<string, number>;
 }
 
-/** Reads at most once per `KEPT_MS`; a kind that has occurred once remains, with zero. */
+/** Reads at most once per `KEPT_MS`. A kind that has occurred once remains, with zero. */
 function reader({ db, effects }: Pick<Runtime, 'db' | 'effects'>): () => Promise<Reading> {
   const kinds = new Set<string>();
   let reading: Promise<Reading> | undefined;
@@ -161,9 +161,9 @@ function watchJobs(
       'kind',
       async () => (await read())[name],
     );
-  watch('queued', '', `Queued jobs, due or not; counted up to ${MAX_COUNTED}.`);
+  watch('queued', '', `Queued jobs, due or not. Counted up to ${MAX_COUNTED}.`);
   watch('oldest', '_seconds', 'Age of the oldest due job.');
-  watch('dead', '', `Dead jobs (attempts exhausted); counted up to ${MAX_COUNTED}.`);
+  watch('dead', '', `Dead jobs (attempts exhausted). Counted up to ${MAX_COUNTED}.`);
   const help = 'Jobs running in this process.';
   metrics.watchEach('railhead_jobs_running', help, 'kind', running);
 }

@@ -79,7 +79,7 @@ interface Position {
 }
 
 const WHERE = `($1::text is null or kind = $1) and ($2::text is null or platform_id = $2)`;
-/** Rows behind a position; `descending` orders by time descending, then by id ascending. */
+/** Rows behind a position. `descending` orders by time descending, then by id ascending. */
 const afterCursor = (column: string, descending: boolean) =>
   `($5::timestamptz is null or ${column} ${descending ? '<' : '>'} $5
     or (${column} = $5 and id > $6))`;
@@ -92,7 +92,7 @@ const CONDITIONS: Readonly<Record<string, string>> = {
 };
 
 interface ListInput {
-  /** One of `JOB_STATES`; all except canceled if absent. */
+  /** One of `JOB_STATES`. All except canceled if absent. */
   state?: string | undefined;
   kind?: string | undefined;
   platformId?: string | undefined;
@@ -100,7 +100,7 @@ interface ListInput {
   after?: Position | undefined;
 }
 
-/** Jobs ordered by due time; dead and canceled ones latest first. */
+/** Jobs ordered by due time. Dead and canceled ones latest first. */
 export async function listJobs({ db, effects }: Runtime, input: ListInput): Promise<JobSummary[]> {
   return (await placedJobs({ db, effects }, input)).map(({ job }) => job);
 }
@@ -218,7 +218,7 @@ export async function reviveJobs(ctx: Ctx, ids: readonly string[]): Promise<JobS
   });
 }
 
-/** Stages the removal of a job; the reason is kept. Throws CONFLICT while it runs. */
+/** Stages the removal of a job. The reason is kept. Throws CONFLICT while it runs. */
 export function cancelJobRow(ctx: Ctx, row: Job, reason: string): JobSummary {
   if (stateOf(row, ctx.now) === 'running') {
     const advice = 'Try again when it is queued or dead.';

@@ -21,7 +21,7 @@ interface Claimant {
 
 export interface JobSlots {
   free(): number;
-  /** Occupies a slot; false if none is free or a limit is reached. */
+  /** Occupies a slot. False if none is free or a limit is reached. */
   take(job: Claimant): boolean;
   release(job: Claimant): void;
   /** Kinds, platforms and lanes that have reached their limit. */

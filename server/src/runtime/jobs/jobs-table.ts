@@ -1,4 +1,4 @@
-// The jobs table; separate from the worker because contexts stage into it.
+// The jobs table. Separate from the worker because contexts stage into it.
 import type { Time } from '../../kernel/effects.ts';
 import { stateTable } from '../../kernel/states.ts';
 import type { PlatformTime } from '../clocks/clocks.ts';
@@ -19,11 +19,11 @@ export const jobs = table(
   {
     id: col.text,
     kind: col.text,
-    /** The platform that the job works for; empty if unknown. */
+    /** The platform that the job works for. Empty if unknown. */
     platform_id: col.text,
     input: col.json<Record<string, unknown>>(),
     due_at: col.time.mut,
-    /** Due time on the clock of the platform, if it has its own; see `dueAt`. */
+    /** Due time on the clock of the platform, if it has its own. See `dueAt`. */
     clock_due_at: col.time.null.mut,
     attempts: col.int4.mut,
     state: col.enum<JobState>().mut,

@@ -1,5 +1,5 @@
 // Runs jobs that change sets staged. A handler first calls external systems and then returns a
-// function of a context, which stages the result; that change set also removes the job, so a job's
+// function of a context, which stages the result. That change set also removes the job, so a job's
 // effect occurs exactly once even if a crash repeats the run. A claim is a lease: a job whose worker
 // has stopped becomes due again. A job library is not used, because due times follow the clock of
 // `Effects` and jobs are inserted by the committer (docs/decisions/0003).
@@ -31,9 +31,9 @@ export interface Result {
 export type JobOf<D extends JobDefinition> = Omit<Job, 'input'> & { input: JobInput<D> };
 
 interface Work<J = Job> {
-  /** Failed attempts after which the job is dead; default `MAX_ATTEMPTS`. */
+  /** Failed attempts after which the job is dead. Default `MAX_ATTEMPTS`. */
   readonly maxAttempts?: number;
-  /** Maximum duration; a longer run fails and frees its slot. Default `DEADLINE_MS`. */
+  /** Maximum duration. A longer run fails and frees its slot. Default `DEADLINE_MS`. */
   readonly deadlineMs?: number;
   run(runtime: Runtime, job: J): Promise<Result>;
 }
@@ -53,7 +53,7 @@ export const jobHandler = <S extends TObject>(
   run: (runtime, job) => run(runtime, job as JobOf<JobDefinition<S>>),
 });
 
-/** Work found by a query instead of a job; returns the amount of work done. */
+/** Work found by a query instead of a job. Returns the amount of work done. */
 export interface Sweep {
   readonly name: string;
   run(runtime: Runtime): Promise<number>;
@@ -73,10 +73,10 @@ export interface Worker {
   /** The kinds with a handler. */
   readonly kinds: readonly string[];
   wake(): void;
-  /** Runs a claimed job and records its result; never rejects. */
+  /** Runs a claimed job and records its result. Never rejects. */
   run(job: Job): Promise<void>;
   /**
-   * Runs one round of due jobs, limited by free slots, and of sweeps; returns the amount of work
+   * Runs one round of due jobs, limited by free slots, and of sweeps. Returns the amount of work
    * done.
    */
   runDue(): Promise<number>;
@@ -87,7 +87,7 @@ export interface Worker {
   running(): ReadonlyMap<string, number>;
 }
 
-/** A worker renews the leases of its running jobs; those of a stopped worker expire. */
+/** A worker renews the leases of its running jobs. Those of a stopped worker expire. */
 export const LEASE_MS = 20_000;
 /** Longer than the deadlines of all outbound calls of one run. */
 const DEADLINE_MS = 120_000;
@@ -183,7 +183,7 @@ export function createWorker(options: WorkerOptions): Worker {
     }
   }
 
-  /** Runs a claimed job; it counts as running until it settles. */
+  /** Runs a claimed job. It counts as running until it settles. */
   function begin(job: Job): Promise<void> {
     const work = runOne(job)
       .catch((error: unknown) =>

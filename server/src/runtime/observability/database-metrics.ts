@@ -1,6 +1,6 @@
 // Metrics of the connections to the database: those for reading, the lanes of the committer, and
 // the replicas of the primary. The role of the server can read the state of replicas only as a
-// member of pg_monitor; without it they are counted as `hidden`.
+// member of pg_monitor. Without it they are counted as `hidden`.
 import type { Database } from '../db/database.ts';
 import type { PoolStats } from '../db/pool.ts';
 import type { Metrics } from './metrics.ts';

@@ -1,4 +1,4 @@
-// Writes one JSON line per log event to standard output. Fields are chosen by name; complete requests
+// Writes one JSON line per log event to standard output. Fields are chosen by name. Complete requests
 // or rows are never logged, so that no secret is logged by accident. Texts that may still contain one
 // (external error messages) pass through the redaction below.
 import { writeSync } from 'node:fs';
@@ -16,7 +16,7 @@ export interface Log {
   error(fields: Record<string, unknown>, message: string): void;
   /** The line of one HTTP request, at level info. */
   request(record: RequestRecord): void;
-  /** Writes outstanding counts; called at the end of the process. */
+  /** Writes outstanding counts. Called at the end of the process. */
   flush(): void;
 }
 
@@ -72,7 +72,7 @@ interface Repeated {
 }
 
 /**
- * Codes and names of an error and its causes; for an error without a code also the line that threw
+ * Codes and names of an error and its causes. For an error without a code also the line that threw
  * it.
  */
 function kindOf(error: unknown, depth = 0): string {
@@ -144,7 +144,7 @@ function collapsed(write: (fields: Fields, message: string) => void) {
 const member = (name: string, value: string | undefined) =>
   value === undefined ? '' : `,"${name}":"${value}"`;
 
-/** Names of tokens are chosen by clients; each is redacted once. */
+/** Names of tokens are chosen by clients. Each is redacted once. */
 const tokenNames = new Map<string, string>();
 const MAX_NAMES = 1_000;
 
@@ -219,7 +219,7 @@ interface LineWriter {
 }
 
 /**
- * A buffered writer of lines to a file descriptor. `flush` writes the remaining lines; an orderly
+ * A buffered writer of lines to a file descriptor. `flush` writes the remaining lines. An orderly
  * shutdown calls it, a killed process loses at most the last interval. If processes share the
  * descriptor (`shared`), lines are written in chunks that do not mix.
  */
@@ -245,7 +245,7 @@ export function lineWriter(descriptor: number, shared = false): LineWriter {
 /** Up to this many bytes (PIPE_BUF) a write to a pipe is not mixed with those of other processes. */
 const ATOMIC_BYTES = 4_096;
 
-/** Complete lines together up to the atomic size; a longer line is a separate chunk. */
+/** Complete lines together up to the atomic size. A longer line is a separate chunk. */
 function chunksOf(text: string): string[] {
   if (Buffer.byteLength(text) <= ATOMIC_BYTES) return [text];
   const chunks: string[] = [];
@@ -270,7 +270,7 @@ function writeAll(descriptor: number, text: string): void {
     try {
       remaining = remaining.subarray(writeSync(descriptor, remaining));
     } catch (error) {
-      // A full pipe is retried; a closed pipe has no reader.
+      // A full pipe is retried. A closed pipe has no reader.
       if ((error as { code?: string }).code !== 'EAGAIN') return;
     }
   }

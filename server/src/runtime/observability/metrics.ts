@@ -9,7 +9,7 @@ import { within } from './within.ts';
 /** Numbers by label value. */
 type ReadEach = () => ReadonlyMap<string, number> | Promise<ReadonlyMap<string, number>>;
 
-/** A number; undefined if there is none now. */
+/** A number, or undefined if there is none now. */
 type Read = () => number | undefined | Promise<number | undefined>;
 
 /** Adds one to the counter with these values of its labels, in their order. */
@@ -17,7 +17,7 @@ type Count = (...labels: string[]) => void;
 
 export interface Metrics {
   request(operationId: string, status: number, ms: number): void;
-  /** A request rejected by a rate limit; `limit` is the setting. */
+  /** A request rejected by a rate limit. `limit` is the setting. */
   limited(limit: string): void;
   batch(units: number, ms: number, mode: string): void;
   job(kind: string, result: 'done' | 'again' | 'postponed' | 'dead'): void;
@@ -69,7 +69,7 @@ function watchEventLoop(registers: Registry[]): void {
   const delays = eventLoopDelays();
   const quantiles = new Gauge({
     name: 'railhead_event_loop_delay_seconds',
-    help: 'Event loop delay since the last scrape; quantile 1 is the maximum.',
+    help: 'Event loop delay since the last scrape. Quantile 1 is the maximum.',
     labelNames: ['quantile'] as const,
     registers,
     collect() {
@@ -96,7 +96,7 @@ function addBuildInfo(registers: Registry[]): void {
 /** Shorter than the time in which the processes of a machine report to the one that is scraped. */
 const READ_MS = 700;
 
-/** Reads a value; undefined if it cannot be read in time. */
+/** Reads a value, or undefined if it cannot be read in time. */
 async function readInTime<R>(read: () => R | Promise<R>, failed: () => void) {
   const reading: { value?: R } = {};
   let isRead = false;
@@ -113,7 +113,7 @@ async function readInTime<R>(read: () => R | Promise<R>, failed: () => void) {
 
 /**
  * Gauges that are read at each scrape. A value that cannot be read, for example while the database is
- * unavailable, is absent; the other metrics are shown.
+ * unavailable, is absent. The other metrics are shown.
  */
 function gaugesIn(registers: Registry[]): Pick<Metrics, 'watch' | 'watchEach'> {
   const failures = new Counter({
@@ -163,7 +163,7 @@ interface MetricsOptions {
   process?: number | undefined;
 }
 
-/** Metrics of one server; several servers in one process are separate. */
+/** Metrics of one server. Several servers in one process are separate. */
 export function createMetrics(options: MetricsOptions = {}): Metrics {
   const registry = new Registry();
   if (options.process !== undefined) {

@@ -139,7 +139,7 @@ describe('a database', () => {
     });
   }, 30_000);
 
-  // Mounting requires root; otherwise the disk of this test cannot be filled.
+  // Mounting requires root. Otherwise the disk of this test cannot be filled.
   it.runIf(process.platform === 'linux' && process.getuid?.() === 0)(
     'on a full disk makes the server not ready until space is available',
     async () => {

@@ -7,7 +7,7 @@ import { connectDatabase } from '../db/connections/connect.ts';
 import { cancelWait, hasCanceledWait } from '../db/connections/replication.ts';
 import { within } from './within.ts';
 
-/** Response of `/readyz`; 200 for the first, 503 for the others. */
+/** Response of `/readyz`. 200 for the first, 503 for the others. */
 export type ReadyStatus =
   | 'ready'
   | 'starting'
@@ -21,7 +21,7 @@ export interface Readiness {
   check(): Promise<ReadyStatus>;
   /** The first platform and its credentials exist. */
   started(): void;
-  /** Closes the probe's connection; the status is `stopping` from now on. */
+  /** Closes the probe's connection. The status is `stopping` from now on. */
   stop(): void;
 }
 
@@ -31,7 +31,7 @@ interface ReadinessOptions {
   hasLane(): boolean;
   /** Deadline for the database's response. */
   deadlineMs?: number;
-  /** Period for which a result is valid; at most one probe within it. */
+  /** Period for which a result is valid. At most one probe within it. */
   validMs?: number;
 }
 
@@ -63,7 +63,7 @@ function createProbe(url: string, deadlineMs: number) {
     last?.connection.stream.destroy();
   }
 
-  /** Opens the connection; one that is opened too late is closed. */
+  /** Opens the connection. One that is opened too late is closed. */
   async function openConnection(signal: AbortSignal): Promise<pg.Client> {
     const opened = await connectDatabase(url, {
       name: 'railhead readiness',

@@ -1,5 +1,5 @@
 // Masks responses of receivers before they are stored: secrets, and personal data that a receiver
-// may repeat. It masks too much rather than too little; ordinary text of errors remains readable.
+// may repeat. It masks too much rather than too little. Ordinary text of errors remains readable.
 import { redactText } from './log.ts';
 
 const MASKED = '[masked]';
@@ -93,7 +93,7 @@ function maskValue(value: unknown, name: string, depth: number): unknown {
   );
 }
 
-/** JSON without secrets; undefined if the text is not JSON, for example because it is truncated. */
+/** JSON without secrets, or undefined if the text is not JSON, for example because it is truncated. */
 function maskJson(text: string): string | undefined {
   if (!/^\s*[[{"]/.test(text)) return undefined;
   try {
@@ -109,7 +109,7 @@ function maskJson(text: string): string | undefined {
 /** A response body without secrets: JSON by the names of its members, other text by its form. */
 export const maskBody = (body: string): string => maskJson(body) ?? maskText(body);
 
-/** Headers that cannot have a secret; the values of all others are replaced. */
+/** Headers that cannot have a secret. The values of all others are replaced. */
 const CLEAR_HEADERS = new RegExp(
   '^(content-(type|length|encoding|language)|date|server|via|allow|age|vary|cache-control|' +
     'retry-after|x-powered-by|x-cache|(x-)?ratelimit-(limit|remaining|reset))$',

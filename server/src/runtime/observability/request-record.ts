@@ -1,5 +1,5 @@
 // The record of a completed request: the fields of its log line, and of its row if a platform sent
-// it. It contains no values of the request; bodies are passed separately from the record and are masked
+// it. It contains no values of the request. Bodies are passed separately from the record and are masked
 // before they are stored.
 import type { Caller } from '../../kernel/caller.ts';
 import type { Contract } from '../../kernel/contract/operation.ts';
@@ -30,12 +30,12 @@ export interface RequestRecord {
   tokenId: string | undefined;
   tokenName: string | undefined;
   agentId: string | undefined;
-  /** IP address of a request with an API token; others may come from a person's device. */
+  /** IP address of a request with an API token. Others may come from a person's device. */
   address: string | undefined;
   /** Keyed hash of the idempotency key. */
   idempotencyKeyHash: string | undefined;
   isReplayed: boolean;
-  /** The created or affected resource; undefined for a successful read. */
+  /** The created or affected resource, or undefined for a successful read. */
   resourceId: string | undefined;
 }
 
@@ -46,7 +46,7 @@ export interface CompletedRequest {
   caller: Caller;
   params: Readonly<Record<string, unknown>>;
   query: Readonly<Record<string, unknown>>;
-  /** JSON body; undefined if there was none, or it was not read. */
+  /** JSON body, or undefined if there was none, or it was not read. */
   body: unknown;
   reply: unknown;
 }

@@ -49,7 +49,7 @@ function rejectTooMany(
   if (retryAfterS > 0) throw new Fault('RATE_LIMITED', reason, undefined, { retryAfterS });
 }
 
-/** Throws RATE_LIMITED while the limit of `id` is reached; stages nothing. */
+/** Throws RATE_LIMITED while the limit of `id` is reached. Stages nothing. */
 export async function checkAttempts(
   ctx: Ctx,
   id: string,
@@ -81,7 +81,7 @@ export async function countAttempt(
   else ctx.insert(attemptLimits, { id, platform_id: ctx.caller.platformId, ...values });
 }
 
-/** Whether the limit of `id` is reached; stages nothing. */
+/** Whether the limit of `id` is reached. Stages nothing. */
 export async function isLimitReached(ctx: Ctx, id: string, rules: readonly AttemptRule[]) {
   const row = await ctx.read(attemptLimits, id);
   return waitS(row?.at ?? [], rules, ctx.effects.now()) > 0;

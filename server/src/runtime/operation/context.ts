@@ -1,5 +1,5 @@
 // The context of an operation: reads, and a change set to stage into. A context is used for one
-// attempt of one operation; nothing staged takes effect before the committer writes it. Staging the
+// attempt of one operation. Nothing staged takes effect before the committer writes it. Staging the
 // same row twice merges, so a function may change a row that another function has already staged.
 import type { Static, TObject, TSchema } from '@sinclair/typebox';
 import type { Caller } from '../../kernel/caller.ts';
@@ -28,13 +28,13 @@ import { type DescribedRow, eventStaging } from './event-staging.ts';
 /** A transfer to stage: an amount above zero, in the currency of both accounts. */
 export interface TransferInput extends Money {
   transactionId: string;
-  /** Unique within the transaction; a second posting of it is rejected. */
+  /** Unique within the transaction. A second posting of it is rejected. */
   step: string;
   debit: string;
   credit: string;
   /** Applies although one of the accounts is frozen: a refund or a debt. */
   force?: boolean;
-  /** Fault if the debit account cannot pay this; default INSUFFICIENT_FUNDS. */
+  /** Fault if the debit account cannot pay this. Default INSUFFICIENT_FUNDS. */
   insufficientFundsFault?: () => Fault;
   /** If the debit account cannot pay this, the operation runs once more with fresh reads. */
   retryOnInsufficientFunds?: boolean;
@@ -47,7 +47,7 @@ export interface Ctx {
   readonly vault: Vault;
   readonly caller: Caller;
   /**
-   * The time of this attempt on the clock of the caller's platform; all rows of one change set
+   * The time of this attempt on the clock of the caller's platform. All rows of one change set
    * share it. Real time, for limits and external tokens, is `effects.now()`.
    */
   readonly now: Time;
@@ -63,7 +63,7 @@ export interface Ctx {
   read<T extends Table>(table: T, id: string): Promise<RowOf<T> | undefined>;
   insert<T extends Table>(table: T, row: NewRowOf<T>): RowOf<T>;
   /**
-   * Stages a change of a row as it was read; the commit fails if it has changed since. Throws if
+   * Stages a change of a row as it was read. The commit fails if it has changed since. Throws if
    * the lifecycle of the table has no such transition.
    */
   update<T extends Table>(table: T, row: RowOf<T>, patch: PatchOf<T>): RowOf<T>;
@@ -114,7 +114,7 @@ export interface Ctx {
   /** Stages an event that a separate job delivers. Returns its id. */
   record<S extends TSchema>(event: EventDefinition<S>, subject: string, data: Static<S>): string;
   /**
-   * Runs `work`; if it throws a fault, everything that it staged is discarded and the fault is
+   * Runs `work`. If it throws a fault, everything that it staged is discarded and the fault is
    * returned. If the commit rejects a staged transfer because of funds or a freeze, the operation
    * runs once more.
    */
@@ -135,7 +135,7 @@ interface StagedWork {
   retryAccounts: Set<string>;
 }
 
-/** Saves the staged state; the returned function restores it. */
+/** Saves the staged state. The returned function restores it. */
 function savepoint({
   set,
   staged,

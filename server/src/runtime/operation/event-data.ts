@@ -1,5 +1,5 @@
 // Stored data of events. Several events of one change set often show the same resource in successive
-// states; each later one stores only the fields that differ from the first, which it refers to. A
+// states. Each later one stores only the fields that differ from the first, which it refers to. A
 // balance event refers to an earlier one of its account, and stores no fields while the account is
 // unchanged.
 import { fnv1a } from '../../kernel/fnv.ts';

@@ -30,7 +30,7 @@ interface VersionEvent {
 /** An event refers to a recent event, and only to one of its week, because weeks are removed. */
 const MAX_EARLIER_MS = 12 * 3_600_000;
 
-/** Maximum cached events, one for each row; 200 bytes each. */
+/** Maximum cached events, one for each row. 200 bytes each. */
 const MAX_CACHED = 10_000;
 
 /** The latest event of a row, by its type and the row, of this process. Oldest first. */
@@ -46,7 +46,7 @@ function versionEventsOf(db: Database): Map<string, VersionEvent> {
 
 const keyOf = (type: string, subject: string) => `${type} ${subject}`;
 
-/** The hash of the customer that an event is about; null if there is none. */
+/** The hash of the customer that an event is about, or null if there is none. */
 function keyOfCustomer(subject: string, data: unknown): number | null {
   const customer = customerOf(subject, data);
   return customer === undefined ? null : customerKeyOf(customer);

@@ -1,4 +1,4 @@
-// Contribution of a feature to a server. Each feature's index exports one value of this type; the
+// Contribution of a feature to a server. Each feature's index exports one value of this type. The
 // composition mounts all of them in the same way, so a new feature is a folder and one line there.
 import type { WebhookContract } from '../../kernel/contract/event.ts';
 import type { Bound } from '../../kernel/contract/operation.ts';
@@ -15,12 +15,12 @@ import type { PersonalData } from './personal-data.ts';
 export type Operation = Bound<Ctx>;
 
 /**
- * P are the dependencies that the composition provides; C is the customer that owns personal data.
+ * P are the dependencies that the composition provides. C is the customer that owns personal data.
  * Functions are properties, because the parameters of methods are compared bivariantly.
  */
 export interface Feature<P = never, C = never> {
   operations?: (parts: P) => readonly Operation[];
-  /** Handlers of the feature's job kinds; `operations` are the operations of all features. */
+  /** Handlers of the feature's job kinds. `operations` are the operations of all features. */
   jobs?: (parts: P, operations: readonly Operation[]) => readonly JobHandler[];
   /** Work found by periodic queries. */
   sweeps?: (parts: P) => readonly Sweep[];

@@ -1,5 +1,5 @@
 // Stored replies by idempotency key. They are kept for a week, longer than any client retries, and
-// then deleted in small batches; a BRIN index finds the old ones without a cost for inserts.
+// then deleted in small batches. A BRIN index finds the old ones without a cost for inserts.
 import type { ResetRules } from '../committer/reset.ts';
 import { retentionSweep } from '../db/retention.ts';
 import { col, table } from '../db/table.ts';

@@ -1,6 +1,6 @@
 // Runs an operation until its change set is committed: read, decide, commit, and again with fresh
 // reads if a row that it depends on has changed. Requests, jobs and operator commands all
-// use it; only this module calls the committer.
+// use it. Only this module calls the committer.
 
 import { setTimeout } from 'node:timers/promises';
 import type { Caller } from '../../kernel/caller.ts';
@@ -26,7 +26,7 @@ import { rememberEvents } from './event-staging.ts';
  * at the latest.
  */
 const MAX_ATTEMPTS = 50;
-/** Attempts without a pause; later ones wait so that fewer contend at a time. */
+/** Attempts without a pause. Later ones wait so that fewer contend at a time. */
 const IMMEDIATE_ATTEMPTS = 12;
 const MAX_PAUSE_MS = 32;
 /** Attempts of a decision that applies an impossible transition. */
@@ -46,13 +46,13 @@ export interface Runtime {
   wake: { events(): void; jobs(): void };
   /** Absent: no traces. */
   tracer?: Tracer | undefined;
-  /** Source of the ids of resources for one attempt; absent: `effects`. */
+  /** Source of the ids of resources for one attempt. Absent: `effects`. */
   ids?(): Effects;
 }
 
 const KEY_TAKEN = 'KEY_TAKEN';
 
-/** Whether the idempotency key was already used; the stored reply is then returned. */
+/** Whether the idempotency key was already used. The stored reply is then returned. */
 export const isKeyTaken = (error: unknown): boolean =>
   error instanceof Error && error.name === KEY_TAKEN;
 

@@ -1,6 +1,6 @@
 // Locations of customer data: each feature describes its tables, the decryption of their rows for
 // an export, and the effect of an erasure. The privacy feature uses the assembled descriptions, so
-// it does not depend on later features; a test checks the list against the database.
+// it does not depend on later features. A test checks the list against the database.
 import type { Time } from '../../kernel/effects.ts';
 import { idsFrom } from '../../kernel/id.ts';
 import type { Database } from '../db/database.ts';
@@ -20,7 +20,7 @@ export type Json = Record<string, unknown>;
  */
 export const rowAs = <R extends Json>(row: Json): R => row as R;
 
-/** Condition for tables with a column of that name; `t` is the table, `$1` the customer. */
+/** Condition for tables with a column of that name. `t` is the table, `$1` the customer. */
 export const CUSTOMER_ROWS_SQL = 't.customer_id = $1';
 
 /** The customer of an export or an erasure. */
@@ -43,11 +43,11 @@ export interface PersonalTable<C = DataSubject> {
   rows: string;
   /** Columns without personal data: hashes, and keys that are shown opened. */
   without?: readonly string[];
-  /** The sealed content of a row, opened; it replaces the columns of the same names. */
+  /** The sealed content of a row, opened. It replaces the columns of the same names. */
   open?(opener: Opener<C>, row: Json): Json;
   /** Effect of an erasure on the rows. */
   erasure: 'emptied' | 'removed' | { retained: string };
-  /** Condition for the rows to remove; `rows` if absent. */
+  /** Condition for the rows to remove. `rows` if absent. */
   removes?: string;
   /** Emptied or removed by the change set that deletes the data key, which counts `rows`. */
   atOnce?: true;
@@ -65,7 +65,7 @@ export interface PersonalData<C = DataSubject> {
    */
   subjects?: Readonly<Record<string, string>>;
   /**
-   * Stages the closing of one resource that must be closed when its customer is deleted; returns
+   * Stages the closing of one resource that must be closed when its customer is deleted. Returns
    * whether there may be more.
    */
   end?(ctx: Ctx, customerId: string): Promise<boolean>;
@@ -77,7 +77,7 @@ export interface PersonalData<C = DataSubject> {
   empty?(runtime: Runtime, customer: C): Promise<Counts>;
 }
 
-/** Runs a statement that returns the ids it changed; returns their number. */
+/** Runs a statement that returns the ids it changed. Returns their number. */
 export const changedRows = async (
   db: Database,
   sql: string,

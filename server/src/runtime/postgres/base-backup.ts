@@ -27,13 +27,13 @@ function copyFile(from: string, to: string): number {
     fs.copyFileSync(from, to, fs.constants.COPYFILE_FICLONE);
     return fs.statSync(to).size;
   } catch (error) {
-    // A table was dropped during the copy; the log has it.
+    // A table was dropped during the copy. The log has it.
     if (isMissing(error)) return 0;
     throw error;
   }
 }
 
-/** Copies a folder that changes during the copy; returns its bytes. */
+/** Copies a folder that changes during the copy. Returns its bytes. */
 function copyFolder(from: string, to: string, isTop = false): number {
   fs.mkdirSync(to, { mode: 0o700 });
   let bytes = 0;
@@ -119,7 +119,7 @@ export function archiveCommand(folder: string): string {
   return `if test -f ${target}; then cmp -s "%p" ${target}; else ${copy}; fi`;
 }
 
-/** Sets that command for the PostgreSQL at `url`; it applies from its next start. */
+/** Sets that command for the PostgreSQL at `url`. It applies from its next start. */
 export async function archiveLog(url: string, folder: string): Promise<void> {
   const client = await connectDatabase(url, { name: 'railhead backup' });
   const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`;
@@ -133,7 +133,7 @@ export async function archiveLog(url: string, folder: string): Promise<void> {
   }
 }
 
-/** The newest backup that was made before `time`; the newest of all without a time. */
+/** The newest backup that was made before `time`. The newest of all without a time. */
 export function backupBefore(folder: string, time?: Date): string {
   const limit = time && nameAt(time);
   const names = fs.readdirSync(folder).filter((each) => BASE.test(each));

@@ -82,7 +82,7 @@ function openToAll(folder: string): boolean {
   }
 }
 
-/** Whether `user` can reach `folder`; undefined is this process itself. */
+/** Whether `user` can reach `folder`, or undefined is this process itself. */
 export function canEnter(folder: string, user: RunAs | undefined): boolean {
   return user === undefined || openToAll(fs.realpathSync(folder));
 }
@@ -103,7 +103,7 @@ function* filesBelow(folder: string, subfolder = ''): Generator<string> {
 }
 
 /**
- * Whether every file exists with its size; a cleaner of temporary folders may have removed some.
+ * Whether every file exists with its size. A cleaner of temporary folders may have removed some.
  */
 function isWhole(native: string, copy: string): boolean {
   for (const name of filesBelow(native)) {

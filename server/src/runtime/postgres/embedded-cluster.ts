@@ -15,7 +15,7 @@ export interface ClusterLocation {
 }
 
 interface ClusterOptions {
-  /** The data folder, absolute; the cluster is its subfolder `postgres`. */
+  /** The data folder, absolute. The cluster is its subfolder `postgres`. */
   dir: string;
   durable: boolean;
   random?: ((bytes: number) => Uint8Array) | undefined;
@@ -23,7 +23,7 @@ interface ClusterOptions {
 
 /** The cluster's only database user. */
 export const DATABASE_USER = 'railhead';
-/** The unprivileged user of every Linux; `initdb` requires a user with a name. */
+/** The unprivileged user of every Linux. `initdb` requires a user with a name. */
 const UNPRIVILEGED: RunAs = { uid: 65534, gid: 65534 };
 
 export const clusterOf = (dir: string) => path.join(path.resolve(dir), 'postgres');

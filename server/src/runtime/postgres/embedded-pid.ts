@@ -1,6 +1,6 @@
 // Finds the process that serves a cluster, by PostgreSQL's own lock file, `postmaster.pid`. The
 // file remains after a crash and its process id may since have been reused by an unrelated process
-// (in a container it usually has), which PostgreSQL cannot distinguish from a running server; this
+// (in a container it usually has), which PostgreSQL cannot distinguish from a running server. This
 // module can, and then removes the reused id. The file itself must remain: PostgreSQL finds in it
 // the shared memory by which it detects whether children of the crashed server still write.
 import { spawnSync } from 'node:child_process';
@@ -86,7 +86,7 @@ export function runningIn(cluster: string): Running | undefined {
   };
 }
 
-/** Polls while `cluster` is served and `test` holds; returns the last state, at most `ms` later. */
+/** Polls while `cluster` is served and `test` holds. Returns the last state, at most `ms` later. */
 export async function waitWhile(
   cluster: string,
   test: (running: Running) => boolean,

@@ -53,7 +53,7 @@ export function passwordArguments(dir: string, random?: (bytes: number) => Uint8
 }
 
 /**
- * Starts PostgreSQL and its guard; the guard prints "ready to accept connections" on standard
+ * Starts PostgreSQL and its guard. The guard prints "ready to accept connections" on standard
  * error.
  */
 export async function startOnWindows(

@@ -76,7 +76,7 @@ beforeAll(async () => {
   // As root, mkdtemp's mode 0700 makes every folder here one that the unprivileged user cannot
   // enter.
   base = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-embedded-'));
-  // Sockets need a folder that it can enter; a separate one, so that it can be removed.
+  // Sockets need a folder that it can enter. A separate one, so that it can be removed.
   sockets = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-sockets-'));
   fs.chmodSync(sockets, 0o755);
   process.env.TMPDIR = sockets;

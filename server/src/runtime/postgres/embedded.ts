@@ -1,7 +1,7 @@
 // A real PostgreSQL inside the data folder, started and stopped with this process, so that a laptop
 // needs only Node. It listens on a unix socket only (Windows: see embedded-windows.ts), runs as an
 // unprivileged user if this process is root, and is monitored by a shell that shuts it down when
-// this process ends for any reason, including `kill -9`. Commits are always flushed; only tests may
+// this process ends for any reason, including `kill -9`. Commits are always flushed. Only tests may
 // trade that for speed.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -23,7 +23,7 @@ import { type Running, runningIn, waitWhile } from './embedded-pid.ts';
 import { startOnWindows } from './embedded-windows.ts';
 
 interface EmbeddedOptions {
-  /** The data folder; the cluster is its subfolder `postgres`. */
+  /** The data folder. The cluster is its subfolder `postgres`. */
   dir: string;
   /** Receives the lines that PostgreSQL logs. */
   log?: (line: string) => void;
@@ -46,12 +46,12 @@ export interface Embedded {
   exited: Promise<string>;
 }
 
-/** The only database; initdb creates it. */
+/** The only database. Initdb creates it. */
 const DATABASE = 'postgres';
 const PORT = 5432;
 /** Maximum bytes of a unix socket's path: 104 on macOS, 108 on Linux, with the final NUL. */
 const MAX_SOCKET_PATH = 103;
-/** Timeout of a clean shutdown; after it the next start recovers from the write-ahead log. */
+/** Timeout of a clean shutdown. After it the next start recovers from the write-ahead log. */
 const STOP_MS = 20_000;
 /**
  * Maximum wait for a cluster that another process serves: an operator command completes within this
@@ -74,7 +74,7 @@ const FLAGS = {
   // pglz only, which cost 3 % of the throughput.
   max_wal_size: '2GB',
   checkpoint_timeout: '15min',
-  // A second attempt resolves deadlocks; it should not wait a whole second to detect one.
+  // A second attempt resolves deadlocks. It should not wait a whole second to detect one.
   deadlock_timeout: '200ms',
   timezone: 'UTC',
   cluster_name: 'railhead',
@@ -94,7 +94,7 @@ const FAST = {
   ...{ wal_level: 'minimal', max_wal_senders: '0', max_wal_size: '256MB' },
 };
 
-// "$@" is PostgreSQL. The reader reaches the end of its input when this process exits; INT is
+// "$@" is PostgreSQL. The reader reaches the end of its input when this process exits. INT is
 // PostgreSQL's fast shutdown, repeated because a shell starts background programs with INT ignored
 // until they set a handler. When PostgreSQL ends first, the shell ends too and passes on its exit
 // code.
@@ -131,7 +131,7 @@ function socketFolder(cluster: string, user: RunAs | undefined): string {
     }
     const stat = fs.lstatSync(folder, { throwIfNoEntry: false });
     const owned = stat !== undefined && [uid, user?.uid].includes(stat.uid);
-    // Another user may have created a folder of this name; then a random name is used.
+    // Another user may have created a folder of this name. Then a random name is used.
     const isUsable = owned && stat.isDirectory() && (stat.mode & 0o077) === 0;
     const selected = isUsable ? folder : fs.mkdtempSync(`${folder}-`);
     if (user) fs.chownSync(selected, user.uid, user.gid);
@@ -174,7 +174,7 @@ function startGuard({ binaries, cluster, user }: ClusterLocation, flags: string[
 
 /**
  * Resolves with true when PostgreSQL accepts connections, and with false if it exited because
- * children of its killed predecessor still run; rejects with its last log line.
+ * children of its killed predecessor still run. Rejects with its last log line.
  */
 function waitUntilReady(
   dir: string,

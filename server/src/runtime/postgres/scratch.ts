@@ -13,9 +13,9 @@ import { cleanEnv, dataPath } from './embedded-cluster.ts';
 export interface ScratchOptions {
   /** The folder of the cluster. */
   cluster: string;
-  /** Folder of the programs of PostgreSQL; the embedded ones by default. */
+  /** Folder of the programs of PostgreSQL. The embedded ones by default. */
   bin?: string | undefined;
-  /** Folder of the archive; the cluster's own settings by default. */
+  /** Folder of the archive. The cluster's own settings by default. */
   wal?: string | undefined;
   until?: Date | undefined;
   user: string;

@@ -31,7 +31,7 @@ export function encrypt(
   return Buffer.concat([cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** Decrypts; throws if key, nonce, text or `aad` differ from those of the encryption. */
+/** Decrypts. Throws if key, nonce, text or `aad` differ from those of the encryption. */
 export function decrypt(
   key: Uint8Array,
   nonce: Uint8Array,

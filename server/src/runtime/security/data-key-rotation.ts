@@ -56,7 +56,7 @@ export interface KeyState {
   masterKeys: string[];
 }
 
-/** The keys of the installation, oldest first; needs no master key unless there was no rotation. */
+/** The keys of the installation, oldest first. Needs no master key unless there was no rotation. */
 export function keyStates({ keys, masterKey, runtime }: RotationParts): KeyState[] {
   const rows = keys.rows();
   if (rows.length === 0) {
@@ -77,7 +77,7 @@ export function keyStates({ keys, masterKey, runtime }: RotationParts): KeyState
 }
 
 /**
- * Values of each column that are not sealed with the newest key; none before the first rotation.
+ * Values of each column that are not sealed with the newest key. None before the first rotation.
  */
 export async function staleTexts({ runtime, keys, columns }: RotationParts) {
   const number = latestNumber(keys.rows());

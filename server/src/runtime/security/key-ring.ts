@@ -42,7 +42,7 @@ export interface KeyRing {
   keys: SigningKeys;
   /** The public keys that receivers may need, newest first. */
   published(): Promise<PublicKeyView[]>;
-  /** Follows rotations; `changed` is called when another key signs. */
+  /** Follows rotations. `changed` is called when another key signs. */
   start(onChange: () => void): void;
   stop(): void;
 }

@@ -61,7 +61,7 @@ describe('rotation of signing keys', () => {
     const key = createPublicKey(later.sandbox.publicKeyPem);
     expect(verify('sha256', body, key, sign('sha256', body, later.sandbox.privateKey))).toBe(true);
     expect(keyIdOf(later.sandbox.publicKeyPem)).toBe(later.sandbox.keyId);
-    // Before it is superseded a key signs alone; afterwards it still signs together with the new key.
+    // Before it is superseded a key signs alone. Afterwards it still signs together with the new key.
     expect(earlier.earlierStandard).toHaveLength(0);
     expect(later.sandbox.earlierStandard).toHaveLength(1);
     const [superseded] = later.sandbox.earlierStandard;

@@ -51,7 +51,7 @@ async function stageRotation(ctx: Ctx, environment: Mode, overlapMs: number): Pr
 }
 
 /**
- * Publishes a new pair of keys, which signs after `overlapMs`; the earlier pair remains published for
+ * Publishes a new pair of keys, which signs after `overlapMs`. The earlier pair remains published for
  * the same period. Throws CONFLICT while a rotation is in progress.
  */
 export async function rotateSigningKeys(

@@ -38,7 +38,7 @@ export const signingKeys = table(
     created_at: col.time,
     /** Signs from then on, until a key with a higher number does. */
     active_from: col.time,
-    /** No longer published; null if no time is set. */
+    /** No longer published, or null if no time is set. */
     retired_at: col.time.null.mut,
     version: col.int4,
   },
@@ -156,7 +156,7 @@ export const jwkOf = (publicKeyPem: string) =>
 /** The thumbprint of a public key (RFC 7638). */
 export function keyIdOf(publicKeyPem: string): string {
   const { crv, kty, x, y } = jwkOf(publicKeyPem);
-  // Members in alphabetical order; an Ed25519 key has no `y`.
+  // Members in alphabetical order. An Ed25519 key has no `y`.
   const requiredMembers = JSON.stringify({ crv, kty, x, y });
   return createHash('sha256').update(requiredMembers).digest('base64url');
 }
@@ -176,7 +176,7 @@ export const publicViews = (rows: readonly KeyRow[], now: Time): PublicKeyView[]
     }))
     .sort((a, b) => b.createdAt - a.createdAt);
 
-/** All public keys, newest first; needs no master key. */
+/** All public keys, newest first. Needs no master key. */
 export const publicKeys = async ({ db, effects }: Pick<Runtime, 'db' | 'effects'>) =>
   publicViews(await allKeys(db), effects.now());
 
@@ -207,7 +207,7 @@ export const onKeys = <R>(
 ): Promise<R> => operate(runtime, callerOf(environment), work);
 
 /**
- * Creates missing keys; safe for concurrent starts. Read the keys with `openSigningKeys` or
+ * Creates missing keys. Safe for concurrent starts. Read the keys with `openSigningKeys` or
  * `publicKeyPem`.
  */
 export async function ensureSigningKeys(runtime: Runtime): Promise<void> {
@@ -225,7 +225,7 @@ export async function ensureSigningKeys(runtime: Runtime): Promise<void> {
   }
 }
 
-/** Opens a private key; throws one plain error under another master key. */
+/** Opens a private key. Throws one plain error under another master key. */
 export function openKey(vault: Pick<Vault, 'openOwn'>, row: KeyRow): KeyObject {
   const der = vault.openOwn(row.private_key, contextOf(row.id));
   return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });

@@ -21,7 +21,7 @@ const codeOf = (error: unknown) => (error as { code?: string }).code;
 /** Where the key of a data folder is. */
 export const masterKeyFile = (dataDir: string): string => path.join(dataDir, FILE);
 
-/** The key in a file; undefined if there is no file. Throws MasterKeyError with one plain line. */
+/** The key in a file, or undefined if there is no file. Throws MasterKeyError with one plain line. */
 export function readMasterKey(file: string): Uint8Array | undefined {
   try {
     const text = fs.readFileSync(file, 'utf8');
@@ -62,7 +62,7 @@ export function masterKeyIn(dataDir: string, effects: Effects): Uint8Array {
   return readMasterKey(file) as Uint8Array;
 }
 
-/** Configured sources of the key; at most one is set. */
+/** Configured sources of the key. At most one is set. */
 export interface MasterKeySource {
   masterKey?: Uint8Array | undefined;
   masterKeyFile?: string | undefined;
@@ -102,7 +102,7 @@ function outputOf(command: string): string {
   }
 }
 
-/** The key of the settings; undefined if none is set. Throws MasterKeyError with one plain line. */
+/** The key of the settings, or undefined if none is set. Throws MasterKeyError with one plain line. */
 export function configuredMasterKey(source: MasterKeySource): Uint8Array | undefined {
   const { masterKey, masterKeyFile: file, masterKeyCommand: command } = source;
   if (file !== undefined) return parsed(textOfFile(file), file);

@@ -21,7 +21,7 @@ describe('passwordHash', () => {
 });
 
 describe('matchesPassword', () => {
-  // RFC 7914, section 12: N = 16384, r = 8, p = 1; the first 32 bytes.
+  // RFC 7914, section 12: N = 16384, r = 8, p = 1. The first 32 bytes.
   it('accepts the vector of RFC 7914', async () => {
     const hex = '7023bdcb3afd7348461c06cd81fd38ebfda8fbba904f8e3ea9b543f6545da1f2';
     const salt = Buffer.from('SodiumChloride').toString('base64url');

@@ -53,7 +53,7 @@ const ABSENT = [
   ...[SALT_BYTES, HASH_BYTES].map((bytes) => Buffer.alloc(bytes).toString('base64url')),
 ].join('$');
 
-/** Whether a password has this hash; false without a hash, after the same time. */
+/** Whether a password has this hash. False without a hash, after the same time. */
 export async function matchesPassword(password: string, stored: string | null): Promise<boolean> {
   const [name, N, r, p, salt = '', hash = ''] = (stored ?? ABSENT).split('$');
   if (name !== NAME) throw new Error('a password hash of an unknown kind');

@@ -13,7 +13,7 @@ const TAG_BYTES = 16;
 const SEALED_BYTES = CHUNK_BYTES + TAG_BYTES;
 
 /**
- * Seven constant bytes, because a key seals only one file; a four-byte counter; one byte that marks
+ * Seven constant bytes, because a key seals only one file. A four-byte counter. One byte that marks
  * the last chunk.
  */
 function nonceOf(index: number, last: boolean): Buffer {
@@ -24,7 +24,7 @@ function nonceOf(index: number, last: boolean): Buffer {
 }
 
 /**
- * Splits a stream into chunks of `size`; marks the last one, which may be empty. The bytes of a
+ * Splits a stream into chunks of `size`. Marks the last one, which may be empty. The bytes of a
  * chunk are valid until the next is requested.
  */
 async function* chunksOf(
@@ -35,7 +35,7 @@ async function* chunksOf(
   let length = 0;
   for await (const input of source) {
     for (let index = 0; index < input.length; ) {
-      // A full chunk is yielded when a further byte arrives; otherwise it is the last.
+      // A full chunk is yielded when a further byte arrives. Otherwise it is the last.
       if (length === size) {
         yield { bytes: chunk, last: false };
         length = 0;
@@ -63,8 +63,8 @@ export async function* sealContent(
 }
 
 /**
- * The clear content from byte `from` on; `get` returns the sealed bytes from an offset. Throws one
- * error if a chunk does not open; all chunks returned before it are authentic.
+ * The clear content from byte `from` on. `get` returns the sealed bytes from an offset. Throws one
+ * error if a chunk does not open. All chunks returned before it are authentic.
  */
 export async function* openContent(
   key: Uint8Array,

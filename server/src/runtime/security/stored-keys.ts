@@ -70,7 +70,7 @@ export async function assertMasterKey(
   throw masterKeyError(`The master key of this database is missing. Restore it. ${UNTOUCHED}`);
 }
 
-/** The key of this installation; generated in the data folder for an empty database. */
+/** The key of this installation. Generated in the data folder for an empty database. */
 export async function masterKeyFor(
   url: string,
   masterKey: Uint8Array | undefined,

@@ -1,8 +1,8 @@
 // Encrypts personal data at rest. Every customer has a separate data key, sealed under a key of the
-// installation and stored with the customer; personal data is sealed under that key. Deleting the
+// installation and stored with the customer. Personal data is sealed under that key. Deleting the
 // key erases all of this data immediately, in every copy except a backup that still has the key. A sealed
 // value that a key of the installation has sealed names the key's number, so that these keys can
-// rotate. Searchable values also have a keyed hash; its key is derived from key 0 and does not
+// rotate. Searchable values also have a keyed hash. Its key is derived from key 0 and does not
 // rotate.
 import { createHmac, hkdfSync } from 'node:crypto';
 import type { Effects } from '../../kernel/effects.ts';
@@ -25,7 +25,7 @@ export interface Vault {
   /** Seals under the key of the installation: data that belongs to no customer. */
   sealOwn(plaintext: Uint8Array | string, context: string): string;
   openOwn(sealed: string, context: string): Buffer;
-  /** Equal for equal values of one kind; cannot be reversed without key 0. Hexadecimal. */
+  /** Equal for equal values of one kind. Cannot be reversed without key 0. Hexadecimal. */
   digest(kind: string, value: string): string;
   /** 32 bytes derived from key 0 for one purpose: the same at every start. */
   derive(purpose: string): Uint8Array;

@@ -46,7 +46,7 @@ function malformed(): string[] {
     ...[`${segment({ alg: 'none' })}.${claims}.`, `${segment({ alg: 'HS256' })}.${claims}.AAAA`],
     ...[`${segment({ alg: 'RS256', jku: 'http://127.0.0.1:9/k', kid: '../../x' })}.${claims}.AA`],
     ...['..', 'a.b.c', `${segment({ alg: ['none'] })}.${claims}.`, `e30.${'A'.repeat(20_000)}.`],
-    // Signatures: DER without content, negative, too long; and JSON of a stamp in base64.
+    // Signatures: DER without content, negative, too long, and JSON of a stamp in base64.
     ...['3000', '3006020100020100', '30460221', `3080${'00'.repeat(40)}`, 'AAAA', '=', '!!!!'],
     Buffer.from(JSON.stringify({ publicKey: point, signature: '30', scheme: 'x' })).toString(
       'base64url',
@@ -65,7 +65,7 @@ function malformed(): string[] {
 
 const VALUES = malformed();
 
-/** Replaces every field that takes a key, a signature or a token; returns the number of them. */
+/** Replaces every field that takes a key, a signature or a token. Returns the number of them. */
 function replaceFields(value: Json, session: Session, name = ''): number {
   if (!value || typeof value !== 'object') return 0;
   let count = 0;

@@ -61,7 +61,7 @@ const head = (authorization: string, length: number) =>
 const pause = ({ stop }: Flood) =>
   new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve()));
 
-/** The floods by name; each resolves after the signal. */
+/** The floods by name. Each resolves after the signal. */
 const FLOODS: Record<string, (flood: Flood) => Promise<void>> = {
   'idle connections': (flood) => holdConnections(flood, 150, () => pause(flood)),
   'slow heads': (flood) =>
@@ -116,7 +116,7 @@ const FLOODS: Record<string, (flood: Flood) => Promise<void>> = {
     }),
 };
 
-/** Runs all floods concurrently for this time; returns the number of their requests and connections. */
+/** Runs all floods concurrently for this time. Returns the number of their requests and connections. */
 export async function flood(port: number, authorization: string, ms: number): Promise<number> {
   const stop = AbortSignal.timeout(ms);
   setMaxListeners(0, stop);

@@ -139,7 +139,7 @@ async function replayKey(session: Session): Promise<void> {
   }
   if (otherBodyReply.status !== 409)
     addProblem(report, sent, `another body returned ${otherBodyReply.status}`);
-  // The key of one platform is unknown to another; the name of the victim is not in its reply.
+  // The key of one platform is unknown to another. The name of the victim is not in its reply.
   const victimReply = await call('POST', path, victim.authorization, body, {
     'idempotency-key': key,
   });

@@ -29,7 +29,7 @@ export interface Operation {
   isPublic: boolean;
   isAgent: boolean;
   statuses: ReadonlySet<number>;
-  /** The first deviations of a reply from its schema; undefined if there is none. */
+  /** The first deviations of a reply from its schema, or undefined if there is none. */
   deviationOf(status: number, body: Json): string | undefined;
 }
 

@@ -92,7 +92,7 @@ function withExistingIds(value: Json, { ids, chance }: ValueSource, name = ''): 
   );
 }
 
-/** A body that the operation is likely to accept; undefined if it has none. */
+/** A body that the operation is likely to accept, or undefined if it has none. */
 export function bodyFor({ body, api }: Operation, source: ValueSource): Json {
   if (!body) return undefined;
   const { chance } = source;

@@ -23,7 +23,7 @@ export interface Target {
   credentials(): Running['credentials'];
   /** Whether the started process is running. */
   isRunning(): boolean;
-  /** Bytes of resident memory of the process; undefined where it cannot be read. */
+  /** Bytes of resident memory of the process, or undefined where it cannot be read. */
   memory(): number | undefined;
   /** All output since the start. */
   output(): string;
@@ -31,7 +31,7 @@ export interface Target {
   database(): Promise<string>;
   /** Stops the server gracefully and starts it again, with the default rate limits. */
   restartWithLimits(): Promise<void>;
-  /** Stops the server gracefully; returns its exit code. */
+  /** Stops the server gracefully. Returns its exit code. */
   stop(): Promise<number | null>;
   remove(): Promise<void>;
 }

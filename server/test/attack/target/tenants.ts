@@ -124,7 +124,7 @@ async function collectIds(call: Call, tenant: Tenant, paths: readonly string[]) 
   }
 }
 
-/** A platform with resources of many kinds; `mark` is in the names of its customers. */
+/** A platform with resources of many kinds. `mark` is in the names of its customers. */
 export async function createTenant(
   call: Call,
   { root, name, mark, lists }: { root: string; name: string; mark: string; lists: string[] },

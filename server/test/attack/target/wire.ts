@@ -16,7 +16,7 @@ interface Parsed {
   remaining: Buffer;
 }
 
-/** The content of a chunked body and the bytes after it; undefined if it is incomplete. */
+/** The content of a chunked body and the bytes after it, or undefined if it is incomplete. */
 function readChunks(bytes: Buffer): { body: Buffer; remaining: Buffer } | undefined {
   const parts: Buffer[] = [];
   let offset = 0;
@@ -32,7 +32,7 @@ function readChunks(bytes: Buffer): { body: Buffer; remaining: Buffer } | undefi
   }
 }
 
-/** The first reply in the bytes; undefined if it is incomplete. Interim replies are skipped. */
+/** The first reply in the bytes, or undefined if it is incomplete. Interim replies are skipped. */
 function readReply(bytes: Buffer): Parsed | undefined {
   const end = bytes.indexOf(HEAD_END);
   if (end < 0) return undefined;
@@ -84,7 +84,7 @@ export interface Exchange {
   closed: boolean;
 }
 
-/** Sends bytes on a new connection; resolves when it is closed, or `waitMs` after the last byte. */
+/** Sends bytes on a new connection. Resolves when it is closed, or `waitMs` after the last byte. */
 export function sendBytes(port: number, bytes: Buffer, waitMs: number): Promise<Exchange> {
   return new Promise((resolve) => {
     const received: Buffer[] = [];

@@ -10,7 +10,7 @@ export type Kind = (typeof KINDS)[number];
 
 export const REQUIRES_APPROVAL = { defaultExecutionMode: 'APPROVAL_REQUIRED' };
 
-/** A policy with high limits in USD; `overrides` replaces some. */
+/** A policy with high limits in USD. `overrides` replaces some. */
 export const limitsOf = (overrides: object) => ({
   spendingLimits: { currency: 'USD', perTransactionLimit: 1_000_000_00, ...overrides },
 });
@@ -28,7 +28,7 @@ interface Line extends Record<string, unknown> {
 
 export type AgentPayer = Awaited<ReturnType<typeof openAgentPayer>>;
 
-/** An agent of a new customer with an external account; `overrides` replaces parts of its policy. */
+/** An agent of a new customer with an external account. `overrides` replaces parts of its policy. */
 export async function openAgentPayer(
   app: TestApp,
   fixture: AgentFixture,

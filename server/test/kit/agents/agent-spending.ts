@@ -26,7 +26,7 @@ export const isPaid = (paid: PaymentResult): boolean => typeof paid !== 'string'
 export const idOf = (paid: PaymentResult): string => (paid as { id: string }).id;
 
 interface PaymentOptions {
-  /** Currency of the amount; defaults to the currency of the limits. */
+  /** Currency of the amount. Defaults to the currency of the limits. */
   currency?: string;
   runtime?: Runtime;
   /** Starts the payment and returns its id. */

@@ -5,7 +5,7 @@ import type { ApiResponse, CallOptions, TestApp } from '../app/harness.ts';
 
 type Json = Record<string, unknown>;
 
-/** A policy that allows everything without approval; `overrides` replaces parts. */
+/** A policy that allows everything without approval. `overrides` replaces parts. */
 export const policyBody = (overrides: Json = {}) => ({
   permissions: [
     'VIEW_TRANSACTIONS',
@@ -24,7 +24,7 @@ export type FundedAgent = Awaited<ReturnType<AgentFixture['createAgent']>>;
 
 let counter = 0;
 
-/** `as` is the platform of the agents; defaults to the main one. */
+/** `as` is the platform of the agents. Defaults to the main one. */
 export function agentFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) {
   /** As the platform. */
   const callAsPlatform = (
@@ -67,7 +67,7 @@ export function agentFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {})
     return ok(await callAsPlatform('POST', '/agents', body), 201);
   }
 
-  /** A connected agent of a customer; `overrides` replaces parts of its policy. */
+  /** A connected agent of a customer. `overrides` replaces parts of its policy. */
   async function connectAgent(customerId: string, overrides: Json = {}) {
     const { agent, deviceCode } = await createUnconnectedAgent(customerId, overrides);
     const { accessToken } = ok(await redeemCode(deviceCode.code), 200);

@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import type { Runtime } from '../../../src/runtime/operation/operate.ts';
 
-/** Recomputes every balance from the transfers and sums each currency; throws on any difference. */
+/** Recomputes every balance from the transfers and sums each currency. Throws on any difference. */
 export async function expectBalancedBooks(app: { runtime: Runtime }): Promise<void> {
   const mismatches = await app.runtime.db.query(
     `with posted as (

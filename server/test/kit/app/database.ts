@@ -13,7 +13,7 @@ export interface TestServer {
   /** An unused database on the server, for administrative statements. */
   url: string;
   template: string;
-  /** Copy strategy: files if nothing is flushed, which is faster; otherwise the log. */
+  /** Copy strategy: files if nothing is flushed, which is faster. Otherwise the log. */
   strategy: 'file_copy' | 'wal_log';
 }
 
@@ -57,7 +57,7 @@ async function administer(url: string, sql: string): Promise<void> {
       administrator = undefined;
     });
     await client.connect();
-    // Absent from the types; an open connection must not keep the process alive.
+    // Absent from the types. An open connection must not keep the process alive.
     (client as pg.Client & { unref(): void }).unref();
     return client;
   })();

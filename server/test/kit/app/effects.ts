@@ -102,7 +102,7 @@ export interface EmittedEvent {
   held: bigint | null;
 }
 
-/** Every event of a server, oldest first; data of an erased customer is null. */
+/** Every event of a server, oldest first. Data of an erased customer is null. */
 export async function emittedEvents({ db, vault }: App['runtime']): Promise<EmittedEvent[]> {
   const rows = await db.query(
     `select e.id, e.platform_id, e.type, e.subject, e.data, b.data as base, e.sealed_for, data_key,

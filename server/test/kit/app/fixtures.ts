@@ -36,7 +36,7 @@ export async function createCustomer(
 }
 
 /**
- * An internal account of a customer in a currency, except a wallet; null is the platform itself.
+ * An internal account of a customer in a currency, except a wallet, or null is the platform itself.
  */
 export async function findInternalAccount(
   app: TestApp,
@@ -97,7 +97,7 @@ export const accountInfos: Record<string, (suffix: string) => object> = {
   }),
 };
 
-/** An external account to pay to; `000` succeeds. */
+/** An external account to pay to. `000` succeeds. */
 export async function createExternalAccount(
   app: TestApp,
   customerId: string | null,

@@ -41,7 +41,7 @@ async function withoutIndexes(client: pg.Client, table: string, work: () => Prom
   for (const { definition } of rows) await client.query(definition);
 }
 
-/** Every fourth copy belongs to the other platform; each is a second older than the previous copy. */
+/** Every fourth copy belongs to the other platform. Each is a second older than the previous copy. */
 export const createFiller =
   (app: TestApp, client: pg.Client): Fill =>
   async (table, id, count, input) => {
@@ -61,11 +61,11 @@ export const createFiller =
     await withoutIndexes(client, table, () => client.query(insert));
   };
 
-/** One of this number of values; the first in a third of the rows. */
+/** One of this number of values. The first in a third of the rows. */
 const often = (resource: string, max = PEOPLE) =>
   `case when n % 3 = 0 then ${idSql(resource, '1')} else ${idSql(resource, `n % ${max}`)} end`;
 
-/** Owners, documents, verifications and messages; the first customer has most of the last two. */
+/** Owners, documents, verifications and messages. The first customer has most of the last two. */
 async function fillOnboarding(app: TestApp, fill: Fill) {
   const business = await ownerHarness(app).create();
   const person = await createEuropeanCustomer(app);
@@ -122,7 +122,7 @@ async function fillActions(app: TestApp, fill: Fill) {
 }
 
 /**
- * Cards, most of them closed; the first customer has a third of them. One account has funded the same
+ * Cards, most of them closed. The first customer has a third of them. One account has funded the same
  * number, of which few are open. The first card has a third of the messages and reveal links, and few
  * declines.
  */
@@ -162,7 +162,7 @@ async function fillCards(app: TestApp, fill: Fill) {
   });
 }
 
-/** Provider accounts and coins, and mints and burns of three of them, each a third; few are burns. */
+/** Provider accounts and coins, and mints and burns of three of them, each a third. Few are burns. */
 async function fillMints(app: TestApp, fill: Fill) {
   const fixture = mintFixture(app);
   const coin = await fixture.createCoin();

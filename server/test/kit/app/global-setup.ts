@@ -1,6 +1,6 @@
 // Once before and after all tests: a PostgreSQL (our embedded one without flushing to disk, one with the
 // programs of RAILHEAD_TEST_POSTGRES, or the one of TEST_DATABASE_URL) and in it the template database
-// that createTestDatabase copies. When the run is killed the embedded one exits; its folder is
+// that createTestDatabase copies. When the run is killed the embedded one exits. Its folder is
 // removed by the next run.
 import fs from 'node:fs';
 import path from 'node:path';
@@ -46,7 +46,7 @@ async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
   const embedded = binaries
     ? await startOtherPostgres(binaries, dir)
     : await startEmbedded({ dir, durable: false, maxConnections: 300 });
-  // Runs on Ctrl-C too. The database may still write while it shuts down; then the next run removes
+  // Runs on Ctrl-C too. The database may still write while it shuts down. Then the next run removes
   // it.
   const remove = () => {
     try {

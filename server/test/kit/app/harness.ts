@@ -129,7 +129,7 @@ export interface AppOptions {
   /** Initial time of its clock, in milliseconds since 1970. */
   start?: number;
   /**
-   * Seed of its random bytes; by default the seed of the run, the file and the number of the
+   * Seed of its random bytes. By default the seed of the run, the file and the number of the
    * server.
    */
   seed?: string;
@@ -149,7 +149,7 @@ export interface AppOptions {
 
 /**
  * Starts a server with four platforms: regulated, another, an unregulated and a production one. `testApp`
- * starts and closes one for a file; this one is for a server that a single test needs.
+ * starts and closes one for a file. This one is for a server that a single test needs.
  */
 export async function startApp(options: AppOptions = {}) {
   const database = await createTestDatabase();
@@ -265,7 +265,7 @@ export async function startApp(options: AppOptions = {}) {
     settle,
     advance,
     events: () => emittedEvents(runtime),
-    /** A token of the main platform with fewer permissions; the same one for the same name. */
+    /** A token of the main platform with fewer permissions. The same one for the same name. */
     async tokenWith(permissions: Permission[], name = permissions.join('+')) {
       const token = tokensByName.get(name);
       if (token) return token;
@@ -276,7 +276,7 @@ export async function startApp(options: AppOptions = {}) {
     },
     operate: <R>(work: (ctx: Ctx) => Promise<R>, as: TestPlatform = main): Promise<R> =>
       operate(runtime, systemCaller(as.id, as.environment), work),
-    /** Stops the server; its books must balance and every reply must match its contract. */
+    /** Stops the server. Its books must balance and every reply must match its contract. */
     async close() {
       const books = await Promise.allSettled([
         expectBalancedBooks({ runtime }),

@@ -1,5 +1,5 @@
 // A new production platform, with commands and requests on one installation and one
-// clock. Rates and collection accounts are files; the platform's webhooks are recorded instead of sent,
+// clock. Rates and collection accounts are files. The platform's webhooks are recorded instead of sent,
 // because production sends to public addresses only. Customers are approved by the operator's command.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';

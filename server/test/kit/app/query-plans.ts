@@ -15,7 +15,7 @@ export const uuid = (n: number | string) =>
 export const idSql = (resource: string, n: string) =>
   `'${resource}:00000000-0000-7000-8000-' || lpad((${n})::text, 12, '0')`;
 
-/** SQL for the id of an event of a time and a number; events are deleted by the time of their id. */
+/** SQL for the id of an event of a time and a number. Events are deleted by the time of their id. */
 export function eventIdSql(timeOfIds: number, n: string): string {
   const hex = timeOfIds.toString(16).padStart(12, '0');
   const time = `${hex.slice(0, 8)}-${hex.slice(8)}`;
@@ -48,7 +48,7 @@ const blocksOf = ([top]: Plan[]) =>
   (top?.['Shared Hit Blocks'] ?? 0) + (top?.['Shared Read Blocks'] ?? 0);
 
 /**
- * A sort of two index ranges is short, and an incremental one sorts rows of one time; any other sort
+ * A sort of two index ranges is short, and an incremental one sorts rows of one time. Any other sort
  * reads all rows first.
  */
 const longSorts = (nodes: Plan[]) =>

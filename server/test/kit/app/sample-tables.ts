@@ -52,9 +52,9 @@ export interface Sample {
   url: string;
   /** Runs SQL directly, outside the code under test. */
   sql(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
-  /** Opens a ledger account; without a floor for null. */
+  /** Opens a ledger account. Without a floor for null. */
   account(id: string, balance: bigint, floor?: bigint | null, currency?: string): Promise<void>;
-  /** Opens accounts in USD with these balances, the floor at zero; null is empty and has no floor. */
+  /** Opens accounts in USD with these balances, the floor at zero, or null is empty and has no floor. */
   accounts(...balances: (bigint | null)[]): Promise<string[]>;
   /** `balance/held` of each account. */
   holdings(...ids: string[]): Promise<string[]>;

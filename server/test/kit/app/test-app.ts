@@ -39,7 +39,7 @@ export function openForFile<T extends Closable>(open: () => Promise<T>): T {
 type Options = AppOptions | (() => AppOptions);
 const start = (options: Options) => startApp(typeof options === 'function' ? options() : options);
 
-/** One server for all tests of the file or `describe` that calls this; closing it checks its books. */
+/** One server for all tests of the file or `describe` that calls this. Closing it checks its books. */
 export function testApp(options: Options = {}): TestApp {
   return openForFile(() => start(options));
 }

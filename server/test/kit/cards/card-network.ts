@@ -20,12 +20,12 @@ type NoticeContent = CardNotice extends infer N
     : never
   : never;
 
-/** `runtime` is another process, or one with an injected failure; defaults to the app's. */
+/** `runtime` is another process, or one with an injected failure. Defaults to the app's. */
 export function cardNetwork(app: TestApp, runtime: Runtime = app.runtime) {
   const origin = () => 'http://localhost';
   const handler = cardNetworkHandler(runtime, { connectors: app.connectorsOf, origin }, 'sandbox');
 
-  /** A unique message; `overrides` replaces fields. */
+  /** A unique message. `overrides` replaces fields. */
   const message = (
     cardId: string,
     amount: number,
@@ -57,7 +57,7 @@ export function cardNetwork(app: TestApp, runtime: Runtime = app.runtime) {
   /** The decision log of a card, oldest first. */
   async function logOf(cardId: string): Promise<CardMessageRow[]> {
     const rows = await app.runtime.db.find(cardMessages, { card_id: cardId });
-    // Messages of the same time are ordered by their numbers; simulated ones have none.
+    // Messages of the same time are ordered by their numbers. Simulated ones have none.
     const numberOf = ({ id }: CardMessageRow) =>
       Number(/ (?:message|notice)-(\d+)$/.exec(id)?.[1] ?? 0);
     return rows.sort((a, b) => a.created_at - b.created_at || numberOf(a) - numberOf(b));

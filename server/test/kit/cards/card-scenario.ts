@@ -64,7 +64,7 @@ export interface ScenarioOptions {
   currency?: string;
   /** Balance of the account, in dollars. */
   funds?: number;
-  /** platformCardId; by default one that is issued immediately. */
+  /** platformCardId. By default one that is issued immediately. */
   card?: Record<string, unknown>;
 }
 
@@ -140,7 +140,7 @@ export async function openCardScenarios() {
 
     const tokenOf = (response: ApiResponse): string => ok(response, 202).issuerTransactionToken;
 
-    /** Payments of the card from the list; each must equal its own resource. */
+    /** Payments of the card from the list. Each must equal its own resource. */
     async function payments(): Promise<Resource[]> {
       const path = `/transactions?customerId=${customer.id}&sortOrder=asc`;
       const { data } = ok(await cards.call('GET', path), 200);
@@ -166,7 +166,7 @@ export async function openCardScenarios() {
       payment,
       decision: () => decision(card.id),
       patch: (body: Record<string, unknown>) => cards.patchCard(card.id, body),
-      /** Requests dollars at a merchant with this descriptor suffix; returns the issuer's reference. */
+      /** Requests dollars at a merchant with this descriptor suffix. Returns the issuer's reference. */
       request: async (kind: RequestKind, dollars = 0, suffix = '000') => {
         const merchant = { descriptor: `SHOP ${suffix}` };
         const money = { amount: dollars * CENTS, currency: { code: 'USD' } };
@@ -174,7 +174,7 @@ export async function openCardScenarios() {
           await simulate(kind, kind === 'balance_inquiry' ? { merchant } : { ...money, merchant }),
         );
       },
-      /** Sends a notice about the only payment; returns the raw reply. */
+      /** Sends a notice about the only payment. Returns the raw reply. */
       send: async (kind: NoticeKind, dollars?: number): Promise<ApiResponse> => {
         const { id: cardTransactionId } = await payment();
         const money = dollars === undefined ? {} : { amount: dollars * CENTS };
@@ -182,7 +182,7 @@ export async function openCardScenarios() {
       },
       /**
        * Events since the last call. Webhooks of the card, and of each payment, must arrive in
-       * the order of their ids; balance events are sorted by id among them.
+       * the order of their ids. Balance events are sorted by id among them.
        */
       async next(): Promise<string[]> {
         await app.settle();

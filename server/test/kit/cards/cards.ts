@@ -7,7 +7,7 @@ import type { ApiResponse, CallOptions, TestApp } from '../app/harness.ts';
 
 type Json = Record<string, unknown>;
 
-/** Cardholder with a funding account; also the result of the wallet fixture. */
+/** Cardholder with a funding account. Also the result of the wallet fixture. */
 export interface Cardholder {
   customer: { id: string };
   accountId: string;
@@ -17,10 +17,10 @@ export type CardFixture = ReturnType<typeof cardFixture>;
 
 let counter = 0;
 
-/** A unique platformCardId; the card is issued immediately unless `suffix` selects another outcome. */
+/** A unique platformCardId. The card is issued immediately unless `suffix` selects another outcome. */
 export const newCardName = (suffix = '000') => `card-${++counter}-${suffix}`;
 
-/** `as` is the platform that the cards belong to; by default the main one. */
+/** `as` is the platform that the cards belong to. By default the main one. */
 export function cardFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) {
   const call = (
     method: string,
@@ -73,7 +73,7 @@ export function cardFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) 
     headers?: Record<string, string>,
   ): Promise<ApiResponse> => call('PATCH', `/cards/${id}`, body, headers);
 
-  /** Events of a type, or of a prefix that ends with a period; optionally of one subject. */
+  /** Events of a type, or of a prefix that ends with a period. Optionally of one subject. */
   async function eventsOf(type: string, subject?: string): Promise<EmittedEvent[]> {
     const all = await app.events();
     const isType = (event: EmittedEvent) =>

@@ -17,7 +17,7 @@ const PATH = '/auth/delegated-keys';
 
 let counter = 0;
 
-/** `as` is the platform that the cards belong to; by default the main one. */
+/** `as` is the platform that the cards belong to. By default the main one. */
 export function delegatedFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) {
   const wallets = walletFixture(app, { as });
   const cards = cardFixture(app, { as });
@@ -59,7 +59,7 @@ export function delegatedFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> =
     session: Holder,
   ): Promise<ApiResponse> => request(body, await signedHeaders(ok(requested, 202), session));
 
-  /** The first two requests; returns the payload of the third. */
+  /** The first two requests. Returns the payload of the third. */
   const registerKey = async (body: unknown, session: Holder): Promise<ApiResponse> =>
     sendSigned(body, await request(body), session);
 

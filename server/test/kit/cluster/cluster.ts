@@ -229,7 +229,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const hosts = nodes.map((node) => `${node.host}:${node.port}`).join(',');
   try {
     etcd.start();
-    // The first node becomes the primary; all other nodes are copied from it.
+    // The first node becomes the primary. All other nodes are copied from it.
     nodes[0]?.start();
     await until(
       'the first primary',

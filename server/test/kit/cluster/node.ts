@@ -19,7 +19,7 @@ export interface Node extends NodeSettings {
   start(): void;
   /** Stops Patroni, which stops its PostgreSQL. */
   stop(): Promise<void>;
-  /** kill -9 of PostgreSQL; Patroni restarts it. */
+  /** kill -9 of PostgreSQL. Patroni restarts it. */
   killPostgres(): void;
   /** kill -9 of Patroni only. */
   killPatroni(): void;

@@ -1,5 +1,5 @@
 // Debian packages with the programs of a cluster. Missing packages are installed if the user is
-// root; otherwise their names are reported.
+// root. Otherwise their names are reported.
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';

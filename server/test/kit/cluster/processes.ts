@@ -24,7 +24,7 @@ export async function freePorts(count: number): Promise<number[]> {
   return ports;
 }
 
-/** Waits until `work` returns a value; throws with `name` after `timeoutMs`. */
+/** Waits until `work` returns a value. Throws with `name` after `timeoutMs`. */
 export async function until<T>(
   name: string,
   work: () => Promise<T | undefined | false> | T | undefined | false,
@@ -126,7 +126,7 @@ export function familyOf(pid: number): number[] {
   return family;
 }
 
-/** Returns the process ID of the PostgreSQL that uses a data folder; undefined if none runs. */
+/** Returns the process ID of the PostgreSQL that uses a data folder, or undefined if none runs. */
 export function postmasterOf(dataFolder: string): number | undefined {
   try {
     const [first = ''] = fs.readFileSync(`${dataFolder}/postmaster.pid`, 'utf8').split('\n');

@@ -18,7 +18,7 @@ import { behindProxy, createServers, type ServerProcess } from './servers.ts';
 /** An outage after a failure. */
 interface Outage {
   kind: string;
-  /** Time until payments succeeded again; 0 if no gap was longer than under normal load. */
+  /** Time until payments succeeded again. 0 if no gap was longer than under normal load. */
   outageMs: number;
   load: string;
 }

@@ -70,7 +70,7 @@ export interface BookSnapshot {
   quotes: { id: string; transaction_id: string; description: Text }[];
   events: Event[];
   jobs: { kind: string; transaction: Text }[];
-  /** Stored replies by the client's key; keys are unique here. */
+  /** Stored replies by the client's key. Keys are unique here. */
   replies: Map<string, { status: number; reply: string }>;
 }
 
@@ -150,7 +150,7 @@ const textOf = (sums: Sums) => [...sums].map(([name, sum]) => `${name} ${sum}`).
 const isEqual = (a: readonly unknown[], b: readonly unknown[]) =>
   a.length === b.length && a.every((value, index) => value === b[index]);
 
-/** Applies a transfer; holds are summed under the account's id with a suffix. */
+/** Applies a transfer. Holds are summed under the account's id with a suffix. */
 function apply(sums: Sums, { phase, debit, credit, amount }: Transfer): void {
   const changesBalance = phase === 'posted' || phase === 'post';
   if (changesBalance) add(sums, debit, -amount);
@@ -231,7 +231,7 @@ function withoutOwedFee(sums: Sums, payment: Payment): Sums {
 
 const REFUND: Record<string, string> = { COMPLETED: 'REFUND_COMPLETED', FAILED: 'REFUND_FAILED' };
 
-/** Expected events of an outgoing payment, in order; null for an invalid state. */
+/** Expected events of an outgoing payment, in order, or null for an invalid state. */
 function expectedEvents(payment: Payment): string[] | null {
   const { status, funds, refund, settled } = payment;
   const started = ['PENDING', 'PROCESSING'];
@@ -374,7 +374,7 @@ function expectedBalanceEvents({ transfers }: BookSnapshot): Sums {
   return expected;
 }
 
-/** Every event has its subject; no event is missing or duplicated. */
+/** Every event has its subject. No event is missing or duplicated. */
 function eventProblems(snapshot: BookSnapshot): string[] {
   const subjects = new Set(
     [...snapshot.payments, ...snapshot.accounts].map((resource) => resource.id),
@@ -396,7 +396,7 @@ function eventProblems(snapshot: BookSnapshot): string[] {
   return problems;
 }
 
-/** Every payment that is not final has a job; every quote has its payment. */
+/** Every payment that is not final has a job. Every quote has its payment. */
 function workProblems(snapshot: BookSnapshot): string[] {
   const transactionsWithJobs = new Set(snapshot.jobs.map((job) => job.transaction));
   const open = snapshot.payments.filter(
@@ -413,7 +413,7 @@ function workProblems(snapshot: BookSnapshot): string[] {
   ];
 }
 
-/** All violations; the expected list is empty. */
+/** All violations. The expected list is empty. */
 export const problemsOf = (snapshot: BookSnapshot): string[] => [
   ...bookProblems(snapshot),
   ...paymentProblems(snapshot),

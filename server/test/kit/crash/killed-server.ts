@@ -65,7 +65,7 @@ async function startLoad(): Promise<void> {
   load = await createLoad(server, { seed: SEED, clients: CLIENTS, people: CUSTOMERS });
 }
 
-/** Checks a snapshot of the database; fails with the first problems. */
+/** Checks a snapshot of the database. Fails with the first problems. */
 async function inspect(): Promise<BookSnapshot> {
   const snapshot = await readSnapshot(await dataFolder.database());
   const problems = [
@@ -77,7 +77,7 @@ async function inspect(): Promise<BookSnapshot> {
   return snapshot;
 }
 
-/** Waits for a random time; on a slow machine, until at least `MIN_REPLIES` replies have arrived. */
+/** Waits for a random time. On a slow machine, until at least `MIN_REPLIES` replies have arrived. */
 async function waitUnderLoad(): Promise<void> {
   const before = load.replyCount;
   await sleep(200 + 800 * chance());
@@ -99,7 +99,7 @@ async function restart(): Promise<void> {
   server = await dataFolder.start(flags, QUIET_ENV);
 }
 
-/** Bodies by event id; checks that every request is signed and every repetition is equal. */
+/** Bodies by event id. Checks that every request is signed and every repetition is equal. */
 function receivedDeliveries(): Map<string, string> {
   const key = createPublicKey(server.credentials.webhookPublicKey);
   const bodies = new Map<string, string>();

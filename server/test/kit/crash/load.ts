@@ -55,7 +55,7 @@ const QUICK_SUFFIXES = ['000', '002', '004', '006', '007'];
 const SLOW_SUFFIX = '005';
 const REPLY_TIMEOUT_MS = 30_000;
 
-/** One request; undefined without a reply. */
+/** One request, or undefined without a reply. */
 async function request(
   server: Running,
   method: string,
@@ -138,9 +138,9 @@ export interface Load {
   readonly lostCount: number;
   /** Directs the requests of the clients to this server. */
   open(server: Running): void;
-  /** Permits failed requests from now on; called before a kill. */
+  /** Permits failed requests from now on. Called before a kill. */
   allowFailures(): void;
-  /** Resolves when no request is in progress; none starts until `open`. */
+  /** Resolves when no request is in progress. None starts until `open`. */
   waitUntilIdle(): Promise<void>;
   /** Enables payments that are returned after ten seconds. */
   slow: boolean;

@@ -66,7 +66,7 @@ function applyTransfer(model: Model, transfer: TransferRow): void {
   model.transfers.set(stepOf(transfer), transfer);
 }
 
-/** Applies an accepted change set; throws if it should have been rejected at this position. */
+/** Applies an accepted change set. Throws if it should have been rejected at this position. */
 export function applyChangeSet(model: Model, set: ChangeSet): void {
   for (const { table, id, version } of [...set.requires, ...set.updates, ...set.removes]) {
     const row = model.rows.get(rowKey(table, id));

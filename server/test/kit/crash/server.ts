@@ -55,7 +55,7 @@ export interface DataFolder {
     env?: Record<string, string>,
     program?: readonly string[],
   ): ChildProcess;
-  /** Resolves when the process serves; rejects with its output when it exits first. */
+  /** Resolves when the process serves. Rejects with its output when it exits first. */
   waitUntilReady(child: ChildProcess): Promise<Running>;
   start(flags?: readonly string[], env?: Record<string, string>): Promise<Running>;
   /** Output of a process since its start. */
@@ -65,13 +65,13 @@ export interface DataFolder {
   kill(child: ChildProcess, which: 'node' | 'both'): Promise<void>;
   /** A connection string of the database, for queries. */
   database(): Promise<string>;
-  /** Waits for the exit of all processes of this folder's servers; returns remaining processes. */
+  /** Waits for the exit of all processes of this folder's servers. Returns remaining processes. */
   remainingProcesses(): Promise<Process[]>;
   /** Stops its processes, by id, and removes all folders. */
   remove(): Promise<void>;
 }
 
-/** `ps` can be absent on Linux; other systems have no `/proc`. */
+/** `ps` can be absent on Linux. Other systems have no `/proc`. */
 function processes(): Process[] {
   if (process.platform !== 'linux') {
     const text = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,state=,lstart='], {
@@ -139,7 +139,7 @@ const plainEnv = () =>
     }),
   );
 
-/** A fresh data folder without processes; on disk if durability is tested. */
+/** A fresh data folder without processes. On disk if durability is tested. */
 export function createDataFolder(name: string, folder = scratchFolder()): DataFolder {
   const base = fs.mkdtempSync(path.join(folder, `railhead-${name}-`));
   const dir = path.join(base, 'data');

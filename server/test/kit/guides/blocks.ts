@@ -15,13 +15,13 @@ const PAGES: readonly string[] = [
   ...['docs', 'examples', 'bench'].flatMap(inFolder),
 ];
 
-/** It installs packages; packages/cli/test/package.test.ts runs it. */
+/** It installs packages. packages/cli/test/package.test.ts runs it. */
 export const INTEGRATION = 'docs/guides/integration.md';
 
 /** Its commands start a cluster, which the tests in test/cluster do. */
 const HIGH_AVAILABILITY = 'docs/guides/high-availability.md';
 
-/** Its commands change the machine; test/processes/release.test.ts starts a release. */
+/** Its commands change the machine. test/processes/release.test.ts starts a release. */
 const INSTALL = 'docs/guides/install.md';
 
 /** The commands span several days: server/test/providers/walkthrough.test.ts advances the clock. */

@@ -18,7 +18,7 @@ export const cellsOf = (line: string): Cell[] =>
     return { text, start, end: start + widthOf(text) };
   });
 
-/** The column of each cell of a row; undefined if a cell is in no column of the first line. */
+/** The column of each cell of a row, or undefined if a cell is in no column of the first line. */
 function columnsOf(row: readonly Cell[], firstLine: readonly Cell[]): number[] | undefined {
   const columns = row.map(({ start, end }) =>
     firstLine.findIndex((cell) => cell.start === start || cell.end === end),

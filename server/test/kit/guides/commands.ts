@@ -29,7 +29,7 @@ const EXTERNAL_PROGRAMS: Readonly<Record<string, string>> = {
       ...['install', 'ln', 'mkdir', 'sha256sum', 'systemctl', 'systemd-run', 'useradd'],
       ...['/opt/railhead/current/bin/railhead-server'],
       ...['railhead-0.2.0-linux-x64/bin/railhead-server'],
-    ].map((name) => [name, 'a command of root; test/processes/release.test.ts tests a release']),
+    ].map((name) => [name, 'a command of root. test/processes/release.test.ts tests a release']),
   ),
   python3: 'the example adapter, whose test runs it',
   railhead: 'packages/cli, whose tests run its commands',

@@ -3,7 +3,7 @@
 // does `#` start no comment in zsh and `!` expand history in bash and zsh. It reads standard input
 // because a command that reads it consumes the following lines, as in a terminal. A `js` fence is
 // written to the file that its first line names in a comment, when the guide reaches it. A `text`
-// fence is the complete output of the preceding `sh` fence, including errors; a fence without one
+// fence is the complete output of the preceding `sh` fence, including errors. A fence without one
 // prints nothing. `…` stands for one value that differs between runs.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -77,7 +77,7 @@ export function readGuide(markdown: string): Step[] {
 
 const escapeRegExp = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-/** The values that `…` stands for, if the text matches; otherwise undefined. */
+/** The values that `…` stands for, if the text matches. Otherwise undefined. */
 export function valuesIn(text: string, expected: string): string[] | undefined {
   const pattern = expected.split('…').map(escapeRegExp).join('(.+?)');
   return new RegExp(`^${pattern}$`).exec(text)?.slice(1);
@@ -95,7 +95,7 @@ interface Comparison {
   readonly wrongLine?: number;
 }
 
-/** The values of a line whose cells match; `layOut` handles the gaps between them. */
+/** The values of a line whose cells match. `layOut` handles the gaps between them. */
 function valuesOfCells(line: string, expected: string): string[] | undefined {
   const [cells, expectedCells] = [cellsOf(line), cellsOf(expected)];
   if (cells.length !== expectedCells.length || cells[0]?.start !== expectedCells[0]?.start)
@@ -171,7 +171,7 @@ export interface Result {
 interface Session {
   readonly child: ChildProcess;
   /**
-   * Pastes lines; resolves with their output and the exit code of the last command, or none if the shell
+   * Pastes lines. Resolves with their output and the exit code of the last command, or none if the shell
    * has exited. */
   paste(lines: readonly string[]): Promise<{ printed: string; code?: number }>;
   /** Ends the shell and all processes that it has started. */

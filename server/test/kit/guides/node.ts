@@ -1,5 +1,5 @@
 // A replacement for Node in guides. This process runs the most frequent commands: `node -p` that
-// extracts fields of a reply, and the operator's command; the replacement program only calls curl.
+// extracts fields of a reply, and the operator's command. The replacement program only calls curl.
 // Starting Node thousands of times took a quarter of the processor time of all tests. All other
 // commands are run by Node itself.
 import fs from 'node:fs';

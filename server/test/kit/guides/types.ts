@@ -60,7 +60,7 @@ declare const readStatus: Call<string>;
   },
 ];
 
-/** The files with the blocks in them; a block without a placement is a problem. */
+/** The files with the blocks in them. A block without a placement is a problem. */
 function filesWith(blocks: readonly Block[]): { files: Map<string, string>; problems: string[] } {
   const files = new Map<string, string>();
   const problems: string[] = [];

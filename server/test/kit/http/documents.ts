@@ -27,7 +27,7 @@ export function pngChunk(name: string, data: Uint8Array): Buffer {
 
 export const PNG_SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
-/** A white PNG; `comment` is text in its metadata. */
+/** A white PNG. `comment` is text in its metadata. */
 export function pngFile(width = 600, height = 400, comment = ''): Buffer {
   const row = Buffer.alloc(1 + width, 0xff);
   row[0] = 0; // unfiltered
@@ -49,7 +49,7 @@ export function jpegSegment(code: number, data: Uint8Array): Buffer {
 const START = Buffer.from([0xff, 0xd8]);
 const END = Buffer.from([0xff, 0xd9]);
 
-/** A gray JPEG; `before` are segments in front of its frame header. */
+/** A gray JPEG. `before` are segments in front of its frame header. */
 export function jpegFile(width = 600, height = 400, before: Buffer[] = []): Buffer {
   const frame = [8, height >> 8, height & 0xff, width >> 8, width & 0xff, 1, 1, 0x11, 0];
   // One code of one bit, 0, in each table: no difference, and no more coefficients.
@@ -69,7 +69,7 @@ export function jpegFile(width = 600, height = 400, before: Buffer[] = []): Buff
   ]);
 }
 
-/** An empty page; `trailer` are further words in its trailer, `comment` a comment. */
+/** An empty page. `trailer` are further words in its trailer, `comment` a comment. */
 export function pdfFile({ trailer = '', note = '' } = {}): Buffer {
   const objects = [
     '<</Type/Catalog/Pages 2 0 R>>',

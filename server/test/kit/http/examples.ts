@@ -1,5 +1,5 @@
 // Records the examples of the API reference. Each scenario runs on two servers with different random
-// bytes; values that differ (ids, secrets, signatures) are replaced by fixed characters, the same
+// bytes. Values that differ (ids, secrets, signatures) are replaced by fixed characters, the same
 // ones for the same value. The result is compared with the file from which the reference is generated.
 import path from 'node:path';
 import { expect, it } from 'vitest';
@@ -23,7 +23,7 @@ interface ExampleRequest extends CallOptions {
 export interface ExampleRecorder {
   app: TestApp;
   /**
-   * The endpoint that receives the webhooks; it returns 200 unless a scenario configures another
+   * The endpoint that receives the webhooks. It returns 200 unless a scenario configures another
    * response.
    */
   receiver: Receiver;
@@ -50,7 +50,7 @@ function urlOf(contract: Contract, { params = {}, query = {} }: ExampleRequest):
   return search ? `${url}?${search}` : url;
 }
 
-/** The fields of a form; files by their name. */
+/** The fields of a form. Files by their name. */
 const fieldsOf = (form: FormData) =>
   Object.fromEntries(
     [...form].map(([name, value]) => [name, typeof value === 'string' ? value : value.name]),
@@ -127,7 +127,7 @@ const OPAQUE_LENGTH = 86;
 const CREDENTIAL = /^rh[a-z]_[A-Za-z0-9_-]+$/;
 const DURATION_MS = 4.217;
 
-/** Replacements by kind of text; the first kind that matches both values is used. */
+/** Replacements by kind of text. The first kind that matches both values is used. */
 const KINDS: readonly [RegExp, (length: number, number: number) => string][] = [
   [
     new RegExp(`^${UUID}$`),
@@ -219,7 +219,7 @@ const EVM_ADDRESSES = [
   '0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb',
 ];
 
-/** Replaces each distinct match by the next name; the same match always by the same one. */
+/** Replaces each distinct match by the next name. The same match always by the same one. */
 function replaceMatches(text: string, pattern: RegExp, nameOf: (number: number) => string): string {
   const replacements = new Map<string, string>();
   return text.replaceAll(pattern, (match) => {
@@ -262,7 +262,7 @@ function replaceTestValues(json: string): string {
   return replaceMatches(text, /account_[0-9a-f]{20}/g, (index) => `account_northwind_${index + 1}`);
 }
 
-/** Tests that the scenarios produce `server/examples/NAME.json`; `-u` writes the file. */
+/** Tests that the scenarios produce `server/examples/NAME.json`. `-u` writes the file. */
 export function examples(
   name: string,
   scenarios: Record<string, Scenario>,

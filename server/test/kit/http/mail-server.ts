@@ -26,7 +26,7 @@ const LOGIN = { user: 'railhead', pass: 'p@ss:word' };
 const fault = (status: number, text: string) =>
   Object.assign(new Error(text), { responseCode: status });
 
-/** `starttls` offers TLS with an untrusted certificate; `secure` accepts TLS only. */
+/** `starttls` offers TLS with an untrusted certificate. `secure` accepts TLS only. */
 export async function startMailServer(
   options: { starttls?: boolean; secure?: boolean } = {},
 ): Promise<MailServer> {

@@ -85,11 +85,11 @@ function sampleOf(contract: Contract): unknown {
   const item = document.paths[contract.path]?.[contract.method.toLowerCase()] as Json;
   const request = item.requestBody as { content: Record<string, { schema: Json }> };
   const [content] = Object.values(request.content);
-  // The document has a generated type; the sampler reads any schema.
+  // The document has a generated type. The sampler reads any schema.
   return sample(content?.schema as Json, document as unknown as Json);
 }
 
-/** A body that the operation accepts; undefined if it has none. */
+/** A body that the operation accepts, or undefined if it has none. */
 export function bodyOf(contract: Contract): unknown {
   if (!contract.body) return undefined;
   const fields = BODIES[contract.operationId]?.() ?? sampleOf(contract);

@@ -21,7 +21,7 @@ interface Series {
 }
 
 export interface RunningPrometheus {
-  /** The series of an instant query; throws the error of Prometheus. */
+  /** The series of an instant query. Throws the error of Prometheus. */
   query(expression: string): Promise<Series[]>;
   /** A resource of the API, such as `rules`. */
   get(resource: string): Promise<unknown>;

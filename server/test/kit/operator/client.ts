@@ -53,7 +53,7 @@ interface AuditRecord {
 export function operatorClient(app: TestApp) {
   const secrets = new Map<string, string>();
 
-  /** The secret of a token with these roles; the same one for the same input. */
+  /** The secret of a token with these roles. The same one for the same input. */
   async function secretOf(token: Partial<NewOperatorToken> = {}): Promise<string> {
     const key = JSON.stringify(token);
     const existing = secrets.get(key);

@@ -121,7 +121,7 @@ export async function startIdentityProvider(
     void provider.interactionFinished(request, response, result, options);
   };
 
-  /** A browser without cookies that opens the address and signs in; returns the callback address. */
+  /** A browser without cookies that opens the address and signs in. Returns the callback address. */
   async function signIn(authorizationUrl: string, subject: string): Promise<string> {
     selected = subject;
     const cookies = new Map<string, string>();
@@ -145,7 +145,7 @@ export async function startIdentityProvider(
     accounts,
     signIn,
     tokenRequests: () => tokenRequests,
-    /** Changes claims of the ID tokens from now on; forged ones are signed with another key. */
+    /** Changes claims of the ID tokens from now on. Forged ones are signed with another key. */
     change(change: typeof changed) {
       changed = change;
     },

@@ -13,7 +13,7 @@ const ORIGIN = `http://${HOST}`;
 export interface BrowserOptions {
   body?: unknown;
   headers?: Record<string, string>;
-  /** Sent instead of the token of the session; null: none. */
+  /** Sent instead of the token of the session, or null: none. */
   csrfToken?: string | null;
 }
 
@@ -59,7 +59,7 @@ export const newDevice = () => authenticator({ site: 'localhost', at: ORIGIN });
 
 const DETAILS = { name: 'Ada Admin', email: 'ada@example.com' };
 
-/** Registers a passkey with a link; the browser is then signed in. */
+/** Registers a passkey with a link. The browser is then signed in. */
 export async function enrollWithPasskey(
   { call }: Browser,
   secret: string,
@@ -75,7 +75,7 @@ export async function enrollWithPasskey(
   return { device, input, reply: await call('POST', '/enrollment/passkey', { body: input }) };
 }
 
-/** Begins a sign-in with a passkey; `complete` sends the response of the device. */
+/** Begins a sign-in with a passkey. `complete` sends the response of the device. */
 export async function beginSignIn({ call }: Browser) {
   const { state, publicKey } = ok(await call('POST', '/sign-in/passkey-options'), 200);
   return {
@@ -93,7 +93,7 @@ export const signIn = async (person: Browser, device: Authenticator, ceremony: C
 
 export const PASSWORD = 'orbit-velvet-thirteen-lamps';
 
-/** Sets a password with a link; returns the secret of the authenticator app. */
+/** Sets a password with a link. Returns the secret of the authenticator app. */
 export async function enrollWithPassword(
   app: TestApp,
   { call }: Browser,

@@ -13,7 +13,7 @@ const CONTRACTS = OPERATOR_OPERATIONS.map(({ contract }) => contract);
 
 type Problems = string[];
 
-/** Records operations that post; a problem if none of them is declared to. */
+/** Records operations that post. A problem if none of them is declared to. */
 function checkDeclared(
   name: string,
   contracts: readonly Contract[],

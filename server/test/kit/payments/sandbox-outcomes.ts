@@ -39,7 +39,7 @@ const bank = (currency: string): Method => ({
   infoOf: (suffix) => accountInfos[currency]?.(suffix) as object,
 });
 
-/** Kinds of external accounts; `infoOf` takes the suffix of the identifier. */
+/** Kinds of external accounts. `infoOf` takes the suffix of the identifier. */
 export const ACCOUNT_METHODS = {
   USD: bank('USD'),
   'EUR by IBAN': bank('EUR'),
@@ -157,7 +157,7 @@ export async function observePayment(
   }
   return {
     /**
-     * The webhooks since the last call. Those of the payment must arrive in the order of their ids; balance
+     * The webhooks since the last call. Those of the payment must arrive in the order of their ids. Balance
      * events are delivered concurrently and are sorted by id.
      */
     next(): string[] {

@@ -13,7 +13,7 @@ import type { TestApp } from '../app/harness.ts';
 
 export type ProviderReply = Awaited<ReturnType<MintPort['submit']>>;
 
-/** A reply; an error is thrown, and a function is awaited. */
+/** A reply. An error is thrown, and a function is awaited. */
 export type ScriptedReply = ProviderReply | Error | (() => Promise<ProviderReply>);
 
 /** A worker whose provider returns the replies in order, and repeats the last one. */

@@ -30,7 +30,7 @@ export function stablecoinFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> 
   const linkAccount = (overrides: Json = {}) =>
     write('/stablecoin-provider-accounts', linkBody(overrides));
 
-  /** Body of a registration; `ownSuffix` is the suffix of the provider's identifier. */
+  /** Body of a registration. `ownSuffix` is the suffix of the provider's identifier. */
   const tokenBody = (ownSuffix = '000', overrides: Json = {}) => ({
     providerTokenIdentifier: `coin${nextLetters()}-${ownSuffix}`,
     networkTokenIdentifier: `btkn1test${++counter}000`,

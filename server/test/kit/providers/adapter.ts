@@ -13,7 +13,7 @@ import type { TestApp } from '../app/harness.ts';
 // biome-ignore lint/suspicious/noExplicitAny: the tests check the fields that they read.
 type Json = any;
 
-/** The reply to a call; `null` closes the connection after the call was executed. */
+/** The reply to a call. `null` closes the connection after the call was executed. */
 type Reply = (body: Json) => { status?: number; body: unknown } | null;
 
 const SEPA_PAYOUTS = {
@@ -40,7 +40,7 @@ export async function startAdapter(app: TestApp) {
   const installationKeys = new Map<string, KeyObject>();
   /** Transfers by ID, with the number of times each was sent. */
   const transfers = new Map<string, Json>();
-  /** Orders of cards by card, and how often each was sent; and the latest change of each card. */
+  /** Orders of cards by card, and how often each was sent, and the latest change of each card. */
   const cards = new Map<string, Json>();
   const calls: string[] = [];
   const rejections: string[] = [];
@@ -118,7 +118,7 @@ export async function startAdapter(app: TestApp) {
         },
       };
     },
-    /** Sends a message with default fields; `change` changes the signed request. */
+    /** Sends a message with default fields. `change` changes the signed request. */
     async send(
       providerId: string,
       fields: Json,

@@ -89,7 +89,7 @@ function resultsOf(text: string, reference: string, fault?: Fault): Json[] {
 /** The transfers of the provider and their executions. */
 function paymentsOf(payments: Map<string, Payment>, fault?: Fault) {
   let number = 0;
-  /** All executions; a correct adapter has one per transfer. */
+  /** All executions. A correct adapter has one per transfer. */
   const executions: Payment[] = [];
   /** Transfers whose calls a fault does not store. */
   const unstored = new Set<string>();
@@ -168,7 +168,7 @@ function messagesTo({ inbox, key, fault }: Options) {
       currency: fault === 'reports another currency' ? 'USD' : currency,
     });
   }
-  /** `answered` gets the body of the response; an authorization is sent once. */
+  /** `answered` gets the body of the response. An authorization is sent once. */
   function report(message: Json, answered?: (reply: Json) => void): void {
     outbox.push({ occurredAt: new Date().toISOString(), ...message });
     if (answered) callbacks.set(message.id, answered);

@@ -13,11 +13,11 @@ const POLL_MS = 5;
 /** Folders that a release needs and `npm run docs` and `npm run console` build. */
 const PARTS = ['site/dist/packages.json', 'packages/console/dist/packages.json'];
 
-/** Whether the site and the console are built; `.ci/run` builds and requires them. */
+/** Whether the site and the console are built. `.ci/run` builds and requires them. */
 export const hasBuiltParts = (): boolean =>
   PARTS.every((name) => fs.existsSync(path.join(projectRoot(), name)));
 
-/** Builds the archive and the package of the server; the site and the console must be built. */
+/** Builds the archive and the package of the server. The site and the console must be built. */
 export function buildRelease(out: string): void {
   const script = path.join(projectRoot(), 'scripts', 'release.mjs');
   const args = ['--built', '--server-only', '--uncommitted', '--out', out];

@@ -58,7 +58,7 @@ export function factorFixture(app: TestApp, options: CallOptions = {}) {
     removePasskey,
     readFactors: async (id: string): Promise<string[]> =>
       ok(await listFactors(id), 200).factors.map((factor: { factor: string }) => factor.factor),
-    /** Enrolls an authenticator app; returns secret and recovery codes. */
+    /** Enrolls an authenticator app. Returns secret and recovery codes. */
     async enrollTotp(id: string) {
       const { secret, secretBase32Encoded: base32 } = ok(await startEnrollment(id, 'TOTP'), 200);
       const code = codeAt(base32, app.effects.now());
@@ -70,7 +70,7 @@ export function factorFixture(app: TestApp, options: CallOptions = {}) {
         recoveryCodes: string[];
       };
     },
-    /** Enrolls a passkey; returns the authenticator and the credential id. */
+    /** Enrolls a passkey. Returns the authenticator and the credential id. */
     async enrollPasskey(id: string, input?: Authenticator) {
       const { options: requested, allowedOrigins } = ok(await startEnrollment(id, 'PASSKEY'), 200);
       const [origin] = allowedOrigins as [string];

@@ -1,4 +1,4 @@
-// Fixture for customers under SCA: with a verified phone number, a session, and EUR and USDC balances; and
+// Fixture for customers under SCA: with a verified phone number, a session, and EUR and USDC balances, and
 // requests that authorize payments. The sandbox accepts 123456 for every code.
 
 import {
@@ -28,7 +28,7 @@ export async function createPhoneVerifiedCustomer(
   return person;
 }
 
-/** Logs a customer in with the sandbox code; the session lasts 180 days. */
+/** Logs a customer in with the sandbox code. The session lasts 180 days. */
 export async function logIn(app: TestApp, customerId: string, options: CallOptions = {}) {
   const requested = `?customerId=${customerId}`;
   const factor = 'SMS_OTP';
@@ -82,7 +82,7 @@ export const execute = (
   options: CallOptions = {},
 ): Promise<ApiResponse> => app.call('POST', `/quotes/${quoteId}/execute`, body, options);
 
-/** Sends a proof for a quote; defaults to the sandbox code. */
+/** Sends a proof for a quote. Defaults to the sandbox code. */
 export const authorize = (
   app: TestApp,
   quoteId: string,

@@ -96,7 +96,7 @@ async function pay(
   for (const { stamp } of signed) secrets.note('a stamp', stamp, 'wallet_authorizations.stamp');
 }
 
-/** Sends each in an unexpected place; rejections must not repeat it. */
+/** Sends each in an unexpected place. Rejections must not repeat it. */
 async function sendInWrongPlaces(
   fixture: DelegatedFixture,
   walletCard: WalletCard,

@@ -1,6 +1,6 @@
 // Searches outputs for leaked secrets: every secret of a test, complete or in part, in every common encoding:
-// raw, JSON, URL, hexadecimal, and base64 at any offset. Expected places are declared with the secret;
-// finding it there proves that the search covers that place.
+// raw, JSON, URL, hexadecimal, and base64 at any offset. Expected places are declared with the secret.
+// Finding it there proves that the search covers that place.
 import type { ApiResponse, TestApp } from '../app/harness.ts';
 
 /** A printed, sent or stored text. */

@@ -1,5 +1,5 @@
 // Scenario of a customer under SCA: every factor is enrolled, used for login and payment, lost and reset,
-// each with a failed attempt first. Secrets are recorded as they are created; six-digit codes are searched as
+// each with a failed attempt first. Secrets are recorded as they are created. Six-digit codes are searched as
 // words.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
@@ -268,7 +268,7 @@ async function loseApp(
   }
 }
 
-/** Proofs in unexpected places; rejections must not repeat them. */
+/** Proofs in unexpected places. Rejections must not repeat them. */
 async function exceedRequests(
   lifecycle: StrongLifecycle,
   { send: request }: Fixtures,

@@ -256,7 +256,7 @@ async function exportPhrase(lifecycle: Completed): Promise<void> {
   secrets.note('a seed', Buffer.from(mnemonicToEntropy(text, wordlist)).toString('hex'));
 }
 
-/** Secrets in unexpected fields; rejections must not repeat them. */
+/** Secrets in unexpected fields. Rejections must not repeat them. */
 async function exceedRequests({
   fixture,
   accountId,
@@ -312,7 +312,7 @@ export async function beginLifecycle(lifecycle: Lifecycle): Promise<Completed> {
   return { ...lifecycle, fixture, accountId, customerId: customer.id, email: credential, session };
 }
 
-/** The complete scenario; the wallet has four credentials at the end. */
+/** The complete scenario. The wallet has four credentials at the end. */
 export async function continueLifecycle(started: Completed): Promise<Completed> {
   const lifecycle = { ...started, session: await refresh(started) };
   await proveByText(lifecycle);

@@ -9,7 +9,7 @@ import { projectRoot } from '../../../src/runtime/config/root.ts';
 
 export interface Version {
   readonly name: string;
-  /** Arguments of Node that start a server; its flags follow. */
+  /** Arguments of Node that start a server. Its flags follow. */
   readonly start: readonly string[];
   /** Arguments of Node that run a command of the operator. */
   readonly operator: readonly string[];
@@ -21,7 +21,7 @@ const GIT = { cwd: root, encoding: 'utf8', maxBuffer: 64 * 1024 ** 2 } as const;
 
 const git = (...args: string[]) => execFileSync('git', args, GIT);
 
-/** Tagged releases before this commit, the newest first; none outside of a repository. */
+/** Tagged releases before this commit, the newest first. None outside of a repository. */
 function earlierReleases(): string[] {
   try {
     const isEarlier = ['--merged', 'HEAD', '--no-contains', 'HEAD'];
@@ -41,7 +41,7 @@ const programsOf = (folder: string) => ({
   operator: [path.join(folder, 'server', 'bin', 'railhead-server.js')],
 });
 
-/** The version from which a test upgrades; its files are written to `folder`. */
+/** The version from which a test upgrades. Its files are written to `folder`. */
 export function earlierVersion(folder: string): Version {
   const tag = earlierReleases().find(hasSamePackages);
   if (tag === undefined) return { name: 'this checkout', ...programsOf(root) };
@@ -63,7 +63,7 @@ function currentBuild(): string {
 }
 
 /**
- * This checkout with further migrations, by file name. Its files are written to `folder`; those that
+ * This checkout with further migrations, by file name. Its files are written to `folder`. Those that
  * do not differ are links. A program finds its migrations beside it.
  */
 export function laterVersion(folder: string, migrations: Record<string, string>): Version {

@@ -90,7 +90,7 @@ function rawPublicKeyOf(key: ReturnType<typeof ed25519KeyOf>): Buffer {
   return Buffer.from(jwk.x as string, 'base64url');
 }
 
-/** A Spark wallet; `prefix` names its network. */
+/** A Spark wallet. `prefix` names its network. */
 export function sparkWallet(secret: bigint, prefix: 'spark' | 'sparkrt' = 'sparkrt') {
   const key = compressKey(pointOf(secret));
   const bech32Words = bech32m.toWords(Buffer.concat([Buffer.from([0x0a, 0x21]), key]));

@@ -61,7 +61,7 @@ export type WalletFixture = ReturnType<typeof walletFixture>;
 
 let counter = 0;
 
-/** `as` is the calling platform; defaults to the main one. */
+/** `as` is the calling platform. Defaults to the main one. */
 export function walletFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) {
   const call = (method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
     app.call(method, path, body, { as, headers });
@@ -89,7 +89,7 @@ export function walletFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}
     return { customer: person, account, accountId: account.id as string, credential };
   }
 
-  /** Performs a signed retry; `change` replaces parts of the second request. */
+  /** Performs a signed retry. `change` replaces parts of the second request. */
   async function signedRetry(
     method: string,
     path: string,

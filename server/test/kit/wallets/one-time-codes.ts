@@ -27,7 +27,7 @@ export const newPhoneNumber = () => `+1415555${String(1000 + ++phoneCounter)}`;
 export const readBundle = (bundle: string) =>
   JSON.parse(Buffer.from(JSON.parse(bundle).data, 'hex').toString());
 
-/** Encrypts any text to the key of a bundle; the client library encrypts valid codes only. */
+/** Encrypts any text to the key of a bundle. The client library encrypts valid codes only. */
 export function encryptTo(bundle: string, text: string): string {
   const targetKeyBuf = Buffer.from(readBundle(bundle).targetPublic, 'hex');
   const sealed = walletCrypto.hpkeEncrypt({ plainTextBuf: Buffer.from(text), targetKeyBuf });

@@ -154,7 +154,7 @@ export async function signedTestOperation(
     return { ...keys, id: row.id, end: endSession };
   }
 
-  /** Sends the first request; returns the challenge. */
+  /** Sends the first request. Returns the challenge. */
   const send = async (
     input: CallInput = {},
   ): Promise<{ payloadToSign: string; requestId: string }> =>
@@ -169,7 +169,7 @@ export async function signedTestOperation(
     call,
     openSession,
     requestSignature: send,
-    /** Sends the first request; returns the headers of the signed retry. */
+    /** Sends the first request. Returns the headers of the signed retry. */
     async signRequest(keys: Keys, input: CallInput = {}): Promise<Record<string, string>> {
       return signedHeaders(await send(input), keys);
     },

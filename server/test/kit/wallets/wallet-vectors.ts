@@ -55,7 +55,7 @@ export const SEALED_KEY = {
     'RDfVp2tcPwznnrFNCn8Q2cWm',
 } as const;
 
-/** A stamp's signature, RFC 6979, DER; `payload` is the text. */
+/** A stamp's signature, RFC 6979, DER. `payload` is the text. */
 export const STAMP = {
   privateKey: '33'.repeat(32),
   payload: '{"a":1}',

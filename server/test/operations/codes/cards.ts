@@ -38,7 +38,7 @@ export const CARDS: readonly Provocation[] = [
   ),
   provocation(
     'CARD_LIMIT_REACHED',
-    'Issue an eleventh card to a cardholder; `railhead-server platform set-cards` changes the ' +
+    'Issue an eleventh card to a cardholder. `railhead-server platform set-cards` changes the ' +
       'limit',
     async (fixture) => {
       const cards = fixtureOf(fixture);

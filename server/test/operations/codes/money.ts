@@ -84,7 +84,7 @@ const ACCOUNTS: readonly Provocation[] = [
   provocation(
     'BANK_ACCOUNT_VALIDATION_PENDING',
     'Pay to, or debit, a US bank account that is being validated, for example after ' +
-      '`railhead-server external-accounts check`; repeat the request after the validation',
+      '`railhead-server external-accounts check`. Repeat the request after the validation',
     async (fixture) => {
       const { account, target } = await payerAndPayee(fixture);
       const result = await fixture.operator([

@@ -13,7 +13,7 @@ async function open({ app }: CodeFixture) {
   return mintFixture(app, { as: await app.newPlatform(`Coins ${++counter}`) });
 }
 
-/** A stablecoin of a linked platform; it can be minted unless a suffix selects an error. */
+/** A stablecoin of a linked platform. It can be minted unless a suffix selects an error. */
 async function createCoin(
   fixture: CodeFixture,
   suffixes: { secret?: string; token?: string } = {},

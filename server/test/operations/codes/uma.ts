@@ -1,4 +1,4 @@
-// Error codes of other UMA providers and the connection to them; the sandbox has an address for
+// Error codes of other UMA providers and the connection to them. The sandbox has an address for
 // each.
 import { UMA_SCRIPTS } from '../../../src/connectors/sandbox/uma/uma-addresses.ts';
 import { createFundedCustomer, findInternalAccount } from '../../kit/app/fixtures.ts';

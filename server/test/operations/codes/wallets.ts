@@ -171,7 +171,7 @@ const SIGNATURES: readonly Provocation[] = [
   ),
   provocation(
     'WALLET_SIGNATURE_INVALID',
-    'Sign with a key without a session of the wallet, in production; in the sandbox the code is ' +
+    'Sign with a key without a session of the wallet, in production. In the sandbox the code is ' +
       'UNAUTHORIZED',
     async ({ app }) => {
       const fixture = walletFixture(app, { as: app.production });

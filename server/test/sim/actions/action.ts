@@ -60,7 +60,7 @@ export const payers = (sim: Sim): Person[] =>
 export const isInSandbox = ({ platform }: Pick<Person, 'platform'>): boolean =>
   platform.environment === 'sandbox';
 
-/** Currencies that payments start in; their amounts have a similar size. */
+/** Currencies that payments start in. Their amounts have a similar size. */
 export const PAYMENT_CURRENCIES = ['USD', 'EUR', 'GBP', 'MXN', 'USDC'];
 
 export function pickInternalAccount(

@@ -60,7 +60,7 @@ function signerOf({ model }: Sim, cardId: string, account: string): RecordedRow 
   );
 }
 
-/** Available amount of an account; undefined if it cannot pay. */
+/** Available amount of an account, or undefined if it cannot pay. */
 function payableAmount(sim: Sim, cardId: string, account: string): bigint | undefined {
   const row = sim.model.internal.get(account);
   const money = sim.model.accounts.get(account);
@@ -162,7 +162,7 @@ export function checkNotice(
   notice: NoticeInput,
 ): void {
   const [factsBefore, factsAfter] = [factsOf(before), factsOf(after)];
-  // A clearing applies also to a closed payment; a new authorized amount does not.
+  // A clearing applies also to a closed payment. A new authorized amount does not.
   const debitingKinds = factsBefore.closed ? ['CLEARING'] : ['CLEARING', 'AUTHORIZATION_ADVICE'];
   const requiresDebit = debitingKinds.includes(notice.kind) && notice.amount > 0n;
   const needed = requiresDebit ? amountToDebit(factsBefore, notice) : 0n;

@@ -38,7 +38,7 @@ export async function runOnly(sim: Sim, node: Node, jobs: readonly Job[]): Promi
   }
 }
 
-/** One run of due jobs; jobs of a killed server remain. */
+/** One run of due jobs. Jobs of a killed server remain. */
 export async function runDueJobs(node: Node): Promise<void> {
   try {
     await node.app.worker.runDue();

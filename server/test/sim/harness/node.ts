@@ -1,5 +1,5 @@
 // A server of the simulation: the composed application, which can be killed. None of its calls then
-// reaches the database or the client; committed changes remain. A trap kills the server at its next
+// reaches the database or the client. Committed changes remain. A trap kills the server at its next
 // commit: before the write, or after the write and before the reply.
 import { type App, compose, type Settings } from '../../../src/compose.ts';
 import type { Contract } from '../../../src/kernel/contract/operation.ts';
@@ -20,7 +20,7 @@ interface HeldCommit {
 export interface Node {
   readonly app: App;
   readonly dead: boolean;
-  /** Kills the server at its next commit; undefined removes the trap. */
+  /** Kills the server at its next commit, or undefined removes the trap. */
   setTrap(point: Trap | undefined): void;
   /** Holds the next commit of the server. */
   holdNextCommit(): HeldCommit;

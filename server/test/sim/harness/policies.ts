@@ -11,7 +11,7 @@ const PERMISSIONS = [
 const randomSubset = <T>(sim: Sim, list: readonly T[]): T[] =>
   list.filter(() => sim.chance.percent(60));
 
-/** In cents; payments here are of a few hundred to a few thousand cents. */
+/** In cents. Payments here are of a few hundred to a few thousand cents. */
 const LIMITS = [0, 20_000, 60_000, 400_000];
 
 export function randomLimits(sim: Sim): Policy['spendingLimits'] {
@@ -84,7 +84,7 @@ export function lacksPermission(sim: Sim, agent: Agent, permission: string): boo
   return paused || !policy.permissions.includes(permission);
 }
 
-/** The predicted decision; undefined if it cannot be predicted. */
+/** The predicted decision, or undefined if it cannot be predicted. */
 export function predictVerdict(sim: Sim, agent: Agent, request: AgentRequest): Verdict | undefined {
   const { row, policy } = policyOf(sim, agent);
   if (!row || lacksPermission(sim, agent, request.permission)) return 'rejected';

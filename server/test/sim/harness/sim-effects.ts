@@ -31,7 +31,7 @@ export interface SimEffects extends Effects {
   /** Advances the clock. Milliseconds. */
   advance(ms: number): void;
   addReceiver(): Receiver;
-  /** Ids of events that a receiver has accepted; reading clears them. */
+  /** Ids of events that a receiver has accepted. Reading clears them. */
   readonly delivered: Set<string>;
 }
 

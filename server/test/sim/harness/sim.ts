@@ -1,6 +1,6 @@
 // One simulation: effects, two servers on one database, platforms and customers, and the expected
 // result of each payment. Actors use the real routes with an idempotency key and retry until they
-// get a reply, as a client with a broken connection does; that reply is final.
+// get a reply, as a client with a broken connection does. That reply is final.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -23,7 +23,7 @@ import { RATES_URL, type Receiver, type SimEffects, simEffects } from './sim-eff
 export interface Platform {
   id: string;
   environment: 'sandbox' | 'production';
-  /** Whether customers are approved at creation; otherwise they must be verified. */
+  /** Whether customers are approved at creation. Otherwise they must be verified. */
   regulated: boolean;
   /** Whether the platform ever had a daily limit. */
   hadDailyLimit: boolean;
@@ -39,7 +39,7 @@ export interface Platform {
 export interface Agent {
   id: string;
   owner: Person;
-  /** The platform with the credentials of the agent; absent until the agent is connected. */
+  /** The platform with the credentials of the agent. Absent until the agent is connected. */
   client?: Platform;
   /** The device code that connects the agent. */
   code?: string | undefined;
@@ -61,7 +61,7 @@ export interface Person {
   mayPay: boolean;
   deleted: boolean;
   internalAccounts: Map<string, InternalAccount>;
-  /** Present if subject to strong authentication; whether its telephone is verified. */
+  /** Present if subject to strong authentication. Whether its telephone is verified. */
   strongAuthentication?: { phoneVerified: boolean };
   /** The embedded wallet, if its holder can sign in. */
   wallet?: InternalAccount | undefined;
@@ -94,7 +94,7 @@ export interface ExternalAccount {
 /** A payment with its expected outcome, according to its client. */
 export interface Order {
   id: string;
-  /** Source of the funds: a balance, a debit, a deposit; or an incoming payment. */
+  /** Source of the funds: a balance, a debit, a deposit, or an incoming payment. */
   kind: 'balance' | 'debit' | 'realtime' | 'in';
   quoteId: string | null;
   platform: Platform;
@@ -108,7 +108,7 @@ export interface Order {
   received: bigint;
   platformFee: bigint;
   feeAccount: InternalAccount | null;
-  /** Null if it depends on other events; then any outcome is valid that matches the ledger. */
+  /** Null if it depends on other events. Then any outcome is valid that matches the ledger. */
   expectedOutcome: Outcome | null;
   started: boolean;
   expiresAt: number;
@@ -118,7 +118,7 @@ export interface Order {
   requiresSca?: boolean;
   /** The agent that created it. */
   agent?: Agent;
-  /** The outcome if it is not started; absent: it expires. */
+  /** The outcome if it is not started. Absent: it expires. */
   outcomeUnlessStarted?: Outcome;
 }
 
@@ -203,7 +203,7 @@ export interface Sim {
   readonly entries: StatementEntry[];
   /** Private keys of wallet clients, by compressed public key. */
   readonly clientKeys: Map<string, string>;
-  /** Completed signed requests; repeating one must have no effect. */
+  /** Completed signed requests. Repeating one must have no effect. */
   readonly signedRequests: Request[];
   /** Messages to the authorization handler, for repetition. */
   readonly cardMessages: CardMessage[];
@@ -223,7 +223,7 @@ export interface Sim {
     as: Platform,
     options?: RequestOptions,
   ): Promise<ApiResponse>;
-  /** One attempt; undefined without a reply. */
+  /** One attempt, or undefined without a reply. */
   sendOnce(pickNode: Node, request: Request): Promise<ApiResponse | undefined>;
   /** Replaces each dead server. */
   replaceDeadNodes(): Promise<void>;
@@ -273,13 +273,13 @@ const COLLECTION_ACCOUNTS = {
   ],
 };
 
-/** Settings of a server; its files are in its own folder. */
+/** Settings of a server. Its files are in its own folder. */
 function settingsIn(folder: string, databaseUrl: string): Settings {
   const fundingFile = path.join(folder, 'funding.json');
   fs.writeFileSync(fundingFile, JSON.stringify(COLLECTION_ACCOUNTS));
   const connectors = { ratesUrl: RATES_URL, fundingFile };
   const files = { folder: path.join(folder, 'files') };
-  // The clock may advance beyond the retention period; the rules compare every event.
+  // The clock may advance beyond the retention period. The rules compare every event.
   const eventRetentionMs = 100 * 365 * 86_400_000;
   const fixed = { masterKey: MASTER_KEY, serviceNamePrefix: 'Service', eventRetentionMs };
   return { ...fixed, databaseUrl, connectors, files };

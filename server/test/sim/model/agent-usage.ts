@@ -141,7 +141,7 @@ const RATES: Readonly<Record<string, Readonly<Record<string, bigint>>>> = {
 };
 const scaleOf = (currency: string) => (currency === 'USDC' ? 1_000_000n : 100n);
 
-/** An amount in another currency, rounded up; undefined without a rate. */
+/** An amount in another currency, rounded up, or undefined without a rate. */
 export function convertAmount(
   environment: string,
   amount: bigint,
@@ -225,7 +225,7 @@ export interface Policy {
   approvalThresholds?: { currency?: string; amount?: number | null };
 }
 
-/** Usage of a period in the currency of the limits; other currencies are converted. */
+/** Usage of a period in the currency of the limits. Other currencies are converted. */
 export function usedIn(model: Model, agent: RecordedRow, during: string): bigint {
   const { currency } = (JSON.parse(agent.policy as string) as Policy).spendingLimits;
   const environment = environmentOf(model, agent);

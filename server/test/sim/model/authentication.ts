@@ -43,7 +43,7 @@ const PROOF_EVENTS: Readonly<Record<string, string>> = {
   UNTRUST: 'UNTRUSTED',
 };
 
-/** The subject of a challenge as in its event; a login is its own subject. */
+/** The subject of a challenge as in its event. A login is its own subject. */
 const proofKeyOf = ({ id, kind, subject }: RecordedRow) =>
   `${PROOF_EVENTS[kind ?? '']} ${kind === 'LOGIN' ? id : subject}`;
 
@@ -117,7 +117,7 @@ export function challengeTransitionProblem(
 }
 
 const MINUTE = 60_000;
-/** Lockout of the fifth and each further failure; after the last one only a reset unlocks. */
+/** Lockout of the fifth and each further failure. After the last one only a reset unlocks. */
 const LOCKOUT_DURATIONS = [15 * MINUTE, 30 * MINUTE, 60 * MINUTE, 24 * 60 * MINUTE];
 
 const timeIn = (text: string | null | undefined) => (text ? Date.parse(text) : null);
@@ -223,7 +223,7 @@ export function unauthenticatedProblem(model: Model, { row }: Payment): string |
   if (!isProved(all) && !(all.length === 0 && trusted && exempted)) {
     return `started without authentication: [${statusesOf(all)}]`;
   }
-  // A deposit starts whenever it arrives; other payments require a login session.
+  // A deposit starts whenever it arrives. Other payments require a login session.
   const until = timeIn(authentication.lockouts.get(row.customer_id ?? '')?.session_expires_at) ?? 0;
   return row.source_account === null || until > now ? undefined : 'started without a login session';
 }

@@ -78,7 +78,7 @@ const addRow = (map: Map<string, Map<string, RecordedRow>>, key: string, row: Re
 /** A decision that came too late is logged in its own entry. */
 export const isLate = ({ id }: RecordedRow): boolean => id?.includes('.late ') ?? false;
 
-/** Requests that open a payment; all others are notices. */
+/** Requests that open a payment. All others are notices. */
 const OPENING = [
   ...['AUTHORIZATION', 'FINANCIAL_AUTHORIZATION', 'CREDIT_AUTHORIZATION'],
   ...['FINANCIAL_CREDIT_AUTHORIZATION', 'CREDIT_AUTHORIZATION_ADVICE'],
@@ -88,7 +88,7 @@ export const opensPayment = ({ kind }: RecordedRow): boolean => OPENING.includes
 const total = (amounts: readonly string[]) =>
   amounts.reduce((all, amount) => all + BigInt(amount), 0n);
 
-/** Applies a notice; returns whether an event is emitted. */
+/** Applies a notice. Returns whether an event is emitted. */
 const APPLY_NOTICE: Readonly<Record<string, (replay: Replay, amount: string) => boolean>> = {
   CLEARING(replay, amount) {
     if (amount === '0') return APPLY_NOTICE.AUTHORIZATION_EXPIRY?.(replay, amount) ?? false;

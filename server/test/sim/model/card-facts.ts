@@ -117,7 +117,7 @@ export function attributeToAccount(row: RecordedRow, transfers: readonly Transfe
   }));
 }
 
-/** Amount in suspense; negative if more was taken out than put in. */
+/** Amount in suspense. Negative if more was taken out than put in. */
 export function amountInSuspense(transfers: readonly Transfer[]): bigint {
   const isSuspense = (id: string) => id.includes(':suspense:');
   return transfers.reduce((net, { debit, credit, amount }) => {
@@ -136,7 +136,7 @@ export function amountOutsideAccount(transfers: readonly Transfer[]): bigint {
   }, 0n);
 }
 
-/** Expected status; `excepted` means that an exception is open. */
+/** Expected status. `excepted` means that an exception is open. */
 export function expectedStatus({ closed, settled, refunded }: Facts, excepted: boolean): string {
   if (excepted) return 'EXCEPTION';
   if (!closed) return settled > 0n ? 'PARTIALLY_SETTLED' : 'AUTHORIZED';

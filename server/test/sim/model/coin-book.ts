@@ -155,7 +155,7 @@ export function coinTransitionProblem(
   return isResubmitted ? `${after.id} was submitted twice` : undefined;
 }
 
-/** Expected phases of an order; an expired one was voided and held again. */
+/** Expected phases of an order. An expired one was voided and held again. */
 function expectedPhases(row: RecordedRow): string[] {
   const isNothingCounted = countedOf(row) === 0n;
   const latePhases = 'pending,void';

@@ -1,5 +1,5 @@
 // The expected sum of all transfers of a payment, computed from its row alone: change of balance
-// and of held amount for each account. The server chooses the steps; any other transfer is an
+// and of held amount for each account. The server chooses the steps. Any other transfer is an
 // error.
 import { attributeToAccount, cardEffect } from './card-facts.ts';
 import { amountIn, type Model, type Payment, type RecordedRow, type Transfer } from './model.ts';

@@ -81,7 +81,7 @@ const TRANSITIONS: Readonly<Record<string, Readonly<Record<string, readonly stri
 };
 const FIRST: Readonly<Record<string, string>> = { wallet_requests: 'PENDING' };
 
-/** An invalid change of status; only requests are deleted, after their retention period. */
+/** An invalid change of status. Only requests are deleted, after their retention period. */
 export function walletTransitionProblem(
   table: string,
   before: RecordedRow | null,

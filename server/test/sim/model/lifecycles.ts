@@ -62,7 +62,7 @@ export const refundOf = (row: RecordedRow): string =>
   row.refund ? (JSON.parse(row.refund) as { status: string }).status : 'NONE';
 
 /**
- * Returns the problem of an invalid change of a payment; undefined if valid. `before` is null for a
+ * Returns the problem of an invalid change of a payment, or undefined if valid. `before` is null for a
  * new payment.
  */
 export function transitionProblem(

@@ -75,7 +75,7 @@ const CHANGE_LOG =
 const TYPES = `select attname as name, format_type(atttypid, null) as type from pg_attribute
   where attrelid = $1::regclass and attname = any($2)`;
 
-/** Types that JSON preserves; all others are recorded as PostgreSQL prints them. */
+/** Types that JSON preserves. All others are recorded as PostgreSQL prints them. */
 const PLAIN_TYPES = ['text', 'timestamp with time zone'];
 
 /** Changes of due times by `runOnly` are not recorded. */
@@ -86,7 +86,7 @@ const UPDATE_CONDITIONS: Readonly<Record<string, string>> = {
 /** Rows that are moved into their partition are not recorded: it has no trigger while it is filled. */
 const NOT_MOVED = "when (current_setting('application_name') <> 'railhead retention')";
 
-/** The trigger of a table; it runs for every changed row, so it only copies the row. */
+/** The trigger of a table. It runs for every changed row, so it only copies the row. */
 async function changeTriggerSql(client: pg.Client, table: string, columns: readonly string[]) {
   const { rows } = await client.query<{ name: string; type: string }>(TYPES, [table, columns]);
   const row = (version: 'old' | 'new') => {
@@ -116,7 +116,7 @@ async function changeTriggerSql(client: pg.Client, table: string, columns: reado
     ${createTriggerSql('delete', NOT_MOVED)}`;
 }
 
-/** Installs the change log; once per database, before anything is written. */
+/** Installs the change log. Once per database, before anything is written. */
 export async function installChangeLog(client: pg.Client): Promise<void> {
   const statements = [CHANGE_LOG];
   for (const [table, columns] of Object.entries(RECORDED_COLUMNS)) {
@@ -166,7 +166,7 @@ interface Event {
   results: string[];
 }
 
-/** Daily limits with the end of their validity; absent for the latest. */
+/** Daily limits with the end of their validity. Absent for the latest. */
 interface Limits {
   list: readonly { currency: string; to?: string; perDay?: number }[];
   until: number;
@@ -252,7 +252,7 @@ function applyTransfer({ sums }: Model, { phase, debit, credit, amount }: Transf
   if (changesBalance) add(credit, amount, 0n);
 }
 
-/** The change log has every column as text; only the amount is read as a number. */
+/** The change log has every column as text. Only the amount is read as a number. */
 const transferOf = (row: RecordedRow): Transfer => ({
   ...(row as unknown as Transfer),
   amount: amountIn(row.amount),

@@ -1,5 +1,5 @@
 // The account of the simulated bank and its statements. Entries can be wrong, repeated, late, missing or
-// unknown; each fault is recorded with the difference that operators must see.
+// unknown. Each fault is recorded with the difference that operators must see.
 import { iso } from '../../../src/kernel/effects.ts';
 import { DAY } from '../../kit/app/production.ts';
 import { type BankAccount, bankAccount, type Entry } from '../../kit/providers/bank-account.ts';
@@ -15,7 +15,7 @@ const funds = () => ['RECORD_FEE', 'OWN_FUNDS', 'WRITE_OFF', 'SUSPENSE'];
 
 /** A difference that a fault causes. */
 export interface Expectation {
-  /** First day on which the difference must be listed; it can be listed earlier. */
+  /** First day on which the difference must be listed. It can be listed earlier. */
   day: string;
   decisions(): readonly string[];
   /** Input of a decision besides the reason. */
@@ -26,7 +26,7 @@ export interface Expectation {
 }
 
 export const lineKey = (kind: string, lineId: string) => `${kind} ${lineId}`;
-/** Amounts are unique; those of entries that decrease the balance are negative. */
+/** Amounts are unique. Those of entries that decrease the balance are negative. */
 export const missingKey = (amount: number) => `MISSING_AT_PROVIDER ${amount}`;
 const PAYOUT_FAULTS = ['fee', 'amount', 'double', 'missing', 'late', 'anonymous'] as const;
 type Fault = (typeof PAYOUT_FAULTS)[number] | 'none';

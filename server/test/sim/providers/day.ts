@@ -11,7 +11,7 @@ import type { simulatedDeposits } from './deposits.ts';
 import { BANK, type Installation } from './installation.ts';
 import type { Outbox } from './outbox.ts';
 
-/** Payments that are compared; earlier payments no longer change. */
+/** Payments that are compared. Earlier payments no longer change. */
 const CHECKED = 150;
 const HOUR = DAY / 24;
 const PROVIDER_ACCOUNT = providerAccount('production', 'EUR', BANK);

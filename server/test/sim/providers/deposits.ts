@@ -1,5 +1,5 @@
-// Deposits at the simulated bank: most are booked and reported; some are booked without a message, which
-// arrives after the decision of an operator; some are reported and never booked.
+// Deposits at the simulated bank: most are booked and reported. Some are booked without a message, which
+// arrives after the decision of an operator. Some are reported and never booked.
 import type { Chance } from '../harness/chance.ts';
 import type { Bookkeeping } from './bookkeeping.ts';
 import type { Installation } from './installation.ts';

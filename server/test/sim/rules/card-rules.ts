@@ -88,7 +88,7 @@ function mayApprove(card: RecordedRow | undefined, { kind }: RecordedRow): boole
   return card?.state === 'ACTIVE';
 }
 
-/** An invalid entry of the decision log; the card book has applied it already. */
+/** An invalid entry of the decision log. The card book has applied it already. */
 export function messageProblem(
   model: Model,
   before: RecordedRow | null,

@@ -1,4 +1,4 @@
-// The items that a step has changed; the rules check only these.
+// The items that a step has changed. The rules check only these.
 import { agentOf } from '../model/agent-usage.ts';
 import { isPayment, type Model, type RecordedRow, type RowChange } from '../model/model.ts';
 import { isStart } from '../model/queue-and-limits.ts';

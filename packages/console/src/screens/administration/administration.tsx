@@ -208,7 +208,7 @@ const OUTCOMES = [
   ...['INVALID_INPUT', 'NOT_FOUND', 'UNAUTHORIZED'],
 ];
 
-/** Label of the outcome of a request; every other code is an error. */
+/** Label of the outcome of a request. Every other code is an error. */
 const Outcome = ({ value }: { value: string }) =>
   value === 'SUCCEEDED' || value === 'WAITING_FOR_APPROVAL' ? (
     <Status value={value} />

@@ -232,7 +232,7 @@ const Providers = ({ circuits }: { circuits: Circuits }) => (
   </ul>
 );
 
-/** Selected environment; sandbox and production are never added up. */
+/** Selected environment. Sandbox and production are never added up. */
 interface ScopeProps {
   mode: Mode | undefined;
 }

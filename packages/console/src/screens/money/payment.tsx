@@ -128,7 +128,7 @@ function Timeline({ payment }: { payment: Payment }) {
   return (
     <ol className="timeline">
       {entries.map((entry, index) => (
-        // Entries have no ID in common; their order changes only when one is added.
+        // Entries have no ID in common. Their order changes only when one is added.
         <li key={`${entry.kind}-${index.toString()}`} className={entry.kind}>
           <span className="when">
             <ExactTime value={entry.at} />

@@ -1,5 +1,5 @@
 // Renders the pages of a PDF file as images. The built-in viewer of a browser would execute scripts in the
-// file; this renderer has no script engine.
+// file. This renderer has no script engine.
 import { GlobalWorkerOptions, getDocument } from 'pdfjs-dist';
 import workerUrl from 'pdfjs-dist/build/pdf.worker.min.mjs?url';
 import { useEffect, useRef, useState } from 'react';

@@ -45,7 +45,7 @@ type Search = Readonly<Partial<Record<keyof Transfer, string>>>;
 
 const isSet = (value: unknown) => value !== undefined && value !== '';
 
-/** The transfer in the query of the URL; undefined while a required value is missing. */
+/** The transfer in the query of the URL, or undefined while a required value is missing. */
 function transferIn(search: Search): Transfer | undefined {
   if (!REQUIRED.every((name) => isSet(search[name as keyof Transfer]))) return undefined;
   return { ...(search as unknown as Transfer), amount: Number(search.amount) };

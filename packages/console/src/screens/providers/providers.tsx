@@ -104,7 +104,7 @@ export function Providers() {
 
 type Message = Item<'listProviderMessages'>;
 
-/** Columns of messages; those of one provider do not repeat its name. */
+/** Columns of messages. Those of one provider do not repeat its name. */
 export const MESSAGE_COLUMNS = [
   ...messageColumns.fields('type', 'result', 'receivedAt'),
   messageColumns.column('problem', ({ problem }) =>

@@ -21,7 +21,7 @@ import {
 
 const columns = columnsOf<'listProviderRoutes'>();
 
-/** Names of the platforms that the operator may read; for others the ID. */
+/** Names of the platforms that the operator may read. For others the ID. */
 export function usePlatformNames(): PlatformNames {
   const { platforms } = usePlatform();
   return (platformId) => platforms.find(({ id }) => id === platformId)?.name ?? platformId;

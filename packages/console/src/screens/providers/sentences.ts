@@ -21,7 +21,7 @@ export const kindText = (kind: string): string => T.kinds[kind] ?? statusText(ki
 const kindsText = ([first = '', ...following]: readonly string[]) =>
   sequence([kindText(first), ...following.map((each) => lowerFirst(kindText(each)))]);
 
-/** `from 1.00 EUR to 5.00 EUR`; undefined without a limit. */
+/** `from 1.00 EUR to 5.00 EUR`, or undefined without a limit. */
 function limitText(
   min: number | undefined,
   max: number | undefined,

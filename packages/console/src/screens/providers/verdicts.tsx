@@ -50,7 +50,7 @@ export function Verdicts({ routes, currency, transfer }: VerdictsProps) {
   );
 }
 
-/** The choices of providers for the transfers of a payment; undefined if they may not be read. */
+/** The choices of providers for the transfers of a payment, or undefined if they may not be read. */
 function useChoices(transactionId: string) {
   const permits = usePermits();
   const { user } = useSession();

@@ -153,7 +153,7 @@ export const CARD_MESSAGES = {
       kind: optional(
         oneOf(CARD_REQUESTS, {
           description:
-            'Kind of request; the default is AUTHORIZATION. FINANCIAL_AUTHORIZATION is also cleared. ' +
+            'Kind of request. The default is AUTHORIZATION. FINANCIAL_AUTHORIZATION is also cleared. ' +
             'The CREDIT kinds credit the card. BALANCE_INQUIRY checks whether the card is valid.',
         }),
       ),
@@ -187,7 +187,7 @@ export const CARD_MESSAGES = {
     {
       description:
         'A part or all of the authorized amount was cleared. A clearing with an unknown ' +
-        '`authorizationId` has no authorization; it is posted even if the account has insufficient funds.',
+        '`authorizationId` has no authorization. It is posted even if the account has insufficient funds.',
     },
   ),
   'card.reversal': Type.Object(
@@ -225,7 +225,7 @@ export const CardAnswer = named(
   Type.Object(
     {
       decision: oneOf(['APPROVED', 'DECLINED'], { description: 'The decision.' }),
-      approvedAmount: { ...Amount, description: 'Approved amount; 0 for a decline.' },
+      approvedAmount: { ...Amount, description: 'Approved amount. 0 for a decline.' },
       currency: CurrencyText,
       reason: optional(oneOf(DECLINE_REASONS, { description: 'Reason for a decline.' })),
       transactionId: optional(shortText('ID of the payment at Railhead.')),

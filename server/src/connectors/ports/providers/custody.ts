@@ -41,7 +41,7 @@ export const CustodySignature = named(
 export const CUSTODY_CALLS: Readonly<Record<string, ProviderCall>> = {
   '/custody/keys': {
     operationId: 'createCustodyKey',
-    summary: 'Generate a P-256 key; repeated calls return the same key',
+    summary: 'Generate a P-256 key. Repeated calls return the same key',
     input: Type.Object({ keyId: KeyId }, { description: 'Requests a key.' }),
     output: CustodyKey,
   },

@@ -69,7 +69,7 @@ export const RedemptionState = named(
         {
           checkAfterSeconds: Type.Optional(seconds('Seconds until the next request. Default: 5.')),
         },
-        { description: 'The result follows; the call is repeated.' },
+        { description: 'The result follows. The call is repeated.' },
       ),
       redeemed: Type.Object(
         {
@@ -91,13 +91,13 @@ export const RedemptionState = named(
 export const FIRM_QUOTE_CALLS: Readonly<Record<string, ProviderCall>> = {
   '/rates/quote': {
     operationId: 'quoteRate',
-    summary: 'Hold a rate for an amount; repeated calls return the same rate',
+    summary: 'Hold a rate for an amount. Repeated calls return the same rate',
     input: FirmQuoteInput,
     output: FirmQuoteReply,
   },
   '/rates/redeem': {
     operationId: 'redeemRate',
-    summary: 'Exchange the amounts of a quote; repeated calls exchange them only once',
+    summary: 'Exchange the amounts of a quote. Repeated calls exchange them only once',
     input: Redeem,
     output: RedemptionState,
   },

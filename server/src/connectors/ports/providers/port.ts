@@ -38,7 +38,7 @@ export interface ProviderPort {
     request(request: FirmQuoteRequest): Promise<Omit<FirmQuote, 'providerId'> | undefined>;
   };
   mint: Omit<MintPort, 'selectedProvider' | 'enablesAtOnce'>;
-  /** A page of the statement of a day; undefined if the provider does not have it yet. */
+  /** A page of the statement of a day, or undefined if the provider does not have it yet. */
   statementPage(request: {
     day: string;
     currency: string;
@@ -69,7 +69,7 @@ export interface ConnectedProvider {
   address: ProviderAddress;
   /** The current signing key. */
   keyOf(): SignatureKey;
-  /** The rates of the latest message; null if there was none. */
+  /** The rates of the latest message, or null if there was none. */
   reportedRates: ReportedRates | null;
   /** Called after each call that was sent. */
   observe(call: CallOutcome): void;
@@ -85,10 +85,10 @@ export interface ProviderProtocol {
   /** Converts a reported decision to the verdict of a case. */
   verdictOf(reported: IdentityDecision): IdentityVerdict;
   /**
-   * Converts a reported state of a mint or burn to its progress; `amount` is the amount of the
+   * Converts a reported state of a mint or burn to its progress. `amount` is the amount of the
    * order.
    */
   orderProgressOf(reported: StablecoinOrderState, amount: bigint): OrderProgress;
-  /** Returns the problem of reported rates; undefined if they are usable. */
+  /** Returns the problem of reported rates, or undefined if they are usable. */
   rateProblem(reported: ReportedRates, now: Time): string | undefined;
 }

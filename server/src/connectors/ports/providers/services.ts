@@ -125,10 +125,10 @@ const IdentityCaseInput = named(
       customerId: id('ID of the customer.'),
       platformId: id('ID of the platform of the customer.'),
       type: oneOf(['INDIVIDUAL', 'BUSINESS'], { description: 'Type of the customer.' }),
-      email: nullable(text('E-mail address; null if there is none.')),
-      phoneNumber: nullable(text('Telephone number; null if there is none.')),
+      email: nullable(text('E-mail address, or null if there is none.')),
+      phoneNumber: nullable(text('Telephone number, or null if there is none.')),
       details: fields('Fields of the customer, as in the API.'),
-      identifier: nullable(text('Identity number of an individual; null if there is none.')),
+      identifier: nullable(text('Identity number of an individual, or null if there is none.')),
       owners: Type.Array(IdentityOwner, { description: 'Owners of a business.' }),
       documents: Type.Array(IdentityDocument, { description: 'Documents, without their files.' }),
     },
@@ -250,7 +250,7 @@ export const PersonMessageResult = named(
     {
       result: oneOf(['sent', 'rejected'], {
         description:
-          'sent: the provider accepted the message. rejected: final; it is not repeated.',
+          'sent: the provider accepted the message. rejected: final. It is not repeated.',
       }),
     },
     { description: 'Result of sending a message.' },
@@ -272,7 +272,7 @@ export const SERVICE_CALLS: Readonly<Record<string, ProviderCall>> = {
   },
   '/identity/submit': {
     operationId: 'submitIdentityCase',
-    summary: 'Submit a customer for verification; repeated calls start only one verification',
+    summary: 'Submit a customer for verification. Repeated calls start only one verification',
     input: IdentityCaseInput,
     output: IdentityState,
   },
@@ -284,20 +284,20 @@ export const SERVICE_CALLS: Readonly<Record<string, ProviderCall>> = {
   },
   '/funding/account': {
     operationId: 'getAccountFunding',
-    summary: 'Return account details for deposits; repeated calls return the same details',
+    summary: 'Return account details for deposits. Repeated calls return the same details',
     input: AccountFunding,
     output: Instructions,
   },
   '/funding/payment': {
     operationId: 'getPaymentFunding',
     summary:
-      'Return funding instructions of a payment; repeated calls return the same instructions',
+      'Return funding instructions of a payment. Repeated calls return the same instructions',
     input: PaymentFundingInput,
     output: Instructions,
   },
   '/messages/send': {
     operationId: 'sendMessage',
-    summary: 'Send a message to a person; repeated calls send it only once',
+    summary: 'Send a message to a person. Repeated calls send it only once',
     input: PersonMessage,
     output: PersonMessageResult,
   },

@@ -134,7 +134,7 @@ const Order = named(
       rail: shortText('How tokens or funds are delivered, as in the API.'),
       from: optional({ ...OrderAccount, description: 'Account that is debited.' }),
       to: optional({ ...OrderAccount, description: 'Account that receives tokens or funds.' }),
-      description: nullable(text('Text of the platform; null if there is none.')),
+      description: nullable(text('Text of the platform, or null if there is none.')),
       orderedAt: time('Time of the order.'),
     },
     { description: 'A mint or burn.' },
@@ -269,7 +269,7 @@ export const STABLECOIN_CALLS: Readonly<Record<string, ProviderCall>> = {
   ),
   '/stablecoins/link': call(
     'linkStablecoinAccount',
-    'Register an external account; repeated calls register it only once',
+    'Register an external account. Repeated calls register it only once',
     LinkInput,
     StablecoinLink,
   ),
@@ -281,7 +281,7 @@ export const STABLECOIN_CALLS: Readonly<Record<string, ProviderCall>> = {
   ),
   '/stablecoins/submit': call(
     'submitStablecoinOrder',
-    'Execute a mint or burn; repeated calls execute it only once',
+    'Execute a mint or burn. Repeated calls execute it only once',
     Order,
     StablecoinOrderReply,
   ),

@@ -36,7 +36,7 @@ export const numberContext = (cardId: string) => `number of ${cardId}`;
 const digitsOf = (hash: Buffer, count: number): string =>
   String(hash.readUIntBE(0, 6) % 10 ** count).padStart(count, '0');
 
-/** Luhn checksum; a number is valid if it is a multiple of ten. */
+/** Luhn checksum. A number is valid if it is a multiple of ten. */
 export function luhnSum(number: string): number {
   let sum = 0;
   for (const [index, digit] of [...number].reverse().entries()) {
@@ -46,7 +46,7 @@ export function luhnSum(number: string): number {
   return sum;
 }
 
-/** The number with a check digit between its parts; an even count of digits must follow it. */
+/** The number with a check digit between its parts. An even count of digits must follow it. */
 const withCheckDigit = (before: string, after: string): string =>
   `${before}${(10 - (luhnSum(`${before}0${after}`) % 10)) % 10}${after}`;
 

@@ -25,7 +25,7 @@ if (!issuer) throw new Error('no issuer');
 const AT = effects.now();
 
 /**
- * Every result that a polling client gets, with its time in seconds; `…` marks results that arrive
+ * Every result that a polling client gets, with its time in seconds. `…` marks results that arrive
  * by notice.
  */
 async function scenario(

@@ -1,5 +1,5 @@
 // Well-formed account details, derived from a string and equal for equal strings. Check digits and
-// checksums are valid; bank codes and prefixes are not assigned to an institution.
+// checksums are valid. Bank codes and prefixes are not assigned to an institution.
 import { createHash } from 'node:crypto';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { base58, bech32m, createBase58check } from '@scure/base';
@@ -24,7 +24,7 @@ const LETTERS = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ';
 export const lettersOf = (seed: string, purpose: string, count: number): string =>
   [...bytesOf(seed, purpose).subarray(0, count)].map((byte) => LETTERS[byte % 32]).join('');
 
-/** Suffixes with an outcome; `generated-ids.test.ts` compares them with all tables. */
+/** Suffixes with an outcome. `generated-ids.test.ts` compares them with all tables. */
 export const SCRIPTED_SUFFIX = /[0-2]0\d$/;
 
 /**
@@ -123,7 +123,7 @@ function brCode(
 export const pixPayload = (receiver: PixReceiver & { key: string }): string =>
   brCode('11', field('01', receiver.key), receiver);
 
-/** A PIX payload for one payment of exactly `amount`; `location` is the URL of the charge. */
+/** A PIX payload for one payment of exactly `amount`. `location` is the URL of the charge. */
 export const pixCharge = (receiver: PixReceiver & { location: string; amount: string }): string =>
   brCode('12', field('25', receiver.location), receiver, receiver.amount);
 
@@ -144,7 +144,7 @@ export const evmAddressOf = (text: string): string =>
     evmChecksummed(`0x7e57${bytesOf(seed, 'evm').toString('hex', 0, 18)}`),
   );
 
-/** Base58 has no 0, so no outcome is scripted; the same applies to Solana. */
+/** Base58 has no 0, so no outcome is scripted. The same applies to Solana. */
 export const tronAddressOf = (seed: string): string =>
   base58check.encode(Uint8Array.from([0x41, ...bytesOf(seed, 'tron').subarray(0, 20)]));
 

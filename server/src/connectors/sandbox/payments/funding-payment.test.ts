@@ -61,7 +61,7 @@ function emv(text: string): Record<string, string> {
   return fields;
 }
 
-/** The fields of a protobuf message by number; the last of each. */
+/** The fields of a protobuf message by number. The last of each. */
 function protobuf(bytes: Uint8Array): Record<number, Uint8Array | bigint> {
   const fields: Record<number, Uint8Array | bigint> = {};
   let offset = 0;
@@ -237,7 +237,7 @@ describe('sandboxPaymentFunding', () => {
   it('returns a Lightning invoice on regtest that expires with the quote', () => {
     const { invoice = '' } = info('BTC', 'LIGHTNING', 250_000n);
     expect(invoice).toMatch(/^lnbcrt2500u1/);
-    // Seven groups of time; then, by the order of fields, 120 s as two groups: 3 × 32 + 24.
+    // Seven groups of time. Then, by the order of fields, 120 s as two groups: 3 × 32 + 24.
     expect(invoice).toContain('xqzrc');
   });
 

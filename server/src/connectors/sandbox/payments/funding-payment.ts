@@ -33,7 +33,7 @@ interface SparkInvoice {
   /** Sixteen unique bytes. */
   id: Uint8Array;
   amount: bigint;
-  /** 32 bytes that identify a token; absent: the amount is in satoshis. */
+  /** 32 bytes that identify a token. Absent: the amount is in satoshis. */
   token?: Uint8Array;
   memo: string;
   /** Seconds since the epoch. */
@@ -84,7 +84,7 @@ const memo = ({ reference }: PaymentFunding) => `Payment ${reference}`;
 
 const PIX_REFERENCE = 25;
 
-/** The reference if it fits into a PIX code; else a unique short form. */
+/** The reference if it fits into a PIX code. Else a unique short form. */
 function pixReference(reference: string): string {
   const isShort = /^[A-Za-z0-9]+$/.test(reference) && reference.length <= PIX_REFERENCE;
   return isShort ? reference : lettersOf(reference, 'pix', PIX_REFERENCE);

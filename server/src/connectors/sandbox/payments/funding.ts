@@ -66,7 +66,7 @@ const ACCOUNT_DETAILS: Readonly<Record<string, (seed: string) => PaymentAccountI
   ],
   GBP: (seed) => [
     bank(seed, 'GBP_ACCOUNT', ['FASTER_PAYMENTS'], {
-      // Sort codes that start with 00 are unassigned; the other digits allow more accounts.
+      // Sort codes that start with 00 are unassigned. The other digits allow more accounts.
       sortCode: `00${digitsOf(seed, 'gbp sort', 4)}`,
       accountNumber: numberOf(seed, 'gbp', 8),
     }),

@@ -33,7 +33,7 @@ interface SecretOutcome {
   unlinked?: Unlinked['as'];
   /** Valid until the first mint or burn. */
   ordersUnlinked?: Unlinked['as'];
-  /** Number of provider accounts that it gives access to; default 1. */
+  /** Number of provider accounts that it gives access to. Default 1. */
   accounts?: number;
   noBalance?: true;
   /** The provider is unavailable for mints and burns, or for all calls. */

@@ -51,7 +51,7 @@ const unavailable = (): Error =>
   new Error('The stablecoin provider of the sandbox is unavailable.');
 
 /**
- * Throws if the provider is unavailable for these credentials; returns the reason if they are
+ * Throws if the provider is unavailable for these credentials. Returns the reason if they are
  * invalid.
  */
 function unlinked({ credentials }: ProviderLink): Unlinked | undefined {
@@ -95,7 +95,7 @@ function tokenAt({ providerTokenIdentifier }: TokenName, elapsedMs: number): Tok
 const isBank = ({ info }: LinkedAccount) => info.accountType === 'USD_ACCOUNT';
 const numberSuffixOf = ({ info }: LinkedAccount) => sandboxSuffixOf(info);
 
-/** Number suffixes with outcomes; orders contain only the reference of an account. */
+/** Number suffixes with outcomes. Orders contain only the reference of an account. */
 const BANK_SCRIPTS = [BANK_FAILS, BANK_REJECTED];
 
 function linkOf(account: LinkedAccount): LinkResult {

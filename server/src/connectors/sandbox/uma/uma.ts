@@ -34,7 +34,7 @@ const scripted = (code: Code): UmaRejection =>
 const supportsCurrency = (provider: UmaProvider | undefined, currency: string) =>
   provider === undefined || provider.currencies.includes(currency);
 
-/** The receiver of an address; unsupported currencies have none. */
+/** The receiver of an address. Unsupported currencies have none. */
 function scriptOf(address: string): UmaScript | undefined {
   const { name, host } = parts(address);
   const script = BY_NAME.get(name);

@@ -48,7 +48,7 @@ async function rejectDuplicateAction(ctx: Ctx, payment: OutgoingRow): Promise<vo
   }
 }
 
-/** Whether the source wallet has signed; a rejection if the signature does not match. */
+/** Whether the source wallet has signed. A rejection if the signature does not match. */
 async function checkWalletSignature(
   ctx: Ctx,
   parts: AgentParts,

@@ -29,7 +29,7 @@ export const agentExecuteQuote = operation({
   summary: 'Execute a quote',
   description:
     `${POLICY_OUTCOMES} For a quote with an embedded wallet as its source, send the signature ` +
-    'of its `payloadToSign`; approval is possible after the session has expired, but not after ' +
+    'of its `payloadToSign`. Approval is possible after the session has expired, but not after ' +
     'the quote has expired. Requires EXECUTE_QUOTES in the policy.',
   permission: 'TRANSACT',
   signedRetry: true,

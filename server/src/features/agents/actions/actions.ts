@@ -35,7 +35,7 @@ import { type ActionWithContext, presentAction } from './present-action.ts';
 /** The requested payment in its own currency. */
 interface Spending extends Pick<PaymentRequest, 'type' | 'accountId' | 'destinationId'>, Money {}
 
-/** A verdict without rejection; the amount is in the currency of the limits, rounded up. */
+/** A verdict without rejection. The amount is in the currency of the limits, rounded up. */
 type Evaluation = Exclude<Verdict, Rejection> & { amount: Money };
 
 const isInternal = (id: string) => isId(id, 'InternalAccount');
@@ -224,7 +224,7 @@ async function executeAction(
   return startPayment(ctx, parts, agent, { ...actionContext, amount: evaluation.amount });
 }
 
-/** Owner of an action, for the audit; the agent may have been deleted. */
+/** Owner of an action, for the audit. The agent may have been deleted. */
 const ownerOf = ({ agent_id: id, platform_id, customer_id }: ActionRow) => ({
   id,
   platform_id,
@@ -247,7 +247,7 @@ const assertPending = ({ status }: ActionRow) => {
   );
 };
 
-/** Errors of conditions that can be met later; the action remains pending. */
+/** Errors of conditions that can be met later. The action remains pending. */
 const PREREQUISITES: readonly Code[] = [
   'QUOTE_RATE_UNAVAILABLE',
   'SCA_SESSION_REQUIRED',
@@ -260,7 +260,7 @@ const isRetryable = (code: Code) =>
 
 /**
  * Approves an action: evaluates the policy again and executes it in one change set. If execution is no longer
- * possible the action becomes FAILED with `failure`; temporary errors are thrown and the action remains
+ * possible the action becomes FAILED with `failure`. Temporary errors are thrown and the action remains
  * pending.
  */
 export async function approve(

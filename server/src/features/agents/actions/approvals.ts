@@ -75,7 +75,7 @@ export async function pendingActionOf(
   return action?.id;
 }
 
-/** Approves or rejects the pending action of a transaction; undefined if no action is pending. */
+/** Approves or rejects the pending action of a transaction, or undefined if no action is pending. */
 export const decidePendingAction = (parts: AgentParts) => async (ctx: Ctx, payment: PaymentRow) => {
   // A payment that has started has no pending action. An expired payment can still have a pending action.
   if (payment.agent_id === null || !NOT_STARTED.includes(payment.status)) return undefined;

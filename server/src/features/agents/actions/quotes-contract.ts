@@ -10,7 +10,7 @@ const PLATFORM_ONLY = [
   {
     field: 'immediatelyExecute',
     isSent: (body: JsonBody) => body?.immediatelyExecute === true,
-    message: 'is not available to agents; execute the quote with agentExecuteQuote',
+    message: 'is not available to agents. Execute the quote with agentExecuteQuote',
   },
   {
     field: 'platformFeeOverride',
@@ -29,7 +29,7 @@ export const agentCreateQuote = operation({
     'Source and destination must belong to the customer of the agent, and internal accounts must ' +
     'be allowed by the policy. `immediatelyExecute` and `platformFeeOverride` are not available. ' +
     'Requires CREATE_QUOTES in the policy. A quote that is funded by a pay-in starts when the ' +
-    'funds arrive; it also requires EXECUTE_QUOTES and a policy that does not require approval.',
+    'funds arrive. It also requires EXECUTE_QUOTES and a policy that does not require approval.',
   permission: 'TRANSACT',
   auth: 'agent',
   body: createQuote.body,

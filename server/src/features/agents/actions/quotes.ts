@@ -93,7 +93,7 @@ const evaluateSelfStartingQuote =
     if (!input.body || 'accountId' in input.body.source) return create(ctx, input);
     const type = 'EXECUTE_QUOTE';
     const agent = await readOwnAgent(ctx);
-    // The amount is known after pricing; a rejection discards the staged quote.
+    // The amount is known after pricing. A rejection discards the staged quote.
     const outcome = await ctx.attempt(async () => {
       checkAllowed(agent, PERMISSION_FOR[type]);
       const quote = await create(ctx, input);

@@ -15,7 +15,7 @@ import { type AgentRow, agents } from '../store.ts';
 /** 160 bits. */
 const TOKEN_BYTES = 20;
 const BEARER = /^bearer +(gat_[0-9a-f]{40}) *$/i;
-/** Size of the cache of verified token hashes; the oldest entry is evicted. */
+/** Size of the cache of verified token hashes. The oldest entry is evicted. */
 const MAX_VERIFIED = 10_000;
 
 /** Generates an access token. Return it once and store its hash. */
@@ -24,7 +24,7 @@ export const generateToken = (effects: Pick<Effects, 'random'>): string =>
 
 export const tokenHash = (token: string): string => sha256Hex(token);
 
-/** The agent as a caller; undefined if it or its customer was deleted. */
+/** The agent as a caller, or undefined if it or its customer was deleted. */
 async function callerOf(db: Runtime['db'], agent: AgentRow): Promise<Caller | undefined> {
   if (agent.deleted_at !== null) return undefined;
   const [customer, platform] = await Promise.all([
@@ -55,7 +55,7 @@ export async function agentCaller(
   return caller;
 }
 
-/** Authenticator of agents; the caller has the platform of the agent and the id of the agent. */
+/** Authenticator of agents. The caller has the platform of the agent and the id of the agent. */
 export function agentBearers({ db }: Pick<Runtime, 'db'>, mostProven = MAX_VERIFIED) {
   // Hashes of recently valid tokens, for rate limits only. They grant no access.
   const provenHashes = new Set<string>();

@@ -90,7 +90,7 @@ export const readAgentDetails = (
 interface PauseInput {
   agentId: string;
   paused: boolean;
-  /** Stored in the audit; must not contain personal data. */
+  /** Stored in the audit. Must not contain personal data. */
   reason: string;
 }
 

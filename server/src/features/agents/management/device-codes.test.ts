@@ -95,7 +95,7 @@ describe('redeemAgentDeviceCode', () => {
     const expiredError = [
       400,
       'INVALID_INPUT',
-      'code: has expired; request a new code from the platform',
+      'code: has expired. Request a new code from the platform',
     ];
     expect(rejection(await fixture.redeemCode(expiredCode.deviceCode.code))).toEqual(expiredError);
     expect(ok(await statusOf(expiredCode.deviceCode.code), 200).redeemed).toBe(false);

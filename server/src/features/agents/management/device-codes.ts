@@ -51,7 +51,7 @@ export async function replaceDeviceCodes(ctx: Ctx, agent: AgentRow): Promise<voi
   }
 }
 
-/** Finds a code with its agent; undefined if the agent was deleted. */
+/** Finds a code with its agent, or undefined if the agent was deleted. */
 async function findCode(
   ctx: Ctx,
   code: string,
@@ -73,7 +73,7 @@ function codeRejection({ status, expires_at }: CodeRow, now: number): Fault | un
   if (status === 'REDEEMED') return invalidCode('was already redeemed');
   if (status === 'REPLACED') return invalidCode('was replaced by another code');
   return now >= expires_at
-    ? invalidCode('has expired; request a new code from the platform')
+    ? invalidCode('has expired. Request a new code from the platform')
     : undefined;
 }
 
@@ -107,7 +107,7 @@ export async function redeemDeviceCode(
 
 const MONTH_MS = 30 * 24 * 3_600_000;
 
-/** Deletes codes a month after expiry; until then `getAgentDeviceCodeStatus` finds them. */
+/** Deletes codes a month after expiry. Until then `getAgentDeviceCodeStatus` finds them. */
 export const deviceCodeSweep = () =>
   retentionSweep('agents.purge', [
     { table: 'agent_device_codes', time: 'expires_at', keepMs: MONTH_MS },

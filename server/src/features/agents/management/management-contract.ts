@@ -203,7 +203,7 @@ export const regenerateAgentDeviceCode = operation({
   tag: MANAGEMENT_TAG,
   summary: 'Reissue a device code',
   description:
-    'Replaces the previous device code. A connected agent gets no new code; delete it and create ' +
+    'Replaces the previous device code. A connected agent gets no new code. Delete it and create ' +
     'another.',
   permission: 'MANAGE',
   params,

@@ -29,7 +29,7 @@ export function platformHandlerOf<P extends Contract>(
 }
 
 interface AgentScope<C extends Contract, P extends Contract> {
-  /** Required permission of the policy; absent for none. */
+  /** Required permission of the policy. Absent for none. */
   permission?: AgentPermission;
   /** The request as the platform would send it. Throws for resources of other customers. Stages nothing. */
   input(ctx: Ctx, agent: AgentRow, input: Input<C>): Partial<Input<P>> | Promise<Partial<Input<P>>>;

@@ -137,7 +137,7 @@ const RUNS = { numRuns: 3_000 };
 const lowerOf = (limit: number | null | undefined, newLimit: number) =>
   typeof limit === 'number' ? Math.min(limit, newLimit) : newLimit;
 
-/** Changes that make a policy stricter; `to` is a new limit or selects an element. */
+/** Changes that make a policy stricter. `to` is a new limit or selects an element. */
 const STRICTER: ((policy: Policy, to: number) => Partial<Policy>)[] = [
   ({ permissions }, to) => ({ permissions: permissions.filter((_, index) => index !== to % 5) }),
   () => ({ defaultExecutionMode: 'APPROVAL_REQUIRED' }),

@@ -28,7 +28,7 @@ export interface Policy {
     monthlyLimit?: number | null;
   };
   accountRestrictions?: {
-    /** Allowed internal accounts; null or absent for all accounts of the customer. */
+    /** Allowed internal accounts, or null or absent for all accounts of the customer. */
     allowedAccountIds?: string[] | null;
     accountRules?: {
       accountId: string;
@@ -55,11 +55,11 @@ export interface PaymentRequest {
   destinationId?: string | undefined;
   /** In the currency of the limits, rounded up. */
   amount: Money;
-  /** In the currency of the threshold, rounded up; null without a threshold. */
+  /** In the currency of the threshold, rounded up, or null without a threshold. */
   thresholdAmount: Money | null;
 }
 
-/** Rules in order of evaluation; the first violated rule decides. */
+/** Rules in order of evaluation. The first violated rule decides. */
 export type Rule =
   | 'PAUSED'
   | 'PERMISSION'
@@ -125,7 +125,7 @@ export const accountRejection = (): Rejection =>
   rejection('ACCOUNT', 'The policy of the agent does not allow this account.');
 
 /**
- * The rejection of a paused agent or for a missing permission; it does not depend on the payment and
+ * The rejection of a paused agent or for a missing permission. It does not depend on the payment and
  * is evaluated before any resource is read. A paused agent may read.
  */
 export function generalRejection(
@@ -138,7 +138,7 @@ export function generalRejection(
   return rejection('PERMISSION', `The policy of the agent lacks the permission ${permission}.`);
 }
 
-/** The first violated rule; undefined if no rule is violated. */
+/** The first violated rule, or undefined if no rule is violated. */
 function firstRejection(
   agent: { paused: boolean; policy: Policy },
   spent: AgentUsage,

@@ -13,7 +13,7 @@ import { forbidden } from '../parts.ts';
 import { accountRejection, type Policy } from '../policy/policy.ts';
 import type { AgentRow } from '../store.ts';
 
-/** Internal accounts that the policy allows; null for all accounts of the customer. */
+/** Internal accounts that the policy allows, or null for all accounts of the customer. */
 export const allowedAccountsOf = ({ policy }: { policy: Policy }): readonly string[] | null =>
   policy.accountRestrictions?.allowedAccountIds ?? null;
 

@@ -22,7 +22,7 @@ const InternalAccountType = named(
     description:
       'INTERNAL_FIAT: a fiat balance held by the service. INTERNAL_CRYPTO: a ' +
       'digital asset balance held by the service. EMBEDDED_WALLET: a self-custodial ' +
-      'wallet of the customer; each debit requires a signature.',
+      'wallet of the customer. Each debit requires a signature.',
   }),
 );
 
@@ -32,7 +32,7 @@ const InternalAccountStatus = named(
     description:
       'PENDING: being provisioned. ACTIVE: can send and receive funds. CLOSED: ' +
       'permanently closed. FROZEN: debits are blocked and deposits are held. ' +
-      'FAILED: provisioning failed; the operator retries it.',
+      'FAILED: provisioning failed. The operator retries it.',
   }),
 );
 

@@ -69,7 +69,7 @@ const EXISTING_ACCOUNTS = `select customer_id, currency, type from internal_acco
 
 type AccountKey = Pick<InternalAccountRow, 'customer_id' | 'currency' | 'type'>;
 
-/** Existing accounts by owner; null is the platform. */
+/** Existing accounts by owner, or null is the platform. */
 async function accountsOf(ctx: Ctx, owners: readonly string[], includesPlatform: boolean) {
   const values = [ctx.caller.platformId, owners, includesPlatform];
   const rows = await ctx.db.query<AccountKey>(EXISTING_ACCOUNTS, values);
@@ -137,7 +137,7 @@ async function readCaller(runtime: Runtime, platformId: string) {
   return systemCaller(platform.id, platform.environment);
 }
 
-/** Requests the funding instructions of an account; the call is repeated until the provider responds. */
+/** Requests the funding instructions of an account. The call is repeated until the provider responds. */
 async function requestFunding(
   runtime: Runtime,
   { connectors }: AccountParts,
@@ -146,7 +146,7 @@ async function requestFunding(
   const caller = await readCaller(runtime, platformId);
   const row = await runtime.db.read(internalAccounts, accountId);
   const { funding } = connectors(caller.environment);
-  // The response can be outdated if the provider has changed since; `refreshAccountFunding` then
+  // The response can be outdated if the provider has changed since. `refreshAccountFunding` then
   // requests the accounts again.
   if (!row || !funding?.request || !funding.isRequested?.(row.currency)) {
     return { caller, stage: async () => undefined };

@@ -1,5 +1,5 @@
 // Effect of each account state: new payments, deposits and transfers are rejected while the account is not
-// active; payments in progress continue, and refunds and returns are credited.
+// active. Payments in progress continue, and refunds and returns are credited.
 import { describe, expect, it } from 'vitest';
 import { expectBalancedBooks } from '../../../../test/kit/app/books.ts';
 import {

@@ -1,4 +1,4 @@
-// Status transitions of internal accounts. The API shows the status; the freeze of the ledger account
+// Status transitions of internal accounts. The API shows the status. The freeze of the ledger account
 // enforces it. Both change in one commit, so no payment can occur between them. An account can be closed if
 // it is empty and no payment of it is in progress.
 import { Fault } from '../../../kernel/fault.ts';

@@ -33,11 +33,11 @@ interface Provision {
   /** Null opens accounts of the platform. */
   customerId: string | null;
   currencies: readonly string[];
-  /** Existing accounts of the owner; they are skipped. */
+  /** Existing accounts of the owner. They are skipped. */
   held?: readonly Pick<InternalAccountRow, 'currency' | 'type'>[];
-  /** Provides the funding instructions; if undefined, the accounts have none. */
+  /** Provides the funding instructions. If undefined, the accounts have none. */
   funding: FundingPort | undefined;
-  /** PENDING for accounts that are added to an existing owner; a job activates them with an event. */
+  /** PENDING for accounts that are added to an existing owner. A job activates them with an event. */
   status?: InternalAccountStatus & ('PENDING' | 'ACTIVE');
 }
 
@@ -130,7 +130,7 @@ export async function internalAccountOf(ctx: Ctx, id: string): Promise<InternalA
   return row;
 }
 
-/** Current balances in minor units; zero for an account that is not committed. */
+/** Current balances in minor units. Zero for an account that is not committed. */
 export async function balancesOf(
   ctx: Ctx,
   ids: readonly string[],

@@ -13,7 +13,7 @@ export type InternalAccountStatus = (typeof INTERNAL_ACCOUNT_STATUSES)[number];
 
 export type InternalAccountEvent = 'provision' | 'fail' | 'retry' | 'freeze' | 'unfreeze' | 'close';
 
-/** CLOSED is final; an account must be empty to be closed. */
+/** CLOSED is final. An account must be empty to be closed. */
 export const internalAccountStates = stateTable<InternalAccountStatus, InternalAccountEvent>(
   'internal account',
   {

@@ -40,7 +40,7 @@ export const internalAccounts = table('internal_accounts', columns, {
 
 export type InternalAccountRow = RowOf<typeof internalAccounts>;
 
-/** Reads by id; concurrent reads are batched. */
+/** Reads by id. Concurrent reads are batched. */
 export const readInternalAccount = (
   reader: Reader,
   id: string,

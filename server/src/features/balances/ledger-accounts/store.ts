@@ -1,4 +1,4 @@
-// The table of ledger accounts. Only the committer writes balances; operations open accounts and read them.
+// The table of ledger accounts. Only the committer writes balances. Operations open accounts and read them.
 
 import type { Time } from '../../../kernel/effects.ts';
 import { systemAccounts } from '../../../ledger/chart.ts';
@@ -10,7 +10,7 @@ import {
 import type { Database } from '../../../runtime/db/database.ts';
 import type { Ctx, Reader } from '../../../runtime/operation/context.ts';
 
-/** Reads by id; concurrent reads are batched. */
+/** Reads by id. Concurrent reads are batched. */
 export const readLedgerAccount = (
   reader: Reader,
   id: string,

@@ -46,9 +46,9 @@ function adjustShortfall(
 
 /**
  * Debits an amount from an account in favor of `creditTo`, regardless of balance and status. The available
- * amount is posted under `step`; the missing amount becomes a shortfall, under `step` with the suffix
+ * amount is posted under `step`. The missing amount becomes a shortfall, under `step` with the suffix
  * `.owed`. Returns the updated account and the missing amount. If the balance falls before the commit, the
- * commit is rejected; a job then runs again.
+ * commit is rejected. A job then runs again.
  */
 export async function debitWithShortfall(
   ctx: Ctx,

@@ -1,5 +1,5 @@
 // Limits that the operator sets for a platform: amount per payment, amount per day, and payments of a
-// customer per hour. Day and hour are counted in the ledger (velocity-limit.ts); platforms without limits
+// customer per hour. Day and hour are counted in the ledger (velocity-limit.ts). Platforms without limits
 // have no overhead.
 import { formatMoney } from '../../../catalog/currencies/money-format.ts';
 import { iso, type Time } from '../../../kernel/effects.ts';
@@ -24,7 +24,7 @@ interface LimitedPayment {
 }
 
 interface StartedPayment extends LimitedPayment {
-  /** The paying customer; null for the platform. */
+  /** The paying customer, or null for the platform. */
   payerId: string | null;
 }
 
@@ -170,7 +170,7 @@ export async function isWithinPaymentLimits(
   return (await Promise.all(isAllowed)).every(Boolean);
 }
 
-/** Payments that a customer has started in the current hour, and how many it may start; null: no limit. */
+/** Payments that a customer has started in the current hour, and how many it may start, or null: no limit. */
 export async function hourlyUsage(
   reader: Reader,
   { hourly_payments: maximum }: PlatformRow,

@@ -17,7 +17,7 @@ import type { Ctx, Reader } from '../../../runtime/operation/context.ts';
 import { readLedgerAccount } from '../ledger-accounts/index.ts';
 
 export interface VelocityLimit {
-  /** Owner, scope and period; the name of the account (`velocityLimitOf` of the chart). */
+  /** Owner, scope and period. The name of the account (`velocityLimitOf` of the chart). */
   limitId: string;
   /** A currency, counted in minor units, or another counted unit. */
   unit: string;
@@ -87,7 +87,7 @@ export async function openVelocityLimits(
     ({ id, floor, shifting }) => shifting || floors.get(keyOf(id)) !== floor,
   );
   if (outdatedAccounts.length === 0) return;
-  // A limit below the usage of the period leaves no remainder; usage is unchanged.
+  // A limit below the usage of the period leaves no remainder. Usage is unchanged.
   const accounts = outdatedAccounts.map(({ unit, ...each }) => ({
     ...each,
     currency: currencyOf(unit),
@@ -102,7 +102,7 @@ export async function openVelocityLimits(
 
 export interface Usage {
   transactionId: string;
-  /** Distinguishes several usages of one payment; one usage of each kind can have no name. */
+  /** Distinguishes several usages of one payment. One usage of each kind can have no name. */
   name?: string | undefined;
   /** Whether the usage is reversed when the payment is refunded. */
   reversible: boolean;

@@ -88,7 +88,7 @@ describe.each([
     );
     const freeze = async () => {
       ok(await fixture.patchCard(cardId, { state: 'FROZEN' }), 200);
-      // All approvals are recorded at this point; no further request is approved.
+      // All approvals are recorded at this point. No further request is approved.
       approvedAtFreeze = (await networkOf(1, 0).paymentsOf(customer.id)).length;
     };
     const [cardDecisions] = await Promise.all([Promise.all(requests), freeze()]);

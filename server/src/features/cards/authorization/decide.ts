@@ -22,7 +22,7 @@ import { writeDecision } from './messages.ts';
 interface DebitedAccount {
   source: FundingSourceState;
   account: InternalAccountRow;
-  /** Key that signs for the account; undefined if the account is not a wallet or has no key. */
+  /** Key that signs for the account, or undefined if the account is not a wallet or has no key. */
   key: DelegatedKeyRow | undefined;
 }
 

@@ -60,7 +60,7 @@ function cardDecline(authorizationState: AuthorizationState): DeclineReason | un
   if (card.state === 'FROZEN' && !isAdvice) return 'CARD_PAUSED';
   if (!isCredit(request.kind) && isExpired(authorizationState)) return 'CARD_EXPIRED';
   if (issuerDecline) return issuerDecline;
-  // Amounts are in the currency of the card; another currency cannot be recorded.
+  // Amounts are in the currency of the card. Another currency cannot be recorded.
   return request.currency === card.currency ? undefined : 'CURRENCY_NOT_SUPPORTED';
 }
 
@@ -93,7 +93,7 @@ function debitDecline({
   return isLess(spendable, requiredAmount) ? 'INSUFFICIENT_FUNDS' : undefined;
 }
 
-/** The first decline reason; undefined if the request can be approved. */
+/** The first decline reason, or undefined if the request can be approved. */
 export function declineReason(authorizationState: AuthorizationState): DeclineReason | undefined {
   const { kind } = authorizationState.request;
   const reason = cardDecline(authorizationState);

@@ -101,7 +101,7 @@ function noticeOf(entry: CardEntry, { direction }: CardPaymentRow): CardNotice {
   }
 }
 
-/** Stages an entry without a payment. Returns the opened payment; false if the entry was recorded before. */
+/** Stages an entry without a payment. Returns the opened payment. False if the entry was recorded before. */
 async function postWithoutPayment(
   ctx: Ctx,
   parts: CardParts,

@@ -99,7 +99,7 @@ export function writeDecision(
 }
 
 /**
- * Records the reversal of an authorization that was not received yet; the authorization is declined later.
+ * Records the reversal of an authorization that was not received yet. The authorization is declined later.
  */
 export function writeEarlyReversal(ctx: Ctx, card: CardRow, request: CardRequest): void {
   ctx.insert(cardMessages, {
@@ -200,7 +200,7 @@ interface ListInput extends PageInput {
 }
 
 /**
- * A page of network messages with their decisions, of a platform, of a card, or of all platforms; latest
+ * A page of network messages with their decisions, of a platform, of a card, or of all platforms. Latest
  * first.
  */
 export async function listCardMessages(

@@ -34,7 +34,7 @@ async function cardOf(funds = 100_00) {
 
 type Commit = (set: ChangeSet) => Promise<Outcome>;
 
-/** A process with a scripted commit; `commitChangeSet` commits. */
+/** A process with a scripted commit. `commitChangeSet` commits. */
 const runtimeWithCommit = (
   commit: (set: ChangeSet, commitChangeSet: Commit) => Promise<Outcome>,
 ): Runtime => ({
@@ -60,7 +60,7 @@ const processPastDeadline = (concurrentWork: () => Promise<void> = async () => {
 
 const unknownOutcome = () => Object.assign(new Error('gone'), { code: 'OUTCOME_UNKNOWN' });
 
-/** Sends a request through a process; returns the request and the decision. */
+/** Sends a request through a process. Returns the request and the decision. */
 async function requestThrough(runtime: Runtime, cardId: string, kind?: CardRequestKind) {
   const networkOfProcess = cardNetwork(app, runtime);
   const request = networkOfProcess.message(cardId, 30_00, kind ? { kind } : {});

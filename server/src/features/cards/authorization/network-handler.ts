@@ -1,6 +1,6 @@
 // Receives the messages of a card issuer. Each message is one operation under the issuer's id, so a repeated
 // message has one effect and one response. A network accepts a decision for a limited time and treats a
-// missing response as a decline, so an approval must not remain in the books without reaching the network;
+// missing response as a decline, so an approval must not remain in the books without reaching the network.
 // `cardNetworkHandler` describes how each failure is handled.
 
 import { setTimeout as pause } from 'node:timers/promises';
@@ -93,7 +93,7 @@ async function decideBeforeDeadline(ctx: Ctx, pending: PendingRequest): Promise<
   const card = await cardOf(ctx, request.cardId);
   const decidedAttempt = await ctx.attempt(async () => {
     const decision = await decide(ctx, parts, card, request);
-    // A custodian may respond after the deadline; in this case nothing is staged.
+    // A custodian may respond after the deadline. In this case nothing is staged.
     if (isLate()) throw new Fault('SERVICE_UNAVAILABLE', 'The deadline of the request has passed.');
     return decision;
   });
@@ -103,7 +103,7 @@ async function decideBeforeDeadline(ctx: Ctx, pending: PendingRequest): Promise<
   return { decision, isNew: true, isStaged: stageWith(ctx, pending, decision) };
 }
 
-/** The recorded decision of the message; records a decline if no decision is recorded. */
+/** The recorded decision of the message. Records a decline if no decision is recorded. */
 async function decideLateRequest(pending: PendingRequest): Promise<RecordedDecision> {
   const { runtime, caller, request } = pending;
   const findRecordedDecision = (ctx: Ctx) => findEarlierDecision(ctx, request);
@@ -218,8 +218,8 @@ function createSerializer() {
  *   issuer may repeat it.
  * - A commit after the deadline is undone by a second commit before TOO_LATE is returned.
  * - If the connection is lost before the result of the commit, a decline is written under the same
- *   id. If the decline is committed, the approval under the same id can no longer be committed;
- *   otherwise the approval exists and is returned.
+ *   id. If the decline is committed, the approval under the same id can no longer be committed.
+ *   Otherwise the approval exists and is returned.
  * - If the decline cannot be written either, or the process ends between commit and response, the
  *   issuer has no decision: it repeats the request and receives the recorded decision, or its
  *   network ends the payment (AUTHORIZATION_EXPIRY), or the sweep does (`sweep.ts`).
@@ -296,7 +296,7 @@ export function cardNetworkHandler(
         await apply();
       } catch (error) {
         if (!isKeyTaken(error)) throw error;
-        // Another message was committed under this id: the same message has been applied completely; any
+        // Another message was committed under this id: the same message has been applied completely. Any
         // other message is a conflict.
         await apply();
       }

@@ -1,5 +1,5 @@
 // The arithmetic of a card payment: from its facts and an event, the new facts and the postings.
-// Pure, and the only place that adds these amounts. All amounts are in the currency of the card; the
+// Pure, and the only place that adds these amounts. All amounts are in the currency of the card. The
 // caller converts them to the units of the funding account.
 
 import { Fault } from '../../../kernel/fault.ts';
@@ -17,7 +17,7 @@ import {
 } from '../../payments/card-payments/index.ts';
 
 // The system account `cards` contains debited amounts until the network clears them. The balance of one
-// payment is always confirmed debits - released + writtenOff - settled; it is negative only while a debit is
+// payment is always confirmed debits - released + writtenOff - settled. It is negative only while a debit is
 // pending or an exception is open. With net = settled - refunded, paid = confirmed debits - released -
 // (refunded - recovered), borne = max(writtenOff, recovered) and loss = borne - recovered, these conditions
 // are met after every change:
@@ -70,7 +70,7 @@ const coveredOf = (card: CardFacts): bigint =>
 /** Refunds credited to the account. */
 const creditedOf = (card: CardFacts): bigint => refundedOf(card) - card.recovered;
 
-/** Amount paid by the account; negative after a refund of an amount not yet debited. */
+/** Amount paid by the account. Negative after a refund of an amount not yet debited. */
 export const paidOf = (card: CardFacts): bigint =>
   fundingDebitAmountOf(card, 'CONFIRMED') - card.released - creditedOf(card);
 
@@ -116,7 +116,7 @@ export type FurtherDebit = { amount: bigint; outcome: 'pending' | 'failed' | 'wr
 
 export const NO_FURTHER_DEBIT: FurtherDebit = { amount: 0n, outcome: 'pending' };
 
-/** The operator bears a further amount; recovered amounts beyond losses go to `cards` with it. */
+/** The operator bears a further amount. Recovered amounts beyond losses go to `cards` with it. */
 function writeOff(card: CardFacts, furtherAmount: bigint): Change {
   const writtenOff = absorbedLossOf(card) + furtherAmount;
   const amount = writtenOff - card.writtenOff;
@@ -193,7 +193,7 @@ export function applyAdjustment(
 }
 
 /**
- * Applies a refund. The account is credited with at most the amount that it has paid; the remainder, which
+ * Applies a refund. The account is credited with at most the amount that it has paid. The remainder, which
  * the operator paid or which is unpaid, is credited to the operator.
  */
 export function applyRefund(previousCard: CardFacts, amount: bigint): Change {
@@ -309,7 +309,7 @@ export function applyFundingDebitResult(
 
 export type Resolution = 'collect' | 'write-off';
 
-/** Posts stuck debits in order until they cover the needed amount; the remaining debits are voided. */
+/** Posts stuck debits in order until they cover the needed amount. The remaining debits are voided. */
 function endStuckDebits(
   previousCard: CardFacts,
   requiredAmount: bigint,
@@ -352,7 +352,7 @@ export function undoApproval(previousCard: CardFacts, direction: 'CREDIT' | 'DEB
 
 /**
  * Resolves an exception: the unpaid amount is debited or written off. An account that received more refunds
- * than it ever paid pays the difference back; an account that cannot be debited pays nothing. The payment is
+ * than it ever paid pays the difference back. An account that cannot be debited pays nothing. The payment is
  * closed afterwards.
  */
 export function applyResolution(
@@ -387,7 +387,7 @@ export function applyResolution(
   return withoutExcess({ card, steps: [...stuckDebits.steps, ...furtherSteps, ...loss.steps] });
 }
 
-/** The lifecycle event of new facts; undefined if the status is unchanged. `failed`: a debit failed. */
+/** The lifecycle event of new facts, or undefined if the status is unchanged. `failed`: a debit failed. */
 export function eventAfter(
   status: CardStatus,
   card: CardFacts,

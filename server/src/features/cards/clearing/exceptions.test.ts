@@ -1,5 +1,5 @@
 // Resolution of an exception by an operator: the amounts that the account pays, that the
-// operator pays and that are released; no account is credited with more than it has paid. Refunds and
+// operator pays and that are released. No account is credited with more than it has paid. Refunds and
 // reversals while an exception is open.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { fundAccount } from '../../../../test/kit/app/fixtures.ts';

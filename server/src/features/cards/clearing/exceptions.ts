@@ -55,7 +55,7 @@ export async function resolveException(
   await postSteps(ctx, row, steps);
   recordRailResult(ctx, row, {
     kind: 'card',
-    // The payment can become an exception again; its row then has a new version.
+    // The payment can become an exception again. Its row then has a new version.
     name: `${outcome}.${row.version}`,
     state: outcome === 'collect' ? 'settled' : 'failed',
     reason,

@@ -122,7 +122,7 @@ const amountOf = (row: CardPaymentRow, index: number) => {
 
 interface EndInput {
   transactionId: string;
-  /** Number of the debit, starting at one; required if several debits are pending. */
+  /** Number of the debit, starting at one. Required if several debits are pending. */
   number?: number | undefined;
   /** Whether the issuer has debited the funds. */
   completed: boolean;

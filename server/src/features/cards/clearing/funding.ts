@@ -17,7 +17,7 @@ import { canFundCards } from './payment.ts';
 
 type Holder = Pick<CardRow, 'platform_id' | 'customer_id'>;
 
-/** Reason for which an account cannot fund the card; undefined if it can. */
+/** Reason for which an account cannot fund the card, or undefined if it can. */
 function ineligibilityOf(
   account: Pick<InternalAccountRow, 'id' | 'customer_id' | 'currency' | 'status'>,
   holder: Pick<Holder, 'customer_id'>,

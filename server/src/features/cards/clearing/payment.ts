@@ -1,6 +1,6 @@
 // A card payment: how its row changes, and its postings. The amount is held on the funding account, posted to
 // `cards` after the funding debit is confirmed, and posted from `cards` when the network clears it. Debited
-// amounts that cannot be cleared are released automatically. Amounts are in the currency of the card; an
+// amounts that cannot be cleared are released automatically. Amounts are in the currency of the card. An
 // account in another unit of the same currency has more digits.
 
 import { Type } from '@sinclair/typebox';
@@ -235,7 +235,7 @@ async function creditAccount(ctx: Ctx, row: CardPaymentRow, step: Step): Promise
     stagePosting(ctx, row, 'transfer', { ...step, to: 'suspense' });
     return changeSuspense(ctx, row, step.amount);
   }
-  // The commit fails if the account is closed concurrently; settling a negative balance changes the row.
+  // The commit fails if the account is closed concurrently. Settling a negative balance changes the row.
   if (account.owed === 0n) requireInternalAccount(ctx, account);
   stagePosting(ctx, row, 'transfer', { ...step, force: true });
   const creditedAmount = inAccountCurrency(step.amount, currencyOfAccount(row));

@@ -57,9 +57,9 @@ export const createDelegatedKey = operation({
   summary: 'Let a card pay from an embedded wallet',
   description:
     'Requires three requests with the same body. The second contains the signature of a ' +
-    'wallet session over the payload of the first reply and creates the key; the third ' +
+    'wallet session over the payload of the first reply and creates the key. The third ' +
     'contains the signature over the payload of the second reply and authorizes the key. A ' +
-    'funding source has at most one ACTIVE key; a PENDING key does not prevent the creation ' +
+    'funding source has at most one ACTIVE key. A PENDING key does not prevent the creation ' +
     'of another.',
   permission: 'MANAGE',
   signedRetry: true,
@@ -69,7 +69,7 @@ export const createDelegatedKey = operation({
     Type.Object(
       {
         cardId: text('ID of the card.'),
-        internalAccountId: text('ID of the embedded wallet; a funding source of the card.'),
+        internalAccountId: text('ID of the embedded wallet. A funding source of the card.'),
         nickname: text('Display name of the key.', { minLength: 1, maxLength: 256 }),
       },
       {
@@ -101,7 +101,7 @@ export const listDelegatedKeys = operation({
   summary: 'List delegated keys',
   description:
     'Lists the keys of a wallet, of a funding source, or of both, in every status, oldest first. ' +
-    'At least one of the two filters is required; an unknown ID returns an empty list.',
+    'At least one of the two filters is required. An unknown ID returns an empty list.',
   permission: 'VIEW',
   query: Type.Object({
     accountId: Type.Optional(text('Filter by embedded wallet.')),

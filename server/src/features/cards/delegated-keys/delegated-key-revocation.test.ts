@@ -1,5 +1,5 @@
 // Revocation of delegated keys: by a request, with their funding source, with the card and with its holder,
-// even while a key is being created; and the active key among several keys. In production only real
+// even while a key is being created, and the active key among several keys. In production only real
 // signatures are accepted.
 import { describe, expect, it } from 'vitest';
 import { findInternalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
@@ -121,7 +121,7 @@ describe('several keys of one funding source', () => {
         if (source) addKey(ctx, source, newKey, { nickname: 'x', key });
       }
     });
-    // The hundredth key can be created and activated; a further key cannot.
+    // The hundredth key can be created and activated. A further key cannot.
     const hundredth = await fixture.sendSigned(firstBody, firstResponse, walletCard.session);
     const { id } = ok(await fixture.sendSigned(firstBody, hundredth, walletCard.session), 201);
     expect(await statusesOf(walletCard)).toHaveLength(100);

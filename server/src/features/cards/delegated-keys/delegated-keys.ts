@@ -1,4 +1,4 @@
-// Delegated keys as rows. The custodian generates a key and keeps its private part; the row stores the
+// Delegated keys as rows. The custodian generates a key and keeps its private part. The row stores the
 // custodian's reference until the key is revoked. A key belongs to the funding source that links a card to a
 // wallet. It is revoked by its owner, or when the funding source is removed or the card is closed.
 import { Fault } from '../../../kernel/fault.ts';
@@ -19,13 +19,13 @@ const nicknameContext = (id: string) => `delegated_keys ${id} nickname`;
 const openNickname = (vault: Vault, key: DataKey, row: DelegatedKeyRow): string =>
   vault.open(key, row.nickname, nicknameContext(row.id)).toString();
 
-/** Decrypted personal data of a key; null after an erasure. */
+/** Decrypted personal data of a key, or null after an erasure. */
 export const delegatedKeyPersonal = (
   { vault, key }: { vault: Vault; key: DataKey | undefined },
   row: DelegatedKeyRow,
 ) => ({ nickname: key ? openNickname(vault, key, row) : null });
 
-/** API view of a key; undefined after an erasure. */
+/** API view of a key, or undefined after an erasure. */
 export async function presentKey(
   ctx: Ctx,
   row: DelegatedKeyRow,

@@ -43,7 +43,7 @@ interface SearchInput extends PageInput {
 }
 
 /**
- * A page of the cards of a platform, of a cardholder, in a state, or of all cards; latest first. Throws
+ * A page of the cards of a platform, of a cardholder, in a state, or of all cards. Latest first. Throws
  * NOT_FOUND.
  */
 export async function searchCards(
@@ -75,7 +75,7 @@ export type CardDetails = Awaited<ReturnType<typeof detailsOf>>;
 export const readCardDetails = async (runtime: Runtime, cardId: string): Promise<CardDetails> =>
   detailsOf(runtime, await cardById(runtime.db, cardId));
 
-/** Closes a card permanently; `reason` is stored. Throws NOT_FOUND and CONFLICT. */
+/** Closes a card permanently. `reason` is stored. Throws NOT_FOUND and CONFLICT. */
 export async function closeCardByOperator(
   runtime: Runtime,
   { cardId, reason }: { cardId: string; reason: string },

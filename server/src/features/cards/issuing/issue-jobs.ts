@@ -139,7 +139,7 @@ const OPEN_CARDS: Filter<typeof cards> = {
   value: ['PROCESSING', 'ACTIVE', 'FROZEN'],
 };
 
-/** Closes one card of a deleted customer; returns whether there may be more. */
+/** Closes one card of a deleted customer. Returns whether there may be more. */
 export async function closeOneCard(ctx: Ctx, customerId: string): Promise<boolean> {
   const filters = [{ column: 'customer_id', op: '=', value: customerId } as const, OPEN_CARDS];
   const { rows, hasMore } = await ctx.db.page(cards, { filters, sort: 'asc', limit: 1 });

@@ -32,7 +32,7 @@ const rowOf = async (ctx: Ctx, id: string) => {
 const readBindings = (cardId: string) =>
   app.runtime.db.find(fundingSources, { card_id: cardId }, { orderBy: 'id' });
 
-/** A cardholder with a balance and a wallet in USDB; both can fund a card. */
+/** A cardholder with a balance and a wallet in USDB. Both can fund a card. */
 async function createHolderWithTwoAccounts(): Promise<Cardholder & { walletId: string }> {
   const holder = await fixture.createCardholder({ currency: 'USDB' });
   const path = `/customers/internal-accounts?customerId=${holder.customer.id}&type=EMBEDDED_WALLET`;
@@ -284,7 +284,7 @@ describe('deletion of a customer', () => {
 });
 
 describe('the issuer', () => {
-  /** Runs a job of a card with this issuer; `concurrentWork` runs before the response is staged. */
+  /** Runs a job of a card with this issuer. `concurrentWork` runs before the response is staged. */
   async function runJob(
     kind: string,
     cardId: string,

@@ -1,5 +1,5 @@
 // Changes of a card by its platform, its issuer, an operator, or the deletion of its holder. Each emits an
-// event; after the card is issued, a job after the commit also notifies the issuer.
+// event. After the card is issued, a job after the commit also notifies the issuer.
 import { Type } from '@sinclair/typebox';
 import { defineJob } from '../../../kernel/contract/job.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -50,7 +50,7 @@ export async function closeCard(
 }
 
 /**
- * Stages a change by the platform. The caller has checked the funding sources; `event` comes from
+ * Stages a change by the platform. The caller has checked the funding sources. `event` comes from
  * `stateEventFor`.
  */
 export async function changeCard(

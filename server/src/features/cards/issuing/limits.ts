@@ -1,5 +1,5 @@
 // Maximum number of open cards of a platform and of a cardholder. Both are velocity limits in the
-// ledger, so they are exact under concurrency; a closed card no longer counts.
+// ledger, so they are exact under concurrency. A closed card no longer counts.
 
 import { Fault } from '../../../kernel/fault.ts';
 import { velocityLimitOf } from '../../../ledger/chart.ts';
@@ -25,7 +25,7 @@ const cardLimit = (ownerId: string, limit: number): VelocityLimit => ({
 const cardLimitFault = (owner: string, limit: number) => () =>
   new Fault('CARD_LIMIT_REACHED', `${owner} can have at most ${limit} open cards.`);
 
-/** Counts a new card; the commit fails with CARD_LIMIT_REACHED at the limit. */
+/** Counts a new card. The commit fails with CARD_LIMIT_REACHED at the limit. */
 export async function countCard(
   ctx: Ctx,
   platform: PlatformRow,

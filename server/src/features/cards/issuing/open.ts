@@ -91,7 +91,7 @@ function insertPayment(ctx: Ctx, { card, holder, account, request }: Opening): C
 }
 
 /**
- * Stages an approved payment with its hold; call it within `ctx.attempt`. The commit fails if the
+ * Stages an approved payment with its hold. Call it within `ctx.attempt`. The commit fails if the
  * card, its holder, the account or the signing key has changed.
  */
 export async function openPayment(

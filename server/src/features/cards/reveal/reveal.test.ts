@@ -48,7 +48,7 @@ const requestPage = (url: string, method: 'GET' | 'HEAD' | 'POST' = 'GET', heade
 const hashOf = (path: string) => sha256Hex(path.split('/').at(-1) as string);
 const rowOf = async (path: string) => app.runtime.db.read(cardReveals, hashOf(path));
 
-/** The card data that a page contains; empty for any other page. */
+/** The card data that a page contains. Empty for any other page. */
 function cardDataOf(body: string) {
   const fields = [...body.matchAll(/<dt>([^<]*)<\/dt>\n<dd><span class="code">([^<]*)<\/span>/g)];
   return Object.fromEntries(fields.map(([, label, value]) => [label, value]));

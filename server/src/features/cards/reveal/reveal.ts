@@ -55,7 +55,7 @@ async function reveal(ctx: Ctx, parts: CardParts, cardId: string) {
   return { panEmbedUrl, expiresAt: iso(expires_at) };
 }
 
-/** Consumes the link and returns its card; undefined if it is invalid. */
+/** Consumes the link and returns its card, or undefined if it is invalid. */
 export async function consumeLink(ctx: Ctx, linkId: string) {
   const link = await ctx.read(cardReveals, linkId);
   if (!link || link.opened_at !== null || ctx.now >= link.expires_at) return undefined;
@@ -90,7 +90,7 @@ interface ListInput extends PageInput {
 }
 
 /**
- * A page of the reveal links of a platform, of a card, or of all platforms; latest first. Secrets are not
+ * A page of the reveal links of a platform, of a card, or of all platforms. Latest first. Secrets are not
  * included.
  */
 export async function listCardReveals({ db }: Runtime, { platformId, cardId, ...page }: ListInput) {

@@ -41,7 +41,7 @@ const SEND = {
 const describeSending = (channel: string, confirmation: string) =>
   `Sends a one-time code to the customer ${channel}. The channel must be PENDING in ` +
   '`contactVerification` of the customer. The code has six digits, expires in ten minutes and ' +
-  'replaces the previous code; another code can be requested after 30 seconds. In the sandbox no ' +
+  'replaces the previous code. Another code can be requested after 30 seconds. In the sandbox no ' +
   `message is sent. Confirm the code with \`${confirmation}\`.`;
 
 const CONFIRM = {
@@ -49,7 +49,7 @@ const CONFIRM = {
   description:
     'Confirms the one-time code that the customer received and sets the channel to ' +
     'VERIFIED in `contactVerification`. Five wrong codes invalidate the code. A code ' +
-    'is valid only for the address or number to which it was sent; request a new code ' +
+    'is valid only for the address or number to which it was sent. Request a new code ' +
     'after a change. When all channels are VERIFIED, submit the customer with ' +
     '`createVerification`.',
   body: ContactVerificationConfirmRequest,

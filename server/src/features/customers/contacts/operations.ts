@@ -1,4 +1,4 @@
-// Sends and confirms verification codes for e-mail address and telephone number; the channels differ in data
+// Sends and confirms verification codes for e-mail address and telephone number. The channels differ in data
 // only. A wrong code is rejected and counted in one change set. Sending requires that the customer is
 // unchanged, so that no code is sent to a replaced address.
 

@@ -1,5 +1,5 @@
 // Keyed hashes of searchable values: e-mail address, telephone number, identity number, names. They
-// are stored with the encrypted data for equality search; values can be neither read nor tested
+// are stored with the encrypted data for equality search. Values can be neither read nor tested
 // without the master key. Values are normalized, so that different notations have the same hash.
 import type { Vault } from '../../../runtime/security/vault.ts';
 import { normalizeName, wordsOf } from './names.ts';
@@ -13,7 +13,7 @@ type HashedField = (typeof HASHED_FIELDS)[number];
 export const SEARCH_FIELDS = [...HASHED_FIELDS, 'name'] as const;
 export type SearchField = (typeof SEARCH_FIELDS)[number];
 
-/** Columns with digests; an export does not contain them. */
+/** Columns with digests. An export does not contain them. */
 export const DIGEST_COLUMNS = [
   'email_digest',
   'phone_digest',
@@ -59,7 +59,7 @@ interface SearchValues extends Partial<Record<HashedField, string | null | undef
   names: Names;
 }
 
-/** Digest columns of a row; null for absent values, and all null after an erasure. */
+/** Digest columns of a row, or null for absent values, and all null after an erasure. */
 export const digestsOf = (vault: Vault, values?: Readonly<SearchValues>) => ({
   email_digest: digestOf(vault, 'email', values?.email),
   phone_digest: digestOf(vault, 'phone', values?.phone),
@@ -71,7 +71,7 @@ export const digestsOf = (vault: Vault, values?: Readonly<SearchValues>) => ({
 export interface SearchDigest {
   /** Column with the digests. */
   column: (typeof DIGEST_COLUMNS)[number];
-  /** A digest; for names, the digests of all words. */
+  /** A digest. For names, the digests of all words. */
   digest: string | string[] | null;
   /** The digest of the full name. */
   fullNameDigest: string | null;

@@ -17,7 +17,7 @@ const ACCENTS = /[\u0300-\u036f\u0591-\u05c7\u064b-\u065f]/g;
 const APOSTROPHES = /['’‘`´ʼ]/g;
 const NON_LETTERS = /[^\p{L}\p{M}\p{N}]+/gu;
 
-/** A normalized name for search; empty without letters and digits. */
+/** A normalized name for search. Empty without letters and digits. */
 export const normalizeName = (name: string): string =>
   name
     .replace(APOSTROPHES, '')

@@ -1,5 +1,5 @@
-// Contract of documents: the API resource and its operations. Files can be uploaded but not downloaded;
-// they are for review only.
+// Contract of documents: the API resource and its operations. Files can be uploaded but not downloaded.
+// They are for review only.
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
 import { FilePart } from '../../../kernel/contract/upload.ts';
@@ -32,7 +32,7 @@ const documentFields = {
     oneOf(DOCUMENT_SIDES, {
       description:
         'Side of the document that the file shows. For driver licenses and national ' +
-        'identity cards only; absent for all other types.',
+        'identity cards only. Absent for all other types.',
     }),
   ),
   country: text('Issuing country, ISO 3166-1 alpha-2.'),
@@ -128,9 +128,9 @@ export const uploadDocument = operation({
   summary: 'Upload a document',
   description:
     'Uploads a document of a customer or beneficial owner as evidence for the ' +
-    'verification. Each holder has at most one document of a type; driver licenses and ' +
+    'verification. Each holder has at most one document of a type. Driver licenses and ' +
     'national identity cards have one for each side. The format is detected from the ' +
-    'content of the file; its name and declared type are ignored. When all documents are ' +
+    'content of the file. Its name and declared type are ignored. When all documents are ' +
     'uploaded, submit the customer with `createVerification`.',
   permission: 'MANAGE',
   upload,
@@ -193,7 +193,7 @@ export const replaceDocument = operation({
   tag: TAG,
   summary: 'Replace a document',
   description:
-    'Replaces the file and all properties of a document; its identifier is unchanged. Use it ' +
+    'Replaces the file and all properties of a document. Its identifier is unchanged. Use it ' +
     'when a verification reports the document as invalid. After the verification that used it ' +
     'is complete, a document cannot be replaced. Submit the customer again with ' +
     '`createVerification`.',
@@ -225,7 +225,7 @@ export const deleteDocument = operation({
   summary: 'Delete a document',
   description:
     'Deletes a document and its file permanently. A document that was part of a ' +
-    'verification cannot be deleted; replace it with `replaceDocument` while the ' +
+    'verification cannot be deleted. Replace it with `replaceDocument` while the ' +
     'verification is open.',
   permission: 'MANAGE',
   params,

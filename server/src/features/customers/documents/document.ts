@@ -1,5 +1,5 @@
 // Creates, replaces and deletes documents, for the API and the hosted page. The content of a file is
-// encrypted with its own key; that key and the data of the document are encrypted with the data key of the
+// encrypted with its own key. That key and the data of the document are encrypted with the data key of the
 // customer.
 
 import type { Static } from '@sinclair/typebox';
@@ -36,7 +36,7 @@ interface Holder {
   owner: OwnerRow | null;
 }
 
-/** Holder of the calling platform by identifier; deleted customers included. */
+/** Holder of the calling platform by identifier. Deleted customers included. */
 async function findHolder(ctx: Ctx, id: string): Promise<Holder | undefined> {
   const owner = isId(id, 'BeneficialOwner') ? await readOwner(ctx, id) : undefined;
   const customerId = owner?.customer_id ?? id;

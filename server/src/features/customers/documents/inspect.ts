@@ -1,5 +1,5 @@
 // Inspects a file during its upload: the format, determined by the first bytes and not by the declared
-// media type, and properties of its structure. It reports findings without a verdict; the document checker
+// media type, and properties of its structure. It reports findings without a verdict. The document checker
 // decides. The result does not depend on the chunk sizes.
 import type { DocumentFindings, DocumentFormat } from '../../../connectors/ports/documents.ts';
 import type { Inspector } from '../../../kernel/contract/upload.ts';

@@ -1,4 +1,4 @@
-// Documents for review and export by operators. The API never returns a file; these functions decrypt it.
+// Documents for review and export by operators. The API never returns a file. These functions decrypt it.
 
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -119,7 +119,7 @@ function nameOf(row: DocumentRow, fileName: string): string {
   return row.id.replaceAll(':', '-') + suffix;
 }
 
-/** Files of the documents of a customer with their names; none after erasure. */
+/** Files of the documents of a customer with their names. None after erasure. */
 export async function filesOfCustomer({ runtime, files }: Storage, customer: CustomerRow) {
   const { db, vault } = runtime;
   const key = dataKeyOf(customer);

@@ -16,7 +16,7 @@ export const documents = table(
   {
     id: col.text,
     platform_id: col.text,
-    /** Customer whose data key encrypts the document; for an owner, the business. */
+    /** Customer whose data key encrypts the document. For an owner, the business. */
     customer_id: col.text,
     /** Identifier of the customer or owner. */
     holder_id: col.text,

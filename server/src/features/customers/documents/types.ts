@@ -34,14 +34,14 @@ export type DocumentType = (typeof DOCUMENT_TYPES)[number];
 export const DOCUMENT_SIDES = ['FRONT', 'BACK'] as const;
 export type DocumentSide = (typeof DOCUMENT_SIDES)[number];
 
-/** Identity documents; they require a document number and the issuing authority. */
+/** Identity documents. They require a document number and the issuing authority. */
 export const IDENTITY_TYPES: readonly DocumentType[] = [
   'PASSPORT',
   'DRIVERS_LICENSE',
   'NATIONAL_ID',
 ];
 
-/** Types with two sides, each uploaded separately; all other types have one file. */
+/** Types with two sides, each uploaded separately. All other types have one file. */
 export const TWO_SIDED_TYPES: readonly DocumentType[] = ['DRIVERS_LICENSE', 'NATIONAL_ID'];
 
 /** Media types by file format. */

@@ -1,5 +1,5 @@
 // Lifecycle of a verification link: created, used or expired. A link can be created in any status of the
-// identity check, because existing clients do so; the current state is checked when the link is opened.
+// identity check, because existing clients do so. The current state is checked when the link is opened.
 import type { Caller } from '../../../kernel/caller.ts';
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault, invalid } from '../../../kernel/fault.ts';
@@ -83,7 +83,7 @@ export async function openLink(
   return { link, customer };
 }
 
-/** Maximum number of cached links; the oldest entry is removed first. */
+/** Maximum number of cached links. The oldest entry is removed first. */
 const MAX_PROVEN = 10_000;
 
 /**

@@ -1,5 +1,5 @@
 // Contract of the operations that the hosted page calls under its link. Request bodies and rules are those of
-// the API; replies are internal to the page and can change with the page.
+// the API. Replies are internal to the page and can change with the page.
 
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
@@ -49,7 +49,7 @@ const PageState = Type.Object({
   findings: Type.Array(Gap),
   choices: Type.Record(Type.String(), Type.Array(Type.String())),
   maxFileBytes: Type.Integer(),
-  /** Redirect target. Present after the final decision; before that the submission returns it. */
+  /** Redirect target. Present after the final decision. Before that the submission returns it. */
   redirectUri: optional(Type.String()),
 });
 

@@ -52,7 +52,7 @@ export type PageParts = CustomerParts & DocumentParts & VerificationParts;
 async function openUndecided(ctx: Ctx, secret: string) {
   const openedLink = await openLink(ctx, secret);
   if (isFinal(openedLink.customer)) {
-    // A concurrent submission may have used the link between the two reads; LINK_ENDED is then the correct
+    // A concurrent submission may have used the link between the two reads. LINK_ENDED is then the correct
     // error.
     await openLink(ctx, secret);
     throw new Fault('CONFLICT', 'The verification is complete. Its data can no longer be changed.');
@@ -67,7 +67,7 @@ async function requireOpenLink(ctx: Ctx, secret: string): Promise<CustomerRow> {
   return customer;
 }
 
-/** Removes the identity number; without a number also its type. */
+/** Removes the identity number. Without a number also its type. */
 function withoutEmptyIdentifier(info: ReturnType<typeof presentOwner>['personalInfo']) {
   const { identifier, idType, ...rest } = info;
   return identifier === '' ? rest : { ...rest, idType };
@@ -75,7 +75,7 @@ function withoutEmptyIdentifier(info: ReturnType<typeof presentOwner>['personalI
 
 /**
  * Requirements as shown to the applicant. Findings about the applicant, such as suspicion, are replaced by a
- * neutral reason; the platform decides about disclosure.
+ * neutral reason. The platform decides about disclosure.
  */
 const redactFindings = (errors: readonly VerificationError[]): VerificationError[] =>
   errors.map((error) =>

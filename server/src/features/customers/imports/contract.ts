@@ -116,8 +116,8 @@ export const uploadCustomersCsv = operation({
   tag: TAG,
   summary: 'Import customers from CSV',
   description:
-    'Creates customers from a CSV file in the background; poll `getBulkCustomerImportJob`. The ' +
-    `file is UTF-8 text of at most 100 MB and ${MAX_ROWS} rows; the first row contains the ` +
+    'Creates customers from a CSV file in the background. Poll `getBulkCustomerImportJob`. The ' +
+    `file is UTF-8 text of at most 100 MB and ${MAX_ROWS} rows. The first row contains the ` +
     'column names.\n\n- All rows: `umaAddress` (with or without `$`), `platformCustomerId`, ' +
     '`customerType`, `addressLine1`, `city`, `state`, `postalCode`, `country`.\n- `INDIVIDUAL`: ' +
     '`fullName`, `birthDate`. `BUSINESS`: `businessLegalName`.\n- Optional: `addressLine2`, ' +
@@ -127,7 +127,7 @@ export const uploadCustomersCsv = operation({
     '`platformAccountId`, `description` and unknown columns are ignored.\n\nRows follow the ' +
     'rules of `createCustomer`, except that a business does not need a tax number or date of ' +
     'incorporation. Rows are imported independently: a row that fails is listed and does not ' +
-    'affect the others. To correct failed rows, upload the complete corrected file again; ' +
+    'affect the others. To correct failed rows, upload the complete corrected file again. ' +
     'customers that already exist are then listed as `CONFLICT`. If the file is invalid, the ' +
     'import fails before any customer is created. The file is deleted after the import.',
   permission: 'MANAGE',

@@ -37,7 +37,7 @@ interface ImportParts extends RowParts {
 
 /** Maximum size of a slice. */
 const SLICE_LIMITS = { rows: 1_024, bytes: 1_048_576 };
-/** Concurrent slices in this process; limited so that imports do not delay other jobs of the worker. */
+/** Concurrent slices in this process. Limited so that imports do not delay other jobs of the worker. */
 const MAX_CONCURRENT_SLICES = 4;
 const POSTPONE_MS = 500;
 /**

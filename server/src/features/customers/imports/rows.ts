@@ -121,7 +121,7 @@ async function registerRow(
 const EXISTING_CUSTOMERS = 'select id from customers where id = any($1::text[])';
 
 /**
- * Concurrent rows. Sufficient to fill the lanes of the committer; under load, a few hundred rows per second.
+ * Concurrent rows. Sufficient to fill the lanes of the committer. Under load, a few hundred rows per second.
  */
 const CONCURRENCY = 128;
 const CONCURRENCY_UNDER_LOAD = 8;

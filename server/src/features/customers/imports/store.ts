@@ -11,7 +11,7 @@ export const imports = table(
     id: col.text,
     platform_id: col.text,
     status: col.enum<ImportStatus>().mut,
-    /** Identifier of the file and its encrypted key; both null after the import. */
+    /** Identifier of the file and its encrypted key. Both null after the import. */
     file_id: col.text.null.mut,
     file_key: col.text.null.mut,
     /** Column names of the header row. */

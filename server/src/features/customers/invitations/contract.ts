@@ -20,7 +20,7 @@ export const UmaInvitation = named(
   Type.Object(
     {
       code: text(
-        'Invitation code: 20 hexadecimal digits; 8 digits in invitations of earlier versions.',
+        'Invitation code: 20 hexadecimal digits. 8 digits in invitations of earlier versions.',
       ),
       createdAt: time('Time at which the invitation was created.'),
       claimedAt: optional(
@@ -107,7 +107,7 @@ export const createInvitation = operation({
   summary: 'Create an invitation',
   description:
     'Creates an invitation code and a web page with which a person can obtain a UMA ' +
-    'address. The inviter must be a customer of the platform. Send `url` to the invitee; ' +
+    'address. The inviter must be a customer of the platform. Send `url` to the invitee. ' +
     'the invitation is claimed with `claimInvitation`.',
   permission: 'MANAGE',
   body: UmaInvitationCreateRequest,
@@ -140,7 +140,7 @@ export const claimInvitation = operation({
   description:
     'Claims a pending invitation for a customer of the calling platform, which can be ' +
     'a platform other than the inviting one. An invitation can be claimed once, before ' +
-    'it expires; the inviting platform receives a webhook. No funds are transferred: to ' +
+    'it expires. The inviting platform receives a webhook. No funds are transferred: to ' +
     'send the intended amount, create a quote with `createQuote`.',
   permission: 'MANAGE',
   params,

@@ -1,5 +1,5 @@
 // Operations on invitations: create, get, claim and cancel. The code is the credential: other platforms of
-// the same environment can read and claim an invitation; sandbox and production are separate. A job emits
+// the same environment can read and claim an invitation. Sandbox and production are separate. A job emits
 // the event to the creating platform, because another platform can be the caller.
 
 import type { Static } from '@sinclair/typebox';

@@ -1,5 +1,5 @@
 // Hosted page of an invitation, for a person without an account: the inviter, the offered amount and where to
-// get a UMA address. The page contains only data of a pending invitation; it contains no data of claimed,
+// get a UMA address. The page contains only data of a pending invitation. It contains no data of claimed,
 // expired and canceled invitations.
 
 import { formatMoney } from '../../../catalog/currencies/money-format.ts';

@@ -5,7 +5,7 @@ import { type InvitationStatus, invitationStates } from './states.ts';
 export const invitations = table(
   'invitations',
   {
-    /** Code of 20 hexadecimal digits; 8 digits if an older version created it. */
+    /** Code of 20 hexadecimal digits. 8 digits if an older version created it. */
     id: col.text,
     /** Platform of the inviter. */
     platform_id: col.text,
@@ -18,9 +18,9 @@ export const invitations = table(
     /** UMA addresses in lower case. */
     inviter_uma: col.text,
     invitee_uma: col.text.null.mut,
-    /** As specified by the platform; also null after erasure. */
+    /** As specified by the platform. Also null after erasure. */
     first_name: col.text.null.mut,
-    /** Amount in the smallest unit of `currency`; both are set or neither. */
+    /** Amount in the smallest unit of `currency`. Both are set or neither. */
     amount: col.int8.null,
     currency: col.text.null,
     /** Null if the invitation does not expire. */

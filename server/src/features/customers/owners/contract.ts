@@ -81,7 +81,7 @@ export const updateBeneficialOwner = operation({
   summary: 'Update a beneficial owner',
   description:
     'Changes the fields that the request contains. `personalInfo` is merged field by ' +
-    'field, and null clears an optional field; a new `idType` requires its `identifier`. ' +
+    'field, and null clears an optional field. A new `idType` requires its `identifier`. ' +
     'After a change that resolves verification errors, submit the business again with ' +
     '`createVerification`.',
   permission: 'MANAGE',

@@ -75,7 +75,7 @@ function personOf(info: object): OwnerPersonal {
   return person;
 }
 
-/** Personal data after an update. A new type of number clears the issuer; no type clears the number. */
+/** Personal data after an update. A new type of number clears the issuer. No type clears the number. */
 function personAfter(previous: OwnerPersonal, change: InfoChange): OwnerPersonal {
   const isNewType = change.idType !== undefined && change.idType !== previous.idType;
   return personOf({

@@ -31,7 +31,7 @@ export const beneficialOwners = table(
     /** Ownership share in percent. */
     share: col.int4.mut,
     status: col.enum<CustomerRow['status']>().mut,
-    /** `OwnerPersonal`, encrypted; null after erasure. */
+    /** `OwnerPersonal`, encrypted, or null after erasure. */
     personal: col.text.null.mut,
     /** Keyed hashes by which an operator finds owners. */
     email_digest: col.text.null.mut,
@@ -52,7 +52,7 @@ const contextOf = (id: string) => `beneficial_owners ${id} personal`;
 export const sealOwner = (vault: Vault, key: DataKey, id: string, personal: OwnerPersonal) =>
   vault.seal(key, JSON.stringify(personal), contextOf(id));
 
-/** Personal data of an owner; undefined after erasure. */
+/** Personal data of an owner, or undefined after erasure. */
 export function ownerPersonal(
   vault: Vault,
   business: Pick<CustomerRow, 'id' | 'data_key'>,

@@ -23,7 +23,7 @@ export async function ownerOf(ctx: Ctx, id: string): Promise<OwnerRow> {
 const byAge = (a: OwnerRow, b: OwnerRow): number =>
   a.created_at - b.created_at || (a.id < b.id ? -1 : 1);
 
-/** Owners of a business, oldest first; none for an individual. */
+/** Owners of a business, oldest first. None for an individual. */
 export async function ownersOf(
   { db }: Pick<Ctx, 'db'>,
   row: Pick<CustomerRow, 'id' | 'type'>,

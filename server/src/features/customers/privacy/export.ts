@@ -1,5 +1,5 @@
 // Exports all data about one customer as one JSON document, streamed, because payments of several years do
-// not fit into memory. Encrypted data is decrypted; erased data is absent.
+// not fit into memory. Encrypted data is decrypted. Erased data is absent.
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import type { PageInput } from '../../../runtime/db/paging.ts';
 import type { Files } from '../../../runtime/files/files.ts';
@@ -212,7 +212,7 @@ export async function pageOfCustomerData(
   };
 }
 
-/** Decrypted files of the customer's documents with their names; none after erasure. */
+/** Decrypted files of the customer's documents with their names. None after erasure. */
 export const openDocumentFiles = (
   storage: { runtime: Runtime; files: Pick<Files, 'read'> },
   { customer }: CustomerOpener,

@@ -1,12 +1,12 @@
 // Finds customers and beneficial owners by a known value, such as their e-mail address. Returns
-// identifiers only; an export contains the data.
+// identifiers only. An export contains the data.
 
 import { type PageInput, pageOfRows, startOf } from '../../../runtime/db/paging.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { type SearchDigest, type SearchField, searchDigestOf } from '../digests/index.ts';
 import type { CustomerRow } from '../records/index.ts';
 
-/** Restricts a search to rows with these digests; an array must be contained. */
+/** Restricts a search to rows with these digests. An array must be contained. */
 const matchesSql = (alias: string, { column }: SearchDigest) =>
   column === 'name_digests' ? `${alias}.${column} @> $1::text[]` : `${alias}.${column} = $1::text`;
 
@@ -33,7 +33,7 @@ interface FoundCustomer {
   isDeleted: boolean;
   /** Owner with the value, or null if the value belongs to the customer. */
   ownerId: string | null;
-  /** Whether the full name is equal, in addition to its words; absent for other fields. */
+  /** Whether the full name is equal, in addition to its words. Absent for other fields. */
   isWholeName?: boolean;
 }
 

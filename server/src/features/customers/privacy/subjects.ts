@@ -16,7 +16,7 @@ export const subjectIdsSql = (all: AllPersonalData): string =>
   ].join('\n  union all ');
 
 /**
- * SQL condition: the id is the customer `$1` or a row that belongs to it. One read per table; scalar
+ * SQL condition: the id is the customer `$1` or a row that belongs to it. One read per table. Scalar
  * subqueries prevent a plan that reads all rows of the customer.
  */
 export const isOwned = (all: AllPersonalData, id: string): string =>

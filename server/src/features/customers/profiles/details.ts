@@ -50,7 +50,7 @@ export function detailsAfter(
   return withIssuer(withFields(personal, change, INDIVIDUAL_FIELDS), row.details.idType, change);
 }
 
-/** A new type of number clears the issuer; SSN and ITIN are issued by the US. */
+/** A new type of number clears the issuer. SSN and ITIN are issued by the US. */
 function withIssuer(details: CustomerDetails, previous: string | undefined, change: Fields) {
   const detailsWithIssuer = { ...details };
   const isNewType = previous !== undefined && previous !== detailsWithIssuer.idType;

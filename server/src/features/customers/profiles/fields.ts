@@ -289,7 +289,7 @@ const BusinessType = describedEnum(
 export const businessCore = {
   legalName: text('Legal name, as registered.', { minLength: 1, maxLength: 250 }),
   country: countryField('Country of registration, ISO 3166-1 alpha-2.'),
-  taxId: text('Tax identification number; for the US an EIN or SSN with hyphens.', {
+  taxId: text('Tax identification number. For the US an EIN or SSN with hyphens.', {
     minLength: 1,
     maxLength: 64,
   }),

@@ -219,7 +219,7 @@ function crossFieldRules(report: Report, body: Json): void {
   identifierPairRule(report, body);
 }
 
-/** Errors of a body by `rules`; none if the body is not an object. */
+/** Errors of a body by `rules`. None if the body is not an object. */
 export function collectErrors(
   body: unknown,
   rules: readonly ((report: Report, body: Json) => void)[],

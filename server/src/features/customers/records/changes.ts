@@ -1,4 +1,4 @@
-// Inserts and updates customers. Callers pass unencrypted personal data; this module encrypts it and computes
+// Inserts and updates customers. Callers pass unencrypted personal data. This module encrypts it and computes
 // the search digests.
 import type { NewRowOf, PatchOf } from '../../../runtime/db/table.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';

@@ -1,5 +1,5 @@
 // Erases the personal data in the row of a deleted customer. Deleting the data key makes all data encrypted
-// with it unreadable, except in backups that contain the key; unencrypted personal data is removed from the
+// with it unreadable, except in backups that contain the key. Unencrypted personal data is removed from the
 // row. Identifiers, dates, status and amounts are kept, so that the books remain complete.
 
 import type { Ctx } from '../../../runtime/operation/context.ts';

@@ -34,7 +34,7 @@ export const customers = table(
     /** Null if no channel must be verified before the identity check. */
     contact_verification: col.json<Channels>().null.mut,
     terms_consent: col.json<TermsConsent>().null.mut,
-    /** Data key of the customer, encrypted with the master key; null after erasure. */
+    /** Data key of the customer, encrypted with the master key, or null after erasure. */
     data_key: col.text.null.mut,
     /** `Personal`, encrypted. */
     personal: col.text.null.mut,
@@ -42,7 +42,7 @@ export const customers = table(
     email_digest: col.text.null.mut,
     phone_digest: col.text.null.mut,
     identifier_digest: col.text.null.mut,
-    /** Digests of full names and their words; null until they are computed, and after erasure. */
+    /** Digests of full names and their words, or null until they are computed, and after erasure. */
     name_digests: col.enums<string>().null.mut,
     deleted_at: col.time.null.mut,
     created_at: col.time,

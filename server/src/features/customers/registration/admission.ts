@@ -1,6 +1,6 @@
 // Rules of a platform for a customer: currencies, UMA domain, and requirements of the region and of the
 // providers of the selected currencies. Pure functions of the customer that a request would produce.
-// Violations with the same error code are reported with this code; different codes are reported together as
+// Violations with the same error code are reported with this code. Different codes are reported together as
 // INVALID_INPUT.
 
 import {
@@ -51,7 +51,7 @@ export const asViolations = (errors: readonly FieldError[]): Violation[] =>
 type Channels = NonNullable<CustomerRow['contact_verification']>;
 
 /**
- * Verification of contact channels after an update. A changed contact becomes PENDING; null if verification
+ * Verification of contact channels after an update. A changed contact becomes PENDING, or null if verification
  * is not required.
  */
 export function channelsAfter(

@@ -17,7 +17,7 @@ const GERMAN = {
   identifier: '65 929 970 489',
   countryOfIssuance: 'DE',
 };
-/** Valid format; the correct last digit is 9. */
+/** Valid format. The correct last digit is 9. */
 const WRONG_CHECK = { ...GERMAN, identifier: '65 929 970 480' };
 
 const RESIDENT = {

@@ -29,7 +29,7 @@ export interface ContactChange {
 /**
  * Authorizes a change of contact. Returns a challenge if wallet credentials depend on the contact and the
  * request is not signed, a rejection for an invalid signature (counted as an attempt), or undefined if the
- * change is allowed; in that case the consequences for the credentials are staged. Throws if the new value
+ * change is allowed. In that case the consequences for the credentials are staged. Throws if the new value
  * is already in use.
  */
 export type AuthorizeContactChange = (
@@ -47,7 +47,7 @@ export interface CustomerParts {
   ): Promise<void>;
   /** URL of a version of the end-user terms. Defaults to a URL in the domain of the platform. */
   termsUrl?: (version: string) => string;
-  /** Absent if no wallets are configured; contacts can then be changed without a signature. */
+  /** Absent if no wallets are configured. Contacts can then be changed without a signature. */
   authorizeContactChange?: AuthorizeContactChange;
 }
 

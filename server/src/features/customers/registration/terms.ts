@@ -1,5 +1,5 @@
 // End-user terms: the versions that can be accepted, and the validation of a consent. The operator
-// publishes the text; the server stores version identifiers only.
+// publishes the text. The server stores version identifiers only.
 
 import type { Time } from '../../../kernel/effects.ts';
 import type { Code, FieldError } from '../../../kernel/fault.ts';

@@ -1,5 +1,5 @@
 // Completeness check: a pure function from the known data to all gaps, with one verification error each. It
-// checks presence, and values that no reviewer could accept; the verifier checks whether the data is true.
+// checks presence, and values that no reviewer could accept. The verifier checks whether the data is true.
 import { requiredTaxIdentifier } from '../../../catalog/identity/tax-identifiers.ts';
 import { type FindingType, findingKind } from '../../../catalog/identity/verification-errors.ts';
 import { type DocumentType, IDENTITY_TYPES, TWO_SIDED_TYPES } from '../documents/index.ts';

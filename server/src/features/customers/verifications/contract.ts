@@ -75,7 +75,7 @@ export const Verification = named(
       customerId: text('ID of the submitted customer.'),
       verificationStatus: VerificationStatus,
       errors: Type.Array(VerificationError, {
-        description: 'Errors that must be resolved; may be empty.',
+        description: 'Errors that must be resolved. May be empty.',
       }),
       createdAt: withDescription(Timestamp, 'Time of the submission.'),
       updatedAt: optional(
@@ -97,8 +97,8 @@ export const createVerification = operation({
   summary: 'Submit a customer for verification',
   description:
     'Checks that all required data and documents of the customer are present and submits ' +
-    'it for verification. Always returns 200; check `verificationStatus`. If it is ' +
-    'RESOLVE_ERRORS, correct what `errors` lists and submit again; the latest submission ' +
+    'it for verification. Always returns 200. Check `verificationStatus`. If it is ' +
+    'RESOLVE_ERRORS, correct what `errors` lists and submit again. The latest submission ' +
     'counts. A customer that is APPROVED or REJECTED cannot be submitted again.',
   permission: 'MANAGE',
   body: named(
@@ -162,7 +162,7 @@ export const verificationEvents = {
   REJECTED: defineEvent('VERIFICATION.REJECTED', Verification),
 } as const satisfies Record<(typeof VERIFICATION_STATUSES)[number], EventDefinition>;
 
-/** IN_PROGRESS is part of the contract; no verification currently has it. */
+/** IN_PROGRESS is part of the contract. No verification currently has it. */
 const inProgress = defineEvent('VERIFICATION.IN_PROGRESS', Verification);
 
 export const verificationWebhooks: readonly WebhookContract[] = [

@@ -104,7 +104,7 @@ export async function decide(
     ? changeVerification(ctx, customer, latest, outcome)
     : await addVerification(ctx, customer, ctx.id('Verification'), outcome);
   const outcomes = decision.state === 'unresolved' ? undefined : decision.owners;
-  // A connector has no data on owners that were added after the submission; an operator decides about all
+  // A connector has no data on owners that were added after the submission. An operator decides about all
   // owners.
   const isCovered = (owner: OwnerRow) => decidedBy === 'operator' || owner.status !== 'UNVERIFIED';
   const decidedOwners = decideOwners(

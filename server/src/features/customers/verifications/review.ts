@@ -106,7 +106,7 @@ export async function listVerifications(
   return { data: data.map(presentVerification), ...rest };
 }
 
-/** The latest verification of a customer, without personal data; null without a verification. */
+/** The latest verification of a customer, without personal data, or null without a verification. */
 export async function latestVerification({ db }: Pick<Runtime, 'db'>, customerId: string) {
   const row = await latestOf({ db }, customerId);
   return row ? presentVerification(row) : null;
@@ -153,7 +153,7 @@ async function errorsFor(
   return errorsOf(dossier, findings);
 }
 
-/** Error about a missing or unexpected field of a finding; undefined for a valid finding. */
+/** Error about a missing or unexpected field of a finding, or undefined for a valid finding. */
 export function findingProblem({
   type,
   resourceId,

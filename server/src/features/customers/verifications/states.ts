@@ -1,5 +1,5 @@
 // States of a verification. The initial status is the outcome of the submission. Only a pending review
-// changes; corrections require a new submission.
+// changes. Corrections require a new submission.
 import { stateTable } from '../../../kernel/states.ts';
 
 export type VerificationStatus =

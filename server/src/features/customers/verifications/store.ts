@@ -1,5 +1,5 @@
 // Table of verifications. A row is one submission, or a decision without a submission, with its outcome.
-// The latest verification of a customer is authoritative; a unique key on it serializes concurrent
+// The latest verification of a customer is authoritative. A unique key on it serializes concurrent
 // submissions.
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
 import { type VerificationStatus, verificationStates } from './states.ts';
@@ -13,7 +13,7 @@ export const verifications = table(
     status: col.enum<VerificationStatus>().mut,
     /** Whether this is the latest verification of the customer. */
     latest: col.bool.mut,
-    /** `VerificationError[]`, encrypted with the data key of the customer; null if empty. */
+    /** `VerificationError[]`, encrypted with the data key of the customer, or null if empty. */
     findings: col.text.null.mut,
     /** Source of the decision. Null for an incomplete submission and for scripted sandbox outcomes. */
     decided_by: col.enum<'operator' | 'connector'>().null.mut,

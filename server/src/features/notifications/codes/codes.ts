@@ -30,7 +30,7 @@ export interface CodePurpose {
   /** Binding of the code, such as an address: a code sent to another address is invalid. */
   binding: string;
   rules: CodeRules;
-  /** Sandbox code that replaces the random code; also valid before `issueCode`. */
+  /** Sandbox code that replaces the random code. Also valid before `issueCode`. */
   fixed?: string | undefined;
 }
 

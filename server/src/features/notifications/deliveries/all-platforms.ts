@@ -45,7 +45,7 @@ export const QUEUES = `with recursive queues as (
 
 const ORDER = 'order by event_id desc, endpoint desc';
 
-/** Each event with every endpoint that its platform has or had; details omit those without a delivery. */
+/** Each event with every endpoint that its platform has or had. Details omit those without a delivery. */
 const deliveriesOfEventsSql = (
   bounds: string,
 ) => `select e.platform_id, e.event_id, n.endpoint from (
@@ -64,7 +64,7 @@ const pendingSql = (bounds: string, queues: string) => `select q.* from unnest($
 
 /**
  * The statement of the next deliveries that may match, exported to test its plan. `queues` are the endpoints
- * whose pending deliveries are read; without `queues`, events are read.
+ * whose pending deliveries are read. Without `queues`, events are read.
  */
 export function allCandidatesSql(
   { status, eventId, from, before }: Filter,

@@ -51,7 +51,7 @@ async function viewsOf(db: Database, keys: readonly PlatformKey[]): Promise<Pend
   return views;
 }
 
-/** Pending deliveries by platform and endpoint, oldest events first; of one platform or of all. */
+/** Pending deliveries by platform and endpoint, oldest events first, of one platform or of all. */
 export const listPending = async (
   { db }: Pick<Runtime, 'db'>,
   platformId: string | undefined,
@@ -69,7 +69,7 @@ const CURSOR_SEPARATOR = ' ';
 const cursorOf = (...parts: readonly (string | number)[]): string =>
   Buffer.from(parts.join(CURSOR_SEPARATOR)).toString('base64url');
 
-/** The three parts of a cursor; its numbers are at `integers`. Throws INVALID_INPUT. */
+/** The three parts of a cursor. Its numbers are at `integers`. Throws INVALID_INPUT. */
 function partsOf(cursor: string | undefined, integers: readonly number[]): string[] | undefined {
   if (cursor === undefined) return undefined;
   const parts = Buffer.from(cursor, 'base64url').toString().split(CURSOR_SEPARATOR);
@@ -186,7 +186,7 @@ interface ResendInput {
   eventId: string;
   /** Absent: all endpoints that receive the type of the event. */
   endpointId?: string | undefined;
-  /** Platforms that the operator may access; null for all. */
+  /** Platforms that the operator may access, or null for all. */
   platformIds?: readonly string[] | null | undefined;
 }
 

@@ -22,7 +22,7 @@ const Status = named(
   'WebhookDeliveryStatus',
   oneOf(['PENDING', 'DELIVERED', 'FAILED'], {
     description:
-      'PENDING: not delivered yet; it is sent, or can be pulled. DELIVERED: the endpoint ' +
+      'PENDING: not delivered yet. It is sent, or can be pulled. DELIVERED: the endpoint ' +
       'accepted or acknowledged it. FAILED: all attempts failed and no further attempt follows.',
   }),
 );
@@ -59,7 +59,7 @@ const Attempt = named(
         Type.Record(Type.String(), Type.String(), {
           description:
             'Headers of the response, at most 1 KB. Values are `***`, except in common ' +
-            'headers without secrets, such as `content-type`, `retry-after` and `x-request-id`; ' +
+            'headers without secrets, such as `content-type`, `retry-after` and `x-request-id`. ' +
             '`location` has no credentials and no values of parameters. Headers of the ' +
             'connection and `date` are omitted.',
         }),

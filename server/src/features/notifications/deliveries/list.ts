@@ -1,5 +1,5 @@
 // One page of the list of deliveries. A filter may match few of very many deliveries, so the order is read in
-// steps and each page is returned after a bounded time; it can then be shorter than requested although
+// steps and each page is returned after a bounded time. It can then be shorter than requested although
 // `hasMore` is true.
 import type { Database } from '../../../runtime/db/database.ts';
 import type { DeliveryKey } from './position.ts';
@@ -23,7 +23,7 @@ const PAGE_MS = 100;
 
 export interface DeliveryPage {
   rows: DeliveryRow[];
-  /** The last delivery that was read; undefined on the last page. */
+  /** The last delivery that was read, or undefined on the last page. */
   end: DeliveryKey | undefined;
 }
 

@@ -1,5 +1,5 @@
 // SQL of the list of deliveries. Deliveries are found in the queue and in the attempts, in the
-// order of their events, for each endpoint as far as a step reaches; events decide which of them a
+// order of their events, for each endpoint as far as a step reaches. Events decide which of them a
 // filter matches.
 import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
@@ -45,7 +45,7 @@ export interface DeliveryRow {
   status: DeliveryStatus;
   /** Null unless the delivery is pending. */
   due_at: Time | null;
-  /** The latest attempt; null before the first attempt. */
+  /** The latest attempt, or null before the first attempt. */
   attempt: number | null;
   at: Time | null;
   http_status: number | null;
@@ -210,7 +210,7 @@ const PENDING = `select platform_id as "platformId", endpoint, event_id as "even
   order by platform_id, endpoint, event_id limit $2::int`;
 
 /**
- * Pending deliveries of a platform or of all, by platform, endpoint and event; `after` are these
+ * Pending deliveries of a platform or of all, by platform, endpoint and event. `after` are these
  * three values of the last delivery that was read.
  */
 export const pendingKeys = (

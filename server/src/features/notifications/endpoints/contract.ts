@@ -41,7 +41,7 @@ const Format = named(
   oneOf(['FULL', 'THIN'], {
     description:
       'FULL: `data` contains the resource as it was at the time of the event. THIN: it contains ' +
-      'the `id` of the resource only, so no personal data is sent; `getEventById` returns the ' +
+      'the `id` of the resource only, so no personal data is sent. `getEventById` returns the ' +
       'resource.',
   }),
 );
@@ -66,7 +66,7 @@ const Key = named(
 const secret = (when: string) =>
   text(
     'Signing secret for verification with Standard Webhooks, `whsec_` and base64. Returned ' +
-      `${when}; absent in all other replies.`,
+      `${when}. Absent in all other replies.`,
   );
 
 const PROPERTIES = {
@@ -141,7 +141,7 @@ const settings = {
 };
 
 const URL_RULES =
-  'https with a public host, for production platforms on port 443 or a port from 1024; ' +
+  'https with a public host, for production platforms on port 443 or a port from 1024. ' +
   'sandbox platforms can also use a URL on the machine of the server if the operator allows ' +
   'it.';
 
@@ -152,7 +152,7 @@ const CreateRequest = named(
       delivery: Type.Optional(
         withDescription(
           Delivery,
-          'How the endpoint receives its deliveries; it cannot be changed later. Defaults to ' +
+          'How the endpoint receives its deliveries. It cannot be changed later. Defaults to ' +
             'PUSH.',
         ),
       ),
@@ -276,7 +276,7 @@ export const updateWebhookEndpoint = operation({
   summary: 'Change, pause or resume a webhook endpoint',
   description:
     'Changes the fields of the request. With `status` PAUSED deliveries stop until it is ' +
-    'ENABLED; events of this period are retained, each for at most seven days. The URL of the ' +
+    'ENABLED. Events of this period are retained, each for at most seven days. The URL of the ' +
     'endpoint of the platform configuration is changed with `updatePlatformConfig`.',
   permission: 'MANAGE',
   params,
@@ -294,7 +294,7 @@ export const deleteWebhookEndpointById = operation({
   tag: TAG,
   summary: 'Delete a webhook endpoint',
   description:
-    'Deletes an endpoint permanently. Its pending deliveries are discarded; its delivery history ' +
+    'Deletes an endpoint permanently. Its pending deliveries are discarded. Its delivery history ' +
     'remains for 30 days. The endpoint of the platform configuration cannot be deleted.',
   permission: 'MANAGE',
   params,
@@ -312,7 +312,7 @@ export const rotateWebhookEndpointKey = operation({
   summary: 'Rotate the signing key of a webhook endpoint',
   description:
     'Creates a signing key. Until the overlap expires, deliveries are signed with the new and ' +
-    'the earlier key, so a receiver that verifies with either key accepts all; afterwards ' +
+    'the earlier key, so a receiver that verifies with either key accepts all. Afterwards ' +
     'with the new key only. `secret` is returned only in this response. At most three keys are ' +
     'valid at a time. Deliveries to the endpoint of the platform configuration are signed with ' +
     'the keys of the service, which its operator rotates.',

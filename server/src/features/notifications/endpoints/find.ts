@@ -36,7 +36,7 @@ export async function endpointOf(ctx: Ctx, id: string): Promise<Endpoint> {
   return { number: row.number, platform: null, row };
 }
 
-/** An endpoint whose deliveries are pulled; undefined if they are sent. Throws NOT_FOUND. */
+/** An endpoint whose deliveries are pulled, or undefined if they are sent. Throws NOT_FOUND. */
 export async function pulledEndpointOf(ctx: Ctx, id: string): Promise<EndpointRow | undefined> {
   const { platform, row } = await endpointOf(ctx, id);
   return platform || row.url !== null ? undefined : row;

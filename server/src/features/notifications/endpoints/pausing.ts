@@ -1,6 +1,6 @@
 // Pauses endpoints whose every attempt failed for five days on the clock of their platform, and
 // emits an event to the other endpoints. Sandboxes with their own clock are checked whenever it
-// advances; all others by a sweep. The endpoint of the configuration is exempt: clients that use
+// advances. All others by a sweep. The endpoint of the configuration is exempt: clients that use
 // only the configuration could not resume it.
 import type { Time } from '../../../kernel/effects.ts';
 import { CLOCK } from '../../../runtime/clocks/clock-table.ts';
@@ -73,7 +73,7 @@ export async function pauseFailing(
   });
 }
 
-/** Pauses endpoints that failed for five days; runs every minute. */
+/** Pauses endpoints that failed for five days. Runs every minute. */
 export function pausingSweep(): Sweep {
   let nextRunAt: Time = 0;
   return {

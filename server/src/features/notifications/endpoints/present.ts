@@ -43,7 +43,7 @@ const DEFAULT_SETTINGS = {
   status_reason: null,
 } as const;
 
-/** The endpoint of the configuration; `row` has its other settings. */
+/** The endpoint of the configuration. `row` has its other settings. */
 export function presentConfigured(platform: PlatformRow, row?: EndpointRow): EndpointView {
   return {
     id: configuredId(platform.id),

@@ -52,7 +52,7 @@ export async function dropExpiredDeliveries(
   while ((await dropExpired(runtime, runtime.effects.now(), platformId)) === BATCH);
 }
 
-/** Discards deliveries that were retained for seven days, paused or not pulled; runs every minute. */
+/** Discards deliveries that were retained for seven days, paused or not pulled. Runs every minute. */
 export function retainedDeliverySweep(): Sweep {
   let nextRunAt: Time = 0;
   return {

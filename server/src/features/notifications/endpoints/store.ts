@@ -20,7 +20,7 @@ export interface EndpointKey {
   sealed: string;
   /** Real time, like the expiry. */
   createdAt: Time;
-  /** Time after which the key no longer signs; null for the current key. */
+  /** Time after which the key no longer signs, or null for the current key. */
   expiresAt: Time | null;
 }
 
@@ -42,7 +42,7 @@ export const webhookEndpoints = table(
     format: col.enum<EventFormat>().mut,
     /** The latest first. */
     keys: col.json<EndpointKey[]>().mut,
-    /** First failed attempt since the last success; written by the deliverer. */
+    /** First failed attempt since the last success. Written by the deliverer. */
     failing_since: col.time.null.mut,
     deleted_at: col.time.null.mut,
     created_at: col.time,

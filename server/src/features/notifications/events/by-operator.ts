@@ -1,4 +1,4 @@
-// Events of all platforms for the operator. The list has no data, which may be personal; over all platforms
+// Events of all platforms for the operator. The list has no data, which may be personal. Over all platforms
 // it is in the order of ids, for one platform in the order of positions.
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault, invalid, invalidField } from '../../../kernel/fault.ts';
@@ -14,7 +14,7 @@ import { isAbout, readData } from './data.ts';
 import { readPageBefore } from './operations.ts';
 import { type EventRow, eventOf, platformOfEvent } from './store.ts';
 
-/** The columns of a list; rows are written by the committer. */
+/** The columns of a list. Rows are written by the committer. */
 const eventHeads = table('events', {
   id: col.text,
   platform_id: col.text,
@@ -45,7 +45,7 @@ const present = (row: Head) => ({
   createdAt: iso(row.created_at),
 });
 
-/** The index contains only a part of the customer's hash; data that is unreadable matches. */
+/** The index contains only a part of the customer's hash. Data that is unreadable matches. */
 function isAboutReadable({ vault }: Runtime, customerId: string, row: EventRow): boolean {
   try {
     return isAbout(customerId, row, readData(vault, row));
@@ -95,11 +95,11 @@ export async function pageOfEventsByOperator(runtime: Runtime, query: OperatorEv
   return { data: rows.map(present), ...rest };
 }
 
-/** The platform of an event; undefined for an unknown event. */
+/** The platform of an event, or undefined for an unknown event. */
 export const platformOfEventById = async ({ db }: Pick<Runtime, 'db'>, id: string) =>
   isId(id, 'Webhook') ? platformOfEvent(db, id) : undefined;
 
-/** An event with its data, which may be personal; null if it was erased. Throws NOT_FOUND. */
+/** An event with its data, which may be personal, or null if it was erased. Throws NOT_FOUND. */
 export async function eventByOperator({ db, vault }: Runtime, id: string) {
   const platformId = isId(id, 'Webhook') ? await platformOfEvent(db, id) : undefined;
   const row = platformId === undefined ? undefined : await eventOf(db, platformId, id);

@@ -29,7 +29,7 @@ const EventResource = named(
         ),
       ),
       test: Type.Optional(
-        Type.Boolean({ description: 'True for a test event; absent otherwise.' }),
+        Type.Boolean({ description: 'True for a test event. Absent otherwise.' }),
       ),
     },
     { description: 'A change of a resource of the platform.' },
@@ -74,9 +74,9 @@ export const listEvents = operation({
     'endpoint. Without a cursor the newest events are first. With `after` the oldest are first: ' +
     'a client that passes `after` of each reply to the next request receives every event ' +
     'exactly once, in an order that does not change. With `wait`, such a request waits for the ' +
-    'next event. Events are retained for 30 days unless the operator has set another period; an ' +
+    'next event. Events are retained for 30 days unless the operator has set another period. An ' +
     'older cursor is rejected, because events may be missing. At most 20 requests of a platform ' +
-    'wait at a time in each server process; further requests are rejected with 429.',
+    'wait at a time in each server process. Further requests are rejected with 429.',
   permission: 'VIEW',
   query: Type.Object(
     {
@@ -117,7 +117,7 @@ export const listEvents = operation({
           default: 0,
           description:
             'Seconds to wait for an event if no event follows `after`, 0 to 60. The reply is ' +
-            'sent as soon as an event occurs; otherwise it has no events and a new `after`.',
+            'sent as soon as an event occurs. Otherwise it has no events and a new `after`.',
         }),
       ),
       limit: PageQuery.limit,

@@ -7,7 +7,7 @@ import type { EventRow } from './store.ts';
 
 type Balances = Parameters<typeof withBalances>[0];
 
-/** The data of an event; null if it is erased. Throws if it is unreadable. */
+/** The data of an event, or null if it is erased. Throws if it is unreadable. */
 export function readData(vault: Vault, row: EventRow): Record<string, unknown> | null {
   if (row.type === testEvent.type) return {};
   const text = openData(vault, row);

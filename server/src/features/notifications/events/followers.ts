@@ -14,7 +14,7 @@ const MAX_OF_PLATFORM = 20;
 const MAX_WAITING = 2_000;
 /** Poll interval for events of other processes. */
 const POLL_MS = 250;
-/** Poll interval for events of this process; polling takes at most a fifth of the time. */
+/** Poll interval for events of this process. Polling takes at most a fifth of the time. */
 const MIN_PAUSE_MS = 20;
 const PAUSE_SHARE = 4;
 /** Delay while the process stops, so that clients do not repeat their requests immediately. */
@@ -38,7 +38,7 @@ export interface Followers {
   register(platformId: string, closed?: AbortSignal): FollowerRegistration;
   /** Call this after a commit that may have stored events. */
   wake(): void;
-  /** Completes all waits; later requests wait briefly. */
+  /** Completes all waits. Later requests wait briefly. */
   close(): void;
 }
 

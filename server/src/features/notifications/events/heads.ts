@@ -26,7 +26,7 @@ interface Row extends EventPosition {
 }
 
 /**
- * One range of the index `events_order` for each platform; exported to test its plan. The inner limit
+ * One range of the index `events_order` for each platform. Exported to test its plan. The inner limit
  * bounds the cost of a platform with many events.
  */
 export const HEADS = `select e.position, e.id, e.type, e.platform_id, e.subject, e.data, e.base_id,

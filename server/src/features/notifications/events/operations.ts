@@ -34,7 +34,7 @@ export interface EventDeps {
 
 type Query = Static<typeof listEvents.query>;
 
-/** The data of an event; null if it is erased or unreadable. */
+/** The data of an event, or null if it is erased or unreadable. */
 function dataOf({ vault }: Ctx, log: Log, row: EventRow): Record<string, unknown> | null {
   try {
     return readData(vault, row);

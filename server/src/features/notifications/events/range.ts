@@ -30,7 +30,7 @@ function positionOf(text: string | null): EventPosition {
 
 export interface EventStep {
   events: { id: string; type: string }[];
-  /** The position from which to continue; null at the end of the range. */
+  /** The position from which to continue, or null at the end of the range. */
   cursor: string | null;
 }
 

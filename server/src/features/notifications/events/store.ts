@@ -1,5 +1,5 @@
 // SQL of the list of events. It reads one index, in which the events of a platform are ordered by position:
-// the transaction that stored them. Only events below the horizon are read; all later events are stored above
+// the transaction that stored them. Only events below the horizon are read. All later events are stored above
 // it. A filter by type, customer or resource is applied to the entries of the index.
 import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
@@ -16,7 +16,7 @@ export interface EventRow extends StoredEvent {
 
 type Stored = EventRow & { base_id: string | null; base: string | null };
 
-/** Filters of a list of the events of a platform; absent fields do not filter. */
+/** Filters of a list of the events of a platform. Absent fields do not filter. */
 export interface EventFilter {
   platformId: string;
   types?: readonly string[] | undefined;
@@ -242,7 +242,7 @@ export const LOWEST = -(2n ** 62n);
 const FIRST_POSITION = `select e.position from events e where ${PLATFORM_CONDITION}
   order by e.position limit 1`;
 
-/** Position of the oldest event of a platform; undefined if it has none. */
+/** Position of the oldest event of a platform, or undefined if it has none. */
 export async function firstPositionOf(db: Database, platformId: string) {
   const [row] = await db.query<{ position: bigint }>(FIRST_POSITION, [platformId]);
   return row?.position;

@@ -1,5 +1,5 @@
 // One page of the list of events. A filter by type, customer or resource may match few of very many events,
-// so the order is read in steps of positions and each page is returned after a bounded time; it can then be
+// so the order is read in steps of positions and each page is returned after a bounded time. It can then be
 // shorter than requested although `hasMore` is true.
 import type { Database } from '../../../runtime/db/database.ts';
 import type { EventPosition } from './cursor.ts';
@@ -12,7 +12,7 @@ import {
   type Range,
 } from './store.ts';
 
-/** Positions of the first step; the length doubles while steps are short. */
+/** Positions of the first step. The length doubles while steps are short. */
 const FIRST_STEP = 4_096n;
 const SHORT_STEP_MS = 20;
 /** Maximum duration of a page. */
@@ -67,7 +67,7 @@ export async function readSteps(
   // Steps begin at the oldest event and not at the lowest number.
   const firstPosition = isSelective(filter) ? await firstPositionOf(db, filter.platformId) : LOWEST;
   const range = { ...fullRange, low: greaterOf(fullRange.low, firstPosition ?? fullRange.high) };
-  // Steps begin at the position; the positions before it are not read.
+  // Steps begin at the position. The positions before it are not read.
   let remaining: Range | undefined =
     order === 'asc'
       ? { ...range, low: greaterOf(range.low, from.position) }

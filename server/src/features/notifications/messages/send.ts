@@ -1,4 +1,4 @@
-// Sending messages. An operation stages a message; a job passes it to the connector after the commit and
+// Sending messages. An operation stages a message. A job passes it to the connector after the commit and
 // retries until the message expires. In the sandbox without a connector, the message is stored for the
 // operator to read and is not sent.
 
@@ -40,7 +40,7 @@ interface NewMessage extends Content {
   channel: MessageChannel;
   /** An e-mail address, or a telephone number in E.164 form. */
   to: string;
-  /** Purpose; not part of the message that is sent. */
+  /** Purpose. Not part of the message that is sent. */
   kind: string;
   /** The recipient, whose data key encrypts the message. */
   customer?: { id: string; data_key: string | null };
@@ -75,12 +75,12 @@ export function sendMessage(ctx: Ctx, message: NewMessage): MessageRow {
 }
 
 /**
- * Reads a customer's data key; undefined after an erasure. A port, because the customers feature depends on
+ * Reads a customer's data key, or undefined after an erasure. A port, because the customers feature depends on
  * messages.
  */
 export type CustomerKey = (reader: Reader, customerId: string) => Promise<DataKey | undefined>;
 
-/** Decrypts a message; cleared fields are missing. */
+/** Decrypts a message. Cleared fields are missing. */
 export async function openMessageOf(
   { db, vault }: Pick<Runtime, 'db' | 'vault'>,
   customerKey: CustomerKey,
@@ -90,7 +90,7 @@ export async function openMessageOf(
   return openMessage(vault, key, row);
 }
 
-/** Whether a provider for the channel is connected; always true in the sandbox. */
+/** Whether a provider for the channel is connected. Always true in the sandbox. */
 export function canSend(
   { mail, sms }: Connectors,
   channel: MessageChannel,
@@ -160,7 +160,7 @@ export const messageJobs = ({ connectors, customerKey }: MessageParts): JobHandl
     }),
   );
 
-/** Clears recipient and content of a customer's messages; queued messages are not sent. */
+/** Clears recipient and content of a customer's messages. Queued messages are not sent. */
 export async function eraseMessages(ctx: Ctx, customerId: string): Promise<void> {
   for (const row of await ctx.db.find(messages, { customer_id: customerId }, UNPAGED)) {
     if (row.status === 'QUEUED') endMessage(ctx, row, failWith('ERASED'), row.attempts);

@@ -28,12 +28,12 @@ export const messages = table(
     platform_id: col.text,
     customer_id: col.text.null,
     channel: col.enum<MessageChannel>(),
-    /** Purpose, such as `CONTACT_CODE`; shown in the operator's list. */
+    /** Purpose, such as `CONTACT_CODE`. Shown in the operator's list. */
     kind: col.text,
     status: col.enum<MessageStatus>().mut,
-    /** Encrypted; null after an erasure. */
+    /** Encrypted, or null after an erasure. */
     recipient: col.text.null.mut,
-    /** `Content`, encrypted; null after the message is sent, failed or erased. */
+    /** `Content`, encrypted, or null after the message is sent, failed or erased. */
     content: col.text.null.mut,
     failure: col.enum<MessageFailure>().null.mut,
     /** Send attempts, set in a final status. */
@@ -59,17 +59,17 @@ export interface Content {
   /** E-mail only. */
   subject?: string | undefined;
   text: string;
-  /** E-mail only: sender name and reply address; default to the operator's. */
+  /** E-mail only: sender name and reply address. Default to the operator's. */
   senderName?: string | undefined;
   replyTo?: string | undefined;
 }
 
-/** The decrypted fields of a message; cleared fields are missing. */
+/** The decrypted fields of a message. Cleared fields are missing. */
 type OpenedMessage = { [Part in keyof Content | 'to']?: string };
 
 const contextOf = (id: string, column: 'recipient' | 'content') => `messages ${id} ${column}`;
 
-/** Messages to recipients that are not customers; others are sealed under the customer's key. */
+/** Messages to recipients that are not customers. Others are sealed under the customer's key. */
 export const sealedMessageColumns = (['recipient', 'content'] as const).map(
   (column): SealedColumn => ({
     table: 'messages',
@@ -91,7 +91,7 @@ export function sealMessage(
   return { recipient: seal(to, 'recipient'), content: seal(JSON.stringify(content), 'content') };
 }
 
-/** `key` is the customer's data key; without it, a message to a customer is unreadable. */
+/** `key` is the customer's data key. Without it, a message to a customer is unreadable. */
 export function openMessage(
   vault: Vault,
   key: DataKey | undefined,

@@ -25,7 +25,7 @@ export const codeText = (senderName: string, code: string, validityMs: number): 
 const toOneLine = (text: string) => text.replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim();
 
 /**
- * A code that authorizes one action; `description` states the action, such as the amount and the
+ * A code that authorizes one action. `description` states the action, such as the amount and the
  * payee.
  */
 export const scaCodeText = (

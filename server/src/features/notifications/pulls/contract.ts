@@ -75,10 +75,10 @@ export const pullWebhookDeliveries = operation({
     'Returns the oldest deliveries of an endpoint without a URL that are not acknowledged. ' +
     'They are returned again until they are acknowledged, even after a restart, for at least ' +
     'seven days. Each is ready to be forwarded: the body and the headers with signatures. ' +
-    'With `wait`, the request waits for the next delivery. One client should pull; two ' +
+    'With `wait`, the request waits for the next delivery. One client should pull. Two ' +
     'clients get the same deliveries. A paused endpoint returns none. At most 20 requests of ' +
     'a platform wait at a time in each server process, together with those that follow ' +
-    'events; further requests are rejected with 429.',
+    'events. Further requests are rejected with 429.',
   permission: 'VIEW',
   params,
   query: Type.Object(

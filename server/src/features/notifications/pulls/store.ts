@@ -1,4 +1,4 @@
-// SQL of pulled deliveries. They are rows of the queue with a position; a row is deleted when its delivery
+// SQL of pulled deliveries. They are rows of the queue with a position. A row is deleted when its delivery
 // is acknowledged, which is recorded like an attempt.
 import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
@@ -17,7 +17,7 @@ export interface PulledEndpoint {
 export interface PullRow extends StoredEvent {
   platform_id: string;
   endpoint: number;
-  /** Customer whose data key encrypts the data; null if the data is not encrypted. */
+  /** Customer whose data key encrypts the data, or null if the data is not encrypted. */
   sealed_for: string | null;
   /** Null after an erasure. */
   data_key: string | null;
@@ -51,7 +51,7 @@ const PULL = `
 
 const LOWEST: PullPosition = { position: -(2n ** 62n), eventId: '' };
 
-/** The oldest deliveries below `horizon` and after a position; none while the endpoint is paused. */
+/** The oldest deliveries below `horizon` and after a position. None while the endpoint is paused. */
 export async function pullable(
   db: Database,
   { platformId, endpoint }: PulledEndpoint,
@@ -64,7 +64,7 @@ export async function pullable(
   return rows.map(({ base, ...row }) => ({ ...row, data: completeEventData(row.data, base) }));
 }
 
-/** `which` selects rows of the queue; `$3` is the time. */
+/** `which` selects rows of the queue. `$3` is the time. */
 const acknowledge = (which: string) => `
   with acknowledged as (
     delete from webhook_queue where (platform_id, endpoint, event_id) in (
@@ -82,7 +82,7 @@ const ACKNOWLEDGE_UP_TO = acknowledge(`(position, event_id) <= ($4::bigint, $5::
       order by position, event_id limit $6`);
 const ACKNOWLEDGE_EVENTS = acknowledge('event_id = any($4::text[])');
 
-/** Acknowledges up to `limit` deliveries up to a position; returns their number. */
+/** Acknowledges up to `limit` deliveries up to a position. Returns their number. */
 export async function acknowledgeUpTo(
   db: Database,
   { platformId, endpoint }: PulledEndpoint,
@@ -94,7 +94,7 @@ export async function acknowledgeUpTo(
   return (await db.query(ACKNOWLEDGE_UP_TO, values)).length;
 }
 
-/** Acknowledges the deliveries of these events; returns their number. */
+/** Acknowledges the deliveries of these events. Returns their number. */
 export const acknowledgeEvents = async (
   db: Database,
   { platformId, endpoint }: PulledEndpoint,

@@ -35,7 +35,7 @@ const Status = named(
   'WebhookReplayStatus',
   oneOf(['PROCESSING', 'COMPLETED', 'FAILED'], {
     description:
-      'PROCESSING: events are being queued. COMPLETED: all events were queued; their deliveries ' +
+      'PROCESSING: events are being queued. COMPLETED: all events were queued. Their deliveries ' +
       'show the results. FAILED: the replay was stopped early.',
   }),
 );
@@ -128,7 +128,7 @@ export const createWebhookReplay = operation({
   summary: 'Replay events to an endpoint',
   description:
     'Sends the events of a time range to one endpoint again, in the background: poll ' +
-    '`getWebhookReplayById`. Events keep their ID and body; an event can be sent more than ' +
+    '`getWebhookReplayById`. Events keep their ID and body. An event can be sent more than ' +
     'once, so the endpoint must recognize repeated IDs. At most 1,000 of them are sent to an ' +
     `endpoint ahead of newer events. ${RULES} Returns CONFLICT while another replay to the ` +
     'endpoint is in progress.',

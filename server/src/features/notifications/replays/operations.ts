@@ -55,8 +55,8 @@ async function rangeOf(
 }
 
 /**
- * Throws if another replay to the endpoint is in progress; stops a stalled replay. The unique key permits one
- * of several concurrent requests to insert; the others find the inserted row.
+ * Throws if another replay to the endpoint is in progress. Stops a stalled replay. The unique key permits one
+ * of several concurrent requests to insert. The others find the inserted row.
  */
 async function requireIdle(ctx: Ctx, { target, platformId }: ReplayRange): Promise<void> {
   const filter = {
@@ -94,7 +94,7 @@ export const replayOperations = [
     await requireIdle(ctx, range);
     const { count } = await countReplay(ctx.db, range);
     if (count > MAX_EVENTS) {
-      const message = `the range has more than ${MAX_EVENTS} events; replay it in parts`;
+      const message = `the range has more than ${MAX_EVENTS} events. Replay it in parts`;
       throw invalidField('to', message);
     }
     const row = ctx.insert(webhookReplays, {

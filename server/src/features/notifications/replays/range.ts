@@ -40,7 +40,7 @@ export const countReplay = (db: Database, range: ReplayRange): Promise<Counted> 
 
 interface ReplayStep {
   eventIds: string[];
-  /** The position from which to continue; null at the end. */
+  /** The position from which to continue, or null at the end. */
   place: string | null;
 }
 

@@ -43,7 +43,7 @@ const shared = {
     'Sends one event of type TEST to the configured webhook endpoint, with the usual ' +
     'signature, and returns the response of the endpoint. Use it to check connectivity ' +
     'and signature verification. The event is sent once and is not retried. Any HTTP ' +
-    'status counts as reached; the request fails if the endpoint does not respond within ' +
+    'status counts as reached. The request fails if the endpoint does not respond within ' +
     '30 seconds. Configure the endpoint with `updatePlatformConfig` first.',
   permission: 'MANAGE',
   body: TestWebhookRequest,

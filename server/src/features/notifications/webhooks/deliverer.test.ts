@@ -1,4 +1,4 @@
-// Delivery of one outbox: requests, retry schedule and recorded attempts. The clock is fixed; the receivers
+// Delivery of one outbox: requests, retry schedule and recorded attempts. The clock is fixed. The receivers
 // are real HTTP servers.
 import { createPublicKey, verify } from 'node:crypto';
 import { once } from 'node:events';

@@ -2,7 +2,7 @@
 // that fill the outbox, so it reads and records in batches, pauses after each poll for as long as the poll
 // took, and throttles while change sets wait for the committer. Delivery is at least once: if a process
 // crashes between response and record, its lease expires and the event is sent again with the same id and
-// bytes. Events of a platform are sent in the order of their ids, subject to retries and concurrency; the
+// bytes. Events of a platform are sent in the order of their ids, subject to retries and concurrency. The
 // order is not guaranteed.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Naming } from '../../../catalog/naming.ts';
@@ -46,7 +46,7 @@ interface DelivererOptions {
   /** Creates no traces if absent. */
   tracer?: Tracer | undefined;
   limits?: Partial<Limits>;
-  /** Whether the server is under load; deliveries, which can take half of the CPU, are throttled. */
+  /** Whether the server is under load. Deliveries, which can take half of the CPU, are throttled. */
   isUnderLoad?: () => boolean;
   /** Shortened by tests. */
   answerTimeoutMs?: number;
@@ -117,7 +117,7 @@ interface Scope {
   only?: string;
 }
 
-/** Reads, sends and records deliveries; the caller decides when. */
+/** Reads, sends and records deliveries. The caller decides when. */
 function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
   const { effects, db, clocks, vault, log, metrics, isUnderLoad = () => false } = options;
   const limits = { ...LIMITS, ...options.limits };
@@ -238,7 +238,7 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
     restart: reader.restart,
     attempts: () => attempts,
     /**
-     * Reads a batch and starts its deliveries; `after` runs after each delivery. If `throttled`, fewer
+     * Reads a batch and starts its deliveries. `after` runs after each delivery. If `throttled`, fewer
      * deliveries are started under load.
      */
     deliverBatch: (now: Time, after: () => void, canBeThrottled: boolean): Promise<ReadBatch> =>
@@ -258,7 +258,7 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
         log.error({ err: error }, 'held clocks could not be read');
       });
     },
-    /** Waits until no request is in flight and all results are recorded; returns the number of deliveries. */
+    /** Waits until no request is in flight and all results are recorded. Returns the number of deliveries. */
     async waitUntilIdle(): Promise<number> {
       let deliveryCount = 0;
       while (tasks.size) {
@@ -376,7 +376,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 export interface PlatformDeliveries {
   /**
    * Delivers all events that are due on the clock, one request after the other. `answered` is false if the
-   * endpoint did not respond soon; the regular deliverer then sends the remaining events.
+   * endpoint did not respond soon. The regular deliverer then sends the remaining events.
    */
   run(): Promise<{ attempts: number; answered: boolean }>;
   /** Releases the platform to the regular deliverer after the last response. */
@@ -395,7 +395,7 @@ function deliveriesOf(
   const { db, effects, log } = options;
   const limits = { ...options.limits, perPlatform: 1 };
   const pipeline = createPipeline({ ...options, limits }, { holder, only: platformId });
-  /** Resolves when this process has released the platform; other processes release it within a second. */
+  /** Resolves when this process has released the platform. Other processes release it within a second. */
   let regularReleased: Promise<void> | undefined;
 
   /** Whether the work completes within PROMPT_MS. */

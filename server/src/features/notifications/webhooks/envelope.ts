@@ -18,7 +18,7 @@ export interface StoredEvent {
   subject: string;
   /** The resource as JSON text. */
   data: string;
-  /** Committed balance of the ledger account of a balance event; null for other events. */
+  /** Committed balance of the ledger account of a balance event, or null for other events. */
   balance: bigint | null;
   held: bigint | null;
   created_at: Time;
@@ -28,13 +28,13 @@ export interface StoredEvent {
 interface SealedData {
   id: string;
   data: string;
-  /** Customer whose data key encrypts the data; null if the data is not encrypted. */
+  /** Customer whose data key encrypts the data, or null if the data is not encrypted. */
   sealed_for: string | null;
   /** Null after an erasure. */
   data_key: string | null;
 }
 
-/** The data of an event in clear; undefined if it was erased. Throws if it cannot be decrypted. */
+/** The data of an event in clear, or undefined if it was erased. Throws if it cannot be decrypted. */
 export function openData(vault: Pick<Vault, 'open'>, event: SealedData): string | undefined {
   const { id, data, sealed_for: owner, data_key: sealed } = event;
   // An erased event has no data, even if its customer still has a key.

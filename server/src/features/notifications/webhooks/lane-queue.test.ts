@@ -6,7 +6,7 @@ import type { DueEvent } from './store.ts';
 
 interface EventFields {
   id: number;
-  /** Resource of the event; null for a balance event. */
+  /** Resource of the event, or null for a balance event. */
   subject: number | null;
 }
 

@@ -1,5 +1,5 @@
 // Events that wait in one lane. Events of one resource leave the queue one at a time, which keeps a payment's
-// events in order; balance events are sent concurrently, because a busy account emits them faster than a
+// events in order. Balance events are sent concurrently, because a busy account emits them faster than a
 // distant receiver can respond sequentially. The cost of an event does not depend on the length of the queue.
 import type { DueEvent } from './store.ts';
 
@@ -17,7 +17,7 @@ export interface LaneQueue {
   push(event: DueEvent): void;
   /** Takes the earliest event whose resource has no event in flight. */
   take(): DueEvent | undefined;
-  /** Completes a taken event; the next event of its resource can then be taken. */
+  /** Completes a taken event. The next event of its resource can then be taken. */
   end(event: DueEvent): void;
   /** Removes and returns all events after the first `maximum`. */
   shorten(maximum: number): DueEvent[];

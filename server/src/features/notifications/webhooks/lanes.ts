@@ -1,7 +1,7 @@
 // Concurrency limits for webhook delivery, without I/O: the deliverer reads, sends and records. Every
-// endpoint has a lane with a number of slots; a success adds one slot and a failure halves their number, so
+// endpoint has a lane with a number of slots. A success adds one slot and a failure halves their number, so
 // an unavailable receiver occupies one request and does not slow the others. The lanes of one platform share
-// its maximum; each may use one slot beyond it, so that a slow endpoint does not stop the others.
+// its maximum. Each may use one slot beyond it, so that a slow endpoint does not stop the others.
 import type { Time } from '../../../kernel/effects.ts';
 import { createLaneQueue, type LaneQueue } from './lane-queue.ts';
 import type { DueEvent, LaneId } from './store.ts';
@@ -28,7 +28,7 @@ const PRUNE_AT = 10_000;
 
 interface Platform {
   readonly id: string;
-  /** Expiry of this process's lease on the platform; 0 without a lease. */
+  /** Expiry of this process's lease on the platform. 0 without a lease. */
   until: Time;
   /** Requests in flight to all of its endpoints. */
   inFlight: number;
@@ -40,7 +40,7 @@ interface Platform {
 interface Lane {
   readonly platform: Platform;
   slots: number;
-  /** Whether the latest delivery succeeded; null before the first delivery. */
+  /** Whether the latest delivery succeeded, or null before the first delivery. */
   healthy: boolean | null;
   meanMs: number;
   inFlight: number;
@@ -61,9 +61,9 @@ export interface Lanes {
   buffered(lane: LaneId): ReadonlySet<string>;
   /** Adds an event to the queue of its lane. */
   add(event: DueEvent): void;
-  /** Removes up to `maximum` sendable events from the queues; they count as in flight. */
+  /** Removes up to `maximum` sendable events from the queues. They count as in flight. */
   next(maximum?: number): DueEvent[];
-  /** Completes an event that `next` returned; the outcome is null if the event was not sent. */
+  /** Completes an event that `next` returned. The outcome is null if the event was not sent. */
   done(event: DueEvent, outcome: DeliveryOutcome | null): void;
   /** Removes an event whose result is recorded from the buffer. */
   recorded(event: DueEvent): void;
@@ -160,7 +160,7 @@ export function createLanes(limits: Limits): Lanes {
 
   /** Maximum number of events to buffer for a lane. */
   function capacityOf(lane: Lane): number {
-    // Read-ahead uses at most half of the buffer; the other half is reserved for other lanes.
+    // Read-ahead uses at most half of the buffer. The other half is reserved for other lanes.
     const readAhead = lane.healthy && total < limits.buffered / 2;
     const rounds = readAhead ? clamp(1, AHEAD_MS / Math.max(1, lane.meanMs), AHEAD_ROUNDS) : 1;
     return Math.floor(lane.slots * rounds);
@@ -172,14 +172,14 @@ export function createLanes(limits: Limits): Lanes {
     if (!lane.buffered.size) active.delete(lane);
   }
 
-  /** Drops all events of a queue after the first `maximum`; they remain due in the database. */
+  /** Drops all events of a queue after the first `maximum`. They remain due in the database. */
   function shorten(lane: Lane, maximum: number): void {
     const droppedEvents = lane.queue.shorten(maximum);
     queuedCount -= droppedEvents.length;
     for (const event of droppedEvents) release(lane, event.id);
   }
 
-  /** The next event of a lane; a lane without a sendable event is no longer visited. */
+  /** The next event of a lane. A lane without a sendable event is no longer visited. */
   function take(lane: Lane): DueEvent | undefined {
     const isFailing = lane.healthy === false;
     sendable.delete(lane);

@@ -4,7 +4,7 @@ import { timeOfUuid7 } from '../../../kernel/id.ts';
 import type { Metrics } from '../../../runtime/observability/metrics.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 
-/** Maximum number of counted rows; larger counts are reported as this number. */
+/** Maximum number of counted rows. Larger counts are reported as this number. */
 const MAX_COUNTED = 10_000;
 /** Maximum rows read, including rows of pulled deliveries. */
 const MAX_READ = 100_000;
@@ -82,7 +82,7 @@ export function watchPending(
   const count = async () => (await db.query<{ pending: number }>(COUNT))[0]?.pending ?? 0;
   metrics.watch(
     'railhead_deliveries_pending',
-    `Webhook deliveries that are pending and not pulled; counted up to ${MAX_COUNTED}.`,
+    `Webhook deliveries that are pending and not pulled. Counted up to ${MAX_COUNTED}.`,
     sharedReading(runtime, count),
   );
   metrics.watch(

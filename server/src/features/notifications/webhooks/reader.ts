@@ -61,7 +61,7 @@ function latestOf(a: QueuePosition | undefined, b: QueuePosition | undefined) {
   return b.due_at > a.due_at || (b.due_at === a.due_at && b.id > a.id) ? b : a;
 }
 
-/** The event with decrypted data; undefined if it is permanently unreadable. */
+/** The event with decrypted data, or undefined if it is permanently unreadable. */
 function openEvent<E extends SealedEvent>(vault: Vault, log: Log, event: E): E | undefined {
   try {
     const data = openData(vault, event);

@@ -16,7 +16,7 @@ interface Recorder {
   add(event: DueEvent, outcome: Outcome): void;
   /** Retries results that could not be written. */
   tick(): void;
-  /** Writes all results now; rejects with the database error. */
+  /** Writes all results now. Rejects with the database error. */
   flush(): Promise<void>;
 }
 
@@ -35,7 +35,7 @@ interface RecordedDelivery {
 
 /**
  * Records failing endpoints, so that an endpoint that never recovers can be paused. A working endpoint
- * requires no write; the configured endpoint is never paused.
+ * requires no write. The configured endpoint is never paused.
  */
 function createFailures(db: Database) {
   /** Endpoints that failed in this process since their last success. */

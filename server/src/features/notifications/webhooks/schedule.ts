@@ -8,7 +8,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** From the end of one attempt to the next; the last delay repeats. */
+/** From the end of one attempt to the next. The last delay repeats. */
 export const RETRY_DELAYS_MS: readonly number[] = [
   5 * SECOND,
   5 * MINUTE,
@@ -43,7 +43,7 @@ function jitterOf(effects: Effects): number {
 }
 
 /**
- * Time of the next attempt after attempt number `attempt` (from 1) failed at `at`; null after the last
+ * Time of the next attempt after attempt number `attempt` (from 1) failed at `at`, or null after the last
  * attempt. The clock of a platform has no jitter, so that equal calls lead to equal attempts.
  */
 export function nextAttemptAt(

@@ -33,11 +33,11 @@ export interface SendDeps {
   naming: Naming;
   /** Whether sandbox platforms may use loopback endpoints. */
   loopbackWebhooks: boolean;
-  /** Defaults to `ANSWER_TIMEOUT_MS`; shorter in tests. */
+  /** Defaults to `ANSWER_TIMEOUT_MS`. Shorter in tests. */
   answerTimeoutMs?: number;
   /** Signs for endpoints with their own keys. */
   signWithKeys?: EndpointSigner;
-  /** The service's signatures of recent events; if absent, each signature is computed. */
+  /** The service's signatures of recent events. If absent, each signature is computed. */
   signatures?: Signatures;
 }
 
@@ -45,11 +45,11 @@ export interface SendDeps {
 export interface Target {
   url: string;
   environment: Mode;
-  /** Whether the delivery has the headers of Standard Webhooks; default true. */
+  /** Whether the delivery has the headers of Standard Webhooks. Default true. */
   standard?: boolean;
   /** Default FULL. */
   format?: EventFormat;
-  /** Keys of the endpoint for these headers; if absent or null, the keys of the service. */
+  /** Keys of the endpoint for these headers. If absent or null, the keys of the service. */
   keys?: EndpointKey[] | null;
 }
 
@@ -96,7 +96,7 @@ const OMITTED_HEADERS = new Set(['connection', 'keep-alive', 'transfer-encoding'
 const STORED_HEAD = 1_024;
 
 /**
- * The stored part of the response headers: at most 1 KB of JSON, secrets masked; null without remaining
+ * The stored part of the response headers: at most 1 KB of JSON, secrets masked, or null without remaining
  * headers.
  */
 export function headOf(headers: Readonly<Record<string, string>>): string | null {

@@ -14,7 +14,7 @@ import type { EndpointKey, EventFormat } from '../endpoints/index.ts';
 import type { StoredEvent } from './envelope.ts';
 import type { AttemptResult } from './schedule.ts';
 
-/** An endpoint of a platform, by its number; 0 is the endpoint of the platform's configuration. */
+/** An endpoint of a platform, by its number. 0 is the endpoint of the platform's configuration. */
 export interface LaneId {
   platformId: string;
   endpoint: number;
@@ -23,7 +23,7 @@ export interface LaneId {
 /** An event whose data may be encrypted. */
 export interface SealedEvent extends StoredEvent {
   platform_id: string;
-  /** Customer whose data key encrypts the data; null if the data is not encrypted. */
+  /** Customer whose data key encrypts the data, or null if the data is not encrypted. */
   sealed_for: string | null;
   /** Null after an erasure, which makes the event unreadable. */
   data_key: string | null;
@@ -41,9 +41,9 @@ export interface DueEvent extends SealedEvent {
   /** Whether the delivery has the headers of Standard Webhooks. */
   standard: boolean;
   format: EventFormat;
-  /** Keys of the endpoint; null for the endpoint of the configuration. */
+  /** Keys of the endpoint, or null for the endpoint of the configuration. */
   keys: EndpointKey[] | null;
-  /** Time of the endpoint's first failure since its last success; null for the configured endpoint. */
+  /** Time of the endpoint's first failure since its last success, or null for the configured endpoint. */
   failing_since: Time | null;
 }
 
@@ -74,7 +74,7 @@ export interface AttemptRow {
 }
 
 export interface Outcome extends AttemptRow {
-  /** Time of the next attempt; null after the last attempt. */
+  /** Time of the next attempt, or null after the last attempt. */
   next: Time | null;
 }
 
@@ -105,7 +105,7 @@ export const ENQUEUE = statement(
   ['text', 'text', 'time', 'text'],
 );
 
-/** Endpoints are configuration; their failed attempts are removed. A lease belongs to its process. */
+/** Endpoints are configuration. Their failed attempts are removed. A lease belongs to its process. */
 export const webhookReset: ResetRules = {
   retained: { webhook_endpoints: 'true', webhook_lanes: 'true' },
   clears: { webhook_endpoints: 'failing_since' },
@@ -166,7 +166,7 @@ const LEASE = `
   where webhook_lanes.holder = excluded.holder or webhook_lanes.until <= $4
   returning platform_id`;
 
-/** Takes or renews leases; returns the platforms that are leased until `until`. */
+/** Takes or renews leases. Returns the platforms that are leased until `until`. */
 export async function leasePlatforms(
   db: Database,
   holder: string,
@@ -193,7 +193,7 @@ const FIRST_QUEUED = `select q.due_at from webhook_queue q ${WITH_SETTINGS}
   where q.platform_id = $1 and q.due_at <= $2 and ${TARGET} <> 'kept'
   order by q.due_at limit 1`;
 
-/** Due time of the first delivery of a platform; undefined if it is after `until`. */
+/** Due time of the first delivery of a platform, or undefined if it is after `until`. */
 export async function firstQueued(
   db: Pick<Database, 'query'>,
   platformId: string,
@@ -217,7 +217,7 @@ export async function releasePlatforms(
 /** The due events wanted from one endpoint. */
 export interface ReadRequest extends LaneId {
   take: number;
-  /** Continue after this event; null reads from the earliest. */
+  /** Continue after this event, or null reads from the earliest. */
   after: QueuePosition | null;
 }
 
@@ -334,12 +334,12 @@ const NOTE_FAILING = `
   where w.platform_id = r.platform_id and w.number = r.number
     and (w.failing_since is null) <> (r.since is null)`;
 
-/** The first failure of an endpoint since its last success; null after a success. */
+/** The first failure of an endpoint since its last success, or null after a success. */
 export interface Failing extends LaneId {
   since: Time | null;
 }
 
-/** Records the first failure of endpoints; an earlier time of the first failure remains. */
+/** Records the first failure of endpoints. An earlier time of the first failure remains. */
 export async function noteFailing(
   db: Database,
   failingEndpoints: readonly Failing[],
@@ -372,7 +372,7 @@ const DISCARD = `
 
 /**
  * Removes the events of deleted endpoints, and the due events of endpoints that were removed from the
- * configuration; returns their number.
+ * configuration. Returns their number.
  */
 export async function discardUndeliverable(
   db: Database,

@@ -33,15 +33,15 @@ async function convertFee(
 }
 
 interface FeeOverNetwork {
-  /** Service fee; the network fee is included in `fixed`. */
+  /** Service fee. The network fee is included in `fixed`. */
   service: FeeSchedule;
   /** The network fee in the sending currency. */
   cost: Money;
-  /** The fee in the asset of the network; undefined if it is not available and not charged. */
+  /** The fee in the asset of the network, or undefined if it is not available and not charged. */
   networkFee: NetworkFee | undefined;
 }
 
-/** The fee of a payment from `from` to `to`; `network` is undefined for bank accounts. */
+/** The fee of a payment from `from` to `to`. `network` is undefined for bank accounts. */
 export async function addNetworkFee(
   ports: Ports,
   network: string | undefined,

@@ -52,7 +52,7 @@ function isWalletNetworkConnected(
   );
 }
 
-/** The connected rails of a corridor; for a digital asset its withdrawal networks. */
+/** The connected rails of a corridor. For a digital asset its withdrawal networks. */
 function railsOf(port: RailPort, { rail, destinationCurrency: to }: Corridor): PayoutRail[] {
   if (rail) return isConnected(port, to, rail) ? [rail] : [];
   return networksFor(to).filter((network) => isWalletNetworkConnected(port, to, network));
@@ -115,7 +115,7 @@ async function pricesOf(
   return rows.filter((row) => row !== undefined);
 }
 
-/** Undefined if the network fee cannot be converted; a quote is not possible either. */
+/** Undefined if the network fee cannot be converted. A quote is not possible either. */
 async function serviceFee(
   ports: Pick<Connectors, 'networkFees' | 'rates'>,
   { sourceCurrency: from, destinationCurrency: to }: Corridor,
@@ -131,7 +131,7 @@ async function serviceFee(
 }
 
 /**
- * The currencies that the platform can send; with `requested`, only this currency if the platform
+ * The currencies that the platform can send. With `requested`, only this currency if the platform
  * can send it.
  */
 async function sourcesOf(ctx: Ctx, requestedCurrency: string | undefined): Promise<string[]> {

@@ -18,7 +18,7 @@ import {
 import { platformFeeOf } from '../../tenancy/config/index.ts';
 import type { PlatformRow } from '../../tenancy/platform/index.ts';
 
-/** Decimal places; more for very small rates. */
+/** Decimal places. More for very small rates. */
 const DECIMAL_PLACES = 8;
 const MIN_SIGNIFICANT_DIGITS = 100_000n;
 

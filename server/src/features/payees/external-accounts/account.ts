@@ -53,7 +53,7 @@ function ownershipErrors({ info, ownershipType, isCounterpartyRequired }: Propos
 }
 
 /**
- * A decodable Lightning invoice must not have expired; the sandbox accepts invoices that cannot be decoded.
+ * A decodable Lightning invoice must not have expired. The sandbox accepts invoices that cannot be decoded.
  */
 function invoiceErrors({ info, now }: Proposal): FieldError[] {
   const invoice = 'invoice' in info ? parseBolt11(String(info.invoice)) : undefined;

@@ -10,7 +10,7 @@ const LEGAL_NAME = "info #>> '{beneficiary,legalName}'";
 
 const MAX_SAME_NAME = 2_000;
 
-/** The latest accounts of a beneficiary, by the expression of the index; exported to test its plan. */
+/** The latest accounts of a beneficiary, by the expression of the index. Exported to test its plan. */
 export const BY_BENEFICIARY = `select id from external_accounts
   where ${normalizedSql(`coalesce(${FULL_NAME}, ${LEGAL_NAME})`)} = ${normalizedSql('$1')}
     and (${FULL_NAME} is not null or ${LEGAL_NAME} is not null)

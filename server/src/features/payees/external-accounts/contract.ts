@@ -30,11 +30,11 @@ const OwnershipType = named(
 );
 
 const STATUS_DESCRIPTION =
-  'PENDING: the bank account is being checked; it cannot be used. ACTIVE: the ' +
+  'PENDING: the bank account is being checked. It cannot be used. ACTIVE: the ' +
   'account can be used. PENDING_OWNERSHIP_VERIFICATION: proof of wallet ' +
   'ownership is required for larger payments. UNVERIFIED: the last proof of ' +
-  'ownership failed; larger payments are rejected. UNDER_REVIEW: a manual ' +
-  'review is in progress; the account cannot be used. INACTIVE: disabled.';
+  'ownership failed. Larger payments are rejected. UNDER_REVIEW: a manual ' +
+  'review is in progress. The account cannot be used. INACTIVE: disabled.';
 
 const ExternalAccountStatus = named(
   'ExternalAccountStatus',
@@ -166,7 +166,7 @@ const currencyFilter = optional(Type.String({ description: 'Filter by currency c
 const CREATED =
   'Registers an account outside the service, so that payments can be sent to ' +
   'it. Where the institution supports it, the beneficiary name is compared with ' +
-  'its records; the result is in `beneficiaryVerificationStatus` and does not ' +
+  'its records. The result is in `beneficiaryVerificationStatus` and does not ' +
   'restrict payments. A self-custody wallet of the owner starts as ' +
   'PENDING_OWNERSHIP_VERIFICATION if the platform has counterparty ' +
   'requirements.';
@@ -239,9 +239,9 @@ export const deleteCustomerExternalAccountById = operation({
   tag: TAG,
   summary: 'Delete a customer external account',
   description:
-    'Deletes an external account of a customer. Payments in progress continue; ' +
+    'Deletes an external account of a customer. Payments in progress continue. ' +
     'quotes to the account can no longer be executed. A trusted account cannot be ' +
-    'deleted; remove the trust with `startBeneficiaryUntrust` first.',
+    'deleted. Remove the trust with `startBeneficiaryUntrust` first.',
   permission: 'MANAGE',
   params,
   replies: { 204: null },
@@ -300,7 +300,7 @@ export const deletePlatformExternalAccountById = operation({
   tag: TAG,
   summary: 'Delete a platform external account',
   description:
-    'Deletes an external account of the platform. Payments in progress continue; ' +
+    'Deletes an external account of the platform. Payments in progress continue. ' +
     'quotes to the account can no longer be executed.',
   permission: 'MANAGE',
   params,

@@ -1,4 +1,4 @@
-// The name check of an external account by its institution. It runs during the request; if it is pending, a
+// The name check of an external account by its institution. It runs during the request. If it is pending, a
 // job repeats it. A late result emits no event, as it does not affect the use of the account, unless the
 // account does not exist.
 
@@ -39,7 +39,7 @@ export const nameCheckColumns = (check: NameCheckResult) => ({
   verified_name: 'fullName' in check ? check.fullName : null,
 });
 
-/** The first check; undefined for a wallet. Throws if the account does not exist. */
+/** The first check, or undefined for a wallet. Throws if the account does not exist. */
 export async function firstNameCheck(
   port: BeneficiaryVerificationPort | undefined,
   info: AccountInfo,

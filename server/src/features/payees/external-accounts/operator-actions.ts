@@ -21,7 +21,7 @@ import { type ExternalAccountRow, externalAccounts } from './store.ts';
 const accountNotFound = () => new Fault('ACCOUNT_NOT_FOUND', 'Account not found.');
 const conflict = (reason: string): Fault => new Fault('CONFLICT', reason);
 
-/** Account numbers are masked here; the list of awaited transfers shows them in full. */
+/** Account numbers are masked here. The list of awaited transfers shows them in full. */
 function presentForOperator(row: ExternalAccountRow) {
   const {
     accountType: _,

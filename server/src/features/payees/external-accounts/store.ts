@@ -67,7 +67,7 @@ export const externalAccounts = table(
 
 export type ExternalAccountRow = RowOf<typeof externalAccounts>;
 
-/** Reads by id; concurrent reads are batched. */
+/** Reads by id. Concurrent reads are batched. */
 export const readExternalAccount = (
   reader: Reader,
   id: string,
@@ -84,7 +84,7 @@ export const findExternalAccounts = (
   options?: FindOptions<typeof externalAccounts>,
 ): Promise<ExternalAccountRow[]> => db.find(externalAccounts, where, options);
 
-/** Exempts payments to the account from SCA; null removes the exemption. */
+/** Exempts payments to the account from SCA, or null removes the exemption. */
 export const setTrusted = (
   ctx: Ctx,
   row: ExternalAccountRow,

@@ -19,7 +19,7 @@ export const CHALLENGE_MS = 60 * 60_000;
 
 type Wallet = Pick<ExternalAccountRow, 'info' | 'ownership_type' | 'status' | 'proven_at'>;
 
-/** Statuses in which a proof has an effect; in the others a bank check or a review decides. */
+/** Statuses in which a proof has an effect. In the others a bank check or a review decides. */
 const PROVABLE: readonly string[] = ['ACTIVE', 'PENDING_OWNERSHIP_VERIFICATION', 'UNVERIFIED'];
 
 export const isProvable = ({ status }: Pick<Wallet, 'status'>): boolean =>

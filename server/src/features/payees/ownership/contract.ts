@@ -113,7 +113,7 @@ const CHALLENGE = {
     'Starts a proof of ownership for a FIRST_PARTY self-custody wallet that is ' +
     'not verified yet. A new challenge replaces the previous one, can use another ' +
     'method, and changes an UNVERIFIED account to PENDING_OWNERSHIP_VERIFICATION. ' +
-    'For WALLET_SIGNATURE, submit the signature through the verify operation; for ' +
+    'For WALLET_SIGNATURE, submit the signature through the verify operation. For ' +
     'LIVENESS, send the owner to the `verificationLink`.',
   permission: 'MANAGE',
   params,

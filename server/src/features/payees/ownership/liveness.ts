@@ -47,7 +47,7 @@ interface ChallengeOfToken {
 
 type Reader = Pick<Ctx, 'read'>;
 
-/** The check of the input; null if it is closed or was replaced. */
+/** The check of the input, or null if it is closed or was replaced. */
 async function findCurrentCheck(
   reader: Reader,
   { accountId, nonce }: CheckInput,
@@ -144,7 +144,7 @@ const confirmationPage = (name: string, account: ExternalAccountRow): PageConten
   ],
 });
 
-/** The page of a verification link. Showing it has no effect; the button completes the check. */
+/** The page of a verification link. Showing it has no effect. The button completes the check. */
 export function livenessPage(runtime: Runtime, parts: Parts): HostedPage {
   async function find(token: string) {
     const check = await findByToken(runtime, token);

@@ -136,7 +136,7 @@ async function verify(
   }
   const reject = (reason: string) => {
     closeChallenge(ctx, challenge, account, false);
-    return { rejected: invalidField('signature', `${reason}; start a new challenge`) };
+    return { rejected: invalidField('signature', `${reason}. Start a new challenge`) };
   };
   if (ctx.now >= challenge.expires_at) return reject('was submitted after the challenge expired');
   const currentConnectors = connectors(ctx.caller.environment);

@@ -17,7 +17,7 @@ import type { Offer } from './payee-discovery.ts';
 import type { DiscoveryResult } from './save-discovery.ts';
 import type { Sender } from './sender.ts';
 
-/** Statuses of accounts that can receive payments; the last two only small amounts. */
+/** Statuses of accounts that can receive payments. The last two only small amounts. */
 const PAYABLE: readonly string[] = ['ACTIVE', 'PENDING_OWNERSHIP_VERIFICATION', 'UNVERIFIED'];
 
 /** The connected corridors to the account. Throws NOT_IMPLEMENTED if there are none. */

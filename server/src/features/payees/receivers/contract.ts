@@ -1,5 +1,5 @@
 // Operations on receivers: lookups, providers and VASPs, and fee estimates. A lookup stores a payee
-// discovery for a later quote; all other operations are read-only.
+// discovery for a later quote. All other operations are read-only.
 import { Type } from '@sinclair/typebox';
 import { CounterpartyFieldDefinition } from '../../../catalog/accounts/field-names.ts';
 import {

@@ -1,5 +1,5 @@
 // Payee discoveries: the receiver, what it accepts and which payer data it requires, stored for a later
-// quote. A row belongs to one platform, never changes, and is invalid after its expiry; a sweep deletes it.
+// quote. A row belongs to one platform, never changes, and is invalid after its expiry. A sweep deletes it.
 import type { CounterpartyFieldDefinition } from '../../../catalog/accounts/field-names.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
 
@@ -20,9 +20,9 @@ export const payeeDiscoveries = table('payee_discoveries', {
   receiver_customer_id: col.text.null,
   /** The UMA address sent to the receiving provider. */
   sender: col.text,
-  /** The sender; null for the platform. */
+  /** The sender, or null for the platform. */
   customer_id: col.text.null,
-  /** The preferred currency first; never empty. */
+  /** The preferred currency first. Never empty. */
   currencies: col.json<OfferedCurrency[]>(),
   required_payer_data: col.json<CounterpartyFieldDefinition[]>(),
   expires_at: col.time,

@@ -1,5 +1,5 @@
 // Resolves a UMA address. Hosts of a connector take precedence, so that no customer can have a
-// simulated address of the sandbox; then customers of any platform in the same environment are
+// simulated address of the sandbox. Then customers of any platform in the same environment are
 // searched. All other hosts cannot be reached.
 
 import {

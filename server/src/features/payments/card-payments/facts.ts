@@ -4,7 +4,7 @@
 import type { CardMerchant } from '../../../connectors/ports/cards.ts';
 import type { Time } from '../../../kernel/effects.ts';
 
-/** STUCK: held, but the issuer could not debit; an operator decides. FAILED: nothing is held. */
+/** STUCK: held, but the issuer could not debit. An operator decides. FAILED: nothing is held. */
 export type FundingDebitStatus = 'PENDING' | 'CONFIRMED' | 'STUCK' | 'FAILED';
 
 /** A debit of the account that funds the card. */
@@ -27,7 +27,7 @@ export interface CardFacts {
   writtenOff: bigint;
   /** The part of the refunds that the operator keeps, because the account did not pay it. */
   recovered: bigint;
-  /** Clearings reversed with a late approval, not in `clearings`; null if the approval was not late. */
+  /** Clearings reversed with a late approval, not in `clearings`, or null if the approval was not late. */
   undoneClearings: number | null;
   /** Number of reversed refunds, which are not in `refunds`. */
   reversedRefunds: number;
@@ -41,7 +41,7 @@ export interface CardDetails {
   currency: string;
 }
 
-/** The facts as columns; the constraint `transactions_card_amounts` states how they relate. */
+/** The facts as columns. The constraint `transactions_card_amounts` states how they relate. */
 export type CardFactColumns = {
   card_authorized: bigint;
   card_closed: boolean;

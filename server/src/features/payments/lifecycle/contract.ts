@@ -15,7 +15,7 @@ export const cancelTransaction = operation({
   summary: 'Cancel a payment',
   description:
     'Requests the cancellation of an ACH or wire payment that has started and has not settled. ' +
-    'The rail responds later, so the reply can still show the previous state; read the result ' +
+    'The rail responds later, so the reply can still show the previous state. Read the result ' +
     'from the events or with `getTransactionById`. A canceled payout is refunded to its source ' +
     'with reason USER_CANCELLATION and then becomes COMPLETED. A canceled debit becomes FAILED.',
   permission: 'TRANSACT',

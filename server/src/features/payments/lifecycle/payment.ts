@@ -47,7 +47,7 @@ export interface ReceivedFunds extends Money {
   chain?: OnChain | undefined;
 }
 
-/** The status of a payment whose funds are available; a payment funded by debit is already PROCESSING. */
+/** The status of a payment whose funds are available. A payment funded by debit is already PROCESSING. */
 const processingStatus = (row: OutgoingRow) =>
   row.status === 'PROCESSING' && row.funds === 'AWAITED'
     ? row.status
@@ -59,7 +59,7 @@ const isWaitingForDeposit = ({ source }: OutgoingRow) => source.sourceType === '
 
 /**
  * Throws INSUFFICIENT_FUNDS if the available balance of the source is too low. An early check
- * before a proof is requested from the customer; the commit that holds the funds decides.
+ * before a proof is requested from the customer. The commit that holds the funds decides.
  */
 export async function checkFunds(ctx: Ctx, row: OutgoingRow): Promise<void> {
   const id = row.source_account ?? '';
@@ -77,7 +77,7 @@ const fundingColumns = (row: OutgoingRow, funds: ReceivedFunds | undefined) =>
     source_chain: funds.chain ?? null,
   };
 
-/** Emits the PENDING event before the first change; for an authorized payment it was emitted earlier. */
+/** Emits the PENDING event before the first change. For an authorized payment it was emitted earlier. */
 function emitPending(ctx: Ctx, row: OutgoingRow): void {
   if (row.status === 'PENDING') emitPayment(ctx, outgoingPayment.PENDING, row);
 }
@@ -115,7 +115,7 @@ export async function failUnauthorized(ctx: Ctx, row: OutgoingRow): Promise<void
   if (row.agent_id !== null) await reverseUsage(ctx, row);
 }
 
-/** PENDING → PROCESSING while a rail collects the funds; a job follows the debit. */
+/** PENDING → PROCESSING while a rail collects the funds. A job follows the debit. */
 export function awaitFunds(ctx: Ctx, row: OutgoingRow): OutgoingRow {
   const status = transactionFeature.states.outgoing.next(row.status, 'start');
   emitPending(ctx, row);
@@ -275,7 +275,7 @@ export async function failPayout(
   return refundingPayment;
 }
 
-/** Requests cancellation; `job` calls the rail. A repeated request has no effect. */
+/** Requests cancellation. `job` calls the rail. A repeated request has no effect. */
 export function requestCancel(
   ctx: Ctx,
   row: PaymentRow,

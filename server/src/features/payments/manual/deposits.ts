@@ -42,7 +42,7 @@ const deposits = table(
     currency: col.text,
     amount: col.int8,
     target: col.text,
-    /** The provider that reported it; null: an operator. */
+    /** The provider that reported it, or null: an operator. */
     provider_id: col.text.null,
     /** Null if the deposit of another provider has the same reference and amount. */
     shared_key: col.text.null,
@@ -111,7 +111,7 @@ function checkSame(deposit: DepositRow, entry: Pick<DepositRow, 'amount' | 'targ
 export interface DepositEntry {
   /** Reference that the bank assigned to the entry. */
   bankReference: string;
-  /** The provider that reported the entry, and its environment; absent: an operator. */
+  /** The provider that reported the entry, and its environment. Absent: an operator. */
   reportedBy?: DepositReporter | undefined;
   /** The credited account, or `paymentReference`. */
   accountId?: string | undefined;

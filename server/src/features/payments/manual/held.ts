@@ -1,5 +1,5 @@
 // Lists funds that are held for review, oldest first. Mutable columns of transactions are not indexed, so
-// they are found by the pending job `incoming.review-expiry`; jobs of transactions that are already decided
+// they are found by the pending job `incoming.review-expiry`. Jobs of transactions that are already decided
 // are skipped.
 
 import { formatAmount } from '../../../catalog/currencies/money-format.ts';

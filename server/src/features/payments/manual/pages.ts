@@ -27,7 +27,7 @@ interface Item {
   transactionId: string;
 }
 
-/** The page of the first `limit` items; one more item means that there is a next page. */
+/** The page of the first `limit` items. One more item means that there is a next page. */
 export function pageOfItems<T extends Item>(items: readonly T[], limit: number) {
   const data = items.slice(0, limit);
   const last = data.at(-1);

@@ -1,4 +1,4 @@
-// Transfers over manual rails. The list shows payouts, debits and refunds with their account details; the
+// Transfers over manual rails. The list shows payouts, debits and refunds with their account details. The
 // other functions record the result. A second result is rejected, so that a repeated call has no effect.
 
 import { ACCOUNT_TYPE_ROWS, isAccountType } from '../../../catalog/accounts/account-types.ts';
@@ -33,7 +33,7 @@ import { type ListQuery, pageOfItems, type Start, startOf } from './pages.ts';
 
 const INSTRUCTION = { payout: payoutOf, debit: debitOf, refund: refundOf } as const;
 
-/** The UMA address of the counterparty; undefined if the counterparty is an account. */
+/** The UMA address of the counterparty, or undefined if the counterparty is an account. */
 function umaAddressOf(row: PaymentRow, kind: WaitKind): string | undefined {
   if (kind === 'payout' && row.rail_payload) return row.destination_account;
   const isFromUma = kind === 'debit' && row.source.sourceType === 'UMA_ADDRESS';
@@ -166,7 +166,7 @@ export const settleTransfer = (runtime: Runtime, input: SettleInput): Promise<Tr
 interface FailInput {
   transactionId: string;
   reason: FailureReason;
-  /** Whether the funds can be returned; otherwise they go to suspense. */
+  /** Whether the funds can be returned. Otherwise they go to suspense. */
   refundable: boolean;
 }
 
@@ -179,7 +179,7 @@ export const failTransfer = (
 
 const isExternal = (id: string | null) => id?.startsWith('ExternalAccount:') ?? false;
 
-/** A payment from a UMA address can be forwarded to an external account; its payout can then be returned. */
+/** A payment from a UMA address can be forwarded to an external account. Its payout can then be returned. */
 const defaultKind = (row: TransactionRow): TransferKind =>
   row.type === 'OUTGOING' || isExternal(row.destination_account) ? 'payout' : 'debit';
 

@@ -29,7 +29,7 @@ const STATUS_EVENTS = [outgoingPayment, incomingPayment, cardTransaction].flatMa
   Object.entries(events).flatMap(([name, { type }]) => (name.startsWith('REFUND_') ? [] : type)),
 );
 
-/** Counts the payments of one step. Returns the work done; 0 at the end. */
+/** Counts the payments of one step. Returns the work done. 0 at the end. */
 async function step({ db }: Runtime, mark: Mark, horizon: bigint): Promise<number> {
   if (mark.stage === 'clear') return clear(db, mark);
   if (mark.stage === 'backfill') {
@@ -81,7 +81,7 @@ async function pendingMarks({ db }: Runtime, marks: readonly Mark[]): Promise<Ma
 }
 
 interface Progress {
-  /** Number of executed steps; 0 if the metrics are complete below the horizon. */
+  /** Number of executed steps. 0 if the metrics are complete below the horizon. */
   count: number;
   isComplete: boolean;
 }

@@ -139,7 +139,7 @@ it(
         let areChangesWritten = false;
         const follower = async () => {
           while (!areChangesWritten) {
-            // Each sweep is another process; the previous claim has expired.
+            // Each sweep is another process. The previous claim has expired.
             await pool.query('update payment_metric_marks set claimed_until = null');
             await drain();
           }

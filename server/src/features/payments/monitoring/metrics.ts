@@ -73,7 +73,7 @@ export const metricsSql = (bucket: Bucket, groups: readonly Group[], isLimited: 
     order by 1, ${labelNames.join(', ')} limit ${MAX_ROWS + 1}`;
 };
 
-/** A ratio with four decimals; null if the denominator is zero. */
+/** A ratio with four decimals, or null if the denominator is zero. */
 const ratio = (numerator: bigint, denominator: bigint) =>
   denominator === 0n ? null : Number((numerator * 10_000n) / denominator) / 10_000;
 
@@ -98,7 +98,7 @@ const presentRow = ({ platform_id, rail, ...row }: Sums) => {
   };
 };
 
-/** The platforms of a query; null for all. */
+/** The platforms of a query, or null for all. */
 async function platformsOf({ db }: Runtime, { platformIds, mode }: MetricsQuery) {
   if (mode === undefined) return platformIds ?? null;
   const ofMode = (await allPlatforms(db)).filter((each) => each.environment === mode);

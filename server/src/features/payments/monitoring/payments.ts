@@ -37,7 +37,7 @@ const money = (amount: bigint | null, currency: string | null) =>
 
 const timeOrNull = (time: number | null) => (time === null ? null : iso(time));
 
-/** An account by its id; an address would be personal data. */
+/** An account by its id. An address would be personal data. */
 const accountId = (account: string | null) => (account && isAnyId(account) ? account : null);
 
 const presentPayment = (row: TransactionRow) => ({
@@ -67,7 +67,7 @@ const presentPayment = (row: TransactionRow) => ({
 });
 
 /**
- * Rows of a page, newest first. `extraFilters` are further filters; `scope` is an index instead of the
+ * Rows of a page, newest first. `extraFilters` are further filters. `scope` is an index instead of the
  * owner's.
  */
 export async function transactionsPage(

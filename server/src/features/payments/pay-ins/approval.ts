@@ -1,4 +1,4 @@
-// Maps a platform's response to an approval request to a decision. The request is sent once over HTTP; a
+// Maps a platform's response to an approval request to a decision. The request is sent once over HTTP. A
 // response, or its absence, decides the payment, and 202 extends the period. Pure.
 
 import type { CounterpartyFieldName, Facts } from '../../../catalog/accounts/field-names.ts';
@@ -41,7 +41,7 @@ const reject = (reason: FailureReason): Decision => ({ outcome: 'reject', reason
 const isObject = (value: unknown): value is Info =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** `receiverCustomerInfo` of an approval; undefined for an invalid body. */
+/** `receiverCustomerInfo` of an approval, or undefined for an invalid body. */
 function parseInfo(response: string): Info | undefined {
   if (response.trim() === '') return {};
   try {

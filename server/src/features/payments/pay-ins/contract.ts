@@ -20,7 +20,7 @@ export const DecidedTransaction = named(
       failureReason: Type.Optional(
         oneOf([...new Set([...FAILURE_REASONS.INCOMING, ...FAILURE_REASONS.OUTGOING])], {
           description:
-            'Reason for the failure; see IncomingTransaction and OutgoingTransaction. ' +
+            'Reason for the failure. See IncomingTransaction and OutgoingTransaction. ' +
             'Absent if the payment has not failed.',
         }),
       ),
@@ -53,7 +53,7 @@ export const approvePendingPayment = operation({
     'INCOMING_PAYMENT.PENDING webhook received the response 202, within 5 seconds of ' +
     'that response. The payment becomes PROCESSING and its funds are collected from ' +
     'the sending provider. Also approves a payment that an agent requested and ' +
-    'the agent policy holds for approval; the payment is then executed. Use ' +
+    'the agent policy holds for approval. The payment is then executed. Use ' +
     '`rejectPendingPayment` to decline.',
   errors: [
     'MISSING_MANDATORY_USER_INFO',

@@ -1,5 +1,5 @@
 // Direct debits of external accounts with the consent of their owner. The amount of a debit in progress is in
-// the total balance of the internal account; it becomes available at settlement. A failed debit has collected
+// the total balance of the internal account. It becomes available at settlement. A failed debit has collected
 // no funds, so none are returned.
 
 import type { Progress } from '../../../connectors/ports/index.ts';
@@ -28,7 +28,7 @@ import { postHeld } from './postings.ts';
 interface DebitInput {
   source: ExternalAccountRow;
   account: InternalAccountRow;
-  /** `platformCustomerId` of the owner of both accounts; the platform's id if it owns them. */
+  /** `platformCustomerId` of the owner of both accounts. The platform's id if it owns them. */
   platformCustomerId: string;
   rail: string;
   amount: bigint;
@@ -93,7 +93,7 @@ async function acceptDebit(ctx: Ctx, row: IncomingRow): Promise<IncomingRow> {
     status: transactionFeature.states.incoming.next(row.status, 'accept'),
   } as const;
   const { account, disposition } = await targetOf(ctx, row);
-  // An account that is closed is not credited; the funds are returned when they settle.
+  // An account that is closed is not credited. The funds are returned when they settle.
   if (!account || disposition === 'reject') return changeTransaction(ctx, row, acceptedColumns);
   await hold(ctx, row, account);
   return changeTransaction(ctx, row, { ...acceptedColumns, funds: 'HELD' });

@@ -1,4 +1,4 @@
-// Deposits: credited, held, released, rejected, later reversed by the bank, or returned immediately; each
+// Deposits: credited, held, released, rejected, later reversed by the bank, or returned immediately. Each
 // with the events in order, the balances and the ledger.
 import { describe, expect, it } from 'vitest';
 import { expectBalancedBooks } from '../../../../test/kit/app/books.ts';

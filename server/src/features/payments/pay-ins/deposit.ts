@@ -1,5 +1,5 @@
 // Deposits: credited, held for review, or returned if no account can receive them. A bank can reverse a
-// deposit days later; the part that has been spent is a shortfall of the account.
+// deposit days later. The part that has been spent is a shortfall of the account.
 
 import type { OnChain } from '../../../connectors/ports/index.ts';
 import { isId } from '../../../kernel/id.ts';
@@ -73,7 +73,7 @@ interface RejectedDeposit extends IncomingFunds, Money {
 /** Posting of funds for an account. */
 type Disposition = 'credit' | 'hold' | 'reject';
 
-/** Funds for a frozen account are held; a closed account or a deleted owner cannot receive any. */
+/** Funds for a frozen account are held. A closed account or a deleted owner cannot receive any. */
 export function dispositionAt(
   account: Pick<InternalAccountRow, 'status'> | undefined,
   owner: Pick<CustomerRow, 'deleted_at'> | null,

@@ -63,7 +63,7 @@ export async function creditAndRepay(
 /** Credits an account and holds the amount: it is in the total balance and not available. */
 export async function hold(ctx: Ctx, row: IncomingRow, account: InternalAccountRow): Promise<void> {
   const isFrozen = account.status === 'FROZEN';
-  // A closed ledger account is frozen too; only the status distinguishes the two.
+  // A closed ledger account is frozen too. Only the status distinguishes the two.
   if (isFrozen) requireInternalAccount(ctx, account);
   await postAndNotify(ctx, () => creditAndHold(ctx, row, account.id, isFrozen));
 }
@@ -71,7 +71,7 @@ export async function hold(ctx: Ctx, row: IncomingRow, account: InternalAccountR
 /**
  * Repays a shortfall from funds that became available. Without a shortfall the row of the account is not
  * required unchanged: concurrent deposits to a busy account would conflict. A shortfall that arises
- * concurrently is repaid by the next credit; until then the account cannot pay.
+ * concurrently is repaid by the next credit. Until then the account cannot pay.
  */
 export async function repayFrom(
   ctx: Ctx,

@@ -1,6 +1,6 @@
 // The jobs of incoming payments. They call external systems before they stage changes, and apply
 // results by the same steps as an operator's. An approval request is sent once. If the process
-// stops before the response, it is sent once more with the same event; then the payment is
+// stops before the response, it is sent once more with the same event. Then the payment is
 // rejected, which is safe because no funds were collected.
 
 import type { Connectors, Progress } from '../../../connectors/ports/index.ts';
@@ -84,7 +84,7 @@ const cancelDebitJob = (connectors: ConnectorsOf): JobHandler =>
         void rejectCancel(ctx, await readCurrent(ctx, row.id, asIncoming));
       if (!rail?.cancel || !(isUnsent(row) || isInTransit(row))) return { caller, stage: reject };
       if (isUnsent(row)) {
-        // Another worker may be sending the debit; the cancellation must follow.
+        // Another worker may be sending the debit. The cancellation must follow.
         return { caller, stage: async (ctx) => postpone(ctx, CANCEL_DEBIT, job) };
       }
       const response = await rail.cancel(await debitOf(runtime, row), now);

@@ -28,7 +28,7 @@ interface PendingItem extends Decision {
 }
 
 interface IncomingParts {
-  /** The decision on a pending agent action about the transaction; undefined if there is none. */
+  /** The decision on a pending agent action about the transaction, or undefined if there is none. */
   pendingAction(ctx: Ctx, row: PaymentRow): Promise<Decision | undefined>;
 }
 

@@ -1,5 +1,5 @@
-// The ledger postings of incoming payments. Funds arrive from rail in transit and are credited to an account;
-// funds under review are credited and held, so they are in the total and not in the available balance. Funds
+// The ledger postings of incoming payments. Funds arrive from rail in transit and are credited to an account.
+// Funds under review are credited and held, so they are in the total and not in the available balance. Funds
 // that are returned or forwarded pass through `inbound`.
 
 import { type SystemAccount, systemAccount } from '../../../ledger/chart.ts';

@@ -204,7 +204,7 @@ export const isUma = (row: IncomingRow): boolean => row.source?.sourceType === '
 export const isAwaitingApproval = (row: IncomingRow): boolean =>
   isUma(row) && row.status === 'PENDING';
 
-/** Applies the platform's approval; `info` is its information about its customer. */
+/** Applies the platform's approval. `info` is its information about its customer. */
 export function approveUma(ctx: Ctx, row: IncomingRow, info: Info): IncomingRow {
   if (!isAwaitingApproval(row)) return row;
   const status = transactionFeature.states.incoming.next(row.status, 'accept');

@@ -1,5 +1,5 @@
 // Instructions to rails and UMA providers, one for each external transfer of a transaction. Each has its
-// own id and the time it was first sent; both are the same at every attempt, so that the receiver can
+// own id and the time it was first sent. Both are the same at every attempt, so that the receiver can
 // detect duplicates.
 
 import { debitRailOf } from '../../../catalog/accounts/account-info.ts';

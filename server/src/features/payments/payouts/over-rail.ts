@@ -25,7 +25,7 @@ export interface RailTransfer<R extends TransactionRow> {
   instructionOf(runtime: Runtime, row: R): Promise<RailInstruction>;
   /** Applies the status to the transaction. */
   apply(ctx: Ctx, row: R, progress: Progress): Promise<void> | void;
-  /** Whether the action is still needed; a result may have been recorded before the job runs. */
+  /** Whether the action is still needed. A result may have been recorded before the job runs. */
   isDue(row: R, action: RailAction): boolean;
 }
 

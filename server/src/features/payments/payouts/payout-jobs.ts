@@ -230,7 +230,7 @@ export function payoutJobs(connectors: ConnectorsOf): JobHandler[] {
       return { caller, stage };
     }
     if (await hasJobFor(runtime.db, SEND_PAYOUT, row.id)) {
-      // Another worker may be sending the payout; the cancellation must follow.
+      // Another worker may be sending the payout. The cancellation must follow.
       return { caller, stage: async (ctx) => postpone(ctx, CANCEL_PAYOUT, job) };
     }
     const response = await rail.cancel(await payoutOf(runtime, row), now);

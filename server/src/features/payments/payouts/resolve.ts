@@ -1,5 +1,5 @@
 // Decisions on funds in suspense. Funds are returned to the destination of their refund: an internal
-// balance, or rail in transit after a manual transfer; the failed refund is then COMPLETED. A shortfall in
+// balance, or rail in transit after a manual transfer. The failed refund is then COMPLETED. A shortfall in
 // suspense, caused by the return of a debit without an account to debit, is settled with funds that were
 // received for it. A decision is applied once, as it removes the suspense item.
 
@@ -133,7 +133,7 @@ export async function returnSuspenseFunds(
   if (account && input.reference !== undefined) {
     throw new Fault(
       'CONFLICT',
-      `The funds return to ${account.id}. Do not send them manually; omit --reference.`,
+      `The funds return to ${account.id}. Do not send them manually. Omit --reference.`,
     );
   }
   if (!account && input.reference === undefined) throw referenceRequired();

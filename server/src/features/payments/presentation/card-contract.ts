@@ -70,7 +70,7 @@ export const CardTransaction = named(
           'AUTHORIZED: authorized and not cleared. PARTIALLY_SETTLED: cleared in part. ' +
           'SETTLED: cleared, or the remaining authorization was released. REFUNDED: ' +
           'merchants refunded the full settled amount. EXCEPTION: the network settled ' +
-          'an amount that could not be debited; the operator resolves it.',
+          'an amount that could not be debited. The operator resolves it.',
       }),
       direction: oneOf(['CREDIT', 'DEBIT'], {
         description: 'DEBIT: a purchase. CREDIT: a merchant credit.',

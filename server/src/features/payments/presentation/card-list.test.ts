@@ -1,5 +1,5 @@
 // Card payments among the transactions: the platform and the agent of the customer list and filter them like
-// all others; they are read-only.
+// all others. They are read-only.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { agentFixture } from '../../../../test/kit/agents/agents.ts';
 import { ok } from '../../../../test/kit/app/fixtures.ts';

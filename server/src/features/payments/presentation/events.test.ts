@@ -126,7 +126,7 @@ describe('payout', () => {
     }
     const updateTimes = payments.map((each) => each.data.updatedAt);
     expect(updateTimes).toEqual([...updateTimes].sort());
-    // The data of an event is the resource; the last event is its current state.
+    // The data of an event is the resource. The last event is its current state.
     expect(payments.at(-1)?.data).toEqual(last);
     expect(new Set(events.map((each) => each.platformId))).toEqual(new Set([options.as.id]));
   });

@@ -27,7 +27,7 @@ const app = testApp();
 let shownTransactions: TransactionView[];
 const ids: Record<string, string> = {};
 
-/** Two customers, one of whom pays the other; banks that accept, reject and delay payouts. */
+/** Two customers, one of whom pays the other. Banks that accept, reject and delay payouts. */
 async function populate(): Promise<void> {
   const ada = await createCustomer(app, {}, { platformCustomerId: 'ada' });
   const bob = await createCustomer(app, {}, { platformCustomerId: 'bob' });

@@ -43,7 +43,7 @@ export async function anyTransactionOf(ctx: Ctx, id: string): Promise<Transactio
   return row;
 }
 
-/** Id of the transaction with this payment or refund reference; empty if there is none. */
+/** Id of the transaction with this payment or refund reference. Empty if there is none. */
 async function idOfReference(ctx: Ctx, reference: string): Promise<string> {
   const id = transactionIdOfReference(reference);
   const row = id === undefined ? undefined : await readTransaction(ctx, id);

@@ -1,5 +1,5 @@
 // The API view of a card payment. Sums of clearings, refunds and funding debits are calculated from its
-// facts, in the currency of the card; a sum without items is omitted. Pure.
+// facts, in the currency of the card. A sum without items is omitted. Pure.
 
 import type { Static } from '@sinclair/typebox';
 import { currencyView } from '../../../catalog/currencies/currencies.ts';
@@ -23,7 +23,7 @@ const summarizeAmounts = (amounts: readonly bigint[]) => ({
   totalAmount: Number(sumOf(amounts)),
 });
 
-/** Completed and pending debits; failed debits are excluded. */
+/** Completed and pending debits. Failed debits are excluded. */
 function fundingDebitSummary({ fundingDebits }: CardFacts) {
   const countedFundingDebits = fundingDebits.filter(({ status }) => status !== 'FAILED');
   const pendingCount = fundingDebits.filter(({ status }) => status === 'PENDING').length;

@@ -25,7 +25,7 @@ function factsOfBeneficiary(beneficiary: Fields): Facts {
   };
 }
 
-/** The facts that the platform requires; null if there are none. */
+/** The facts that the platform requires, or null if there are none. */
 function requiredFacts(platform: PlatformRow, currency: string, facts: Facts): Fields | null {
   const setting = platform.currencies.find((each) => each.currencyCode === currency);
   const information = (setting?.requiredCounterpartyFields ?? []).flatMap(({ name }) => {
@@ -35,7 +35,7 @@ function requiredFacts(platform: PlatformRow, currency: string, facts: Facts): F
   return information.length ? Object.fromEntries(information) : null;
 }
 
-/** Information about the owner of an internal account; null for the platform. */
+/** Information about the owner of an internal account, or null for the platform. */
 export const ownerInformation = (
   vault: Vault,
   platform: PlatformRow,
@@ -48,7 +48,7 @@ export const ownerInformation = (
     owner ? factsOfCustomer(vault, owner) : { FULL_NAME: platform.name, USER_TYPE: 'BUSINESS' },
   );
 
-/** Information about the payee; null for the sender's own accounts and for receivers at a UMA provider. */
+/** Information about the payee, or null for the sender's own accounts and for receivers at a UMA provider. */
 export function payeeInformation(
   vault: Vault,
   platform: PlatformRow,

@@ -57,7 +57,7 @@ const UNVERIFIED_STATUSES: readonly string[] = ['PENDING_OWNERSHIP_VERIFICATION'
 
 /**
  * Whether this amount requires a proof of ownership of the destination wallet. It is converted at the current
- * rate; without a rate a proof is required.
+ * rate. Without a rate a proof is required.
  */
 export async function needsProof(
   { account }: Payee & { kind: 'external' },
@@ -84,7 +84,7 @@ export function checkReceiver(
   if (status === 'ACTIVE') return;
   checkValidated(account);
   if (!UNVERIFIED_STATUSES.includes(status)) {
-    throw new Fault('INVALID_RECEIVER', `The destination account is ${status}; it must be ACTIVE.`);
+    throw new Fault('INVALID_RECEIVER', `The destination account is ${status}. It must be ACTIVE.`);
   }
   if (!proofNeeded) return;
   throw new Fault(

@@ -22,7 +22,7 @@ import type { Offer, PayeeDiscoveryRow } from '../../payees/receivers/index.ts';
 import type { PlatformRow } from '../../tenancy/platform/index.ts';
 import { type Wallet, walletOf } from '../../wallets/index.ts';
 
-/** `customer` is the customer on whose behalf the payment is made; null for the platform. */
+/** `customer` is the customer on whose behalf the payment is made, or null for the platform. */
 export type Payer = { currency: string; customer: CustomerRow | null } & (
   | { kind: 'internal'; account: InternalAccountRow; wallet?: Wallet | undefined }
   /** A rail debits the account. */
@@ -43,7 +43,7 @@ export type Payee = { currency: string } & (
   | {
       kind: 'external';
       account: ExternalAccountRow;
-      /** Rails that can be used; empty for wallets. */
+      /** Rails that can be used. Empty for wallets. */
       rails: readonly PaymentRail[];
       /** AUTO: the service selects the rail. Null for wallets. */
       railMode: 'AUTO' | 'MANUAL' | null;
@@ -135,7 +135,7 @@ async function findPayingWallet(
   account: InternalAccountRow,
 ): Promise<Wallet | undefined> {
   if (account.type !== 'EMBEDDED_WALLET' || account.status === 'CLOSED') return undefined;
-  // A deleted customer has no wallet; the error is the same as for other accounts.
+  // A deleted customer has no wallet. The error is the same as for other accounts.
   await requireActiveOwner(ctx, account);
   return walletOf(ctx, account.id, 'source.accountId');
 }

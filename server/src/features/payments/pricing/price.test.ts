@@ -113,7 +113,7 @@ describe('priceOf', () => {
     const platform = { fixed: 20n, variableBps: 0 };
     const terms = { rate: { num: 92n, den: 100n }, service, platform };
     const price = priceOf({ ...terms, lock: 'RECEIVING', amount: 92_00n });
-    // 92.00 at 0.92 is 100.00; by 0.99 that is 101.0101…; 0.50 on top.
+    // 92.00 at 0.92 is 100.00. By 0.99 that is 101.0101…. 0.50 on top.
     expect(price).toMatchObject({ sending: 101_52n, serviceFee: 131n, platformFee: 20n });
   });
 

@@ -1,4 +1,4 @@
-// The price of a payment in integers. Fees are deducted from the sending amount; the remainder is
+// The price of a payment in integers. Fees are deducted from the sending amount. The remainder is
 // converted. Each variable fee is rounded half up, the receiving amount down if the sending side is fixed,
 // the sending amount up if the receiving side is fixed. The FX position absorbs rounding differences.
 import { calculateFees, type FeeSchedule } from '../../../catalog/currencies/fees.ts';
@@ -48,7 +48,7 @@ function subtractFees(sending: Money, { service, platform }: Terms) {
 }
 
 /**
- * The sending amount, including fees, for a fixed receiving amount; undefined if the fee rates reach 100 %.
+ * The sending amount, including fees, for a fixed receiving amount, or undefined if the fee rates reach 100 %.
  */
 function sendingAmountFor({ amount, rate, service, platform }: Terms): Money | undefined {
   const remainingBps = BPS - BigInt(service.variableBps) - BigInt(platform.variableBps);

@@ -19,7 +19,7 @@ import { exchangeRate, type Price, priceOf, type Terms } from './price.ts';
 interface Request {
   lockedCurrencySide: Terms['lock'];
   lockedCurrencyAmount: number;
-  /** Replaces the configured platform fees; zero waives them. */
+  /** Replaces the configured platform fees. Zero waives them. */
   platformFeeOverride?:
     | {
         platformFixedFee: { amount: number; currency: string };
@@ -64,7 +64,7 @@ const exchangedOf = ({ lock, amount, service, platform }: Omit<Terms, 'rate'>): 
     : amount.amount;
 
 /**
- * A rate that a provider holds for the payment. Null if no provider offers a rate or responds; then
+ * A rate that a provider holds for the payment. Null if no provider offers a rate or responds. Then
  * the mid rates apply.
  */
 async function firmQuoteOf(
@@ -137,7 +137,7 @@ export interface PaymentPrice {
   /** Null without a conversion and without fees. */
   rateDetails: RateDetails | null;
   feeAccount: string | null;
-  /** The held rate; null if the rate is a mid rate. */
+  /** The held rate, or null if the rate is a mid rate. */
   firm: FirmQuote | null;
 }
 
@@ -192,7 +192,7 @@ export async function priceRequest(
   return priceTerms(ctx, { ...terms, rate }, firm);
 }
 
-/** Prices a same-currency transfer. It has no platform fee; other fees are deducted from the amount. */
+/** Prices a same-currency transfer. It has no platform fee. Other fees are deducted from the amount. */
 export async function priceTransfer(
   ctx: Ctx,
   connectors: Connectors,

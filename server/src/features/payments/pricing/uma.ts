@@ -42,7 +42,7 @@ async function requireDiscovery(
     throw invalidField(field, 'must have the form $name@example.com', 'INVALID_UMA_ADDRESS');
   }
   if (lookupId === undefined) {
-    const reason = 'is required for a UMA address; call lookupUma first';
+    const reason = 'is required for a UMA address. Call lookupUma first';
     throw invalidField('lookupId', reason, 'MISSING_REQUIRED_UMA_PARAMETERS');
   }
   const discovery = await payeeDiscoveryOf(ctx, lookupId);

@@ -1,4 +1,4 @@
-// Functions of the cards feature that card messages of providers need; cards are a later feature.
+// Functions of the cards feature that card messages of providers need. Cards are a later feature.
 // Each message is applied in one change set, together with what the caller stages.
 
 import type { CardDecision, CardMerchant, CardRequest } from '../../../connectors/ports/cards.ts';
@@ -40,7 +40,7 @@ export interface CardOutcome extends CardSubject {
  * message contradicts the recorded state.
  */
 export interface CardNetwork {
-  /** Decides about a request; a repetition returns the recorded decision. */
+  /** Decides about a request. A repetition returns the recorded decision. */
   decide(
     request: CardRequest,
     deadline: Time,

@@ -11,7 +11,7 @@ type DepositReporter = Parameters<typeof providerReports.depositOf>[1];
 type DepositMessage = Extract<Message, { type: 'deposit.received' }>;
 type DepositReturnMessage = Extract<Message, { type: 'deposit.returned' }>;
 
-/** The problem of a conflict; any other error is thrown. */
+/** The problem of a conflict. Any other error is thrown. */
 function conflictOf(error: unknown): { problem: string } {
   if (error instanceof Fault && error.code === 'CONFLICT') return { problem: error.message };
   throw error;

@@ -1,5 +1,5 @@
 // Receives a message of a provider: verifies its signature, applies it once, and stores it with its
-// result. A message that is malformed or contradicts the recorded state is not applied; it is stored
+// result. A message that is malformed or contradicts the recorded state is not applied. It is stored
 // encrypted for operators.
 
 import { createHash } from 'node:crypto';
@@ -42,9 +42,9 @@ import { applyTransferMessage, type Outcome } from './transfers.ts';
 export interface ReceiverParts extends CardMessageParts {
   directory: ProviderDirectory;
   protocol: Pick<ProviderProtocol, 'progressOf' | 'recallProgressOf' | 'verdictOf' | 'rateProblem'>;
-  /** Applies the state of a mint or burn; stablecoins are a later feature. */
+  /** Applies the state of a mint or burn. Stablecoins are a later feature. */
   stablecoinOrders(providerId: string, message: StablecoinMessage): Promise<Outcome>;
-  /** Stores a page of a statement; reconciliation is a later feature. */
+  /** Stores a page of a statement. Reconciliation is a later feature. */
   statements(providerId: string, page: StatementPage): Promise<Pick<Outcome, 'result' | 'problem'>>;
   /** Logs a problem for operators, without personal data. */
   note(problem: string): void;
@@ -308,7 +308,7 @@ async function receiveAgain(
 
 /**
  * Applies the message of an authenticated provider. Throws INVALID_INPUT with every invalid field, and
- * CONFLICT for a message that contradicts the recorded state; both are final. After any other error the
+ * CONFLICT for a message that contradicts the recorded state. Both are final. After any other error the
  * provider sends the message again.
  */
 export async function receiveMessage(

@@ -17,7 +17,7 @@ export const providerMessages = table(
     digest: col.text,
     result: col.enum<StoredResult>(),
     problem: col.text.null,
-    /** Body of a rejected or contradictory message, encrypted; otherwise null. */
+    /** Body of a rejected or contradictory message, encrypted. Otherwise null. */
     body: col.text.null,
     created_at: col.time,
   },

@@ -1,5 +1,5 @@
 // Applies a transfer state that a provider reports, by the same steps as a polled state or an operator's
-// result. A state that is already recorded has no effect; a contradictory state is not applied.
+// result. A state that is already recorded has no effect. A contradictory state is not applied.
 
 import type { Progress } from '../../../connectors/ports/index.ts';
 import type { ReportResult } from '../../../connectors/ports/providers/port.ts';
@@ -58,7 +58,7 @@ function effectOf(row: TransactionRow, kind: WaitKind, { state }: Progress): Out
   }
 }
 
-/** Error if the amount or currency of a message differs from the transfer; otherwise undefined. */
+/** Error if the amount or currency of a message differs from the transfer. Otherwise undefined. */
 function amountProblem({ amount, currency }: TransferMessage, expected: Money) {
   const isSame =
     (amount === undefined || BigInt(amount) === expected.amount) &&

@@ -110,7 +110,7 @@ const QuoteDestination = named(
             paymentRail: Type.Optional(
               withDescription(
                 PaymentRail,
-                'Rail to use; one of the `paymentRails` of the account. Default: the service ' +
+                'Rail to use. One of the `paymentRails` of the account. Default: the service ' +
                   'selects the rail.',
               ),
             ),
@@ -128,7 +128,7 @@ const QuoteDestination = named(
             currency: Type.Optional(
               Type.String({
                 description:
-                  'Receiving currency; one of the `supportedCurrencies` of the lookup. Default: ' +
+                  'Receiving currency. One of the `supportedCurrencies` of the lookup. Default: ' +
                   'the first of them.',
               }),
             ),
@@ -158,7 +158,7 @@ const PlatformFeeOverride = named(
     {
       description:
         'Platform fees of this payment. They replace the fees in the platform ' +
-        'configuration; zero waives them. Applies only to payments from USD.',
+        'configuration. Zero waives them. Applies only to payments from USD.',
     },
   ),
 );
@@ -257,7 +257,7 @@ export const Quote = named(
         description:
           'PENDING: waiting for execution or funding. PENDING_AUTHORIZATION: waiting ' +
           'for strong customer authentication. PROCESSING: the payment is in progress. ' +
-          'COMPLETED: the payment has completed; a later return by the receiving bank ' +
+          'COMPLETED: the payment has completed. A later return by the receiving bank ' +
           'changes only the transaction. FAILED: the payment has failed. EXPIRED: not ' +
           'executed or funded before `expiresAt`.',
       }),
@@ -363,9 +363,9 @@ export const createQuote = operation({
     'Prices a payment and guarantees the rate and fees until `expiresAt`. No ' +
     'funds are held and the balance is not checked until execution. Continue with ' +
     '`executeQuote`, or send the funds by the `paymentInstructions` for a ' +
-    'REALTIME_FUNDING source; with `immediatelyExecute` the payment starts in ' +
+    'REALTIME_FUNDING source. With `immediatelyExecute` the payment starts in ' +
     'this request. Returns 202 without payment instructions if the customer must ' +
-    'authorize a REALTIME_FUNDING quote first; continue with `authorizeQuote`.',
+    'authorize a REALTIME_FUNDING quote first. Continue with `authorizeQuote`.',
   permission: 'TRANSACT',
   body: QuoteRequest,
   bodyRules: partyErrors,
@@ -446,11 +446,11 @@ export const executeQuote = operation({
   summary: 'Execute a quote',
   description:
     'Debits the source and starts the payment. The quote must be PENDING and not ' +
-    'expired; it executes once, and it cannot be used for a REALTIME_FUNDING ' +
+    'expired. It executes once, and it cannot be used for a REALTIME_FUNDING ' +
     'source. For an embedded wallet, send the signature over the `payloadToSign` ' +
-    'of the quote; without a signature the request returns 202 with the payload. ' +
+    'of the quote. Without a signature the request returns 202 with the payload. ' +
     'Where strong customer authentication applies, the quote becomes ' +
-    'PENDING_AUTHORIZATION and no funds are held; continue with `authorizeQuote`.',
+    'PENDING_AUTHORIZATION and no funds are held. Continue with `authorizeQuote`.',
   permission: 'TRANSACT',
   signedRetry: true,
   params,

@@ -95,7 +95,7 @@ describe('quote expiry sweep', () => {
         { transactionId: broken.transactionId },
       ]);
 
-      // The job is not queued again; a sweep after a restart creates no second job.
+      // The job is not queued again. A sweep after a restart creates no second job.
       expect(await sweep.run(app.runtime)).toBe(0);
       expect(await expirySweep(log).run(app.runtime)).toBe(1);
       expect(await expiryJobs()).toHaveLength(1);

@@ -29,7 +29,7 @@ const withoutMerchant = (column: string) => `case when json_typeof(${column}) = 
 const ownId = (column: string) =>
   `case when ${column} ~ '^(Internal|External)Account:' then ${column} end`;
 
-// $1: customer; $2: tombstone; $3, $4: position after which to continue.
+// $1: customer. $2: tombstone. $3, $4: position after which to continue.
 const PAYMENTS = `with batch as (
     select id, quote_id, created_at from transactions
     where customer_id = $1 and (created_at, id) > ($3::timestamptz, $4::text)

@@ -78,7 +78,7 @@ export async function quoteView(
 }
 
 /**
- * Verifies the signature of the wallet holder; `signed` is false if the source is not an embedded
+ * Verifies the signature of the wallet holder. `signed` is false if the source is not an embedded
  * wallet. Otherwise returns the response: the challenge (202), or a rejection that counts as a
  * failed attempt.
  */
@@ -124,7 +124,7 @@ export async function startQuote(
   return requestAuthorization(ctx, parts, { quote, payment, authorizer, factor, steps });
 }
 
-/** Requests authorization of a REALTIME_FUNDING payment; its instructions are withheld until then. */
+/** Requests authorization of a REALTIME_FUNDING payment. Its instructions are withheld until then. */
 async function authorizeBeforeFunding(
   ctx: Ctx,
   parts: ScaParts,

@@ -1,5 +1,5 @@
 // Payments from an embedded wallet: exact to the micro-unit for every kind of destination, refunded
-// to the wallet after a failure; and payments on a production platform, which has its own error
+// to the wallet after a failure, and payments on a production platform, which has its own error
 // codes.
 import { describe, expect, it } from 'vitest';
 import {

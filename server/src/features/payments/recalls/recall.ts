@@ -82,7 +82,7 @@ export async function requestRecall(
 
 const STATE = { accepted: 'ACCEPTED', rejected: 'REJECTED' } as const;
 
-/** Stages a decision; the first one is final. */
+/** Stages a decision. The first one is final. */
 function applyRecall(ctx: Ctx, row: RecallRow, progress: RecallProgress): ReportResult {
   if (progress.state === 'requested') return 'IGNORED';
   const state = STATE[progress.state];

@@ -17,14 +17,14 @@ export interface Legs {
   /** From the FX position to rail in transit or the receiving account. */
   destination: Leg[];
   /**
-   * From rail in transit to external settlement, when the rail has confirmed; empty for internal payments.
+   * From rail in transit to external settlement, when the rail has confirmed. Empty for internal payments.
    */
   settle: Leg[];
 }
 
 interface PaidAmounts {
   source: string;
-  /** Receiving internal account; null for payments over a rail. */
+  /** Receiving internal account, or null for payments over a rail. */
   internal: string | null;
   sent: Money;
   received: Money;

@@ -1,5 +1,5 @@
 // Refunds of payments: to the source account, to the external payer, or to suspense if the funds cannot be
-// returned automatically. A refund reverses the legs of the payment, last first; external funds are then
+// returned automatically. A refund reverses the legs of the payment, last first. External funds are then
 // returned in one more posting.
 
 import { Type } from '@sinclair/typebox';
@@ -44,7 +44,7 @@ export const PaymentInput = Type.Object({ transactionId: Type.String() });
 
 export const CancelInput = Type.Object({
   ...PaymentInput.properties,
-  /** Next retry delay; absent at first. */
+  /** Next retry delay. Absent at first. */
   waitMs: Type.Optional(Type.Number()),
 });
 
@@ -127,7 +127,7 @@ export async function findRefundBalance(
 }
 
 /**
- * Statuses in which an account receives refunds of its own funds; on a frozen account they are not
+ * Statuses in which an account receives refunds of its own funds. On a frozen account they are not
  * available.
  */
 const REFUND_STATUSES = ['ACTIVE', 'FROZEN'];
@@ -142,7 +142,7 @@ export async function canReceiveRefund(
   return !owner || owner.deleted_at === null;
 }
 
-/** The internal account that receives the refund; undefined if it cannot. */
+/** The internal account that receives the refund, or undefined if it cannot. */
 async function receiverOf(ctx: Ctx, row: OutgoingRow): Promise<InternalAccountRow | undefined> {
   const account = isExternallyFunded(row)
     ? await findRefundBalance(ctx.db, row)

@@ -1,5 +1,5 @@
 // Results that are awaited from manual rails: the operator's queue. A row is written by the step that submits
-// a transfer and removed by the step that applies its result; rails that are polled by jobs have no rows. A
+// a transfer and removed by the step that applies its result. Rails that are polled by jobs have no rows. A
 // query by status would need an index on columns of `transactions` that change with every step. A row can
 // remain after its payment is final, so lists of the queue check the payment too.
 
@@ -91,7 +91,7 @@ export async function railResultsOf(
   db: Pick<Database, 'query'>,
   transactionId: string,
 ): Promise<Omit<RowOf<typeof railResults>, 'id' | 'transaction_id'>[]> {
-  // Ids begin with the transaction; `0` is the character after the slash.
+  // Ids begin with the transaction. `0` is the character after the slash.
   const range = [`${transactionId}/`, `${transactionId}0`];
   return db.query(RESULTS, range);
 }

@@ -28,7 +28,7 @@ export interface OperatorInput {
   reason?: string | undefined;
 }
 
-/** Suspense balance of each transaction; negative for a shortfall. */
+/** Suspense balance of each transaction. Negative for a shortfall. */
 export const readSuspenseAmounts = (
   db: Ctx['db'],
   ids: readonly string[],

@@ -1,5 +1,5 @@
 // The lifecycles of outgoing payments, incoming payments and refunds, as tables. A completed payment can
-// still fail if the receiving bank returns it; a canceled payment completes when its funds are returned.
+// still fail if the receiving bank returns it. A canceled payment completes when its funds are returned.
 import { stateTable } from '../../../kernel/states.ts';
 
 export type OutgoingStatus =

@@ -110,7 +110,7 @@ const columns = {
   funded_amount: col.int8.null.mut,
   /** Time at which the current debit or payout was first sent. */
   sent_at: col.time.null.mut,
-  /** Time at which cancellation was requested; null once the rail has responded. */
+  /** Time at which cancellation was requested, or null once the rail has responded. */
   cancel_requested_at: col.time.null.mut,
   /** Whether the amount requires a proof of ownership of the destination wallet. */
   needs_proof: col.bool.null,
@@ -122,7 +122,7 @@ const columns = {
   /** Blockchain transactions of the incoming and the outgoing transfer. */
   source_chain: col.json<OnChain>().null.mut,
   destination_chain: col.json<OnChain>().null.mut,
-  // Null except for card payments; see `card-payments/facts.ts`.
+  // Null except for card payments. See `card-payments/facts.ts`.
   card: col.json<CardDetails>().null,
   card_authorized: col.int8.null.mut,
   card_closed: col.bool.null.mut,
@@ -216,7 +216,7 @@ export const transactions = table('transactions', columns, {
   ],
 });
 
-/** Reads by id; concurrent reads are batched. */
+/** Reads by id. Concurrent reads are batched. */
 export const readTransaction = (reader: Reader, id: string): Promise<TransactionRow | undefined> =>
   reader.read(transactions, id);
 

@@ -30,7 +30,7 @@ export const createTransferOut = operation({
   description:
     'Pays from an internal account to an external account of the same currency ' +
     'and owner. The funds are held immediately and the transaction is returned as ' +
-    'PENDING; follow it with `getTransactionById`. The network fee of a payment ' +
+    'PENDING. Follow it with `getTransactionById`. The network fee of a payment ' +
     'to a wallet is deducted from the amount. Deprecated: use `createQuote`.',
   permission: 'TRANSACT',
   deprecated: true,
@@ -47,7 +47,7 @@ export const createTransferOut = operation({
               paymentRail: Type.Optional(
                 withDescription(
                   PaymentRail,
-                  'Rail to use; one of the `paymentRails` of the account. Default: the service ' +
+                  'Rail to use. One of the `paymentRails` of the account. Default: the service ' +
                     'selects the rail.',
                 ),
               ),

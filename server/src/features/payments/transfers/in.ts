@@ -28,7 +28,7 @@ export const createTransferIn = operation({
   description:
     'Debits an external account and credits an internal account of the same ' +
     'currency and owner. The external account must support debits (USD_ACCOUNT ' +
-    'over ACH); for others, pay in with the `fundingPaymentInstructions` of the ' +
+    'over ACH). For others, pay in with the `fundingPaymentInstructions` of the ' +
     'internal account. The transaction is returned as PENDING and the balance is ' +
     'credited when the debit settles. Deprecated: use `createQuote`.',
   permission: 'TRANSACT',

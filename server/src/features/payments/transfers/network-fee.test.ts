@@ -116,7 +116,7 @@ describe('network fee', () => {
   it('is converted to the sending currency, in addition to the exchange fee', async () => {
     const { id: from } = await accountOf('USD');
     const ethereum = await walletOf('ETHEREUM_WALLET', 'USDC', { address: `0x${'d'.repeat(40)}` });
-    // 113.75 cents, rounded up; 0.1 % of 98.86 dollars is 9.886 cents.
+    // 113.75 cents, rounded up. 0.1 % of 98.86 dollars is 9.886 cents.
     expect(ok(await createQuote(from, ethereum, 100_00), 201)).toMatchObject({
       feesIncluded: 124,
       rateDetails: { serviceApiFixedFee: 114, serviceApiVariableFeeAmount: 10 },

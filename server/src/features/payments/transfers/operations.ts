@@ -1,5 +1,5 @@
 // Outgoing same-currency transfers. Parties, transaction and start are the same as for a quote at
-// rate 1. The fee is the network fee of a wallet, deducted from the amount; transfers to bank
+// rate 1. The fee is the network fee of a wallet, deducted from the amount. Transfers to bank
 // accounts have no fee.
 import type { Static } from '@sinclair/typebox';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
@@ -33,7 +33,7 @@ function checkParties(payer: Payer, payee: Payee): void {
   if (!isBalance(account)) {
     throw invalidField(
       'source.accountId',
-      'must not be an embedded wallet; create a quote instead',
+      'must not be an embedded wallet. Create a quote instead',
     );
   }
   if (payee.kind !== 'external') {
@@ -110,7 +110,7 @@ export async function startTransferOut(ctx: Ctx, row: OutgoingRow): Promise<Outg
 export const transferOperations = (parts: TransferParts) => [
   handle(createTransferOut, async (ctx, { body }) => {
     const payment = await stageTransferOut(ctx, parts, body);
-    // The response shows the transfer as accepted; events report its progress.
+    // The response shows the transfer as accepted. Events report its progress.
     const acceptedTransaction = presentTransaction(payment) as Static<typeof TransactionOneOf>;
     await startPayment(ctx, payment);
     return { status: 201, body: acceptedTransaction };

@@ -37,7 +37,7 @@ export const TRANSFER_FIELDS = {
 /** The fields of a new route. */
 export const NEW_ROUTE = {
   environment: Environment,
-  providerId: nullable(text('Name of the selected provider; null for the built-in rail.')),
+  providerId: nullable(text('Name of the selected provider, or null for the built-in rail.')),
   priority: Type.Integer({
     minimum: 1,
     maximum: 10_000,
@@ -48,7 +48,7 @@ export const NEW_ROUTE = {
   platformId: optional(text('Only transfers of this platform.')),
   kind: optional(
     oneOf(PROVIDER_CHOICES.routeKinds, {
-      description: 'Only transfers of this kind, or cards; or a service that the provider offers.',
+      description: 'Only transfers of this kind, or cards, or a service that the provider offers.',
     }),
   ),
   rail: optional({ ...TRANSFER_FIELDS.rail, description: 'Only transfers over this rail.' }),
@@ -61,7 +61,7 @@ export const NEW_ROUTE = {
   maxAmount: optional(
     amount(
       'Largest amount, in minor units. Requires `currency`. For cards: the largest authorization that ' +
-        'the provider may approve if Railhead does not respond; if absent, it must decline.',
+        'the provider may approve if Railhead does not respond. If absent, it must decline.',
     ),
   ),
   costFixed: optional(

@@ -31,7 +31,7 @@ type AutoPause = NonNullable<ProviderTerms['autoPause']>;
 
 const percentOf = (value: number | null) => `${Math.round((value ?? 0) * 1_000) / 10} %`;
 
-/** Returns the reason to pause a provider; undefined if there is none. */
+/** Returns the reason to pause a provider, or undefined if there is none. */
 function pauseReason(
   { minimum, errorPercent, returnPercent, windowMinutes }: AutoPause,
   { calls, errorRate, settled, returned, returnRate }: HealthWindow,

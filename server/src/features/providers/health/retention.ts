@@ -1,4 +1,4 @@
-// Retention of counts. The longest health window is a day, and daily limits need the current day only; older
+// Retention of counts. The longest health window is a day, and daily limits need the current day only. Older
 // rows are retained for investigations.
 import { retentionSweep } from '../../../runtime/db/retention.ts';
 

@@ -1,5 +1,5 @@
 // Counts the transfers and cards that were assigned to providers, and their results. The rates of
-// `metrics.ts` are computed from the rows that all processes share; these counters need no query and
+// `metrics.ts` are computed from the rows that all processes share. These counters need no query and
 // can be summed over any period.
 import type { ChangeSet, Row } from '../../../runtime/committer/change-set.ts';
 import type { Metrics } from '../../../runtime/observability/metrics.ts';

@@ -41,7 +41,7 @@ interface ResultCount {
   count: number;
 }
 
-/** Rates are between 0 and 1, with four decimals; null without calls or results in the window. */
+/** Rates are between 0 and 1, with four decimals, or null without calls or results in the window. */
 export interface HealthWindow {
   minutes: number;
   calls: number;
@@ -88,7 +88,7 @@ function windowOf(
 export type HealthByProvider = ReadonlyMap<string, readonly HealthWindow[]>;
 
 /**
- * Returns the windows of each provider, shortest first. A window contains whole minutes; calls and
+ * Returns the windows of each provider, shortest first. A window contains whole minutes. Calls and
  * results before `since` are excluded.
  */
 export async function readHealth(

@@ -1,4 +1,4 @@
-// The stablecoin provider of an environment. A new account gets the provider of the route; every later call
+// The stablecoin provider of an environment. A new account gets the provider of the route. Every later call
 // about the account goes to the same provider, which stores its tokens and orders.
 
 import type { MintPort } from '../../../connectors/ports/stablecoins.ts';

@@ -1,5 +1,5 @@
 // Services of providers, such as e-mail and exchange rates. In each environment the first route of a service
-// selects its provider; without a route the built-in connector provides the service.
+// selects its provider. Without a route the built-in connector provides the service.
 
 import type { Connectors, FundingPort, IdentityPort } from '../../../connectors/ports/index.ts';
 import type { Service } from '../../../connectors/ports/providers/services.ts';
@@ -10,7 +10,7 @@ import { routedFirmQuotes } from './firm-quotes.ts';
 import { routedMint } from './mint.ts';
 import { providerOfService } from './select.ts';
 
-/** A paused provider receives no new verifications; pending ones continue. */
+/** A paused provider receives no new verifications. Pending ones continue. */
 function identityOf(providerOf: (includesPaused?: boolean) => Provider | undefined) {
   const port = providerOf(true)?.port.identity;
   if (!port) return undefined;

@@ -1,7 +1,7 @@
 // Builds the world `business` through the operations of the API. The clock of the platform starts
 // 60 days ago and advances to the present with the payments, so all resources have realistic times.
 // Payments of different customers within a few hours are executed concurrently, within one minute
-// of the clock; the jobs that they stage run when the clock advances.
+// of the clock. The jobs that they stage run when the clock advances.
 import type { Caller } from '../../../kernel/caller.ts';
 import type { Time } from '../../../kernel/effects.ts';
 import { Fault, isTransient } from '../../../kernel/fault.ts';
@@ -29,7 +29,7 @@ export interface BusinessInput {
   payments: number;
 }
 
-/** Maximum actions per batch; larger batches are not faster. */
+/** Maximum actions per batch. Larger batches are not faster. */
 const MAX_BATCH_SIZE = 40;
 /**
  * A batch is shorter than the delay before any action that depends on the jobs of an earlier
@@ -95,7 +95,7 @@ async function run(build: Build, runtime: Runtime, step: PlannedStep): Promise<u
   return parts.perform(runtime, caller, operation, { params, query, body });
 }
 
-/** Runs the steps of an action; a rejection that the plan permits stops the action. */
+/** Runs the steps of an action. A rejection that the plan permits stops the action. */
 async function perform(build: Build, { at, steps }: Action): Promise<void> {
   for (const [index, step] of steps.entries()) {
     const runtime = runtimeAt(build.runtime, at + index * STEP_MS);

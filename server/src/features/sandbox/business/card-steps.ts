@@ -19,7 +19,7 @@ const MERCHANTS = [
   ['CLOUD NINE HOSTING', '4816'],
 ] as const;
 
-/** The card of a customer; its ID ends with digits that select no outcome. */
+/** The card of a customer. Its ID ends with digits that select no outcome. */
 export const newCard = (key: string, account: string): PlannedStep => ({
   name: `${key}-card`,
   operationId: 'createCard',

@@ -371,7 +371,7 @@ function webhooks({ until }: Extras): Action {
   return { at: until - 30 * MINUTE, owner: 'webhooks', steps };
 }
 
-/** All extras; times before the start are omitted. */
+/** All extras. Times before the start are omitted. */
 export function extrasOf(input: Extras, random: SeededRandom): Action[] {
   const { until } = input;
   return [

@@ -111,7 +111,7 @@ export function payeeIn(
   };
 }
 
-/** Rails among which the payer selects; otherwise the server does. */
+/** Rails among which the payer selects. Otherwise the server does. */
 export const RAILS: Readonly<Partial<Record<PayoutCurrency, readonly string[]>>> = {
   USD: ['ACH', 'ACH', 'ACH', 'WIRE', 'RTP', 'FEDNOW'],
   EUR: ['SEPA', 'SEPA_INSTANT'],

@@ -198,7 +198,7 @@ function countryAt(random: SeededRandom): Country {
   return countryOf('US');
 }
 
-/** The customers in the order in which they join; about a fifth are businesses. */
+/** The customers in the order in which they join. About a fifth are businesses. */
 export function customersOf(count: number, random: SeededRandom): Customer[] {
   let businessCount = 0;
   return Array.from({ length: count }, (_, index) => {

@@ -44,7 +44,7 @@ const nextName = (holder: Holder, kind: string) => `${kind}${numberOf(holder)}-$
 
 const accountName = ({ customer }: Holder, currency: string) => `${customer.key}-${currency}`;
 
-/** A plausible amount in minor units; small ones are more frequent. */
+/** A plausible amount in minor units. Small ones are more frequent. */
 function amountOf({ customer: { isBusiness }, random }: Holder, currency: string): number {
   const [low, high] = isBusiness ? [300, 14_000] : [25, 1_400];
   const dollars = low * (high / low) ** random.next();

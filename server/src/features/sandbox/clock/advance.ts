@@ -80,7 +80,7 @@ export async function advanceTo(
   let clock = heldClock;
   let renewAt = performance.now() + RENEW_MS;
   let processedCount = 0;
-  /** Whether the endpoint responds; otherwise the regular deliverer sends its deliveries. */
+  /** Whether the endpoint responds. Otherwise the regular deliverer sends its deliveries. */
   let responses = true;
 
   async function moveTo(targetTime: Time): Promise<void> {

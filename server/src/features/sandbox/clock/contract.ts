@@ -81,7 +81,7 @@ export const updateSandboxClock = operation({
             maxLength: 64,
             description:
               'Duration by which to move the clock, as an ISO 8601 duration such as `P2D` or ' +
-              '`PT6M`; at most two years. `PT0S` executes only what is already due.',
+              '`PT6M`. At most two years. `PT0S` executes only what is already due.',
           }),
         ),
         to: Type.Optional(
@@ -98,7 +98,7 @@ export const updateSandboxClock = operation({
           }),
         ),
       },
-      { additionalProperties: false, description: 'A change of the clock; at least one field.' },
+      { additionalProperties: false, description: 'A change of the clock. At least one field.' },
     ),
   ),
   bodyRules: changeErrors,

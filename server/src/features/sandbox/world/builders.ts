@@ -97,7 +97,7 @@ export const paymentOf = (name: string): Step => ({
   params: { transactionId: `$${name}Quote.transactionId` },
 });
 
-/** A new card; its issuer responds later. */
+/** A new card. Its issuer responds later. */
 export const card = (name: string, customer: string, account: string, suffix: string): Step => ({
   name,
   operationId: 'createCard',

@@ -55,7 +55,7 @@ export const resetSandbox = operation({
   summary: 'Remove all data of a sandbox platform',
   description:
     'Removes the customers, accounts, payments, cards, agents, events and all other data of the ' +
-    'sandbox platform, permanently. Its configuration, its tokens and its own accounts remain; ' +
+    'sandbox platform, permanently. Its configuration, its tokens and its own accounts remain. ' +
     'the balances of these accounts become zero. Its clock follows real time again. Other ' +
     'platforms are not affected.',
   permission: 'MANAGE',
@@ -136,7 +136,7 @@ const SandboxWorld = named(
   Type.Object(
     {
       steps: Type.Integer({
-        description: 'Number of calls; 0 for a world that is built in the background.',
+        description: 'Number of calls. 0 for a world that is built in the background.',
       }),
       resources: Type.Record(Type.String(), Type.Unknown(), {
         description: 'The response of each step with a name, by that name.',

@@ -67,7 +67,7 @@ function seededIds(runtime: Runtime, seed: string, platformId: string, step: num
 const isIdTaken = (error: unknown): boolean =>
   (error as { constraint?: string }).constraint?.endsWith('_pkey') ?? false;
 
-/** The error that a client would receive; undefined if the call could succeed later. */
+/** The error that a client would receive, or undefined if the call could succeed later. */
 function rejectionOf(error: unknown) {
   if (!(error instanceof Fault) || isTransient(error.code)) return undefined;
   const { code, message: reason, details } = error;

@@ -1,4 +1,4 @@
-// Reset of a sandbox platform, and fixtures that fill it. Both use separate change sets; the change set of
+// Reset of a sandbox platform, and fixtures that fill it. Both use separate change sets. The change set of
 // the request contains only the idempotency record.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FRESH_MS } from '../../../runtime/clocks/clocks.ts';

@@ -42,7 +42,7 @@ export function resolve(value: unknown, results: StepResponses, field: string): 
 export interface Reference {
   field: string;
   text: string;
-  /** Name of the referenced step; undefined if the text only starts with an escaped dollar sign. */
+  /** Name of the referenced step, or undefined if the text only starts with an escaped dollar sign. */
   name: string | undefined;
 }
 

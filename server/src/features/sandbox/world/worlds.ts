@@ -97,7 +97,7 @@ const EUROPEAN: Step[] = [
   germanAccount('pendingAuthorizationAccount', 'european', '532013000'),
 ];
 
-/** The suffix of the account number selects the outcome; docs/concepts/sandbox.md lists them. */
+/** The suffix of the account number selects the outcome. docs/concepts/sandbox.md lists them. */
 const PAYOUTS = [
   ['completed', '000'],
   ['failed', '002'],
@@ -193,7 +193,7 @@ type WorldName = (typeof WORLD_NAMES)[number];
 
 const isScenario = (name: string): name is keyof typeof SCENARIOS => name in SCENARIOS;
 
-/** The calls of a world; none for a world that is built in the background. */
+/** The calls of a world. None for a world that is built in the background. */
 export function stepsOf(name: WorldName): readonly Step[] {
   if (isScenario(name)) return SCENARIOS[name].steps;
   return name === BUSINESS ? [] : WORLDS[name];

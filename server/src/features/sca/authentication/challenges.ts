@@ -55,7 +55,7 @@ export interface ScaAction {
 }
 
 interface ChallengeRequest extends ScaAction {
-  /** Requested factor; defaults to the first accepted factor of `PREFERRED`. */
+  /** Requested factor. Defaults to the first accepted factor of `PREFERRED`. */
   factor: ScaFactorName | undefined;
   /** Request field with the factor, for error messages. */
   field: string;
@@ -107,7 +107,7 @@ const isAccepted = (kind: ChallengeKind, factor: ScaFactorName) =>
 /** Default factors, in order. */
 const PREFERRED: readonly ScaFactorName[] = ['SMS_OTP', 'PASSKEY', 'TOTP'];
 
-/** The challenge that a passkey signs; it is bound to the amount and the payee. */
+/** The challenge that a passkey signs. It is bound to the amount and the payee. */
 const signedText = ({ nonce }: ChallengeRow, { binding }: ScaAction): string =>
   createHash('sha256').update(`${nonce}\n${binding}`).digest('base64url');
 
@@ -193,7 +193,7 @@ async function factorFor(
     throw invalidField(field, 'the customer has no enrolled factor for this action');
   }
   if (!isAccepted(kind, factor)) {
-    throw invalidField(field, `${factor} cannot authorize a payment; use SMS_OTP or PASSKEY`);
+    throw invalidField(field, `${factor} cannot authorize a payment. Use SMS_OTP or PASSKEY`);
   }
   await checkEnrolled(ctx, customer, factor, field);
   return factor;
@@ -349,7 +349,7 @@ function checkAttemptsLeft(ctx: Ctx, row: ChallengeRow): void {
 const isClosed = (ctx: Ctx, row: ChallengeRow) =>
   row.status !== 'PENDING' || ctx.now >= row.expires_at;
 
-/** Checks the proof; stages the use of a code or the passkey counter. */
+/** Checks the proof. Stages the use of a code or the passkey counter. */
 async function isValidProof(
   ctx: Ctx,
   { customer }: ScaParty,

@@ -43,7 +43,7 @@ beforeAll(async () => {
 
 const as = () => ({ as: app.production });
 const wait = (ms: number) => app.effects.set(app.effects.now() + ms);
-/** The last message to a customer, as sent; other messages may be sent concurrently. */
+/** The last message to a customer, as sent. Other messages may be sent concurrently. */
 async function readTextMessage(customerId: string) {
   const lastMessage = (await messagesTo(app, customerId)).at(-1);
   return JSON.parse(sms.arrivals.find(({ id }) => id === lastMessage?.id)?.body ?? '{}');

@@ -66,7 +66,7 @@ export interface ScaEventDetails {
 
 const addressContext = (id: string) => `sca_events ${id} ip_address`;
 
-/** Decrypts the IP address of an event; null after the key was erased. */
+/** Decrypts the IP address of an event, or null after the key was erased. */
 export const scaEventPersonal = (
   { vault, key }: { vault: Vault; key: DataKey | undefined },
   { id, ip_address: sealedAddress }: ScaEventRow,

@@ -15,13 +15,13 @@ export {
   type ScaEventType,
 } from './events.ts';
 
-/** An erasure keeps the events; the IP addresses become unreadable with the customer's key. */
+/** An erasure keeps the events. The IP addresses become unreadable with the customer's key. */
 const personalData: PersonalData = {
   tables: {
     sca_events: {
       rows: CUSTOMER_ROWS_SQL,
       open: (opener, row) => scaEventPersonal(opener, rowAs<ScaEventRow>(row)),
-      erasure: { retained: 'event, factor and time; the IP address is sealed under a deleted key' },
+      erasure: { retained: 'event, factor and time. The IP address is sealed under a deleted key' },
     },
   },
 };

@@ -16,7 +16,7 @@ export const scaLockouts = table(
     /** The customer's id. */
     id: col.text,
     platform_id: col.text,
-    /** Failed attempts since the last password reset; a success does not reduce them. */
+    /** Failed attempts since the last password reset. A success does not reduce them. */
     failed_attempts: col.int4.mut,
     locked_until: col.time.null.mut,
     suspended: col.bool.mut,
@@ -34,7 +34,7 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 
 const SESSION_MS = 180 * DAY_MS;
 
-/** Lockouts for the fifth and each later failure; one more failure suspends the customer. */
+/** Lockouts for the fifth and each later failure. One more failure suspends the customer. */
 const FIRST_LOCK = 5;
 const LOCKS_MS = [15 * MINUTE_MS, 30 * MINUTE_MS, 60 * MINUTE_MS, DAY_MS];
 const SUSPENDED_FROM = FIRST_LOCK + LOCKS_MS.length;
@@ -55,7 +55,7 @@ export function presentLockout(
   return { suspended, lockedUntil: isLocked ? iso(until) : null, failedAttempts };
 }
 
-/** Stages a change of the lockout state; the row may not exist yet. */
+/** Stages a change of the lockout state. The row may not exist yet. */
 async function change(
   ctx: Ctx,
   customerId: string,
@@ -106,14 +106,14 @@ function lockAfter(failures: number, now: Time) {
   return { locked_until: now + (LOCKS_MS[failures - FIRST_LOCK] as number) };
 }
 
-/** Stages a failed attempt with the resulting lockout; returns the new state. */
+/** Stages a failed attempt with the resulting lockout. Returns the new state. */
 export const recordScaFailure = (ctx: Ctx, customerId: string): Promise<LockoutRow> =>
   change(ctx, customerId, (row) => {
     const failed_attempts = (row?.failed_attempts ?? 0) + 1;
     return { failed_attempts, ...lockAfter(failed_attempts, ctx.now) };
   });
 
-/** Stages a session, which replaces the previous one; returns its expiry. */
+/** Stages a session, which replaces the previous one. Returns its expiry. */
 export async function openSession(ctx: Ctx, customerId: string): Promise<Time> {
   const session_expires_at = ctx.now + SESSION_MS;
   await change(ctx, customerId, () => ({ session_expires_at }));
@@ -128,7 +128,7 @@ export async function revokeSession(ctx: Ctx, customerId: string): Promise<void>
 
 const UNLOCKED = { failed_attempts: 0, locked_until: null, suspended: false } as const;
 
-/** Stages the removal of failures, lockout and suspension; a session remains valid. */
+/** Stages the removal of failures, lockout and suspension. A session remains valid. */
 const unlock = (ctx: Ctx, customerId: string): Promise<LockoutRow> =>
   change(ctx, customerId, () => UNLOCKED);
 

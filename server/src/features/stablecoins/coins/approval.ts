@@ -54,7 +54,7 @@ interface ListInput {
   limit: number;
 }
 
-/** Stablecoins of a platform, with a service status, or all; oldest first. */
+/** Stablecoins of a platform, with a service status, or all. Oldest first. */
 export async function searchStablecoins(
   runtime: Runtime,
   { platformId, serviceStatus, after, cursor: position, limit }: ListInput,

@@ -97,14 +97,14 @@ async function checkNotRegistered(
     const { rows } = await ctx.db.page(stablecoins, { filters, sort: 'asc', limit: 1 });
     const [existing] = rows;
     if (!existing) continue;
-    // The same token may have been registered between the two reads; it then has the same symbol.
+    // The same token may have been registered between the two reads. It then has the same symbol.
     const isSame = existing.network_token_identifier === network_token_identifier;
     const fault = isSame ? stablecoins_token : stablecoins_symbol;
     if (fault) throw fault();
   }
 }
 
-/** The provider's data of the token; throws if it cannot be registered. */
+/** The provider's data of the token. Throws if it cannot be registered. */
 async function tokenOf(
   ctx: Ctx,
   parts: StablecoinParts,
@@ -160,7 +160,7 @@ export async function registerCoin(ctx: Ctx, parts: StablecoinParts, body: Regis
 const notRequestable = (status: string): Fault =>
   new Fault('STABLECOIN_SERVICE_ENABLEMENT_NOT_REQUESTABLE', `The stablecoin is ${status}.`);
 
-/** Requests the approval of the operator; a repetition has no effect. */
+/** Requests the approval of the operator. A repetition has no effect. */
 export function requestEnablement(
   ctx: Ctx,
   { connectors }: StablecoinParts,

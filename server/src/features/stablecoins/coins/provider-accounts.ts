@@ -110,7 +110,7 @@ function selectAccount(accessible: readonly string[], requestedId: string | unde
   throw invalidField('providerAccountId', message);
 }
 
-/** The routed provider of a new account; an account that is linked again keeps its own. */
+/** The routed provider of a new account. An account that is linked again keeps its own. */
 async function providerIdFor(
   ctx: Ctx,
   mint: MintPort,

@@ -1,5 +1,5 @@
 // Rails of mints and burns in the terms of the contract, and requirements for external accounts.
-// The contract uses the terms of the provider; they are mapped to our rails here.
+// The contract uses the terms of the provider. They are mapped to our rails here.
 import { railsOf } from '../../../catalog/accounts/account-info.ts';
 import type { PaymentRail } from '../../../catalog/rails/rails.ts';
 import type { ExternalAccountRow } from '../../payees/external-accounts/index.ts';

@@ -58,7 +58,7 @@ interface ListInput {
   limit: number;
 }
 
-/** Mints and burns of a coin, of a platform, with a status, or all; latest first. */
+/** Mints and burns of a coin, of a platform, with a status, or all. Latest first. */
 export async function searchStablecoinOperations(
   runtime: Runtime,
   { stablecoinId, platformId, status, after, cursor: position, limit }: ListInput,

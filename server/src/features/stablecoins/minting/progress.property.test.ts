@@ -58,13 +58,13 @@ async function applyResponses(id: string, states: readonly (typeof STATES)[numbe
   await Promise.all(states.map(apply));
   const rowAfter = await read(id);
   if (isFinalStatus(rowBefore)) expect(rowAfter).toEqual(rowBefore);
-  // One response causes one transition; concurrent responses may cause several.
+  // One response causes one transition. Concurrent responses may cause several.
   if (states.length === 1) {
     expect(operationStates.allows(rowBefore.status, rowAfter.status)).toBe(true);
   }
 }
 
-/** Orders a mint or a burn; undefined if it is rejected because the supply is too low. */
+/** Orders a mint or a burn, or undefined if it is rejected because the supply is too low. */
 async function placeOrder(coinId: string, type: 'mint' | 'burn', dollars: number) {
   const amount = String(BigInt(dollars) * DOLLAR);
   if (type === 'mint') {

@@ -58,7 +58,7 @@ function eventOf(
   return state === 'expired' && !isUnpaid(row) ? 'fail' : EVENTS[state];
 }
 
-/** Time of the next poll; an unpaid operation is polled at its deadline at the latest. */
+/** Time of the next poll. An unpaid operation is polled at its deadline at the latest. */
 function nextPollTime(
   row: StablecoinOperationRow,
   { checkAfterMs }: OrderProgress,
@@ -71,7 +71,7 @@ function nextPollTime(
     : pollAt;
 }
 
-/** Polls an EXPIRED operation again; the last time is recorded after a week. */
+/** Polls an EXPIRED operation again. The last time is recorded after a week. */
 function pollLate(ctx: Ctx, row: StablecoinOperationRow): void {
   const until = (row.expired_at ?? row.updated_at) + LATE_PERIOD_MS;
   if (ctx.now < until) {
@@ -105,7 +105,7 @@ export const failUnsubmitted = (ctx: Ctx, row: StablecoinOperationRow, reason: s
   setFinalStatus(ctx, row, 'fail', { failure_reason: reason });
 
 /**
- * Records the outcome that the operator reports; the lifecycle states the possible transitions. An operation
+ * Records the outcome that the operator reports. The lifecycle states the possible transitions. An operation
  * that may still be paid or is being submitted expires instead of failing, and its provider is polled
  * further.
  */
@@ -132,7 +132,7 @@ export async function endByOperator(
 const isFinal = (progress: OrderProgress): boolean =>
   progress.state === 'failed' || (progress.state === 'expired' && progress.final === true);
 
-/** Stages the response to a poll; ignored if the status is final. */
+/** Stages the response to a poll. Ignored if the status is final. */
 export async function applyProgress(
   ctx: Ctx,
   row: StablecoinOperationRow,

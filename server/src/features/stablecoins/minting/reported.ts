@@ -1,5 +1,5 @@
 // Applies a state of a mint or burn that a provider reports. A message can be late, or arrive after
-// a newer one, so a message only advances an operation; polls apply all other changes. A result that
+// a newer one, so a message only advances an operation. Polls apply all other changes. A result that
 // excludes the recorded one is not applied.
 
 import type { ReportResult } from '../../../connectors/ports/providers/port.ts';
@@ -28,7 +28,7 @@ interface ReportOutcome {
 
 const isResult = ({ state }: OrderProgress) => state === 'completed' || state === 'failed';
 
-/** Effect of a state; the submission of a CREATED operation may still be running. */
+/** Effect of a state. The submission of a CREATED operation may still be running. */
 function effectOf({ status }: StablecoinOperationRow, progress: OrderProgress): ReportResult {
   const { state } = progress;
   switch (status) {

@@ -18,7 +18,7 @@ export function checkProvisioned({ issuance_status: status }: StablecoinRow): vo
 /** Funds have two decimals, regardless of the decimals of the token. */
 const unitsOfCent = (decimals: number): bigint => 10n ** BigInt(Math.max(0, decimals - 2));
 
-/** Parses an amount; leading zeros are ignored. */
+/** Parses an amount. Leading zeros are ignored. */
 export function amountOf(text: string, { decimals }: Pick<StablecoinRow, 'decimals'>): bigint {
   const amount = BigInt(text);
   if (amount > MAX_UNITS) throw invalidField('amount', `must be at most ${MAX_UNITS}`);

@@ -45,7 +45,7 @@ const supplyExceeded = (): Fault =>
     'The amount exceeds the circulating supply, less pending burns.',
   );
 
-/** Holds the amount of an order; the commit fails if the supply is too low. */
+/** Holds the amount of an order. The commit fails if the supply is too low. */
 export const holdTokens = (ctx: Ctx, row: SupplyOrder): void =>
   ctx.hold({
     ...transferOf(row),

@@ -1,5 +1,5 @@
 // Changes that require the approval of a second operator. A change is prepared as usual, and its change set
-// is stored instead of committed. On approval it is prepared again; if the change set is the same, it is
+// is stored instead of committed. On approval it is prepared again. If the change set is the same, it is
 // committed together with the decision, otherwise the change must be requested again.
 import type { Operator } from '../../../kernel/caller.ts';
 import { canonical } from '../../../kernel/crypto/canonical.ts';
@@ -150,7 +150,7 @@ function fieldsOf({ params, query, body }: RequestedInput): Record<string, unkno
 
 /**
  * Uniqueness key of a change. Changes that update the same row have the same key, because the execution of
- * one invalidates the other; for all other changes the key depends on the input.
+ * one invalidates the other. For all other changes the key depends on the input.
  */
 function changeKeyOf(
   { vault }: Pick<Runtime, 'vault'>,

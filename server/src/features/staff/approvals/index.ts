@@ -23,7 +23,7 @@ const personalData: PersonalData = {
     operator_approvals: {
       rows: CUSTOMER_ROWS_SQL,
       without: ['request', 'changes', 'digest', 'change_key'],
-      erasure: { retained: 'who decided what; request and changes are sealed under a deleted key' },
+      erasure: { retained: 'who decided what. Request and changes are sealed under a deleted key' },
     },
   },
 };

@@ -77,7 +77,7 @@ export const removePolicy = (runtime: Runtime, id: string) =>
 const includesMinimum = ({ currency, amount }: PolicyRow, { transfers }: ChangeSet): boolean =>
   amount === null || transfers.some((each) => each.currency === currency && each.amount >= amount);
 
-/** The policy that applies to a change set; of several, the one with the shortest expiry. */
+/** The policy that applies to a change set: of several, the one with the shortest expiry. */
 export async function matchingPolicy(
   db: Pick<Database, 'find'>,
   operationId: string,

@@ -144,7 +144,7 @@ describe('verification', () => {
   const COLUMNS =
     'actor_kind, actor_id, actor_name, roles, operation_id, previous_hash, hash, created_at';
 
-  /** Writes five records; returns the last. */
+  /** Writes five records. Returns the last. */
   const prepare = async () => {
     for (let number = 1; number <= 5; number++) await rename(app, `Name ${number}`);
     const { problems, last } = await verifyAudit(app.runtime);

@@ -16,7 +16,7 @@ export const hashOf = (vault: Pick<Vault, 'digest'>, { outcome, ...row }: Unhash
     canonical({ ...row, number: row.number.toString(), outcome: outcome ?? undefined }),
   );
 
-/** The problem of a record after the previous record; undefined if it is valid. */
+/** The problem of a record after the previous record, or undefined if it is valid. */
 export function problemOf(
   vault: Pick<Vault, 'digest'>,
   { hash, ...row }: AuditRow,

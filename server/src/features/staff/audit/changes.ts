@@ -9,7 +9,7 @@ interface RowChange {
   after?: Row;
 }
 
-/** The changes of one record; `omitted` counts rows and transfers beyond the maximum. */
+/** The changes of one record. `omitted` counts rows and transfers beyond the maximum. */
 export interface Changes {
   rows: RowChange[];
   transfers: Row[];
@@ -81,7 +81,7 @@ const rowsOf = ({ inserts, updates, removes }: ChangeSet) => [
   ...removes.map(({ table, before = {} }) => ({ table, row: before })),
 ];
 
-/** The common value of a column in all rows that have it; undefined if the values differ. */
+/** The common value of a column in all rows that have it, or undefined if the values differ. */
 function sharedValue(set: ChangeSet, column: string): string | undefined {
   const cells = rowsOf(set).map(({ row }) => row[column]);
   const values = new Set(cells.filter((value) => typeof value === 'string'));

@@ -33,7 +33,7 @@ const personalData: PersonalData = {
     operator_audit: {
       rows: CUSTOMER_ROWS_SQL,
       without: ['changes', 'previous_hash', 'hash', 'request_key'],
-      erasure: { retained: 'who did what and when; the changes are sealed under a deleted key' },
+      erasure: { retained: 'who did what and when. The changes are sealed under a deleted key' },
     },
   },
 };

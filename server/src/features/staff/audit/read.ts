@@ -108,7 +108,7 @@ export const recordHeads = {
   /** Up to `limit` records with a number above `after`, in order. */
   after: (db: Pick<Database, 'query'>, after: bigint, limit: number): Promise<RecordHead[]> =>
     db.query<RecordHead>(HEADS_SQL, [after, limit]),
-  /** Number of the last record; 0 if there is none. */
+  /** Number of the last record. 0 if there is none. */
   last: async (db: Pick<Database, 'read'>): Promise<bigint> =>
     (await db.read(auditHead, HEAD))?.number ?? 0n,
 };
@@ -161,7 +161,7 @@ const MAX_PROBLEMS = 100;
 
 /**
  * Verifies the chain from the first record to the last. `anchor` is the number and the hash of a
- * record that was stored elsewhere; with it, a chain that was truncated or rebuilt is detected.
+ * record that was stored elsewhere. With it, a chain that was truncated or rebuilt is detected.
  */
 export async function verifyAudit(
   { db, vault }: Pick<Runtime, 'db' | 'vault'>,
@@ -206,7 +206,7 @@ export async function auditRecordById(
   return row;
 }
 
-/** The changes of a record; undefined if it has none, or if the customer was erased. */
+/** The changes of a record, or undefined if it has none, or if the customer was erased. */
 export async function changesOfRecord(
   runtime: Pick<Runtime, 'db' | 'vault'>,
   { id, customer_id, changes }: AuditRow,

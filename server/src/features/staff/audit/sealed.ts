@@ -41,7 +41,7 @@ async function auditKey(parts: SealingParts): Promise<DataKey> {
   return (await readAuditKey(parts)) as DataKey;
 }
 
-/** Seals a value; `context` describes its location. */
+/** Seals a value. `context` describes its location. */
 export async function sealFor(
   { db, vault }: SealingParts,
   customerId: string | undefined,
@@ -74,7 +74,7 @@ export async function sealRecord(
   return sealed ?? AUDIT_KEY + parts.vault.seal(await auditKey(parts), text, context);
 }
 
-/** Opens a sealed value; undefined if the customer was erased. */
+/** Opens a sealed value, or undefined if the customer was erased. */
 export async function openFor(
   { db, vault }: SealingParts,
   customerId: string | null,

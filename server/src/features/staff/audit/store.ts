@@ -26,9 +26,9 @@ const COLUMNS = {
   platform_id: col.text.null,
   customer_id: col.text.null,
   reason: col.text.null,
-  /** WAITING_FOR_APPROVAL or the code of an error; null if the request succeeded. */
+  /** WAITING_FOR_APPROVAL or the code of an error, or null if the request succeeded. */
   outcome: col.text.null,
-  /** `SealedChanges`; unreadable after an erasure of the customer. */
+  /** `SealedChanges`. Unreadable after an erasure of the customer. */
   changes: col.text.null,
   request_key: col.text.null,
   previous_hash: col.text,

@@ -103,7 +103,7 @@ export function createConnection({
   const budget = createBudget(now);
   /** Position up to which all changes were sent or are covered by the pending reset. */
   let current = position;
-  /** Batches that arrive before `begin`; undefined afterwards. */
+  /** Batches that arrive before `begin`, or undefined afterwards. */
   let bufferedBatches: Batch[] | undefined = [];
   let isResetDue = false;
   let isClosed = false;

@@ -13,7 +13,7 @@ const CURSOR_FORM = /^(-?\d{1,19}) (\d{1,18}) ([\x21-\x7e]{0,200})$/;
 export const cursorText = ({ position, id, record }: ChangePosition): string =>
   Buffer.from(`${position} ${record} ${id}`).toString('base64url');
 
-/** The position of a cursor; undefined if the text is not a cursor. */
+/** The position of a cursor, or undefined if the text is not a cursor. */
 export function positionOfCursor(text: string): ChangePosition | undefined {
   const [, position, record, id] =
     CURSOR_FORM.exec(Buffer.from(text, 'base64url').toString()) ?? [];

@@ -20,14 +20,14 @@ const MAX_OF_OPERATOR = 10;
 const MAX_CONNECTIONS = 500;
 /** Poll interval for changes of other processes. */
 const POLL_MS = 250;
-/** Minimum pause between two polls; polling takes at most a fifth of the time. */
+/** Minimum pause between two polls. Polling takes at most a fifth of the time. */
 const MIN_PAUSE_MS = 50;
 const PAUSE_SHARE = 4;
 /** Pause after more changes than one poll reads. */
 const OVERFLOW_MS = 1_000;
 /** Interval at which sessions and rights are read again. */
 const CHECK_MS = 1_000;
-/** Maximum changes per poll; if there are more, clients load everything again. */
+/** Maximum changes per poll. If there are more, clients load everything again. */
 const MAX_BATCH = 500;
 
 export interface ChangeFeed {
@@ -35,7 +35,7 @@ export interface ChangeFeed {
   open(operator: Operator, after: string | undefined): Promise<Connection['stream']>;
   /** To be called after a commit that may have stored events. */
   wake(): void;
-  /** Closes all streams; streams that are opened later are closed immediately. */
+  /** Closes all streams. Streams that are opened later are closed immediately. */
   close(): void;
 }
 
@@ -47,7 +47,7 @@ interface FeedOptions {
 
 type FeedDatabase = FeedOptions['runtime']['db'];
 
-/** The changes after a position; undefined if there are too many. */
+/** The changes after a position, or undefined if there are too many. */
 async function readAfter(
   db: FeedDatabase,
   from: ChangePosition,
@@ -70,7 +70,7 @@ async function readAfter(
   return { position, batch: isComplete ? { events, records, position } : undefined };
 }
 
-/** Changes that a client has missed since its cursor; a reset if they are unknown or too many. */
+/** Changes that a client has missed since its cursor. A reset if they are unknown or too many. */
 async function missedSince(
   db: FeedDatabase,
   cursor: string,
@@ -140,7 +140,7 @@ export function createChangeFeed({ runtime, log, metrics }: FeedOptions): Change
   const connections = new Set<Connection>();
   const pause = createPause();
   const now = () => performance.now();
-  /** Position up to which changes were passed to the connections; undefined while there is no connection. */
+  /** Position up to which changes were passed to the connections, or undefined while there is no connection. */
   let current: ChangePosition | undefined;
   let pendingPosition: Promise<void> | undefined;
   let isRunning = false;

@@ -63,7 +63,7 @@ export function assertWithin(
 }
 
 /**
- * Creates an operator token with at most the rights of its creator; returns it with its secret, which
+ * Creates an operator token with at most the rights of its creator. Returns it with its secret, which
  * is not stored. Throws FORBIDDEN and PLATFORM_NOT_FOUND.
  */
 export async function createOperatorToken(

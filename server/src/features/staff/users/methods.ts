@@ -56,7 +56,7 @@ export async function addPasskey(
 
 export const totpContext = (id: string) => `operator_users ${id} totp`;
 
-/** The secret of the authenticator app, hexadecimal; undefined if there is none. */
+/** The secret of the authenticator app, hexadecimal, or undefined if there is none. */
 export const totpSecretOf = (vault: Vault, { id, totp_secret }: UserRow): string | undefined =>
   totp_secret === null ? undefined : vault.openOwn(totp_secret, totpContext(id)).toString();
 

@@ -6,6 +6,6 @@ import { dictionary, adjacencyGraphs as graphs } from '@zxcvbn-ts/language-commo
 
 const factory = new ZxcvbnFactory({ graphs, dictionary });
 
-/** Score from 0, easily guessed, to 4; an attacker tries `words` first. */
+/** Score from 0, easily guessed, to 4. An attacker tries `words` first. */
 export const scoreOf = (password: string, words: string[]): number =>
   factory.check(password, words).score;

@@ -5,7 +5,7 @@ import { invalidField } from '../../../kernel/fault.ts';
 export const MIN_PASSWORD = 12;
 export const MAX_PASSWORD = 128;
 
-/** On the scale from 0 to 4 of the estimate; 3 means more than 10^8 guesses. */
+/** On the scale from 0 to 4 of the estimate. 3 means more than 10^8 guesses. */
 const MIN_SCORE = 3;
 
 /** Characters that are estimated, because the time of an estimate grows faster than the length. */
@@ -20,5 +20,5 @@ export async function assertStrong(password: string, personal: readonly string[]
   const { scoreOf } = await import('./password-estimate.ts');
   const words = personal.flatMap((each) => [each, ...each.split(/[\s@.]+/)]).filter(Boolean);
   if (scoreOf(password.slice(0, MAX_ESTIMATED), [...words, 'railhead']) >= MIN_SCORE) return;
-  throw invalidField('password', 'is common or easy to guess; use several unrelated words');
+  throw invalidField('password', 'is common or easy to guess. Use several unrelated words');
 }

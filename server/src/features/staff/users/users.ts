@@ -224,7 +224,7 @@ export const recoverOperatorUser = (
     if (row.identity_issuer !== null) {
       throw invalidField(
         'operatorUserId',
-        'signs in at the identity provider; recover the user there',
+        'signs in at the identity provider. Recover the user there',
       );
     }
     assertWithin(caller, { roles: row.roles, platformIds: row.platform_ids ?? undefined });

@@ -1,4 +1,4 @@
-// Creation of a platform row. Accounts and the first token are created by other features; see bootstrap.ts.
+// Creation of a platform row. Accounts and the first token are created by other features. See bootstrap.ts.
 
 import { findCurrency } from '../../../catalog/currencies/currencies.ts';
 import { invalid } from '../../../kernel/fault.ts';

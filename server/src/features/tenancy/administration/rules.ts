@@ -27,7 +27,7 @@ export const isRegulatedByDefault = (environment: Mode): boolean => environment 
 
 const DOMAIN = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$/;
 
-/** Whether a platform can use this host; `localhost` only in the sandbox. */
+/** Whether a platform can use this host. `localhost` only in the sandbox. */
 const isHost = (host: string, environment: Mode): boolean =>
   host === 'localhost' ? environment === 'sandbox' : host.length <= 253 && DOMAIN.test(host);
 
@@ -37,7 +37,7 @@ function originProblemOf(origin: string, rpId: string, environment: Mode): strin
   return isHost(new URL(origin).hostname, environment) ? undefined : 'has an invalid host name';
 }
 
-/** Error of a passkey site that browsers or apps would reject; undefined if it is valid. */
+/** Error of a passkey site that browsers or apps would reject, or undefined if it is valid. */
 export function passkeySiteProblem(
   { rpId, origins }: PasskeySite,
   environment: Mode,
@@ -99,7 +99,7 @@ export function checkSettings(
   if (errors.length) throw invalid(errors);
 }
 
-/** A scheme, a host and a port only; without encryption only this machine, in the sandbox. */
+/** A scheme, a host and a port only. Without encryption only this machine, in the sandbox. */
 export function isFrameOrigin(text: string, environment: Mode): boolean {
   const url = readUrl(text);
   if (url?.origin !== text || !isHost(url.hostname, environment)) return false;

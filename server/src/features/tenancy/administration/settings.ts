@@ -86,7 +86,7 @@ async function change(
   );
 }
 
-/** Platform settings that an operator can change; undefined settings are unchanged. */
+/** Platform settings that an operator can change, or undefined settings are unchanged. */
 interface SettingsChange {
   name?: string | undefined;
   regulated?: boolean | undefined;
@@ -97,7 +97,7 @@ interface SettingsChange {
   terms?: boolean | undefined;
   invitations?: boolean | undefined;
   standardWebhooks?: boolean | undefined;
-  /** The complete list; currencies that the platform already has keep their limits. */
+  /** The complete list. Currencies that the platform already has keep their limits. */
   currencies?: readonly string[] | undefined;
   /** Null: unlimited. */
   hourlyPayments?: number | null | undefined;
@@ -132,7 +132,7 @@ const patchOf = (row: PlatformRow, change: SettingsChange): PlatformChange => ({
 
 interface SettingsInput {
   platformId: string;
-  /** Computes the change from the current settings. May throw; runs again after a version conflict. */
+  /** Computes the change from the current settings. May throw. Runs again after a version conflict. */
   change: (current: PlatformSettings) => SettingsChange;
   /** Stages the platform's accounts in added currencies. */
   provision: Provision;
@@ -158,7 +158,7 @@ const isSameCurrencyPair = (a: CurrencyPair, b: CurrencyPair) =>
   a.currency === b.currency && a.to === b.to;
 const keyOf = ({ currency, to }: CurrencyPair) => `${currency} ${to ?? ''}`;
 
-/** Sets the limits of a currency or a currency pair; returns all limits. */
+/** Sets the limits of a currency or a currency pair. Returns all limits. */
 export async function setPaymentLimit(
   runtime: Runtime,
   platformId: string,

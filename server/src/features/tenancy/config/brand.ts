@@ -13,7 +13,7 @@ type Branded = Pick<
 
 const LOCAL = ['localhost', '127.0.0.1', '[::1]'];
 
-/** URL of a logo that a page can load; undefined for invalid text. */
+/** URL of a logo that a page can load, or undefined for invalid text. */
 function configuredLogoOf(configuredUrl: unknown, isSandbox: boolean): string | undefined {
   if (typeof configuredUrl !== 'string') return undefined;
   const url = readUrl(configuredUrl);

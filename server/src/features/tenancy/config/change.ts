@@ -13,13 +13,13 @@ import {
 import { addedCurrencies } from './config.ts';
 import { defaultUmaDomain, openCurrency } from './defaults.ts';
 
-/** Opens the accounts of customers in currencies that were added; migration 0026 stages it too. */
+/** Opens the accounts of customers in currencies that were added. Migration 0026 stages it too. */
 export const BACKFILL_ACCOUNTS = defineJob(
   'accounts.backfill',
   Type.Object({
     platformId: Type.String(),
     currencies: Type.Array(Type.String()),
-    /** The last processed customer; absent on the first page. */
+    /** The last processed customer. Absent on the first page. */
     after: Type.Optional(Type.Object({ createdAt: Type.Number(), id: Type.String() })),
   }),
 );

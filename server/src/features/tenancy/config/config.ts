@@ -115,7 +115,7 @@ export function checkUpdate(update: ConfigUpdate, rule: EndpointRule): void {
 const isObject = (value: unknown): value is Settings =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Merges changed settings into the current settings recursively; absent settings are unchanged. */
+/** Merges changed settings into the current settings recursively. Absent settings are unchanged. */
 function mergeSettings(previous: Settings | null, changes: Settings): Settings {
   const settings: Settings = { ...previous };
   for (const [name, value] of Object.entries(changes)) {

@@ -190,7 +190,7 @@ const FeeConfig = object(
       minimum: 0,
       maximum: 10_000,
       description:
-        'Variable part of the fee in basis points of the amount, 0 to 10,000; 100 is 1 ' +
+        'Variable part of the fee in basis points of the amount, 0 to 10,000. 100 is 1 ' +
         'percent.',
     }),
     fixedFee: FixedFee,
@@ -210,7 +210,7 @@ export const PlatformConfig = object('PlatformConfig', 'Configuration of a platf
       'Assigned by the server.',
   ),
   webhookEndpoint: maybeText(
-    'URL that webhooks are sent to. Absent if no endpoint is configured; events are then ' +
+    'URL that webhooks are sent to. Absent if no endpoint is configured. Events are then ' +
       'not delivered.',
   ),
   supportedCurrencies: Type.Array(PlatformCurrencyConfig, {
@@ -240,7 +240,7 @@ export const PlatformConfigUpdateRequest = object(
   {
     umaDomain: maybeText(
       'New domain of UMA addresses. It applies to customers that are created after the ' +
-        'change; existing addresses are unchanged.',
+        'change. Existing addresses are unchanged.',
       {
         minLength: 1,
         maxLength: 253,
@@ -290,11 +290,11 @@ export const updatePlatformConfig = operation({
   tag: TAG,
   summary: 'Update the platform configuration',
   description:
-    'Changes the fields that the request contains; changes take effect immediately. ' +
+    'Changes the fields that the request contains. Changes take effect immediately. ' +
     'Settings of wallets and cards are merged field by field, `supportedCurrencies` is ' +
     'replaced as a whole, and fees are set one by one. Adding a currency opens accounts in ' +
     'it for the platform immediately and for existing customers in the background. Setting ' +
-    '`webhookEndpoint` sends a test webhook to it; repeat the test with `sendTestEvent`.',
+    '`webhookEndpoint` sends a test webhook to it. Repeat the test with `sendTestEvent`.',
   permission: 'MANAGE',
   body: PlatformConfigUpdateRequest,
   maxBody: { bytes: 262_144, reason: 'the list of up to 200 currencies is sent as a whole' },

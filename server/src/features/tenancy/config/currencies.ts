@@ -5,7 +5,7 @@ import { Fault } from '../../../kernel/fault.ts';
 import { MAX_AMOUNT, type Money } from '../../../kernel/money.ts';
 import type { PlatformCurrency, PlatformRow } from '../platform/index.ts';
 
-/** The platform's settings for a currency; undefined if it is not enabled. */
+/** The platform's settings for a currency, or undefined if it is not enabled. */
 export const settingOf = (platform: PlatformRow, code: string): PlatformCurrency | undefined =>
   platform.currencies.find((each) => each.currencyCode === code);
 

@@ -27,7 +27,7 @@ interface FeeConfig {
 /** Operator limits for payments in `currency`, to one other currency or to all. Minor units. */
 export interface PaymentLimit {
   currency: string;
-  /** Receiving currency; absent: any. */
+  /** Receiving currency. Absent: any. */
   to?: string;
   perPayment?: number;
   perDay?: number;
@@ -61,7 +61,7 @@ export const platforms = table('platforms', {
   invitations: col.bool.mut,
   /** Number of PROCESSING replies of wallet operations in the sandbox. */
   wallet_polls: col.int4.mut,
-  /** Passkey site of its app; null until the operator configures it. */
+  /** Passkey site of its app, or null until the operator configures it. */
   passkey_site: col.json<PasskeySite>().null.mut,
   /** Payments with a conversion are authorized in two steps: the conversion, then the payout. */
   sca_two_steps: col.bool.mut,
@@ -77,11 +77,11 @@ export const platforms = table('platforms', {
   card_program: col.json<CardProgram>().null.mut,
   fees: col.json<FeeConfig[]>().mut,
   limits: col.json<PaymentLimit[]>().mut,
-  /** Maximum payments that one customer can start per hour; null: unlimited. */
+  /** Maximum payments that one customer can start per hour, or null: unlimited. */
   hourly_payments: col.int4.null.mut,
-  /** The color of hosted pages, `#rrggbb`; null for the default. */
+  /** The color of hosted pages, `#rrggbb`, or null for the default. */
   brand_color: col.text.null.mut,
-  /** Time until which bodies of its requests are kept in production; null: not kept. */
+  /** Time until which bodies of its requests are kept in production, or null: not kept. */
   request_bodies_until: col.time.null.mut,
   created_at: col.time,
   updated_at: col.time.mut,

@@ -90,11 +90,11 @@ export async function requestByOperator(
 export interface BodyRetention {
   platformId: string;
   environment: Mode;
-  /** Time until which bodies are kept; null if bodies are not kept, or always (in the sandbox). */
+  /** Time until which bodies are kept, or null if bodies are not kept, or always (in the sandbox). */
   requestBodiesUntil: string | null;
 }
 
-/** Keeps masked bodies of a production platform until a time; null revokes the permission. */
+/** Keeps masked bodies of a production platform until a time, or null revokes the permission. */
 export async function keepRequestBodies(
   runtime: Runtime,
   platformId: string,

@@ -63,7 +63,7 @@ const fields = {
   createdAt: withDescription(Timestamp, 'Time at which the request arrived.'),
   operationId: text(
     'Operation of this API, such as `createQuote`. `unknownPath` and `unsupportedMethod` for ' +
-      'requests without an operation; they are recorded only for a token that the process ' +
+      'requests without an operation. They are recorded only for a token that the process ' +
       'accepted shortly before.',
   ),
   method: text('HTTP method.'),
@@ -157,7 +157,7 @@ const ApiRequestDetails = named(
 );
 
 const RETENTION =
-  'Requests are retained for 30 days. A request is listed at most a second after its reply; ' +
+  'Requests are retained for 30 days. A request is listed at most a second after its reply. ' +
   'the requests of the last second can be lost if the server stops unexpectedly.';
 
 export const listRequests = operation({

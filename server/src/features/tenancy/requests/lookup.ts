@@ -33,7 +33,7 @@ async function findRead(db: Reader, platformId: string, id: string) {
   return readsRow && requestsOf(readsRow, (row) => row.id === id)[0];
 }
 
-/** A request of a platform by its id; undefined if it is unknown. */
+/** A request of a platform by its id, or undefined if it is unknown. */
 export async function readRequest(
   db: Pick<Database, 'find' | 'query'>,
   platformId: string,
@@ -55,7 +55,7 @@ export const OWNER = `select platform_id as platform from api_requests
   where created_at = $1 and id = $2`;
 const OWNER_OF_READ = `select platform_id as platform from api_request_reads where ${WITH_ID}`;
 
-/** The platform that sent a request; undefined if the id is unknown. */
+/** The platform that sent a request, or undefined if the id is unknown. */
 export async function platformOfRequest(db: Reader, id: string): Promise<string | undefined> {
   if (!isRequestId(id)) return undefined;
   const [[ownRow], [read]] = await Promise.all([

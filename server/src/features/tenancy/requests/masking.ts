@@ -36,13 +36,13 @@ interface ListedValues {
   values: Map<string, Set<unknown>>;
   /** Words that are part of rules: field names and values of enumerations. */
   words: Set<unknown>;
-  /** Rules by the name of the field; names of requests are not added. */
+  /** Rules by the name of the field. Names of requests are not added. */
   rules: Map<string, FieldRule>;
 }
 
 /** Which values of a field are kept. */
 interface FieldRule {
-  /** The name in a stored body; undefined if no schema lists it. */
+  /** The name in a stored body, or undefined if no schema lists it. */
   head: string | undefined;
   /** Whether any text or any number is kept. */
   keepsTexts: boolean;
@@ -57,7 +57,7 @@ interface FieldRule {
 
 type Schema = Record<string | symbol, unknown>;
 
-/** Adds the names and values that a schema lists; `name` is the field of the schema. */
+/** Adds the names and values that a schema lists. `name` is the field of the schema. */
 function collect(
   schema: unknown,
   name: string,
@@ -83,7 +83,7 @@ function collect(
     }
     listed.values.set(name, values);
   }
-  // Several fields can use a named schema; its own fields are collected once.
+  // Several fields can use a named schema. Its own fields are collected once.
   const isVisited = visitedSchemas.has(properties);
   if (properties && !isVisited) visitedSchemas.add(properties);
   for (const [field, each] of isVisited ? [] : Object.entries((properties ?? {}) as Schema)) {

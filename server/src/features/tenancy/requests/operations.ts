@@ -1,6 +1,6 @@
 // The operations of recorded requests. Records of this process are written before they are read, so
 // that a client finds its last request. Records of other processes follow within the gathering
-// period; the read of a new request waits for that period.
+// period. The read of a new request waits for that period.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault, invalid, invalidField } from '../../../kernel/fault.ts';
 import { timeOfUuid7 } from '../../../kernel/id.ts';
@@ -24,7 +24,7 @@ export interface RequestPorts {
 const RECORDED_MS = 1_000;
 const RECHECK_MS = 100;
 
-/** A request by its id; waits for a request that another process may be about to record. */
+/** A request by its id. Waits for a request that another process may be about to record. */
 async function awaitRequest(
   ctx: Ctx,
   id: string,

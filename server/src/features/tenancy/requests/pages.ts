@@ -1,6 +1,6 @@
 // Pages of the list of requests. A filter by operation, token or a successful status may match few of
-// very many requests, so the order is read in periods of time and a page stops after a bounded time;
-// it can then be shorter than requested although `hasMore` is true.
+// very many requests, so the order is read in periods of time and a page stops after a bounded time.
+// It can then be shorter than requested although `hasMore` is true.
 import { iso, type Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { cursorOf, type Page, type PageQuery, positionOf } from '../../../runtime/db/paging.ts';
@@ -11,7 +11,7 @@ import { apiRequests, type RequestRow } from './store.ts';
 type RequestPage = Page<typeof apiRequests>;
 type PageOptions = Omit<PageQuery, 'filters' | 'count'>;
 
-/** Length of the first period; it doubles while periods are short to read. */
+/** Length of the first period. It doubles while periods are short to read. */
 const FIRST_PERIOD_MS = 24 * 3_600_000;
 const SHORT_MS = 50;
 /** Maximum duration of a page. */

@@ -84,7 +84,7 @@ it('writes a batch once although its first result was lost', async () => {
   });
   recorder.add(completedRequest('p-3'));
   await recorder.flush();
-  // The table is locked, so the next batch waits; then its connection is terminated.
+  // The table is locked, so the next batch waits. Then its connection is terminated.
   await client.query('begin; lock table api_requests in share mode');
   for (let index = 0; index < 10; index++) recorder.add(completedRequest('p-3'));
   const pendingFlush = recorder.flush();

@@ -244,7 +244,7 @@ export function createRequestRecorder(options: RecorderOptions) {
     });
   }
 
-  /** Writes a batch; returns false if the connection was lost. */
+  /** Writes a batch. Returns false if the connection was lost. */
   async function writeBatch(batch: Batch): Promise<boolean> {
     try {
       await lane?.execute(statementsOf(batch, mayExist));
@@ -261,7 +261,7 @@ export function createRequestRecorder(options: RecorderOptions) {
     return true;
   }
 
-  /** Writes the buffered records; records that are added during the write are written by the next one. */
+  /** Writes the buffered records. Records that are added during the write are written by the next one. */
   async function write(): Promise<void> {
     await within(RETRY_MS, connected ?? Promise.resolve());
     let delayMs = GATHER_MS;
@@ -291,7 +291,7 @@ export function createRequestRecorder(options: RecorderOptions) {
     timer ??= setTimeout(() => void start(), delayMs).unref();
   }
 
-  /** Writes all records that were added before; resolves even if the database cannot be reached. */
+  /** Writes all records that were added before. Resolves even if the database cannot be reached. */
   async function flush(): Promise<void> {
     await pendingWrite;
     if (bufferedCount) await start();

@@ -1,5 +1,5 @@
 // Authenticates requests by HTTP Basic. A lookup costs two reads, so valid credentials are cached for two
-// seconds; invalid ones are never cached. Every rejection has the same message and does the same work, so
+// seconds. Invalid ones are never cached. Every rejection has the same message and does the same work, so
 // neither discloses whether a client id exists.
 import type { Caller } from '../../../kernel/caller.ts';
 import type { Time } from '../../../kernel/effects.ts';
@@ -16,7 +16,7 @@ const MAX_CACHED = 10_000;
  * Longer than any commit. During this time a token that is being deleted is read on every request.
  */
 const DELETION_MS = 60_000;
-/** Maximum header length in characters; longer headers are rejected without parsing. */
+/** Maximum header length in characters. Longer headers are rejected without parsing. */
 const MAX_HEADER = 2_048;
 
 export interface Authenticator {
@@ -36,7 +36,7 @@ interface CachedCaller {
 const invalidCredentials = () =>
   new Fault('UNAUTHORIZED', 'The API credentials are missing or invalid.');
 
-/** Parses `Basic base64(id:secret)`; null for anything else. */
+/** Parses `Basic base64(id:secret)`, or null for anything else. */
 export function readBasic(header: string | undefined): { id: string; secret: string } | null {
   if (!header || header.length > MAX_HEADER) return null;
   const encodedCredentials = /^basic +([A-Za-z0-9+/_-]+={0,2}) *$/i.exec(header)?.[1];

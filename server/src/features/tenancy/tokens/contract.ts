@@ -26,7 +26,7 @@ const ApiToken = named(
       clientSecret: Type.Optional(
         text(
           'Client secret: the password of HTTP Basic authentication. Returned only when ' +
-            'the token is created; absent in all other replies.',
+            'the token is created. Absent in all other replies.',
         ),
       ),
       createdAt: time('Time at which the token was created.'),
@@ -66,8 +66,8 @@ export const createToken = operation({
   summary: 'Create an API token',
   description:
     'Creates an API token with the permissions of the request. Only this reply contains ' +
-    '`clientSecret`; store it in a secret manager. The token can be used immediately, with ' +
-    `HTTP Basic authentication. A platform has at most ${MAX_TOKENS} tokens; delete one with ` +
+    '`clientSecret`. Store it in a secret manager. The token can be used immediately, with ' +
+    `HTTP Basic authentication. A platform has at most ${MAX_TOKENS} tokens. Delete one with ` +
     '`deleteTokenById` before creating another.',
   permission: 'MANAGE',
   body: ApiTokenCreateRequest,
@@ -122,7 +122,7 @@ export const deleteTokenById = operation({
   summary: 'Delete an API token',
   description:
     'Revokes an API token permanently. Requests that use it are rejected from then on. A ' +
-    'token cannot delete itself; use another token that has the permission.',
+    'token cannot delete itself. Use another token that has the permission.',
   permission: 'MANAGE',
   params,
   replies: { 204: null },

@@ -1,4 +1,4 @@
-// The operations of API tokens. A token cannot delete itself, so the calling one remains; the
+// The operations of API tokens. A token cannot delete itself, so the calling one remains. The
 // commit requires its row unchanged, so of two tokens that delete each other concurrently only one
 // succeeds, and a platform never loses its last token with MANAGE through the API. For the same
 // reason a token that is being deleted cannot create another token.

@@ -12,9 +12,9 @@ const COLUMNS = {
   name: col.text,
   permissions: col.json<Permission[]>(),
   client_id: col.text,
-  /** SHA-256 of the secret, hex; the secret itself is random enough to need no slower hash. */
+  /** SHA-256 of the secret, hex. The secret itself is random enough to need no slower hash. */
   secret_hash: col.text,
-  /** 1 to `MAX_TOKENS`, unique in the platform; null for tokens of earlier versions beyond the maximum. */
+  /** 1 to `MAX_TOKENS`, unique in the platform, or null for tokens of earlier versions beyond the maximum. */
   number: col.int4.null,
   created_at: col.time,
   updated_at: col.time,
@@ -26,7 +26,7 @@ export const tokens = table('tokens', COLUMNS, { contendedKeys: ['tokens_number'
 
 export type TokenRow = RowOf<typeof tokens>;
 
-/** The token of a client id; the platform's oldest if there is none. */
+/** The token of a client id. The platform's oldest if there is none. */
 export async function tokenOfClient(
   db: Pick<Database, 'find' | 'page'>,
   platformId: string,

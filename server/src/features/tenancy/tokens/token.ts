@@ -16,7 +16,7 @@ interface NewToken {
   platformId: string;
   name: string;
   permissions: readonly Permission[];
-  /** Fixed credentials, for a first start in CI; generated if absent. */
+  /** Fixed credentials, for a first start in CI. Generated if absent. */
   clientId?: string;
   clientSecret?: string;
 }
@@ -38,7 +38,7 @@ async function findFreeNumber(ctx: Ctx, platformId: string): Promise<number> {
 }
 
 /**
- * Stages a new token; throws INVALID_INPUT if the platform has the maximum number of them. `clientSecret`
+ * Stages a new token. Throws INVALID_INPUT if the platform has the maximum number of them. `clientSecret`
  * is not stored: return it once.
  */
 export async function createTokenFor(
@@ -88,14 +88,14 @@ export async function createPlatformToken(
   return { ...summaryOf(createdToken.row), clientSecret: createdToken.clientSecret };
 }
 
-/** Tokens of one platform, or of all; oldest first and without their secrets. Throws PLATFORM_NOT_FOUND. */
+/** Tokens of one platform, or of all. Oldest first and without their secrets. Throws PLATFORM_NOT_FOUND. */
 export async function listPlatformTokens(runtime: Runtime, platformId: string | undefined) {
   const platform = platformId === undefined ? undefined : await platformById(runtime, platformId);
   const rows = await allRows(runtime.db, tokens, equals({ platform_id: platform?.id }));
   return rows.map(summaryOf);
 }
 
-/** A page of the tokens of one platform, or of all; like `listPlatformTokens`. */
+/** A page of the tokens of one platform, or of all, as `listPlatformTokens`. */
 export async function pageOfPlatformTokens(
   runtime: Runtime,
   {

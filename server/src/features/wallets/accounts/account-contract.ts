@@ -52,7 +52,7 @@ export const exportInternalAccount = operation({
   description:
     'Returns the recovery phrase of an embedded wallet, encrypted to `clientPublicKey`. No ' +
     'other reply contains it. It gives full control of the wallet without this API. Any ' +
-    'active session of the wallet signs the request; a wallet can be exported at most three ' +
+    'active session of the wallet signs the request. A wallet can be exported at most three ' +
     'times per hour.',
   permission: 'TRANSACT',
   signedRetry: true,
@@ -63,7 +63,7 @@ export const exportInternalAccount = operation({
     Type.Object({
       clientPublicKey: withErrorText(
         Type.String({
-          description: 'New P-256 public key, uncompressed, in hex; the same in both requests.',
+          description: 'New P-256 public key, uncompressed, in hex. The same in both requests.',
           pattern: '^04[0-9a-fA-F]{128}$',
         }),
         'must be an uncompressed P-256 public key: 130 hex digits that start with 04',

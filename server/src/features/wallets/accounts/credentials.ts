@@ -24,11 +24,11 @@ export interface NewCredential {
   type: CredentialType;
   /** Unique in the wallet. */
   uniquenessKey: string;
-  /** For OAUTH and PASSKEY; one-time codes use the contact of the customer. */
+  /** For OAUTH and PASSKEY. One-time codes use the contact of the customer. */
   nickname?: string;
   facts?: unknown;
   signCount?: number;
-  /** Hash of the registration challenge of a passkey; unique in the platform. */
+  /** Hash of the registration challenge of a passkey. Unique in the platform. */
   challengeHash?: string;
 }
 
@@ -89,7 +89,7 @@ const nicknameOf = (ctx: Ctx, wallet: Wallet, row: CredentialRow): string =>
     ? (contactOf(wallet, row.type) ?? '')
     : openFor<string>(ctx, wallet, row.nickname, nicknameContext(row.id));
 
-/** The resource of a credential; for a passkey with its WebAuthn credential id. */
+/** The resource of a credential. For a passkey with its WebAuthn credential id. */
 export function presentCredential(ctx: Ctx, wallet: Wallet, row: CredentialRow) {
   return {
     id: row.id,
@@ -121,7 +121,7 @@ export async function sessionsOf(ctx: Ctx, accountId: string): Promise<SessionRo
   return rows.filter((row) => row?.status === 'ACTIVE') as SessionRow[];
 }
 
-/** The resource of a session; `credential` is the credential that opened it. */
+/** The resource of a session. `credential` is the credential that opened it. */
 export function presentSession(
   ctx: Ctx,
   wallet: Wallet,
@@ -160,7 +160,7 @@ export async function rejectUsedKey(
 
 /**
  * Opens a session for a credential that was verified at `authenticatedAt`, and presents it. For an
- * uncompressed client key, a session key is generated and encrypted to it; a compressed client key is itself
+ * uncompressed client key, a session key is generated and encrypted to it. A compressed client key is itself
  * the session key, as is every client key if `sealed` is false.
  */
 export async function openSession(

@@ -27,7 +27,7 @@ export interface Wallet {
 
 const accountNotFound = () => new Fault('ACCOUNT_NOT_FOUND', 'Account not found.');
 
-/** The wallet of an account; undefined for other accounts, closed wallets and deleted customers. */
+/** The wallet of an account, or undefined for other accounts, closed wallets and deleted customers. */
 export async function findWallet(ctx: Ctx, accountId: string): Promise<Wallet | undefined> {
   if (!isId(accountId, 'InternalAccount')) return undefined;
   const [account, row] = await Promise.all([
@@ -48,7 +48,7 @@ function rejectUnprovisioned({ status }: InternalAccountRow): void {
 }
 
 /**
- * The wallet of a related resource: undefined as for `findWallet`; throws if it is not provisioned.
+ * The wallet of a related resource: undefined as for `findWallet`. Throws if it is not provisioned.
  */
 export async function requireProvisionedWallet(
   ctx: Ctx,

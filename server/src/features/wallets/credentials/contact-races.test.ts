@@ -23,7 +23,7 @@ const fixture = walletFixture(app);
 type Open = Parameters<typeof changeCustomer>[1]['openWallets'];
 
 /**
- * Changes a customer; on the first attempt `concurrentWork` runs between its reads and its commit.
+ * Changes a customer. On the first attempt `concurrentWork` runs between its reads and its commit.
  */
 function change(customerId: string, overrides: object, concurrentWork: () => Promise<unknown>) {
   const connectors = connectorRegistry(app.effects);

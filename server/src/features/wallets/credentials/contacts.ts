@@ -1,6 +1,6 @@
 // Changes of a contact that receives one-time codes of a wallet. A new contact gives access to the wallet, so
 // the holder signs the change with a session of any wallet that uses it. Contact and credentials change in
-// one commit; codes sent to the previous contact become invalid, sessions remain.
+// one commit. Codes sent to the previous contact become invalid, sessions remain.
 
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { UNPAGED } from '../../../runtime/db/database.ts';
@@ -103,7 +103,7 @@ function claimContact(ctx: Ctx, { column, type }: Contact, value: string): Promi
 const idsOf = (heldCredentials: readonly WalletCredential[]) =>
   heldCredentials.map(({ row }) => row.id).sort();
 
-/** Requests a signature; undefined if no credential uses the contact. */
+/** Requests a signature, or undefined if no credential uses the contact. */
 async function requestSignature(
   ctx: Ctx,
   request: SignableRequest,
@@ -126,7 +126,7 @@ async function requestSignature(
   });
 }
 
-/** Simulates a partial failure, which external custodians can have; here all changes are atomic. */
+/** Simulates a partial failure, which external custodians can have. Here all changes are atomic. */
 function simulateSyncFailure(
   ctx: Ctx,
   parts: WalletParts,

@@ -84,7 +84,7 @@ const AuthSignedRequestChallenge = object(
 const POINT = '^(0[23][0-9a-fA-F]{64}|04[0-9a-fA-F]{128})$';
 const ClientPublicKey = withErrorText(
   text(
-    'P-256 public key in hex. For an uncompressed key, a session key is generated and encrypted to it; a ' +
+    'P-256 public key in hex. For an uncompressed key, a session key is generated and encrypted to it. A ' +
       'compressed key becomes the session key.',
     { pattern: POINT, minLength: 66, maxLength: 130 },
   ),
@@ -189,7 +189,7 @@ export const createAuthCredential = operation({
   summary: 'Add a credential',
   description:
     'Adds a credential to an embedded wallet. The first credential of a wallet requires no ' +
-    'signature; a session of the wallet signs the request for each further one.',
+    'signature. A session of the wallet signs the request for each further one.',
   permission: 'TRANSACT',
   signedRetry: true,
   callsExternal: true,
@@ -287,7 +287,7 @@ export const verifyAuthCredential = operation({
   summary: 'Verify a credential and open a session',
   description:
     'Verifies the proof of a credential and opens a session. A one-time code requires two ' +
-    'requests; the second is signed by the key that was encrypted with the code. For a ' +
+    'requests. The second is signed by the key that was encrypted with the code. For a ' +
     'passkey, send the ID of the challenge in the `Request-Id` header.',
   permission: 'TRANSACT',
   signedRetry: true,

@@ -1,5 +1,5 @@
 // Interface of a credential type. The operations are common to all types and handle wallets, signatures and
-// rows; a kind validates bodies, defines what has to be signed, and verifies the credential.
+// rows. A kind validates bodies, defines what has to be signed, and verifies the credential.
 import type { Static } from '@sinclair/typebox';
 import type { Rejected, Reply } from '../../../kernel/contract/operation.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -39,7 +39,7 @@ type Outcome = Reply | { signatureRequest: SignatureRequest } | Rejected;
 
 export interface Kind<T extends string = string> {
   /**
-   * Validates a body. `bound` is the data of the first request; undefined on the first request and if no
+   * Validates a body. `bound` is the data of the first request, or undefined on the first request and if no
    * signature is needed.
    */
   register(

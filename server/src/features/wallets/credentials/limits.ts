@@ -1,6 +1,6 @@
 // Limit of failed verifications per credential, of any type. Failures are committed with the rejection. Codes
 // can be guessed, so verification is blocked at the limit. Signatures cannot be guessed, so a valid one is
-// accepted at any time; otherwise an attacker could lock the holder out.
+// accepted at any time. Otherwise an attacker could lock the holder out.
 
 import type { Rejected } from '../../../kernel/contract/operation.ts';
 import type { Fault } from '../../../kernel/fault.ts';

@@ -58,7 +58,7 @@ function prove(id: string, claims: object, key: string, headers?: Record<string,
 }
 
 /**
- * Expects exactly this rejection; the reason of a field error is compared without the field name.
+ * Expects exactly this rejection. The reason of a field error is compared without the field name.
  */
 function expectRejection({ status, body }: ApiResponse, ...expected: [number, string, string]) {
   expect([status, body.code, body.reason]).toEqual(expected);

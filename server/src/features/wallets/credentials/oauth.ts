@@ -46,7 +46,7 @@ async function identityOf(ctx: Ctx, parts: WalletParts, token: string): Promise<
   return { issuer, audience, subject, ...(email === undefined ? {} : { email }) };
 }
 
-/** Uniqueness key of an identity; a keyed hash that does not disclose it. */
+/** Uniqueness key of an identity. A keyed hash that does not disclose it. */
 const uniquenessKeyOf = (ctx: Ctx, { issuer, audience, subject }: Facts): string =>
   `OAUTH ${ctx.vault.digest('identity', JSON.stringify([issuer, audience, subject]))}`;
 

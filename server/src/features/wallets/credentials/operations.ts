@@ -44,7 +44,7 @@ const KINDS = {
 /** Callers pass bodies of the same type only, which the type system cannot express here. */
 const kindOf = (type: CredentialType): Kind => KINDS[type] as Kind;
 
-/** The wallet of a list query; undefined for other accounts. */
+/** The wallet of a list query, or undefined for other accounts. */
 export async function requireListedWallet(ctx: Ctx, accountId: string) {
   if (!isId(accountId, 'InternalAccount')) {
     throw invalidField('accountId', 'is not the ID of an internal account');
@@ -134,7 +134,7 @@ const verify = (parts: WalletParts) =>
   signedOperation(verifyAuthCredential, parts, {
     completion: 'background',
     resourceId: ({ params }) => params.id,
-    // Verified without a signature; a passkey sends the id of its challenge in `Request-Id`.
+    // Verified without a signature. A passkey sends the id of its challenge in `Request-Id`.
     isDirect: ({ body: { type } }) => type === 'OAUTH' || type === 'PASSKEY',
 
     async begin(ctx, { params, body }, headers) {

@@ -34,7 +34,7 @@ const TYPES: [OtpType, string, string][] = [
   ['SMS_OTP', 'phoneNumber', 'OTP_TYPE_SMS'],
 ];
 
-// Clients compare the expiry of a token with their own clock; the wallet library uses the real one.
+// Clients compare the expiry of a token with their own clock. The wallet library uses the real one.
 const app = testApp({ start: Date.now() });
 let fixture: WalletFixture;
 let otp: ReturnType<typeof otpFixture>;

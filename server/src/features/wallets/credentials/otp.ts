@@ -123,7 +123,7 @@ async function rulesOf(ctx: Ctx) {
   };
 }
 
-/** Stages a new encryption key, which replaces the previous one; returns its bundle. */
+/** Stages a new encryption key, which replaces the previous one. Returns its bundle. */
 async function createTarget(
   ctx: Ctx,
   parts: WalletParts,
@@ -146,7 +146,7 @@ async function createTarget(
   return bundle;
 }
 
-/** Stages a new code, its message and its encryption key; returns the bundle. */
+/** Stages a new code, its message and its encryption key. Returns the bundle. */
 async function sendOtp(
   ctx: Ctx,
   parts: WalletParts,
@@ -272,7 +272,7 @@ async function verify(
   await rejectUsedKey(ctx, wallet.row.id, publicKey, FIELD);
   const { rules } = await rulesOf(ctx);
   const purpose: CodePurpose = { id: purposeId(row.id), binding: contact, rules };
-  // Codes have capital letters only; input is case-insensitive.
+  // Codes have capital letters only. Input is case-insensitive.
   const result = await verifyCode(ctx, purpose, openedOtp.code.trim().toUpperCase());
   if (result === 'none') throw noPendingCode();
   if (result === 'invalid') return recordFailure(ctx, row.id, unauthorized('Invalid OTP code'));

@@ -42,7 +42,7 @@ interface Facts extends Passkey {
 type CreateBody = CreateBodyOf<'PASSKEY'>;
 type VerifyBody = VerifyBodyOf<'PASSKEY'>;
 
-/** Challenges per passkey; a protection against client loops. */
+/** Challenges per passkey. A protection against client loops. */
 const CHALLENGES: readonly AttemptRule[] = [{ max: 60, withinMs: 60_000 }];
 
 const NICKNAME = /^[\p{L}\p{M}\p{Nd} ._'()-]{1,100}$/u;
@@ -73,7 +73,7 @@ async function rejectReused(
   if (usedCredentials.length > 0) throw invalidField('challenge', 'was already used for a passkey');
 }
 
-/** Activity that a session signs; it contains the authenticator data as received. */
+/** Activity that a session signs. It contains the authenticator data as received. */
 const creationActivity = (wallet: Wallet, body: CreateBody, nickname: string): Activity => {
   const { credentialId, clientDataJson, attestationObject, transports = [] } = body.attestation;
   return {

@@ -36,7 +36,7 @@ describe('operations in progress', () => {
   const isProcessing = (response: ApiResponse) =>
     expect(ok(response, 200).status).toBe('PROCESSING');
 
-  /** Requests, signs and retries until completion; returns the number of signed requests. */
+  /** Requests, signs and retries until completion. Returns the number of signed requests. */
   async function retryUntilDone(
     walletFixture: WalletFixture,
     [method, path, body]: SignedCall,

@@ -1,5 +1,5 @@
 // Operator functions for account recovery: request, cancel and list. The job of a running server finishes a
-// recovery; every contact of the user is notified.
+// recovery. Every contact of the user is notified.
 
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';

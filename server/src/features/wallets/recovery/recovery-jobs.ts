@@ -111,7 +111,7 @@ async function isAnnounced(ctx: Ctx, { customer_id, created_at }: RecoveryRow): 
   return announcements.some(({ status }) => status === 'SENT' || status === 'KEPT');
 }
 
-/** The reason to cancel a due recovery; undefined if there is none. */
+/** The reason to cancel a due recovery, or undefined if there is none. */
 async function cancelReason(
   ctx: Ctx,
   row: RecoveryRow,
@@ -154,7 +154,7 @@ async function recover(ctx: Ctx, id: string, delayMs: number | undefined): Promi
   await finishRecovery(ctx, row);
 }
 
-/** The job that finishes or cancels a recovery; `delayMs` is undefined if recovery is disabled. */
+/** The job that finishes or cancels a recovery. `delayMs` is undefined if recovery is disabled. */
 export const recoveryJobs = ({ delayMs }: { delayMs: number | undefined }): JobHandler[] => [
   jobHandler(RECOVER, {
     run: async (_runtime, job) => {

@@ -87,7 +87,7 @@ export const cancelRecovery = (
 ): Promise<RecoveryRow> =>
   closeRecovery(ctx, row, 'cancel', { cancelled_for: reason, cancelled_by: cancelledBy ?? null });
 
-/** The pending recovery of a wallet; there is at most one. */
+/** The pending recovery of a wallet. There is at most one. */
 export async function findPendingRecovery(
   ctx: Ctx,
   accountId: string,

@@ -1,6 +1,6 @@
 // Signatures for payments from a wallet. The payload is created with the quote and describes the payment, so
 // a signature is valid for this quote only and can be given before execution. A request without a signature
-// is answered with the same payload; `Request-Id` is optional, because a quote is executed once.
+// is answered with the same payload. `Request-Id` is optional, because a quote is executed once.
 
 import type { Rejected } from '../../../kernel/contract/operation.ts';
 import type { Time } from '../../../kernel/effects.ts';
@@ -47,7 +47,7 @@ export interface SignedPayment {
 }
 
 /**
- * Verifies and records the signature of the wallet; returns undefined if it is valid, else a challenge or a
+ * Verifies and records the signature of the wallet. Returns undefined if it is valid, else a challenge or a
  * rejection. An invalid signature counts as a failed attempt if the request has a `Request-Id`.
  */
 export async function authorizePayment(
@@ -85,11 +85,11 @@ interface KeyPayment {
   /** Describes the payment completely. */
   unsigned: string;
   publicKey: string;
-  /** Requests the stamp from the custodian of the key; undefined if the custodian declines. */
+  /** Requests the stamp from the custodian of the key, or undefined if the custodian declines. */
   stampWith(payload: string): Promise<string | undefined>;
 }
 
-/** Records the stamp of a delegated key; false if there is no valid stamp of this key. */
+/** Records the stamp of a delegated key. False if there is no valid stamp of this key. */
 export async function signWithKey(
   ctx: Ctx,
   wallet: Wallet,

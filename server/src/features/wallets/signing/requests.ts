@@ -1,4 +1,4 @@
-// Signature requests. The first request stores the exact payload, the input and the permitted signers; the
+// Signature requests. The first request stores the exact payload, the input and the permitted signers. The
 // signed retry is verified against the stored row only. A result is delivered once. The order of the checks
 // of a retry is part of the contract.
 import { canonical } from '../../../kernel/crypto/canonical.ts';
@@ -26,14 +26,14 @@ const TTL_MS = 5 * 60_000;
  * Period after the expiry of the request in which the result of started processing can be fetched.
  */
 const GRACE_MS = 60 * 60_000;
-/** Pending signature requests per wallet; beyond it the oldest is dropped. */
+/** Pending signature requests per wallet. Beyond it the oldest is dropped. */
 const MAX_PENDING = 10;
 const MAX_INVALID_SIGNATURES = 5;
 
 /** A request to sign, as received. */
 export interface SignableRequest {
   operationId: string;
-  /** Id in the path; empty if there is none. */
+  /** Id in the path. Empty if there is none. */
   resourceId: string;
   /** Path and body, which must be identical in the retry. */
   input: { params: unknown; body: unknown };
@@ -59,7 +59,7 @@ export interface VerifiedRetry {
   wallet: Wallet;
   row: RequestRow;
   bound: unknown;
-  /** The signer; undefined if the signature was verified in an earlier retry. */
+  /** The signer, or undefined if the signature was verified in an earlier retry. */
   signed: VerifiedSigner | undefined;
 }
 
@@ -90,8 +90,8 @@ const isForDevice = ({ by }: Signer) => by === 'nobody';
 
 /**
  * Drops expired requests and the oldest beyond the limit, before a new one. `current` is the request of this
- * retry. Passkey challenges can be requested without signing in, so they never displace signature requests;
- * they are rate-limited instead.
+ * retry. Passkey challenges can be requested without signing in, so they never displace signature requests.
+ * They are rate-limited instead.
  */
 async function dropExcessRequests(
   ctx: Ctx,
@@ -238,7 +238,7 @@ export function recordStamp(
   });
 }
 
-/** Stages a failed attempt, which must be committed; after too many the request is dropped. */
+/** Stages a failed attempt, which must be committed. After too many the request is dropped. */
 function rejectSignature(ctx: Ctx, row: RequestRow, fault: Fault): { rejected: Fault } {
   const wrongCount = row.wrong + 1;
   const status =

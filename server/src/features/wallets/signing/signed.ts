@@ -1,5 +1,5 @@
 // Operations with a signed retry, as two functions: `begin` validates a request without a signature
-// and returns what has to be signed; `perform` executes it after a valid signature, and can require
+// and returns what has to be signed. `perform` executes it after a valid signature, and can require
 // another signature. All other steps are common to every operation.
 import { Type } from '@sinclair/typebox';
 import { defineJob, PlatformFields } from '../../../kernel/contract/job.ts';
@@ -75,7 +75,7 @@ const SETTLE = defineJob(
 /** Delay after which background work completes without a retry. */
 const SETTLE_MS = 5_000;
 
-/** The reply to a valid retry that is executed later; undefined if it is executed now. */
+/** The reply to a valid retry that is executed later, or undefined if it is executed now. */
 async function deferredReply(
   ctx: Ctx,
   parts: WalletParts,
@@ -184,7 +184,7 @@ async function settleRequest(
 }
 
 /**
- * The job that completes background work; `operations` are all signed operations. A rejection is left for the
+ * The job that completes background work. `operations` are all signed operations. A rejection is left for the
  * next retry of the client and stages nothing, so the work is committed separately from the job.
  */
 export function settleJobs(operations: readonly SignedOperation[]): JobHandler[] {

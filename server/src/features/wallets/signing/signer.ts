@@ -7,7 +7,7 @@ import { type SessionRow, type Signer, walletSessions } from '../store.ts';
 import { type Stamp, verifyStamp } from './stamp.ts';
 
 export interface VerifiedSigner {
-  /** Compressed, lower-case hex; empty for the scripted stamp of the sandbox without a session. */
+  /** Compressed, lower-case hex. Empty for the scripted stamp of the sandbox without a session. */
   publicKey: string;
   /** Absent for a key without a session, and for the scripted stamp without a session. */
   session: SessionRow | undefined;
@@ -16,7 +16,7 @@ export interface VerifiedSigner {
 /** Signers of requests that require a signature. */
 type SigningParty = Exclude<Signer, { by: 'nobody' }>;
 
-/** The reason why an active session may not sign; undefined if it may. */
+/** The reason why an active session may not sign, or undefined if it may. */
 function sessionRestriction(
   { only, except }: Extract<Signer, { by: 'session' }>,
   row: SessionRow,
@@ -26,7 +26,7 @@ function sessionRestriction(
   return undefined;
 }
 
-/** The fault for an invalid signature; a scripted environment has its own code. */
+/** The fault for an invalid signature. A scripted environment has its own code. */
 function signatureFault(ctx: Ctx, parts: WalletParts, signer: SigningParty, reason: string): Fault {
   const script = parts.connectors(ctx.caller.environment).walletScript;
   // A key without a session belongs to the verification of a credential, which fails with this code.

@@ -22,7 +22,7 @@ const COMPRESSED = /^0[23][0-9a-f]{64}$/i;
 const DER = /^30(?:[0-9a-f]{2}){7,71}$/i;
 const MEMBER_COUNT = 3;
 
-/** End of the DER integer at `at`; undefined if it is invalid, negative or not minimal. */
+/** End of the DER integer at `at`, or undefined if it is invalid, negative or not minimal. */
 function integerEnd(bytes: Buffer, offset: number): number | undefined {
   const [tag, length = 0, firstByte = 0, secondByte = 0] = bytes.subarray(offset, offset + 4);
   if (tag !== 0x02 || length < 1 || length > 33 || firstByte > 0x7f) return undefined;
@@ -30,7 +30,7 @@ function integerEnd(bytes: Buffer, offset: number): number | undefined {
   return offset + 2 + length;
 }
 
-/** The bytes of a signature; undefined unless they are a DER sequence of two positive integers. */
+/** The bytes of a signature, or undefined unless they are a DER sequence of two positive integers. */
 function derOf(hex: string): Buffer | undefined {
   if (!DER.test(hex)) return undefined;
   const bytes = Buffer.from(hex, 'hex');
@@ -39,7 +39,7 @@ function derOf(hex: string): Buffer | undefined {
   return end === bytes.length ? bytes : undefined;
 }
 
-/** The members of a stamp; undefined if there are others or duplicates. */
+/** The members of a stamp, or undefined if there are others or duplicates. */
 function membersOf(header: string): { publicKey: string; signature: string } | undefined {
   if (header.length > MAX_LENGTH || !BASE64URL.test(header)) return undefined;
   if (header.replace(/=+$/, '').length % 4 === 1) return undefined;
@@ -64,7 +64,7 @@ const MAX_CACHED_KEYS = 1_000;
 /** LRU cache of keys: importing a key takes longer than verifying a signature. */
 const keyCache = new Map<string, KeyObject>();
 
-/** The key of a compressed point; undefined if it is not on the curve. */
+/** The key of a compressed point, or undefined if it is not on the curve. */
 function keyOf(point: string): KeyObject | undefined {
   const uncompressed = keyCache.has(point) ? undefined : uncompressedPoint(point);
   const key = uncompressed === undefined ? keyCache.get(point) : p256PublicKey(uncompressed);
@@ -79,7 +79,7 @@ function keyOf(point: string): KeyObject | undefined {
 /** Imports the key of a new session in advance. */
 export const cacheKey = (point: string): void => void keyOf(point);
 
-/** Parses a header value; undefined if it is not a stamp. */
+/** Parses a header value, or undefined if it is not a stamp. */
 export function parseStamp(header: string): Stamp | undefined {
   const members = membersOf(header);
   if (!members || !COMPRESSED.test(members.publicKey)) return undefined;

@@ -1,5 +1,5 @@
 // The script of a page with card details: copies a value, and removes the details after a time limit or
-// when the page is closed. The page allows this script by its hash and no other; without
+// when the page is closed. The page allows this script by its hash and no other. Without
 // it the values can still be selected.
 
 const panel = document.querySelector<HTMLElement>('[data-hide-after]');

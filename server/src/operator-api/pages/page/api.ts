@@ -14,13 +14,13 @@ export interface Rejection {
   code: string;
   reason: string;
   errors: FieldError[];
-  /** For support; absent without a reply. */
+  /** For support. Absent without a reply. */
   requestId: string | undefined;
 }
 
 export type Reply<T> = { rejected: false; body: T } | Rejection;
 
-/** Base path of the operator API; a proxy may add a prefix. */
+/** Base path of the operator API. A proxy may add a prefix. */
 export const BASE = location.pathname.replace(/\/operator(\/[\w-]*)?$/, '');
 
 let csrfToken: string | undefined;

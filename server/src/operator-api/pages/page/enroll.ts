@@ -35,7 +35,7 @@ interface Link {
 
 const { enroll, passkey, totp } = TEXTS;
 
-/** Removes the secret from the address bar; a reload finds it in the state of the history. */
+/** Removes the secret from the address bar. A reload finds it in the state of the history. */
 function takeSecret(): string {
   const fromAddress = location.hash.slice(1);
   const storedSecret = (history.state as { secret?: string } | null)?.secret ?? '';
@@ -55,7 +55,7 @@ function showEnded(): void {
   );
 }
 
-/** The page that replaces the form after certain rejections; otherwise the error of the form. */
+/** The page that replaces the form after certain rejections. Otherwise the error of the form. */
 function problemOf(rejection: Rejection, secret: string): Problem | undefined {
   const { code, reason, errors } = rejection;
   if (code === 'LINK_ENDED') showEnded();

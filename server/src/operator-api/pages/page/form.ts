@@ -148,7 +148,7 @@ export function createSummary() {
 interface FormOptions {
   fields: readonly Field[];
   submitLabel: string;
-  /** Returns the error message; undefined if the values were accepted. */
+  /** Returns the error message, or undefined if the values were accepted. */
   submit(values: Values): Promise<Problem | undefined>;
   /** Elements before the fields. */
   before?: readonly HTMLElement[];
@@ -159,7 +159,7 @@ interface FormOptions {
 export interface Form {
   root: HTMLElement;
   showProblem(problem: Problem): void;
-  /** Checks the fields; undefined if one has an error, which is then shown. */
+  /** Checks the fields, or undefined if one has an error, which is then shown. */
   validValues(): Values | undefined;
 }
 

@@ -53,7 +53,7 @@ const problemOf = (rejection: Rejection, unauthorized: string): Problem =>
     ? { reason: unauthorized, errors: [] }
     : rejection;
 
-/** Returns the error message; undefined once the user is signed in. */
+/** Returns the error message, or undefined once the user is signed in. */
 async function withPasskey(): Promise<Problem | undefined> {
   const options = await call<PasskeyOptions<Request>>('POST', '/sign-in/passkey-options');
   if (options.rejected) return options;

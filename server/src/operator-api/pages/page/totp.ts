@@ -52,7 +52,7 @@ function copyButton(label: string, value: string): HTMLElement {
   return button;
 }
 
-/** In groups of four, which are easier to type; the copied text has no spaces. */
+/** In groups of four, which are easier to type. The copied text has no spaces. */
 const grouped = (secret: string): string => secret.replace(/(.{4})(?=.)/g, '$1 ');
 
 const row = (label: string, value: string, shown = value) =>

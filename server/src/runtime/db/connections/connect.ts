@@ -15,7 +15,7 @@ interface ConnectOptions {
   pipeline?: boolean;
   /** Deadline of a host. */
   timeoutMs?: number;
-  /** Whether a replica must confirm a commit first; default true. */
+  /** Whether a replica must confirm a commit first. Default true. */
   confirmed?: boolean;
 }
 
@@ -118,7 +118,7 @@ function noHost(failures: readonly Error[]): Error {
 }
 
 /**
- * The first host that can be used. Hosts are tried in order; if one does not respond soon, the next
+ * The first host that can be used. Hosts are tried in order. If one does not respond soon, the next
  * one is tried concurrently.
  */
 function firstOf(hosts: readonly string[], openHost: (host: string) => Promise<pg.Client>) {
@@ -153,7 +153,7 @@ function firstOf(hosts: readonly string[], openHost: (host: string) => Promise<p
   });
 }
 
-/** Opens a connection to the database; `url` is a DATABASE_URL. */
+/** Opens a connection to the database. `url` is a DATABASE_URL. */
 export async function connectDatabase(url: string, options: ConnectOptions): Promise<pg.Client> {
   const { hosts, requiresPrimary } = readDatabaseUrl(url);
   const [first] = hosts;

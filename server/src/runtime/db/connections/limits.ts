@@ -7,7 +7,7 @@ export interface ConnectionLimits {
   lockTimeoutMs: number;
   /** A connection is replaced at about this age, so that connections follow a changed topology. */
   maxAgeMs: number;
-  /** Maximum number of connections for reading; default 8. */
+  /** Maximum number of connections for reading. Default 8. */
   poolSize?: number | undefined;
 }
 

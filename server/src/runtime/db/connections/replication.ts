@@ -4,7 +4,7 @@
 import net from 'node:net';
 import type pg from 'pg';
 
-/** Fields of the warning; its text is translated. */
+/** Fields of the warning. Its text is translated. */
 interface Notice {
   severity?: string | undefined;
   routine?: string | undefined;

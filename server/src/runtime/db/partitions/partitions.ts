@@ -12,7 +12,7 @@ interface PartitionedTable {
   name: string;
   /** Column of the partition key. */
   key: string;
-  /** Resource of the IDs in the key; undefined if the key is a time. */
+  /** Resource of the IDs in the key, or undefined if the key is a time. */
   resource?: string;
 }
 
@@ -42,7 +42,7 @@ const WEEKS_AHEAD = 2;
 export const LOCK_TIMEOUT_MS = 1_000;
 /** Inserts wait while the lock of the default partition is requested. */
 const READER_TIMEOUT_MS = 100;
-/** Later times are not those of a row; the names of partitions have four digits for the year. */
+/** Later times are not those of a row. The names of partitions have four digits for the year. */
 const MAX_TIME = Date.UTC(9_999, 0);
 
 /** The Monday, 00:00 UTC, at or before a time. */
@@ -99,7 +99,7 @@ const LIST = `select p.relname as table, c.relname as name,
 
 const BOUND = /^FOR VALUES FROM \((.+)\) TO \((.+)\)$/;
 
-/** The time of a bound as PostgreSQL prints it; null for any other text. */
+/** The time of a bound as PostgreSQL prints it, or null for any other text. */
 function timeOfBound({ resource }: PartitionedTable, text: string): Time | null {
   const [, value] = /^'(.*)'$/.exec(text) ?? [];
   if (value === undefined) return null;
@@ -241,7 +241,7 @@ export async function needsPartitions(db: Queryable, now: Time): Promise<boolean
 
 /**
  * Creates missing partitions at the start of a process. They are created later if other statements
- * hold their locks for long; until then rows are stored in the default partition.
+ * hold their locks for long. Until then rows are stored in the default partition.
  */
 export async function preparePartitions(db: Connection, now: Time): Promise<void> {
   try {

@@ -1,4 +1,4 @@
-// Sends finished spans to a collector as OTLP over HTTP, in JSON. Spans are sent in batches; a failed
+// Sends finished spans to a collector as OTLP over HTTP, in JSON. Spans are sent in batches. A failed
 // batch is dropped after one log line, because traces must neither fill the memory nor delay payments.
 import type { Effects } from '../../../kernel/effects.ts';
 import type { Log } from '../log.ts';

@@ -30,7 +30,7 @@ export const TRACING_SETTINGS: readonly Setting[] = [
   {
     env: ENDPOINT,
     value: 'URL',
-    help: 'collector of OpenTelemetry that receives traces by OTLP over HTTP; absent: no traces',
+    help: 'collector of OpenTelemetry that receives traces by OTLP over HTTP. Absent: no traces',
     validate: serviceUrlProblem,
   },
   {
@@ -78,7 +78,7 @@ const decoded = (text: string): string => {
   }
 };
 
-/** The settings of valid values; undefined without a collector. */
+/** The settings of valid values, or undefined without a collector. */
 export function tracingOf(values: ReadonlyMap<string, string>): TracingSettings | undefined {
   const endpoint = values.get(ENDPOINT);
   if (endpoint === undefined) return undefined;

@@ -34,7 +34,7 @@ export interface Span {
 
 export interface Tracer {
   /**
-   * The span of work that begins here; undefined if it is not sampled. `parent` is a `traceparent`
+   * The span of work that begins here, or undefined if it is not sampled. `parent` is a `traceparent`
    * header, `cause` the ID of a row that a sampled span has committed.
    */
   start(
@@ -105,7 +105,7 @@ export async function inChild<R>(
 
 /**
  * Calls a function in a child of the current span, if there is one. The child is sent only if the function
- * returns a promise; others return immediately.
+ * returns a promise. Others return immediately.
  */
 export function traceCall<R>(name: string, kind: SpanKind, call: () => R): R {
   const span = currentSpan()?.child(name, kind);
@@ -132,7 +132,7 @@ export function rememberCause(span: Span, ids: Iterable<string>): void {
 const PARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 const ZEROS = /^0+$/;
 
-/** The context of a `traceparent` header; undefined if it is invalid. */
+/** The context of a `traceparent` header, or undefined if it is invalid. */
 export function contextOf(header: string | undefined) {
   const [, traceId = '', spanId = '', flags = ''] = PARENT.exec(header ?? '') ?? [];
   if (traceId === '' || ZEROS.test(traceId) || ZEROS.test(spanId)) return undefined;

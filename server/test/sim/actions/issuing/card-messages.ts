@@ -1,5 +1,5 @@
 // Card network messages: requests through the sandbox operations and the authorization handler,
-// with and without sufficient funds; notices about approved payments in any order, for the right
+// with and without sufficient funds. Notices about approved payments in any order, for the right
 // and the wrong payment, late, and over failing connections. Each result is predicted.
 import type {
   CardDecision,
@@ -54,7 +54,7 @@ export function chooseCard(sim: Sim): RecordedRow {
   return sim.chance.pick(live.length && sim.chance.percent(92) ? live : all);
 }
 
-/** In cents; usually not more than the available amount. */
+/** In cents. Usually not more than the available amount. */
 function chooseAmount(sim: Sim, card: RecordedRow): bigint {
   const { chance, model } = sim;
   const id = firstFundingSource(card);
@@ -282,7 +282,7 @@ async function simulateNotice(sim: Sim): Promise<string> {
   return `${description}: ${updated.status}`;
 }
 
-/** The code of a fault; rethrows any other error. */
+/** The code of a fault. Rethrows any other error. */
 export function codeOf(error: unknown): string {
   const { name, code } = error as { name?: string; code?: string };
   if (name !== 'Fault' || !code) throw error;

@@ -1,6 +1,6 @@
 // Cards as platforms and operators manage them: issuing to eligible and ineligible holders,
-// freezing, unfreezing, closing, funding sources and limits; delegated keys granted and revoked;
-// and the operator's decisions about card exceptions.
+// freezing, unfreezing, closing, funding sources and limits. Delegated keys granted and revoked.
+// And the operator's decisions about card exceptions.
 
 import { holderOf } from '../../harness/issuer.ts';
 import { checkOutcome, runVerb } from '../../harness/operator.ts';
@@ -258,7 +258,7 @@ function isReachable(sim: Sim, row: RecordedRow): boolean {
   return open && holderOf(sim, row) !== undefined;
 }
 
-/** Resolves an exception; rejected while a debit is in progress. */
+/** Resolves an exception. Rejected while a debit is in progress. */
 export async function resolveException(sim: Sim, row: RecordedRow): Promise<string> {
   const collectsFunds = sim.chance.percent(50);
   const to = collectsFunds ? 'collect' : 'write-off';

@@ -246,7 +246,7 @@ const BANKS = [
   ...['201', '202', '203', '204', '205'],
 ];
 
-/** A wallet, or a bank account whose suffix selects the outcome; of a customer or the platform. */
+/** A wallet, or a bank account whose suffix selects the outcome, of a customer or the platform. */
 async function addAccount(sim: Sim): Promise<string> {
   const owner = sim.chance.pick(activePeople(sim).filter(isInSandbox));
   const n = sim.nextNumber();

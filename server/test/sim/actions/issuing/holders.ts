@@ -103,7 +103,7 @@ async function signIn(sim: Sim, wallet: InternalAccount): Promise<SignedIn> {
   return { trace, key: keys.privateKey };
 }
 
-/** A key that may sign; signs in if necessary. */
+/** A key that may sign. Signs in if necessary. */
 export async function keyFor(sim: Sim, wallet: InternalAccount): Promise<string | undefined> {
   const live = activeKeys(sim, wallet);
   return live.length ? sim.chance.pick(live) : (await signIn(sim, wallet)).key;

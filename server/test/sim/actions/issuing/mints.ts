@@ -226,7 +226,7 @@ async function createOrder(sim: Sim): Promise<string> {
 }
 
 /**
- * The outcome after an operator ends an order; an unfunded order expires and remains under
+ * The outcome after an operator ends an order. An unfunded order expires and remains under
  * observation.
  */
 function manualOutcome(
@@ -240,7 +240,7 @@ function manualOutcome(
   return expectedStatus === 'COMPLETED' ? 'COMPLETED' : 'EXPIRED';
 }
 
-/** An operator ends an order; an expired one only as completed. */
+/** An operator ends an order. An expired one only as completed. */
 async function endManually(sim: Sim): Promise<string> {
   const all = [...sim.model.coinBook.orders.values()].slice(-60);
   const expired = all.filter(({ status }) => status === 'EXPIRED');
@@ -284,7 +284,7 @@ const isOverdue = (
   typeof expiresAt === 'string' &&
   (stranded || Date.parse(submittedAt as string) >= Date.parse(expiresAt));
 
-/** Mints and burns with an unexpected outcome; clears the list. */
+/** Mints and burns with an unexpected outcome. Clears the list. */
 export function settleOrders(sim: Sim): string[] {
   const problems = sim.mints.orders.flatMap(({ id, expectedStatus, accessRevoked }) => {
     const row = sim.model.coinBook.orders.get(id) ?? {};

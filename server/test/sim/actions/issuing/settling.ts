@@ -25,7 +25,7 @@ import { restoreAccess, settleOrders } from './mints.ts';
 const MAX_ROUNDS = 4_000;
 const LEASE_MS = 21_000;
 
-/** Reads the change log; throws when an invariant is broken. */
+/** Reads the change log. Throws when an invariant is broken. */
 export async function observe(sim: Sim): Promise<number> {
   const changes = await sim.changeLog.read();
   sim.model.now = sim.effects.now();
@@ -43,7 +43,7 @@ export async function observe(sim: Sim): Promise<number> {
   return changes.length;
 }
 
-/** Time at which the next job or event is due; undefined if there is none. */
+/** Time at which the next job or event is due, or undefined if there is none. */
 function nextDue({ model }: Sim): number | undefined {
   const dues = [
     ...[...model.jobs.values()].map((job) => job.dueAt),
@@ -66,7 +66,7 @@ async function runUntilIdle(sim: Sim): Promise<void> {
   throw violation(`after ${MAX_ROUNDS} rounds work remains`);
 }
 
-/** Whether payer and payee are unchanged; otherwise a payment may have other outcomes. */
+/** Whether payer and payee are unchanged. Otherwise a payment may have other outcomes. */
 function isUndisturbed(order: Order): boolean {
   if (order.kind === 'balance') return true;
   const { internalAccount: toAccount, externalAccount, debitedAccount, payer } = order;

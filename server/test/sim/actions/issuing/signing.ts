@@ -1,5 +1,5 @@
 // Signed wallet requests as clients send them: usually valid, sometimes with a wrong signature,
-// repeated after the reply, on two servers concurrently, or abandoned. Each reply is predicted; the
+// repeated after the reply, on two servers concurrently, or abandoned. Each reply is predicted. The
 // invariants count the effects.
 import { type Keys, keyPairOf, signedHeaders } from '../../../kit/wallets/client-keys.ts';
 import {
@@ -47,7 +47,7 @@ interface UnsignedRequest {
 }
 
 export interface SignedResult {
-  /** The known result; undefined if there was no effect or the result is unknown. */
+  /** The known result, or undefined if there was no effect or the result is unknown. */
   response?: ApiResponse;
   trace: string;
 }
@@ -172,7 +172,7 @@ async function signStep(
   return { ...outcome, trace: `${variant}: ${outcome.trace}` };
 }
 
-/** Repeats a signed request; a used signature has no further effect. */
+/** Repeats a signed request. A used signature has no further effect. */
 export async function sendAgain(sim: Sim, request: Request): Promise<string> {
   const { method, path, body, as, headers = {} } = request;
   const response = await sim.call(method, path, body, as, { headers, withoutKey: true });

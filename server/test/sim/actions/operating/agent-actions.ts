@@ -63,7 +63,7 @@ function recordAction(
   return status;
 }
 
-/** The transaction of an action; the reply omits it while it waits. */
+/** The transaction of an action. The reply omits it while it waits. */
 async function transactionOf(sim: Sim, actionId: string): Promise<string> {
   const text = 'select transaction_id as id from agent_actions where id = $1';
   const { rows } = await sim.client.query<{ id: string }>(text, [actionId]);
@@ -254,7 +254,7 @@ async function executeQuote(sim: Sim): Promise<string> {
   return `${order.sent} ${recordAction(sim, agent, order, action, verdict)}`;
 }
 
-/** Whether a waiting action can be executed now; undefined if it cannot be predicted. */
+/** Whether a waiting action can be executed now, or undefined if it cannot be predicted. */
 function canExecute(sim: Sim, { agent, order }: PendingAction): boolean | undefined {
   if (agent.owner.deleted || predictVerdict(sim, agent, requestOf(order)) === 'rejected')
     return false;

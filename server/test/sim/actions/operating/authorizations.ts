@@ -1,5 +1,5 @@
 // Payments under strong authentication: quotes that the customer authorizes correctly, wrongly,
-// late, twice or never. A payment to a trusted account is exempt; a customer without a login
+// late, twice or never. A payment to a trusted account is exempt. A customer without a login
 // session is rejected earlier.
 
 import type { Outcome } from '../../harness/outcomes.ts';

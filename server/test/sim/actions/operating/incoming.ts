@@ -1,5 +1,5 @@
 // Incoming funds: debits of bank accounts, deposits for quotes in right and wrong amounts, and UMA
-// payments with the platform's consent; and later changes by banks and operators.
+// payments with the platform's consent, and later changes by banks and operators.
 
 import { transitionInternalAccount } from '../../../../src/features/balances/internal-accounts/lifecycle.ts';
 import { internalAccounts } from '../../../../src/features/balances/internal-accounts/store.ts';
@@ -188,7 +188,7 @@ export function recordUnmatched(sim: Sim, body: ApiResponse['body'], amount: big
 }
 
 /**
- * A deposit for a payment. A deleted or closed payee cannot be paid; the outcome is not predicted.
+ * A deposit for a payment. A deleted or closed payee cannot be paid. The outcome is not predicted.
  */
 export function recordDeposit(sim: Sim, order: Order): void {
   const { internalAccount: toAccount, feeAccount: feeOwnerAccount, payer, platform } = order;

@@ -1,5 +1,5 @@
 // The operator of manual rails for production platforms: waiting payouts are settled, failed,
-// returned or canceled, in any order and twice; deposits are recorded from a bank statement, held,
+// returned or canceled, in any order and twice. Deposits are recorded from a bank statement, held,
 // released, rejected and returned. Predicted rejections follow from the state of the payment.
 
 import { accountReference } from '../../../../src/catalog/accounts/account-reference.ts';

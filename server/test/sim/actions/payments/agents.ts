@@ -86,7 +86,7 @@ async function redeemCode(sim: Sim, agent: Agent): Promise<string> {
 async function renewCode(sim: Sim): Promise<string> {
   const remainingAgents = activeAgents(sim).filter((agent) => !agent.client && agent.code);
   const agent = sim.chance.pick(remainingAgents.length ? remainingAgents : activeAgents(sim));
-  // A code is valid for a day; a new one replaces it until an agent is connected.
+  // A code is valid for a day. A new one replaces it until an agent is connected.
   const path = `/agents/${agent.id}/device-codes`;
   const response = await sim.call('POST', path, undefined, agent.owner.platform);
   const connectedBefore = policyOf(sim, agent).row?.token_hash !== null;

@@ -50,7 +50,7 @@ async function runJob(sim: Sim): Promise<string> {
   return job.kind;
 }
 
-/** The order of fee refunds by an account with too little balance matters; these jobs run one by one. */
+/** The order of fee refunds by an account with too little balance matters. These jobs run one by one. */
 function independentJobs(sim: Sim) {
   const paymentIds = new Set<string>();
   return dueJobs(sim).filter(({ transactionId }) => {
@@ -139,7 +139,7 @@ async function killDuringDelivery(sim: Sim): Promise<string> {
   return '';
 }
 
-/** Sends requests on all servers concurrently; returns all replies. */
+/** Sends requests on all servers concurrently. Returns all replies. */
 async function sendConcurrently(sim: Sim, requests: readonly Request[], cutConnections: boolean) {
   removeTraps(sim);
   const responses = requests.map((request, index) =>

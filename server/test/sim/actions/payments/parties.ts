@@ -163,7 +163,7 @@ function ibanOf(bban: string): string {
   return `DE${String(check).padStart(2, '0')}${bban}`;
 }
 
-/** Account details by currency; `n` makes them unique, the suffix is the end of the account number. */
+/** Account details by currency. `n` makes them unique, the suffix is the end of the account number. */
 const DETAILS: Readonly<Record<string, (n: number, suffix: string) => object>> = {
   USD: (n, suffix) => ({
     accountType: 'USD_ACCOUNT',

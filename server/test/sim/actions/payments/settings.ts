@@ -1,4 +1,4 @@
-// Settings that change during payments: daily limits and currencies; and requests during payments:
+// Settings that change during payments: daily limits and currencies, and requests during payments:
 // receipts, and payments of customers who are not approved.
 import { checkOutcome, runVerb } from '../../harness/operator.ts';
 import { type Sim, violation } from '../../harness/sim.ts';

@@ -1,5 +1,5 @@
 // Determines whether a PDF file is complete and encrypted, without parsing it. A complete file ends with
-// the offset of its cross-reference table; encryption is declared in the trailer or in a cross-reference
+// the offset of its cross-reference table. Encryption is declared in the trailer or in a cross-reference
 // stream, which can be anywhere in the file.
 import type { Reader } from './reader.ts';
 

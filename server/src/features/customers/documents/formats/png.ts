@@ -4,7 +4,7 @@ import type { Reader } from './reader.ts';
 
 const SIGNATURE_BYTES = 8;
 const CHECKSUM_BYTES = 4;
-/** Length and name; for the first chunk also width and height. */
+/** Length and name. For the first chunk also width and height. */
 const HEAD_BYTES = 8;
 const FIRST_BYTES = 16;
 const IHDR_BYTES = 13;

@@ -2,7 +2,7 @@
 // thousand bytes.
 
 interface Structure {
-  /** The end of the format was reached; trailing data is ignored. */
+  /** The end of the format was reached. Trailing data is ignored. */
   complete: boolean;
   /** The structure conforms to the format. */
   readable: boolean;

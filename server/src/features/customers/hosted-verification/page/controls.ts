@@ -1,4 +1,4 @@
-// Form controls, one function per kind of input. All use native elements with a label; a group of
+// Form controls, one function per kind of input. All use native elements with a label. A group of
 // checkboxes is a fieldset with a legend.
 import { action, freshId, h } from './dom.ts';
 import type { DerivedField, Field } from './fields.ts';
@@ -10,7 +10,7 @@ export interface Control {
   root: HTMLElement;
   /** Element to focus when the value must be corrected. */
   focus: HTMLElement;
-  /** Current value; undefined if empty. */
+  /** Current value, or undefined if empty. */
   read(): unknown;
   showError(message: string): void;
   /** Updates the field after other answers have changed. */

@@ -19,7 +19,7 @@ export interface RequiredProof {
 const IDENTITY_TYPES = ['PASSPORT', 'DRIVERS_LICENSE', 'NATIONAL_ID'];
 const TWO_SIDED_TYPES = ['DRIVERS_LICENSE', 'NATIONAL_ID'];
 
-/** Files that were uploaded while this page was open; the server does not return files. */
+/** Files that were uploaded while this page was open. The server does not return files. */
 const uploadedFiles = new Map<string, File>();
 
 function holderName({ owners }: State, id: string): string {

@@ -8,7 +8,7 @@ type Attributes = Record<
   string | number | boolean | null | undefined | ((e: Event) => void)
 >;
 
-/** Creates an element. Attributes `on…` are listeners; true is an attribute without a value. */
+/** Creates an element. Attributes `on…` are listeners. True is an attribute without a value. */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   attributes: Attributes = {},
@@ -24,7 +24,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** A button with an action; pressing it again while the action runs has no effect. */
+/** A button with an action. Pressing it again while the action runs has no effect. */
 export function action(
   text: string,
   run: () => Promise<void> | void,

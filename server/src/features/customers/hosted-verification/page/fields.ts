@@ -32,7 +32,7 @@ export interface Field {
   noun?: string;
   /** Shown only while the named field has one of these values. */
   when?: { field: string; is: readonly string[] };
-  /** Properties that depend on other answers; `read` returns an answer by field name. */
+  /** Properties that depend on other answers. `read` returns an answer by field name. */
   derive?: (read: (name: string) => unknown) => DerivedField;
 }
 
@@ -51,7 +51,7 @@ export const addressFields = (prefix: string, isOwn = false): Field[] => {
   const deriveOptionalOutsideUs: Field['derive'] = (read) => ({
     optional: read(`${prefix}address.country`) !== 'US',
   });
-  // The API requires a postal code; the server accepts any text.
+  // The API requires a postal code. The server accepts any text.
   const postalCodeHint: Field['derive'] = (read) =>
     withoutPostalCodes.has(String(read(`${prefix}address.country`)))
       ? { hint: 'This country has no postal codes. Enter 00000.' }

@@ -36,7 +36,7 @@ const UNIT: Record<string, (amount: string) => string> = {
 const amountOf = (text: string): string =>
   text.endsWith('K') ? `${text.slice(0, -1)},000` : text.replace(/M$/, ' million');
 
-/** `VOLUME_10K_TO_100K` as `$10,000 to $100,000`; undefined if the value is not a range. */
+/** `VOLUME_10K_TO_100K` as `$10,000 to $100,000`, or undefined if the value is not a range. */
 function rangeOf(value: string): string | undefined {
   const match = /^(COUNT|VOLUME|RANGE)?_?(UNDER_|OVER_)?(\d+[KM]?)(?:(?:_TO)?_(\d+[KM]?))?$/.exec(
     value,

@@ -1,6 +1,6 @@
 // Entry point of the verification page: shows the views in order until no data is missing, then submits. The
 // server stores all answers, so the page can be closed and reopened while its link is valid. The step count
-// covers all required and stored data at the start; it can only increase.
+// covers all required and stored data at the start. It can only increase.
 import { readState } from './api.ts';
 import { documentsStep, needsDocuments, needsOf, type RequiredProof } from './documents.ts';
 import { action, h } from './dom.ts';
@@ -201,7 +201,7 @@ function showFindings(gaps: readonly Gap[]): void {
   summary.focus();
 }
 
-/** Last view in this tab; undefined at the first visit. */
+/** Last view in this tab, or undefined at the first visit. */
 function restoreState(): string | undefined {
   const previousState = history.state as HistoryState | null;
   if (!previousState) return undefined;

@@ -1,4 +1,4 @@
-// Types of the server's replies, and the interfaces of the page. The schemas are in page-contract.ts; the
+// Types of the server's replies, and the interfaces of the page. The schemas are in page-contract.ts. The
 // browser needs only the types.
 
 import type { Json } from './json.ts';

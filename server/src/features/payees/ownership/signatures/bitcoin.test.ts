@@ -28,7 +28,7 @@ const TREZOR_SHORT =
 
 describe('bip137', () => {
   // The first four: bitcoinjs-message, test/fixtures.json, "verify". Then trezor-firmware,
-  // tests/device_tests/bitcoin/test_verifymessage*.py; then bitcoinj, MessageVerifyUtilsTest.
+  // tests/device_tests/bitcoin/test_verifymessage*.py. Then bitcoinj, MessageVerifyUtilsTest.
   const VECTORS: [address: string, message: string, signature: string][] = [
     [
       '16UwLL9Risc3QfPqBUvKofHmBQ7wMtjvM',

@@ -8,7 +8,7 @@ const DOCUMENTED = 0x4c0883a69102937d6231471b5dbb6204fe5129617082792ae468d01a3f3
 const OWNER = '0x2c7536E3605D9C16a7a3D7b1898e529396a65c23';
 
 describe('EIP-191', () => {
-  // web3.js documentation, web3.eth.accounts.sign; eth-account, tests/core/test_accounts.py.
+  // web3.js documentation, web3.eth.accounts.sign. Eth-account, tests/core/test_accounts.py.
   const VECTORS = [
     [
       'Some data',

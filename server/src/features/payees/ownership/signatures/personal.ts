@@ -1,6 +1,6 @@
 // Signed messages of EVM chains and Tron: keccak-256 of a prefix that no transaction starts with, the
 // length in bytes and the message (EIP-191 version 0x45, TIP-191), signed on secp256k1. A signature is 65
-// bytes in hexadecimal; the 64-byte form (EIP-2098) is rejected, so that a signature has one encoding.
+// bytes in hexadecimal. The 64-byte form (EIP-2098) is rejected, so that a signature has one encoding.
 
 import { sha256 } from '@noble/hashes/sha2.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
@@ -9,7 +9,7 @@ import { recoverKey } from './secp256k1.ts';
 
 const base58check = createBase58check(sha256);
 
-/** Bytes of a hexadecimal text with or without `0x`; undefined for other text. */
+/** Bytes of a hexadecimal text with or without `0x`, or undefined for other text. */
 export function decodeHex(text: string): Buffer | undefined {
   const digits = text.startsWith('0x') ? text.slice(2) : text;
   return /^(?:[0-9a-fA-F]{2})+$/.test(digits) ? Buffer.from(digits, 'hex') : undefined;

@@ -1,5 +1,5 @@
-// Recovers the public key of an ECDSA signature on secp256k1; on most chains the address is a hash of that
-// key. The curve is implemented by a library; the strictness is defined here: low `s` only, and no value
+// Recovers the public key of an ECDSA signature on secp256k1. On most chains the address is a hash of that
+// key. The curve is implemented by a library. The strictness is defined here: low `s` only, and no value
 // out of range.
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 
@@ -16,7 +16,7 @@ export const toBigInt = (bytes: Uint8Array): bigint =>
 export const isLow = (s: bigint): boolean => s <= HALF_ORDER;
 
 /**
- * The uncompressed public key that signed `digest`; undefined if there is none or `s` is high. `recovery`
+ * The uncompressed public key that signed `digest`, or undefined if there is none or `s` is high. `recovery`
  * is 0 to 3: bit 0 is the parity of y, bit 1 states whether x exceeded the order.
  */
 export function recoverKey(

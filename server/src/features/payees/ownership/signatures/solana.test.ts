@@ -8,7 +8,7 @@ import { provesSolana } from './solana.ts';
 const encode = (hex: string) => base58.encode(Buffer.from(hex, 'hex'));
 
 describe('provesSolana', () => {
-  // RFC 8032, section 7.1: tests 1 and 2; the message of test 2 is the letter r.
+  // RFC 8032, section 7.1: tests 1 and 2. The message of test 2 is the letter r.
   it.each([
     [
       'd75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a',

@@ -1,4 +1,4 @@
-// Solana wallets sign the UTF-8 bytes of a message with Ed25519; the address is the public key. The check
+// Solana wallets sign the UTF-8 bytes of a message with Ed25519. The address is the public key. The check
 // is as strict as the check of Solana (with ZIP-215 rules, signatures for some keys can be forged): the
 // signature is base58 of exactly 64 bytes, and points of small order or with a non-canonical encoding are
 // rejected before OpenSSL verifies it.

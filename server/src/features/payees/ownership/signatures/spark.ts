@@ -13,7 +13,7 @@ function publicKeyOf(key: Uint8Array) {
   return createPublicKey({ format: 'jwk', key: { kty: 'EC', crv: 'secp256k1', x, y } });
 }
 
-/** The `s` of a DER signature; OpenSSL validates the rest. */
+/** The `s` of a DER signature. OpenSSL validates the rest. */
 function parseS(bytes: Uint8Array): bigint {
   const offset = 4 + (bytes[3] ?? 0);
   return toBigInt(bytes.subarray(offset + 2));

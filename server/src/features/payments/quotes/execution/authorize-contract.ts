@@ -18,7 +18,7 @@ export const authorizeQuote = operation({
     'Submits the code or passkey assertion for the `scaChallenge` of the quote. The quote must ' +
     'be PENDING_AUTHORIZATION and the customer must have a session from `completeScaLogin`. ' +
     'After the last step the payment starts, or a REALTIME_FUNDING quote becomes PENDING with ' +
-    'payment instructions; a quote that remains PENDING_AUTHORIZATION contains the challenge of ' +
+    'payment instructions. A quote that remains PENDING_AUTHORIZATION contains the challenge of ' +
     'its next step. An invalid proof counts toward the lockout of the customer.',
   permission: 'TRANSACT',
   params,

@@ -1,5 +1,5 @@
 // Starts a payment: it is checked again and its funds are debited or held. Between internal accounts it
-// completes in the same commit; over a rail the funds are held and a job sends them; from an external account
+// completes in the same commit. Over a rail the funds are held and a job sends them. From an external account
 // a job collects them first by debit. A REALTIME_FUNDING payment starts when its funds arrive (funding.ts).
 
 import { hasFirmRate } from '../../../../catalog/currencies/rate-details.ts';
@@ -49,7 +49,7 @@ async function requireUsableAccount(
   if (account.status !== 'ACTIVE') {
     throw new Fault(
       'INVALID_INPUT',
-      `The ${role} account is ${account.status}; it must be ACTIVE.`,
+      `The ${role} account is ${account.status}. It must be ACTIVE.`,
     );
   }
   return account;
@@ -80,7 +80,7 @@ async function sourceOf(ctx: Ctx, row: OutgoingRow): Promise<InternalAccountRow 
   const id = row.source_account;
   if (id === null) return undefined;
   if (isId(id, 'InternalAccount')) return requireUsableAccount(ctx, id, 'source');
-  // The account must exist until the debit starts; it can be deleted afterwards.
+  // The account must exist until the debit starts. It can be deleted afterwards.
   if (row.status === 'PROCESSING') return undefined;
   requireExternalAccount(ctx, await requireRegisteredAccount(ctx, id, 'source'));
   return undefined;
@@ -96,8 +96,8 @@ async function targetOf(ctx: Ctx, row: OutgoingRow): Promise<Parties['target']> 
 
 /**
  * Throws if the payment cannot be made now: payer and receiver must exist and be eligible. The
- * commit checks again that internal accounts are not frozen. With `starts` an invoice is reserved;
- * a payment that awaits authorization reserves nothing, so it cannot block other payments.
+ * commit checks again that internal accounts are not frozen. With `starts` an invoice is reserved.
+ * A payment that awaits authorization reserves nothing, so it cannot block other payments.
  */
 export async function checkParties(
   ctx: Ctx,

@@ -104,7 +104,7 @@ export interface FundsNotice extends Money {
   /** The rail's information about the payer: fields of a REALTIME_FUNDING source. */
   origin?: ReceivedFunds['origin'];
   chain?: ReceivedFunds['chain'];
-  /** Holds the funds for this reason; only with `accountId`. */
+  /** Holds the funds for this reason. Only with `accountId`. */
   hold?: Deposit['hold'];
 }
 
@@ -124,7 +124,7 @@ async function depositFunds(
 
 /**
  * Late or duplicate funds for a payment. A digital asset is credited to its owner, as the sending
- * wallet may not accept a return; fiat funds are returned.
+ * wallet may not accept a return. Fiat funds are returned.
  */
 async function receiveUnexpectedFunds(
   ctx: Ctx,
@@ -195,7 +195,7 @@ export async function receiveFunds(ctx: Ctx, notice: FundsNotice): Promise<Payme
 
 /**
  * Reverses the debit or deposit that funded a payment, after the payment was made. The balance of
- * the payer is debited, else the balance of the platform; if neither has an account in this
+ * the payer is debited, else the balance of the platform. If neither has an account in this
  * currency, suspense is debited and an operator decides. Returns false if the reversal was already
  * posted.
  */
@@ -269,7 +269,7 @@ const cancelFunding =
       return { caller, stage };
     }
     if (await hasJobFor(runtime.db, SEND_FUNDING_DEBIT, row.id)) {
-      // Another worker may be sending the debit; the cancellation must follow.
+      // Another worker may be sending the debit. The cancellation must follow.
       return { caller, stage: async (ctx) => postpone(ctx, CANCEL_FUNDING, job) };
     }
     const response = await rail.cancel(await debitOf(runtime, row), now);

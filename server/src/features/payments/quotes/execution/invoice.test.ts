@@ -108,7 +108,7 @@ describe('invoice', () => {
     expect(outcomeOf(wrongResponse)).toEqual([400, 'INVALID_AMOUNT']);
     const { status, body } = await requestQuote(from, to);
     expect([status, body.totalReceivingAmount]).toEqual([201, 50_000]);
-    // The network fee is ten satoshis; the received amount must match.
+    // The network fee is ten satoshis. The received amount must match.
     const transferOut = await app.call('POST', '/transfer-out', { ...transfer, amount: 50_000 });
     expect(outcomeOf(transferOut)).toEqual([400, 'INVALID_AMOUNT']);
     ok(await app.call('POST', '/transfer-out', { ...transfer, amount: 50_010 }), 201);

@@ -1,5 +1,5 @@
 // Payments authorized with a passkey, which signs this amount and payee only. The sandbox accepts
-// responses without a signature check; the production tests use a software authenticator.
+// responses without a signature check. The production tests use a software authenticator.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   createExternalAccount,

@@ -1,5 +1,5 @@
 // Concurrent operations on a payment that awaits authorization: two proofs, two executions, a proof and the
-// expiry, trust that is removed. The competing operation runs after all reads and before all writes; exactly
+// expiry, trust that is removed. The competing operation runs after all reads and before all writes. Exactly
 // one of the two takes effect.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { eventTypes, ok, quoteBody, readBalances } from '../../../../../test/kit/app/fixtures.ts';

@@ -1,4 +1,4 @@
-// Payments that the customer authorizes: factors, steps, events, and the time of the posting; and payments
+// Payments that the customer authorizes: factors, steps, events, and the time of the posting, and payments
 // that need no authorization.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {

@@ -41,7 +41,7 @@ export const AUTHORIZATION_EXPIRY = defineJob(
   Type.Object({ quoteId: Type.String(), challengeId: Type.String() }),
 );
 
-/** The customer who must authorize the payment; undefined if no authorization is required. */
+/** The customer who must authorize the payment, or undefined if no authorization is required. */
 export async function authorizerOf(ctx: Ctx, payment: OutgoingRow): Promise<ScaParty | undefined> {
   const currency = payment.sent_currency;
   // Avoids the reads for most payments.

@@ -1,5 +1,5 @@
 // Quotes whose source is an embedded wallet. The payload that the holder signs is in the payment
-// instructions; it is created with the quote, never changes, and contains all accounts and amounts, so that
+// instructions. It is created with the quote, never changes, and contains all accounts and amounts, so that
 // a signature is valid for this payment only.
 
 import type { PaymentInstructions } from '../../../../catalog/rails/payment-instructions.ts';
@@ -51,7 +51,7 @@ export const signingInstructions = (
   },
 ];
 
-/** The payload to sign before execution; undefined if the source is not an embedded wallet. */
+/** The payload to sign before execution, or undefined if the source is not an embedded wallet. */
 export function signedPaymentOf(
   quote: QuoteRow,
   row: OutgoingRow,

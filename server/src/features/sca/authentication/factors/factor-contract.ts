@@ -110,7 +110,7 @@ export const startScaFactorEnrollment = operation({
   description:
     'Starts the enrollment of an authenticator app or a passkey. Confirm it with ' +
     '`confirmScaFactorEnrollment` within 10 minutes and with at most four ' +
-    'incorrect attempts; a new start replaces it. A customer has at most one of ' +
+    'incorrect attempts. A new start replaces it. A customer has at most one of ' +
     'each: a confirmed app replaces the previous app, and a second passkey is ' +
     'rejected.',
   permission: 'MANAGE',
@@ -134,7 +134,7 @@ export const confirmScaFactorEnrollment = operation({
   summary: 'Confirm a factor enrollment',
   description:
     'Completes an enrollment from `startScaFactorEnrollment`. For an ' +
-    'authenticator app, send the secret and a current code; the recovery codes ' +
+    'authenticator app, send the secret and a current code. The recovery codes ' +
     'are returned once. For a passkey, send the WebAuthn registration, which ' +
     'requires user verification. The customer can then log in with ' +
     '`startScaLogin`.',

@@ -109,7 +109,7 @@ async function requirePendingEnrollment(
 ): Promise<EnrollmentRow> {
   const row = await ctx.read(scaEnrollments, enrollmentId(customer.id, type));
   if (row && row.wrong < MAX_FAILED_ATTEMPTS && ctx.now < row.expires_at) return row;
-  throw invalidField('type', 'has no pending enrollment; start a new one');
+  throw invalidField('type', 'has no pending enrollment. Start a new one');
 }
 
 /** Stages a failed attempt and returns the rejection. */

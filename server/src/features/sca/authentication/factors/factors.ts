@@ -1,5 +1,5 @@
 // Authentication factors: SMS codes to the verified phone number, TOTP codes, and a passkey. Secrets of
-// enrolled factors are encrypted with the customer's data key; the row records which codes were used.
+// enrolled factors are encrypted with the customer's data key. The row records which codes were used.
 
 import { stepOf } from '../../../../kernel/crypto/totp.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';

@@ -201,7 +201,7 @@ export function readRegistration(
 }
 
 /**
- * The counter after a valid assertion; undefined if the assertion is not valid. Throws INVALID_INPUT for an
+ * The counter after a valid assertion, or undefined if the assertion is not valid. Throws INVALID_INPUT for an
  * invalid form.
  */
 export function readAssertion(

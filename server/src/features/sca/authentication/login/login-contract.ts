@@ -141,14 +141,14 @@ export const startScaLogin = operation({
   summary: 'Start an SCA login',
   description:
     'Starts a login with an enrolled factor. SMS_OTP sends a code that is valid ' +
-    'for 5 minutes; PASSKEY returns options that are valid for 10 minutes; TOTP ' +
+    'for 5 minutes. PASSKEY returns options that are valid for 10 minutes. TOTP ' +
     'requires no start. A new start replaces the previous one. Continue with ' +
     '`completeScaLogin`.',
   body: ScaLoginStartRequest,
   replies: { 200: ScaLoginStart },
   errors: ['CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED', 'NOT_IMPLEMENTED'],
   // Sealed: the passkey options contain the credential id of the customer. Replies with quotes contain it too
-  // but are not sealed, because of the cost for every payment; the id is useless without the device.
+  // but are not sealed, because of the cost for every payment. The id is useless without the device.
   sealed: true,
 });
 
@@ -194,9 +194,9 @@ export const recordSecurityEvent = operation({
   summary: 'Record a security event',
   description:
     'Reports a failed login or a password reset at the platform. A failed login ' +
-    'counts as a failed attempt; it is rejected and not counted while the ' +
+    'counts as a failed attempt. It is rejected and not counted while the ' +
     'customer is locked. A password reset clears the failed attempts, the lockout ' +
-    'and the suspension, and revokes the session; continue with `startScaLogin`.',
+    'and the suspension, and revokes the session. Continue with `startScaLogin`.',
   body: RecordSecurityEventRequest,
   replies: { 200: RecordSecurityEventResponse },
   errors: ['CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED', 'ACCOUNT_LOCKED'],

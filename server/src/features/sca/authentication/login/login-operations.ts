@@ -78,11 +78,11 @@ async function challengeOf(
     return challenge;
   }
   throw requestedChallengeId === null
-    ? invalidField('passkeyAssertion', 'has no pending passkey login; call startScaLogin first')
+    ? invalidField('passkeyAssertion', 'has no pending passkey login. Call startScaLogin first')
     : invalidField('challengeId', `must be a pending ${factor} login of this customer`);
 }
 
-/** Stages the result of the proof; returns a rejection if it is wrong. */
+/** Stages the result of the proof. Returns a rejection if it is wrong. */
 async function proveLogin(
   ctx: Ctx,
   party: ScaParty,

@@ -114,7 +114,7 @@ export const startTwoFactorReset = operation({
     'Starts the replacement of a lost factor. The customer confirms their ' +
     'identity by a liveness check within 30 minutes, or by a manual review within ' +
     '24 hours if no liveness service is connected. A new reset of the same factor ' +
-    'replaces the previous one; a customer can start five resets in 24 hours, also ' +
+    'replaces the previous one. A customer can start five resets in 24 hours, also ' +
     'while locked. Follow it with `getTwoFactorResetStatus` and finish it with ' +
     '`completeTwoFactorReset`.',
   permission: 'MANAGE',
@@ -148,7 +148,7 @@ export const completeTwoFactorReset = operation({
   description:
     'Removes the lost factor and revokes the session of the customer. The reset must ' +
     'be LIVENESS_PASSED and completes once. For SMS_OTP, the new phone number ' +
-    'replaces the previous one as verified; this is rejected while the number ' +
+    'replaces the previous one as verified. This is rejected while the number ' +
     'receives one-time codes of an embedded wallet. Enroll other factors again ' +
     'with `startScaFactorEnrollment`.',
   permission: 'MANAGE',

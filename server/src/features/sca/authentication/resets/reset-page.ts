@@ -90,7 +90,7 @@ const confirmationPage = (name: string, factor: ScaFactorName): PageContent => (
   ],
 });
 
-/** Showing the page changes nothing; the button completes the check. */
+/** Showing the page changes nothing. The button completes the check. */
 export function resetPage(
   runtime: Runtime,
   { connectors }: Pick<ScaParts, 'connectors'>,

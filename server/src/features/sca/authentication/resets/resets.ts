@@ -1,5 +1,5 @@
 // Lifecycle of factor resets. The customer confirms their identity by a liveness check, or in a manual review
-// without a liveness service; then the factor may be removed. Every transition invalidates the link.
+// without a liveness service. Then the factor may be removed. Every transition invalidates the link.
 import { Type } from '@sinclair/typebox';
 import type {
   Connectors,
@@ -83,7 +83,7 @@ async function expireOpenResets(
 }
 
 /**
- * Stages a reset and its expiry job. `token` is the secret of the link and is returned once; absent for a
+ * Stages a reset and its expiry job. `token` is the secret of the link and is returned once. Absent for a
  * manual review.
  */
 export async function openReset(

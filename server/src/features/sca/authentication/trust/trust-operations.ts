@@ -91,7 +91,7 @@ async function confirm(
   const { party, account, action } = await trustRequest(ctx, kind, id);
   const row = await findPendingChallenge(ctx, kind, account.id);
   if (!row || (challengeId ?? row.id) !== row.id) {
-    throw invalidField('challengeId', 'has no pending challenge for this action; start a new one');
+    throw invalidField('challengeId', 'has no pending challenge for this action. Start a new one');
   }
   const rejection = await prove(ctx, party, row, { action, proof });
   if (rejection) return rejection;

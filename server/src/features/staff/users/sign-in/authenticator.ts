@@ -20,7 +20,7 @@ interface Credential {
   cookie: string | undefined;
   csrfToken: string | undefined;
   host: string | undefined;
-  /** Origin of the page that sends the request; absent outside of browsers. */
+  /** Origin of the page that sends the request. Absent outside of browsers. */
   origin: string | undefined;
   isRead: boolean;
 }

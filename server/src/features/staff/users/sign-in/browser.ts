@@ -13,7 +13,7 @@ const nameOf = (name: 'session' | 'device', isSecure: boolean) =>
 const DEVICE_S = 365 * 86_400;
 const VALUE = /^rh[bi]_[A-Za-z0-9_-]{43}$/;
 
-/** Secrets in the cookies of a request; undefined if a cookie is absent or malformed. */
+/** Secrets in the cookies of a request, or undefined if a cookie is absent or malformed. */
 export interface Cookies {
   session: string | undefined;
   device: string | undefined;
@@ -60,7 +60,7 @@ export interface Browser {
 interface BrowserRequest {
   host: string | undefined;
   cookie: string | undefined;
-  /** Origin of the page that sends the request; absent outside of browsers. */
+  /** Origin of the page that sends the request. Absent outside of browsers. */
   origin: string | undefined;
   address: string | undefined;
   requestId?: string | undefined;

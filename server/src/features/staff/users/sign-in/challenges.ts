@@ -42,7 +42,7 @@ export function issueChallenge(
 const invalidState = (): Fault =>
   invalidField(
     'state',
-    'has expired, or belongs to another browser or purpose; begin the sign-in again',
+    'has expired, or belongs to another browser or purpose. Begin the sign-in again',
   );
 
 /** The challenge of a state. Throws INVALID_INPUT. */
@@ -64,7 +64,7 @@ export function openChallenge(
   return state;
 }
 
-/** Stages the use of a challenge; the commit fails with CONFLICT if it was used before. */
+/** Stages the use of a challenge. The commit fails with CONFLICT if it was used before. */
 export function stageUse(ctx: Ctx, { challenge }: Challenge): void {
   ctx.insert(usedChallenges, { id: sha256Hex(challenge), created_at: ctx.now });
 }

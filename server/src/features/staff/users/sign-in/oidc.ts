@@ -51,7 +51,7 @@ function callbackOf(site: Site, { challenge }: Challenge, text: string): URL {
     throw invalidField('callbackUrl', `must begin with ${redirectUriOf(site)}`);
   }
   if (url.searchParams.get('state') !== challenge) {
-    throw invalidField('callbackUrl', 'belongs to another sign-in; begin again');
+    throw invalidField('callbackUrl', 'belongs to another sign-in. Begin again');
   }
   return url;
 }

@@ -146,7 +146,7 @@ export function signInOptions(runtime: Runtime, { site, deviceHash }: Browser) {
 /** Without a reason, so that the reply reveals nothing about users. */
 const rejectedFault = (): Fault => new Fault('UNAUTHORIZED', 'The sign-in was not accepted.');
 
-/** Verifies an assertion; undefined if it is invalid. */
+/** Verifies an assertion, or undefined if it is invalid. */
 function verifyAssertion(
   row: PasskeyRow | undefined,
   credential: AssertedCredential,
