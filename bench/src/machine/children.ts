@@ -30,7 +30,7 @@ export interface StartOptions {
    * processor time.
    */
   log?: string | undefined;
-  /** Added to the environment of the bench, or undefined removes a variable. */
+  /** Added to the environment of the bench. Undefined removes a variable. */
   env?: NodeJS.ProcessEnv | undefined;
   cwd?: string | undefined;
   /** Folder for a processor profile, written when the process ends. */

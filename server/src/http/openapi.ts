@@ -138,7 +138,7 @@ export function errorSchema(status: number, naming: Naming): TSchema {
         reason: Type.String({
           description:
             'Description of the error and, if it is not obvious, its remedy. Human-readable. ' +
-            'do not parse it.',
+            'Do not parse it.',
         }),
         message: Type.String({ description: 'Same text as `reason`.' }),
         details: Type.Optional(detailsOf(status)),

@@ -35,7 +35,7 @@ function repetitionOf(contract: Contract): string {
   const need = kind === 'required' ? 'requires' : 'accepts';
   return (
     `${need} \`Idempotency-Key\`. The same key and body return the first reply for seven days. ` +
-    `another body is rejected with \`${other}\``
+    `Another body is rejected with \`${other}\``
   );
 }
 

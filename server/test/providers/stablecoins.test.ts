@@ -28,7 +28,7 @@ const write = async (method: string, path: string, body?: object) => {
   return reply.body;
 };
 
-/** The provider responds with this body, or null closes the connection after the call. */
+/** The provider responds with this body. Null closes the connection after the call. */
 function reply(path: string, body: object | null, status = 200) {
   issuer.replies[path] = (call) => {
     received.set(path, [...(received.get(path) ?? []), call]);

@@ -177,7 +177,7 @@ export const createCard = operation({
   summary: 'Issue a card',
   description:
     'Orders a card from the issuer. The card is PROCESSING until it is issued, then ACTIVE. ' +
-    'a webhook reports the change. The number of open cards is limited per platform and per ' +
+    'A webhook reports the change. The number of open cards is limited per platform and per ' +
     'cardholder.',
   permission: 'MANAGE',
   body: CardCreateRequest,

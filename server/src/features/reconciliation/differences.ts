@@ -74,7 +74,7 @@ export async function differenceBy(
 
 interface Assignment {
   differenceId: string;
-  /** ID of the responsible operator, or null removes the assignment. */
+  /** ID of the responsible operator. Null removes the assignment. */
   ownerId?: string | null | undefined;
   note?: string | null | undefined;
 }

@@ -266,7 +266,7 @@ const keepBodies = operation({
   tag: TAG,
   summary: 'Retain request bodies of a production platform',
   description:
-    'Retains masked request bodies of a production platform until a given time, or null stops ' +
+    'Retains masked request bodies of a production platform until a given time. Null stops ' +
     'it immediately. Returns CONFLICT for sandbox platforms, whose bodies are always retained.',
   auth: 'operator',
   operatorPermission: 'requests.manage',

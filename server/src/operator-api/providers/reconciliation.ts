@@ -172,7 +172,7 @@ const assign = operation({
   params: differenceParams,
   body: Type.Object({
     ownerId: optional(
-      nullable(text('ID of the responsible operator, or null removes the assignment.')),
+      nullable(text('ID of the responsible operator. Null removes the assignment.')),
     ),
     note: optional(nullable(text('Note without personal data.', { maxLength: 1_000 }))),
     ...OptionalReason,

@@ -100,7 +100,7 @@ export const POST_BALANCES = statement(
 export const FREEZE_NAMES = ['id', 'frozen', 'balance', 'held'];
 const FREEZE_TYPES: ColumnType[] = ['text', 'bool', 'int8', 'int8'];
 
-/** Parameters: id, frozen, required balance and held, or null accepts any amount. */
+/** Parameters: id, frozen, required balance and held. Null accepts any amount. */
 export const SET_FREEZES = statement(
   `with changed as (update ledger_accounts t set frozen = x.frozen
       from ${unnest(FREEZE_TYPES, FREEZE_NAMES)}

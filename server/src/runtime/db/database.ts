@@ -38,7 +38,7 @@ export interface FindOptions<T extends Table> {
 export interface Database {
   /** One row by id, read together with others requested in this tick. */
   read<T extends Table>(table: T, id: string): Promise<RowOf<T> | undefined>;
-  /** Rows whose columns equal all these values, or null matches null. */
+  /** Rows whose columns equal all these values. Null matches null. */
   find<T extends Table>(
     table: T,
     where: Partial<RowOf<T>>,

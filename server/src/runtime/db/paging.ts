@@ -18,7 +18,7 @@ export type Filter<T extends Table = Table> =
   | { column: ColumnName<T>; op: 'has'; value: string }
   | { or: readonly Filter<T>[] };
 
-/** Conditions for the requested columns, or undefined values add none. */
+/** Conditions for the requested columns. Undefined values add none. */
 export const equals = <C extends string>(accepted: Readonly<Record<C, unknown>>) =>
   Object.entries(accepted).flatMap(([column, value]) =>
     value === undefined ? [] : [{ column: column as C, op: '=' as const, value }],

@@ -12,7 +12,7 @@ export interface HangingServer {
   requests(): number;
   /** Maximum number of concurrent connections. */
   peak(): number;
-  /** Responds to every request from now on with this status, or undefined hangs again. */
+  /** Responds to every request from now on with this status. Undefined hangs again. */
   respondWith(status: number | undefined): void;
   close(): Promise<void>;
 }

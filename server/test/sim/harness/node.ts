@@ -20,7 +20,7 @@ interface HeldCommit {
 export interface Node {
   readonly app: App;
   readonly dead: boolean;
-  /** Kills the server at its next commit, or undefined removes the trap. */
+  /** Kills the server at its next commit. Undefined removes the trap. */
   setTrap(point: Trap | undefined): void;
   /** Holds the next commit of the server. */
   holdNextCommit(): HeldCommit;

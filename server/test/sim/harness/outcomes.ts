@@ -38,7 +38,7 @@ export const outcomeOf = (kind: 'quote' | 'transfer', suffix: string | null): Ou
 export const debitOutcome = (suffix: string): Outcome =>
   TRANSFER[suffix] ? { status: 'FAILED', refund: 'NONE' } : COMPLETED;
 
-/** Documented UMA addresses of the sandbox, or null does not exist. */
+/** Documented UMA addresses of the sandbox. Null does not exist. */
 export const ADDRESSES: Readonly<Record<string, Outcome | null>> = {
   '$success.usd': COMPLETED,
   '$success.eur': COMPLETED,

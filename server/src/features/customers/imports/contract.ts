@@ -128,7 +128,7 @@ export const uploadCustomersCsv = operation({
     'rules of `createCustomer`, except that a business does not need a tax number or date of ' +
     'incorporation. Rows are imported independently: a row that fails is listed and does not ' +
     'affect the others. To correct failed rows, upload the complete corrected file again. ' +
-    'customers that already exist are then listed as `CONFLICT`. If the file is invalid, the ' +
+    'Customers that already exist are then listed as `CONFLICT`. If the file is invalid, the ' +
     'import fails before any customer is created. The file is deleted after the import.',
   permission: 'MANAGE',
   rateClass: 'quotes',

@@ -108,7 +108,7 @@ export const createInvitation = operation({
   description:
     'Creates an invitation code and a web page with which a person can obtain a UMA ' +
     'address. The inviter must be a customer of the platform. Send `url` to the invitee. ' +
-    'the invitation is claimed with `claimInvitation`.',
+    'The invitation is claimed with `claimInvitation`.',
   permission: 'MANAGE',
   body: UmaInvitationCreateRequest,
   semanticValidation: true,

@@ -114,7 +114,7 @@ type Clearable<P extends TProperties> = {
   [K in keyof P]: TOptional<TUnsafe<Static<P[K]> | null>>;
 };
 
-/** Makes all fields optional and nullable, or null clears a field. */
+/** Makes all fields optional and nullable. Null clears a field. */
 export const clearableFields = <P extends TProperties>(properties: P): Clearable<P> =>
   Object.fromEntries(
     Object.entries(properties).map(([name, schema]) => [name, optional(nullable(schema))]),
@@ -127,11 +127,11 @@ const updateCommon = {
   ...clearableFields({
     email: withDescription(
       Email,
-      'New e-mail address, or null clears it. Cannot be changed together with `phoneNumber`.',
+      'New e-mail address. Null clears it. Cannot be changed together with `phoneNumber`.',
     ),
     phoneNumber: withDescription(
       Phone,
-      'New telephone number in E.164 format, or null clears it. Cannot be changed together ' +
+      'New telephone number in E.164 format. Null clears it. Cannot be changed together ' +
         'with `email`.',
     ),
   }),
@@ -143,13 +143,13 @@ const { $id: _, ...PlainAddress } = Address;
 const clearableAddress = clearableFields({
   address: {
     ...(PlainAddress as typeof Address),
-    description: 'Complete address. It replaces the current address, or null clears it.',
+    description: 'Complete address. It replaces the current address. Null clears it.',
   },
 });
 
 const BusinessInfoUpdate = object(
   'BusinessInfoUpdate',
-  'Fields of the business to change. Absent fields are unchanged, or null clears an ' +
+  'Fields of the business to change. Absent fields are unchanged. Null clears an ' +
     'optional field.',
   { ...Type.Partial(Type.Object(businessCore)).properties, ...clearableFields(businessDetails) },
 );

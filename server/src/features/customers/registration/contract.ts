@@ -76,7 +76,7 @@ export const createCustomer = operation({
     'Registers an individual or a business as a customer and opens an internal account ' +
     'in each of its currencies. Most personal data can be provided later with ' +
     '`updateCustomerById`. Customers of a regulated platform are approved at creation. ' +
-    'all others start as UNVERIFIED and must be verified with `createVerification` ' +
+    'All others start as UNVERIFIED and must be verified with `createVerification` ' +
     'before they can make payments.',
   permission: 'MANAGE',
   body: CustomerCreateRequest,
@@ -149,7 +149,7 @@ export const updateCustomerById = operation({
   tag: TAG,
   summary: 'Update a customer',
   description:
-    'Changes the fields that the request contains, or null clears an optional field. An ' +
+    'Changes the fields that the request contains. Null clears an optional field. An ' +
     'address or a list is replaced completely, `businessInfo` is merged field by field. ' +
     'If wallet credentials use the e-mail address or telephone number to be changed, the ' +
     'reply is a challenge: sign it with the wallet and send the request again.',

@@ -142,7 +142,7 @@ const settings = {
 
 const URL_RULES =
   'https with a public host, for production platforms on port 443 or a port from 1024. ' +
-  'sandbox platforms can also use a URL on the machine of the server if the operator allows ' +
+  'Sandbox platforms can also use a URL on the machine of the server if the operator allows ' +
   'it.';
 
 const CreateRequest = named(

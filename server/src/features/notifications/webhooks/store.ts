@@ -217,7 +217,7 @@ export async function releasePlatforms(
 /** The due events wanted from one endpoint. */
 export interface ReadRequest extends LaneId {
   take: number;
-  /** Continue after this event, or null reads from the earliest. */
+  /** Continue after this event. Null reads from the earliest. */
   after: QueuePosition | null;
 }
 

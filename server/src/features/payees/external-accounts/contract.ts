@@ -240,7 +240,7 @@ export const deleteCustomerExternalAccountById = operation({
   summary: 'Delete a customer external account',
   description:
     'Deletes an external account of a customer. Payments in progress continue. ' +
-    'quotes to the account can no longer be executed. A trusted account cannot be ' +
+    'Quotes to the account can no longer be executed. A trusted account cannot be ' +
     'deleted. Remove the trust with `startBeneficiaryUntrust` first.',
   permission: 'MANAGE',
   params,
@@ -301,7 +301,7 @@ export const deletePlatformExternalAccountById = operation({
   summary: 'Delete a platform external account',
   description:
     'Deletes an external account of the platform. Payments in progress continue. ' +
-    'quotes to the account can no longer be executed.',
+    'Quotes to the account can no longer be executed.',
   permission: 'MANAGE',
   params,
   replies: { 204: null },

@@ -84,7 +84,7 @@ export const findExternalAccounts = (
   options?: FindOptions<typeof externalAccounts>,
 ): Promise<ExternalAccountRow[]> => db.find(externalAccounts, where, options);
 
-/** Exempts payments to the account from SCA, or null removes the exemption. */
+/** Exempts payments to the account from SCA. Null removes the exemption. */
 export const setTrusted = (
   ctx: Ctx,
   row: ExternalAccountRow,

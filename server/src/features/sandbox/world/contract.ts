@@ -56,7 +56,7 @@ export const resetSandbox = operation({
   description:
     'Removes the customers, accounts, payments, cards, agents, events and all other data of the ' +
     'sandbox platform, permanently. Its configuration, its tokens and its own accounts remain. ' +
-    'the balances of these accounts become zero. Its clock follows real time again. Other ' +
+    'The balances of these accounts become zero. Its clock follows real time again. Other ' +
     'platforms are not affected.',
   permission: 'MANAGE',
   query: NO_QUERY,

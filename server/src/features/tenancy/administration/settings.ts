@@ -86,7 +86,7 @@ async function change(
   );
 }
 
-/** Platform settings that an operator can change, or undefined settings are unchanged. */
+/** Platform settings that an operator can change. Undefined settings are unchanged. */
 interface SettingsChange {
   name?: string | undefined;
   regulated?: boolean | undefined;

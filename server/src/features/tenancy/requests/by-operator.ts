@@ -94,7 +94,7 @@ export interface BodyRetention {
   requestBodiesUntil: string | null;
 }
 
-/** Keeps masked bodies of a production platform until a time, or null revokes the permission. */
+/** Keeps masked bodies of a production platform until a time. Null revokes the permission. */
 export async function keepRequestBodies(
   runtime: Runtime,
   platformId: string,

@@ -158,7 +158,7 @@ const ApiRequestDetails = named(
 
 const RETENTION =
   'Requests are retained for 30 days. A request is listed at most a second after its reply. ' +
-  'the requests of the last second can be lost if the server stops unexpectedly.';
+  'The requests of the last second can be lost if the server stops unexpectedly.';
 
 export const listRequests = operation({
   operationId: 'listRequests',
