@@ -74,10 +74,10 @@ const create = operation({
   path: '/approval-policies',
   summary: 'Create an approval policy',
   description:
-    'A request to which the policy applies is not executed immediately. The reply is 202 with an ' +
-    'approval, which a second operator with the permission of the operation must approve. A policy ' +
-    'that could never apply is rejected: an unknown platform or currency, a minimum amount for an ' +
-    'operation without postings, or an operation that is not executed in one commit, such as the ' +
+    'Requires the approval of a second operator for an operation. A request to which the policy ' +
+    'applies gets the reply 202 with an approval. An operator with the permission of the operation ' +
+    'approves it. A policy that could never apply is rejected: an unknown platform or currency, a ' +
+    'minimum amount for an operation without postings, or an operation that is not executed in one commit, such as the ' +
     'reset of a sandbox platform.',
   operatorPermission: 'staff.manage',
   wholeInstallation: true,
@@ -106,7 +106,8 @@ const remove = operation({
   method: 'DELETE',
   path: '/approval-policies/{policyId}',
   summary: 'Delete an approval policy',
-  description: 'Pending approvals remain valid. Deleting a policy can itself require an approval.',
+  description:
+    'Deletes a policy. Pending approvals remain valid. The deletion can require an approval.',
   operatorPermission: 'staff.manage',
   wholeInstallation: true,
   params: policyParams,

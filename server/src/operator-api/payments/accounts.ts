@@ -108,7 +108,7 @@ const freeze = operation({
   operationId: 'freezeAccount',
   path: '/accounts/{accountId}/freeze',
   summary: 'Freeze an account',
-  description: 'New transfers of the account are rejected in both directions.',
+  description: 'Rejects new transfers to and from the account until it is unfrozen.',
   commands: ['accounts freeze'],
   body: Type.Object({ reason: Reason }),
 });
@@ -118,7 +118,7 @@ const unfreeze = operation({
   operationId: 'unfreezeAccount',
   path: '/accounts/{accountId}/unfreeze',
   summary: 'Unfreeze an account',
-  description: 'The account accepts transfers again.',
+  description: 'Accepts transfers to and from a frozen account again.',
   commands: ['accounts unfreeze'],
   body: Type.Object(OptionalReason),
   bodyOptional: true,

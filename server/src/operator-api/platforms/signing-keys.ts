@@ -98,8 +98,8 @@ const retire = operation({
   tag: TAG,
   summary: 'Stop publishing a key',
   description:
-    'Immediately stops the publication of a key and of the other key of its pair, and returns ' +
-    'both. An announced pair that is retired never becomes active. Returns CONFLICT for an active key.',
+    'Stops the publication of both keys of a pair immediately and returns the keys. ' +
+    'An announced pair that is retired never becomes active. Returns CONFLICT for an active key.',
   auth: 'operator',
   operatorPermission: 'keys.manage',
   wholeInstallation: true,

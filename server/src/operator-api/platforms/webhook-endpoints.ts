@@ -81,8 +81,8 @@ const pause = operation({
   path: '/webhook-endpoints/{webhookEndpointId}/pause',
   summary: 'Pause a webhook endpoint',
   description:
-    'Nothing is sent to a paused endpoint. Its deliveries remain pending and are sent after it is ' +
-    'resumed, unless they expire first. The reason is visible to the platform.',
+    'Stops deliveries to an endpoint. They remain pending and are sent after it is resumed, unless ' +
+    'they expire first. The reason is visible to the platform.',
   body: Type.Object({ reason: Reason }),
 });
 
@@ -91,7 +91,7 @@ const resume = operation({
   operationId: 'resumeWebhookEndpoint',
   path: '/webhook-endpoints/{webhookEndpointId}/resume',
   summary: 'Resume a webhook endpoint',
-  description: 'Pending deliveries of the endpoint are sent again.',
+  description: 'Continues deliveries to a paused endpoint. Pending deliveries are sent.',
   body: Type.Object(OptionalReason),
   bodyOptional: true,
 });

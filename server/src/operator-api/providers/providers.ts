@@ -126,7 +126,7 @@ const resume = step(
   'resumeProvider',
   'resume',
   'Resume a provider',
-  'The provider receives new transfers again.',
+  'Sends new transfers to a paused provider again.',
 );
 
 const rotate = operation({

@@ -150,7 +150,7 @@ export const approveAgentAction = operation({
   path: '/agents/{agentId}/actions/{actionId}/approve',
   summary: 'Approve an agent action',
   description:
-    'The action is evaluated again against the policy and the current usage, then executed. An ' +
+    'Evaluates the action again with the policy and the current usage, then executes it. An ' +
     'action that is no longer possible, because its quote has expired or funds are insufficient, ' +
     'becomes FAILED.',
   errors: [
@@ -168,7 +168,7 @@ export const rejectAgentAction = operation({
   errors: [],
   path: '/agents/{agentId}/actions/{actionId}/reject',
   summary: 'Reject an agent action',
-  description: 'The action becomes REJECTED and its payment FAILED. No funds are posted.',
+  description: 'Sets the action to REJECTED and its payment to FAILED. No funds are posted.',
   body: named(
     'AgentActionRejectRequest',
     Type.Object({

@@ -26,9 +26,9 @@ export const agentCreateQuote = operation({
   tag,
   summary: 'Create a quote for the customer',
   description:
-    'Source and destination must belong to the customer of the agent, and internal accounts must ' +
-    'be allowed by the policy. `immediatelyExecute` and `platformFeeOverride` are not available. ' +
-    'Requires CREATE_QUOTES in the policy. A quote that is funded by a pay-in starts when the ' +
+    'Prices a payment of the customer. Source and destination must belong to the customer. The ' +
+    'policy must allow their internal accounts. `immediatelyExecute` and `platformFeeOverride` ' +
+    'are not available. Requires CREATE_QUOTES in the policy. A quote that is funded by a pay-in starts when the ' +
     'funds arrive. It also requires EXECUTE_QUOTES and a policy that does not require approval.',
   permission: 'TRANSACT',
   auth: 'agent',

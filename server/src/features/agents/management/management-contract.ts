@@ -148,7 +148,8 @@ export const updateAgent = operation({
   path: '/agents/{agentId}',
   tag: MANAGEMENT_TAG,
   summary: 'Rename, pause or resume an agent',
-  description: 'A paused agent can read but cannot create quotes, transfers or accounts.',
+  description:
+    'Changes the name of an agent, pauses or resumes it. A paused agent has read access only.',
   permission: 'MANAGE',
   params,
   body: AgentUpdateRequest,

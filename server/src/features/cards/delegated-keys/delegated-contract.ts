@@ -56,7 +56,8 @@ export const createDelegatedKey = operation({
   tag: TAG,
   summary: 'Let a card pay from an embedded wallet',
   description:
-    'Requires three requests with the same body. The second contains the signature of a ' +
+    'Creates a key that signs the payments of a card. Three requests with the same body are ' +
+    'required. The first returns a payload. The second contains the signature of a ' +
     'wallet session over the payload of the first reply and creates the key. The third ' +
     'contains the signature over the payload of the second reply and authorizes the key. A ' +
     'funding source has at most one ACTIVE key. A PENDING key does not prevent the creation ' +
