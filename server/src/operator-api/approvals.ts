@@ -77,8 +77,8 @@ const create = operation({
     'Requires the approval of a second operator for an operation. A request to which the policy ' +
     'applies gets the reply 202 with an approval. An operator with the permission of the operation ' +
     'approves it. A policy that could never apply is rejected: an unknown platform or currency, a ' +
-    'minimum amount for an operation without postings, or an operation that is not executed in one commit, ' +
-    'such as the reset of a sandbox platform.',
+    'minimum amount for an operation without postings, or an operation that is not ' +
+    'executed in one commit, such as the reset of a sandbox platform.',
   operatorPermission: 'staff.manage',
   wholeInstallation: true,
   body: Type.Object({ ...POLICY, ...OptionalReason }),
