@@ -14,19 +14,22 @@ const resolvePointer = (document, ref) =>
 /** Resolves the reference of a schema and merges its `allOf`. */
 function resolveSchema(document, schema) {
   const { $ref, ...siblings } = schema;
-  const resolved = $ref
+  const resolvedSchema = $ref
     ? { ...resolveSchema(document, resolvePointer(document, $ref)), ...siblings }
     : schema;
-  if (!resolved.allOf) return resolved;
-  const parts = resolved.allOf.map((each) => resolveSchema(document, each));
+  if (!resolvedSchema.allOf) return resolvedSchema;
+  const parts = resolvedSchema.allOf.map((each) => resolveSchema(document, each));
   return {
-    ...Object.assign({}, ...parts, resolved),
+    ...Object.assign({}, ...parts, resolvedSchema),
     properties: Object.assign(
       {},
       ...parts.map(({ properties }) => properties),
-      resolved.properties,
+      resolvedSchema.properties,
     ),
-    required: [...parts.flatMap(({ required = [] }) => required), ...(resolved.required ?? [])],
+    required: [
+      ...parts.flatMap(({ required = [] }) => required),
+      ...(resolvedSchema.required ?? []),
+    ],
   };
 }
 
@@ -44,11 +47,11 @@ function propertiesOf(document, schema) {
     }
   }
   const [first = [], ...following] = parts.map(({ required }) => required);
-  const common = first.filter((name) => following.every((each) => each.includes(name)));
-  return { properties, required: [...common, ...(schema.required ?? [])] };
+  const commonNames = first.filter((name) => following.every((each) => each.includes(name)));
+  return { properties, required: [...commonNames, ...(schema.required ?? [])] };
 }
 
-/** Merges a property of two variants: the result allows the values of both. */
+/** Merges a property of two variants. The result allows the values of both. */
 function mergeSchemas(document, a, b) {
   if (!a) return b;
   const [first, second] = [resolveSchema(document, a), resolveSchema(document, b)];
@@ -71,8 +74,8 @@ function typeOf(document, schema) {
   const types = (Array.isArray(type) ? type : [type]).filter((each) => each !== 'null');
   if (format === 'binary') return 'file';
   if (types[0] === 'array') {
-    const inner = items ? resolveSchema(document, items) : {};
-    return inner.type === 'string' || inner.enum ? 'list' : 'json';
+    const item = items ? resolveSchema(document, items) : {};
+    return item.type === 'string' || item.enum ? 'list' : 'json';
   }
   if (['integer', 'number'].includes(types[0])) return 'number';
   if (types[0] === 'boolean' || types[0] === 'string') return types[0];
@@ -80,9 +83,9 @@ function typeOf(document, schema) {
 }
 
 function fieldOf(document, path, schema, isRequired) {
-  const inner = schema.items ? resolveSchema(document, schema.items) : {};
+  const item = schema.items ? resolveSchema(document, schema.items) : {};
   const values =
-    schema.enum ?? inner.enum ?? (schema.const === undefined ? undefined : [schema.const]);
+    schema.enum ?? item.enum ?? (schema.const === undefined ? undefined : [schema.const]);
   const text = firstSentence(schema.description);
   return {
     path: path.join('.'),
@@ -97,31 +100,38 @@ function fieldOf(document, path, schema, isRequired) {
 /** Returns the fields of a body: those of the outer object before those of nested objects. */
 export function bodyFields(document, schema, path = []) {
   const { properties, required } = propertiesOf(document, resolveSchema(document, schema));
-  const outer = [];
-  const inner = [];
+  const outerFields = [];
+  const innerFields = [];
   for (const [name, each] of Object.entries(properties)) {
-    const resolved = resolveSchema(document, each);
-    if (resolved.readOnly || /^Set by the server\./.test(resolved.description)) continue;
+    const resolvedSchema = resolveSchema(document, each);
+    if (resolvedSchema.readOnly || /^Set by the server\./.test(resolvedSchema.description))
+      continue;
     const fieldPath = [...path, name];
     const isObject =
-      resolved.type === 'object' || resolved.properties || (resolved.oneOf ?? resolved.anyOf);
-    const nested =
-      isObject && fieldPath.length < MAX_DEPTH ? bodyFields(document, resolved, fieldPath) : [];
+      resolvedSchema.type === 'object' ||
+      resolvedSchema.properties ||
+      (resolvedSchema.oneOf ?? resolvedSchema.anyOf);
+    const nestedFields =
+      isObject && fieldPath.length < MAX_DEPTH
+        ? bodyFields(document, resolvedSchema, fieldPath)
+        : [];
     const isRequired = path.length === 0 && required.includes(name);
-    outer.push({
-      ...fieldOf(document, fieldPath, resolved, isRequired),
-      ...(nested.length && { nested: true }),
+    outerFields.push({
+      ...fieldOf(document, fieldPath, resolvedSchema, isRequired),
+      ...(nestedFields.length && { nested: true }),
     });
-    inner.push(...nested);
+    innerFields.push(...nestedFields);
   }
-  return [...outer, ...inner];
+  return [...outerFields, ...innerFields];
 }
 
 export function queryFields(document, parameters) {
   return parameters.map(({ name, schema, description, required }) => {
-    const resolved = resolveSchema(document, schema);
-    const [one] = resolved.anyOf ?? [];
-    const simple = one ? { ...resolveSchema(document, one), type: 'array', items: one } : resolved;
-    return fieldOf(document, [name], { ...simple, description }, required);
+    const resolvedSchema = resolveSchema(document, schema);
+    const [itemSchema] = resolvedSchema.anyOf ?? [];
+    const listSchema = itemSchema
+      ? { ...resolveSchema(document, itemSchema), type: 'array', items: itemSchema }
+      : resolvedSchema;
+    return fieldOf(document, [name], { ...listSchema, description }, required);
   });
 }

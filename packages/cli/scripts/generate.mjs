@@ -1,5 +1,5 @@
-// Writes dist/api/: `index.json` with the names of all resources and operations, which every start reads,
-// and a file for each resource with the data of its commands, which only these commands read.
+// Writes dist/api/. Every start reads `index.json`, which has the names of all resources and operations.
+// Only the commands of a resource read its file, which has their data.
 import fs from 'node:fs';
 import path from 'node:path';
 import { operationsOf } from '../../operations.mjs';
@@ -7,7 +7,7 @@ import { grouped } from '../../sdk/scripts/groups.mjs';
 import { bodyFields, queryFields } from './fields.mjs';
 import { kebab, verbOf } from './names.mjs';
 
-/** The description without its list of errors, and links without a meaning in a terminal. */
+/** The description without its list of errors. Links become text, because a terminal cannot follow them. */
 const textOf = ({ description = '' }) =>
   description
     .split('\n\n')
@@ -64,8 +64,9 @@ function commandOf(document, group, operation) {
 
 function checkVerbs(name, commands) {
   const verbs = commands.map(({ verb }) => verb);
-  const twice = verbs.filter((each, index) => verbs.indexOf(each) !== index);
-  if (twice.length) throw new Error(`${name}: several operations are named ${twice.join(', ')}`);
+  const repeatedVerbs = verbs.filter((each, index) => verbs.indexOf(each) !== index);
+  if (repeatedVerbs.length)
+    throw new Error(`${name}: several operations are named ${repeatedVerbs.join(', ')}`);
 }
 
 const eventsOf = (document) =>

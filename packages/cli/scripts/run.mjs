@@ -1,6 +1,6 @@
 // `node packages/cli/scripts/run.mjs build|pack|test|kill`: installs the packages of
 // packages/cli, generates its commands from openapi.json and bundles it with the SDK. `test`
-// also runs its tests (`npm run test:cli [-- FILES]`), `kill [RUNS]` the test that kills
+// also runs its tests (`npm run test:cli [-- FILES]`). `kill [RUNS]` runs the test that kills
 // `listen` and the server, with this number of kills.
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -27,9 +27,9 @@ function run(program, args, { cwd = cli, env = {}, stdout = 'inherit' } = {}) {
 
 /** The SDK is built by its own script, unless a build of this document exists. */
 function ensureSdk() {
-  const built = path.join(sdk, 'dist', 'esm', 'index.js');
-  const time = (file) => fs.statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  if (time(built) > time(openapi)) return;
+  const builtFile = path.join(sdk, 'dist', 'esm', 'index.js');
+  const modifiedAt = (file) => fs.statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  if (modifiedAt(builtFile) > modifiedAt(openapi)) return;
   run(process.execPath, [path.join(sdk, 'scripts', 'run.mjs'), 'build']);
 }
 
@@ -77,7 +77,7 @@ function runTests(files, env = {}) {
 
 /** Whether the build is newer than all of its sources. */
 function isBuilt() {
-  const time = (file) => fs.statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const modifiedAt = (file) => fs.statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   const sources = [cli, sdk].flatMap((folder) =>
     ['src', 'scripts'].flatMap((name) =>
       fs
@@ -85,8 +85,8 @@ function isBuilt() {
         .map((each) => path.join(each.parentPath, each.name)),
     ),
   );
-  const built = time(path.join(dist, 'railhead.js'));
-  return [...sources, openapi].every((file) => time(file) < built);
+  const builtAt = modifiedAt(path.join(dist, 'railhead.js'));
+  return [...sources, openapi].every((file) => modifiedAt(file) < builtAt);
 }
 
 /** Packs the SDK and the command line into packages/dist, under names without a version. */
@@ -95,7 +95,7 @@ function pack() {
   fs.mkdirSync(folder, { recursive: true });
   for (const [name, cwd] of Object.entries({ 'railhead-sdk': sdk, 'railhead-cli': cli })) {
     const { version } = JSON.parse(fs.readFileSync(path.join(cwd, 'package.json'), 'utf8'));
-    // Without scripts, because `prepack` would build both again.
+    // Scripts are disabled, because `prepack` would build both packages again.
     const args = ['pack', '--silent', '--ignore-scripts', '--pack-destination', folder];
     run('npm', args, { cwd, stdout: 'ignore' });
     fs.renameSync(path.join(folder, `${name}-${version}.tgz`), path.join(folder, `${name}.tgz`));
@@ -107,7 +107,7 @@ if (!['build', 'pack', 'test', 'kill'].includes(verb)) {
   print('Usage: node packages/cli/scripts/run.mjs build | pack | test [FILES] | kill [RUNS]');
   process.exit(2);
 }
-// A guide packs while other tests use the build.
+// A guide runs `pack` while other tests use the build.
 if (verb !== 'pack' || !isBuilt()) await build();
 if (verb === 'pack') pack();
 if (verb === 'test' || verb === 'kill') await ensureInstalled({ dev: true });

@@ -1,5 +1,5 @@
 // Completion for bash, zsh and fish. The scripts only pass the words to the program. The candidates
-// come from the command objects that also run.
+// are read from the command objects that also run.
 import { Argument, Command, type Option } from 'commander';
 import { EVENT_TYPES, OPERATION_IDS, WORLDS } from './api/metadata.ts';
 import { exampleNamesOf } from './api/resources.ts';
@@ -11,7 +11,7 @@ import { SCENARIOS } from './trigger/command.ts';
 /** The first word with which the scripts call the program. */
 export const COMPLETE_COMMAND = '__complete';
 
-// Unlike COMP_WORDS, the words of the line are not split at `:` and `=`, and nothing is evaluated.
+// The line is split only at blanks and never evaluated. COMP_WORDS is also split at `:` and `=`.
 const BASH = `_railhead() {
   local line="\${COMP_LINE:0:COMP_POINT}" words IFS=$' \\t\\n'
   read -ra words <<< "$line"
@@ -135,13 +135,13 @@ const FORMATS: Readonly<Record<string, (candidate: Candidate) => string>> = {
   fish: ({ value, text }) => `${value}\t${text}`,
 };
 
-/** Lines of candidates for a shell; `words` are its name and the words of its command line. */
+/** Lines of candidates for a shell. `words` are its name and the words of its command line. */
 export function completionLines(program: Command, words: readonly string[]): string[] {
   const [shell = '', ...line] = words;
   const format = FORMATS[shell] ?? FORMATS.fish;
-  const first = (text: string) => text.split('\n')[0] ?? '';
+  const firstLine = (text: string) => text.split('\n')[0] ?? '';
   return candidates(program, line).map(
-    ({ value, text }) => format?.({ value, text: first(text) }) ?? value,
+    ({ value, text }) => format?.({ value, text: firstLine(text) }) ?? value,
   );
 }
 

@@ -27,7 +27,8 @@ const HINTS: Readonly<Record<string, string>> = {
     'Fund the account: `railhead sandbox fund-internal-account ACCOUNT --amount 100000`.',
   QUOTE_EXPIRED: 'Create a new quote: `railhead quotes create`.',
   WEBHOOK_ENDPOINT_NOT_SET:
-    'Its reply approves or rejects such payments: `railhead config update --webhook-endpoint URL`.',
+    'Set the endpoint that approves or rejects payments: ' +
+    '`railhead config update --webhook-endpoint URL`.',
   RATE_LIMITED: 'Repeat the command a little later.',
 };
 

@@ -4,9 +4,9 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RESOURCES } from '../src/api/metadata.ts';
 import { createProgram } from '../src/program.ts';
-import { type Cli, emptyHome, served } from './kit/cli.ts';
+import { type Cli, emptyHome, startTestServer } from './kit/cli.ts';
 
-const server = served('commands');
+const server = startTestServer('commands');
 const run = (...args: string[]) => server.cli.run(args);
 
 let blank: Cli;
@@ -53,7 +53,7 @@ describe('every command', () => {
 });
 
 describe('a resource', () => {
-  it('is created by flags, found and shown as a table', async () => {
+  it('is created by flags, retrieved, and listed as a table', async () => {
     const created = await server.cli.json(
       ...['customers', 'create', '--customer-type', 'individual', '--full-name', 'Ada Lovelace'],
       ...[
@@ -123,7 +123,7 @@ describe('an error', () => {
     [['customers', 'get', 'Customer:1'], 1, 'railhead logs get'],
     [['customers', 'list', '--base-url', 'http://127.0.0.1:9'], 4, 'railhead doctor'],
     [['customers', 'list', '--profile', 'absent'], 3, 'railhead login --profile absent'],
-  ] as const)('%j names the problem and the remedy', async (args, code, text) => {
+  ] as const)('of %j names the problem and the remedy', async (args, code, text) => {
     const result = await run(...args);
     expect({ code: result.code, err: result.err, out: result.out }).toEqual({
       code,

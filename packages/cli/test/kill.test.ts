@@ -1,10 +1,10 @@
 // Kills `listen` and the server at random while events occur. No event is lost. An event is
-// repeated only if it was being sent at a kill, and the program reports this. KILLS is the number of kills:
-// 5, or 50 by `run.mjs kill`.
+// repeated only if it was being sent at a kill, and the program reports each repetition.
+// KILLS is the number of kills, 5 by default and 50 in `run.mjs kill`.
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { collect, served, waitUntil } from './kit/cli.ts';
+import { collect, startTestServer, waitUntil } from './kit/cli.ts';
 import { type Receiver, startReceiver } from './kit/receiver.ts';
 
 const KILLS = Number(process.env.KILLS ?? 5);
@@ -16,7 +16,7 @@ const LIMIT_MS = 60_000 + KILLS * 8_000;
 
 const TYPE = 'CUSTOMER.KYC_APPROVED' as const;
 
-const server = served('kill');
+const server = startTestServer('kill');
 let receiver: Receiver;
 beforeAll(async () => {
   receiver = await startReceiver();
@@ -32,8 +32,8 @@ function listener() {
 }
 
 /** Creates customers until it is stopped. A call is repeated until the server has replied. */
-function activity() {
-  const state = { made: 0, isStopped: false };
+function createCustomers() {
+  const state = { createdCount: 0, isStopped: false };
   const create = async () => {
     const idempotencyKey = randomUUID();
     for (;;) {
@@ -42,7 +42,7 @@ function activity() {
         await server.client.customers.createCustomer(body, {
           ...{ idempotencyKey, maxRetries: 0, timeout: 5_000 },
         });
-        state.made++;
+        state.createdCount++;
         return;
       } catch {
         await pause(50);
@@ -56,10 +56,10 @@ function activity() {
     }
   })();
   return {
-    /** Waits for more events. */
-    more: (count: number) => {
-      const targetCount = state.made + count;
-      return waitUntil('activity', () => state.made >= targetCount, 60_000);
+    /** Waits until this number of further customers was created. */
+    waitFor: (count: number) => {
+      const targetCount = state.createdCount + count;
+      return waitUntil('activity', () => state.createdCount >= targetCount, 60_000);
     },
     stop() {
       state.isStopped = true;
@@ -69,7 +69,7 @@ function activity() {
 }
 
 /** IDs of all events in the order in which they occurred. */
-async function occurred(): Promise<string[]> {
+async function listEventIds(): Promise<string[]> {
   const ids: string[] = [];
   const events = server.client.events.listEvents({ after: 'beginning', type: [TYPE], limit: 100 });
   for await (const { id } of events) ids.push(id);
@@ -83,10 +83,10 @@ it(
     let current = listener();
     await waitUntil('ready', () => current.output.out.includes('"ready":true'));
     const port = new URL(server.running.origin).port;
-    const customers = activity();
+    const customers = createCustomers();
     const kills = { listen: 0, server: 0 };
     for (let count = 0; count < KILLS; count++) {
-      await customers.more(EVENTS_BETWEEN);
+      await customers.waitFor(EVENTS_BETWEEN);
       await pause(Math.random() * MAX_PAUSE_MS);
       // At least one kill is of the server, also in a short run.
       if (Math.random() < SERVER_SHARE || count === KILLS - 2) {
@@ -104,9 +104,9 @@ it(
       current = listener();
     }
     await customers.stop();
-    const expected = await occurred();
+    const expectedIds = await listEventIds();
     const forwardedIds = () => new Set(receiver.arrivals.map(({ id }) => id));
-    await waitUntil('every event', () => forwardedIds().size >= expected.length, 60_000).catch(
+    await waitUntil('every event', () => forwardedIds().size >= expectedIds.length, 60_000).catch(
       () => undefined,
     );
     await pause(500);
@@ -115,19 +115,19 @@ it(
     await exit;
     outputs.push(current.output.out);
 
-    const missingIds = expected.filter((id) => !forwardedIds().has(id));
+    const missingIds = expectedIds.filter((id) => !forwardedIds().has(id));
     const ids = receiver.arrivals.map(({ id }) => id);
-    const doubled = ids.filter((id, index) => ids.indexOf(id) !== index);
-    const repeated = outputs.join('').match(/"eventId":"[^"]+"[^\n]*"isRepeated":true/g) ?? [];
-    const repeatedIds = repeated.map((line) => /"eventId":"([^"]+)"/.exec(line)?.[1]);
+    const duplicateIds = ids.filter((id, index) => ids.indexOf(id) !== index);
+    const repeatedLines = outputs.join('').match(/"eventId":"[^"]+"[^\n]*"isRepeated":true/g) ?? [];
+    const repeatedIds = repeatedLines.map((line) => /"eventId":"([^"]+)"/.exec(line)?.[1]);
     console.info(
-      `${kills.listen} kills of listen, ${kills.server} of the server: ${expected.length} events, ` +
-        `${missingIds.length} lost, ${doubled.length} repeated that were being sent at a kill`,
+      `${kills.listen} kills of listen, ${kills.server} of the server: ${expectedIds.length} events, ` +
+        `${missingIds.length} lost, ${duplicateIds.length} repeated that were being sent at a kill`,
     );
     expect(missingIds).toEqual([]);
-    expect(doubled.filter((id) => !repeatedIds.includes(id))).toEqual([]);
-    expect(doubled.length).toBeLessThanOrEqual(kills.listen);
-    expect([...forwardedIds()].filter((id) => !expected.includes(id))).toEqual([]);
+    expect(duplicateIds.filter((id) => !repeatedIds.includes(id))).toEqual([]);
+    expect(duplicateIds.length).toBeLessThanOrEqual(kills.listen);
+    expect([...forwardedIds()].filter((id) => !expectedIds.includes(id))).toEqual([]);
   },
   LIMIT_MS,
 );

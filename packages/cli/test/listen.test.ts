@@ -3,10 +3,10 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verify } from '../../sdk/src/webhooks.ts';
-import { collect, served, waitUntil } from './kit/cli.ts';
+import { collect, startTestServer, waitUntil } from './kit/cli.ts';
 import { type Receiver, startReceiver } from './kit/receiver.ts';
 
-const server = served('listen');
+const server = startTestServer('listen');
 let receiver: Receiver;
 beforeAll(async () => {
   receiver = await startReceiver();
@@ -18,14 +18,14 @@ const createCustomer = async () =>
   (await server.client.customers.createCustomer({ customerType: 'INDIVIDUAL', fullName: 'Ada' }))
     .id;
 
-const started = new Set<ChildProcess>();
+const startedProcesses = new Set<ChildProcess>();
 afterAll(() => {
-  for (const child of started) child.kill('SIGKILL');
+  for (const child of startedProcesses) child.kill('SIGKILL');
 });
 
 async function listen(...args: string[]) {
   const child = server.cli.start(['listen', ...args]);
-  started.add(child);
+  startedProcesses.add(child);
   const output = collect(child);
   await waitUntil('ready', () => output.out.includes('Ready') || child.exitCode !== null);
   return { child, output, secret: /whsec_\S+/.exec(output.out)?.[0] ?? '' };
@@ -104,7 +104,7 @@ describe('listen', () => {
     const waitingId = await createCustomer();
     const env = { XDG_STATE_HOME: `${server.cli.home}/elsewhere` };
     const child = server.cli.start(['listen', '--forward-to', receiver.url], env);
-    started.add(child);
+    startedProcesses.add(child);
     await waitUntil('the queued event', () => arrivalsOf(waitingId).length === 1);
     expect(await listEndpoints()).toHaveLength(1);
     await stop(child);

@@ -7,12 +7,12 @@ import path from 'node:path';
 import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { programPath, runGuide } from '../../../server/test/kit/guides/guide.ts';
-import { served } from './kit/cli.ts';
+import { startTestServer } from './kit/cli.ts';
 
 const root = path.resolve(import.meta.dirname, '../../..');
 const cli = path.join(root, 'packages/cli');
 const folder = mkdtempSync(path.join(os.tmpdir(), 'cli-package-'));
-const server = served('package');
+const server = startTestServer('package');
 /** Cached packages need no network. */
 const OFFLINE_FLAGS = ['--prefer-offline', '--no-audit', '--no-fund'];
 

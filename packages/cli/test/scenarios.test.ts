@@ -1,10 +1,10 @@
 // Every scenario runs and has the outcome that it states.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { SCENARIOS } from '../src/trigger/command.ts';
-import { served } from './kit/cli.ts';
+import { startTestServer } from './kit/cli.ts';
 import { type Receiver, startReceiver } from './kit/receiver.ts';
 
-const server = served('scenarios');
+const server = startTestServer('scenarios');
 /** Approves payments from UMA addresses. */
 let receiver: Receiver;
 beforeAll(async () => {

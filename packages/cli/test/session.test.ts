@@ -7,10 +7,10 @@ import process from 'node:process';
 import { promisify, stripVTControlCharacters } from 'node:util';
 import { type IPty, spawn } from '@lydell/node-pty';
 import { afterEach, describe, expect, it } from 'vitest';
-import { emptyHome, PROGRAM, served, waitUntil } from './kit/cli.ts';
+import { emptyHome, PROGRAM, startTestServer, waitUntil } from './kit/cli.ts';
 
 const execute = promisify(execFile);
-const server = served('session');
+const server = startTestServer('session');
 const PROMPT = 'here> ';
 const TAB = '\t';
 const CTRL_C = '\u0003';
@@ -28,9 +28,9 @@ interface Terminal {
   screen(): string;
 }
 
-const open: IPty[] = [];
+const openTerminals: IPty[] = [];
 afterEach(() => {
-  for (const terminal of open.splice(0)) terminal.kill();
+  for (const terminal of openTerminals.splice(0)) terminal.kill();
 });
 
 const isInstalled = (shell: string) =>
@@ -65,7 +65,7 @@ async function terminal(columns: number, shell: 'bash' | 'zsh' = 'bash'): Promis
     cwd: HOME,
     env: { ...env, ...prompt },
   });
-  open.push(pty);
+  openTerminals.push(pty);
   let text = '';
   pty.onData((chunk) => {
     text += chunk;

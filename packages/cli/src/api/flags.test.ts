@@ -11,7 +11,7 @@ const operation = (resource: string, verb: string) => {
   return knownOperation;
 };
 
-describe('values of flags', () => {
+describe('flagValue', () => {
   const field = (type: 'string' | 'number' | 'boolean' | 'list' | 'json', values?: string[]) => ({
     path: 'a',
     flag: 'a',
@@ -27,7 +27,7 @@ describe('values of flags', () => {
     [field('boolean'), 'false', false],
     [field('list'), 'a, b', ['a', 'b']],
     [field('json'), '{ "a": 1 }', { a: 1 }],
-  ] as const)('%j %j', (args, flagInput, value) => {
+  ] as const)('with %j converts %j', (args, flagInput, value) => {
     expect(flagValue(args, flagInput)).toEqual(value);
   });
 
@@ -37,13 +37,13 @@ describe('values of flags', () => {
     [field('boolean'), 'yes', 'neither true nor false'],
     [field('json'), '{', 'is not JSON'],
     [field('list', ['USD']), 'USD,EUX', 'EUX is unknown'],
-  ] as const)('%j rejects %j', (args, flagInput, reason) => {
+  ] as const)('with %j rejects %j', (args, flagInput, reason) => {
     expect(() => flagValue(args, flagInput)).toThrow(reason);
   });
 });
 
-describe('the input of an operation', () => {
-  it('has nested fields, and flags over the data', () => {
+describe('inputOf', () => {
+  it('contains nested fields, and flags replace fields of --data', () => {
     const options = {
       data: '{ "source": { "accountId": "a", "sourceType": "ACCOUNT" }, "description": "x" }',
       'source.accountId': 'b',
@@ -56,7 +56,7 @@ describe('the input of an operation', () => {
     });
   });
 
-  it('rejects data that is not an object', () => {
+  it('rejects --data without a JSON object', () => {
     expect(() => readData('[]')).toThrow('must be a JSON object');
     expect(() => readData('@/absent/file')).toThrow('cannot be read');
     const target: Record<string, unknown> = { a: 'text' };
@@ -65,7 +65,7 @@ describe('the input of an operation', () => {
   });
 });
 
-it('has flags for the values of all variants of a body', () => {
+it('an operation has flags for the values of all variants of its body', () => {
   const { body } = operation('external-accounts', 'create');
   const field = (path: string) => body?.fields.find((each) => each.path === path);
   expect(field('accountInfo.accountType')?.values).toContain('EUR_ACCOUNT');

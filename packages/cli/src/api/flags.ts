@@ -56,8 +56,8 @@ function parseJson(text: string, source: string): unknown {
 
 function checkValue({ flag, values }: Field, text: string): string {
   if (!values || values.includes(text)) return text;
-  const upper = values.find((each) => each === text.toUpperCase().replaceAll('-', '_'));
-  if (upper) return upper;
+  const upperValue = values.find((each) => each === text.toUpperCase().replaceAll('-', '_'));
+  if (upperValue) return upperValue;
   const suggestion = closest(text, values);
   const list = values.length <= 12 ? `Use one of ${values.join(', ')}.` : undefined;
   throw usageError(

@@ -65,7 +65,7 @@ function exampleCommand(resource: Resource, operation: Operation): string {
   return words.join(' ');
 }
 
-function helpOf(resource: Resource, operation: Operation, hidden: number): string {
+function helpOf(resource: Resource, operation: Operation, hiddenCount: number): string {
   const { body, id, method, route } = operation;
   const command = exampleCommand(resource, operation);
   const name = `railhead ${resource.name} ${operation.verb}`;
@@ -76,8 +76,11 @@ function helpOf(resource: Resource, operation: Operation, hidden: number): strin
     if (otherNames.length)
       lines.push('', 'Other examples:', ...otherNames.map((each) => `  ${each}`));
   }
-  if (hidden > 0) {
-    lines.push('', `${hidden} more flags set fields of nested objects. Completion lists them,`);
+  if (hiddenCount > 0) {
+    lines.push(
+      '',
+      `${hiddenCount} more flags set fields of nested objects. Completion lists them,`,
+    );
     lines.push('and --example prints a body with such fields.');
   }
   lines.push('', `Operation ${id}: ${method} ${route}`);
@@ -153,7 +156,7 @@ function addCallFlags(command: Command, operation: Operation): void {
       operation.body.examples.map(({ name }) => name),
     );
   }
-  if (operation.isList) command.option('--all', 'All pages.');
+  if (operation.isList) command.option('--all', 'Return all pages. Default: one page.');
   if (operation.hasKey) {
     command.option(
       '--idempotency-key <key>',
@@ -168,31 +171,31 @@ function addCallFlags(command: Command, operation: Operation): void {
   }
   if (/signature/i.test(operation.text)) {
     command.option('--wallet-signature <stamp>', 'Signature of the owner of a wallet.');
-    command.option('--request-id <id>', 'Request that is signed.');
+    command.option('--request-id <id>', 'ID of the request that is signed.');
   }
 }
 
 function checkInput(resource: Resource, operation: Operation, input: Fields): void {
-  const absent = missingFlags(operation, { ...input });
-  if (absent.length === 0) return;
+  const missingNames = missingFlags(operation, { ...input });
+  if (missingNames.length === 0) return;
   const name = `railhead ${resource.name} ${operation.verb}`;
   const hint = operation.body
     ? `Print a body with \`${name} --example\`, or read \`${name} --help\`.`
     : `Read \`${name} --help\`.`;
-  throw usageError(`Required: ${absent.join(', ')}.`, hint);
+  throw usageError(`Required: ${missingNames.join(', ')}.`, hint);
 }
 
 function operationCommand(resource: Resource, operation: Operation): Command {
   const command = new Command(operation.verb);
   describe(command, operation);
   for (const { name, text } of operation.params) command.argument(`<${name}>`, text ?? '');
-  const hidden = addFlags(command, operation);
+  const hiddenCount = addFlags(command, operation);
   addCallFlags(command, operation);
   command.on('option:example', (name?: string) => {
     printExample(command, operation, name ?? undefined);
     throw new Finished();
   });
-  command.addHelpText('after', helpOf(resource, operation, hidden));
+  command.addHelpText('after', helpOf(resource, operation, hiddenCount));
   return command.action(async (...parsed: unknown[]) => {
     const options = flagsOf<CallFlags>(command);
     const params = operation.params.map(({ name }, index) => [name, parsed[index]]);

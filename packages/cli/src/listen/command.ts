@@ -55,21 +55,21 @@ function lineOf(delivery: Delivery, result: Result, isRepeated: boolean, output:
 }
 
 /** Without a receiver, events are only shown. */
-const replied: Forwarded = { kind: 'replied', status: 200, ms: 0 };
+const SHOWN: Forwarded = { kind: 'replied', status: 200, ms: 0 };
 
 /** Prints an interruption once, and its end. */
 function interruptions(output: Output, receiver: URL | undefined): Listener['onInterruption'] {
-  let current: string | undefined;
+  let currentError: string | undefined;
   return (error) => {
-    if (error === current) return;
+    if (error === currentError) return;
     if (error === undefined) output.note('Connected again.');
-    else if (current === undefined) {
+    else if (currentError === undefined) {
       const isReceiver = receiver && /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UNREACH/.test(error);
       const unreachable =
         isReceiver && !/cannot be reached/.test(error) ? receiver.href : 'The server';
       output.note(`${unreachable} cannot be reached. No event is lost. Trying again …`);
     }
-    current = error;
+    currentError = error;
   };
 }
 
@@ -81,8 +81,8 @@ function intro(output: Output, endpoint: Endpoint, receiver: URL | undefined): v
   }
   const { bold, dim } = output.styles;
   const to = receiver ? ` to ${receiver.href}` : '';
-  const first = isResumed ? 'Ready. Continuing after the previous run.' : 'Ready.';
-  output.line(`${first} ${receiver ? 'Forwarding' : 'Showing'} events${to}. Stop with Ctrl+C.`);
+  const readyText = isResumed ? 'Ready. Continuing after the previous run.' : 'Ready.';
+  output.line(`${readyText} ${receiver ? 'Forwarding' : 'Showing'} events${to}. Stop with Ctrl+C.`);
   output.line(`Signing secret  ${bold(secret)}  ${dim(endpointId)}`);
 }
 
@@ -104,7 +104,7 @@ function listenerOf(
     endpointId: endpoint.endpointId,
     journal,
     signal,
-    forward: async (delivery) => (receiver ? forward(receiver, delivery) : replied),
+    forward: async (delivery) => (receiver ? forward(receiver, delivery) : SHOWN),
     async report(delivery, result, isRepeated) {
       counts.forwarded++;
       const { eventId, eventType, createdAt, attempt, body } = delivery;

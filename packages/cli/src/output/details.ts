@@ -1,4 +1,4 @@
-// One resource as lines of names and values. The fields of nested objects are indented below them.
+// Shows a resource as lines of names and values. The fields of nested objects are indented below them.
 import type { Styles } from './style.ts';
 import { isObject, shortText } from './values.ts';
 

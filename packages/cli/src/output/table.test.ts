@@ -17,7 +17,7 @@ describe('a table', () => {
   const name = column('NAME', 'y'.repeat(30));
   const other = column('OTHER', 'z'.repeat(30));
 
-  it('shortens texts, then omits the last columns', () => {
+  it('first shortens texts, then omits the last columns', () => {
     expect(fit([id, name, other], 120)).toEqual([45, 30, 30]);
     expect(fit([id, name, other], 100)).toEqual([45, 21, 30]);
     expect(fit([id, name, other], 70)).toEqual([45, 23]);
@@ -43,7 +43,7 @@ describe('a table', () => {
     expect(layOut([id, name, other], undefined, plainStyles)[1]).toHaveLength(109);
   });
 
-  it('shows the most informative columns, without objects and empty fields', () => {
+  it('shows the most informative columns, and omits objects and empty fields', () => {
     const items = [
       { updatedAt: 'x', fullName: 'Ada', empty: null, inner: { a: 1 }, id: '1', status: 'OPEN' },
       { updatedAt: 'x', fullName: 'Grace', id: '2', status: 'OPEN', extra: [1, 2] },
@@ -63,11 +63,11 @@ it.each([
   [[{ a: 1 }], undefined],
   [null, ''],
   [false, 'false'],
-])('%j is shown as %s', (value, text) => {
+])('shortText shows %j as %s', (value, text) => {
   expect(shortText(value)).toBe(text);
 });
 
-it('shows a resource with paths of nested fields', () => {
+it('detailLines indents nested fields and numbers the items of a list', () => {
   const keys = [{ id: 'k' }, { id: 'l', none: null }];
   const lines = detailLines(
     { id: '1', name: 'Ada', address: { city: 'Portland' }, keys },
@@ -80,7 +80,7 @@ it('shows a resource with paths of nested fields', () => {
   expect(detailLines(5, plainStyles)).toEqual(['5']);
 });
 
-it('has colors on a terminal only', () => {
+it('hasColors is true on a terminal only', () => {
   expect(hasColors({ isTTY: true }, {})).toBe(true);
   expect(hasColors({ isTTY: true }, { NO_COLOR: '1' })).toBe(false);
   expect(hasColors({ isTTY: true }, { TERM: 'dumb' })).toBe(false);

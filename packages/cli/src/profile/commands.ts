@@ -1,4 +1,4 @@
-// `login`, `logout` and `profiles`: credentials under names.
+// Commands `login`, `logout` and `profiles`, which store, remove and select named credentials.
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { CliError, EXIT, usageError } from '../exit.ts';
@@ -112,7 +112,7 @@ function useCommand(): Command {
   const command = new Command('use')
     .summary('Select the profile of the next commands.')
     .description('Selects the profile of the next commands.')
-    .argument('<name>', 'A profile.');
+    .argument('<name>', 'Name of the profile.');
   withExamples(command, 'railhead profiles use staging');
   return command.action((name: string) => {
     const config = readConfig();

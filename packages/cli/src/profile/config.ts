@@ -1,4 +1,4 @@
-// The file with the profiles. It contains secrets: only its owner can read it.
+// The file with the profiles. Only its owner can read it, because it contains secrets.
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -42,7 +42,7 @@ export function readJson(file: string): unknown {
   }
 }
 
-/** Replaces a file as a whole, readable by its owner only. */
+/** Replaces a file atomically. Only its owner can read it. */
 export function writePrivate(file: string, value: unknown): void {
   const temporary = `${file}.${process.pid}`;
   mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });

@@ -33,12 +33,12 @@ const failedCheck = (name: string, text: string, hint: string): Check => ({
   hint,
 });
 
-interface Probed {
+interface ProbeResult {
   readonly response: Response;
   readonly body: unknown;
 }
 
-async function probe(url: string, path: string): Promise<Probed> {
+async function probe(url: string, path: string): Promise<ProbeResult> {
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   const response = await fetch(new URL(path, url), {
     signal,
@@ -47,7 +47,7 @@ async function probe(url: string, path: string): Promise<Probed> {
   return { response, body: await response.json().catch(() => undefined) };
 }
 
-function checkClockSkew({ response }: Probed): Check {
+function checkClockSkew({ response }: ProbeResult): Check {
   const date = Date.parse(response.headers.get('date') ?? '');
   if (Number.isNaN(date)) return ok('Clock of this machine', 'not comparable');
   // The header has whole seconds.
@@ -107,10 +107,10 @@ async function permissions(client: Client, { clientId }: Target): Promise<Check>
   for await (const token of client.tokens.listTokens({ limit: 100 })) {
     if (token.clientId !== clientId) continue;
     const has: readonly string[] = token.permissions;
-    const absent = REQUIRED_PERMISSIONS.filter((each) => !has.includes(each));
-    if (absent.length === 0) return ok(name, `${has.join(', ')} (token ${token.name})`);
+    const missingPermissions = REQUIRED_PERMISSIONS.filter((each) => !has.includes(each));
+    if (missingPermissions.length === 0) return ok(name, `${has.join(', ')} (token ${token.name})`);
     const hint = 'Some commands need them. Create a token with `railhead tokens create`.';
-    return warning(name, `${has.join(', ')}, without ${absent.join(', ')}`, hint);
+    return warning(name, `${has.join(', ')}, without ${missingPermissions.join(', ')}`, hint);
   }
   return warning(name, 'unknown', 'The token was not found in the list of tokens.');
 }
@@ -169,21 +169,21 @@ async function runCheck(
 
 async function* checks(target: Target, client: Client): AsyncGenerator<Check> {
   yield ok('Configuration', `${target.url} (${target.source})`);
-  let probed: Probed | undefined;
+  let probeResult: ProbeResult | undefined;
   const start = 'Start a local server with `npm start`, or correct the URL: `railhead login`.';
   yield* await runCheck('Server', start, async () => {
     const started = performance.now();
-    probed = await probe(target.url, '/readyz');
+    probeResult = await probe(target.url, '/readyz');
     const ms = Math.round(performance.now() - started);
-    if (probed.response.ok) return ok('Server', `ready, replied in ${ms} ms`);
+    if (probeResult.response.ok) return ok('Server', `ready, replied in ${ms} ms`);
     return failedCheck(
       'Server',
-      `replies with status ${probed.response.status}`,
+      `replies with status ${probeResult.response.status}`,
       'Repeat this later, or read the log of the server.',
     );
   });
-  if (!probed) return;
-  yield checkClockSkew(probed);
+  if (!probeResult) return;
+  yield checkClockSkew(probeResult);
   const versions = await runCheck('Version of the API', 'Check the URL.', () =>
     version(target.url),
   );

@@ -60,7 +60,7 @@ function lineOf(each: Recorded, output: Output): string {
   return [parts.join('  '), ...errorParts].join(`\n${' '.repeat(10)}`);
 }
 
-/** Filters. Each request uses one. */
+/** Filters, one for each request. */
 const filtersOf = (flags: LogFlags): NonNullable<Filter>[] =>
   flags.failed
     ? (['4xx', '5xx'] as const).map((statusClass) => ({ ...filterOf(flags), statusClass }))
@@ -69,7 +69,7 @@ const filtersOf = (flags: LogFlags): NonNullable<Filter>[] =>
 const byTime = (a: Recorded, b: Recorded) => (a.createdAt < b.createdAt ? -1 : 1);
 
 /** The latest requests, the oldest of them first. */
-async function latest({ client }: Session, flags: LogFlags): Promise<Recorded[]> {
+async function fetchLatest({ client }: Session, flags: LogFlags): Promise<Recorded[]> {
   const all: Recorded[] = [];
   const count = Number(flags.number) || 0;
   if (count <= 0) return all;
@@ -77,7 +77,7 @@ async function latest({ client }: Session, flags: LogFlags): Promise<Recorded[]>
     let [matchCount, scanned] = [0, 0];
     for await (const request of client.requests.listRequests({ ...filter, limit: PAGE })) {
       if (isShown(request, flags)) matchCount = all.push(request) && matchCount + 1;
-      // The requests of a long `logs tail` are skipped.
+      // The polling of an earlier `logs tail` can fill many pages.
       if (matchCount >= count || ++scanned >= MAX_SCANNED) break;
     }
   }
@@ -103,8 +103,8 @@ async function fetchNewer(
 }
 
 /**
- * The time at which this program started, by the clock of the server: requests before it are earlier
- * ones. Clocks that differ by less than the header `date` shows count as equal.
+ * The time at which this program started, by the clock of the server. Earlier requests are not followed.
+ * Clocks whose difference is below the precision of the header `date` count as equal.
  */
 async function startTime({ client }: Session, signal: AbortSignal): Promise<string> {
   const { headers } = await client.requests.listRequests({ limit: 1 }, { signal }).withResponse();
@@ -113,10 +113,10 @@ async function startTime({ client }: Session, signal: AbortSignal): Promise<stri
   return new Date(performance.timeOrigin + offset).toISOString();
 }
 
-/** Requests as they are recorded. */
+/** Yields the latest requests, then further requests when they are recorded. */
 async function* tail(session: Session, flags: LogFlags, signal: AbortSignal) {
   const start = await startTime(session, signal);
-  const first = await latest(session, flags);
+  const first = await fetchLatest(session, flags);
   yield* first;
   const shownIds = new Set(first.map(({ id }) => id));
   let newest = start;
@@ -226,7 +226,7 @@ export function logsCommand(): Command {
   );
   return command.action(async (flags: LogFlags) => {
     const session = await sessionOf(command);
-    const data = await latest(session, flags);
+    const data = await fetchLatest(session, flags);
     const empty = ['No requests.'];
     await session.output.result({ data }, () =>
       data.length === 0 ? empty : session.output.table(columns(data)),

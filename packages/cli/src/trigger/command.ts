@@ -7,7 +7,7 @@ import { closest } from '../suggest.ts';
 import { AGENT_SCENARIOS, CARD_SCENARIOS } from './cards.ts';
 import { PAYMENT_SCENARIOS } from './payments.ts';
 import { runScenario } from './run.ts';
-import { overridden, overrideOf } from './step.ts';
+import { applyOverrides, overrideOf } from './step.ts';
 
 export const SCENARIOS = [...PAYMENT_SCENARIOS, ...CARD_SCENARIOS, ...AGENT_SCENARIOS];
 
@@ -64,7 +64,7 @@ export function triggerCommand(): Command {
         : 'List them with `railhead trigger --list`.';
       throw usageError(`There is no scenario ${name}.`, hint);
     }
-    const steps = overridden(scenario.steps(), flags.override.map(overrideOf));
+    const steps = applyOverrides(scenario.steps(), flags.override.map(overrideOf));
     await runScenario(await sessionOf(command), scenario, steps);
   });
 }

@@ -16,10 +16,10 @@ function summaryOf(reply: unknown): { id: string; status: string } {
 }
 
 /** Replaces references in braces by their texts. An absent value is omitted. */
-export const filled = (text: string, replies: Replies): string =>
+export const fillIn = (text: string, replies: Replies): string =>
   text.replaceAll(/\{([\w.-]+)\}/g, (_, path: string) => shortText(lookUp(path, replies)) || '–');
 
-interface Made {
+interface CallResult {
   readonly step: string;
   readonly operationId: string;
   readonly id: string;
@@ -56,7 +56,7 @@ export async function runScenario(
   const { output } = session;
   const { dim, green, red, bold } = output.styles;
   const replies = new Map<string, unknown>();
-  const callResults: Made[] = [];
+  const callResults: CallResult[] = [];
   for (const step of steps) {
     if ('advance' in step) {
       const { currentTime } = await moveClock(session, { advance: step.advance });
@@ -84,7 +84,7 @@ export async function runScenario(
     ];
     output.line(`${green('✓')} ${line.filter(Boolean).join(' ')}`);
   }
-  const outcome = filled(scenario.outcome, replies);
+  const outcome = fillIn(scenario.outcome, replies);
   const result = {
     scenario: scenario.name,
     outcome,

@@ -1,7 +1,7 @@
 // References between the steps of a scenario, and overrides of their values.
 import { describe, expect, it } from 'vitest';
-import { filled } from './run.ts';
-import { overridden, overrideOf, resolve } from './step.ts';
+import { fillIn } from './run.ts';
+import { applyOverrides, overrideOf, resolve } from './step.ts';
 
 const replies = new Map<string, unknown>([
   ['ada', { id: 'Customer:1', balance: { amount: 5, currency: { code: 'USD', decimals: 2 } } }],
@@ -20,7 +20,7 @@ describe('references', () => {
       ...{ a: 'Customer:1', b: ['2'], c: '$success.usd@sandbox.uma.money', d: 5 },
     });
     expect(() => resolve('$ada.unknown', replies)).toThrow('No earlier step has $ada.unknown');
-    expect(filled('{ada.balance} of {ada.none}', replies)).toBe('0.05 USD of –');
+    expect(fillIn('{ada.balance} of {ada.none}', replies)).toBe('0.05 USD of –');
   });
 });
 
@@ -41,7 +41,7 @@ describe('overrides', () => {
       'quote.senderCustomerInfo.NAME=Ada L',
       'quote.immediatelyExecute=true',
     ];
-    expect(overridden(steps, texts.map(overrideOf))[0]).toMatchObject({
+    expect(applyOverrides(steps, texts.map(overrideOf))[0]).toMatchObject({
       input: {
         lockedCurrencyAmount: 2,
         source: { accountId: 'b' },
@@ -54,7 +54,7 @@ describe('overrides', () => {
   it('replace items of lists', () => {
     const input = { fundingSources: ['a', 'b'] };
     const card = { name: 'card', operationId: 'createCard', input } as const;
-    const [step] = overridden([card], [overrideOf('card.fundingSources.1=c')]);
+    const [step] = applyOverrides([card], [overrideOf('card.fundingSources.1=c')]);
     expect(step).toMatchObject({ input: { fundingSources: ['a', 'c'] } });
   });
 
@@ -65,7 +65,7 @@ describe('overrides', () => {
     ['quot.amount=1', 'has no step quot'],
     ['quote.lockedCurrencyAmont=1', 'has no field lockedCurrencyAmont'],
     ['quote.source.acountId=1', 'has no field source.acountId'],
-  ])('%s is rejected', (text, reason) => {
-    expect(() => overridden(steps, [overrideOf(text)])).toThrow(reason);
+  ])('of the form %s are rejected', (text, reason) => {
+    expect(() => applyOverrides(steps, [overrideOf(text)])).toThrow(reason);
   });
 });

@@ -53,9 +53,9 @@ export function lookUp(path: string, replies: Replies): unknown {
 export function resolve(value: unknown, replies: Replies): unknown {
   if (typeof value === 'string') {
     if (!REFERENCE.test(value)) return value;
-    const referenced = lookUp(value.slice(1), replies);
-    if (referenced === undefined) throw new CliError(`No earlier step has ${value}.`);
-    return referenced;
+    const referencedValue = lookUp(value.slice(1), replies);
+    if (referencedValue === undefined) throw new CliError(`No earlier step has ${value}.`);
+    return referencedValue;
   }
   if (Array.isArray(value)) return value.map((each) => resolve(each, replies));
   if (typeof value !== 'object' || value === null) return value;
@@ -83,7 +83,7 @@ export function overrideOf(text: string): Override {
   try {
     value = JSON.parse(valueText);
   } catch {
-    // A text.
+    // The value is a string.
   }
   return { step, path, value };
 }
@@ -111,7 +111,7 @@ function fieldsOf(operationId: string): readonly Pick<Field, 'path' | 'nested'>[
   return [...params, ...operation.query, ...(operation.body?.fields ?? [])];
 }
 
-/** The server ignores unknown fields, so a mistyped path would change nothing. */
+/** The server ignores unknown fields, so a mistyped path would have no effect. */
 function checkPath({ name, operationId }: Call, path: readonly string[]): void {
   const fields = fieldsOf(operationId);
   const isKnown = path.every((_, depth) => {
@@ -132,8 +132,8 @@ function checkPath({ name, operationId }: Call, path: readonly string[]): void {
   throw usageError(`The step ${name} has no field ${wrongPath}.`, hint);
 }
 
-/** The steps with the overridden values. */
-export function overridden(steps: readonly Step[], overrides: readonly Override[]): Step[] {
+/** Returns the steps with the overridden values. */
+export function applyOverrides(steps: readonly Step[], overrides: readonly Override[]): Step[] {
   const names = steps.filter(isCall).map(({ name }) => name);
   for (const { step } of overrides) {
     if (names.includes(step)) continue;

@@ -80,7 +80,7 @@ export function collect(child: ChildProcess): { out: string; err: string } {
   return output;
 }
 
-export interface Served {
+export interface TestServer {
   readonly dataFolder: DataFolder;
   running: Running;
   cli: Cli;
@@ -93,10 +93,10 @@ export interface Served {
  */
 let nextPort = 21_000 + (process.pid % 900) * 10;
 
-/** A separate server for the tests of a file, and the program with its credentials. */
-export function served(name: string): Served {
+/** Starts a separate server for the tests of a file, and configures the program with its credentials. */
+export function startTestServer(name: string): TestServer {
   const dataFolder = createDataFolder(`cli-${name}`);
-  const state = { dataFolder } as Served;
+  const state = { dataFolder } as TestServer;
   beforeAll(async () => {
     const port = String(nextPort++);
     state.running = await dataFolder.start(['--port', port]);
