@@ -51,7 +51,7 @@ describe('payment that requires SCA', () => {
     expect(await agent.failureOf(id)).toMatchObject({ code: 'CONFLICT' });
   });
 
-  it('is possible with an authorized quote, but not with a transfer', async () => {
+  it('executes with an authorized quote and is rejected as a transfer', async () => {
     const heldPayer = await createScaPayer(app);
     const { person } = heldPayer;
     const eur = heldPayer.eur.id;
@@ -74,7 +74,7 @@ describe('payment that requires SCA', () => {
     const readSpentAmount = async () =>
       ok(await app.call('GET', `/agents/${agent.id}`), 200).usage.dailySpend as number;
     expect(await readSpentAmount()).toBeGreaterThan(10_00);
-    // Without authorization, its usage of the limits is restored.
+    // The payment is not authorized in time, so its usage of the limits is restored.
     await app.advance(10 * 60_000);
     const failedAction = ok(await agent.call('GET', `/agents/me/actions/${action.id}`), 200);
     expect(failedAction.transaction).toMatchObject({
@@ -133,8 +133,8 @@ describe('quote with an embedded wallet as source', () => {
     const readSpendableBalance = async () => (await readBalances(app, wallet.accountId)).balance;
     return { ...wallet, agent, quote, stamp, execute, spendable: readSpendableBalance };
   }
-  type Waiting = Awaited<ReturnType<typeof setUpWalletQuote>>;
-  const approve = ({ agent }: Waiting, id: string) =>
+  type WalletQuote = Awaited<ReturnType<typeof setUpWalletQuote>>;
+  const approve = ({ agent }: WalletQuote, id: string) =>
     fixture.callAsPlatform('POST', `/agents/${agent.id}/actions/${id}/approve`);
 
   it('requires the signature of the holder with the request', async () => {
@@ -173,7 +173,6 @@ describe('quote with an embedded wallet as source', () => {
   });
 });
 
-/** Two hundred concurrent payments, of which exactly the payments within the limit succeed. */
 describe('two hundred concurrent transfers at a limit', () => {
   const requestConcurrently = (agent: AgentPayer, count: number) =>
     Promise.all(Array.from({ length: count }, () => agent.transfer('out', 1_00)));
@@ -182,7 +181,7 @@ describe('two hundred concurrent transfers at a limit', () => {
     ['dailyLimit', limitsOf({ dailyLimit: 37_50 }), 37],
     ['dailyTransactionLimit', limitsOf({ dailyTransactionLimit: 11 }), 11],
     ['monthlyLimit', limitsOf({ monthlyLimit: 23_00 }), 23],
-  ])('%s: exactly the payments within the limit succeed', async (name, policy, max) => {
+  ])('succeed only within %s', async (name, policy, max) => {
     const agent = await createAgentPayer(policy);
     const responses = await requestConcurrently(agent, 200);
     const acceptedResponses = responses.filter(({ status }) => status === 201);

@@ -21,10 +21,10 @@ const HUNDRED = 100_00;
 const createAgentPayer = (overrides: object = {}, amount?: number) =>
   openAgentPayer(app, fixture, { ...REQUIRES_APPROVAL, ...overrides }, amount);
 
-const createPendingAction: ReturnType<typeof pendingActionFactory> = (...requested) =>
-  pendingActionFactory(app, fixture)(...requested);
+const createPendingAction: ReturnType<typeof pendingActionFactory> = (...args) =>
+  pendingActionFactory(app, fixture)(...args);
 
-describe('platform and agent that execute one quote concurrently', () => {
+describe('concurrent execution of one quote by platform and agent', () => {
   it('succeeds for only one of the requests', async () => {
     for (let round = 0; round < 8; round++) {
       const agent = await createAgentPayer();
@@ -45,7 +45,7 @@ describe('platform and agent that execute one quote concurrently', () => {
 });
 
 describe('concurrent decisions', () => {
-  it('approve once on all paths', async () => {
+  it('approve the action once on all paths', async () => {
     for (const kind of KINDS) {
       const { agent, action, transactionId } = await createPendingAction(kind);
       const responses = await Promise.all([
@@ -90,7 +90,7 @@ describe('concurrent decisions', () => {
     expect(await agent.readUsage()).toMatchObject({ dailyTransactionCount: 3, dailySpend: 300_00 });
     await app.settle();
     expect((await readBalances(app, agent.usd)).total).toBe(50_00);
-    // Later funds do not change a decision.
+    // A decision is final, even after the account is funded.
     await fundAccount(app, agent.usd, 100_00);
     for (const { id } of actions) {
       expect(codeOf(await agent.decide('approve', id))).toEqual([409, 'CONFLICT']);
@@ -108,7 +108,7 @@ describe('concurrent decisions', () => {
     expect((await agent.readUsage()).dailySpend).toBe(400_00);
   });
 
-  it('include actions that were submitted during the deletion of the agent', async () => {
+  it('leave no pending action that was submitted during the deletion of the agent', async () => {
     const agent = await createAgentPayer();
     const [response] = await Promise.all([
       agent.transfer('out', 1_00),

@@ -30,21 +30,21 @@ function usageOf({ count, day, month }: AgentUsage, now: number): AgentView['usa
   };
 }
 
-/** The resource with the given usage. */
-export const agentView = (ctx: Ctx, row: AgentRow, spent: AgentUsage): AgentView => ({
+/** The resource with this usage. */
+export const agentView = (ctx: Ctx, row: AgentRow, usage: AgentUsage): AgentView => ({
   id: row.id,
   name: row.name,
   customerId: row.customer_id,
   isPaused: row.paused,
   isConnected: row.token_hash !== null,
   policy: row.policy,
-  usage: usageOf(spent, ctx.now),
+  usage: usageOf(usage, ctx.now),
   ...stamps(row),
 });
 
 /**
- * Usage for display. Without an exchange rate, usage in former limit currencies is omitted, so that
- * a missing rate blocks neither reading nor pausing an agent.
+ * Usage for display. Usage in former limit currencies is omitted without an exchange rate, so that
+ * an agent can be read and paused without a rate.
  */
 async function readSpentForDisplay(ctx: Ctx, parts: RateParts, row: AgentRow): Promise<AgentUsage> {
   try {

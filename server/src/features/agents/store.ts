@@ -42,7 +42,7 @@ export const deviceCodes = table(
   },
   {
     lifecycles: [{ state: (row) => row.status, states: codeStates }],
-    // A collision of generated codes: the operation is retried with another code.
+    // If generated codes collide, the operation is retried with another code.
     contendedKeys: ['agent_device_codes_pkey'],
   },
 );

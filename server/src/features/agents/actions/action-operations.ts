@@ -48,7 +48,7 @@ async function rejectDuplicateAction(ctx: Ctx, payment: OutgoingRow): Promise<vo
   }
 }
 
-/** Whether the source wallet has signed. A rejection if the signature does not match. */
+/** Whether the source wallet has signed, or a rejection if the signature does not match. */
 async function checkWalletSignature(
   ctx: Ctx,
   parts: AgentParts,
@@ -57,7 +57,7 @@ async function checkWalletSignature(
   { params, headers }: Input<typeof agentExecuteQuote>,
 ): Promise<Rejected | boolean> {
   const { operationId } = agentExecuteQuote;
-  // Only the stamp is needed: the quote already contains the payload to sign.
+  // The stamp is sufficient, because the quote already contains the payload to sign.
   const stamp = stampOf(headers as SignableRequest['headers']);
   const signableRequest: SignableRequest = {
     operationId,
@@ -69,7 +69,7 @@ async function checkWalletSignature(
   if ('rejected' in outcome) return outcome;
   if ('signed' in outcome) return outcome.signed;
   const reason =
-    'The source of the quote is an embedded wallet: send the signature of its payloadToSign.';
+    'The source of the quote is an embedded wallet. Send the signature of the payloadToSign of the quote.';
   throw new Fault('WALLET_SIGNATURE_MISSING', reason);
 }
 
@@ -92,7 +92,7 @@ async function executeQuote(
     return rejectByPolicy(ctx, agent, evaluation, requestedSpending);
   const sign = await checkWalletSignature(ctx, parts, quote, payment, input);
   if (typeof sign === 'object') return sign;
-  const submission = { type, payment, quote, signed: sign, evaluation } as const;
+  const submission = { type, payment, quote, isSigned: sign, evaluation } as const;
   return { status: 200 as const, body: await submitAction(ctx, parts, agent, submission) };
 }
 
@@ -139,7 +139,7 @@ async function submitTransfer(
   if (evaluation.decision === 'REJECTED')
     return rejectByPolicy(ctx, agent, evaluation, requestedTransfer);
   const payment = await stage();
-  const submission = { type, payment, quote: undefined, signed: false, evaluation };
+  const submission = { type, payment, quote: undefined, isSigned: false, evaluation };
   return { status: 201 as const, body: await submitAction(ctx, parts, agent, submission) };
 }
 

@@ -29,8 +29,8 @@ export const agentExecuteQuote = operation({
   summary: 'Execute a quote',
   description:
     `${POLICY_OUTCOMES} For a quote with an embedded wallet as its source, send the signature ` +
-    'of its `payloadToSign`. Approval is possible after the session has expired, but not after ' +
-    'the quote has expired. Requires EXECUTE_QUOTES in the policy.',
+    'of its `payloadToSign`. Approval is possible until the quote expires, even if the session ' +
+    'has expired. Requires EXECUTE_QUOTES in the policy.',
   permission: 'TRANSACT',
   signedRetry: true,
   params: Type.Object({ quoteId: Type.String({ description: 'ID of the quote.' }) }),
@@ -150,9 +150,9 @@ export const approveAgentAction = operation({
   path: '/agents/{agentId}/actions/{actionId}/approve',
   summary: 'Approve an agent action',
   description:
-    'Evaluates the action again with the policy and the current usage, then executes it. An ' +
-    'action that is no longer possible, because its quote has expired or funds are insufficient, ' +
-    'becomes FAILED.',
+    'Evaluates the action again with the policy and the current usage, then executes it. The ' +
+    'action becomes FAILED if its quote has expired, if funds are insufficient, or if the policy ' +
+    'rejects it.',
   errors: [
     'VELOCITY_LIMIT_EXCEEDED',
     'SCA_SESSION_REQUIRED',

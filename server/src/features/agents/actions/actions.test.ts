@@ -90,7 +90,7 @@ describe('action allowed by the policy', () => {
   });
 
   describe('agentCreateTransferOut', () => {
-    it('restores the amount of a failed payment but not the count', async () => {
+    it('restores the amount of a failed payment and keeps the count', async () => {
       const agent = await createAgentPayer();
       const unavailableAccount = await createExternalAccount(app, agent.customer.id, 'USD', '003');
       const accounts = {
@@ -146,7 +146,7 @@ describe('policy rule', () => {
       0,
       /does not allow this account/,
     ],
-    // A violated limit is rejected without an approval request.
+    // A payment above a limit is rejected without an approval request.
     ['DAILY_LIMIT', { ...REQUIRES_APPROVAL, ...limitsOf({ dailyLimit: 99_99 }) }, 0, /dailyLimit/],
   ];
 
@@ -185,7 +185,7 @@ describe('policy rule', () => {
       [403, 'FORBIDDEN'],
       'The agent is paused.',
     ]);
-    // Evaluated before any lookup: the same reply for unknown resources.
+    // The policy is evaluated before any lookup, so the reply for unknown resources is the same.
     expect(codeOf(await agent.execute(`Quote:${UNKNOWN_ID}`))).toEqual([403, 'FORBIDDEN']);
     ok(await agent.call('GET', '/agents/me/actions'), 200);
   });

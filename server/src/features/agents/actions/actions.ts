@@ -1,5 +1,5 @@
-// Evaluates and executes actions of agents. All three types take the same path: conversion to the currency of
-// the limits, evaluation of the policy, then a payment that starts, waits for approval or is rejected.
+// Evaluates and executes actions of agents. Each of the three types is converted to the currency of the
+// limits and evaluated against the policy. Its payment then starts, waits for approval or is rejected.
 
 import type { Rejected } from '../../../kernel/contract/operation.ts';
 import { type Code, Fault, isTransient } from '../../../kernel/fault.ts';
@@ -55,11 +55,14 @@ export async function spendingOf(
   const internalAccountId =
     source !== null && (isInternal(source) || !isInternal(destination)) ? source : destination;
   const counterAccount = internalAccountId === source && isInternal(destination) ? destination : '';
-  const into = counterAccount ? await readInternalAccount(ctx, counterAccount) : undefined;
+  const creditedAccount = counterAccount
+    ? await readInternalAccount(ctx, counterAccount)
+    : undefined;
   return {
     type,
     accountId: internalAccountId,
-    destinationId: into?.customer_id === payment.customer_id ? counterAccount : undefined,
+    destinationId:
+      creditedAccount?.customer_id === payment.customer_id ? counterAccount : undefined,
     ...debitedOf(payment),
   };
 }
@@ -75,12 +78,12 @@ export async function evaluateSpending(
   const threshold = thresholdOf(policy);
   const convertAmount = (to: CurrencyCode) =>
     convertRoundedUp(ctx, parts, { currency, amount: units }, to);
-  const [spent, amount, thresholdAmount] = await Promise.all([
+  const [usage, amount, thresholdAmount] = await Promise.all([
     readSpent(ctx, parts, agent),
     convertAmount(policy.spendingLimits.currency),
     threshold ? convertAmount(threshold.currency) : null,
   ]);
-  const verdict = evaluate(agent, spent, { ...act, amount, thresholdAmount });
+  const verdict = evaluate(agent, usage, { ...act, amount, thresholdAmount });
   return verdict.decision === 'REJECTED' ? verdict : { ...verdict, amount };
 }
 
@@ -141,7 +144,7 @@ async function startPayment(
 interface Submission extends Omit<ActionWithContext, 'action'> {
   type: ActionType;
   /** Whether the source wallet has signed. */
-  signed: boolean;
+  isSigned: boolean;
   evaluation: Evaluation;
 }
 
@@ -163,7 +166,7 @@ export async function submitAction(
   ctx: Ctx,
   parts: AgentParts,
   agent: AgentRow,
-  { type, payment, quote, signed, evaluation }: Submission,
+  { type, payment, quote, isSigned, evaluation }: Submission,
 ): Promise<Awaited<ReturnType<typeof presentAction>>> {
   const needsApproval = evaluation.decision === 'APPROVAL_REQUIRED';
   if (needsApproval) await checkPendingLimit(ctx, agent);
@@ -176,7 +179,7 @@ export async function submitAction(
     status: needsApproval ? 'PENDING_APPROVAL' : 'APPROVED',
     quote_id: quote?.id,
     transaction_id: payment.id,
-    signed,
+    signed: isSigned,
     created_at: ctx.now,
     updated_at: ctx.now,
   });
@@ -202,7 +205,7 @@ export async function submitAction(
   return view;
 }
 
-/** Executes an approved action under the current policy and usage. Throws if it is no longer possible. */
+/** Executes an approved action under the current policy and usage. Throws if the action is impossible now. */
 async function executeAction(
   ctx: Ctx,
   parts: AgentParts,

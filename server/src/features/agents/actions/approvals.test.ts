@@ -33,8 +33,8 @@ const createAgentPayer = (overrides: object = {}, amount?: number) =>
   openAgentPayer(app, fixture, { ...REQUIRES_APPROVAL, ...overrides }, amount);
 const directionOf = (kind: Kind) => (kind === 'TRANSFER_IN' ? 'INCOMING' : 'OUTGOING');
 
-const createPendingAction: ReturnType<typeof pendingActionFactory> = (...requested) =>
-  pendingActionFactory(app, fixture)(...requested);
+const createPendingAction: ReturnType<typeof pendingActionFactory> = (...args) =>
+  pendingActionFactory(app, fixture)(...args);
 
 describe('pending action', () => {
   it.each(KINDS)('%s posts no funds and is reported in full', async (kind) => {
@@ -170,7 +170,7 @@ describe('approveAgentAction', () => {
 });
 
 describe('rejectAgentAction', () => {
-  it.each(KINDS)('ends %s', async (kind) => {
+  it.each(KINDS)('rejects %s', async (kind) => {
     const { agent, action, transactionId } = await createPendingAction(kind);
     const result = ok(await agent.decide('reject', action.id, { reason: 'Too much.' }), 200);
     expect(result).toMatchObject({ status: 'REJECTED', rejectionReason: 'Too much.' });
@@ -191,7 +191,7 @@ describe('rejectAgentAction', () => {
     expect(await readBalances(app, agent.usd)).toEqual({ balance: 10_000_00, total: 10_000_00 });
   });
 
-  it.each(KINDS)('is accepted for the transaction of %s, with its reason', async (kind) => {
+  it.each(KINDS)('is accepted for the transaction of %s, with a reason', async (kind) => {
     const { agent, action, transactionId } = await createPendingAction(kind);
     const longReasonResponse = await decideTransaction(app, 'reject', transactionId, {
       reason: 'x'.repeat(256),
@@ -215,7 +215,7 @@ describe('rejectAgentAction', () => {
   });
 });
 
-describe('late approval', () => {
+describe('pending action under changed conditions', () => {
   /** Concurrent changes, and the error code that is recorded. */
   const causes: [string, string, (agent: AgentPayer) => Promise<unknown>, object?][] = [
     ['the agent is paused', 'FORBIDDEN', (agent) => agent.pauseAgent()],
@@ -296,7 +296,7 @@ describe('late approval', () => {
     expect((await pendingAction.agent.readAction(pendingAction.action.id)).status).toBe('FAILED');
   });
 
-  it('is required before the platform can execute the quote', async () => {
+  it('prevents the platform from executing the quote', async () => {
     const { agent, action, transactionId } = await createPendingAction('EXECUTE_QUOTE');
     const executedResponse = await app.call('POST', `/quotes/${action.quote.id}/execute`);
     expect(codeOf(executedResponse)).toEqual([409, 'CONFLICT']);
@@ -311,7 +311,7 @@ describe('late approval', () => {
     await app.settle();
   });
 
-  it('returns the reason of a failure if decided through the transaction of a quote', async () => {
+  it('reports the reason of a failure through the transaction of its quote', async () => {
     const { agent, action, transactionId } = await createPendingAction('EXECUTE_QUOTE');
     await agent.pauseAgent();
     const response = await decideTransaction(app, 'approve', transactionId);
@@ -321,7 +321,7 @@ describe('late approval', () => {
     expect((await agent.readTransaction(transactionId)).status).toBe('PENDING');
   });
 
-  it('can reject the action through the transaction after the quote has expired', async () => {
+  it('can be rejected through its transaction after the quote has expired', async () => {
     const { agent, action, transactionId } = await createPendingAction('EXECUTE_QUOTE');
     await app.advance(Date.parse(action.quote.expiresAt) - app.effects.now() + 1_000);
     expect(ok(await decideTransaction(app, 'reject', transactionId), 200).status).toBe('EXPIRED');
@@ -349,7 +349,7 @@ describe('late approval', () => {
     expect(await eventTypes(app, transactionId)).toEqual(['INCOMING_PAYMENT.FAILED']);
   });
 
-  it('has no effect on the actions of a deleted agent, which are REJECTED', async () => {
+  it('becomes REJECTED when its agent is deleted', async () => {
     const agent = await createAgentPayer();
     const [quote, transfer] = [
       await agent.requestAction('EXECUTE_QUOTE', 'PENDING_APPROVAL'),
@@ -370,7 +370,7 @@ describe('late approval', () => {
     expect(data).toEqual([]);
   });
 
-  it('leaves the action pending if the daily limit of the platform is reached', async () => {
+  it('remains pending if the daily limit of the platform is reached', async () => {
     const platform = await app.newPlatform('Narrow');
     const separateFixture = agentFixture(app, { as: platform });
     const agent = await openAgentPayer(app, separateFixture, REQUIRES_APPROVAL);
@@ -398,7 +398,7 @@ describe('late approval', () => {
     return app.operate(async (ctx) => approve(ctx, parts, await loadAction(ctx, row)));
   }
 
-  it('leaves the action pending without an exchange rate', async () => {
+  it('remains pending without an exchange rate', async () => {
     const { agent, action } = await createPendingAction('TRANSFER_OUT', {
       spendingLimits: { currency: 'EUR', perTransactionLimit: HUNDRED },
     });
@@ -416,7 +416,7 @@ describe('late approval', () => {
     expect(codeOf(await agent.decide('approve', action.id))).toEqual([409, 'CONFLICT']);
   });
 
-  it('does not require another approval by mode or threshold', async () => {
+  it('requires one approval, regardless of mode and threshold', async () => {
     const threshold = { approvalThresholds: { currency: 'USD', amount: 1 } };
     const { agent, action } = await createPendingAction('TRANSFER_OUT', threshold);
     expect(ok(await agent.decide('approve', action.id), 200).status).toBe('APPROVED');

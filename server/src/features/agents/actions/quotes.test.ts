@@ -160,8 +160,8 @@ describe('agentCreateQuote', () => {
     });
   });
 
-  describe('agent', () => {
-    it('cannot execute immediately or set fees; all invalid fields are reported', async () => {
+  describe('request of an agent for a quote', () => {
+    it('reports immediate execution, fees and every other invalid field', async () => {
       const platformFeeOverride = {
         platformFixedFee: { amount: 0, currency: 'USD' },
         platformVariableFeeBps: 0,
@@ -216,7 +216,7 @@ describe('agentCreateQuote', () => {
         const to = await requestQuote(quoteBody(agent.usd, id, 1_00));
         expect([id, from.body, to.body]).toEqual([id, unknownResponse.body, unknownResponse.body]);
       }
-      // An account in addition to a source of another type is not accepted either.
+      // An account in addition to a source of another type is rejected as well.
       const bodyWithTwoSources = {
         ...quoteBody('', bank, 1_00),
         ...realtimeSource({ accountId: otherHolder.usd }),
@@ -265,7 +265,7 @@ describe('agentCreateQuote', () => {
       ok(await requestQuote(quoteBody(agent.eur, agent.usd, 1_00)), 201);
     });
 
-    it('cannot be created without permission or while the agent is paused, but can be read', async () => {
+    it('is rejected without permission or while the agent is paused', async () => {
       const quote = await createQuote();
       ok(await restrictPolicy({ permissions: ['EXECUTE_QUOTES'] }), 200);
       const missingResponse = await requestQuote(quoteBody(agent.usd, bank, 1_00));
@@ -389,12 +389,12 @@ describe('quote of an agent funded by a pay-in', () => {
     ],
     ['PER_TRANSACTION_LIMIT', limitPolicy({ perTransactionLimit: 99_99 }), 'perTransactionLimit'],
     ['DAILY_LIMIT', limitPolicy({ dailyLimit: 99_99 }), 'dailyLimit'],
-  ])('is rejected by the policy: %s', async (against, policy, request) => {
+  ])('is rejected by the policy: %s', async (rule, policy, request) => {
     ok(await restrictPolicy(policy), 200);
     const rejectedResponse = await payIn(bank);
     expect(codeOf(rejectedResponse)).toEqual([403, 'FORBIDDEN']);
     expect(rejectedResponse.body.reason).toContain(request);
-    expect(await readRejections()).toEqual([{ rule: against, type: 'EXECUTE_QUOTE' }]);
+    expect(await readRejections()).toEqual([{ rule, type: 'EXECUTE_QUOTE' }]);
     const remainingSql = 'select 1 from transactions where agent_id = $1';
     expect(await app.runtime.db.query(remainingSql, [agent.id])).toEqual([]);
     // A quote that needs execution is evaluated at execution.

@@ -81,8 +81,8 @@ async function checkSelfStarting(
 }
 
 /**
- * A quote funded by a pay-in starts when the funds arrive, so its creation is evaluated as its execution. It
- * is not counted against the limits, because it debits no internal account.
+ * A quote funded by a pay-in starts when the funds arrive, so its creation is evaluated as its execution. The
+ * payment is not counted against the limits, because it debits no internal account.
  */
 const evaluateSelfStartingQuote =
   (

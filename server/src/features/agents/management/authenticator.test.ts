@@ -73,7 +73,7 @@ describe('access token', () => {
   });
 });
 
-it('caches a valid token until too many other tokens were used, regardless of its use', async () => {
+it('caches a valid token until too many later tokens were used', async () => {
   const bearers = agentBearers(app.runtime, 2);
   const person = await createCustomer(app);
   const [firstHeader, secondHeader, thirdHeader] = await Promise.all(
@@ -138,7 +138,7 @@ describe('rate limits', () => {
         const reply = await secondAgent.call('GET', '/agents/me');
         expect([reply.status, reply.headers['ratelimit-remaining']]).toEqual([200, remainingCount]);
       }
-      // Together the agents have used the limit of the platform.
+      // Both agents together have used the limit of the platform.
       expect((await thirdAgent.call('GET', '/agents/me')).status).toBe(429);
       expect((await separateFixture.callAsPlatform('GET', `/agents/${firstAgent.id}`)).status).toBe(
         429,
@@ -150,7 +150,7 @@ describe('rate limits', () => {
     }
   });
 
-  it('limit invalid tokens by address, but not valid tokens', async () => {
+  it('apply to invalid tokens by address and exempt valid tokens', async () => {
     const limitedApp = await startApp({ rateLimits: { requests: 0, quotes: 0, refused: 1 } });
     try {
       const separateFixture = agentFixture(limitedApp);

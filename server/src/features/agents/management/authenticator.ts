@@ -1,5 +1,5 @@
-// Authenticates agents by bearer token. Nothing is cached that grants access, so deletion of an agent or its
-// customer revokes access immediately. Lookup by hash makes the timing independent of the token.
+// Authenticates agents by bearer token. Each request reads the agent and its customer, so the deletion of
+// either revokes access immediately. Lookup by hash makes the timing independent of the token.
 import type { Caller } from '../../../kernel/caller.ts';
 import { PERMISSIONS } from '../../../kernel/contract/operation.ts';
 import type { Effects } from '../../../kernel/effects.ts';
@@ -56,8 +56,8 @@ export async function agentCaller(
 }
 
 /** Authenticator of agents. The caller has the platform of the agent and the id of the agent. */
-export function agentBearers({ db }: Pick<Runtime, 'db'>, mostProven = MAX_VERIFIED) {
-  // Hashes of recently valid tokens, for rate limits only. They grant no access.
+export function agentBearers({ db }: Pick<Runtime, 'db'>, maxProven = MAX_VERIFIED) {
+  // Hashes of recently valid tokens. Only rate limits use them.
   const provenHashes = new Set<string>();
 
   const hashOf = (authorization: string | undefined): string | undefined => {
@@ -79,7 +79,7 @@ export function agentBearers({ db }: Pick<Runtime, 'db'>, mostProven = MAX_VERIF
         throw invalidToken();
       }
       if (provenHashes.has(hash)) return caller;
-      if (provenHashes.size >= mostProven)
+      if (provenHashes.size >= maxProven)
         provenHashes.delete(provenHashes.values().next().value as string);
       provenHashes.add(hash);
       return caller;

@@ -131,7 +131,7 @@ describe('redeemAgentDeviceCode', () => {
     ]);
   });
 
-  it('stores neither the code nor the token as plain text', async () => {
+  it('stores code and token only as hashes', async () => {
     const { agent, deviceCode } = await createUnconnectedAgent();
     const { accessToken } = ok(await fixture.redeemCode(deviceCode.code), 200);
     const text = JSON.stringify(await outputsOf(app));
@@ -203,12 +203,14 @@ describe('regenerateAgentDeviceCode', () => {
   it('leaves one valid code or a connected agent after concurrent requests', async () => {
     for (let round = 0; round < 4; round++) {
       const { agent, deviceCode } = await createUnconnectedAgent();
-      const [redemptionResponse, ...issued] = await Promise.all([
+      const [redemptionResponse, ...codeResponses] = await Promise.all([
         fixture.redeemCode(deviceCode.code),
         issueAnotherCode(agent.id),
         issueAnotherCode(agent.id),
       ]);
-      const codes = issued.filter(({ status }) => status === 201).map(({ body }) => body.code);
+      const codes = codeResponses
+        .filter(({ status }) => status === 201)
+        .map(({ body }) => body.code);
       let connections = redemptionResponse.status === 200 ? 1 : 0;
       for (const code of codes) {
         if ((await fixture.redeemCode(code)).status === 200) connections++;

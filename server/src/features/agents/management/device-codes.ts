@@ -15,7 +15,9 @@ import { type AgentRow, agents, type CodeRow, deviceCodes } from '../store.ts';
 import { generateToken, tokenHash } from './authenticator.ts';
 
 const CODE_LIFETIME_MS = 24 * 3_600_000;
-/** 12 characters of a 31-letter alphabet: 59 bits, against ten attempts per minute and address. */
+/**
+ * 12 characters of a 31-letter alphabet have 59 bits, and ten attempts per minute and address are allowed.
+ */
 const [GROUPS, GROUP_LENGTH] = [3, 4];
 /** Per client address. */
 const REDEMPTIONS = [{ max: 10, withinMs: 60_000 }];
@@ -78,7 +80,7 @@ function codeRejection({ status, expires_at }: CodeRow, now: number): Fault | un
 }
 
 /**
- * Exchanges a code for an access token. Failed attempts are counted too, so a rejection must be committed.
+ * Exchanges a code for an access token. Failed attempts are counted, so a rejection must be committed.
  * Throws RATE_LIMITED after too many attempts of one address.
  */
 export async function redeemDeviceCode(

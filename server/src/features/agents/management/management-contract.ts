@@ -140,7 +140,10 @@ export const getAgentById = operation({
   notFound: 'NOT_FOUND',
 });
 
-const NOTHING: FieldError = { field: '', message: 'One of name and isPaused is required.' };
+const MISSING_FIELD: FieldError = {
+  field: '',
+  message: 'At least one of name and isPaused is required.',
+};
 
 export const updateAgent = operation({
   operationId: 'updateAgent',
@@ -154,7 +157,9 @@ export const updateAgent = operation({
   params,
   body: AgentUpdateRequest,
   bodyRules: (body) =>
-    partOf(body, 'name') === undefined && partOf(body, 'isPaused') === undefined ? [NOTHING] : [],
+    partOf(body, 'name') === undefined && partOf(body, 'isPaused') === undefined
+      ? [MISSING_FIELD]
+      : [],
   replies: { 200: Agent },
   errors: [],
   notFound: 'NOT_FOUND',
@@ -204,8 +209,8 @@ export const regenerateAgentDeviceCode = operation({
   tag: MANAGEMENT_TAG,
   summary: 'Reissue a device code',
   description:
-    'Replaces the previous device code. A connected agent gets no new code. Delete it and create ' +
-    'another.',
+    'Replaces the previous device code. Rejected with CONFLICT if the agent is connected. Delete ' +
+    'a connected agent and create another to connect a new program.',
   permission: 'MANAGE',
   params,
   replies: { 201: AgentDeviceCode },

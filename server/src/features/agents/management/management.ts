@@ -197,7 +197,7 @@ const NOT_DELETED: Filter<typeof agents> = { column: 'deleted_at', op: 'isNull' 
 
 /**
  * Deletes one agent of a deleted customer and rejects its pending actions. Returns whether there may be more.
- * One agent per change set, because each may have hundreds of pending actions.
+ * A change set contains one agent, because an agent may have hundreds of pending actions.
  */
 export async function deleteNextAgent(ctx: Ctx, customerId: string): Promise<boolean> {
   const filters = [{ column: 'customer_id', op: '=', value: customerId } as const, NOT_DELETED];

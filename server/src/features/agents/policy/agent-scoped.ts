@@ -38,8 +38,8 @@ interface AgentScope<C extends Contract, P extends Contract> {
 }
 
 /**
- * An agent operation served by `serve`. A paused agent may only read. Rejected writes are recorded in the
- * audit, rejected reads are not.
+ * An agent operation served by `serve`. A paused agent may only read. The audit records rejected writes
+ * and omits rejected reads.
  */
 export function agentScoped<C extends Contract, P extends Contract>(
   contract: C,
@@ -47,7 +47,7 @@ export function agentScoped<C extends Contract, P extends Contract>(
   { permission, input: scope, audited }: AgentScope<C, P>,
 ): Bound<Ctx> {
   const { method, operationId } = contract;
-  const reads = method === 'GET';
+  const isRead = method === 'GET';
   return {
     contract,
     async run(ctx, request) {
@@ -55,16 +55,16 @@ export function agentScoped<C extends Contract, P extends Contract>(
       const agent = await readOwnAgent(ctx);
       let scopedRequest: Partial<Input<P>>;
       try {
-        checkAllowed(agent, permission, { reads });
+        checkAllowed(agent, permission, { reads: isRead });
         scopedRequest = await scope(ctx, agent, input);
       } catch (error) {
-        const rejection = reads ? undefined : rejectionOf(error);
+        const rejection = isRead ? undefined : rejectionOf(error);
         if (!rejection) throw error;
         recordAudit(ctx, agent, 'ACTION_REFUSED', { operationId, rule: rejection.rule });
         return { rejected: forbidden(rejection) };
       }
       // A concurrent change of the policy retries the operation.
-      if (!reads) ctx.require(agents, agent);
+      if (!isRead) ctx.require(agents, agent);
       const outcome = await serve(ctx, scopedRequest);
       if (audited && !('rejected' in outcome)) {
         const { what, ...details } = audited(input, outcome.body);

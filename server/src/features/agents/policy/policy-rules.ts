@@ -115,8 +115,8 @@ export function mergePolicy(current: Policy, change: PolicyChange): Policy {
 type FormerCurrencies = { currency: string; until: string }[];
 
 /**
- * Former currencies of the limits after a change: each currency with possible spending in the current month,
- * once.
+ * Former currencies of the limits after a change. Each currency with possible spending in the current month
+ * is listed once.
  */
 export function formerCurrenciesAfter(
   formerCurrencies: FormerCurrencies,

@@ -8,7 +8,7 @@ import {
 } from '../../../../test/kit/agents/agent-policy.ts';
 import { AGENT_PERMISSIONS, EXECUTION_MODES, type Policy, type Rule } from './policy.ts';
 
-const NOTHING: AgentUsage = { count: 0n, day: 0n, month: 0n };
+const NO_USAGE: AgentUsage = { count: 0n, day: 0n, month: 0n };
 
 const amount = fc.integer({ min: 0, max: 40 });
 const optionalOf = <T>(arbitrary: fc.Arbitrary<T>) =>
@@ -82,7 +82,7 @@ const perTransactionLimitOf = (
 };
 
 /** An independent implementation of the rules, in order of evaluation. */
-const RULES: [Rule, (agent: Agent, spent: AgentUsage, payment: PlainRequest) => boolean][] = [
+const RULES: [Rule, (agent: Agent, usage: AgentUsage, payment: PlainRequest) => boolean][] = [
   ['PAUSED', ({ paused }) => paused],
   [
     'PERMISSION',
@@ -171,9 +171,9 @@ const RANK = { REJECTED: 0, APPROVAL_REQUIRED: 1, AUTO: 2 };
 describe('evaluate, for any policy', () => {
   it('decides by the first violated rule', () => {
     fc.assert(
-      fc.property(agents, usages, payments, (agent, spent, payment) => {
-        const verdict = evaluate(agent, spent, payment);
-        const firstRule = RULES.find(([, violates]) => violates(agent, spent, payment))?.[0];
+      fc.property(agents, usages, payments, (agent, usage, payment) => {
+        const verdict = evaluate(agent, usage, payment);
+        const firstRule = RULES.find(([, violates]) => violates(agent, usage, payment))?.[0];
         if (firstRule === undefined) expect(verdict).toEqual({ decision: 'AUTO' });
         else {
           const decision = APPROVAL_RULES.includes(firstRule) ? 'APPROVAL_REQUIRED' : 'REJECTED';
@@ -186,28 +186,28 @@ describe('evaluate, for any policy', () => {
 
   it('stays within the limits in any sequence of payments and policy changes', () => {
     const step = fc.oneof(
-      { weight: 8, arbitrary: payments.map((requested) => ({ requested })) },
+      { weight: 8, arbitrary: payments.map((payment) => ({ payment })) },
       { weight: 2, arbitrary: agents.map((agent) => ({ agent })) },
       { weight: 1, arbitrary: fc.constantFrom('day', 'month').map((period) => ({ next: period })) },
     );
     fc.assert(
       fc.property(agents, fc.array(step, { maxLength: 40 }), (initialAgent, steps) => {
         let agent = initialAgent;
-        let spent = { ...NOTHING };
+        let usage = { ...NO_USAGE };
         for (const each of steps) {
           if ('agent' in each) agent = each.agent;
           else if ('next' in each) {
-            spent = { ...NOTHING, month: each.next === 'day' ? spent.month : 0n };
-          } else if (evaluate(agent, spent, each.requested).decision !== 'REJECTED') {
-            const { amount: total } = each.requested;
-            spent = { count: spent.count + 1n, day: spent.day + total, month: spent.month + total };
+            usage = { ...NO_USAGE, month: each.next === 'day' ? usage.month : 0n };
+          } else if (evaluate(agent, usage, each.payment).decision !== 'REJECTED') {
+            const { amount: total } = each.payment;
+            usage = { count: usage.count + 1n, day: usage.day + total, month: usage.month + total };
             const limits = agent.policy.spendingLimits;
-            expect(Number(total)).toBeLessThanOrEqual(perTransactionLimitOf(agent, each.requested));
-            expect(Number(spent.count)).toBeLessThanOrEqual(
+            expect(Number(total)).toBeLessThanOrEqual(perTransactionLimitOf(agent, each.payment));
+            expect(Number(usage.count)).toBeLessThanOrEqual(
               limits.dailyTransactionLimit ?? Infinity,
             );
-            expect(Number(spent.day)).toBeLessThanOrEqual(limits.dailyLimit ?? Infinity);
-            expect(Number(spent.month)).toBeLessThanOrEqual(limits.monthlyLimit ?? Infinity);
+            expect(Number(usage.day)).toBeLessThanOrEqual(limits.dailyLimit ?? Infinity);
+            expect(Number(usage.month)).toBeLessThanOrEqual(limits.monthlyLimit ?? Infinity);
           }
         }
       }),
@@ -218,7 +218,7 @@ describe('evaluate, for any policy', () => {
   it('requires approval above the threshold', () => {
     fc.assert(
       fc.property(agents, payments, (agent, payment) => {
-        if (evaluate(agent, NOTHING, payment).decision !== 'AUTO') return;
+        if (evaluate(agent, NO_USAGE, payment).decision !== 'AUTO') return;
         const threshold = agent.policy.approvalThresholds?.amount;
         if (typeof threshold !== 'number') return;
         expect(payment.thresholdAmount).not.toBeNull();
@@ -234,15 +234,17 @@ describe('evaluate, for any policy', () => {
       maxLength: 4,
     });
     fc.assert(
-      fc.property(agents, usages, payments, changes, (agent, spent, payment, changeList) => {
+      fc.property(agents, usages, payments, changes, (agent, usage, payment, changeList) => {
         let { policy } = agent;
         for (const [change, to] of changeList) policy = { ...policy, ...change(policy, to) };
-        const rankBefore = RANK[evaluate(agent, spent, payment).decision];
-        for (const stricter of [
+        const rankBefore = RANK[evaluate(agent, usage, payment).decision];
+        for (const stricterAgent of [
           { ...agent, policy },
           { ...agent, paused: true },
         ]) {
-          expect(RANK[evaluate(stricter, spent, payment).decision]).toBeLessThanOrEqual(rankBefore);
+          expect(RANK[evaluate(stricterAgent, usage, payment).decision]).toBeLessThanOrEqual(
+            rankBefore,
+          );
         }
       }),
       RUNS,
@@ -251,28 +253,32 @@ describe('evaluate, for any policy', () => {
 
   it('allows at most the same at a higher usage or amount', () => {
     fc.assert(
-      fc.property(agents, usages, payments, usages, (agent, spent, payment, furtherSpent) => {
-        const increased = {
-          count: spent.count + furtherSpent.count,
-          day: spent.day + furtherSpent.day,
-          month: spent.month + furtherSpent.month,
+      fc.property(agents, usages, payments, usages, (agent, usage, payment, additionalUsage) => {
+        const higherUsage = {
+          count: usage.count + additionalUsage.count,
+          day: usage.day + additionalUsage.day,
+          month: usage.month + additionalUsage.month,
         };
-        const larger = { ...payment, amount: payment.amount + furtherSpent.day };
-        const rankBefore = RANK[evaluate(agent, spent, payment).decision];
-        expect(RANK[evaluate(agent, increased, payment).decision]).toBeLessThanOrEqual(rankBefore);
-        expect(RANK[evaluate(agent, spent, larger).decision]).toBeLessThanOrEqual(rankBefore);
+        const largerPayment = { ...payment, amount: payment.amount + additionalUsage.day };
+        const rankBefore = RANK[evaluate(agent, usage, payment).decision];
+        expect(RANK[evaluate(agent, higherUsage, payment).decision]).toBeLessThanOrEqual(
+          rankBefore,
+        );
+        expect(RANK[evaluate(agent, usage, largerPayment).decision]).toBeLessThanOrEqual(
+          rankBefore,
+        );
       }),
       RUNS,
     );
   });
 
-  it('does not change its input', () => {
+  it('leaves its input unchanged', () => {
     fc.assert(
-      fc.property(agents, usages, payments, (agent, spent, payment) => {
-        const copyBefore = structuredClone({ agent, spent, payment });
-        const verdict = evaluate(agent, spent, payment);
-        expect({ agent, spent, payment }).toEqual(copyBefore);
-        expect(evaluate(agent, spent, payment)).toEqual(verdict);
+      fc.property(agents, usages, payments, (agent, usage, payment) => {
+        const copyBefore = structuredClone({ agent, usage, payment });
+        const verdict = evaluate(agent, usage, payment);
+        expect({ agent, usage, payment }).toEqual(copyBefore);
+        expect(evaluate(agent, usage, payment)).toEqual(verdict);
       }),
       { numRuns: 300 },
     );

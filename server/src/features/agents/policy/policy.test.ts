@@ -7,7 +7,7 @@ import {
 } from '../../../../test/kit/agents/agent-policy.ts';
 import type { Policy, Rule, Verdict } from './policy.ts';
 
-const NOTHING: AgentUsage = { count: 0n, day: 0n, month: 0n };
+const NO_USAGE: AgentUsage = { count: 0n, day: 0n, month: 0n };
 
 const spendingLimits = (
   extraFields: Partial<Policy['spendingLimits']> = {},
@@ -35,14 +35,14 @@ const requestOf = (extraFields: Partial<PlainRequest> = {}): PlainRequest => ({
 interface Case {
   paused?: boolean;
   policy?: Partial<Policy>;
-  spent?: Partial<AgentUsage>;
+  usage?: Partial<AgentUsage>;
   request?: Partial<PlainRequest>;
 }
 
 const evaluateCase = ({ paused = false, ...overrides }: Case): Verdict =>
   evaluatePlainAmounts(
     { paused, policy: policy(overrides.policy) },
-    { ...NOTHING, ...overrides.spent },
+    { ...NO_USAGE, ...overrides.usage },
     requestOf(overrides.request),
   );
 
@@ -61,28 +61,28 @@ describe('evaluate', () => {
       'a payment that reaches dailyLimit',
       {
         policy: { spendingLimits: spendingLimits({ dailyLimit: 300_00 }) },
-        spent: { day: 200_00n },
+        usage: { day: 200_00n },
       },
     ],
     [
       'the last payment of the day',
       {
         policy: { spendingLimits: spendingLimits({ dailyTransactionLimit: 3 }) },
-        spent: { count: 2n },
+        usage: { count: 2n },
       },
     ],
     [
       'a payment that reaches monthlyLimit',
       {
         policy: { spendingLimits: spendingLimits({ monthlyLimit: 300_00 }) },
-        spent: { month: 200_00n },
+        usage: { month: 200_00n },
       },
     ],
     [
       'any amount if limits are null',
       {
         policy: { spendingLimits: spendingLimits({ dailyLimit: null, monthlyLimit: null }) },
-        spent: { count: 10n ** 6n, day: 10n ** 15n, month: 10n ** 15n },
+        usage: { count: 10n ** 6n, day: 10n ** 15n, month: 10n ** 15n },
       },
     ],
     [
@@ -246,7 +246,7 @@ describe('evaluate', () => {
       'The agent may not make more than 3 payments per day (UTC) (dailyTransactionLimit).',
       {
         policy: { spendingLimits: spendingLimits({ dailyTransactionLimit: 3 }) },
-        spent: { count: 3n },
+        usage: { count: 3n },
       },
     ],
     [
@@ -259,7 +259,7 @@ describe('evaluate', () => {
       'Payments of the agent per day (UTC) may not exceed 1,300.00 USD (dailyLimit).',
       {
         policy: { spendingLimits: spendingLimits({ dailyLimit: 1_300_00 }) },
-        spent: { day: 1_200_01n },
+        usage: { day: 1_200_01n },
       },
     ],
     [
@@ -272,14 +272,14 @@ describe('evaluate', () => {
       'Payments of the agent per month (UTC) may not exceed 300.00 USD (monthlyLimit).',
       {
         policy: { spendingLimits: spendingLimits({ monthlyLimit: 300_00 }) },
-        spent: { month: 200_01n },
+        usage: { month: 200_01n },
       },
     ],
   ])('rejects by %s: %s', (rule, reason, overrides) => {
     expect(evaluateCase(overrides)).toEqual({ decision: 'REJECTED', rule, reason });
   });
 
-  it('rejects a violated limit even if approval is required', () => {
+  it('rejects a payment above a limit even if approval is required', () => {
     const approvalRequired = { defaultExecutionMode: 'APPROVAL_REQUIRED' } as const;
     expect(evaluateCase({ policy: approvalRequired, request: { amount: 100_01n } })).toMatchObject({
       decision: 'REJECTED',

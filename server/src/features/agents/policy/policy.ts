@@ -16,7 +16,7 @@ export type AgentPermission = (typeof AGENT_PERMISSIONS)[number];
 export const EXECUTION_MODES = ['AUTO', 'APPROVAL_REQUIRED'] as const;
 type ExecutionMode = (typeof EXECUTION_MODES)[number];
 
-/** Same form as in the API. Null and absent both mean no limit. Amounts in minor units. */
+/** Has the form of the API. Null and absent both mean no limit. Amounts in minor units. */
 export interface Policy {
   permissions: AgentPermission[];
   defaultExecutionMode: ExecutionMode;
@@ -125,8 +125,8 @@ export const accountRejection = (): Rejection =>
   rejection('ACCOUNT', 'The policy of the agent does not allow this account.');
 
 /**
- * The rejection of a paused agent or for a missing permission. It does not depend on the payment and
- * is evaluated before any resource is read. A paused agent may read.
+ * The rejection of a paused agent or for a missing permission. The rejection does not depend on the
+ * payment and is evaluated before any resource is read. A paused agent may read.
  */
 export function generalRejection(
   { paused, policy }: { paused: boolean; policy: Policy },
@@ -141,7 +141,7 @@ export function generalRejection(
 /** The first violated rule, or undefined if no rule is violated. */
 function firstRejection(
   agent: { paused: boolean; policy: Policy },
-  spent: AgentUsage,
+  usage: AgentUsage,
   payment: PaymentRequest,
 ): Rejection | undefined {
   const generalViolation = generalRejection(agent, PERMISSION_FOR[payment.type]);
@@ -160,12 +160,12 @@ function firstRejection(
   const usageRejection = (rule: keyof typeof usageLimitReasons) =>
     rejection(rule, usageLimitReasons[rule](limits));
   const { dailyTransactionLimit: count, dailyLimit, monthlyLimit } = limits;
-  if (typeof count === 'number' && spent.count >= BigInt(count)) {
+  if (typeof count === 'number' && usage.count >= BigInt(count)) {
     return usageRejection('DAILY_TRANSACTION_LIMIT');
   }
-  if (isOver(limits, add(spent.day, payment.amount), dailyLimit))
+  if (isOver(limits, add(usage.day, payment.amount), dailyLimit))
     return usageRejection('DAILY_LIMIT');
-  if (isOver(limits, add(spent.month, payment.amount), monthlyLimit))
+  if (isOver(limits, add(usage.month, payment.amount), monthlyLimit))
     return usageRejection('MONTHLY_LIMIT');
   return undefined;
 }
@@ -188,13 +188,13 @@ function isAboveThreshold(policy: Policy, { thresholdAmount }: PaymentRequest): 
   );
 }
 
-/** Evaluates one payment. A violated limit is a rejection, without an approval request. */
+/** Evaluates one payment. A payment above a limit is rejected without an approval request. */
 export function evaluate(
   agent: { paused: boolean; policy: Policy },
-  spent: AgentUsage,
+  usage: AgentUsage,
   payment: PaymentRequest,
 ): Verdict {
-  const rejection = firstRejection(agent, spent, payment);
+  const rejection = firstRejection(agent, usage, payment);
   if (rejection) return rejection;
   const { policy } = agent;
   const mode = ruleFor(policy, payment)?.executionMode ?? policy.defaultExecutionMode;

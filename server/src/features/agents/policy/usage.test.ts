@@ -142,7 +142,7 @@ describe('usage', () => {
     expect(await fixture.pay(id, 1n)).toBe('dailyLimit');
   });
 
-  it('is restored once by a refund, in its original day and month; the count remains', async () => {
+  it('is restored once by a refund, in its original day and month, without the count', async () => {
     app.effects.set(Date.UTC(2026, 2, 31, 12));
     const id = await fixture.createAgentWithLimits({
       dailyLimit: 100_00,
@@ -196,7 +196,7 @@ describe('usage', () => {
     await fixture.changeLimits(id, { dailyLimit: 150_00 });
     expect(await fixture.pay(id, 1n)).toBe('dailyLimit');
     await fixture.returnFunds(firstResult);
-    // 200.00 spent, 60.00 refunded: 10.00 of 150.00 remain.
+    // 200.00 less the refunded 60.00 are spent, so 10.00 of 150.00 remain.
     const concurrentResults = await fixture.payConcurrently(id, Array(20).fill(1_00n), [
       app.runtime,
     ]);
@@ -307,7 +307,7 @@ describe('limits in another currency', () => {
     expect(isPaid(await fixture.pay(id, 100_00n))).toBe(true);
   });
 
-  it('count nothing twice after the currency changes back', async () => {
+  it('count each payment once after the currency changes back', async () => {
     const id = await fixture.createAgentWithLimits({ dailyLimit: 100_00 });
     fixture.rates['USD EUR'] = { num: 1n, den: 2n };
     fixture.rates['EUR USD'] = { num: 2n, den: 1n };

@@ -138,7 +138,7 @@ async function amountLimitIn(
  * Stages the usage of a payment: its amount for day and month, in the currency of the limits, and its
  * count. Call it after `evaluate` with the same agent row and before funds are posted. The change set
  * requires the agent row, so a concurrent policy change retries the operation, as does a limit that is used
- * up at commit. A refund restores the amount but not the count.
+ * up at commit. A refund restores the amount and keeps the count.
  */
 export async function countSpending(
   ctx: Ctx,

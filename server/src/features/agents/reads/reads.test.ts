@@ -234,13 +234,13 @@ describe('external accounts', () => {
       );
       expect(ok(await app.call('GET', path), 200)).toEqual(createdBody);
       await createExternalAccount(app, agent.customer.id, 'EUR');
-      const bodies = ok(await agent.call('GET', OWN_ACCOUNTS), 200);
+      const ownAccounts = ok(await agent.call('GET', OWN_ACCOUNTS), 200);
       const platformPath = `/customers/external-accounts?customerId=${agent.customer.id}`;
-      expect(bodies).toEqual(ok(await app.call('GET', platformPath), 200));
-      expect((await readAllPages(OWN_ACCOUNTS)).ids).toEqual(idsOf(bodies));
+      expect(ownAccounts).toEqual(ok(await app.call('GET', platformPath), 200));
+      expect((await readAllPages(OWN_ACCOUNTS)).ids).toEqual(idsOf(ownAccounts));
       expect((await readAllPages(`${OWN_ACCOUNTS}?currency=USD`)).ids).toEqual([createdBody.id]);
       const pathWithCustomerId = `${OWN_ACCOUNTS}?customerId=${otherHolder.customer.id}`;
-      expect(ok(await agent.call('GET', pathWithCustomerId), 200)).toEqual(bodies);
+      expect(ok(await agent.call('GET', pathWithCustomerId), 200)).toEqual(ownAccounts);
       expect(codeOf(await agent.call('GET', `${OWN_ACCOUNTS}?cursor=x`))).toEqual([
         400,
         'INVALID_INPUT',
@@ -249,7 +249,7 @@ describe('external accounts', () => {
   });
 
   describe('agentCreateExternalAccount', () => {
-    it("ignores customerId: the account belongs to the agent's customer", async () => {
+    it('ignores customerId and creates the account for the customer of the agent', async () => {
       for (const { customer } of [otherHolder, foreignCustomer]) {
         const createdBody = ok(
           await agent.call('POST', OWN_ACCOUNTS, usdAccountBody({ customerId: customer.id })),
@@ -396,7 +396,7 @@ describe('policy', () => {
   });
 
   it.each(READS)(
-    'GET %s requires %s, and is available to a paused agent',
+    'is evaluated for GET %s, which requires %s and is available while paused',
     async (path, permission) => {
       const url = await createOwnPath(path);
       ok(await pause(), 200);
@@ -412,7 +412,7 @@ describe('policy', () => {
   it.each([
     ['POST', '/external-accounts', 'agentCreateExternalAccount'],
     ['DELETE', '/external-accounts/OWN', 'agentDeleteExternalAccount'],
-  ])('%s %s is rejected and audited', async (method, path, operationId) => {
+  ])('rejects %s %s, which is audited', async (method, path, operationId) => {
     const url = await createOwnPath(path);
     const send = () => agent.call(method, url, method === 'POST' ? usdAccountBody() : undefined);
     ok(await restrictPolicy(policyWithout('MANAGE_EXTERNAL_ACCOUNTS')), 200);
