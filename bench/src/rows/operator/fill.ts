@@ -3,8 +3,8 @@
 // events are a tenth of the payments. Events are three weeks old at most, because older ones are removed.
 import pg from 'pg';
 import {
-  COUNTED,
   OUTCOME,
+  PAYMENT_COLUMNS,
 } from '../../../../server/src/features/payments/monitoring/metrics-store.ts';
 import {
   createPartitions,
@@ -110,7 +110,7 @@ async function insertCopies(
 /** Outcomes and sums of the payments, as the sweep counts them. */
 async function countPayments(client: pg.Client) {
   const countedPayments = `transactions t where ${OUTCOME} <> 'NONE'`;
-  const counted = `select ${COUNTED}, ${OUTCOME} as outcome from ${countedPayments}`;
+  const counted = `select ${PAYMENT_COLUMNS}, ${OUTCOME} as outcome from ${countedPayments}`;
   await client.query('truncate payment_counts, payment_metrics');
   await withoutLog(client, 'payment_counts');
   await withoutIndexes(client, 'payment_counts', () =>

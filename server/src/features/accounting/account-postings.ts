@@ -1,7 +1,7 @@
 // Postings of one ledger account, newest first, with the balance after each. Postings have no index by
-// account, because it would be written by every payment. They are read along the index of their times, in
-// windows that grow until they contain enough rows, and each page ends after a bounded time. Balances are
-// calculated backwards from the current balance, which the first window reads in the same snapshot.
+// account, because every payment would write to it. A page reads windows of time, which grow until they
+// contain enough rows. Balances are calculated backwards from the current balance, which the first window
+// reads in the same snapshot.
 import { iso, type Time } from '../../kernel/effects.ts';
 import { invalidField } from '../../kernel/fault.ts';
 import type { Phase } from '../../ledger/transfer.ts';
@@ -17,9 +17,9 @@ const MAX_SCANNED = 100_000;
 /** Maximum duration of a page, apart from its last window. */
 const PAGE_MS = 150;
 /** Earlier than every posting. */
-const EARLIEST = Date.UTC(2000, 0, 1);
+const EARLIEST_TIME = Date.UTC(2000, 0, 1);
 /** Later than every posting. */
-const LATEST = Date.UTC(3000, 0, 1);
+const LATEST_TIME = Date.UTC(3000, 0, 1);
 /**
  * Postings can be this much older than their account, because the order of commits can differ from
  * the order of their times.
@@ -52,20 +52,20 @@ interface WindowRow extends TransferRow {
 }
 
 /** The statement of a window, exported to test its plan. */
-export const WINDOW = `with seen as materialized (
+export const WINDOW = `with scanned_rows as materialized (
     select transaction_id, step, phase, debit, credit, amount, created_at from ledger_transfers
     where created_at > $2 and created_at <= $3 limit $4::bigint
   ), matching as (
-    select * from seen where (debit = $1 or credit = $1)
+    select * from scanned_rows where (debit = $1 or credit = $1)
       and (created_at, transaction_id, step) < ($3, $5::text, $6::text)
     order by created_at desc, transaction_id desc, step desc limit $7::int
   )
-  select a.balance, a.held, (select count(*)::int4 from seen) as scanned, matching.*
+  select a.balance, a.held, (select count(*)::int4 from scanned_rows) as scanned, matching.*
   from ledger_accounts a left join matching on true where a.id = $1
   order by matching.created_at desc, matching.transaction_id desc, matching.step desc`;
 
 /** Higher than every transaction id and step. */
-const HIGHEST = '~';
+const HIGHEST_KEY = '~';
 
 interface Window {
   accountId: string;
@@ -95,7 +95,7 @@ function positionOf(cursor: string): Position {
   const text = Buffer.from(cursor, 'base64url').toString();
   const [, createdAt, balance, held, transactionId, step] = CURSOR_FORM.exec(text) ?? [];
   const isComplete = balance !== undefined && held !== undefined && transactionId !== undefined;
-  if (!isComplete || step === undefined || Number(createdAt) > LATEST) {
+  if (!isComplete || step === undefined || Number(createdAt) > LATEST_TIME) {
     throw invalidField('cursor', 'is not a cursor of this list');
   }
   return {
@@ -156,7 +156,11 @@ function nextLength(length: number, scanned: number): number {
 }
 
 /** Reads windows until the page is full, PAGE_MS has passed, or the oldest posting is reached. */
-async function collect(runtime: Runtime, { accountId, limit, cursor }: PostingQuery, oldest: Time) {
+async function collect(
+  runtime: Runtime,
+  { accountId, limit, cursor }: PostingQuery,
+  oldestTime: Time,
+) {
   const startedAt = performance.now();
   const postings: ReturnType<typeof present>[] = [];
   let position = cursor === undefined ? undefined : positionOf(cursor);
@@ -164,7 +168,7 @@ async function collect(runtime: Runtime, { accountId, limit, cursor }: PostingQu
   for (;;) {
     const isFirst = position === undefined;
     const until = position ?? {
-      ...{ at: LATEST, transactionId: HIGHEST, step: HIGHEST, balance: 0n, held: 0n },
+      ...{ at: LATEST_TIME, transactionId: HIGHEST_KEY, step: HIGHEST_KEY, balance: 0n, held: 0n },
     };
     // The first window extends to the current time. Only test clocks have later times.
     const from = Math.min(until.at, runtime.effects.now()) - length;
@@ -173,14 +177,14 @@ async function collect(runtime: Runtime, { accountId, limit, cursor }: PostingQu
       ...{ accountId, after: from, until, limit: limit + 1 - postings.length },
       maxScanned: isShortest ? Number.MAX_SAFE_INTEGER : MAX_SCANNED + 1,
     });
-    const [first] = rows;
-    const scanned = first?.scanned ?? 0;
+    const [firstRow] = rows;
+    const scanned = firstRow?.scanned ?? 0;
     if (scanned > MAX_SCANNED && !isShortest) {
       length = nextLength(length, scanned);
       continue;
     }
     position = isFirst
-      ? { ...until, balance: first?.balance ?? 0n, held: first?.held ?? 0n }
+      ? { ...until, balance: firstRow?.balance ?? 0n, held: firstRow?.held ?? 0n }
       : until;
     for (const row of rows) {
       if (row.step === null) continue;
@@ -188,8 +192,8 @@ async function collect(runtime: Runtime, { accountId, limit, cursor }: PostingQu
       postings.push(present(row, accountId, position));
       position = positionBefore(position, row, accountId);
     }
-    if (from <= oldest) return { postings, position: undefined };
-    position = { ...position, at: from, transactionId: HIGHEST, step: HIGHEST };
+    if (from <= oldestTime) return { postings, position: undefined };
+    position = { ...position, at: from, transactionId: HIGHEST_KEY, step: HIGHEST_KEY };
     if (performance.now() - startedAt > PAGE_MS) return { postings, position };
     length = nextLength(length, scanned);
   }
@@ -201,8 +205,8 @@ export async function listLedgerAccountPostings(runtime: Runtime, query: Posting
     runtime,
     query.accountId,
   );
-  const oldest = platform_id === null ? EARLIEST : created_at - DISORDER_MS;
-  const { postings, position } = await collect(runtime, query, oldest);
+  const oldestTime = platform_id === null ? EARLIEST_TIME : created_at - DISORDER_MS;
+  const { postings, position } = await collect(runtime, query, oldestTime);
   return {
     accountId: id,
     ...(platform_id === null ? {} : { platformId: platform_id }),

@@ -31,11 +31,11 @@ interface ExportQuery {
 
 /** The range of a query, with one more row than the page has. */
 function rangeOf({ from, to, limit = 20, cursor, ...filter }: ExportQuery): ExportRange {
-  const [first, lastRow] = [Date.parse(from), Date.parse(to)];
-  if (lastRow < first) throw invalidField('to', 'must not be before from');
-  if (lastRow - first >= MAX_DAYS * DAY_MS) throw invalidField('to', `at most ${MAX_DAYS} days`);
+  const [firstDay, lastDay] = [Date.parse(from), Date.parse(to)];
+  if (lastDay < firstDay) throw invalidField('to', 'must not be before from');
+  if (lastDay - firstDay >= MAX_DAYS * DAY_MS) throw invalidField('to', `at most ${MAX_DAYS} days`);
   const after = cursor === undefined ? undefined : positionOf(cursor);
-  return { from: first, until: lastRow + DAY_MS, ...filter, page: { after, limit: limit + 1 } };
+  return { from: firstDay, until: lastDay + DAY_MS, ...filter, page: { after, limit: limit + 1 } };
 }
 
 type Position = Parameters<typeof cursorOf>[0];

@@ -1,6 +1,6 @@
 // Accounting exports by UTC day: transactions, postings and balances. Each export is one consistent
 // statement over the tables of several features. Balances are calculated backwards from the current
-// ones, so the cost of a month depends on its own and later transfers only.
+// balances, so the cost of a month depends only on the transfers since its start.
 
 import type { Time } from '../../kernel/effects.ts';
 import type { Mode } from '../../kernel/mode.ts';
@@ -12,11 +12,11 @@ import { type CardFactColumns, factsOf } from '../payments/card-payments/index.t
 
 export interface ExportRange {
   from: Time;
-  /** Exclusive. */
+  /** End of the range, exclusive. */
   until: Time;
-  /** All platforms where undefined. */
+  /** Undefined for all platforms. */
   platformId?: string | undefined;
-  /** Both environments where undefined. */
+  /** Undefined for both environments. */
   environment?: Mode | undefined;
   /** Only the rows after this position, at most `limit`. */
   page?: { after?: Position | undefined; limit: number } | undefined;
@@ -84,9 +84,8 @@ const TRANSACTIONS = `select p.environment, t.platform_id, t.customer_id, t.plat
   order by t.created_at, t.id limit $7::bigint`;
 
 /**
- * Replaces the amount of a card payment, which is the first authorized amount, by the amount posted to its
- * account so far. Refunds are subtracted, as the refund columns have no amount and mean a full refund for
- * other payments.
+ * Replaces the first authorized amount of a card payment by the amount posted to its account. Refunds are
+ * subtracted, because the refund columns have no amount and mean a full refund for other payments.
  */
 function withPostedAmounts(row: TransactionLine): TransactionLine {
   const { sent_currency: currency } = row;
@@ -124,8 +123,8 @@ export interface PostingLine {
 }
 
 // The id of a system account contains its environment. All other accounts belong to a platform. Both sides
-// of a transfer are in one environment. Units with a point are not money: velocity limits and stablecoins
-// of platforms.
+// of a transfer are in one environment. Units with a point are excluded: velocity limits and stablecoins of
+// platforms.
 const POSTINGS = `with lines as (
     select l.*, coalesce(t.platform_id, d.platform_id, c.platform_id) as platform_id,
       coalesce(p.environment, split_part(l.debit, ':', 2)) as environment,
@@ -165,14 +164,14 @@ export interface BalanceLine {
 }
 
 // Calculates backwards from the current balances, for accounts with transfers only. The day after the range
-// covers everything since. Accounts without transfers cost nothing.
-const WITH_TRANSFERS = `with legs as (
+// contains all later transfers.
+const DAYS_WITH_TRANSFERS = `with legs as (
     select debit as account, currency, created_at, amount as debits, 0 as credits
     from ledger_transfers where created_at >= $1 and phase in ('posted', 'post')
     union all
     select credit, currency, created_at, 0, amount
     from ledger_transfers where created_at >= $1 and phase in ('posted', 'post')
-  ), moved as (
+  ), changes as (
     select account, date_trunc('day', least(created_at, $2::timestamptz)) as day,
       sum(debits) as debits, sum(credits) as credits
     from legs where currency not like '%.%' group by 1, 2
@@ -182,12 +181,12 @@ const WITH_TRANSFERS = `with legs as (
         partition by account order by day desc
         rows between unbounded preceding and 1 preceding), 0) as closing,
       row_number() over forwards as nth
-    from moved join ledger_accounts a on a.id = account
+    from changes join ledger_accounts a on a.id = account
     window forwards as (partition by account order by day)
   )`;
 
 /** Days without transfers and with a balance other than zero. */
-const WITHOUT_TRANSFERS = `, spans as (
+const DAYS_WITHOUT_TRANSFERS = `, spans as (
     select account, day + interval '1 day' as since, coalesce(next, $2::timestamptz) as until, closing
     from run where day < $2
     union all
@@ -204,7 +203,7 @@ const WITHOUT_TRANSFERS = `, spans as (
     select account, day, debits, credits, closing from run
   )`;
 
-const balancesOf = (head: string, lines: string) => `${head}
+const balancesOf = (commonTables: string, lines: string) => `${commonTables}
   select coalesce(p.environment, split_part(account, ':', 2)) as environment, i.platform_id,
     i.customer_id, account, a.currency, to_char(day, 'YYYY-MM-DD') as day,
     (closing + debits - credits)::bigint as opening, debits::bigint, credits::bigint,
@@ -216,10 +215,10 @@ const balancesOf = (head: string, lines: string) => `${head}
     and ($5::timestamptz is null or (each.day, account) > ($5, $6::text))
   order by each.day, account limit $7::bigint`;
 
-const CHANGED_BALANCES = balancesOf(WITH_TRANSFERS, 'run');
-const ALL_BALANCES = balancesOf(WITH_TRANSFERS + WITHOUT_TRANSFERS, 'lines');
+const CHANGED_BALANCES = balancesOf(DAYS_WITH_TRANSFERS, 'run');
+const ALL_BALANCES = balancesOf(DAYS_WITH_TRANSFERS + DAYS_WITHOUT_TRANSFERS, 'lines');
 
-/** Balances on days with transfers. With `idle` also on days without. */
+/** Balances on days with transfers. With `idle` also on days without transfers. */
 export const exportBalances = (
   stream: RowStream,
   { idle, ...range }: ExportRange & { idle: boolean },

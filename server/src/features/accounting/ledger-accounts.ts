@@ -1,6 +1,6 @@
-// The chart of accounts and the trial balance. System accounts are few and are read by the common prefix of
-// their ids. Accounts of customers and platforms are counted up to a limit. Above the limit their sum is
-// derived from the system accounts, because the balances of an environment and currency sum to zero.
+// The chart of accounts and the trial balance. System accounts are read by the common prefix of their ids.
+// Accounts of customers and platforms are counted up to a limit. Above the limit their sum is derived from
+// the system accounts, because the balances of an environment and currency sum to zero.
 import { iso, type Time } from '../../kernel/effects.ts';
 import { Fault, invalidField } from '../../kernel/fault.ts';
 import { MODES, type Mode } from '../../kernel/mode.ts';
@@ -195,21 +195,21 @@ export async function ledgerAccountById(
 /** Maximum number of accounts of customers and platforms that are counted. */
 const MAX_COUNTED = 50_000;
 
-// Plans do not depend on the values, so that accounts of single platforms have their own statement.
-// Their order and limit in a lateral join require a range of the index for each platform.
+// Accounts of single platforms have a separate statement, because plans do not depend on the values. Order
+// and limit in a lateral join require a range of the index for each platform.
 const ALL_ACCOUNTS = 'from internal_accounts i join ledger_accounts a on a.id = i.id';
-const OWN_ACCOUNTS = `from unnest($5::text[]) o(id)
+const ACCOUNTS_OF_PLATFORMS = `from unnest($5::text[]) o(id)
     cross join lateral (select id, platform_id, currency, customer_id from internal_accounts
       where platform_id = o.id order by created_at, id limit $1::int + 1) i
     cross join lateral (select balance, held from ledger_accounts where id = i.id limit 1) a`;
 
-export const trialSql = (isLimited: boolean) => `with own as materialized (
+export const trialSql = (isLimited: boolean) => `with owned as materialized (
     select p.environment as mode, i.currency, i.customer_id is null as is_own, a.balance, a.held
-    ${isLimited ? OWN_ACCOUNTS : ALL_ACCOUNTS} join platforms p on p.id = i.platform_id
+    ${isLimited ? ACCOUNTS_OF_PLATFORMS : ALL_ACCOUNTS} join platforms p on p.id = i.platform_id
     limit $1::int + 1
   ), lines as (
     select mode, currency, case when is_own then 'PLATFORM' else 'CUSTOMER' end as type, balance, held
-    from own
+    from owned
     union all
     select split_part(id, ':', 2), currency, upper(split_part(id, ':', 3)), balance, held
     from ledger_accounts where id > $3 and id < $4${isLimited ? ' and false' : ''}
@@ -217,7 +217,7 @@ export const trialSql = (isLimited: boolean) => `with own as materialized (
   select mode, currency, type, count(*)::int4 as accounts, sum(held)::text as held,
     (-coalesce(sum(balance) filter (where balance < 0), 0))::text as debit,
     coalesce(sum(balance) filter (where balance > 0), 0)::text as credit,
-    (select count(*)::int4 from own) as counted
+    (select count(*)::int4 from owned) as counted
   from lines where $2::text is null or mode = $2
   group by mode, currency, type
   having bool_or(balance <> 0 or held <> 0)
@@ -249,9 +249,9 @@ interface TrialLine {
 const isOwnerType = ({ type }: { type: string }) => type === 'CUSTOMER' || type === 'PLATFORM';
 
 /** The lines of customers and platforms as the counterpart of the system accounts. */
-function derivedLines(system: readonly TrialLine[]): TrialLine[] {
+function derivedLines(systemLines: readonly TrialLine[]): TrialLine[] {
   const netLines = new Map<string, TrialLine>();
-  for (const { mode, currency, debit, credit } of system) {
+  for (const { mode, currency, debit, credit } of systemLines) {
     const key = `${mode} ${currency}`;
     const line = netLines.get(key) ?? {
       ...{ mode, currency, type: 'CUSTOMER', accounts: null, held: null },
@@ -299,8 +299,8 @@ interface TrialQuery {
 
 /**
  * Balances by environment, currency and type. `isCounted` is false if the number of accounts exceeds the
- * maximum. Accounts of customers and platforms are then one line, calculated from the system accounts, and
- * for single platforms only the first accounts are counted.
+ * maximum. Accounts of customers and platforms are then one line, calculated from the system accounts. For
+ * single platforms only the first accounts are then counted.
  */
 export async function trialBalance(
   runtime: Runtime,
@@ -314,16 +314,16 @@ export async function trialBalance(
   const countedLines = rows.map(({ counted: _, debit, credit, held, ...row }): TrialLine => {
     return { ...row, debit: BigInt(debit), credit: BigInt(credit), held: BigInt(held) };
   });
-  const system = countedLines.filter((line) => !isOwnerType(line));
+  const systemLines = countedLines.filter((line) => !isOwnerType(line));
   const isDerived = !isCounted && !isLimited;
-  const lines = isDerived ? [...derivedLines(system), ...system] : countedLines;
+  const lines = isDerived ? [...derivedLines(systemLines), ...systemLines] : countedLines;
   const sortKey = ({ mode: modeOfLine, currency, type }: TrialLine) =>
     `${MODES.indexOf(modeOfLine)} ${currency} ${LEDGER_ACCOUNT_TYPES.indexOf(type) + 10}`;
-  const sorted = lines.toSorted((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1));
+  const sortedLines = lines.toSorted((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1));
   return {
     at: iso(runtime.effects.now()),
     isCounted,
-    data: sorted.map(toNumbers),
-    totals: totalsOf(sorted),
+    data: sortedLines.map(toNumbers),
+    totals: totalsOf(sortedLines),
   };
 }

@@ -4,7 +4,10 @@ import type { Database } from '../../runtime/db/database.ts';
 
 /** Delay of the first verification, so that it does not slow down the start. */
 const FIRST_DELAY_MS = 600_000;
-/** Longer than a verification may take. A verification whose process stopped is repeated afterwards. */
+/**
+ * Exceeds the duration of every verification. A verification whose process stopped is repeated after this
+ * time.
+ */
 const LEASE_MS = 3_600_000;
 
 const OPEN = `insert into ledger_checks (id, due_at) values ('ledger', $1) on conflict do nothing`;
@@ -41,7 +44,8 @@ export async function recordCheck(
   await query(RECORD, [scheduledAt, new Date(checkedAt), balanced, Math.round(ms), isScheduled]);
 }
 
-const LATEST = 'select checked_at, balanced, ms from ledger_checks where checked_at is not null';
+const LATEST_CHECK =
+  'select checked_at, balanced, ms from ledger_checks where checked_at is not null';
 
 export interface LatestCheck {
   checked_at: Time;
@@ -53,4 +57,4 @@ export interface LatestCheck {
 export const latestCheck = async ({
   query,
 }: Pick<Database, 'query'>): Promise<LatestCheck | undefined> =>
-  (await query<LatestCheck>(LATEST))[0];
+  (await query<LatestCheck>(LATEST_CHECK))[0];

@@ -1,5 +1,6 @@
-// The regular verification of the ledger, and the metrics of the latest one. One process of all runs it, on a
-// separate connection, because reading every posting exceeds the statement timeout of the server.
+// The regular verification of the ledger, and the metrics of the latest verification. One of all processes
+// runs a verification. A verification uses a separate connection, because reading every posting exceeds the
+// statement timeout of the server.
 import type { Time } from '../../kernel/effects.ts';
 import type { Database } from '../../runtime/db/database.ts';
 import type { Sweep } from '../../runtime/jobs/jobs.ts';
@@ -9,7 +10,7 @@ import { recountLedger } from './ledger.ts';
 import { claimCheck, type LatestCheck, latestCheck, recordCheck } from './ledger-check-store.ts';
 
 export interface LedgerCheckOptions {
-  /** Time between two verifications. 0 for no verification. */
+  /** Time between two verifications. 0 disables verifications. */
   everyMs: number;
   /** Runs `work` with queries on a connection that has `timeoutMs` for each statement. */
   withConnection<R>(
@@ -45,10 +46,10 @@ export function watchLedgerCheck(
   metrics: Pick<Metrics, 'watch'>,
   { db, effects }: Pick<Runtime, 'db' | 'effects'>,
 ): void {
-  const watch = (name: string, help: string, numberOf: (latest: LatestCheck) => number) =>
+  const watch = (name: string, help: string, numberOf: (check: LatestCheck) => number) =>
     metrics.watch(name, `${help} Absent before the first verification.`, async () => {
-      const latest = await latestCheck(db);
-      return latest && numberOf(latest);
+      const check = await latestCheck(db);
+      return check && numberOf(check);
     });
   watch(
     'railhead_ledger_balanced',

@@ -1,8 +1,7 @@
 // Verification of the ledger, and the transfers of one transaction. Balances are recomputed from the first
 // transfer in one statement, so the result is consistent while a server posts. Holds are recomputed
-// independently, as pending transfers without a resolving one, so that an error in the arithmetic of holds is
-// found. The circulating supply of stablecoins is recomputed from mints and burns. It is not money of the
-// service and is excluded from the totals.
+// independently, as pending transfers without a resolving transfer, to detect errors in the arithmetic of
+// holds. The circulating supply of stablecoins is recomputed from mints and burns, apart from the totals.
 
 import { formatAmount } from '../../catalog/currencies/money-format.ts';
 import { iso } from '../../kernel/effects.ts';

@@ -38,7 +38,7 @@ describe('listCustomerInternalAccounts', () => {
   const list = (query: string, options = {}) =>
     app.call('GET', `/customers/internal-accounts${query}`, undefined, options);
 
-  it('has one account per currency, and a wallet, directly after the customer is created', async () => {
+  it('returns one account per currency, and a wallet, directly after the customer is created', async () => {
     const { status, body } = await list(`?customerId=${ada}`);
     expect(status).toBe(200);
     expect(currencyCodesOf(body.data)).toEqual(sortTexts(ALL_CURRENCIES));
@@ -64,7 +64,7 @@ describe('listCustomerInternalAccounts', () => {
     });
   });
 
-  it('filters, and includes only the currencies of the customer', async () => {
+  it('filters by customer, currency and type', async () => {
     expect(currencyCodesOf((await list(`?customerId=${bob}`)).body.data)).toEqual(['EUR', 'USD']);
     const { body } = await list('?currency=USD&type=INTERNAL_FIAT');
     expect(sortTexts(body.data.map((each: AccountView) => each.customerId))).toEqual(
@@ -98,11 +98,11 @@ describe('listCustomerInternalAccounts', () => {
 });
 
 describe('listInternalAccounts', () => {
-  it('returns the same as the customer path', async () => {
-    const oldResponse = await app.call('GET', `/internal-accounts?customerId=${bob}`);
-    const accountsAfter = await app.call('GET', `/customers/internal-accounts?customerId=${bob}`);
-    expect(oldResponse.status).toBe(200);
-    expect(oldResponse.body).toEqual(accountsAfter.body);
+  it('returns the same list as listCustomerInternalAccounts', async () => {
+    const legacyResponse = await app.call('GET', `/internal-accounts?customerId=${bob}`);
+    const currentResponse = await app.call('GET', `/customers/internal-accounts?customerId=${bob}`);
+    expect(legacyResponse.status).toBe(200);
+    expect(legacyResponse.body).toEqual(currentResponse.body);
     expect((await app.call('GET', '/internal-accounts?limit=101')).status).toBe(400);
   });
 });
@@ -116,8 +116,8 @@ describe('listPlatformInternalAccounts', () => {
     expect(body.data[0].fundingPaymentInstructions[0]).toMatchObject({ isPlatformAccount: true });
     const bitcoinList = await app.call('GET', '/platform/internal-accounts?currency=BTC');
     expect(currencyCodesOf(bitcoinList.body.data)).toEqual(['BTC']);
-    const crypto = await app.call('GET', '/platform/internal-accounts?type=INTERNAL_CRYPTO');
-    expect(currencyCodesOf(crypto.body.data)).toEqual(['BTC', 'USDB', 'USDC', 'USDT']);
+    const cryptoList = await app.call('GET', '/platform/internal-accounts?type=INTERNAL_CRYPTO');
+    expect(currencyCodesOf(cryptoList.body.data)).toEqual(['BTC', 'USDB', 'USDC', 'USDT']);
     expect((await app.call('GET', '/platform/internal-accounts?type=X')).status).toBe(400);
   });
 
@@ -137,10 +137,10 @@ describe('getInternalAccountById', () => {
     const path = `/internal-accounts/${body.data[0].id}`;
     expect((await app.call('GET', path)).body).toEqual(body.data[0]);
     const foreignResponse = await app.call('GET', path, undefined, { as: app.other });
-    const malformed = await app.call('GET', '/internal-accounts/x');
+    const malformedResponse = await app.call('GET', '/internal-accounts/x');
     expect(foreignResponse.status).toBe(404);
     expect(foreignResponse.body.code).toBe('ACCOUNT_NOT_FOUND');
-    expect(malformed.body).toEqual(foreignResponse.body);
+    expect(malformedResponse.body).toEqual(foreignResponse.body);
   });
 });
 

@@ -21,7 +21,7 @@ const row: InternalAccountRow = {
 const USD = { code: 'USD', name: 'United States Dollar', symbol: '$', decimals: 2 };
 
 describe('presentInternalAccount', () => {
-  it('shows the spendable amount apart from the total', () => {
+  it('shows the available balance and the total balance', () => {
     expect(presentInternalAccount(row, { balance: 1_000n, held: 300n })).toEqual({
       id: 'InternalAccount:1',
       type: 'INTERNAL_FIAT',
@@ -42,7 +42,7 @@ describe('presentInternalAccount', () => {
 });
 
 describe('withBalances', () => {
-  it('sets committed amounts in an event and changes nothing else', () => {
+  it('sets only the committed amounts of an event', () => {
     const storedAccount = presentInternalAccount(row, { balance: 0n, held: 0n });
     const balances = withBalances(storedAccount, 1_000n, 300n);
     expect(balances).toEqual(presentInternalAccount(row, { balance: 1_000n, held: 300n }));
@@ -56,7 +56,7 @@ describe('typesFor', () => {
     expect(typesFor('USDC', 'customer')).toEqual(['INTERNAL_CRYPTO']);
   });
 
-  it('adds a wallet to the USDB account of a customer but not of a platform', () => {
+  it('adds a wallet to the USDB account of customers only', () => {
     expect(typesFor('USDB', 'customer')).toEqual(['INTERNAL_CRYPTO', 'EMBEDDED_WALLET']);
     expect(typesFor('USDB', 'platform')).toEqual(['INTERNAL_CRYPTO']);
   });

@@ -1,6 +1,7 @@
-// Opens missing accounts for existing owners, after a currency was added or got a further account type. Each
-// page of customers is one job and one change set. Its accounts start as PENDING and a second job activates
-// them, so that an event is emitted for each account. Existing accounts are skipped, so a page can run twice.
+// Opens missing accounts for existing owners, after a currency or a further account type was added. Each
+// page of customers is one job and one change set. The opened accounts are PENDING until a second job
+// activates them and emits an event for each account. Existing accounts are skipped, so a page can run
+// repeatedly.
 
 import { Type } from '@sinclair/typebox';
 import { isOfferedIn } from '../../../catalog/currencies/offers.ts';
@@ -69,7 +70,7 @@ const EXISTING_ACCOUNTS = `select customer_id, currency, type from internal_acco
 
 type AccountKey = Pick<InternalAccountRow, 'customer_id' | 'currency' | 'type'>;
 
-/** Existing accounts by owner, or null is the platform. */
+/** Existing accounts by owner. The owner null is the platform. */
 async function accountsOf(ctx: Ctx, owners: readonly string[], includesPlatform: boolean) {
   const values = [ctx.caller.platformId, owners, includesPlatform];
   const rows = await ctx.db.query<AccountKey>(EXISTING_ACCOUNTS, values);
@@ -83,7 +84,7 @@ async function openMissing(ctx: Ctx, input: BackfillInput, parts: AccountParts):
   const currencies = input.currencies.filter((currency) => enabledCodes.has(currency));
   const isFirst = input.after === undefined;
   const customers = await parts.customersAfter(ctx, platform, input.after ?? START, PAGE);
-  const heldAccounts = await accountsOf(
+  const existingAccounts = await accountsOf(
     ctx,
     customers.map((each) => each.id),
     isFirst,
@@ -93,7 +94,7 @@ async function openMissing(ctx: Ctx, input: BackfillInput, parts: AccountParts):
     provisionAccounts(ctx, {
       customerId,
       currencies,
-      held: heldAccounts(customerId),
+      held: existingAccounts(customerId),
       funding,
       status: 'PENDING',
     });
@@ -115,7 +116,7 @@ async function openMissing(ctx: Ctx, input: BackfillInput, parts: AccountParts):
   ctx.later(BACKFILL_ACCOUNTS, { platformId: platform.id, currencies, after });
 }
 
-/** Accounts of deleted customers remain PENDING, and therefore frozen. */
+/** Activates the accounts. Accounts of deleted customers remain PENDING, and therefore frozen. */
 async function activate(
   ctx: Ctx,
   { isCustomerDeleted }: CustomersOfAccounts,
@@ -146,15 +147,16 @@ async function requestFunding(
   const caller = await readCaller(runtime, platformId);
   const row = await runtime.db.read(internalAccounts, accountId);
   const { funding } = connectors(caller.environment);
-  // The response can be outdated if the provider has changed since. `refreshAccountFunding` then
-  // requests the accounts again.
+  // The response is outdated if the provider was changed during the request. `refreshAccountFunding` then
+  // repeats the request.
   if (!row || !funding?.request || !funding.isRequested?.(row.currency)) {
     return { caller, stage: async () => undefined };
   }
   const instructions = await funding.request(fundedAccountOf(row));
   const stage = async (ctx: Ctx) => {
-    const current = await ctx.read(internalAccounts, accountId);
-    if (current && current.status !== 'CLOSED') stageFunding(ctx, current, instructions);
+    const currentAccount = await ctx.read(internalAccounts, accountId);
+    if (currentAccount && currentAccount.status !== 'CLOSED')
+      stageFunding(ctx, currentAccount, instructions);
   };
   return { caller, stage };
 }

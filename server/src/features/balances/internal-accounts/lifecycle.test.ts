@@ -51,7 +51,7 @@ async function statusEvents(id: string) {
   };
 }
 
-/** A transfer from the system account that bypasses the checks of handlers. */
+/** A transfer from the system account, without the checks of handlers. */
 const deposit = (id: string, amount: bigint, force = false) =>
   app.operate(async (ctx) =>
     ctx.transfer({
@@ -81,7 +81,7 @@ async function openPendingAccount() {
 }
 
 describe('account with deferred provisioning', () => {
-  it('rejects deposits until it is provisioned, and emits an event then', async () => {
+  it('rejects deposits until it is provisioned, and emits an event at activation', async () => {
     const id = await openPendingAccount();
     expect(await isFrozen(id)).toBe(true);
     await expect(deposit(id, 1n)).rejects.toMatchObject(rejection);
@@ -215,7 +215,7 @@ describe('account closure', () => {
 });
 
 describe('undefined transition', () => {
-  it('throws and changes nothing, by event or by row', async () => {
+  it('throws and leaves the account unchanged, by event or by row', async () => {
     const person = await createCustomer(app);
     const { id } = await findInternalAccount(app, person.id, 'USD');
     await expect(transition(id, 'provision')).rejects.toThrow(

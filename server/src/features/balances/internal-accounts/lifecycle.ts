@@ -1,6 +1,6 @@
-// Status transitions of internal accounts. The API shows the status. The freeze of the ledger account
-// enforces it. Both change in one commit, so no payment can occur between them. An account can be closed if
-// it is empty and no payment of it is in progress.
+// Status transitions of internal accounts. The freeze of the ledger account enforces the status that the
+// API shows. Status and freeze change in one commit, so no payment can occur between the two changes. An
+// account can be closed if it is empty and none of its payments is in progress.
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { recordAccountAction } from '../account-actions/index.ts';
@@ -42,8 +42,8 @@ interface Cause {
 }
 
 /**
- * Stages a status with its freeze or unfreeze and the event, which shows the committed balance. `cause` is
- * recorded as account action. The commit rejects the closure of an account that is not empty.
+ * Stages a status with its freeze or unfreeze and the event. The event shows the committed balance. `cause`
+ * is recorded as an account action. The commit rejects the closure of an account that is not empty.
  */
 export function transitionInternalAccount(
   ctx: Ctx,

@@ -35,7 +35,7 @@ export async function listInternalAccountsOf(
 ) {
   const { currency, customerId, type, limit = 20, cursor } = query;
   const filters: Filter[] = [{ column: 'platform_id', op: '=', value: ctx.caller.platformId }];
-  // Matches every customer id, and not null (the platform).
+  // Matches every customer id. Accounts of the platform have the customer id null.
   filters.push(
     customerId === undefined
       ? { column: 'customer_id', op: '>=', value: '' }

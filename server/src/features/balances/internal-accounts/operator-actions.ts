@@ -1,6 +1,6 @@
-// Operator transitions of internal accounts. A freeze takes effect in its commit: held funds of payments
-// are still posted, refunds are credited, and no new funds are debited or credited. Every transition is
-// recorded with its reason.
+// Operator transitions of internal accounts, which are recorded with their reasons. A freeze is effective
+// from its commit. Held funds of payments are then still posted and refunds are still credited. All other
+// debits and credits are rejected.
 
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -99,7 +99,7 @@ async function pageOfAccounts(runtime: Runtime, query: PageInput) {
   const { currency, status, owner } = query;
   const filters: Filter<typeof internalAccounts>[] = equals({ currency, status });
   if (owner === 'PLATFORM') filters.push({ column: 'customer_id', op: 'isNull' });
-  // Matches every customer id, and not null (the platform).
+  // Matches every customer id. Accounts of platforms have the customer id null.
   if (owner === 'CUSTOMER') filters.push({ column: 'customer_id', op: '>=', value: '' });
   const { rows, ...rest } = await pageInSteps(runtime.db, internalAccounts, {
     ...(await listSteps(runtime.db, query, filters)),
@@ -114,7 +114,7 @@ async function pageOfAccounts(runtime: Runtime, query: PageInput) {
   return { data, ...rest };
 }
 
-/** Reads for operators. */
+/** Read functions for operators. */
 export const accountsByOperator = {
   history: accountHistory,
   list: listAccounts,

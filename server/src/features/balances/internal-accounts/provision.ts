@@ -1,6 +1,5 @@
 // Opens internal accounts and emits their events. An account is two rows with one id: the internal account
-// that the API shows and the ledger account with the balance. Both are staged together, so neither exists
-// alone.
+// that the API shows and the ledger account with the balance. One change set stages the two rows.
 import { isDeepStrictEqual } from 'node:util';
 import { Type } from '@sinclair/typebox';
 import type { PaymentInstructions } from '../../../catalog/rails/payment-instructions.ts';
@@ -33,9 +32,9 @@ interface Provision {
   /** Null opens accounts of the platform. */
   customerId: string | null;
   currencies: readonly string[];
-  /** Existing accounts of the owner. They are skipped. */
+  /** Existing accounts of the owner, which are skipped. */
   held?: readonly Pick<InternalAccountRow, 'currency' | 'type'>[];
-  /** Provides the funding instructions. If undefined, the accounts have none. */
+  /** Provides the funding instructions. Undefined for accounts without funding instructions. */
   funding: FundingPort | undefined;
   /** PENDING for accounts that are added to an existing owner. A job activates them with an event. */
   status?: InternalAccountStatus & ('PENDING' | 'ACTIVE');
@@ -140,7 +139,7 @@ export async function balancesOf(
   return (id) => byId.get(id) ?? EMPTY_HOLDING;
 }
 
-/** The API view of the account, with `added` on top of the current balance. */
+/** The API view of the account. `added` is added to the current balance. */
 export async function presentAccount(
   ctx: Ctx,
   row: InternalAccountRow,
@@ -151,14 +150,14 @@ export async function presentAccount(
 }
 
 /**
- * Stages a balance event for each of the accounts, which are rows as read. The amounts are known only at the
- * commit: the event rows store them, and they are inserted when the events are sent.
+ * Stages a balance event for each of the accounts, which are rows as read. The commit determines the
+ * amounts and stores them in the event rows. The delivery inserts them into the data of the events.
  */
 export function emitBalances(ctx: Ctx, rows: readonly InternalAccountRow[]): void {
   for (const row of rows) {
     const { id } = row;
     const accountData = () => presentInternalAccount(row, EMPTY_HOLDING);
-    // The reset of a sandbox platform keeps its own accounts, and removes their events.
+    // The reset of a sandbox platform removes the events of the platform's accounts and keeps the accounts.
     const isKept = row.customer_id === null && ctx.caller.environment === 'sandbox';
     if (isKept) ctx.emit(balanceUpdated, id, accountData(), id);
     else ctx.emitVersion(balanceUpdated, row, id, accountData);

@@ -1,6 +1,6 @@
 // Refreshes the funding instructions of internal accounts after a change of the operator's collection
-// accounts, for one account or all of a platform. It works in batches, so that payments of a large platform
-// are not delayed.
+// accounts, for one account or all of a platform. The refresh runs in batches, so that payments of a large
+// platform are not delayed.
 
 import type { FundingPort } from '../../../connectors/ports/index.ts';
 import { Fault } from '../../../kernel/fault.ts';

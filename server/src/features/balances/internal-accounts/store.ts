@@ -50,7 +50,7 @@ export const readInternalAccount = (
 export const requireInternalAccount = (ctx: Ctx, row: InternalAccountRow): void =>
   ctx.require(internalAccounts, row);
 
-/** Accounts that match all given column values. */
+/** Accounts that match all column values in `where`. */
 export const findInternalAccounts = (
   db: Pick<Database, 'find'>,
   where: Partial<InternalAccountRow>,

@@ -28,7 +28,7 @@ async function rowOf(id: string): Promise<InternalAccountRow> {
   return row;
 }
 
-const onAccount = <R>(
+const withAccount = <R>(
   id: string,
   work: (ctx: Ctx, row: InternalAccountRow) => Promise<R>,
 ): Promise<R> =>
@@ -41,7 +41,7 @@ const onAccount = <R>(
 const dollars = (amount: bigint) => ({ currency: 'USD', amount });
 
 const debitAccount = (id: string, amount: bigint, transactionId = 'T:take') =>
-  onAccount(id, (ctx, row) =>
+  withAccount(id, (ctx, row) =>
     debitWithShortfall(ctx, row, {
       ...dollars(amount),
       transactionId,
@@ -56,7 +56,7 @@ const transferInput = (transfer: Omit<TransferInput, 'currency'>): TransferInput
 });
 
 const creditAccount = (id: string, amount: bigint, transactionId: string) =>
-  onAccount(id, async (ctx, row) => {
+  withAccount(id, async (ctx, row) => {
     ctx.transfer(
       transferInput({ transactionId, step: 'in', debit: RAIL_IN_TRANSIT, credit: id, amount }),
     );
@@ -96,14 +96,14 @@ describe('debitWithShortfall', () => {
 
   it('debits the spendable balance, keeps holds, and records the missing amount as owed', async () => {
     const { account } = await createFundedCustomer(app, 100_00);
-    const transferAside = transferInput({
+    const heldTransfer = transferInput({
       transactionId: 'T:aside',
       step: 'pay',
       debit: account.id,
       credit: RAIL_IN_TRANSIT,
       amount: 60_00n,
     });
-    await app.operate(async (ctx) => ctx.hold(transferAside));
+    await app.operate(async (ctx) => ctx.hold(heldTransfer));
     expect(await debitAccount(account.id, 100_00n, 'T:part')).toMatchObject({ shortfall: 60_00n });
     expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 60_00 });
     expect(await stepsOf('T:part')).toMatchObject([
@@ -112,29 +112,31 @@ describe('debitWithShortfall', () => {
     ]);
     expect((await rowOf(account.id)).owed).toBe(60_00n);
     await expectReceivableAgrees();
-    await app.operate(async (ctx) => ctx.void(transferAside));
+    await app.operate(async (ctx) => ctx.void(heldTransfer));
     await expect(
-      onAccount(account.id, async (_, row) => {
+      withAccount(account.id, async (_, row) => {
         checkNoShortfall(row);
       }),
     ).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' });
   });
 
-  it('accepts an empty platform account and a frozen one', async () => {
+  it('accepts an empty platform account and a frozen account', async () => {
     const platformAccount = await findInternalAccount(app, null, 'USD');
     expect(await debitAccount(platformAccount.id, 5_00n, 'T:own')).toMatchObject({
       shortfall: 5_00n,
     });
     expect(await stepsOf('T:own')).toMatchObject([{ step: 'return.owed', debit: RECEIVABLE }]);
     const { account } = await createFundedCustomer(app, 3_00);
-    await onAccount(account.id, async (ctx, row) => transitionInternalAccount(ctx, row, 'freeze'));
+    await withAccount(account.id, async (ctx, row) =>
+      transitionInternalAccount(ctx, row, 'freeze'),
+    );
     expect(await debitAccount(account.id, 5_00n, 'T:frozen')).toMatchObject({ shortfall: 2_00n });
     await expectReceivableAgrees();
   });
 
-  it('includes the transfers and the debt of its own change set', async () => {
+  it('includes the transfers and the shortfall of its change set', async () => {
     const { account } = await createFundedCustomer(app, 10_00);
-    await onAccount(account.id, async (ctx, row) => {
+    await withAccount(account.id, async (ctx, row) => {
       const debit = { ...dollars(8_00n), transactionId: 'T:twice', creditTo: RAIL_IN_TRANSIT };
       await debitWithShortfall(ctx, row, { ...debit, step: 'one' });
       await debitWithShortfall(ctx, row, { ...debit, step: 'two' });
@@ -145,7 +147,7 @@ describe('debitWithShortfall', () => {
     await expectReceivableAgrees();
   });
 
-  it('is rejected completely if the balance decreased since it was read', async () => {
+  it('is rejected if the balance decreased since it was read', async () => {
     const { account } = await createFundedCustomer(app, 10_00);
     const competingTransfer = transferInput({
       transactionId: 'T:race',
@@ -155,7 +157,7 @@ describe('debitWithShortfall', () => {
       amount: 4_00n,
     });
     let hasRaced = false;
-    const race = onAccount(account.id, async (ctx, row) => {
+    const race = withAccount(account.id, async (ctx, row) => {
       const name = { transactionId: 'T:raced', step: 'return' };
       const debit = { ...dollars(12_00n), ...name, creditTo: RAIL_IN_TRANSIT };
       await debitWithShortfall(ctx, row, debit);

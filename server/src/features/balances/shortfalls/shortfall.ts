@@ -1,7 +1,7 @@
 // Shortfalls: funds that must be debited from an account after they were spent, such as a deposit that a
-// bank reversed. A balance never falls below zero: the missing amount is debited from the receivable system
-// account and recorded on the internal account, so that receivable equals the sum of all shortfalls. The
-// next credit repays it, and until then the account cannot pay. Callers emit the balance events.
+// bank reversed. The missing amount is debited from the receivable system account and recorded on the
+// internal account. The balance of the receivable account is therefore the sum of all shortfalls. The
+// account can pay again after later credits have repaid its shortfall.
 import { Fault } from '../../../kernel/fault.ts';
 import { type Money, smallerOf, subtract } from '../../../kernel/money.ts';
 import { systemAccount } from '../../../ledger/chart.ts';
@@ -19,7 +19,7 @@ interface Shortfall extends Money {
 const OWED_SUFFIX = '.owed';
 
 /** Change of the available balance by a transfer. */
-function change(id: string, { phase, debit, credit, amount }: TransferRow): bigint {
+function balanceChangeOf(id: string, { phase, debit, credit, amount }: TransferRow): bigint {
   if (debit === id && (phase === 'posted' || phase === 'pending')) return -amount;
   if (debit === id && phase === 'void') return amount;
   return credit === id && (phase === 'posted' || phase === 'post') ? amount : 0n;
@@ -29,7 +29,7 @@ function change(id: string, { phase, debit, credit, amount }: TransferRow): bigi
 async function readAvailableBalance(ctx: Ctx, id: string): Promise<bigint> {
   const account = await readLedgerAccount(ctx, id);
   const start = account ? account.balance - account.held : 0n;
-  return ctx.set.transfers.reduce((sum, each) => sum + change(id, each), start);
+  return ctx.set.transfers.reduce((sum, each) => sum + balanceChangeOf(id, each), start);
 }
 
 const receivableAccountOf = (ctx: Ctx, { currency }: InternalAccountRow) =>
@@ -47,21 +47,21 @@ function adjustShortfall(
 /**
  * Debits an amount from an account in favor of `creditTo`, regardless of balance and status. The available
  * amount is posted under `step`. The missing amount becomes a shortfall, under `step` with the suffix
- * `.owed`. Returns the updated account and the missing amount. If the balance falls before the commit, the
- * commit is rejected. A job then runs again.
+ * `.owed`. Returns the updated account and the missing amount. The caller emits the balance event. If the
+ * balance falls before the commit, the commit is rejected. A job then runs again.
  */
 export async function debitWithShortfall(
   ctx: Ctx,
   account: InternalAccountRow,
   { transactionId, step, currency, amount, creditTo }: Shortfall & { creditTo: string },
 ): Promise<{ account: InternalAccountRow; shortfall: bigint }> {
-  const spendable = await readAvailableBalance(ctx, account.id);
+  const availableBalance = await readAvailableBalance(ctx, account.id);
   const requestedAmount: Money = { currency, amount };
-  const available: Money = {
+  const availableAmount: Money = {
     currency: account.currency,
-    amount: spendable > 0n ? spendable : 0n,
+    amount: availableBalance > 0n ? availableBalance : 0n,
   };
-  const debitedAmount = smallerOf(available, requestedAmount);
+  const debitedAmount = smallerOf(availableAmount, requestedAmount);
   const missingAmount = subtract(requestedAmount, debitedAmount);
   const posting = { transactionId, credit: creditTo, force: true };
   if (debitedAmount.amount > 0n)
@@ -78,7 +78,7 @@ export async function debitWithShortfall(
 
 /**
  * Repays the shortfall of an account from a credit in the same change set. Returns the updated account and
- * the repaid amount.
+ * the repaid amount. The caller emits the balance event.
  */
 export function repayShortfall(
   ctx: Ctx,

@@ -50,7 +50,7 @@ const readLimitAccounts = () =>
     "select id, currency, balance, floor from ledger_accounts where id like 'velocity:%' order by id",
   );
 
-const EXCEEDED = 'DAILY_VOLUME_LIMIT_EXCEEDED';
+const DAILY_LIMIT_CODE = 'DAILY_VOLUME_LIMIT_EXCEEDED';
 
 describe('checkPaymentSize', () => {
   const platformWith = (limits: PaymentLimit[]) => ({ limits }) as PlatformRow;
@@ -97,13 +97,13 @@ describe('daily limit', () => {
   it('is exact to the cent and reports when the next day begins', async () => {
     await setPaymentLimits([{ currency: 'USD', perDay: 100_00 }]);
     expect(await pay(60_00n)).toMatch(/^Transaction:/);
-    expect(await pay(40_01n)).toBe(EXCEEDED);
+    expect(await pay(40_01n)).toBe(DAILY_LIMIT_CODE);
     expect(await pay(40_00n)).toMatch(/^Transaction:/);
     const platform = (await app.runtime.db.read(platforms, app.platform.id)) as PlatformRow;
     const volume = { ...PAYMENT, sending: usd(1n) };
     // The clock starts at 09:00 UTC.
     await expect(app.operate((ctx) => countPayment(ctx, platform, volume))).rejects.toMatchObject({
-      code: EXCEEDED,
+      code: DAILY_LIMIT_CODE,
       status: 429,
       message: 'The daily limit (UTC) for payments is 100.00 USD.',
       details: { max: 100_00 },
@@ -128,16 +128,16 @@ describe('daily limit', () => {
       { currency: 'USD', to: 'MXN', perDay: 30_00 },
     ]);
     expect(await pay(30_00n, { to: 'MXN' })).toMatch(/^Transaction:/);
-    expect(await pay(1n, { to: 'MXN' })).toBe(EXCEEDED);
+    expect(await pay(1n, { to: 'MXN' })).toBe(DAILY_LIMIT_CODE);
     expect(await pay(70_00n)).toMatch(/^Transaction:/);
-    expect(await pay(1n)).toBe(EXCEEDED);
+    expect(await pay(1n)).toBe(DAILY_LIMIT_CODE);
   });
 
   it('applies per platform', async () => {
     await setPaymentLimits([{ currency: 'USD', perDay: 100_00 }]);
     await setPaymentLimits([{ currency: 'USD', perDay: 100_00 }], app.production);
     await pay(100_00n);
-    expect(await pay(1n)).toBe(EXCEEDED);
+    expect(await pay(1n)).toBe(DAILY_LIMIT_CODE);
     expect(await pay(100_00n, { as: app.production })).toMatch(/^Transaction:/);
     expect(await pay(500_00n, { as: app.other })).toMatch(/^Transaction:/);
   });
@@ -146,10 +146,10 @@ describe('daily limit', () => {
     await setPaymentLimits([{ currency: 'USD', perDay: 100_00 }]);
     await pay(100_00n);
     app.effects.set(app.effects.now() - (app.effects.now() % DAY_MS) + DAY_MS - 1);
-    expect(await pay(1n)).toBe(EXCEEDED);
+    expect(await pay(1n)).toBe(DAILY_LIMIT_CODE);
     app.effects.set(app.effects.now() + 1);
     expect(await pay(100_00n)).toMatch(/^Transaction:/);
-    expect(await pay(1n)).toBe(EXCEEDED);
+    expect(await pay(1n)).toBe(DAILY_LIMIT_CODE);
   });
 
   it('is released by a refund once, on the day of the payment', async () => {
@@ -165,7 +165,7 @@ describe('daily limit', () => {
     app.effects.set(app.effects.now() + DAY_MS);
     await pay(100_00n);
     await refund(secondPayment);
-    expect(await pay(1n)).toBe(EXCEEDED);
+    expect(await pay(1n)).toBe(DAILY_LIMIT_CODE);
     await refund('Transaction:that-took-nothing');
     await expectBalancedBooks(app);
   });
@@ -175,12 +175,12 @@ describe('daily limit', () => {
     const firstPayment = await pay(60_00n);
     await setPaymentLimits([{ currency: 'USD', perDay: 200_00 }]);
     expect(await pay(140_00n)).toMatch(/^Transaction:/);
-    expect(await pay(1n)).toBe(EXCEEDED);
+    expect(await pay(1n)).toBe(DAILY_LIMIT_CODE);
     await setPaymentLimits([{ currency: 'USD', perDay: 150_00 }]);
-    expect(await pay(1n)).toBe(EXCEEDED);
+    expect(await pay(1n)).toBe(DAILY_LIMIT_CODE);
     // 200.00 were sent and 60.00 are refunded: 10.00 remain of 150.00.
     await refund(firstPayment);
-    expect(await pay(10_01n)).toBe(EXCEEDED);
+    expect(await pay(10_01n)).toBe(DAILY_LIMIT_CODE);
     expect(await pay(10_00n)).toMatch(/^Transaction:/);
     await setPaymentLimits([]);
     expect(await pay(10_000_00n)).toMatch(/^Transaction:/);
@@ -189,7 +189,7 @@ describe('daily limit', () => {
 
   it('is exact under concurrent payments without a cached account', async () => {
     await setPaymentLimits([{ currency: 'USD', perDay: 100_00 }]);
-    // Floors are cached per database handle: a second handle acts as another process.
+    // Floors are cached per database handle. The second handle acts as another process.
     const otherRuntime: Runtime = { ...app.runtime, db: { ...app.runtime.db } };
     const results = await Promise.all(
       Array.from({ length: 200 }, (_, index) =>
@@ -197,13 +197,13 @@ describe('daily limit', () => {
       ),
     );
     expect(results.filter((each) => each.startsWith('Transaction:'))).toHaveLength(100);
-    expect(results.filter((each) => each === EXCEEDED)).toHaveLength(100);
+    expect(results.filter((each) => each === DAILY_LIMIT_CODE)).toHaveLength(100);
     await expectBalancedBooks(app);
   });
 });
 
 describe('hourly limit', () => {
-  const TOO_OFTEN = 'VELOCITY_LIMIT_EXCEEDED';
+  const HOURLY_LIMIT_CODE = 'VELOCITY_LIMIT_EXCEEDED';
   const HOUR_MS = 3_600_000;
 
   const setHourlyPayments = (hourly_payments: number | null) =>
@@ -217,13 +217,13 @@ describe('hourly limit', () => {
     await setHourlyPayments(2);
     expect(await payAs('c')).toMatch(/^Transaction:/);
     expect(await payAs('c', 10_000_00n)).toMatch(/^Transaction:/);
-    expect(await payAs('c')).toBe(TOO_OFTEN);
+    expect(await payAs('c')).toBe(HOURLY_LIMIT_CODE);
     expect(await payAs('d')).toMatch(/^Transaction:/);
     app.effects.set(app.effects.now() + 60_000);
     const platform = (await app.runtime.db.read(platforms, app.platform.id)) as PlatformRow;
     const volume = { ...PAYMENT, sending: usd(1n) };
     await expect(app.operate((ctx) => countPayment(ctx, platform, volume))).rejects.toMatchObject({
-      code: TOO_OFTEN,
+      code: HOURLY_LIMIT_CODE,
       status: 403,
       message: 'A customer can start at most 2 payments per hour.',
       details: { max: 2 },
@@ -248,10 +248,10 @@ describe('hourly limit', () => {
     await setHourlyPayments(1);
     await refund(await payAs('c'));
     app.effects.set(app.effects.now() + HOUR_MS - 1);
-    expect(await payAs('c')).toBe(TOO_OFTEN);
+    expect(await payAs('c')).toBe(HOURLY_LIMIT_CODE);
     app.effects.set(app.effects.now() + 1);
     expect(await payAs('c')).toMatch(/^Transaction:/);
-    expect(await payAs('c')).toBe(TOO_OFTEN);
+    expect(await payAs('c')).toBe(HOURLY_LIMIT_CODE);
     await setHourlyPayments(null);
     expect(await payAs('c')).toMatch(/^Transaction:/);
   });
@@ -260,7 +260,7 @@ describe('hourly limit', () => {
     await setHourlyPayments(10);
     const results = await Promise.all(Array.from({ length: 60 }, () => payAs('c')));
     expect(results.filter((each) => each.startsWith('Transaction:'))).toHaveLength(10);
-    expect(results.filter((each) => each === TOO_OFTEN)).toHaveLength(50);
+    expect(results.filter((each) => each === HOURLY_LIMIT_CODE)).toHaveLength(50);
     await expectBalancedBooks(app);
   });
 });

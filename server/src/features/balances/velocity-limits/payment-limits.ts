@@ -141,9 +141,10 @@ async function openLimits(ctx: Ctx, platform: PlatformRow, payment: StartedPayme
 
 /**
  * Counts a payment at its start. The commit fails with VELOCITY_LIMIT_EXCEEDED at the hourly limit of the
- * customer and with DAILY_VOLUME_LIMIT_EXCEEDED at the daily limit of the platform. Call it before the
- * postings of the payment, so that these errors take precedence. With `retryOnInsufficientFunds` the
- * operation, which checked `isWithinPaymentLimits`, runs again instead.
+ * customer and with DAILY_VOLUME_LIMIT_EXCEEDED at the daily limit of the platform. Call this function
+ * before the postings of the payment, so that these errors take precedence over errors of the postings.
+ * With `retryOnInsufficientFunds` the operation runs again instead of failing. That operation checks
+ * `isWithinPaymentLimits` first.
  */
 export async function countPayment(
   ctx: Ctx,
@@ -170,7 +171,7 @@ export async function isWithinPaymentLimits(
   return (await Promise.all(isAllowed)).every(Boolean);
 }
 
-/** Payments that a customer has started in the current hour, and how many it may start, or null: no limit. */
+/** Payments that a customer has started in the current hour, and its maximum. Null if there is no limit. */
 export async function hourlyUsage(
   reader: Reader,
   { hourly_payments: maximum }: PlatformRow,

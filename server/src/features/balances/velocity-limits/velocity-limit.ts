@@ -1,6 +1,6 @@
 // Velocity limits: for example the amount that a platform sends in a day or an agent spends. Usage is
-// counted in the ledger in separate units: each limit and period has an account that starts at zero and
-// whose floor is the negative limit. A limit is therefore as exact as a balance under concurrency, across
+// counted in the ledger in separate units. Each limit and period has an account that starts at zero, with
+// the negative limit as its floor. A limit is therefore as exact as a balance under concurrency, across
 // processes.
 
 import type { Time } from '../../../kernel/effects.ts';
@@ -35,8 +35,8 @@ const currencyOf = (unit: string) => VELOCITY_UNIT + unit;
 const floorOf = ({ limit }: VelocityLimit) => (limit === null ? null : limit < 0n ? 0n : -limit);
 
 /**
- * Cached floors, by account and version of the basis. Floors are set again every two seconds, because another
- * process can have restored a floor that it read before the limit was changed.
+ * Cached floors, by account and version of the basis. Floors are set again every two seconds, because
+ * another process can have restored an earlier floor.
  */
 interface FloorCache {
   since: number;
@@ -102,14 +102,14 @@ export async function openVelocityLimits(
 
 export interface Usage {
   transactionId: string;
-  /** Distinguishes several usages of one payment. One usage of each kind can have no name. */
+  /** Distinguishes several usages of one payment. Optional for one usage of each kind. */
   name?: string | undefined;
   /** Whether the usage is reversed when the payment is refunded. */
   reversible: boolean;
   amount: bigint;
   /** Error code if the usage would exceed the limit. */
   insufficientFundsFault: () => Fault;
-  /** Whether the operation runs again with fresh reads if the usage would exceed the limit. */
+  /** Whether the operation runs again with new reads if the usage would exceed the limit. */
   retryOnInsufficientFunds: boolean;
 }
 

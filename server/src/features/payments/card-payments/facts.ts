@@ -1,10 +1,13 @@
 // The facts of a card payment, in minor units of the currency of the card: the authorized amount, and each
-// clearing, refund and funding debit. All totals are summed from these, so a total cannot disagree with its
+// clearing, refund and funding debit. All totals are sums of these facts, so a total always equals its
 // parts. Pure.
 import type { CardMerchant } from '../../../connectors/ports/cards.ts';
 import type { Time } from '../../../kernel/effects.ts';
 
-/** STUCK: held, but the issuer could not debit. An operator decides. FAILED: nothing is held. */
+/**
+ * STUCK: the debit failed and the funds are held until an operator decides. FAILED: the debit failed and no
+ * funds are held.
+ */
 export type FundingDebitStatus = 'PENDING' | 'CONFIRMED' | 'STUCK' | 'FAILED';
 
 /** A debit of the account that funds the card. */
@@ -27,9 +30,12 @@ export interface CardFacts {
   writtenOff: bigint;
   /** The part of the refunds that the operator keeps, because the account did not pay it. */
   recovered: bigint;
-  /** Clearings reversed with a late approval, not in `clearings`, or null if the approval was not late. */
+  /**
+   * Number of clearings reversed with a late approval, which `clearings` excludes. Null if the approval was
+   * in time.
+   */
   undoneClearings: number | null;
-  /** Number of reversed refunds, which are not in `refunds`. */
+  /** Number of reversed refunds, which `refunds` excludes. */
   reversedRefunds: number;
 }
 

@@ -1,6 +1,6 @@
-// The lifecycle of a card payment, as a table. An authorization is cleared in one or several clearings, and a
-// clearing can be refunded. EXCEPTION: the network was paid, but the cardholder's account could not be
-// debited. An operator decides.
+// The lifecycle of a card payment, as a table. An authorization is cleared in one or several clearings, and
+// a clearing can be refunded. EXCEPTION: the network was paid and the cardholder's account could not be
+// debited, until an operator decides.
 import { stateTable } from '../../../kernel/states.ts';
 
 export const CARD_STATUSES = [
@@ -22,7 +22,7 @@ export const cardPaymentStates = stateTable<CardStatus, CardEvent>('card payment
     refund: 'REFUNDED',
     except: 'EXCEPTION',
   },
-  // A network can send a further clearing after the final one.
+  // A network can send a further clearing after the final clearing.
   SETTLED: { settle: 'SETTLED', refund: 'REFUNDED', except: 'EXCEPTION' },
   REFUNDED: { settle: 'SETTLED', reverse: 'SETTLED', except: 'EXCEPTION' },
   EXCEPTION: { resolve: 'SETTLED' },

@@ -27,7 +27,7 @@ export const cancelTransaction = operation({
         reason: Type.Optional(
           Type.String({
             maxLength: 255,
-            description: 'Informational. It is not stored and not sent to the rail.',
+            description: 'Informational. The reason is not stored and not sent to the rail.',
           }),
         ),
       },

@@ -1,5 +1,5 @@
-// Repeated, late and out-of-order notifications: for every state of a payment, the steps that have an
-// effect. All other steps stage no change at all.
+// The steps that have an effect in each state of a payment, including repeated, late and out-of-order
+// steps. All other steps stage no change.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   createExternalAccount,

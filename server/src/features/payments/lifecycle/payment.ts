@@ -58,8 +58,8 @@ const paymentLegsOf = (ctx: Ctx, row: OutgoingRow): Legs => legsOf(row, ctx.call
 const isWaitingForDeposit = ({ source }: OutgoingRow) => source.sourceType === 'REALTIME_FUNDING';
 
 /**
- * Throws INSUFFICIENT_FUNDS if the available balance of the source is too low. An early check
- * before a proof is requested from the customer. The commit that holds the funds decides.
+ * Throws INSUFFICIENT_FUNDS if the available balance of the source is too low. Called before a proof is
+ * requested from the customer. The commit that holds the funds repeats the check.
  */
 export async function checkFunds(ctx: Ctx, row: OutgoingRow): Promise<void> {
   const id = row.source_account ?? '';
@@ -77,7 +77,9 @@ const fundingColumns = (row: OutgoingRow, funds: ReceivedFunds | undefined) =>
     source_chain: funds.chain ?? null,
   };
 
-/** Emits the PENDING event before the first change. For an authorized payment it was emitted earlier. */
+/**
+ * Emits the PENDING event before the first change. For an authorized payment the event was emitted earlier.
+ */
 function emitPending(ctx: Ctx, row: OutgoingRow): void {
   if (row.status === 'PENDING') emitPayment(ctx, outgoingPayment.PENDING, row);
 }
@@ -97,13 +99,16 @@ export function awaitAuthorization(ctx: Ctx, row: OutgoingRow): OutgoingRow {
   return waitingPayment;
 }
 
-/** Authorized, and its funds are still to be paid in: PENDING_AUTHORIZATION → PENDING. */
+/** Releases an authorized payment that awaits its funds: PENDING_AUTHORIZATION → PENDING. */
 export const releasePayment = (ctx: Ctx, row: OutgoingRow): OutgoingRow =>
   changeTransaction(ctx, row, {
     status: transactionFeature.states.outgoing.next(row.status, 'release'),
   });
 
-/** The authorization has expired. No funds were posted. The velocity usage of an agent is reversed. */
+/**
+ * Fails a payment whose authorization has expired. No funds were posted. The velocity usage of an agent is
+ * reversed.
+ */
 export async function failUnauthorized(ctx: Ctx, row: OutgoingRow): Promise<void> {
   if (row.status !== 'PENDING_AUTHORIZATION') return;
   const status = transactionFeature.states.outgoing.next(row.status, 'fail');
@@ -190,7 +195,7 @@ export async function payInternal(
   return updatedPayment;
 }
 
-/** Fails a payment that cannot be made with the received funds, and refunds them. */
+/** Fails a payment that cannot be executed with the received funds, and refunds them. */
 export async function rejectFunds(
   ctx: Ctx,
   row: OutgoingRow,
@@ -210,7 +215,7 @@ export async function rejectFunds(
   return failPayout(ctx, fundedPayment, reason, true);
 }
 
-/** The rail has accepted the payout: the held funds are posted. */
+/** Posts the held funds of a payout that the rail has accepted. */
 export async function submitPayout(ctx: Ctx, row: OutgoingRow): Promise<OutgoingRow> {
   if (row.funds !== 'HELD' || row.status !== 'PROCESSING' || row.refund) return row;
   await postAndNotify(ctx, () => submit(ctx, row.id, paymentLegsOf(ctx, row)));
@@ -220,11 +225,11 @@ export async function submitPayout(ctx: Ctx, row: OutgoingRow): Promise<Outgoing
 /** PROCESSING → COMPLETED. */
 export async function settlePayout(
   ctx: Ctx,
-  current: OutgoingRow,
+  currentPayment: OutgoingRow,
   chain?: OnChain,
 ): Promise<OutgoingRow> {
-  if (current.status !== 'PROCESSING' || current.refund) return current;
-  const row = await submitPayout(ctx, current);
+  if (currentPayment.status !== 'PROCESSING' || currentPayment.refund) return currentPayment;
+  const row = await submitPayout(ctx, currentPayment);
   settle(ctx, row.id, paymentLegsOf(ctx, row));
   const status = transactionFeature.states.outgoing.next(row.status, 'settle');
   const updatedPayment = changeTransaction(ctx, row, {
@@ -239,8 +244,8 @@ export async function settlePayout(
 }
 
 /**
- * Fails a payment before or after settlement. Debited funds are refunded, or posted to suspense if they
- * cannot be. A payment that has not started is unchanged.
+ * Fails a payment before or after settlement. Debited funds are refunded, or posted to suspense if a refund
+ * is impossible. A payment that has not started is unchanged.
  */
 export async function failPayout(
   ctx: Ctx,
@@ -286,7 +291,7 @@ export function requestCancel(
   return changeTransaction(ctx, row, { cancel_requested_at: ctx.now });
 }
 
-/** Canceled while in progress: the funds are refunded and the payment becomes COMPLETED. */
+/** Cancels a payout in progress. The funds are refunded, then the payment becomes COMPLETED. */
 export function cancelPayout(ctx: Ctx, row: OutgoingRow): OutgoingRow {
   if (row.status !== 'PROCESSING' || row.refund || row.funds === 'AWAITED') return row;
   const refund = openRefund(ctx, row, 'USER_CANCELLATION');
@@ -296,7 +301,7 @@ export function cancelPayout(ctx: Ctx, row: OutgoingRow): OutgoingRow {
   return refundingPayment;
 }
 
-/** The rail rejected the cancellation: the payment continues. */
+/** Continues a payment whose cancellation the rail rejected. */
 export function rejectCancel(ctx: Ctx, row: PaymentRow): PaymentRow {
   if (row.cancel_requested_at === null) return row;
   return changeTransaction(ctx, row, { cancel_requested_at: null });

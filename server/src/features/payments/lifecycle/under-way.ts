@@ -2,14 +2,14 @@
 // it.
 import type { Ctx } from '../../../runtime/operation/context.ts';
 
-const UNDER_WAY = `select 1 from transactions
+const PAYMENT_IN_PROGRESS_SQL = `select 1 from transactions
   where (source_account = $1 or destination_account = $1)
     and (funds in ('AWAITED', 'FUNDED', 'HELD', 'SUBMITTED', 'SUSPENSE') or refund ->> 'status' = 'PENDING')
   limit 1`;
 
-// Only platform accounts receive fees. Closing one is rare, so a scan of the platform's payments is
-// acceptable.
-const FEES_UNDER_WAY = `select 1 from transactions
+// Only platform accounts receive fees. The closure of such an account is rare, so a scan of the platform's
+// payments is acceptable.
+const FEE_IN_PROGRESS_SQL = `select 1 from transactions
   where platform_id = $2 and platform_fee_account = $1
     and (funds in ('AWAITED', 'FUNDED', 'HELD', 'SUBMITTED') or refund ->> 'status' = 'PENDING')
   limit 1`;
@@ -19,9 +19,9 @@ export async function isPaymentInProgress(
   ctx: Ctx,
   account: { id: string; platform_id: string; customer_id: string | null },
 ): Promise<boolean> {
-  const rows = await ctx.db.query(UNDER_WAY, [account.id]);
+  const rows = await ctx.db.query(PAYMENT_IN_PROGRESS_SQL, [account.id]);
   if (rows.length || account.customer_id !== null) return rows.length > 0;
-  return (await ctx.db.query(FEES_UNDER_WAY, [account.id, account.platform_id])).length > 0;
+  return (await ctx.db.query(FEE_IN_PROGRESS_SQL, [account.id, account.platform_id])).length > 0;
 }
 
 // Quotes that were not executed have a transaction with funds NONE.

@@ -7,7 +7,7 @@ export type TransferKind = (typeof TRANSFER_KINDS)[number];
 export const MANUAL_CHOICES = {
   /** Networks of the transaction hash of a deposit. */
   networks: [...new Set(Object.values(ACCOUNT_TYPE_ROWS).flatMap((row) => row.network ?? []))],
-  /** Failure reasons of a deposit. The first one is the default. */
+  /** Failure reasons of a deposit. The first reason is the default. */
   depositFailures: ['COLLECTION_FAILED', 'COMPLIANCE_REJECTED'],
   /** Failure reasons of a transfer. */
   transferFailures: [
@@ -19,6 +19,6 @@ export const MANUAL_CHOICES = {
     'QUOTE_EXECUTION_FAILED',
     'COUNTERPARTY_POST_TX_FAILED',
   ],
-  /** Which transfer of a payment was returned. The first one is the default. */
+  /** Kinds of the returned transfer of a payment. The first kind is the default. */
   transferKinds: TRANSFER_KINDS,
 } as const;

@@ -1,6 +1,6 @@
 // Deposits from the operator's bank statement or wallet, recorded manually. The bank reference of an entry
-// is its key: an entry that is recorded twice is posted once. A deposit is for an account, or for a payment
-// by reference.
+// is its key, so a repeated entry is posted once. A deposit is for an account, or for a payment by
+// reference.
 import { accountIdOfReference } from '../../../catalog/accounts/account-reference.ts';
 import type { Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -30,8 +30,8 @@ import {
 import { conflict, onAnyTransaction } from './notice.ts';
 
 /**
- * The id is environment, currency and bank reference, so an entry is recorded once. An entry that both
- * an operator and a provider report has one `shared_key`, so it is recorded once as well.
+ * The id is environment, currency and bank reference, so an entry is recorded once. An entry that an
+ * operator and a provider report has one `shared_key`, so it is recorded once too.
  */
 const deposits = table(
   'deposits',
@@ -42,7 +42,7 @@ const deposits = table(
     currency: col.text,
     amount: col.int8,
     target: col.text,
-    /** The provider that reported it, or null: an operator. */
+    /** The provider that reported the deposit. Null for an operator. */
     provider_id: col.text.null,
     /** Null if the deposit of another provider has the same reference and amount. */
     shared_key: col.text.null,
@@ -50,15 +50,15 @@ const deposits = table(
   },
   {
     clientKeyed: true,
-    unique: { deposits_shared: () => new Fault('CONFLICT', 'The deposit is recorded already.') },
+    unique: { deposits_shared: () => new Fault('CONFLICT', 'The deposit is already recorded.') },
   },
 );
 
 export type DepositRow = RowOf<typeof deposits>;
 
 /**
- * The notice with its target resolved. Banks insert spaces into references, and the reference of an
- * account identifies the account. /
+ * Resolves the target of a notice. The reference of an account is replaced by the id of the account.
+ * Spaces, which banks insert into references, are removed.
  */
 function withTarget(notice: FundsNotice): FundsNotice {
   const { reference, ...rest } = notice;
@@ -111,9 +111,9 @@ function checkSame(deposit: DepositRow, entry: Pick<DepositRow, 'amount' | 'targ
 export interface DepositEntry {
   /** Reference that the bank assigned to the entry. */
   bankReference: string;
-  /** The provider that reported the entry, and its environment. Absent: an operator. */
+  /** The provider that reported the entry, and its environment. Absent for an entry of an operator. */
   reportedBy?: DepositReporter | undefined;
-  /** The credited account, or `paymentReference`. */
+  /** The credited account. Absent with `paymentReference`. */
   accountId?: string | undefined;
   /** Reference of a payment or of an account, as the statement shows it. */
   paymentReference?: string | undefined;
@@ -124,7 +124,7 @@ export interface DepositEntry {
   senderAccount?: string | undefined;
   senderBank?: string | undefined;
   remittanceInformation?: string | undefined;
-  /** With `network`. */
+  /** Requires `network`. */
   transactionHash?: string | undefined;
   network?: string | undefined;
   /** Reason for a hold of a deposit to an account. */
@@ -148,7 +148,7 @@ export const depositIdOf = (
 ) =>
   [environment, currency, ...(reportedBy ? [reportedBy.providerId] : []), bankReference].join('/');
 
-/** The deposit that a provider reported before. */
+/** The recorded deposit for an entry that a provider reports. */
 export const depositReportedBy = (
   { db }: Pick<Runtime, 'db'>,
   reportedBy: DepositReporter,
@@ -190,7 +190,7 @@ export const depositsById = async (
 ): Promise<DepositRow[]> =>
   (await Promise.all(ids.map((id) => db.read(deposits, id)))).flatMap((each) => each ?? []);
 
-/** Deposits that a transaction received: one, unless a payment was paid twice. */
+/** Deposits that a transaction received: one, or several if a payment was paid more than once. */
 export const depositsOf = (
   { db }: Pick<Runtime, 'db'>,
   transactionId: string,
@@ -273,7 +273,7 @@ export async function stageDeposit(
   return receivingTransaction.id;
 }
 
-/** Whether another source recorded the entry at the same time. */
+/** Whether another source recorded the entry concurrently. */
 const isShared = (error: unknown) => error instanceof Fault && error.code === 'CONFLICT';
 
 /**
@@ -341,7 +341,7 @@ async function applyStep(
   }
 }
 
-/** Decides on held funds. No bank is involved, so this applies to the sandbox too. */
+/** Applies an operator's decision on held funds. No bank is involved, so the sandbox is supported too. */
 const decide =
   (work: Step) =>
   async (runtime: Runtime, { transactionId, reason }: DecisionInput): Promise<DepositResult> => {
@@ -354,7 +354,7 @@ export const releaseHeldDeposit = decide(releaseDeposit);
 /** Returns a held deposit to its payer. */
 export const rejectHeldDeposit = decide(returnHeldDeposit);
 
-/** Reverses the deposit that funded a payment: the payer is debited, and the payment is unchanged. */
+/** Reverses the deposit that funded a payment. The payer is debited and the payment is unchanged. */
 async function reversePaymentFunding(ctx: Ctx, row: OutgoingRow): Promise<void> {
   if (!isDeposit(row) || row.funded_amount === null)
     throw conflict('The transaction is not a deposit.');
@@ -383,8 +383,8 @@ export const isReversed = (row: TransactionRow): boolean =>
   row.type === 'INCOMING' && row.status === 'FAILED' && row.funds === 'RETURNED' && !row.refund;
 
 /**
- * Records that the bank reversed a deposit. It applies to the sandbox too, which never reverses deposits
- * itself.
+ * Records that the bank reversed a deposit. The sandbox is supported too, because its bank never reverses
+ * deposits.
  */
 export async function recordDepositReturn(
   runtime: Runtime,

@@ -35,7 +35,7 @@ async function apply(ctx: Ctx, row: TransactionRow, kind: WaitKind, progress: Pr
 
 type Work<R> = (ctx: Ctx, row: TransactionRow) => Promise<R>;
 
-/** Runs `work` on a transaction, as the server on its platform's behalf. Throws TRANSACTION_NOT_FOUND. */
+/** Runs `work` on a transaction, on behalf of its platform. Throws TRANSACTION_NOT_FOUND. */
 export async function onAnyTransaction<R>(runtime: Runtime, id: string, work: Work<R>): Promise<R> {
   const knownTransaction = await readTransaction(runtime.db, id);
   const platform =
@@ -49,8 +49,8 @@ export async function onAnyTransaction<R>(runtime: Runtime, id: string, work: Wo
 }
 
 /**
- * Runs `work` on a transaction of a production platform only: in the sandbox account numbers
- * determine outcomes.
+ * Runs `work` on a transaction of a production platform. In the sandbox, account numbers determine
+ * outcomes.
  */
 export const onProductionTransaction = <R>(
   runtime: Runtime,
@@ -64,8 +64,8 @@ export const onProductionTransaction = <R>(
 
 /** The transfer whose result is awaited. Throws CONFLICT if there is none. */
 export async function awaitedOf(ctx: Ctx, row: TransactionRow): Promise<WaitKind> {
-  const wait = await awaitedResultOf(ctx, row);
-  if (wait && isExpected(row, wait.kind)) return wait.kind;
+  const awaitedRow = await awaitedResultOf(ctx, row);
+  if (awaitedRow && isExpected(row, awaitedRow.kind)) return awaitedRow.kind;
   throw conflict(`No result is expected for this transaction: it is ${row.status}.`);
 }
 

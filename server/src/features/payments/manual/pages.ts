@@ -27,12 +27,14 @@ interface Item {
   transactionId: string;
 }
 
-/** The page of the first `limit` items. One more item means that there is a next page. */
+/** The page of the first `limit` items. A further item in `items` indicates a next page. */
 export function pageOfItems<T extends Item>(items: readonly T[], limit: number) {
   const data = items.slice(0, limit);
-  const last = data.at(-1);
+  const lastItem = data.at(-1);
   const hasMore = items.length > limit;
   const nextCursor =
-    hasMore && last ? cursorOf({ created_at: Date.parse(last.since), id: last.transactionId }) : '';
+    hasMore && lastItem
+      ? cursorOf({ created_at: Date.parse(lastItem.since), id: lastItem.transactionId })
+      : '';
   return { data, hasMore, ...(nextCursor === '' ? {} : { nextCursor }) };
 }

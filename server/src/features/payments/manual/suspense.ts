@@ -1,6 +1,6 @@
 // Funds in suspense, which need an operator's decision. The list shows owner and return destination.
-// Decisions apply in the sandbox too, as refunds can fail there. A decision has no amount: it is calculated
-// from the ledger.
+// Decisions apply in the sandbox too, as refunds can fail there. A decision has no amount, because the
+// amount is calculated from the ledger.
 
 import { formatAmount } from '../../../catalog/currencies/money-format.ts';
 import { iso, type Time } from '../../../kernel/effects.ts';
@@ -20,17 +20,17 @@ import { loadTransaction, type TransactionRow } from '../transactions/index.ts';
 import { onAnyTransaction } from './notice.ts';
 import { type ListQuery, pageOfItems, type Start, startOf } from './pages.ts';
 
-const WAITING = `select id, platform_id, since from suspense_items
+const SUSPENSE_ITEMS_SQL = `select id, platform_id, since from suspense_items
   where ($1::text is null or platform_id = $1) and (since, id) > ($2::timestamptz, $3)
   order by since, id limit $4`;
 
-interface WaitingRow {
+interface SuspenseItemRow {
   id: string;
   platform_id: string;
   since: Time;
 }
 
-interface SuspenseItem extends WaitingRow {
+interface SuspenseItem extends SuspenseItemRow {
   environment: Mode;
 }
 
@@ -39,10 +39,10 @@ interface SuspenseQuery extends ListQuery {
 }
 
 /**
- * The oldest items of one environment or of both. The rows do not contain the environment, so they are
- * filtered here.
+ * The oldest items of one environment or of both. The rows do not contain the environment, so this function
+ * filters them.
  */
-async function waitingOf(
+async function suspenseItemsOf(
   { db }: Runtime,
   { platformId, environment: mode, limit, cursor }: SuspenseQuery,
 ): Promise<SuspenseItem[]> {
@@ -50,17 +50,23 @@ async function waitingOf(
   let after: Start = startOf({ cursor });
   for (;;) {
     const position = [new Date(after.since), after.id];
-    const rows = await db.query<WaitingRow>(WAITING, [platformId ?? null, ...position, limit]);
-    const suspenseViews = await Promise.all(
+    const rows = await db.query<SuspenseItemRow>(SUSPENSE_ITEMS_SQL, [
+      platformId ?? null,
+      ...position,
+      limit,
+    ]);
+    const rowsWithEnvironment = await Promise.all(
       rows.map(async (row) => {
         const { environment } = await callerOf(db, row.platform_id);
         return { ...row, environment };
       }),
     );
-    items.push(...suspenseViews.filter((each) => mode === undefined || each.environment === mode));
-    const lastQuote = rows.at(-1);
-    if (!lastQuote || rows.length < limit || items.length >= limit) return items.slice(0, limit);
-    after = lastQuote;
+    items.push(
+      ...rowsWithEnvironment.filter((each) => mode === undefined || each.environment === mode),
+    );
+    const lastRow = rows.at(-1);
+    if (!lastRow || rows.length < limit || items.length >= limit) return items.slice(0, limit);
+    after = lastRow;
   }
 }
 
@@ -71,8 +77,7 @@ async function waitingOf(
 async function returnDestination(runtime: Runtime, row: TransactionRow) {
   const account = await findSuspenseReturnAccount(runtime.db, row);
   if (account) return { to: account.id, outside: null };
-  // The funds were paid from a balance that has since been closed: no external account of its owner
-  // is known.
+  // The balance that paid the funds is closed, and no external account of its owner is known.
   const fromBalance = isId(row.source_account ?? '', 'InternalAccount') && row.type === 'OUTGOING';
   if (fromBalance || row.type === 'CARD') {
     return { to: 'outside', outside: null };
@@ -108,7 +113,7 @@ async function presentSuspense(
 /** Suspense items and shortfalls, oldest first. */
 export async function listSuspense(runtime: Runtime, query: SuspenseQuery) {
   const { db } = runtime;
-  const waitingRows = await waitingOf(runtime, { ...query, limit: query.limit + 1 });
+  const waitingRows = await suspenseItemsOf(runtime, { ...query, limit: query.limit + 1 });
   const ids = waitingRows.map((each) => each.id);
   const nets = await readSuspenseAmounts(db, ids);
   const items = await Promise.all(

@@ -60,13 +60,13 @@ async function instructionOf(
   };
 }
 
-function presentTransfer(wait: WaitRow, row: TransactionRow, instruction: RailInstruction) {
+function presentTransfer(awaitedRow: WaitRow, row: TransactionRow, instruction: RailInstruction) {
   const { beneficiary: _, accountType, ...account } = instruction.account;
   return {
     transactionId: row.id,
     platformId: row.platform_id,
-    kind: wait.kind,
-    since: iso(wait.since),
+    kind: awaitedRow.kind,
+    since: iso(awaitedRow.since),
     amount: Number(instruction.amount),
     currency: instruction.currency,
     readable: formatAmount(instruction),
@@ -81,10 +81,12 @@ function presentTransfer(wait: WaitRow, row: TransactionRow, instruction: RailIn
   };
 }
 
-async function viewOf(runtime: Runtime, wait: WaitRow) {
-  const row = await readTransaction(runtime.db, wait.id);
-  if (!row || !isExpected(row, wait.kind)) return [];
-  return [presentTransfer(wait, row, await instructionOf(runtime, asPayment(row), wait.kind))];
+async function viewOf(runtime: Runtime, awaitedRow: WaitRow) {
+  const row = await readTransaction(runtime.db, awaitedRow.id);
+  if (!row || !isExpected(row, awaitedRow.kind)) return [];
+  return [
+    presentTransfer(awaitedRow, row, await instructionOf(runtime, asPayment(row), awaitedRow.kind)),
+  ];
 }
 
 const AWAITED_RESULTS = `select id, kind, since from awaited_rail_results
@@ -103,11 +105,11 @@ export async function listAwaitedTransfers(
     const values = [platformId ?? null, new Date(after.since), after.id, chunk];
     const awaitedRows = await runtime.db.query<WaitRow>(AWAITED_RESULTS, values);
     transfers.push(...(await Promise.all(awaitedRows.map((each) => viewOf(runtime, each)))).flat());
-    const last = awaitedRows.at(-1);
-    if (!last || awaitedRows.length < chunk || transfers.length > limit) {
+    const lastRow = awaitedRows.at(-1);
+    if (!lastRow || awaitedRows.length < chunk || transfers.length > limit) {
       return pageOfItems(transfers, limit);
     }
-    after = last;
+    after = lastRow;
   }
 }
 
@@ -149,7 +151,7 @@ async function networkOf(ctx: Ctx, row: TransactionRow): Promise<string> {
 
 interface SettleInput {
   transactionId: string;
-  /** Bank reference. Default: the transaction hash, else the reference of the payment. */
+  /** Bank reference. Default: the transaction hash, or without a hash the reference of the payment. */
   reference?: string | undefined;
   transactionHash?: string | undefined;
 }
@@ -166,7 +168,7 @@ export const settleTransfer = (runtime: Runtime, input: SettleInput): Promise<Tr
 interface FailInput {
   transactionId: string;
   reason: FailureReason;
-  /** Whether the funds can be returned. Otherwise they go to suspense. */
+  /** Whether the funds can be returned. If not, they are posted to suspense. */
   refundable: boolean;
 }
 
@@ -179,7 +181,9 @@ export const failTransfer = (
 
 const isExternal = (id: string | null) => id?.startsWith('ExternalAccount:') ?? false;
 
-/** A payment from a UMA address can be forwarded to an external account. Its payout can then be returned. */
+/**
+ * The default is the payout, which also exists for UMA payments that are forwarded to an external account.
+ */
 const defaultKind = (row: TransactionRow): TransferKind =>
   row.type === 'OUTGOING' || isExternal(row.destination_account) ? 'payout' : 'debit';
 
@@ -211,7 +215,7 @@ interface ReturnInput {
   kind?: TransferKind | undefined;
 }
 
-/** Records a return of a settled transfer, often days later. It applies to the sandbox too. */
+/** Records a return of a settled transfer, often days later. The sandbox is supported too. */
 export async function returnTransfer(
   runtime: Runtime,
   { transactionId, reason, kind: requestedKind }: ReturnInput,

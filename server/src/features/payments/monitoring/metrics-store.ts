@@ -1,6 +1,6 @@
-// SQL of payment metrics. The outcome under which a payment was counted is stored, and a later count changes
-// the totals by the difference. Counting is therefore idempotent. Each statement advances the progress mark
-// of its platform in the same transaction.
+// SQL of payment metrics. The outcome of each counted payment is stored. A repeated count changes the
+// totals only by the difference, so counting is idempotent. Each statement advances the progress mark of
+// its platform in the same transaction.
 import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 
@@ -36,7 +36,7 @@ export const OUTCOME = `case t.type
       else 'OPEN' end end`;
 
 /** Currency and amount: received by the platform's customer, or sent. */
-export const COUNTED = `t.id, t.platform_id, t.created_at, t.type, coalesce(t.rail, '') as rail,
+export const PAYMENT_COLUMNS = `t.id, t.platform_id, t.created_at, t.type, coalesce(t.rail, '') as rail,
     case t.type when 'INCOMING' then t.received_currency else t.sent_currency end as currency,
     case t.type when 'INCOMING' then t.received_amount else t.sent_amount end as amount`;
 
@@ -62,12 +62,12 @@ const COUNT = `with mark as (
     update payment_metric_marks set stage = $4, position = $5, event_id = $6, backfill_at = $7,
       backfill_id = $8, version = version + 1
     where platform_id = $1 and version = $2 returning platform_id
-  ), found as (
-    select ${COUNTED}, ${OUTCOME} as outcome from transactions t, mark
+  ), outcomes as (
+    select ${PAYMENT_COLUMNS}, ${OUTCOME} as outcome from transactions t, mark
     where t.id = any($3::text[]) and t.platform_id = mark.platform_id
   ), compared as (
     select f.*, coalesce(p.outcome, 'NONE') as before
-    from found f left join payment_counts p on p.platform_id = f.platform_id and p.id = f.id
+    from outcomes f left join payment_counts p on p.platform_id = f.platform_id and p.id = f.id
     where f.outcome <> coalesce(p.outcome, 'NONE')
   ), stored as (
     insert into payment_counts (platform_id, id, created_at, currency, amount, outcome)
@@ -90,10 +90,16 @@ export async function count(
   db: Database,
   { platform_id, version }: Mark,
   ids: readonly string[],
-  next: Omit<Mark, 'platform_id' | 'version'>,
+  nextMark: Omit<Mark, 'platform_id' | 'version'>,
 ): Promise<boolean> {
-  const backfillAt = new Date(next.backfill_at);
-  const mark = [next.stage, next.position, next.event_id, backfillAt, next.backfill_id];
+  const backfillAt = new Date(nextMark.backfill_at);
+  const mark = [
+    nextMark.stage,
+    nextMark.position,
+    nextMark.event_id,
+    backfillAt,
+    nextMark.backfill_id,
+  ];
   return (await db.query(COUNT, [platform_id, version, ids, ...mark])).length > 0;
 }
 
@@ -106,7 +112,9 @@ const START = `insert into payment_metric_marks
   select id, 'clear', $2, '', 'epoch', '' from unnest($1::text[]) id
   on conflict do nothing returning ${COLUMNS}`;
 
-/** Marks of new platforms. Events from the position on are followed after the earlier payments. */
+/**
+ * Creates the marks of new platforms. Earlier payments are counted first, then the events from `position`.
+ */
 export const startMarks = (
   db: Database,
   ids: readonly string[],
@@ -115,14 +123,14 @@ export const startMarks = (
 
 const CLEAR_BATCH = 5_000;
 
-// Requires the mark as it was read, because another process may have written the metrics after a pause.
+// Requires the version of the mark that was read, because another process can write metrics during a pause.
 const CLEAR = `with mark as (
     select platform_id from payment_metric_marks where platform_id = $1 and version = $2 for update)
   delete from payment_counts where ctid = any(array(
     select c.ctid from payment_counts c, mark where c.platform_id = mark.platform_id
     limit ${CLEAR_BATCH})) returning 1`;
 
-const CLEARED = `with mark as (
+const CLEAR_SUMS = `with mark as (
     update payment_metric_marks set stage = 'backfill', version = version + 1
     where platform_id = $1 and version = $2 returning platform_id)
   delete from payment_metrics m using mark where m.platform_id = mark.platform_id`;
@@ -133,11 +141,11 @@ const CLEARED = `with mark as (
  */
 export async function clear(db: Database, { platform_id, version }: Mark): Promise<number> {
   const removedCount = (await db.query(CLEAR, [platform_id, version])).length;
-  if (removedCount === 0) await db.query(CLEARED, [platform_id, version]);
+  if (removedCount === 0) await db.query(CLEAR_SUMS, [platform_id, version]);
   return removedCount + 1;
 }
 
-const CREATED = `select id, created_at from transactions
+const CREATED_PAYMENTS = `select id, created_at from transactions
   where platform_id = $1 and (created_at, id) > ($2::timestamptz, $3)
   order by created_at, id limit $4::int`;
 
@@ -147,7 +155,7 @@ export const createdAfter = (
   { platform_id, backfill_at, backfill_id }: Mark,
   limit: number,
 ): Promise<{ id: string; created_at: Time }[]> =>
-  db.query(CREATED, [platform_id, new Date(backfill_at), backfill_id, limit]);
+  db.query(CREATED_PAYMENTS, [platform_id, new Date(backfill_at), backfill_id, limit]);
 
 const CLAIM = `update payment_metric_marks set claimed_by = $1, claimed_until = $3
   where platform_id = '' and (claimed_by = $1 or claimed_until is null or claimed_until < $2)
@@ -157,11 +165,11 @@ const CLAIM = `update payment_metric_marks set claimed_by = $1, claimed_until = 
 export const claim = async (db: Database, process: string, now: Time, until: Time) =>
   (await db.query(CLAIM, [process, new Date(now), new Date(until)])).length > 0;
 
-const COMPLETE = `update payment_metric_marks set complete_until = $1 where platform_id = ''
+const SET_COMPLETE = `update payment_metric_marks set complete_until = $1 where platform_id = ''
   and complete_until is distinct from $1`;
 
 export const setComplete = (db: Database, until: Time | null) =>
-  db.query(COMPLETE, [until === null ? null : new Date(until)]);
+  db.query(SET_COMPLETE, [until === null ? null : new Date(until)]);
 
 /** Recounts the payments of a platform. */
 export const removeMark = (db: Database, platformId: string) =>

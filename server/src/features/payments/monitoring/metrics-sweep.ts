@@ -1,6 +1,6 @@
 // Maintains payment metrics. One process follows the events of each platform below the horizon, like the
-// clients of the event list, so commits of every process are counted, including late ones (decisions 0076,
-// 0085).
+// clients of the event list. Commits of every process are therefore counted, including late commits
+// (decisions 0076, 0085).
 import type { Time } from '../../../kernel/effects.ts';
 import type { Sweep } from '../../../runtime/jobs/jobs.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
@@ -29,34 +29,34 @@ const STATUS_EVENTS = [outgoingPayment, incomingPayment, cardTransaction].flatMa
   Object.entries(events).flatMap(([name, { type }]) => (name.startsWith('REFUND_') ? [] : type)),
 );
 
-/** Counts the payments of one step. Returns the work done. 0 at the end. */
+/** Counts the payments of one step. Returns the amount of work, which is 0 at the end. */
 async function step({ db }: Runtime, mark: Mark, horizon: bigint): Promise<number> {
   if (mark.stage === 'clear') return clear(db, mark);
   if (mark.stage === 'backfill') {
     const createdPayments = await createdAfter(db, mark, BATCH);
-    const last = createdPayments.at(-1);
+    const lastPayment = createdPayments.at(-1);
     const ids = createdPayments.map(({ id }) => id);
     await count(db, mark, ids, {
       ...mark,
-      stage: last ? 'backfill' : 'follow',
-      backfill_at: last?.created_at ?? mark.backfill_at,
-      backfill_id: last?.id ?? mark.backfill_id,
+      stage: lastPayment ? 'backfill' : 'follow',
+      backfill_at: lastPayment?.created_at ?? mark.backfill_at,
+      backfill_id: lastPayment?.id ?? mark.backfill_id,
     });
     return createdPayments.length + 1;
   }
   const { platform_id: platformId, position, event_id: id } = mark;
   const cursor = { platformId, position, id, types: STATUS_EVENTS, horizon, limit: BATCH };
   const events = await subjectsAfter(db, cursor);
-  const last = events.length === BATCH ? events.at(-1) : undefined;
+  const lastEvent = events.length === BATCH ? events.at(-1) : undefined;
   await count(db, mark, [...new Set(events.map(({ subject }) => subject))], {
     ...mark,
-    position: last?.position ?? horizon,
-    event_id: last?.id ?? '',
+    position: lastEvent?.position ?? horizon,
+    event_id: lastEvent?.id ?? '',
   });
-  return last ? events.length : 0;
+  return lastEvent ? events.length : 0;
 }
 
-/** The marks of all platforms, including new ones. */
+/** The marks of all platforms, including new platforms. */
 async function currentMarks({ db }: Runtime, horizon: bigint): Promise<Mark[]> {
   const marks = await readMarks(db);
   const markedPlatforms = new Set(marks.map((mark) => mark.platform_id));
@@ -101,14 +101,14 @@ async function advance(runtime: Runtime, horizon: bigint): Promise<Progress> {
   return { count: stepCount, isComplete: false };
 }
 
-/** A time, and a position above those of all transactions that had started by then. */
+/** A time, and a position above the positions of all transactions that started before this time. */
 interface StartBound {
   at: Time;
   end: bigint;
 }
 
 export function metricsSweep(): Sweep {
-  let next: Time = 0;
+  let nextRunAt: Time = 0;
   let process: string | undefined;
   let startedBefore: StartBound | undefined;
   return {
@@ -116,22 +116,22 @@ export function metricsSweep(): Sweep {
     async run(runtime) {
       const { effects, db } = runtime;
       const now = effects.now();
-      if (now < next) return 0;
+      if (now < nextRunAt) return 0;
       process ??= Buffer.from(effects.random(12)).toString('hex');
       if (!(await claim(db, process, now, now + CLAIM_MS))) {
-        next = now + EVERY_MS;
+        nextRunAt = now + EVERY_MS;
         return 0;
       }
       const { horizon, end } = await frontierOf(db);
       const { count: workCount, isComplete } = await advance(runtime, horizon);
       if (!isComplete) return workCount;
-      // Transactions that had started by a time are complete once the horizon has passed their positions.
+      // Transactions that started before a time are complete after the horizon has passed their positions.
       const completeStart = [{ at: now, end }, startedBefore].find(
         (each) => each && each.end <= horizon,
       );
       if (completeStart) await setComplete(db, completeStart.at);
       if (completeStart || !startedBefore) startedBefore = { at: now, end };
-      next = now + EVERY_MS;
+      nextRunAt = now + EVERY_MS;
       return workCount;
     },
   };

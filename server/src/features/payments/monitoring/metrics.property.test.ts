@@ -1,5 +1,5 @@
-// Random payments and outcomes in concurrent transactions, some of them long or rolled back, while
-// two processes maintain the sums: afterwards the sums equal a direct count.
+// Random payments and outcomes in concurrent transactions, some of them long or rolled back, while two
+// processes maintain the sums. Afterwards the sums equal a direct count.
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import pg from 'pg';
@@ -13,7 +13,7 @@ import {
 } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { lengthOf } from '../../../../test/kit/length.ts';
-import { COUNTED, clear, type Mark, OUTCOME, startMarks } from './metrics-store.ts';
+import { clear, type Mark, OUTCOME, PAYMENT_COLUMNS, startMarks } from './metrics-store.ts';
 import { metricsSweep, recountPayments } from './metrics-sweep.ts';
 
 const app = testApp();
@@ -38,7 +38,7 @@ const DIRECT = `select platform_id, grain, date_trunc(grain, created_at, 'UTC') 
     sum(amount)::text as amount,
     coalesce(sum(amount) filter (where outcome = 'COMPLETED'), 0)::text as completed_amount,
     coalesce(sum(amount) filter (where outcome = 'RETURNED'), 0)::text as returned_amount
-  from (select ${COUNTED}, ${OUTCOME} as outcome from transactions t) t, (values ('hour'), ('day')) g(grain)
+  from (select ${PAYMENT_COLUMNS}, ${OUTCOME} as outcome from transactions t) t, (values ('hour'), ('day')) g(grain)
   where outcome <> 'NONE' group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6`;
 
 const STORED = `select platform_id, grain, bucket, type, currency, rail, payments::int4,
@@ -111,14 +111,14 @@ async function commit(run: number, change: Change) {
   }
 }
 
-/** Runs a due sweep until no work is left. */
+/** Runs a sweep until it reports no work. */
 async function drain(sweep = metricsSweep()) {
   while ((await sweep.run(app.runtime)) > 0) {
-    // Continues with the next part.
+    // Each run processes one part.
   }
 }
 
-/** Transactions of other databases of the cluster delay the horizon. */
+/** Repeats the comparison, because transactions of other databases of the cluster delay the horizon. */
 const expectEqual = () =>
   vi.waitFor(
     async () => {
@@ -139,7 +139,7 @@ it(
         let areChangesWritten = false;
         const follower = async () => {
           while (!areChangesWritten) {
-            // Each sweep is another process. The previous claim has expired.
+            // Each sweep acts as another process, after the previous claim has expired.
             await pool.query('update payment_metric_marks set claimed_until = null');
             await drain();
           }
@@ -147,7 +147,8 @@ it(
         const followers = [follower(), follower()];
         const queue = [...list];
         const writer = async () => {
-          for (let next = queue.shift(); next; next = queue.shift()) await commit(run, next);
+          for (let nextChange = queue.shift(); nextChange; nextChange = queue.shift())
+            await commit(run, nextChange);
         };
         await Promise.all(Array.from({ length: writerCount }, writer));
         areChangesWritten = true;
@@ -156,14 +157,14 @@ it(
       }),
       { numRuns: lengthOf(12, 100), endOnFailure: true, seed: Number(runSeed()) },
     );
-    // The same sums result from counting again.
+    // A recount results in the same sums.
     await recountPayments(app.runtime, app.platform.id);
     await expectEqual();
   },
   lengthOf(60_000, 600_000),
 );
 
-it('sums are not changed by a process that was paused while it removed earlier sums', async () => {
+it('sums remain correct after a paused process resumes the removal of earlier sums', async () => {
   for (let payment = 0; payment < 30; payment++) {
     const change = { payment, status: 'COMPLETED', isSettled: true, openMs: 0 };
     await commit(9_000, { ...change, isRolledBack: false });

@@ -52,8 +52,8 @@ interface Sums {
   returned_amount: string;
 }
 
-// Plans do not depend on the values, so that platforms are a separate condition: their rows are
-// ranges of the primary key, and all platforms are a range of the index by time.
+// Platforms are a separate condition, because plans do not depend on the values. Rows of some platforms are
+// ranges of the primary key. Rows of all platforms are a range of the index by time.
 export const metricsSql = (bucket: Bucket, groups: readonly Group[], isLimited: boolean) => {
   const labelNames = [
     'type',
@@ -136,7 +136,7 @@ export async function paymentMetrics(runtime: Runtime, query: MetricsQuery) {
   const sql = metricsSql(bucket, groups, platforms !== null);
   const rows = await runtime.db.query<Sums & object>(sql, values);
   if (rows.length > MAX_ROWS) {
-    const message = `matches more than ${MAX_ROWS} rows; select a shorter period or fewer groups`;
+    const message = `matches more than ${MAX_ROWS} rows. Select a shorter period or fewer groups`;
     throw invalid([{ field: 'groupBy', message }]);
   }
   return {

@@ -1,5 +1,5 @@
 // Counts committed changes of payments for Prometheus. The lists of operators count the same payments by
-// amount and day from the database. These counters show current changes without a query.
+// amount and day from the database. The counters show current changes without a query.
 import type { ChangeSet, Row } from '../../../runtime/committer/change-set.ts';
 import type { Metrics } from '../../../runtime/observability/metrics.ts';
 

@@ -1,5 +1,5 @@
-// Payments of all platforms for the operator, without personal data: neither parties nor texts of
-// senders, and accounts by their ids only.
+// Payments of all platforms for the operator, without personal data. Parties and texts of senders are
+// omitted. Accounts are shown by their ids.
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isAnyId, isId } from '../../../kernel/id.ts';
@@ -67,8 +67,8 @@ const presentPayment = (row: TransactionRow) => ({
 });
 
 /**
- * Rows of a page, newest first. `extraFilters` are further filters. `scope` is an index instead of the
- * owner's.
+ * Rows of a page, newest first. `extraFilters` are further filters. `scope` selects an index other than the
+ * index of the owner.
  */
 export async function transactionsPage(
   { db }: Runtime,
@@ -91,7 +91,7 @@ const newestFirst = (first: Position, second: Position) =>
   second.created_at - first.created_at ||
   (first.id < second.id ? 1 : first.id > second.id ? -1 : 0);
 
-/** Payments from and to an account, each by its own index. */
+/** Payments from an account and to it, read by two indexes. */
 async function pageOfAccount(runtime: Runtime, query: PaymentQuery, account: string) {
   const parts = await Promise.all(
     ['source_account', 'destination_account'].map(async (column) => {

@@ -1,5 +1,6 @@
-// Quotes of all platforms for the operator. Every quote has a transaction, so quotes are listed in the order
-// of their transactions, and the frequently written table of quotes needs no index for the list.
+// Quotes of all platforms for the operator. Every quote has a transaction, so quotes are listed in the
+// order of their transactions. The frequently written table of quotes therefore needs no index for the
+// list.
 import { hasFirmRate } from '../../../catalog/currencies/rate-details.ts';
 import { iso } from '../../../kernel/effects.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
@@ -27,7 +28,7 @@ const presentQuote = async ({ db }: Runtime, row: QuoteRow, { status }: Transact
 /** A page of quotes, newest first. */
 export async function pageOfQuotes(runtime: Runtime, query: Omit<PaymentQuery, 'type' | 'rail'>) {
   const outgoing = { ...query, type: 'OUTGOING' } as const;
-  // The quote of a payment is never absent, except after the reset of a sandbox platform.
+  // The quote of a payment is absent only after the reset of a sandbox platform.
   const { rows, ...rest } = await transactionsPage(runtime, outgoing, [
     { column: 'quote_id', op: '>=', value: '' },
   ]);

@@ -1,5 +1,5 @@
-// The approval webhook over real HTTP: the effect of each response, or of none, on the state, the events in
-// order, and the balances.
+// The approval webhook over real HTTP: the effect of each response, or of a missing response, on the state,
+// the events in order, and the balances.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   createCustomer,
@@ -103,7 +103,7 @@ describe('approval webhook', () => {
       status: 'FAILED',
       failureReason: 'MISSING_MANDATORY_PAYEE_DATA',
     });
-    // The same fields are required by approvePendingPayment, whose requests can be corrected.
+    // approvePendingPayment requires the same fields, and accepts a corrected request.
     fixture.respond({ status: 202 });
     const { id } = ok(await fixture.receive(offer, platform), 200);
     await app.settle();
@@ -131,7 +131,7 @@ describe('approval webhook', () => {
     });
   });
 
-  it('is sent once more after a crash, with the same event, and not again', async () => {
+  it('is repeated once after a crash, with the same event', async () => {
     fixture.respond({ status: 409 });
     const readRepeatedRequest = async (attempts: number) => {
       const { payment } = await fixture.createPendingPayment();

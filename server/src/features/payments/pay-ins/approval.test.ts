@@ -56,19 +56,19 @@ describe('decisionOf', () => {
     expect(decisionOf(receiverResponse(status), [])).toEqual(rejectionWith(reason));
   });
 
-  it('defers after 202', () => {
+  it('returns a deferral for 202', () => {
     expect(decisionOf(receiverResponse(202), BIRTH)).toEqual({ outcome: 'defer' });
   });
 });
 
 describe('requestedFields', () => {
-  it('includes fields that a provider requires and the customer lacks', () => {
+  it('includes fields that a provider requires and the customer record does not contain', () => {
     expect(requestedFields('KRW', { FULL_NAME: 'Ada' })).toEqual(BIRTH);
     expect(requestedFields('KRW', { FULL_NAME: 'A', BIRTH_DATE: '1990-01-15' })).toEqual([]);
     expect(requestedFields('USD', {})).toEqual([]);
   });
 
-  it('reports missing mandatory fields only', () => {
+  it('excludes optional fields from the missing fields', () => {
     expect(missingFieldsOf({}, [...BIRTH, { name: 'EMAIL', mandatory: false }])).toEqual([
       'BIRTH_DATE',
     ]);

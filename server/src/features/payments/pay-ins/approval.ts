@@ -1,5 +1,5 @@
-// Maps a platform's response to an approval request to a decision. The request is sent once over HTTP. A
-// response, or its absence, decides the payment, and 202 extends the period. Pure.
+// Maps a platform's response to an approval request to a decision. Pure. The status 202 extends the
+// approval period. Every other response decides the payment, as does a missing response.
 
 import type { CounterpartyFieldName, Facts } from '../../../catalog/accounts/field-names.ts';
 import { providerRequiredCustomerFields } from '../../../catalog/currencies/offers.ts';

@@ -6,8 +6,8 @@ import { named, oneOf } from '../../../kernel/schema.ts';
 import { IncomingTransaction, OutgoingTransaction } from '../presentation/index.ts';
 import { FAILURE_REASONS } from '../transactions/index.ts';
 
-// One object instead of a union, so that clients can parse each result as an incoming payment, the usual
-// case.
+// The schema is an object without a union, so that clients can parse each result as the usual incoming
+// payment.
 export const DecidedTransaction = named(
   'DecidedTransaction',
   Type.Object(

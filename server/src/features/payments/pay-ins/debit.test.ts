@@ -86,7 +86,7 @@ describe('createTransferIn', () => {
     expect(await readBalances(app, account.id)).toEqual({ balance: 250_00, total: 250_00 });
   });
 
-  it.each(['002', '003', '004'])('fails immediately for %s', async (suffix) => {
+  it.each(['002', '003', '004'])('fails immediately for the suffix %s', async (suffix) => {
     const { account, row } = await startTransferIn(suffix);
     await app.settle();
     const rowAfter = await read(row.id);
@@ -96,7 +96,7 @@ describe('createTransferIn', () => {
     expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 0 });
   });
 
-  it('includes 005 in the total for thirty seconds and fails', async () => {
+  it('includes a debit with suffix 005 in the total for thirty seconds, then fails', async () => {
     const { account, row } = await startTransferIn('005');
     await app.advance(29_999);
     expect((await read(row.id)).status).toBe('PROCESSING');
@@ -199,7 +199,7 @@ describe('createTransferIn', () => {
     ['PENDING', 409, 'BANK_ACCOUNT_VALIDATION_PENDING'],
     ['INACTIVE', 400, 'INVALID_BANK_ACCOUNT'],
     ['UNDER_REVIEW', 400, 'INVALID_INPUT'],
-  ])('does not debit an account that is %s', async (status, code, reason) => {
+  ])('rejects an account that is %s', async (status, code, reason) => {
     const { account, source } = await createAccounts();
     const set = 'update external_accounts set status = $2 where id = $1';
     await app.runtime.db.query(set, [source.id, status]);
@@ -314,7 +314,7 @@ describe('rail notification about a debit', () => {
     expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 250_00 });
   });
 
-  it('does not change held funds unless they are returned', async () => {
+  it('changes held funds only if they are returned', async () => {
     const { account, row } = await createHeldDebit();
     await notify(row.id, { state: 'failed', reason: 'ACCOUNT_INVALID' });
     await notify(row.id, { state: 'cancelled' });
@@ -325,7 +325,7 @@ describe('rail notification about a debit', () => {
     expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 0 });
   });
 
-  it('is completed when held funds are released or returned', async () => {
+  it('starts a review that a release or a return completes', async () => {
     const storedDebit = await createHeldDebit();
     await decide(storedDebit.row.id, releaseDeposit);
     expect(await readBalances(app, storedDebit.account.id)).toEqual({
@@ -343,8 +343,8 @@ describe('rail notification about a debit', () => {
     expect(await eventTypes(app, returnedDebit.row.id)).toEqual(expectedTypes);
   });
 
-  it('prevents cancellation once the funds are held', async () => {
-    // First settled before acceptance by the rail, then in the usual order.
+  it('prevents cancellation after the funds are held', async () => {
+    // The first debit settles before its acceptance by the rail, the second in the usual order.
     for (const settle of [false, true]) {
       const { row } = await createHeldDebit(settle);
       const reply = await app.call('POST', `/transactions/${row.id}/cancel`);
@@ -371,7 +371,7 @@ describe('rail notification about a debit', () => {
     expect(cancel_requested_at).toBeNull();
   });
 
-  it('about the debit does not affect the deposit return', async () => {
+  it('leaves the deposit return unchanged', async () => {
     const { account, row } = await startTransferIn('005');
     await transition(account.id, 'close');
     await notify(row.id, { state: 'settled', reference: 'x' });
@@ -384,7 +384,7 @@ describe('rail notification about a debit', () => {
     expect(await eventTypes(app, row.id)).toEqual(expectedTypes);
   });
 
-  it('about the deposit return prevents its submission', async () => {
+  it('prevents the submission of a deposit return with a recorded result', async () => {
     const { account, row } = await startTransferIn('005');
     await transition(account.id, 'close');
     await notify(row.id, { state: 'settled', reference: 'x' });

@@ -1,6 +1,6 @@
-// Direct debits of external accounts with the consent of their owner. The amount of a debit in progress is in
-// the total balance of the internal account. It becomes available at settlement. A failed debit has collected
-// no funds, so none are returned.
+// Direct debits of external accounts with the consent of their owner. The amount of a debit in progress is
+// in the total balance of the internal account. The amount becomes available at settlement. A failed debit
+// has collected no funds, so no funds are returned.
 
 import type { Progress } from '../../../connectors/ports/index.ts';
 import { assertNever } from '../../../kernel/assert-never.ts';
@@ -86,14 +86,14 @@ async function reverseUsageOnFailure(ctx: Ctx, before: IncomingRow, after: Incom
   return after;
 }
 
-/** The rail accepted the debit: the amount is credited and held. */
+/** Credits and holds the amount of a debit that the rail has accepted. */
 async function acceptDebit(ctx: Ctx, row: IncomingRow): Promise<IncomingRow> {
   if (row.status !== 'PENDING' || row.funds !== 'AWAITED') return row;
   const acceptedColumns = {
     status: transactionFeature.states.incoming.next(row.status, 'accept'),
   } as const;
   const { account, disposition } = await targetOf(ctx, row);
-  // An account that is closed is not credited. The funds are returned when they settle.
+  // A closed account cannot be credited. The funds are returned at settlement.
   if (!account || disposition === 'reject') return changeTransaction(ctx, row, acceptedColumns);
   await hold(ctx, row, account);
   return changeTransaction(ctx, row, { ...acceptedColumns, funds: 'HELD' });
@@ -111,7 +111,7 @@ async function settleDebit(ctx: Ctx, row: IncomingRow): Promise<IncomingRow> {
 /** Whether the debit has settled and the funds are held for review. */
 const hasArrived = (row: IncomingRow): boolean => isHeld(row) && row.pending_reason !== null;
 
-/** The debit failed, or was returned before settlement. */
+/** Fails a debit that failed on the rail or was returned before settlement. */
 async function failDebit(
   ctx: Ctx,
   row: IncomingRow,
@@ -126,7 +126,7 @@ async function failDebit(
   return reverseUsageOnFailure(ctx, row, fail(ctx, row, reason, 'NONE'));
 }
 
-/** The rail canceled the debit. A settled debit can only be returned. */
+/** Applies a cancellation by the rail. A settled debit can only be returned. */
 export const cancelDebit = async (ctx: Ctx, row: IncomingRow): Promise<IncomingRow> =>
   hasArrived(row) ? row : failDebit(ctx, row);
 

@@ -1,5 +1,5 @@
 // Deposits: credited, held, released, rejected, later reversed by the bank, or returned immediately. Each
-// with the events in order, the balances and the ledger.
+// test checks the order of events, the balances and the ledger.
 import { describe, expect, it } from 'vitest';
 import { expectBalancedBooks } from '../../../../test/kit/app/books.ts';
 import {
@@ -72,7 +72,7 @@ const transition = (id: string, event: InternalAccountEvent) =>
     if (row) transitionInternalAccount(ctx, row, event);
   });
 
-const read = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
+const readPayment = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
 
 /** Spendable and total amounts of the balance events of the account. */
 async function balanceEvents(accountId: string): Promise<number[][]> {
@@ -92,7 +92,7 @@ describe('receiveDeposit', () => {
     const { account } = await createAccountHolder('USDC');
     const chain = { transactionHash: '0xabc', network: 'BASE' };
     const id = await receiveFunds(account.id, 500, { chain });
-    expect(await read(id)).toMatchObject({
+    expect(await readPayment(id)).toMatchObject({
       status: 'COMPLETED',
       source: {
         sourceType: 'REALTIME_FUNDING',
@@ -109,7 +109,7 @@ describe('receiveDeposit', () => {
   it('adds held funds to the total only', async () => {
     const { account } = await createAccountHolder();
     const id = await receiveFunds(account.id, 500, { hold: 'COUNTERPARTY_INFORMATION_REQUIRED' });
-    expect(await read(id)).toMatchObject({
+    expect(await readPayment(id)).toMatchObject({
       status: 'PENDING',
       pendingReason: 'COUNTERPARTY_INFORMATION_REQUIRED',
     });
@@ -122,17 +122,20 @@ describe('receiveDeposit', () => {
     expect(approve.status).toBe(409);
   });
 
-  it('holds a deposit to a frozen account and does not return it automatically', async () => {
+  it('holds a deposit to a frozen account without a return after the review period', async () => {
     const { account } = await createAccountHolder();
     await transition(account.id, 'freeze');
     const id = await receiveFunds(account.id, 500);
-    expect(await read(id)).toMatchObject({ status: 'PENDING', pendingReason: 'COMPLIANCE_REVIEW' });
+    expect(await readPayment(id)).toMatchObject({
+      status: 'PENDING',
+      pendingReason: 'COMPLIANCE_REVIEW',
+    });
     expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 500 });
     await app.advance(31 * DAY);
-    expect((await read(id)).status).toBe('PENDING');
+    expect((await readPayment(id)).status).toBe('PENDING');
     await transition(account.id, 'unfreeze');
     await app.advance(31 * DAY);
-    expect((await read(id)).status).toBe('FAILED');
+    expect((await readPayment(id)).status).toBe('FAILED');
     expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 0 });
   });
 
@@ -144,13 +147,13 @@ describe('receiveDeposit', () => {
       account.id,
     ]);
     const id = await receiveFunds(account.id, 500);
-    expect(await read(id)).toMatchObject({
+    expect(await readPayment(id)).toMatchObject({
       status: 'FAILED',
       failureReason: 'COLLECTION_FAILED',
       refund: { status: 'PENDING' },
     });
     await app.settle();
-    expect((await read(id)).refund).toMatchObject({ status: 'COMPLETED' });
+    expect((await readPayment(id)).refund).toMatchObject({ status: 'COMPLETED' });
     expect(await eventTypes(app, id)).toEqual(
       incomingEventTypes('FAILED REFUND_PENDING REFUND_COMPLETED'),
     );
@@ -169,13 +172,13 @@ describe('receiveDeposit', () => {
 });
 
 describe('releaseDeposit', () => {
-  it('makes the deposit spendable, once', async () => {
+  it('makes the deposit available once', async () => {
     const { account } = await createAccountHolder();
     const id = await receiveFunds(account.id, 500, { hold: 'COMPLIANCE_REVIEW' });
     await changeIncoming(id, releaseDeposit);
     await changeIncoming(id, releaseDeposit);
     await changeIncoming(id, (ctx, row) => returnHeldDeposit(ctx, row));
-    const rowAfter = await read(id);
+    const rowAfter = await readPayment(id);
     expect(rowAfter.status).toBe('COMPLETED');
     expect(rowAfter).not.toHaveProperty('pendingReason');
     expect(await readBalances(app, account.id)).toEqual({ balance: 500, total: 500 });
@@ -185,7 +188,7 @@ describe('releaseDeposit', () => {
       [500, 500],
     ]);
     await app.advance(31 * DAY);
-    expect((await read(id)).status).toBe('COMPLETED');
+    expect((await readPayment(id)).status).toBe('COMPLETED');
   });
 });
 
@@ -196,7 +199,7 @@ describe('returnHeldDeposit', () => {
     await changeIncoming(id, (ctx, row) => returnHeldDeposit(ctx, row));
     expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 0 });
     await app.settle();
-    expect(await read(id)).toMatchObject({
+    expect(await readPayment(id)).toMatchObject({
       status: 'FAILED',
       failureReason: 'COLLECTION_FAILED',
       refund: { status: 'COMPLETED', reason: 'TRANSACTION_FAILED' },
@@ -213,7 +216,7 @@ describe('returnHeldDeposit', () => {
     const { account } = await createAccountHolder();
     const id = await receiveFunds(account.id, 500, { hold: 'COUNTERPARTY_DECLARATION_REQUIRED' });
     await app.advance(30 * DAY - 1);
-    expect((await read(id)).status).toBe('PENDING');
+    expect((await readPayment(id)).status).toBe('PENDING');
     await app.advance(1);
     const expectedTypes = incomingEventTypes('PENDING FAILED REFUND_PENDING REFUND_COMPLETED');
     expect(await eventTypes(app, id)).toEqual(expectedTypes);
@@ -237,9 +240,9 @@ describe('rejectDeposit', () => {
   it('returns the deposit with the delay of the rail', async () => {
     const id = await createRejectedDeposit('DE003');
     await app.advance(6 * 60_000 - 1);
-    expect((await read(id)).refund.status).toBe('PENDING');
+    expect((await readPayment(id)).refund.status).toBe('PENDING');
     await app.advance(1);
-    expect((await read(id)).refund.status).toBe('COMPLETED');
+    expect((await readPayment(id)).refund.status).toBe('COMPLETED');
     await expectBalancedBooks(app);
   });
 
@@ -248,7 +251,7 @@ describe('rejectDeposit', () => {
     await app.advance(60_000);
     const expectedTypes = incomingEventTypes('FAILED REFUND_PENDING REFUND_FAILED');
     expect(await eventTypes(app, id)).toEqual(expectedTypes);
-    const refund = (await read(id)).refund;
+    const refund = (await readPayment(id)).refund;
     expect(refund.status).toBe('FAILED');
     expect(refund).not.toHaveProperty('settledAt');
     const [suspense] = await app.runtime.db.query(
@@ -266,7 +269,10 @@ describe('reverseDeposit', () => {
     await changeIncoming(id, (ctx, row) =>
       applyIncomingStatus(ctx, row, 'debit', { state: 'returned', reason: 'PAYOUT_RETURNED' }),
     );
-    expect(await read(id)).toMatchObject({ status: 'FAILED', failureReason: 'COLLECTION_FAILED' });
+    expect(await readPayment(id)).toMatchObject({
+      status: 'FAILED',
+      failureReason: 'COLLECTION_FAILED',
+    });
     expect(await eventTypes(app, id)).toEqual(incomingEventTypes('COMPLETED FAILED'));
     expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 0 });
     expect(await readOwedAmount(account.id)).toBe(0);
@@ -315,7 +321,7 @@ describe('reverseDeposit', () => {
     await expectBalancedBooks(app);
   });
 
-  it('reverses from a frozen account, and reverses held funds', async () => {
+  it('debits a frozen account and held funds', async () => {
     const { account } = await createAccountHolder();
     const id = await receiveFunds(account.id, 500);
     const heldDeposit = await receiveFunds(account.id, 70, { hold: 'COMPLIANCE_REVIEW' });
@@ -323,7 +329,7 @@ describe('reverseDeposit', () => {
     await changeIncoming(id, (ctx, row) => reverseDeposit(ctx, row));
     await changeIncoming(heldDeposit, (ctx, row) => reverseDeposit(ctx, row));
     expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 0 });
-    const rowAfter = await read(heldDeposit);
+    const rowAfter = await readPayment(heldDeposit);
     expect(rowAfter).toMatchObject({ status: 'FAILED', failureReason: 'COLLECTION_FAILED' });
     expect(rowAfter).not.toHaveProperty('refund');
     expect(await eventTypes(app, heldDeposit)).toEqual(incomingEventTypes('PENDING FAILED'));
@@ -339,7 +345,7 @@ describe('declared wallet', () => {
     });
   const vaspName = 'Coinbase';
 
-  it('releases later and held deposits from it', async () => {
+  it('releases deposits that were held for a declaration or a proof', async () => {
     const { person, account } = await createAccountHolder('USDC');
     const depositFrom = (accountIdentifier: string, hold: Deposit['hold']) =>
       receiveFunds(account.id, 100, { hold, origin: { accountIdentifier } });
@@ -361,7 +367,7 @@ describe('declared wallet', () => {
     ok(await register(person.id, WALLET, { vaspName }), 201);
     await app.settle();
     const states = await Promise.all(
-      [declaredDeposit, verifiedDeposit, depositInReview, otherDeposit].map(read),
+      [declaredDeposit, verifiedDeposit, depositInReview, otherDeposit].map(readPayment),
     );
     expect(states.map((each) => each.status)).toEqual([
       'COMPLETED',
@@ -383,11 +389,11 @@ describe('declared wallet', () => {
     expect(balancesBefore).toEqual({ balance: 0, total: 120 });
     await app.settle();
     expect(await readBalances(app, account.id)).toEqual({ balance: 120, total: 120 });
-    const spendable = (await balanceEvents(account.id)).map(([current]) => current);
-    expect([...new Set(spendable)]).toEqual([0, 50, 100, 120]);
+    const availableAmounts = (await balanceEvents(account.id)).map(([current]) => current);
+    expect([...new Set(availableAmounts)]).toEqual([0, 50, 100, 120]);
   });
 
-  it('is accepted after its owner has verified it', async () => {
+  it('releases a deposit after its owner has verified the wallet', async () => {
     const { person, account } = await createAccountHolder('USDC');
     const address = '0x8617E340B3D01FA5F11F306F4090FD50E238070D';
     const id = await receiveFunds(account.id, 100, {
@@ -396,7 +402,7 @@ describe('declared wallet', () => {
     });
     const wallet = ok(await register(person.id, address), 201);
     await app.settle();
-    expect((await read(id)).status).toBe('PENDING');
+    expect((await readPayment(id)).status).toBe('PENDING');
     await app.operate(async (ctx) => {
       const row = await ctx.read(externalAccounts, wallet.id);
       if (row) stageWalletDeclared(ctx, ctx.update(externalAccounts, row, { proven_at: ctx.now }));

@@ -73,7 +73,7 @@ interface RejectedDeposit extends IncomingFunds, Money {
 /** Posting of funds for an account. */
 type Disposition = 'credit' | 'hold' | 'reject';
 
-/** Funds for a frozen account are held. A closed account or a deleted owner cannot receive any. */
+/** Funds for a frozen account are held. A closed account or a deleted owner cannot receive funds. */
 export function dispositionAt(
   account: Pick<InternalAccountRow, 'status'> | undefined,
   owner: Pick<CustomerRow, 'deleted_at'> | null,
@@ -217,12 +217,14 @@ export async function returnHeldDeposit(
 
 /**
  * Whether a deposit was posted for this transaction. The receiver's transaction of an internal payment has
- * none, although it has the same source: the deposit belongs to the payment.
+ * the same source and no deposit, because the deposit belongs to the payment.
  */
 export const hasDepositPosting = (ctx: Ctx, row: IncomingRow): Promise<boolean> =>
   hasTransfersIn(ctx.db, row.id, 'deposit');
 
-/** Applies a reversal by the bank. No funds are sent. The amount that the account lacks is a shortfall. */
+/**
+ * Applies a reversal by the bank. No funds are sent. The missing amount becomes a shortfall of the account.
+ */
 export async function reverseDeposit(
   ctx: Ctx,
   row: IncomingRow,

@@ -1,6 +1,6 @@
-// The final steps of every kind of incoming payment: it completes, it fails without funds, or it fails and
-// its funds are returned. Each function stages row, postings and events together, and does not change a row
-// that is already past the step.
+// The final steps of every kind of incoming payment: completion, failure without funds, and failure with a
+// return of the funds. Each function stages row, postings and events together. A row that is past the step
+// is unchanged.
 
 import type { Progress, FailureReason as RailReason } from '../../../connectors/ports/index.ts';
 import type { JobDefinition } from '../../../kernel/contract/job.ts';
@@ -60,7 +60,7 @@ export async function creditAndRepay(
   await repayFrom(ctx, row, account);
 }
 
-/** Credits an account and holds the amount: it is in the total balance and not available. */
+/** Credits an account and holds the amount, which is then in the total balance only. */
 export async function hold(ctx: Ctx, row: IncomingRow, account: InternalAccountRow): Promise<void> {
   const isFrozen = account.status === 'FROZEN';
   // A closed ledger account is frozen too. Only the status distinguishes the two.
@@ -69,8 +69,8 @@ export async function hold(ctx: Ctx, row: IncomingRow, account: InternalAccountR
 }
 
 /**
- * Repays a shortfall from funds that became available. Without a shortfall the row of the account is not
- * required unchanged: concurrent deposits to a busy account would conflict. A shortfall that arises
+ * Repays a shortfall from funds that became available. The row of an account without a shortfall may change
+ * concurrently, because deposits to a busy account would otherwise conflict. A shortfall that arises
  * concurrently is repaid by the next credit. Until then the account cannot pay.
  */
 export async function repayFrom(

@@ -1,7 +1,7 @@
-// The jobs of incoming payments. They call external systems before they stage changes, and apply
-// results by the same steps as an operator's. An approval request is sent once. If the process
-// stops before the response, it is sent once more with the same event. Then the payment is
-// rejected, which is safe because no funds were collected.
+// The jobs of incoming payments. The jobs call external systems before they stage changes, and apply
+// results by the same steps as results that an operator records. An approval request is repeated once, with
+// the same event, if the process stops before the response. After a second stop the payment is rejected,
+// which is safe because no funds were collected.
 
 import type { Connectors, Progress } from '../../../connectors/ports/index.ts';
 import { assertNever } from '../../../kernel/assert-never.ts';
@@ -63,7 +63,7 @@ import {
   rejectUma,
 } from './uma.ts';
 
-/** Whether the rail has not accepted the debit yet. */
+/** Whether the debit awaits acceptance by the rail. */
 const isUnsent = ({ status, funds }: IncomingRow) => status === 'PENDING' && funds === 'AWAITED';
 
 const isInTransit = ({ status, funds, pending_reason }: IncomingRow) =>
@@ -84,16 +84,16 @@ const cancelDebitJob = (connectors: ConnectorsOf): JobHandler =>
         void rejectCancel(ctx, await readCurrent(ctx, row.id, asIncoming));
       if (!rail?.cancel || !(isUnsent(row) || isInTransit(row))) return { caller, stage: reject };
       if (isUnsent(row)) {
-        // Another worker may be sending the debit. The cancellation must follow.
+        // Another worker may be sending the debit. The cancellation is therefore delayed.
         return { caller, stage: async (ctx) => postpone(ctx, CANCEL_DEBIT, job) };
       }
       const response = await rail.cancel(await debitOf(runtime, row), now);
       return {
         caller,
         stage: async (ctx) => {
-          const current = await readCurrent(ctx, row.id, asIncoming);
-          if (response === 'cancelled') await cancelDebit(ctx, current);
-          if (response === 'rejected') rejectCancel(ctx, current);
+          const currentPayment = await readCurrent(ctx, row.id, asIncoming);
+          if (response === 'cancelled') await cancelDebit(ctx, currentPayment);
+          if (response === 'rejected') rejectCancel(ctx, currentPayment);
         },
       };
     },
@@ -108,7 +108,7 @@ const MAX_APPROVAL_REQUESTS = 2;
 
 type Apply = (ctx: Ctx, row: IncomingRow) => Promise<void> | void;
 
-/** The result of a job about a transaction: `apply` with its current row. */
+/** The result of a job about a transaction. The stage calls `apply` with the current row. */
 const resultOf = (caller: Caller, id: string, apply: Apply): Result => ({
   caller,
   stage: async (ctx) => apply(ctx, await readCurrent(ctx, id, asIncoming)),
@@ -136,8 +136,8 @@ async function applyArrivalStatus(ctx: Ctx, row: IncomingRow, progress: Progress
 
 /**
  * Applies a status of one transfer of an incoming transaction: the collection (`debit`), the forwarding to
- * an external account (`payout`) or the return (`refund`). The caller states the kind: a repeated status
- * must not be applied to the transfer that the row now awaits.
+ * an external account (`payout`) or the return (`refund`). The caller states the kind, because a repeated
+ * status must not be applied to the transfer that the row now awaits.
  */
 export async function applyIncomingStatus(
   ctx: Ctx,
@@ -252,14 +252,14 @@ export function incomingJobs({ connectors, webhooks }: IncomingParts): JobHandle
   const requestApproval = withPayment(async (runtime, job: JobOf<typeof REQUEST_APPROVAL>, row) => {
     if (!isAwaitingApproval(row)) return noChange;
     const decision = await sendApprovalRequest(runtime, job, row, webhooks);
-    return (ctx, current) => applyApprovalDecision(ctx, current, decision);
+    return (ctx, currentPayment) => applyApprovalDecision(ctx, currentPayment, decision);
   });
   const collectFunds = withPayment(
     async (runtime, job: JobOf<typeof COLLECT>, row, { environment }) => {
       if (row.status !== 'PROCESSING' || row.funds !== 'AWAITED') return noChange;
       const progress = await collect(connectors(environment), runtime, job, row);
       const info = job.input.receiverInfo ?? {};
-      return (ctx, current) => applyCollectionStatus(ctx, current, progress, info);
+      return (ctx, currentPayment) => applyCollectionStatus(ctx, currentPayment, progress, info);
     },
   );
   return [

@@ -1,5 +1,5 @@
-// The jobs of incoming payments. They are separate from their handlers, which depend on the steps that stage
-// them.
+// The jobs of incoming payments. The definitions are separate from the handlers, because the handlers
+// depend on the steps that stage the jobs.
 
 import { Type } from '@sinclair/typebox';
 import { defineJob } from '../../../kernel/contract/job.ts';

@@ -22,7 +22,10 @@ function stage(
   ctx[verb]({ transactionId: row.id, step, debit, credit, ...money, force });
 }
 
-/** Credits the account. If it has been frozen since, the commit is rejected and the operation runs again. */
+/**
+ * Credits the account. If the account was frozen after the read, the commit is rejected and the operation
+ * runs again.
+ */
 export const postCredit = (ctx: Ctx, row: IncomingRow, accountId: string): void =>
   stage(ctx, row, 'transfer', 'deposit', [
     systemAccountFor(ctx, row, 'rail_in_transit'),
@@ -36,7 +39,7 @@ export function creditAndHold(ctx: Ctx, row: IncomingRow, accountId: string, for
   stage(ctx, row, 'hold', 'review', [accountId, railInTransit], force);
 }
 
-/** Releases the hold: the amount becomes available. */
+/** Releases the hold, so that the amount becomes available. */
 export const release = (ctx: Ctx, row: IncomingRow, accountId: string): void =>
   stage(ctx, row, 'void', 'review', [accountId, systemAccountFor(ctx, row, 'rail_in_transit')]);
 

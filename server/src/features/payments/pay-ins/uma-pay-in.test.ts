@@ -1,5 +1,5 @@
-// Payments from UMA addresses to customers: who can receive one, the account that is credited, and the return
-// of funds that cannot be credited.
+// Payments from UMA addresses to customers: admission, the credited account, and the return of funds that
+// cannot be credited.
 import { createPublicKey, verify } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { expectBalancedBooks } from '../../../../test/kit/app/books.ts';

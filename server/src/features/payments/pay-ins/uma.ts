@@ -1,7 +1,7 @@
-// A payment from another UMA provider to a customer's UMA address. The platform approves it first:
-// the event is sent once and its response decides. The funds are then collected from the sending
-// provider and credited to the customer's internal account, or forwarded over a rail to the
-// external account that the customer has set for such payments.
+// A payment from another UMA provider to a customer's UMA address. The platform approves the payment by its
+// response to an event that is sent once. The funds are then collected from the sending provider. They are
+// credited to the customer's internal account, or forwarded over a rail to the customer's default external
+// account for such payments.
 
 import type { Static } from '@sinclair/typebox';
 import { railsOf } from '../../../catalog/accounts/account-info.ts';
@@ -105,7 +105,7 @@ interface Destination {
   rail: string | null;
 }
 
-/** The customer's default external account for UMA payments, if it can receive this one. */
+/** The customer's default external account for UMA payments, if it can receive this payment. */
 async function findDefaultExternalAccount(
   ctx: Ctx,
   port: RailPort | undefined,
@@ -187,7 +187,10 @@ export async function receiveUmaPayment(
   return row;
 }
 
-/** The approval request is an event outside the webhook queue: a job sends it once and reads the response. */
+/**
+ * Stages the approval request, an event outside the webhook queue. A job sends the event once and reads the
+ * response.
+ */
 function requestApproval(ctx: Ctx, row: IncomingRow): void {
   const data = {
     ...presentTransaction(row),
@@ -200,11 +203,11 @@ function requestApproval(ctx: Ctx, row: IncomingRow): void {
 
 export const isUma = (row: IncomingRow): boolean => row.source?.sourceType === 'UMA_ADDRESS';
 
-/** Whether the platform has not decided yet. */
+/** Whether the decision of the platform is pending. */
 export const isAwaitingApproval = (row: IncomingRow): boolean =>
   isUma(row) && row.status === 'PENDING';
 
-/** Applies the platform's approval. `info` is its information about its customer. */
+/** Applies the platform's approval. `info` is the platform's information about its customer. */
 export function approveUma(ctx: Ctx, row: IncomingRow, info: Info): IncomingRow {
   if (!isAwaitingApproval(row)) return row;
   const status = transactionFeature.states.incoming.next(row.status, 'accept');

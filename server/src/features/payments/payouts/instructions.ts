@@ -1,6 +1,5 @@
-// Instructions to rails and UMA providers, one for each external transfer of a transaction. Each has its
-// own id and the time it was first sent. Both are the same at every attempt, so that the receiver can
-// detect duplicates.
+// Instructions to rails and UMA providers, one for each external transfer of a transaction. An instruction
+// has the same id and first sending time at every attempt, so that the receiver can detect duplicates.
 
 import { debitRailOf } from '../../../catalog/accounts/account-info.ts';
 import type { RailInstruction, UmaPayment } from '../../../connectors/ports/index.ts';

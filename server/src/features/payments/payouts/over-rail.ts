@@ -29,22 +29,22 @@ export interface RailTransfer<R extends TransactionRow> {
   isDue(row: R, action: RailAction): boolean;
 }
 
-/** Without `request` a job sends, unless its handler only checks. */
+/** A job without `request` sends the instruction, unless its handler only checks the status. */
 export const RailTransferInput = Type.Object({
   ...PaymentInput.properties,
   request: Type.Optional(oneOf(['send', 'check'])),
 });
 
-/** A job handler for one kind of transfer. `always` overrides the action in the input of the job. */
+/** A job handler for one kind of transfer. `fixedAction` overrides the action in the input of the job. */
 export function createRailJobHandler<R extends TransactionRow>(
   connectors: ConnectorsOf,
   definition: JobDefinition<typeof RailTransferInput>,
   { narrow, instructionOf, apply, isDue }: RailTransfer<R>,
-  always?: RailAction,
+  fixedAction?: RailAction,
 ): JobHandler {
   const run = async (runtime: Runtime, job: JobOf<typeof definition>): Promise<Result> => {
     const { row, caller } = await loadPayment(runtime, job, narrow);
-    const action = always ?? job.input.request ?? 'send';
+    const action = fixedAction ?? job.input.request ?? 'send';
     if (!isDue(row, action)) return { caller, stage: async () => {} };
     const { rail } = connectors(caller.environment);
     if (!rail) throw new Error(`no rail is connected in ${caller.environment}`);

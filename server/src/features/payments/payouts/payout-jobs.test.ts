@@ -1,5 +1,5 @@
-// The jobs of a payout with a scripted rail: the payload for the rail, and the effect of each result,
-// including results that the sandbox bank never returns.
+// The jobs of a payout with a scripted rail: the rail payload, and the effect of each result. Some of the
+// results are never returned by the sandbox bank.
 import { describe, expect, it } from 'vitest';
 import {
   createExternalAccount,
@@ -27,7 +27,7 @@ async function createPayout(overrides: object = {}) {
 }
 
 /** Runs the jobs of the payment in order against a rail that returns these results one by one. */
-async function follow(id: string, responses: Progress[]) {
+async function runPaymentJobs(id: string, responses: Progress[]) {
   const requests: { method: 'send' | 'check'; instruction: RailInstruction }[] = [];
   const respond = (method: 'send' | 'check') => async (instruction: RailInstruction) => {
     requests.push({ method, instruction });
@@ -61,7 +61,7 @@ describe('rail', () => {
       purposeOfPayment: 'GOODS_OR_SERVICES',
     });
     const startedAt = app.effects.now();
-    const [request] = await follow(id, [{ state: 'settled', reference: 'r' }]);
+    const [request] = await runPaymentJobs(id, [{ state: 'settled', reference: 'r' }]);
     expect(request?.method).toBe('send');
     expect(request?.instruction).toEqual({
       id,
@@ -80,11 +80,11 @@ describe('rail', () => {
     });
   });
 
-  it('is polled after an unknown result, and the payment does not fail', async () => {
+  it('is polled after an unknown result, and the payment continues', async () => {
     const { id, account } = await createPayout();
     const unknownProgress: Progress = { state: 'unknown', checkAfterMs: 5_000 };
     const startTime = app.effects.now();
-    const requests = await follow(id, [
+    const requests = await runPaymentJobs(id, [
       unknownProgress,
       unknownProgress,
       unknownProgress,
@@ -98,9 +98,9 @@ describe('rail', () => {
     expect((await readBalances(app, account.id)).total).toBe(900_00);
   });
 
-  it('can return a payout that it did not report as settled', async () => {
+  it('can return a payout without an earlier settlement', async () => {
     const { id, account } = await createPayout();
-    await follow(id, [
+    await runPaymentJobs(id, [
       { state: 'accepted', checkAfterMs: 1 },
       { state: 'returned', reason: 'PAYOUT_RETURNED' },
     ]);
@@ -119,7 +119,7 @@ describe('rail', () => {
 
   it('can cancel or reject immediately, before submission', async () => {
     const cancelledPayout = await createPayout();
-    await follow(cancelledPayout.id, [{ state: 'cancelled' }]);
+    await runPaymentJobs(cancelledPayout.id, [{ state: 'cancelled' }]);
     expect(await statusOf(cancelledPayout.id)).toBe('COMPLETED');
     expect((await readBalances(app, cancelledPayout.account.id)).total).toBe(1_000_00);
     const blockedPayout = await createPayout();
@@ -128,7 +128,7 @@ describe('rail', () => {
       reason: 'COMPLIANCE_REJECTED',
       refundable: false,
     };
-    await follow(blockedPayout.id, [failedProgress]);
+    await runPaymentJobs(blockedPayout.id, [failedProgress]);
     expect(await readBalances(app, blockedPayout.account.id)).toEqual({
       balance: 900_00,
       total: 900_00,
@@ -143,7 +143,7 @@ describe('rail', () => {
 
   it('posts only once for repeated and contradictory results', async () => {
     const { id, account } = await createPayout();
-    await follow(id, [
+    await runPaymentJobs(id, [
       { state: 'accepted', checkAfterMs: 1 },
       { state: 'accepted', checkAfterMs: 1 },
       { state: 'settled', reference: 'r', checkAfterMs: 1 },
@@ -157,9 +157,9 @@ describe('rail', () => {
 });
 
 describe('rail that throws', () => {
-  it('does not change the payment, and the job is retried', async () => {
+  it('leaves the payment unchanged until a retry of the job', async () => {
     const { id } = await createPayout();
-    await expect(follow(id, [])).rejects.toThrow('no further result');
+    await expect(runPaymentJobs(id, [])).rejects.toThrow('no further result');
     expect(await statusOf(id)).toBe('PROCESSING');
     await app.settle();
     expect(await statusOf(id)).toBe('COMPLETED');
