@@ -119,7 +119,7 @@ function credentialsLines(
   stored: CredentialsFile,
   operatorLines: readonly string[],
 ): string[] {
-  const secret = stored.clientSecret || '(not stored; it was shown when the token was created)';
+  const secret = stored.clientSecret || '(not stored, was shown when the token was created)';
   return [
     `  Base URL       ${stored.baseUrl}`,
     `  Client ID      ${stored.clientId}`,

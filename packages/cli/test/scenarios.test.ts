@@ -15,8 +15,8 @@ afterAll(() => receiver.close());
 const OUTCOMES: Readonly<Record<string, RegExp>> = {
   'payout.completed': /of 100\.00 USD is COMPLETED/,
   'payout.failed': /FAILED: QUOTE_EXECUTION_FAILED/,
-  'payout.refunded': /FAILED: COUNTERPARTY_POST_TX_FAILED; refund COMPLETED/,
-  'payout.returned': /FAILED: PAYOUT_RETURNED; refund COMPLETED/,
+  'payout.refunded': /FAILED: COUNTERPARTY_POST_TX_FAILED\. The refund is COMPLETED/,
+  'payout.returned': /FAILED: PAYOUT_RETURNED\. The refund is COMPLETED/,
   'payout.suspended': /FAILED/,
   'payout.processing': /PROCESSING/,
   'deposit.received': /1000\.00 USD/,

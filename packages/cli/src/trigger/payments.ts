@@ -5,6 +5,10 @@ import type { Call, Scenario } from './step.ts';
 
 const DECLARED = 'COUNTERPARTY_DECLARATION_REQUIRED';
 
+const REFUNDED_PAYOUT =
+  'The payout is {payment.status}: {payment.failureReason}. ' +
+  'The refund is {payment.refund.status}.';
+
 const fundWallet = (wallet: string): Call => ({
   name: 'deposit',
   operationId: 'sandboxFundInternalAccount',
@@ -55,15 +59,13 @@ export const PAYMENT_SCENARIOS: readonly Scenario[] = [
   {
     name: 'payout.refunded',
     summary: 'A payout fails after two seconds and is refunded.',
-    outcome:
-      'The payout is {payment.status}: {payment.failureReason}; refund {payment.refund.status}.',
+    outcome: REFUNDED_PAYOUT,
     steps: () => payout('004', advance('PT5S')),
   },
   {
     name: 'payout.returned',
     summary: 'A completed payout is returned by the bank after two days.',
-    outcome:
-      'The payout is {payment.status}: {payment.failureReason}; refund {payment.refund.status}.',
+    outcome: REFUNDED_PAYOUT,
     steps: () =>
       payout('008', EXECUTE_DUE).flatMap((step) =>
         'advance' in step

@@ -129,7 +129,7 @@ describe('fileRates', () => {
     effects.set(NOW + 6_000);
     await euro(port);
     expect(notes).toEqual([
-      `The rates in ${file} cannot be used: rates.EUR: 0 is not a decimal above zero. ` +
+      `The rates in ${file} cannot be used: rates.EUR: 0 is not a decimal above zero; ` +
         'rates.QQQ: QQQ is not a supported currency.',
     ]);
     effects.set(NOW + HOUR + 1);
@@ -152,7 +152,7 @@ describe('fileRates', () => {
     const file = path.join(folder, 'bad.csv');
     writeFileSync(file, 'EUR,zero\n');
     expect(() => fileRates(effects, file, options)).toThrow(
-      `The rates in ${file} cannot be used: base must be the currency to which all rates refer. ` +
+      `The rates in ${file} cannot be used: base must be the currency to which all rates refer; ` +
         'line 1: zero is not a decimal above zero.',
     );
     expect(() => fileRates(effects, path.join(folder, 'none.csv'), options)).toThrow('ENOENT');

@@ -244,11 +244,13 @@ describe('archives', () => {
     const archives = (await retentionOverview(partsOf())).archives.length;
     setClockForward(DEFAULT_RETENTION.archiveRetentionMs);
     expect((await applyRetention(partsOf(), true)).archivesRemoved).toBe(archives);
-    expect((await applyRetention(partsOf())).archivesRemoved).toBe(archives);
+    // Rows that the server has written since then are archived and removed in the same run.
+    const { archivesRemoved } = await applyRetention(partsOf());
+    expect(archivesRemoved).toBeGreaterThanOrEqual(archives);
     expect(storedObjects()).toEqual([]);
-    const [first] = (await retentionOverview(partsOf())).archives;
-    expect(first?.state).toBe('REMOVED');
-    await expect(archiveText(partsOf(), first?.id as string)).rejects.toMatchObject({
+    const removed = (await retentionOverview(partsOf())).archives;
+    expect(removed.map(({ state }) => state)).toEqual(Array(archivesRemoved).fill('REMOVED'));
+    await expect(archiveText(partsOf(), removed[0]?.id as string)).rejects.toMatchObject({
       code: 'CONFLICT',
     });
   });

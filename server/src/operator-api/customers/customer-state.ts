@@ -33,7 +33,7 @@ const CHECK_STATUSES = Object.keys(customerFeature.states.check.transitions);
 const params = Type.Object({ customerId: text('ID of the customer.') });
 
 const list = <S extends Parameters<typeof Type.Array>[0]>(item: S, description: string) =>
-  Type.Array(item, { description: `${description}; at most ${MAX_ITEMS}, newest first.` });
+  Type.Array(item, { description: `${description}, newest first. At most ${MAX_ITEMS}.` });
 
 const amount = (description: string) =>
   Type.Integer({ format: 'int64', description: `${description}, in minor units.` });

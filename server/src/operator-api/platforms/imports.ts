@@ -34,7 +34,9 @@ const Import = named(
         text('Reason for the rejection of the file, or null if it was not rejected.'),
       ),
       createdAt: time('Time of the upload.'),
-      completedAt: nullable(text('Time at which the import completed or failed; null until then.')),
+      completedAt: nullable(
+        text('Time at which the import completed or failed, or null until then.'),
+      ),
     },
     { description: 'An import of customers from a file.' },
   ),

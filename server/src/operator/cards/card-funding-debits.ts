@@ -50,7 +50,7 @@ async function end({ runtime }: System, args: CommandArgs): Promise<Output> {
   });
   const amount = `${json.readable} ${json.currency}`;
   const debit = `Funding debit ${json.number} of ${json.transactionId}, ${amount},`;
-  const text = `${debit} is ${json.debitStatus}; the payment is ${json.status}.\n`;
+  const text = `${debit} is ${json.debitStatus}. The payment is ${json.status}.\n`;
   return { json, text };
 }
 

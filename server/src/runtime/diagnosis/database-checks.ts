@@ -89,7 +89,7 @@ export async function checkConnections(client: pg.Client, processes: number): Pr
       (select count(*)::int4 from pg_stat_activity where backend_type = 'client backend') as used`,
   );
   const needed = CONNECTIONS_PER_PROCESS * processes;
-  const detail = `${used} of ${maximum} connections are used; this machine needs ${needed}.`;
+  const detail = `${used} of ${maximum} connections are used. This machine needs ${needed}.`;
   if (maximum < needed || maximum - used < CONNECTIONS_PER_PROCESS) {
     return warning('connections', detail, 'Raise max_connections, or use PgBouncer.');
   }

@@ -44,7 +44,7 @@ it('reads the disk of a folder that does not exist yet', () => {
 it('reports whether the data folder exists', () => {
   const missingFolder = path.join(folder, 'missing');
   expect(checkDataFolder({ dataDir: missingFolder }).detail).toContain(
-    'the first start creates it',
+    'The first start creates it',
   );
   expect(checkDataFolder({ dataDir: folder }).detail).toContain('can be read and written');
 });

@@ -121,7 +121,7 @@ describe('inspectCsv', () => {
       'too many rows',
       `${HEADER_ROW}\n${'x\n'.repeat(MAX_ROWS + 1)}`,
       ['file'],
-      /50001 rows; the maximum is 50000/,
+      /50001 rows. The maximum is 50000/,
     ],
   ])('rejects %s', (_, content, fields, message) => {
     for (const size of [5, 65_536]) {

@@ -192,7 +192,7 @@ export function inspectCsv(): Inspector {
     if (wrongProblem) return wrongProblem;
     if (inspection.rows === 0) return fileProblem('The file has no rows below the header row.');
     if (inspection.rows <= MAX_ROWS) return null;
-    return fileProblem(`The file has ${inspection.rows} rows; the maximum is ${MAX_ROWS}.`);
+    return fileProblem(`The file has ${inspection.rows} rows. The maximum is ${MAX_ROWS}.`);
   }
 
   return {

@@ -72,7 +72,7 @@ export const recoveryStartedText = ({
   subject: `Account recovery was requested for your wallet at ${name}`,
   text:
     `Account recovery was requested for your wallet at ${name}. It takes effect on ` +
-    `${timeText(dueAt)} at the earliest; codes sent to your ${contact} will then open ` +
+    `${timeText(dueAt)} at the earliest. Codes sent to your ${contact} will then open ` +
     'the wallet. If this was not you, sign in, which cancels the recovery, or contact ' +
     `${name} immediately.`,
 });
