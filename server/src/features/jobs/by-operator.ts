@@ -69,14 +69,14 @@ export async function retryJob(
   const { platform_id, state } = await jobById(runtime.db, jobId);
   assertAccess(platformIds, platform_id);
   const caller = await callerFor(runtime, platform_id);
-  const [revivedCount] = await operate(runtime, caller, (ctx) => reviveJobs(ctx, [jobId]));
-  if (!revivedCount)
+  const [retriedJob] = await operate(runtime, caller, (ctx) => reviveJobs(ctx, [jobId]));
+  if (!retriedJob)
     throw new Fault('CONFLICT', `The job is ${state}. Only failed jobs can be retried.`);
-  return detailsOf(revivedCount);
+  return detailsOf(retriedJob);
 }
 
 /** Jobs per change set when all of a kind are retried. */
-const PAGE = 200;
+const PAGE_SIZE = 200;
 
 /**
  * Makes all dead jobs of a kind due now. Returns their number. Jobs that become dead during the
@@ -87,11 +87,11 @@ export async function retryDeadJobs(runtime: Runtime, kind: string): Promise<num
   const caller = await callerFor(runtime, '');
   let retriedCount = 0;
   for (;;) {
-    const ids = await deadJobs(runtime.db, kind, startedAt, PAGE);
+    const ids = await deadJobs(runtime.db, kind, startedAt, PAGE_SIZE);
     if (!ids.length) return retriedCount;
-    const revivedCount = await operate(runtime, caller, (ctx) => reviveJobs(ctx, ids));
-    if (!revivedCount.length) return retriedCount;
-    retriedCount += revivedCount.length;
+    const retriedJobs = await operate(runtime, caller, (ctx) => reviveJobs(ctx, ids));
+    if (!retriedJobs.length) return retriedCount;
+    retriedCount += retriedJobs.length;
   }
 }
 
@@ -123,11 +123,11 @@ export async function cancelJob(
   const { platform_id } = await jobById(runtime.db, jobId);
   assertAccess(platformIds, platform_id);
   const caller = await callerFor(runtime, platform_id);
-  const cancelled = await operate(runtime, caller, async (ctx) => {
+  const canceledSummary = await operate(runtime, caller, async (ctx) => {
     const row = await jobById(ctx, jobId);
     const canceledJob = cancelJobRow(ctx, row, reason);
     await awaitOperator(ctx, row);
     return canceledJob;
   });
-  return detailsOf(cancelled);
+  return detailsOf(canceledSummary);
 }

@@ -1,6 +1,5 @@
-// Applies complete statements to their day: adds and removes the lines that changed since the
-// previous statement. A closed day cannot change: a later statement of it becomes a difference of
-// the current day.
+// Applies complete statements to their day: adds and removes the lines that changed since the previous
+// statement. A closed day cannot change, so a later statement of it becomes a difference of the current day.
 
 import type { StatementPage } from '../../connectors/ports/providers/protocol.ts';
 import { transfersOf } from '../../runtime/committer/ledger-reads.ts';
@@ -84,7 +83,7 @@ const lineOf = (
   ...{ state: 'NEW', matched_key: null, matched_by: null },
 });
 
-/** Reads the lines of a statement by ID. A repeated ID denotes another line and is given a suffix. */
+/** Reads the lines of a statement by ID. A repeated ID belongs to another line, so a suffix is appended. */
 async function statementLinesOf(
   { db }: Pick<Runtime, 'db'>,
   statement: StatementRow,
@@ -157,7 +156,7 @@ async function postOpening(ctx: Ctx, day: DayRow, opening: bigint): Promise<bigi
   const days = await daysOf(ctx, { providerId: day.provider_id, currency: day.currency });
   const isFirst = !days.some((each) => each.id < day.id && each.statement_id !== null);
   if (!isFirst) return 0n;
-  // Days that are applied at the same time conflict here, so that only one of them is the first.
+  // Days that are applied concurrently conflict here, so that only one of them is the first.
   if (source) ctx.update(statementSources, source, { updated_at: ctx.now });
   const amount = opening - days.reduce((sum, each) => sum + each.opening_posted, 0n);
   const step = `opening.${day.version}`;
@@ -178,7 +177,7 @@ interface Application {
   statement: StatementRow;
 }
 
-/** Returns false: no closed day changed. */
+/** Returns false, because no closed day changed. */
 async function applyToOpenDay({ runtime, source, key, statement }: Application): Promise<false> {
   const dayId = statement.day_id;
   const commit = <R>(work: (ctx: Ctx) => Promise<R>) =>
@@ -247,7 +246,7 @@ const linesText = (lines: readonly { line_id: string }[]) =>
 
 /**
  * Posts the effect of a statement of a closed day to suspense, as a difference of the current day. Returns
- * whether it changed a line.
+ * whether the statement changed a line.
  */
 async function applyToClosedDay(application: Application): Promise<boolean> {
   const { runtime, source, key, statement } = application;

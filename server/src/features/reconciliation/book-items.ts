@@ -1,6 +1,6 @@
-// Reads the transfers, returns and deposits of the ledger that the lines of a day can match: items
-// that a line identifies by ID or reference, transfers of the provider that are on no statement,
-// and deposits and returns of the period.
+// Reads the transfers, returns and deposits of the ledger that the lines of a day can match. A line
+// identifies an item by ID or reference. Further items are transfers that are on no statement, and deposits
+// and returns of the period.
 
 import type { Time } from '../../kernel/effects.ts';
 import type { SystemAccount } from '../../ledger/chart.ts';

@@ -98,8 +98,8 @@ export async function closeDay(runtime: Runtime, key: DayKey, closedBy: string) 
     if (!day) throw notFound();
     if (day.status === 'CLOSED') throw conflict('The day is already closed.');
     const days = await daysOf(ctx, key);
-    const earlier = days.find((other) => other.id < day.id && other.status === 'OPEN');
-    if (earlier) throw conflict(`An earlier day is open. Close ${earlier.day} first.`);
+    const earlierDay = days.find((other) => other.id < day.id && other.status === 'OPEN');
+    if (earlierDay) throw conflict(`An earlier day is open. Close ${earlierDay.day} first.`);
     const { ties: isBalanced, openDifferences, bookedBalance } = await presentDay(ctx, day, days);
     if (openDifferences > 0) {
       throw conflict(`The day has open differences: ${openDifferences}. Decide them first.`);
@@ -112,8 +112,8 @@ export async function closeDay(runtime: Runtime, key: DayKey, closedBy: string) 
       const textOf = (amount: bigint) => formatAmount({ currency: day.currency, amount });
       const closing = day.closing_balance === null ? 'unknown' : textOf(day.closing_balance);
       throw conflict(
-        `The day is not balanced: its closing balance is ${closing}, and that of the ledger ` +
-          `${textOf(BigInt(bookedBalance))}. Reconcile the day again.`,
+        `The day is not balanced. Its closing balance is ${closing}, and the balance of the ` +
+          `ledger is ${textOf(BigInt(bookedBalance))}. Reconcile the day again.`,
       );
     }
     ctx.update(providerDays, day, {

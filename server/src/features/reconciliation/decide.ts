@@ -1,5 +1,5 @@
-// Decisions on differences. Each is one change set: the postings, the status change of the payment if there
-// is one, and the record of the operator and the reason.
+// Decisions on differences. Each decision is one change set: the postings, the status change of the payment
+// if there is one, and the record of the operator and the reason.
 
 import { formatAmount } from '../../catalog/currencies/money-format.ts';
 import type { FailureReason, Progress } from '../../connectors/ports/index.ts';
@@ -200,11 +200,12 @@ async function stageSelectedMatch(ctx: Ctx, subject: Subject, input: DecisionInp
   );
   if (item.currency !== line.currency || item.amount !== line.amount) {
     throw conflict(
-      `The line has ${formatAmount(line)} and the payment ${formatAmount(item)}. MATCH needs equal amounts.`,
+      `The line has ${formatAmount(line)} and the payment ${formatAmount(item)}. MATCH ` +
+        'requires equal amounts.',
     );
   }
   if (item.state !== 'settled') {
-    throw conflict(`The payment is ${item.state} in the ledger. MATCH needs a settled payment.`);
+    throw conflict(`The payment is ${item.state} in the ledger. MATCH requires a settled payment.`);
   }
   await stageMatch(ctx, subject, item);
   await resolveMissing(ctx, item.key);
@@ -240,7 +241,7 @@ async function stageSettlement(ctx: Ctx, subject: Subject, input: DecisionInput)
   if (isReturn === item.isMain) {
     throw conflict(
       item.isMain
-        ? 'The line is the transfer, not its return. Use SETTLE.'
+        ? 'The line is the transfer itself. Use SETTLE.'
         : 'The line is the return of the transfer. Use RETURN.',
     );
   }
@@ -269,8 +270,7 @@ async function stageReversal(ctx: Ctx, subject: Subject, input: DecisionInput): 
   }
   await stageResult(ctx, item.transferId, { state: 'returned', reason });
   await reportedTransfers.mark(ctx, item.transferId, 'none');
-  // No statement will contain the return either: a decided difference prevents its listing as
-  // missing.
+  // No statement will contain the return. A decided difference excludes the return from the missing items.
   const { id: _, version: __, ...rest } = difference;
   const returnKey = `${item.transferId}#${item.direction === 'out' ? 'in' : 'out'}`;
   ctx.insert(differences, {
@@ -303,7 +303,7 @@ async function stageIgnored(ctx: Ctx, subject: Subject): Promise<void> {
 type PreparedDeposit = Awaited<ReturnType<typeof providerReports.prepareDeposit>>;
 
 /** Prepares the deposit of an incoming line for an account or a payment. */
-async function preparedDeposit(
+async function prepareDeposit(
   runtime: Runtime,
   { line, day }: Subject,
   { accountId, paymentReference }: DecisionInput,
@@ -314,7 +314,7 @@ async function preparedDeposit(
   if ((accountId === undefined) === (paymentReference === undefined)) {
     throw invalidField(
       'accountId',
-      'is required if paymentReference is absent, and not allowed with it',
+      'is required if paymentReference is absent, and must be absent otherwise',
     );
   }
   const { provider_id: providerId, environment } = day;
@@ -407,9 +407,7 @@ export async function decideDifference(runtime: Runtime, input: DecisionInput): 
   const subject = await readSubject(runtime.db, input);
   assertAllowed(subject, input);
   const prepared =
-    input.decision === 'RECORD_DEPOSIT'
-      ? await preparedDeposit(runtime, subject, input)
-      : undefined;
+    input.decision === 'RECORD_DEPOSIT' ? await prepareDeposit(runtime, subject, input) : undefined;
   const caller = await callerFor(runtime, subject, prepared);
   await operate(runtime, caller, (ctx) => stageDecision(ctx, input, prepared)).catch((error) => {
     if (isKeyTaken(error)) {

@@ -45,7 +45,9 @@ function createKeyedQueue() {
 }
 
 const runInOrder = createKeyedQueue();
-/** Reconciles the days of a provider and currency one after the other: they share items and balances. */
+/**
+ * Reconciles the days of a provider and currency one after the other, because they share items and balances.
+ */
 const reconcileInOrder = (runtime: Runtime, key: DayKey): Promise<NewDifferences> =>
   runInOrder(`${key.providerId}/${key.currency}`, () => reconcileDay(runtime, key));
 
@@ -67,7 +69,10 @@ async function requestStatement(
 }
 
 interface StatementRequest extends DayKey {
-  /** False: the day is reconciled with the statements that were already received. */
+  /**
+   * Whether the statement is requested from the provider. If false, the day is reconciled with the received
+   * statements.
+   */
   isRequested: boolean;
 }
 

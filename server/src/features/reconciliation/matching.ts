@@ -1,7 +1,6 @@
-// Matches the lines of a statement with the transfers and deposits of the ledger: by ID, then by
-// reference, then by amount and time. A pure function that does not depend on the source or the
-// order of the lines. Each line and each candidate is used once. The cost is the cost of sorting
-// lines and candidates.
+// Matches the lines of a statement with the transfers and deposits of the ledger: by ID, then by reference,
+// then by amount and time. The result is independent of the source and the order of the lines. Each line and
+// each candidate is used once. The cost is the cost of sorting lines and candidates.
 
 import type { Time } from '../../kernel/effects.ts';
 import type { Money } from '../../kernel/money.ts';
@@ -49,7 +48,7 @@ export interface MatchOptions {
   matchedKeys: ReadonlySet<string>;
 }
 
-/** If several fields differ, the first comparison decides the kind. */
+/** If several fields differ, the first comparison determines the kind. */
 function kindOf(line: Line, candidate: Candidate) {
   if (line.currency !== candidate.currency) return 'CURRENCY_DIFFERS';
   if (candidate.state !== 'settled') return 'STATE_DIFFERS';

@@ -1,6 +1,6 @@
-// Postings of statement lines. Each line is posted once between the ledger account of the provider
-// and the account that its match determines, so that the provider's account always has the balance
-// of the posted lines.
+// Postings of statement lines. Each line is posted once, between the ledger account of the provider and the
+// account that its match determines. The provider's account therefore always has the balance of the posted
+// lines.
 
 import { providerAccount, type SystemAccount, systemAccount } from '../../ledger/chart.ts';
 import type { Ctx } from '../../runtime/operation/context.ts';
@@ -33,7 +33,7 @@ interface Posting {
   amount: bigint;
 }
 
-/** Debits `from` and credits `to`. The reverse if the amount is negative. */
+/** Debits `from` and credits `to`, or the reverse for a negative amount. */
 function post(
   ctx: Ctx,
   { currency }: AccountKey,

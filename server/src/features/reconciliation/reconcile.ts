@@ -336,7 +336,7 @@ async function stageBalance(ctx: Ctx, run: Run): Promise<void> {
   const next = days.find((each) => each.id > day.id && each.closing_balance !== null);
   if (next?.status !== 'OPEN') return;
   if (next.reconciled_at !== null) await stageGap(ctx, run, next, days);
-  // A concurrent run of the next day conflicts, and reads this day again.
+  // A concurrent run of the next day conflicts, so that it reads this day again.
   ctx.update(providerDays, next, { updated_at: ctx.now });
 }
 

@@ -25,7 +25,9 @@ export async function sourceOf({ db }: Pick<Runtime, 'db'>, providerId: string):
   return { ...provider, time_zone, fees_expected, requested_day };
 }
 
-/** Creates the row of the settings if it does not exist: comparisons conflict on it. */
+/**
+ * Creates the row of the settings if it does not exist, because concurrent comparisons conflict on this row.
+ */
 export async function ensureSource(runtime: Runtime, source: Source): Promise<void> {
   const { providerId, environment } = source;
   await operate(runtime, systemCaller('', environment), async (ctx) => {

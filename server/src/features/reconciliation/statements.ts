@@ -90,7 +90,9 @@ async function storePage(ctx: Ctx, source: Source, page: StatementPage): Promise
   const lines_received = (before?.lines_received ?? 0) + page.lines.length;
   const isComplete = pages_received === page.pageCount;
   if (isComplete ? lines_received !== page.lineCount : lines_received > page.lineCount) {
-    return contradictory(`The statement has ${lines_received} lines, not ${page.lineCount}.`);
+    return contradictory(
+      `The statement has ${lines_received} lines, but lineCount is ${page.lineCount}.`,
+    );
   }
   ctx.insert(statementPages, {
     ...{ id: pageId, lines: page.lines.length, body },
@@ -111,7 +113,7 @@ async function storePage(ctx: Ctx, source: Source, page: StatementPage): Promise
   return { result: 'APPLIED', isComplete };
 }
 
-/** Stores a page once. With `stagesJob`, completing the statement stages the job that reconciles the day. */
+/** Stores a page once. With `stagesJob`, the last page stages the job that reconciles the day. */
 export async function receivePage(
   runtime: Runtime,
   providerId: string,

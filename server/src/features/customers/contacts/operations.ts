@@ -80,7 +80,7 @@ const purposeOf = (ctx: Ctx, { name }: Channel, { id }: CustomerRow, binding: st
     id: `contact ${name} ${id}`,
     binding,
     rules: RULES,
-    fixed: ctx.caller.environment === 'sandbox' ? SANDBOX_CODE : undefined,
+    fixedCode: ctx.caller.environment === 'sandbox' ? SANDBOX_CODE : undefined,
   }) satisfies CodePurpose;
 
 async function send(ctx: Ctx, { connectors }: ContactParts, channel: Channel, customerId: string) {

@@ -31,7 +31,7 @@ export interface CodePurpose {
   binding: string;
   rules: CodeRules;
   /** Sandbox code that replaces the random code. Also valid before `issueCode`. */
-  fixed?: string | undefined;
+  fixedCode?: string | undefined;
 }
 
 const codes = table(
@@ -75,7 +75,7 @@ const digestOf = (vault: Vault, { id, binding }: CodePurpose, code: string): str
 
 /** Stages a new code, which replaces the previous one. Throws RATE_LIMITED within `resendAfterMs`. */
 export async function issueCode(ctx: Ctx, purpose: CodePurpose): Promise<string> {
-  const { rules, fixed } = purpose;
+  const { rules, fixedCode } = purpose;
   const previousCode = await ctx.read(codes, purpose.id);
   const waitMs = previousCode ? previousCode.sent_at + rules.resendAfterMs - ctx.now : 0;
   if (waitMs > 0) {
@@ -83,7 +83,7 @@ export async function issueCode(ctx: Ctx, purpose: CodePurpose): Promise<string>
     const reason = 'A code was sent recently. Wait before requesting another one.';
     throw new Fault('RATE_LIMITED', reason, undefined, { retryAfterS });
   }
-  const code = fixed ?? generateCode(ctx.effects, rules);
+  const code = fixedCode ?? generateCode(ctx.effects, rules);
   const values = {
     digest: digestOf(ctx.vault, purpose, code),
     wrong: 0,
@@ -99,20 +99,20 @@ export async function issueCode(ctx: Ctx, purpose: CodePurpose): Promise<string>
 type CodeResult = 'valid' | 'invalid' | 'none';
 
 /**
- * Checks the code and stages its use or the failed attempt. Both must be committed: reject the request with
- * `{ rejected }`, do not throw.
+ * Checks the code and stages its use or the failed attempt. Both must be committed, so the caller rejects the
+ * request with `{ rejected }` and must not throw.
  */
 export async function verifyCode(
   ctx: Ctx,
   purpose: CodePurpose,
   input: string,
 ): Promise<CodeResult> {
-  const { rules, fixed } = purpose;
+  const { rules, fixedCode } = purpose;
   const row = await ctx.read(codes, purpose.id);
   const digest = digestOf(ctx.vault, purpose, input);
-  if (fixed !== undefined) {
+  if (fixedCode !== undefined) {
     // A row with a different hash belongs to another binding.
-    const expectedHash = digestOf(ctx.vault, purpose, fixed);
+    const expectedHash = digestOf(ctx.vault, purpose, fixedCode);
     if (row?.digest !== expectedHash)
       return constantTimeEqual(digest, expectedHash) ? 'valid' : 'invalid';
   }

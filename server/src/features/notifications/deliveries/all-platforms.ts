@@ -1,7 +1,7 @@
-// A page of the deliveries of all platforms, newest first. The queue and the attempts are ordered only within
-// an endpoint, and a further index would slow every delivery. Most pages therefore read the events by primary
-// key and find the deliveries of each event. Failed deliveries have a separate index, and pending deliveries
-// are merged from their endpoints if these are few enough.
+// A page of the deliveries of all platforms, newest first. Most pages read the events by primary key and find
+// the deliveries of each event, because an index of deliveries over all endpoints would slow every delivery.
+// Failed deliveries have a separate index. Pending deliveries are merged from their endpoints if these are
+// few enough.
 import type { Static } from '@sinclair/typebox';
 import { invalid } from '../../../kernel/fault.ts';
 import type { Database } from '../../../runtime/db/database.ts';
@@ -45,7 +45,10 @@ export const QUEUES = `with recursive queues as (
 
 const ORDER = 'order by event_id desc, endpoint desc';
 
-/** Each event with every endpoint that its platform has or had. Details omit those without a delivery. */
+/**
+ * Each event with every endpoint that its platform has or had. `detailsSql` omits the pairs without a
+ * delivery.
+ */
 const deliveriesOfEventsSql = (
   bounds: string,
 ) => `select e.platform_id, e.event_id, n.endpoint from (

@@ -29,11 +29,11 @@ import {
   pendingKeys,
 } from './store.ts';
 
-const noEvent = () => new Fault('NOT_FOUND', 'Event not found.');
+const eventNotFound = () => new Fault('NOT_FOUND', 'Event not found.');
 
 async function eventById(db: Database, eventId: string) {
   const event = await findEvent(db, eventId);
-  if (!event) throw noEvent();
+  if (!event) throw eventNotFound();
   return event;
 }
 
@@ -69,13 +69,13 @@ const CURSOR_SEPARATOR = ' ';
 const cursorOf = (...parts: readonly (string | number)[]): string =>
   Buffer.from(parts.join(CURSOR_SEPARATOR)).toString('base64url');
 
-/** The three parts of a cursor. Its numbers are at `integers`. Throws INVALID_INPUT. */
+/** The three parts of a cursor. The parts at `integers` are numbers. Throws INVALID_INPUT. */
 function partsOf(cursor: string | undefined, integers: readonly number[]): string[] | undefined {
   if (cursor === undefined) return undefined;
   const parts = Buffer.from(cursor, 'base64url').toString().split(CURSOR_SEPARATOR);
   const isInteger = (index: number) => /^\d{1,14}$/.test(parts[index] ?? '');
-  const isOwn = parts.length === 3 && integers.every(isInteger) && cursorOf(...parts) === cursor;
-  if (!isOwn || parts.some((part) => !/^[\x21-\x7e]{1,100}$/.test(part))) {
+  const isCursor = parts.length === 3 && integers.every(isInteger) && cursorOf(...parts) === cursor;
+  if (!isCursor || parts.some((part) => !/^[\x21-\x7e]{1,100}$/.test(part))) {
     throw invalidField('cursor', 'is not a cursor of this list');
   }
   return parts;
@@ -200,7 +200,7 @@ export async function resendEventByOperator(
 ): Promise<{ eventId: string; platformId: string; deliveryIds: string[] }> {
   const { platformId, type } = await eventById(db, eventId);
   // The queue is outside of change sets, so no commit checks the platform.
-  if (platformIds !== null && !platformIds.includes(platformId)) throw noEvent();
+  if (platformIds !== null && !platformIds.includes(platformId)) throw eventNotFound();
   const targets = [...(await deliveryTargets(db, platformId)).values()];
   const recipients = targets.filter((target) =>
     endpointId === undefined

@@ -22,8 +22,9 @@ const Status = named(
   'WebhookDeliveryStatus',
   oneOf(['PENDING', 'DELIVERED', 'FAILED'], {
     description:
-      'PENDING: not delivered yet. It is sent, or can be pulled. DELIVERED: the endpoint ' +
-      'accepted or acknowledged it. FAILED: all attempts failed and no further attempt follows.',
+      'PENDING: not delivered yet. The delivery is sent, or can be pulled. DELIVERED: the ' +
+      'endpoint accepted or acknowledged it. FAILED: all attempts failed and no further ' +
+      'attempt follows.',
   }),
 );
 

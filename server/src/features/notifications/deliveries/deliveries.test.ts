@@ -139,7 +139,7 @@ describe('listWebhookDeliveries', () => {
     ok(await app.call('DELETE', `/webhook-endpoints/${extraEndpoint.id}`), 204);
     await app.advance(MINUTE);
     const [delivery] = await listAll({ resourceId, endpointId: extraEndpoint.id });
-    // Its retry is discarded, and the first attempt was the last.
+    // The retry is discarded, so the first attempt was the last.
     expect(delivery).toMatchObject({ status: 'FAILED', lastAttempt: { result: 'FAILED' } });
     expect(await listAll({ resourceId, endpointId: extraEndpoint.id, status: 'FAILED' })).toEqual([
       delivery,
@@ -193,7 +193,7 @@ describe('getWebhookDeliveryById', () => {
     expect(attempts[0]?.responseBody).toBe('{"error":"try later","token":"[masked]"}');
   });
 
-  it('does not exist for other platforms and malformed IDs', async () => {
+  it('returns 404 to other platforms and for malformed IDs', async () => {
     const { deliveries } = await emitCustomerEvents();
     const { id } = deliveries[0] as DeliveryView;
     const [, endpointPart] = id.split('-');
@@ -251,7 +251,7 @@ describe('resendWebhookDelivery', () => {
     ok(await resend(id), 202);
     expect((await get(id)).status).toBe('PENDING');
     await app.settle();
-    // The week of retries is over.
+    // The retry period of a week has ended.
     expect((await get(id)).status).toBe('FAILED');
     expect((await get(id)).attempts.filter((each) => each.result === 'FAILED')).toHaveLength(1);
   });
@@ -283,7 +283,7 @@ describe('resendEvent', () => {
     });
   });
 
-  it('is not possible without an endpoint that receives the type', async () => {
+  it('is rejected without an endpoint that receives the type', async () => {
     await createCustomer(app, { as: app.other });
     const sql = 'select id from events where platform_id = $1';
     const [event] = await app.runtime.db.query<{ id: string }>(sql, [app.other.id]);

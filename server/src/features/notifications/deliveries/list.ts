@@ -1,6 +1,6 @@
-// One page of the list of deliveries. A filter may match few of very many deliveries, so the order is read in
-// steps and each page is returned after a bounded time. It can then be shorter than requested although
-// `hasMore` is true.
+// One page of the list of deliveries. A filter may match few of very many deliveries, so a page is read in
+// steps and returned after a bounded time. A page can therefore be shorter than requested although `hasMore`
+// is true.
 import type { Database } from '../../../runtime/db/database.ts';
 import type { DeliveryKey } from './position.ts';
 import {
@@ -55,7 +55,7 @@ export async function pageOfCandidates(
   { order, after, limit }: Step,
   readCandidates: (step: Step) => Promise<PlatformKey[]>,
 ): Promise<DeliveryPage> {
-  const started = performance.now();
+  const startedAt = performance.now();
   const rows: DeliveryRow[] = [];
   let length = isSelective(filter) ? Math.max(limit + 1, FIRST_STEP) : limit + 1;
   let position = after;
@@ -70,7 +70,7 @@ export async function pageOfCandidates(
     }
     position = keys.at(-1);
     if (keys.length < length) return { rows, end: undefined };
-    if (performance.now() - started > PAGE_MS) return { rows, end: position };
+    if (performance.now() - startedAt > PAGE_MS) return { rows, end: position };
     length = Math.min(LONGEST_STEP, Math.max(FIRST_STEP, length * 2));
   }
 }

@@ -1,5 +1,5 @@
-// Operations of webhook deliveries. Sending again writes the queue directly, and the deliverer reads the
-// queue within a second. A repeated request has no further effect.
+// Operations of webhook deliveries. An event that is sent again is written to the queue directly. The
+// deliverer reads the queue within a second. A repeated request has no further effect.
 import type { Static } from '@sinclair/typebox';
 import { Fault, invalid } from '../../../kernel/fault.ts';
 import { isAnyId, isId, timeOfId } from '../../../kernel/id.ts';
@@ -83,7 +83,7 @@ async function requireDelivery(ctx: Ctx, id: string) {
   return { key, row, targets };
 }
 
-const notResendable = () =>
+const dataErased = () =>
   new Fault('CONFLICT', 'The event cannot be sent again, because its data was erased.');
 
 /** The numbers of the endpoints to send an event to again. */
@@ -119,7 +119,7 @@ export const deliveryOperations = [
     const row = requeuedEvents.length
       ? await findDelivery(ctx.db, ctx.caller.platformId, key)
       : undefined;
-    if (!row) throw notResendable();
+    if (!row) throw dataErased();
     return { status: 202, body: presentDelivery(row, targets) };
   }),
 
@@ -128,7 +128,7 @@ export const deliveryOperations = [
     if (event?.platformId !== ctx.caller.platformId) throw eventNotFound();
     const numbers = await receiversOf(ctx, event.type, body.endpointId);
     const requeuedEvents = await requeueEvents(ctx.db, [eventId], ctx.effects.now(), numbers);
-    if (!requeuedEvents.length) throw notResendable();
+    if (!requeuedEvents.length) throw dataErased();
     const deliveryIds = requeuedEvents.map(deliveryId);
     return { status: 202, body: { deliveryIds } };
   }),

@@ -35,7 +35,7 @@ beforeAll(async () => {
       case when n % 20000 = 1 then 'CARD.STATE_CHANGE' else 'INTERNAL_ACCOUNT.BALANCE_UPDATED' end,
       ${idSql('Transaction', 'n / 3')}, '{}', to_timestamp(1790000000 + n)
     from generate_series(1, ${EVENTS}) n`);
-  // Every tenth delivery of the configured endpoint failed, and every third delivery of the other endpoint is
+  // Every tenth delivery of the configured endpoint failed. Every third delivery of the other endpoint is
   // pending.
   await client.query(`insert into webhook_attempts
       (platform_id, endpoint, event_id, attempt, at, status, ms, result)

@@ -80,10 +80,10 @@ describe('retries', () => {
   });
 });
 
-describe('an endpoint that fails', () => {
+describe('a failing endpoint', () => {
   const STATUS_REASON = 'Every attempt failed for five days.';
 
-  it('for five days of the clock is paused as it advances, and the others receive an event', async () => {
+  it('is paused after five days of an advanced clock, and the others receive an event', async () => {
     const { as, call, path, id } = await createPlatformWithEndpoint('Failing');
     const otherReceiver = await startReceiver();
     const eventTypes = ['WEBHOOK_ENDPOINT.PAUSED'];
@@ -103,7 +103,7 @@ describe('an endpoint that fails', () => {
     await otherReceiver.close();
   });
 
-  it('is paused while its clock runs ahead of real time, and not by a frozen clock', async () => {
+  it('is paused by a clock ahead of real time, and remains enabled under a frozen clock', async () => {
     receiver.behave(503);
     const [fastPlatform, frozenPlatform] = [
       await createPlatformWithEndpoint('Fast'),

@@ -22,7 +22,7 @@ const Status = named(
   oneOf(['ENABLED', 'PAUSED'], {
     description:
       'ENABLED: deliveries are sent, or can be pulled. PAUSED: new deliveries are retained for ' +
-      'seven days at most, and are sent when the endpoint is enabled again.',
+      'seven days at most. They are sent when the endpoint is enabled again.',
   }),
 );
 
@@ -40,9 +40,9 @@ const Format = named(
   'WebhookEndpointFormat',
   oneOf(['FULL', 'THIN'], {
     description:
-      'FULL: `data` contains the resource as it was at the time of the event. THIN: it contains ' +
-      'the `id` of the resource only, so no personal data is sent. `getEventById` returns the ' +
-      'resource.',
+      'FULL: `data` contains the resource in its state at the time of the event. THIN: it ' +
+      'contains the `id` of the resource only, so no personal data is sent. `getEventById` ' +
+      'returns the resource.',
   }),
 );
 
@@ -93,9 +93,9 @@ const PROPERTIES = {
   }),
   isConfigured: Type.Boolean({
     description:
-      'Whether this is the endpoint of the platform configuration. Its URL is set with ' +
-      '`updatePlatformConfig`, its deliveries are signed with the keys of the service, and ' +
-      'it is never paused automatically.',
+      'Whether this is the endpoint of the platform configuration. The URL of this endpoint is ' +
+      'set with `updatePlatformConfig`. Its deliveries are signed with the keys of the ' +
+      'service. The service never pauses it automatically.',
   }),
   keys: Type.Array(Key, {
     description:
@@ -152,8 +152,7 @@ const CreateRequest = named(
       delivery: Type.Optional(
         withDescription(
           Delivery,
-          'How the endpoint receives its deliveries. It cannot be changed later. Defaults to ' +
-            'PUSH.',
+          'Delivery method of the endpoint. The method cannot be changed later. Defaults to PUSH.',
         ),
       ),
       url: Type.Optional(
@@ -311,11 +310,12 @@ export const rotateWebhookEndpointKey = operation({
   tag: TAG,
   summary: 'Rotate the signing key of a webhook endpoint',
   description:
-    'Creates a signing key. Until the overlap expires, deliveries are signed with the new and ' +
-    'the earlier key, so a receiver that verifies with either key accepts all. Afterwards ' +
-    'with the new key only. `secret` is returned only in this response. At most three keys are ' +
-    'valid at a time. Deliveries to the endpoint of the platform configuration are signed with ' +
-    'the keys of the service, which its operator rotates.',
+    'Creates a signing key. Until the overlap expires, deliveries are signed with the new ' +
+    'and the earlier key, so a receiver that verifies with either key accepts all. ' +
+    'Afterwards deliveries are signed with the new key only. `secret` is returned only in ' +
+    'this response. At most three keys are valid at a time. Deliveries to the endpoint of ' +
+    'the platform configuration are signed with the keys of the service, which its operator ' +
+    'rotates.',
   permission: 'MANAGE',
   params,
   query: NO_QUERY,

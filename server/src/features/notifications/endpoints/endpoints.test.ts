@@ -163,7 +163,7 @@ describe('createWebhookEndpoint', () => {
     expect([arrivalTypesAt(receiver), arrivalTypesAt(firstReceiver)]).toEqual([[], ['TEST']]);
   });
 
-  it('keeps the secret from a replay', async () => {
+  it('omits the secret from a repeated reply', async () => {
     const headers = { 'idempotency-key': 'one endpoint' };
     const reply = await app.call('POST', '/webhook-endpoints', { url: PUBLIC }, { headers });
     const replay = await app.call('POST', '/webhook-endpoints', { url: PUBLIC }, { headers });
@@ -209,7 +209,7 @@ describe('createWebhookEndpoint', () => {
 });
 
 describe('listWebhookEndpoints', () => {
-  it('has the configured endpoint first, and rejects unknown parameters', async () => {
+  it('returns the configured endpoint first, and rejects unknown parameters', async () => {
     const { id } = await create({ url: PUBLIC });
     const [configuredEndpoint, createdEndpoint, ...others] = await list();
     expect(configuredEndpoint).toMatchObject({
@@ -290,12 +290,12 @@ describe('deliveries of a paused endpoint', () => {
     const { id } = await create({ url: receiver.url });
     await change(id, { status: 'PAUSED' });
     await emitEvent();
-    const findKeptRows = () =>
+    const findRetainedRows = () =>
       app.runtime.db.query('select 1 from webhook_queue where endpoint > 0');
     await app.advance(7 * 86_400_000 - 60_000);
-    expect(await findKeptRows()).toHaveLength(1);
+    expect(await findRetainedRows()).toHaveLength(1);
     await app.advance(2 * 60_000);
-    expect(await findKeptRows()).toEqual([]);
+    expect(await findRetainedRows()).toEqual([]);
   });
 });
 
@@ -353,7 +353,7 @@ describe('rotateWebhookEndpointKey', () => {
     expect((await get(id)).keys).toHaveLength(1);
   });
 
-  it('lasts a day by default with at most three keys, and excludes the configured endpoint', async () => {
+  it('has an overlap of a day by default, permits three keys, and rejects the configured endpoint', async () => {
     const { id } = await create({ url: PUBLIC });
     const { keys } = ok(await rotate(id), 200);
     expect(keys[1].expiresAt).toBe(new Date(app.effects.now() + DAY).toISOString());
@@ -391,7 +391,7 @@ describe('a failing endpoint', () => {
     expect(await get(failingEndpoint.id)).not.toHaveProperty('failingSince');
   });
 
-  it('that recovers is no longer reported as failing', async () => {
+  it('has no time of failure after a success', async () => {
     const { id } = await create({ url: receiver.url });
     receiver.behave(500);
     await emitEvent();

@@ -178,8 +178,8 @@ export async function setEndpointStatus(
 }
 
 /**
- * The platform of an endpoint by its id. An id without a row may belong to a configured endpoint:
- * it contains the id of a platform, which may not exist.
+ * The platform of an endpoint by its id. An id without a row may be the id of a configured endpoint, which
+ * contains the id of its platform. This platform may not exist.
  */
 export async function platformOfEndpoint(
   { read }: Pick<Ctx, 'read'>,

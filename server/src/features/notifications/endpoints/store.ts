@@ -1,5 +1,5 @@
-// Webhook endpoints of a platform. Number 0 is the endpoint of the platform's configuration: its address is
-// `platforms.webhook_endpoint`, and it has a row here only after it was paused, filtered or described.
+// Webhook endpoints of a platform. Number 0 is the endpoint of the platform's configuration. Its address is
+// `platforms.webhook_endpoint`. It has a row here only after it was paused, filtered or described.
 import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';

@@ -22,7 +22,7 @@ async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T
 const epochs = (client: pg.Client) =>
   client.query('select epoch from event_epochs order by epoch').then(({ rows }) => rows.length);
 
-it('the mark is created again if a recovery finds it unreadable', async () => {
+it('the mark is created again if it is unreadable after a recovery', async () => {
   const dir = fs.mkdtempSync(path.join(scratchFolder(), 'epoch-'));
   let server = await startEmbedded({ dir });
   try {

@@ -47,7 +47,7 @@ async function payFundedCustomer(app: TestApp) {
 describe('listEvents', () => {
   const app = testApp();
 
-  it('are listed newest first and followed oldest first, each event once', async () => {
+  it('lists events newest first and follows them oldest first, each event once', async () => {
     await payFundedCustomer(app);
     const { events } = await follow(app, { limit: '3' });
     expect(events.length).toBeGreaterThan(5);
@@ -65,7 +65,7 @@ describe('listEvents', () => {
     expect((await list(app, { after })).data).toEqual([]);
   });
 
-  it('are shown like their webhooks, with the ID of the resource', async () => {
+  it('shows events like their webhooks, with the ID of the resource', async () => {
     const { account, payment } = await payFundedCustomer(app);
     const { data } = await list(app, { resourceId: payment });
     expect(data.map((each: Event) => each.type)).toEqual(
@@ -82,7 +82,7 @@ describe('listEvents', () => {
     expect(event).toEqual(balances.data[0]);
   });
 
-  it('are filtered by types, customer and time together', async () => {
+  it('filters by types, customer and time together', async () => {
     const { person, account, payment } = await payFundedCustomer(app);
     const follower = await follow(app, { customerId: person.id });
     const resources = new Set(follower.events.map((each) => each.resourceId));
@@ -117,13 +117,13 @@ describe('listEvents', () => {
     ['after=beginning&before=x', 'before'],
     ['createdAfter=yesterday', 'createdAfter'],
     ['after=beginning&wait=1&createdBefore=2026-01-01T00:00:00Z', 'wait'],
-  ])('are not listed for %s', async (query, field) => {
+  ])('rejects %s', async (query, field) => {
     const { status, body } = await app.call('GET', `/events?${query}`);
     expect({ status, code: body.code }).toEqual({ status: 400, code: 'INVALID_INPUT' });
     expect(body.details.errors.map((each: { field: string }) => each.field)).toContain(field);
   });
 
-  it('need the permission VIEW of a token of the platform', async () => {
+  it('requires a token of the platform with the permission VIEW', async () => {
     const as = await app.tokenWith(['TRANSACT', 'MANAGE']);
     expect((await app.call('GET', '/events', undefined, { as })).status).toBe(403);
     const [{ id }] = (await list(app)).data;
@@ -137,20 +137,20 @@ describe('listEvents', () => {
     expect(reply.status).toBe(401);
   });
 
-  it('are returned as soon as an event is committed', async () => {
+  it('returns an event to a waiting request as soon as it is committed', async () => {
     const { after } = await follow(app);
-    const started = performance.now();
+    const startedAt = performance.now();
     const pendingList = list(app, { after, wait: '20' });
     await sleep(100);
     const { person } = await createFundedCustomer(app);
     const page = await pendingList;
-    expect(performance.now() - started).toBeLessThan(15_000);
+    expect(performance.now() - startedAt).toBeLessThan(15_000);
     expect(page.data.length).toBeGreaterThan(0);
     const { events } = await follow(app, { customerId: person.id }, after);
     expect(events.length).toBeGreaterThan(0);
   });
 
-  it('that are filtered out leave the request waiting', async () => {
+  it('continues to wait if the filter excludes a new event', async () => {
     const { after } = await follow(app);
     const pendingList = list(app, { after, wait: '1', type: 'CARD.STATE_CHANGE' });
     await createFundedCustomer(app);
@@ -159,7 +159,7 @@ describe('listEvents', () => {
     expect(page.after).not.toBe(after);
   });
 
-  it('limit the number of waiting requests of a platform', async () => {
+  it('limits the number of waiting requests of a platform', async () => {
     const { after } = await follow(app);
     const requestWait = () => app.call('GET', `/events?after=${after}&wait=1`);
     const replies = await Promise.all(Array.from({ length: 22 }, requestWait));
@@ -186,7 +186,7 @@ describe('getEventById', () => {
     }
   });
 
-  it('does not return events of another platform', async () => {
+  it('returns 404 for events of another platform', async () => {
     const [ownEvent] = (await list(app)).data;
     const as = app.other;
     expect(await app.call('GET', `/events/${ownEvent.id}`, undefined, { as })).toMatchObject({
@@ -202,7 +202,7 @@ describe('getEventById', () => {
     }
   });
 
-  it('does not return the data of an erased customer', async () => {
+  it('returns null as the data of an erased customer', async () => {
     const { person, payment } = await payFundedCustomer(app);
     const pageBefore = await follow(app, { customerId: person.id });
     const sealedEvents = pageBefore.events.filter((each) => each.resourceId === person.id);
@@ -229,8 +229,8 @@ describe('events of a server', () => {
     const oldPage = await follow(app, {}, after);
     await app.runtime.db.query('delete from webhook_queue');
     await app.advance(29 * 86_400_000);
-    const keptIds = new Set((await follow(app)).events.map((each) => each.id));
-    for (const each of oldPage.events) expect(keptIds).toContain(each.id);
+    const retainedIds = new Set((await follow(app)).events.map((each) => each.id));
+    for (const each of oldPage.events) expect(retainedIds).toContain(each.id);
     const newerPage = await follow(app, {}, oldPage.after);
     // The last event of the week must be old enough too.
     await app.advance(9 * 86_400_000);
@@ -242,15 +242,15 @@ describe('events of a server', () => {
     expect((await follow(app, {}, newerPage.after)).after).toBeTruthy();
   });
 
-  it('are no longer awaited when the server stops', async () => {
+  it('are returned without further waiting when the server stops', async () => {
     const { after } = await follow(app);
     const pendingList = list(app, { after, wait: '30' });
     await sleep(100);
-    const started = performance.now();
+    const startedAt = performance.now();
     await app.drain({ ms: 10, accepts: false });
     expect((await pendingList).data).toEqual([]);
     await list(app, { after, wait: '30' });
-    expect(performance.now() - started).toBeLessThan(20_000);
+    expect(performance.now() - startedAt).toBeLessThan(20_000);
   });
 
   it('keep their order and their cursors when the database is restored into another cluster', async () => {

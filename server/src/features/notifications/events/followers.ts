@@ -1,6 +1,6 @@
-// Requests that wait for events. One loop per process polls the database for all of them with one
-// statement: immediately after a commit of this process, and several times per second for commits
-// of other processes. The loop stops when no request waits.
+// Requests that wait for events. One loop per process polls the database for all of them with one statement.
+// It polls immediately after a commit of this process, and several times per second for commits of other
+// processes. The loop stops when no request waits.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '../../../kernel/fault.ts';
 import type { Database } from '../../../runtime/db/database.ts';
@@ -59,8 +59,8 @@ function createRegistrations() {
     total: () => total,
     /** Returns a function that releases the registration. */
     register(platformId: string): () => void {
-      const ofPlatform = waitingCounts.get(platformId) ?? 0;
-      if (ofPlatform >= MAX_OF_PLATFORM) {
+      const platformCount = waitingCounts.get(platformId) ?? 0;
+      if (platformCount >= MAX_OF_PLATFORM) {
         throw tooManyRequests(
           `${MAX_OF_PLATFORM} requests of the platform wait for events. Follow events with fewer ` +
             'requests, or without `wait`.',
@@ -68,7 +68,7 @@ function createRegistrations() {
       }
       if (total >= MAX_WAITING)
         throw tooManyRequests('Too many requests wait for events. Try again later.');
-      waitingCounts.set(platformId, ofPlatform + 1);
+      waitingCounts.set(platformId, platformCount + 1);
       total++;
       return () => {
         total--;
@@ -106,13 +106,13 @@ function createLoop({ db, log }: FollowersOptions) {
   async function run(): Promise<void> {
     while (waiters.size) {
       isWoken = false;
-      const started = performance.now();
+      const startedAt = performance.now();
       try {
         await poll();
       } catch (error) {
         log.error({ err: error }, 'events could not be read for waiting requests');
       }
-      if (waiters.size) await pause(performance.now() - started);
+      if (waiters.size) await pause(performance.now() - startedAt);
     }
     isRunning = false;
   }
@@ -124,7 +124,7 @@ function createLoop({ db, log }: FollowersOptions) {
     },
     add(waiter: Waiter): void {
       waiters.add(waiter);
-      // An event may have been committed since the request read. Its delivery must not take a complete poll
+      // An event may have been committed since the request read. The reply must not wait for a complete poll
       // interval.
       isWoken = true;
       wakeUp?.();

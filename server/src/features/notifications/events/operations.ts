@@ -126,11 +126,11 @@ type Reads = Pick<Ctx, 'db' | 'effects' | 'caller'>;
 async function readPageAfter(ctx: Ctx, query: Query, from: Cursor) {
   const { limit = MAX_LIMIT } = query;
   const filter = filterOf(ctx, query);
-  const started = ctx.effects.now();
+  const startedAt = ctx.effects.now();
   if (from.position === LOWEST) filter.createdAfter = Math.max(filter.createdAfter ?? 0, from.at);
   let horizon = await horizonOf(ctx.db);
   if (from.position > horizon) {
-    // After a crash of the database, until the committer has connected again.
+    // After a crash of the database, a cursor can be above the horizon until the committer connects again.
     await openEpoch(ctx.db);
     horizon = await horizonOf(ctx.db);
   }
@@ -144,7 +144,7 @@ async function readPageAfter(ctx: Ctx, query: Query, from: Cursor) {
   // All current events are read if the walk has reached the horizon.
   const readUntil: Time = walk.hasMore
     ? Math.max(from.at, lastRow ? timeOfId(lastRow.id) : 0)
-    : started;
+    : startedAt;
   const nextPosition = walk.hasMore || bounds.high === horizon ? walk.end : (lastRow ?? from);
   const before = firstEvent
     ? cursorOf({ ...positionOf(firstEvent), at: timeOfId(firstEvent.id) })
@@ -195,9 +195,9 @@ async function follow(
   const registration = followers.register(ctx.caller.platformId, closed);
   try {
     while (isEmpty() && !registration.isClosed && idleMs < wait * 1_000) {
-      const started = performance.now();
+      const startedAt = performance.now();
       await registration.wait(page.after, wait * 1_000 - idleMs);
-      idleMs += performance.now() - started;
+      idleMs += performance.now() - startedAt;
       if (closed?.aborted) break;
       page = await readPageAfter(ctx, query, page.after);
     }

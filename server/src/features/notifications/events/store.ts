@@ -1,6 +1,6 @@
-// SQL of the list of events. It reads one index, in which the events of a platform are ordered by position:
-// the transaction that stored them. Only events below the horizon are read. All later events are stored above
-// it. A filter by type, customer or resource is applied to the entries of the index.
+// SQL of the list of events. One index orders the events of a platform by position, which is the transaction
+// that stored them. Only events below the horizon are read, because all later events are stored above it. A
+// filter by type, customer or resource is applied to the entries of the index.
 import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { completeEventData } from '../../../runtime/operation/event-data.ts';
@@ -194,7 +194,7 @@ export const subjectsAfter = (
   db.query(SUBJECTS, [platformId, position, horizon, id, types, limit]);
 
 /**
- * Times of events differ from their order by less than this: the longest time from the decision of an
+ * Maximum difference between the order of events by time and by position. It covers the time from an
  * operation to the commit of its events, and the difference between the clocks of processes.
  */
 const DISORDER_MS = 120_000;
@@ -215,8 +215,8 @@ export const BOUNDARY = `with recursive halves(low, high, step) as (
   select low, high from halves order by step desc limit 1`;
 
 /**
- * Bounds of the positions of events of a time. They are found by binary search, so the cost does not depend
- * on the number of events.
+ * Bounds of the positions of events of a time. The bounds are found by binary search, so the cost does not
+ * depend on the number of events.
  */
 export async function boundsOf(
   db: Database,

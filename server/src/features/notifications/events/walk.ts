@@ -1,6 +1,6 @@
 // One page of the list of events. A filter by type, customer or resource may match few of very many events,
-// so the order is read in steps of positions and each page is returned after a bounded time. It can then be
-// shorter than requested although `hasMore` is true.
+// so a page is read in steps of positions and returned after a bounded time. A page can therefore be shorter
+// than requested although `hasMore` is true.
 import type { Database } from '../../../runtime/db/database.ts';
 import type { EventPosition } from './cursor.ts';
 import {
@@ -63,11 +63,11 @@ export async function readSteps(
   fullRange: Range,
 ): Promise<Walk> {
   const { order, from, limit } = fullRange;
-  const started = performance.now();
-  // Steps begin at the oldest event and not at the lowest number.
+  const startedAt = performance.now();
+  // Steps begin at the oldest event instead of the lowest position.
   const firstPosition = isSelective(filter) ? await firstPositionOf(db, filter.platformId) : LOWEST;
   const range = { ...fullRange, low: greaterOf(fullRange.low, firstPosition ?? fullRange.high) };
-  // Steps begin at the position. The positions before it are not read.
+  // Positions before the start of the page are not read.
   let remaining: Range | undefined =
     order === 'asc'
       ? { ...range, low: greaterOf(range.low, from.position) }
@@ -75,7 +75,7 @@ export async function readSteps(
   let length = isSelective(filter) ? FIRST_STEP : undefined;
   const rows: EventRow[] = [];
   while (remaining && remaining.low < remaining.high) {
-    const startedAt = performance.now();
+    const stepStartedAt = performance.now();
     const { stepRange, next } = split(remaining, length);
     rows.push(...(await eventsIn(db, filter, { ...stepRange, limit: limit + 1 - rows.length })));
     if (rows.length > limit) {
@@ -83,8 +83,8 @@ export async function readSteps(
       return { rows: pageEvents, end: positionOf(pageEvents.at(-1) as EventRow), hasMore: true };
     }
     remaining = next;
-    if (length !== undefined && performance.now() - startedAt < SHORT_STEP_MS) length *= 2n;
-    if (remaining && performance.now() - started > PAGE_MS) {
+    if (length !== undefined && performance.now() - stepStartedAt < SHORT_STEP_MS) length *= 2n;
+    if (remaining && performance.now() - startedAt > PAGE_MS) {
       return {
         rows,
         end: { position: order === 'asc' ? remaining.low : remaining.high, id: '' },

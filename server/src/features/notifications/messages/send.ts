@@ -1,4 +1,4 @@
-// Sending messages. An operation stages a message. A job passes it to the connector after the commit and
+// Sending messages. An operation stages a message. After the commit a job passes it to the connector, with
 // retries until the message expires. In the sandbox without a connector, the message is stored for the
 // operator to read and is not sent.
 

@@ -1,6 +1,6 @@
 // E-mail and SMS messages. Recipient and content are encrypted with the data key of the customer, so that an
-// erasure makes them unreadable, or with the master key if the recipient is not a customer. The content is
-// cleared after the message is sent, because most messages contain a one-time code.
+// erasure makes them unreadable. The master key encrypts messages to other recipients. The content is cleared
+// after the message is sent, because most messages contain a one-time code.
 import { stateTable } from '../../../kernel/states.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
@@ -69,7 +69,10 @@ type OpenedMessage = { [Part in keyof Content | 'to']?: string };
 
 const contextOf = (id: string, column: 'recipient' | 'content') => `messages ${id} ${column}`;
 
-/** Messages to recipients that are not customers. Others are sealed under the customer's key. */
+/**
+ * Columns of messages to recipients other than customers. Messages to customers are sealed under the
+ * customer's key.
+ */
 export const sealedMessageColumns = (['recipient', 'content'] as const).map(
   (column): SealedColumn => ({
     table: 'messages',
@@ -91,7 +94,10 @@ export function sealMessage(
   return { recipient: seal(to, 'recipient'), content: seal(JSON.stringify(content), 'content') };
 }
 
-/** `key` is the customer's data key. Without it, a message to a customer is unreadable. */
+/**
+ * Decrypts a message. `key` is the customer's data key. Without it, the result for a message to a customer is
+ * empty.
+ */
 export function openMessage(
   vault: Vault,
   key: DataKey | undefined,

@@ -1,5 +1,6 @@
-// All texts of messages to customers. They contain no links, because customers must not get used to links in
-// security messages. They name the platform, because the operator of this server is unknown to customers.
+// All texts of messages to customers. The texts contain no links, because customers must not expect links in
+// security messages. The texts name the platform, because the operator of this server is unknown to
+// customers.
 import { iso, type Time } from '../../../kernel/effects.ts';
 import type { Content } from './store.ts';
 
@@ -13,7 +14,7 @@ function spanText(ms: number): string {
   return formatCount(Math.floor(seconds / 60), 'minute');
 }
 
-/** A one-time code. It is not in the subject, which is visible on locked screens and in logs. */
+/** A one-time code. The subject omits the code, because it is visible on locked screens and in logs. */
 export const codeText = (senderName: string, code: string, validityMs: number): Content => ({
   subject: `Your code for ${senderName}`,
   text:
@@ -95,5 +96,5 @@ export const recoveryCancelledText = ({
   subject: `Account recovery of your wallet at ${name} was canceled`,
   text:
     `The account recovery of your wallet at ${name}, requested on ${timeText(requestedAt)}, ` +
-    'was canceled. Nothing has changed.',
+    'was canceled. Your wallet is unchanged.',
 });

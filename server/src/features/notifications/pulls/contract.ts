@@ -73,12 +73,12 @@ export const pullWebhookDeliveries = operation({
   summary: 'Pull webhook deliveries',
   description:
     'Returns the oldest deliveries of an endpoint without a URL that are not acknowledged. ' +
-    'They are returned again until they are acknowledged, even after a restart, for at least ' +
-    'seven days. Each is ready to be forwarded: the body and the headers with signatures. ' +
-    'With `wait`, the request waits for the next delivery. One client should pull. Two ' +
-    'clients get the same deliveries. A paused endpoint returns none. At most 20 requests of ' +
-    'a platform wait at a time in each server process, together with those that follow ' +
-    'events. Further requests are rejected with 429.',
+    'Deliveries are returned again until they are acknowledged, even after a restart, for at ' +
+    'least seven days. Each contains a body and headers with signatures, ready to be ' +
+    'forwarded. With `wait`, the request waits for the next delivery. Use one client for ' +
+    'each endpoint, because two clients receive the same deliveries. A paused endpoint ' +
+    'returns none. At most 20 requests of a platform wait at a time in each server process, ' +
+    'together with those that follow events. Further requests are rejected with 429.',
   permission: 'VIEW',
   params,
   query: Type.Object(
@@ -86,7 +86,7 @@ export const pullWebhookDeliveries = operation({
       after: Type.Optional(
         text(
           'Return deliveries after this cursor: `cursor` of an earlier reply. Absent for the ' +
-            'oldest. It does not acknowledge deliveries.',
+            'oldest. Deliveries before the cursor are not acknowledged by this request.',
           { maxLength: MAX_CURSOR },
         ),
       ),

@@ -2,7 +2,7 @@
 // rejected, because it would acknowledge deliveries that were never read.
 import { invalidField } from '../../../kernel/fault.ts';
 
-/** A position behind the delivery of this event. */
+/** The position after the delivery of this event. */
 export interface PullPosition {
   position: bigint;
   eventId: string;

@@ -35,7 +35,7 @@ export interface PullDeps {
 type Query = Static<typeof pullWebhookDeliveries.query>;
 
 const MAX_LIMIT = 20;
-/** Deliveries that are acknowledged in one statement, and in one request. */
+/** Maximum deliveries that one statement, and one request, acknowledges. */
 const BATCH = 2_000;
 const MAX_ACKNOWLEDGED = 20_000;
 /**
@@ -50,7 +50,7 @@ interface Page {
   horizon: bigint;
 }
 
-/** One page. Deliveries whose data was erased are removed and not returned. */
+/** Reads one page. Deliveries whose data was erased are removed. */
 async function readPage(
   ctx: Ctx,
   log: Log,
@@ -83,10 +83,10 @@ async function pull(
   const registration = followers.register(lane.platformId, closed);
   try {
     while (!page.rows.length && !registration.isClosed && idleMs < wait * 1_000) {
-      const started = performance.now();
+      const startedAt = performance.now();
       const nextPosition = { position: page.horizon, id: '' };
       await registration.wait(nextPosition, Math.min(RECHECK_MS, wait * 1_000 - idleMs));
-      idleMs += performance.now() - started;
+      idleMs += performance.now() - startedAt;
       if (closed?.aborted) break;
       page = await readPage(ctx, log, lane, cursor, limit);
     }
@@ -105,7 +105,7 @@ async function laneOf(ctx: Ctx, endpointId: string): Promise<PulledEndpoint> {
 
 async function acknowledge(ctx: Ctx, lane: PulledEndpoint, text: string) {
   const cursor = readPullCursor('cursor', lane.endpoint, text);
-  // Every delivery up to a position below the horizon could be read.
+  // Only deliveries below the horizon can have been read.
   if (cursor.position >= (await horizonOf(ctx.db))) {
     throw invalidField('cursor', 'is not a cursor of this service');
   }

@@ -1,5 +1,5 @@
-// SQL of pulled deliveries. They are rows of the queue with a position. A row is deleted when its delivery
-// is acknowledged, which is recorded like an attempt.
+// SQL of pulled deliveries. A pulled delivery is a row of the queue with a position. The row is deleted when
+// the delivery is acknowledged. An acknowledgment is recorded like an attempt.
 import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { completeEventData } from '../../../runtime/operation/event-data.ts';

@@ -127,11 +127,11 @@ export const createWebhookReplay = operation({
   tag: TAG,
   summary: 'Replay events to an endpoint',
   description:
-    'Sends the events of a time range to one endpoint again, in the background: poll ' +
-    '`getWebhookReplayById`. Events keep their ID and body. An event can be sent more than ' +
-    'once, so the endpoint must recognize repeated IDs. At most 1,000 of them are sent to an ' +
-    `endpoint ahead of newer events. ${RULES} Returns CONFLICT while another replay to the ` +
-    'endpoint is in progress.',
+    'Sends the events of a time range to one endpoint again, in the background. Poll ' +
+    '`getWebhookReplayById` for the progress. Events keep their ID and body. An event can be ' +
+    'sent more than once, so the endpoint must recognize repeated IDs. At most 1,000 events ' +
+    `of a replay are sent to an endpoint ahead of newer events. ${RULES} Returns CONFLICT ` +
+    'while another replay to the endpoint is in progress.',
   permission: 'MANAGE',
   query: NO_QUERY,
   rateClass: 'quotes',

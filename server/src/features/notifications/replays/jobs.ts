@@ -24,8 +24,8 @@ export const REPLAY_STEP = defineJob('webhooks.replay', Type.Object({ replayId: 
 /** Maximum number of events of one step. */
 const STEP = 500;
 /**
- * Maximum number of due deliveries of an endpoint. Above it a replay waits, because newer events are
- * delivered after them.
+ * Maximum number of due deliveries of an endpoint. A replay waits at this number, because newer events are
+ * delivered after the due ones.
  */
 const MAX_DUE = 500;
 const WAIT_MS = 250;
@@ -90,12 +90,12 @@ async function fail(ctx: Ctx, id: string, failure_reason: string) {
 async function runReplayStep(runtime: Runtime, job: JobOf<typeof REPLAY_STEP>): Promise<Result> {
   const { replayId } = job.input;
   const row = await runtime.db.read(webhookReplays, replayId);
-  if (!row) throw new Error(`job ${job.id} refers to no replay`);
+  if (!row) throw new Error(`job ${job.id} refers to an unknown replay`);
   const caller = await callerOf(runtime.db, row.platform_id);
   // The replay was stopped because it made no progress.
   if (row.status !== 'PROCESSING') return { caller, stage: async () => undefined };
   const target = (await deliveryTargets(runtime.db, row.platform_id)).get(row.endpoint);
-  // The number of a deleted endpoint is used again later.
+  // The number of a deleted endpoint can be reused.
   if (!target?.isLive || target.id !== row.endpoint_id) {
     const reason = 'The webhook endpoint was deleted.';
     return { caller, stage: (ctx) => fail(ctx, replayId, reason) };

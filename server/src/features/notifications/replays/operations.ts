@@ -1,5 +1,4 @@
-// Operations of replays: a preview, which changes nothing, and the replay as a job with its
-// progress.
+// Operations of replays: a read-only preview, and the replay as a job with its progress.
 import type { Static } from '@sinclair/typebox';
 import { iso } from '../../../kernel/effects.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
@@ -71,7 +70,11 @@ async function requireIdle(ctx: Ctx, { target, platformId }: ReplayRange): Promi
     throw new Fault('CONFLICT', 'Another replay to this endpoint is in progress.', details);
   }
   for (const row of runningReplays) {
-    ctx.update(webhookReplays, row, failedPatch(row, 'It made no progress for an hour.', ctx.now));
+    ctx.update(
+      webhookReplays,
+      row,
+      failedPatch(row, 'The replay made no progress for an hour.', ctx.now),
+    );
   }
 }
 

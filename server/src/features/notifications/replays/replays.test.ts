@@ -43,7 +43,7 @@ afterEach(async () => {
 afterAll(() => receiver.close());
 
 describe('createWebhookReplay', () => {
-  it('sends failed and pending events, as counted by the preview, but no delivered events', async () => {
+  it('sends only failed and pending events, as counted by the preview', async () => {
     await emit(1);
     const from = formatTime(app.effects.now() - HOUR);
     receiver.behave(503);
@@ -102,7 +102,7 @@ describe('createWebhookReplay', () => {
     await otherReceiver.close();
   });
 
-  it('runs in steps, and a repeated step changes nothing', async () => {
+  it('runs in steps that can be repeated', async () => {
     const from = formatTime(app.effects.now());
     await emit(2);
     receiver.arrivals.length = 0;
@@ -118,7 +118,7 @@ describe('createWebhookReplay', () => {
     expect(new Set(receiver.arrivals.map((each) => each.id)).size).toBe(2);
   });
 
-  it('of many events waits for deliveries between steps, and sends each event once', async () => {
+  it('waits for deliveries between the steps of many events, and sends each event once', async () => {
     const count = 1_100;
     const from = formatTime(app.effects.now());
     await app.runtime.db.query(
@@ -175,7 +175,7 @@ describe('createWebhookReplay', () => {
     expect(receiver.arrivals).toHaveLength(arrivalsBefore + total);
   });
 
-  it('is limited to one per endpoint', async () => {
+  it('permits one replay per endpoint', async () => {
     const from = formatTime(app.effects.now() - HOUR);
     const { id } = ok(await create({ endpointId, from }), 202);
     const reply = await create({ endpointId, from });
@@ -186,7 +186,7 @@ describe('createWebhookReplay', () => {
     await app.settle();
   });
 
-  it('is limited to one for each endpoint under concurrent requests', async () => {
+  it('permits one replay per endpoint under concurrent requests', async () => {
     const from = formatTime(app.effects.now() - HOUR);
     const replies = await Promise.all(
       Array.from({ length: 6 }, () => create({ endpointId, from })),
@@ -208,7 +208,7 @@ describe('createWebhookReplay', () => {
     const nextReplay = ok(await create({ endpointId, from }), 202);
     expect(await get(id)).toMatchObject({
       status: 'FAILED',
-      failureReason: 'It made no progress for an hour.',
+      failureReason: 'The replay made no progress for an hour.',
     });
     await app.settle();
     expect((await get(id)).status).toBe('FAILED');
@@ -228,7 +228,7 @@ describe('listWebhookReplays', () => {
 });
 
 describe('getWebhookReplayById', () => {
-  it('does not exist for other platforms', async () => {
+  it('returns 404 to other platforms', async () => {
     const { data } = await list('limit=1');
     const otherPlatformResponse = await app.call(
       'GET',
@@ -256,7 +256,7 @@ describe('previewWebhookReplay', () => {
     [{ from: '2126-01-01T00:00:00Z' }, 'from'],
     [{ from: '2026-01-01T00:00:00Z', scope: 'SOME' }, 'scope'],
     [{}, 'from'],
-  ])('rejects %j, like the replay', async (range, field) => {
+  ])('rejects %j, like createWebhookReplay', async (range, field) => {
     for (const reply of [
       await create({ endpointId, ...range }),
       await preview({ endpointId, ...range }),

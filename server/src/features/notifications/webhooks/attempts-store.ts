@@ -83,7 +83,7 @@ interface RequeuedEvent {
 
 /**
  * Makes events due now, delivered or not, for these endpoints. `now` is real time. Events that do not exist
- * or are unreadable are omitted from the result. An event keeps its id and body and gets at least one more
+ * or are unreadable are omitted from the result. An event keeps its id and body and has at least one more
  * attempt.
  */
 export const requeueEvents = (

@@ -125,22 +125,25 @@ describe('delivery', () => {
     expect(outbox.counts).toEqual({ delivered: 1, retry: 0, dropped: 0 });
   });
 
-  it.each([200, 202, 204, 299, 409])('%i counts as delivered', async (status) => {
+  it.each([200, 202, 204, 299, 409])('succeeds for status %i', async (status) => {
     receiver.behave(status);
     const id = await createEvent();
     await outbox.deliverer().runDue();
     expect(await outbox.state(id)).toEqual({ due_at: null, attempts: 1 });
   });
 
-  it.each([301, 302, 307, 400, 401, 404, 410, 429, 500, 503])('%i is retried', async (status) => {
-    receiver.behave((response) => response.writeHead(status, { location: '/other' }).end());
-    const id = await createEvent();
-    await outbox.deliverer().runDue();
-    const { due_at } = await outbox.state(id);
-    expect(Math.abs((due_at as number) - outbox.clock.now - 5_000)).toBeLessThanOrEqual(500);
-    expect(receiver.arrivals).toHaveLength(1);
-    expect((await attemptsOf(outbox.db, id))[0]).toMatchObject({ status, result: 'retry' });
-  });
+  it.each([301, 302, 307, 400, 401, 404, 410, 429, 500, 503])(
+    'is retried after status %i',
+    async (status) => {
+      receiver.behave((response) => response.writeHead(status, { location: '/other' }).end());
+      const id = await createEvent();
+      await outbox.deliverer().runDue();
+      const { due_at } = await outbox.state(id);
+      expect(Math.abs((due_at as number) - outbox.clock.now - 5_000)).toBeLessThanOrEqual(500);
+      expect(receiver.arrivals).toHaveLength(1);
+      expect((await attemptsOf(outbox.db, id))[0]).toMatchObject({ status, result: 'retry' });
+    },
+  );
 });
 
 describe('failed request', () => {

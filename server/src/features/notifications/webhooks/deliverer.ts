@@ -1,9 +1,7 @@
-// Delivers the outbox: reads due events, sends them and records the results. It must not slow the requests
-// that fill the outbox, so it reads and records in batches, pauses after each poll for as long as the poll
-// took, and throttles while change sets wait for the committer. Delivery is at least once: if a process
-// crashes between response and record, its lease expires and the event is sent again with the same id and
-// bytes. Events of a platform are sent in the order of their ids, subject to retries and concurrency. The
-// order is not guaranteed.
+// Delivers the outbox: reads due events, sends them and records the results. Batches, pauses after each poll,
+// and throttling under load limit the effect on the requests that fill the outbox. Delivery is at least once:
+// after a crash between response and record, the lease expires and the event is sent again with the same id
+// and bytes. Events of a platform are sent in the order of their ids, except under retries and concurrency.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Naming } from '../../../catalog/naming.ts';
 import type { Effects, Time } from '../../../kernel/effects.ts';
@@ -46,7 +44,9 @@ interface DelivererOptions {
   /** Creates no traces if absent. */
   tracer?: Tracer | undefined;
   limits?: Partial<Limits>;
-  /** Whether the server is under load. Deliveries, which can take half of the CPU, are throttled. */
+  /**
+   * Whether the server is under load. Deliveries are then throttled, because they can use half of the CPU.
+   */
   isUnderLoad?: () => boolean;
   /** Shortened by tests. */
   answerTimeoutMs?: number;
@@ -114,11 +114,11 @@ const spanAttributesOf = ({ event_id, attempt, result, status }: Outcome) => ({
 interface Scope {
   holder: string;
   /** The only platform whose events are delivered. */
-  only?: string;
+  onlyPlatform?: string;
 }
 
 /** Reads, sends and records deliveries. The caller decides when. */
-function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
+function createPipeline(options: DelivererOptions, { holder, onlyPlatform }: Scope) {
   const { effects, db, clocks, vault, log, metrics, isUnderLoad = () => false } = options;
   const limits = { ...LIMITS, ...options.limits };
   const lanes = createLanes(limits);
@@ -139,7 +139,7 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
       if (lanes.isIdle(id) && clockedPlatforms.delete(id)) runInBackground(releaseIdle(id), id);
     },
   });
-  const reader = createReader({ db, vault, log, lanes, only }, holder);
+  const reader = createReader({ db, vault, log, lanes, onlyPlatform }, holder);
   const tasks = new Set<Promise<void>>();
   let leaseWork: Promise<unknown> = Promise.resolve();
   let attempts = 0;
@@ -193,7 +193,7 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
   }
 
   /** Reads and lease renewals of one process never overlap. */
-  function runInTurn<R>(work: () => Promise<R>): Promise<R> {
+  function runSequentially<R>(work: () => Promise<R>): Promise<R> {
     const turn = leaseWork.then(work);
     leaseWork = turn.catch(() => undefined);
     return turn;
@@ -201,7 +201,7 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
 
   /** Releases the lease of a platform, unless events of it were read since the last delivery. */
   const releaseIdle = (platformId: string) =>
-    runInTurn(async () => {
+    runSequentially(async () => {
       if (!lanes.isIdle(platformId)) return;
       lanes.dropLease(platformId);
       await releasePlatforms(db, holder, [platformId]);
@@ -209,7 +209,7 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
 
   /** Stops new requests of a platform, and releases its lease after the requests in flight are recorded. */
   async function releasePlatform(platformId: string): Promise<void> {
-    await runInTurn(async () => lanes.dropLease(platformId));
+    await runSequentially(async () => lanes.dropLease(platformId));
     while (!lanes.isIdle(platformId)) {
       await recorder.flush().catch(() => undefined);
       await sleep(RECHECK_MS);
@@ -226,7 +226,7 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
   /** Releases platforms whose clocks are held by other processes. */
   async function releaseHeldPlatforms(): Promise<void> {
     const now = effects.now();
-    if (only !== undefined || !lanes.leased(now).length) return;
+    if (onlyPlatform !== undefined || !lanes.leased(now).length) return;
     for (const id of await heldByClocks(db, holder, now)) {
       // A platform without a lease in memory is already being released.
       if (lanes.leaseOf(id) > 0) runInBackground(releasePlatform(id), id);
@@ -242,7 +242,7 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
      * deliveries are started under load.
      */
     deliverBatch: (now: Time, after: () => void, canBeThrottled: boolean): Promise<ReadBatch> =>
-      runInTurn(async () => {
+      runSequentially(async () => {
         const batch = await reader.readBatch(now, limits.buffered - lanes.total);
         const isThrottled = canBeThrottled && isUnderLoad();
         startDeliveries(after, isThrottled ? MAX_PER_ROUND_UNDER_LOAD : Infinity);
@@ -251,7 +251,7 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
     /** Renews leases and retries results that could not be recorded. */
     tick(): void {
       recorder.tick();
-      runInTurn(() => reader.renew(effects.now())).catch((error: unknown) => {
+      runSequentially(() => reader.renew(effects.now())).catch((error: unknown) => {
         log.error({ err: error }, 'delivery leases could not be renewed');
       });
       releaseHeldPlatforms().catch((error: unknown) => {
@@ -300,15 +300,15 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 
   async function runRound(): Promise<void> {
     if (!isStarted) return;
-    const started = effects.now();
+    const startedAt = effects.now();
     pollRequested = false;
     try {
-      const { eventCount, hasMore } = await pipeline.deliverBatch(started, poll, true);
+      const { eventCount, hasMore } = await pipeline.deliverBatch(startedAt, poll, true);
       if (eventCount > 0 || hasMore) pollRequested = true;
     } catch (error) {
       log.error({ err: error }, 'delivery round failed');
     }
-    const pauseMs = clamp(MIN_PAUSE_MS, effects.now() - started, MAX_PAUSE_MS);
+    const pauseMs = clamp(MIN_PAUSE_MS, effects.now() - startedAt, MAX_PAUSE_MS);
     pause = setTimeout(() => {
       isRunning = false;
       if (pollRequested) poll();
@@ -375,10 +375,10 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 /** Deliveries of one platform while its clock is held. */
 export interface PlatformDeliveries {
   /**
-   * Delivers all events that are due on the clock, one request after the other. `answered` is false if the
-   * endpoint did not respond soon. The regular deliverer then sends the remaining events.
+   * Delivers all events that are due on the clock, one request after the other. `hasResponded` is false if
+   * the endpoint did not respond soon. The regular deliverer then sends the remaining events.
    */
-  run(): Promise<{ attempts: number; answered: boolean }>;
+  run(): Promise<{ attempts: number; hasResponded: boolean }>;
   /** Releases the platform to the regular deliverer after the last response. */
   end(): void;
 }
@@ -394,9 +394,9 @@ function deliveriesOf(
 ): PlatformDeliveries {
   const { db, effects, log } = options;
   const limits = { ...options.limits, perPlatform: 1 };
-  const pipeline = createPipeline({ ...options, limits }, { holder, only: platformId });
+  const pipeline = createPipeline({ ...options, limits }, { holder, onlyPlatform: platformId });
   /** Resolves when this process has released the platform. Other processes release it within a second. */
-  let regularReleased: Promise<void> | undefined;
+  let regularRelease: Promise<void> | undefined;
 
   /** Whether the work completes within PROMPT_MS. */
   async function completesPromptly(work: Promise<unknown>): Promise<boolean> {
@@ -421,21 +421,21 @@ function deliveriesOf(
   return {
     async run() {
       const attemptsBefore = pipeline.attempts();
-      regularReleased ??= releaseFromRegular();
-      if (!(await completesPromptly(regularReleased))) return { attempts: 0, answered: false };
+      regularRelease ??= releaseFromRegular();
+      if (!(await completesPromptly(regularRelease))) return { attempts: 0, hasResponded: false };
       // The lease of a process that stopped without releasing it expires at this time.
       const leasedUntil = performance.now() + LEASE_MS + PROMPT_MS;
       for (;;) {
         const { eventCount } = await pipeline.deliverBatch(effects.now(), doNothing, false);
         const hasResponded = await completesPromptly(pipeline.waitUntilIdle());
         const attempts = pipeline.attempts() - attemptsBefore;
-        if (!hasResponded || attempts > 0) return { attempts, answered: hasResponded };
+        if (!hasResponded || attempts > 0) return { attempts, hasResponded };
         // No event remains to be sent, or another process has not released its lease yet.
         const isLeaseAwaited = eventCount === 0 && performance.now() < leasedUntil;
-        if (!isLeaseAwaited) return { attempts, answered: eventCount > 0 };
+        if (!isLeaseAwaited) return { attempts, hasResponded: eventCount > 0 };
         const now = await options.clocks.nowOf({ platformId });
         if ((await firstQueued(db, platformId, now)) === undefined)
-          return { attempts, answered: hasResponded };
+          return { attempts, hasResponded };
         await sleep(MIN_PAUSE_MS);
       }
     },

@@ -35,7 +35,7 @@ function createSearchedQueue() {
     },
     shorten: (maximum: number) => queue.splice(maximum),
     size: () => queue.length,
-    ready: () => queue.some(isFree),
+    isReady: () => queue.some(isFree),
   };
 }
 
@@ -70,7 +70,7 @@ describe('queue of a lane', () => {
               expected.end(event);
             }
           }
-          expect([queue.size, queue.ready]).toEqual([expected.size(), expected.ready()]);
+          expect([queue.size, queue.isReady]).toEqual([expected.size(), expected.isReady()]);
         });
       }),
     );

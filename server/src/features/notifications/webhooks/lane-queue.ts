@@ -13,7 +13,7 @@ export interface LaneQueue {
   /** Number of queued events. */
   readonly size: number;
   /** Whether an event can be taken now. */
-  readonly ready: boolean;
+  readonly isReady: boolean;
   push(event: DueEvent): void;
   /** Takes the earliest event whose resource has no event in flight. */
   take(): DueEvent | undefined;
@@ -99,7 +99,7 @@ export function createLaneQueue(): LaneQueue {
     get size() {
       return size;
     },
-    get ready() {
+    get isReady() {
       return arrivals.head !== undefined || successors.head !== undefined;
     },
     push: (event) => insertOrdered({ event, at: arrivalCount++ }),

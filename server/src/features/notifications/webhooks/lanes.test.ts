@@ -171,7 +171,7 @@ describe('several lanes', () => {
     for (const each of otherEvents) lanes.add(each);
     expect(lanes.next().map((each) => each.endpoint)).toEqual([1, 2, 3]);
     finish(lanes, events.slice(0, 2), true);
-    // Nine of eleven requests are still in flight, so no lane gets a second slot yet.
+    // Nine of eleven requests are still in flight, so no lane has a second slot yet.
     expect(lanes.next()).toEqual([]);
     finish(lanes, events.slice(2, 4), true);
     expect(lanes.next().map((each) => each.endpoint)).toHaveLength(1);

@@ -1,7 +1,7 @@
-// Concurrency limits for webhook delivery, without I/O: the deliverer reads, sends and records. Every
-// endpoint has a lane with a number of slots. A success adds one slot and a failure halves their number, so
-// an unavailable receiver occupies one request and does not slow the others. The lanes of one platform share
-// its maximum. Each may use one slot beyond it, so that a slow endpoint does not stop the others.
+// Concurrency limits for webhook delivery, without I/O. Every endpoint has a lane with a number of slots. A
+// success adds one slot and a failure halves their number, so an unavailable receiver occupies one request.
+// The lanes of one platform share its maximum, and each lane has one further slot, so that a slow endpoint
+// does not stop the others.
 import type { Time } from '../../../kernel/effects.ts';
 import { createLaneQueue, type LaneQueue } from './lane-queue.ts';
 import type { DueEvent, LaneId } from './store.ts';
@@ -34,19 +34,19 @@ interface Platform {
   inFlight: number;
   readonly lanes: Map<number, Lane>;
   /** Lanes that wait until fewer requests of the platform are in flight. */
-  readonly waiting: Set<Lane>;
+  readonly waitingLanes: Set<Lane>;
 }
 
 interface Lane {
   readonly platform: Platform;
   slots: number;
   /** Whether the latest delivery succeeded, or null before the first delivery. */
-  healthy: boolean | null;
+  isHealthy: boolean | null;
   meanMs: number;
   inFlight: number;
   readonly queue: LaneQueue;
   /** Ids of events that were read and whose result is not yet recorded. */
-  readonly buffered: Set<string>;
+  readonly bufferedIds: Set<string>;
 }
 
 interface DeliveryOutcome {
@@ -61,7 +61,7 @@ export interface Lanes {
   buffered(lane: LaneId): ReadonlySet<string>;
   /** Adds an event to the queue of its lane. */
   add(event: DueEvent): void;
-  /** Removes up to `maximum` sendable events from the queues. They count as in flight. */
+  /** Removes up to `maximum` sendable events from the queues. The removed events count as in flight. */
   next(maximum?: number): DueEvent[];
   /** Completes an event that `next` returned. The outcome is null if the event was not sent. */
   done(event: DueEvent, outcome: DeliveryOutcome | null): void;
@@ -93,17 +93,17 @@ const createPlatform = (id: string): Platform => ({
   until: 0,
   inFlight: 0,
   lanes: new Map(),
-  waiting: new Set(),
+  waitingLanes: new Set(),
 });
 
 const createLane = (platform: Platform, slots: number): Lane => ({
   platform,
   slots,
-  healthy: null,
+  isHealthy: null,
   meanMs: 0,
   inFlight: 0,
   queue: createLaneQueue(),
-  buffered: new Set(),
+  bufferedIds: new Set(),
 });
 
 /** Choosing the next event takes constant time: lanes that cannot send now are not visited. */
@@ -121,14 +121,13 @@ export function createLanes(limits: Limits): Lanes {
   let queuedCount = 0;
   let inFlight = 0;
   let failingInFlight = 0;
-  // Failing receivers together get at most half of the requests in flight, regardless of their
-  // number.
+  // Failing receivers together have at most half of the requests in flight, regardless of their number.
   const failingMax = Math.ceil(limits.inFlightTotal / 2);
 
   function prune(): void {
     for (const platform of platforms.values()) {
       for (const [number, lane] of platform.lanes) {
-        if (lane.buffered.size) continue;
+        if (lane.bufferedIds.size) continue;
         platform.lanes.delete(number);
         laneCount--;
       }
@@ -161,18 +160,18 @@ export function createLanes(limits: Limits): Lanes {
   /** Maximum number of events to buffer for a lane. */
   function capacityOf(lane: Lane): number {
     // Read-ahead uses at most half of the buffer. The other half is reserved for other lanes.
-    const readAhead = lane.healthy && total < limits.buffered / 2;
+    const readAhead = lane.isHealthy && total < limits.buffered / 2;
     const rounds = readAhead ? clamp(1, AHEAD_MS / Math.max(1, lane.meanMs), AHEAD_ROUNDS) : 1;
     return Math.floor(lane.slots * rounds);
   }
 
   function release(lane: Lane, id: string): void {
-    if (!lane.buffered.delete(id)) return;
+    if (!lane.bufferedIds.delete(id)) return;
     total--;
-    if (!lane.buffered.size) active.delete(lane);
+    if (!lane.bufferedIds.size) active.delete(lane);
   }
 
-  /** Drops all events of a queue after the first `maximum`. They remain due in the database. */
+  /** Drops all events of a queue after the first `maximum`. Dropped events remain due in the database. */
   function shorten(lane: Lane, maximum: number): void {
     const droppedEvents = lane.queue.shorten(maximum);
     queuedCount -= droppedEvents.length;
@@ -181,15 +180,15 @@ export function createLanes(limits: Limits): Lanes {
 
   /** The next event of a lane. A lane without a sendable event is no longer visited. */
   function take(lane: Lane): DueEvent | undefined {
-    const isFailing = lane.healthy === false;
+    const isFailing = lane.isHealthy === false;
     sendable.delete(lane);
     if (lane.inFlight >= lane.slots) return undefined;
     if (lane.inFlight > 0 && lane.platform.inFlight >= limits.perPlatform) {
-      if (lane.queue.ready) lane.platform.waiting.add(lane);
+      if (lane.queue.isReady) lane.platform.waitingLanes.add(lane);
       return undefined;
     }
     if (isFailing && failingInFlight >= failingMax) {
-      if (lane.queue.ready) stalledLanes.add(lane);
+      if (lane.queue.isReady) stalledLanes.add(lane);
       return undefined;
     }
     const event = lane.queue.take();
@@ -199,7 +198,7 @@ export function createLanes(limits: Limits): Lanes {
     lane.platform.inFlight++;
     inFlight++;
     if (isFailing) failingInFlight++;
-    if (lane.queue.ready) sendable.add(lane);
+    if (lane.queue.isReady) sendable.add(lane);
     return event;
   }
 
@@ -215,9 +214,9 @@ export function createLanes(limits: Limits): Lanes {
   }
 
   function resumeStalled(): void {
-    let places = failingMax - failingInFlight;
+    let freeRequests = failingMax - failingInFlight;
     for (const lane of stalledLanes) {
-      if (places-- <= 0) break;
+      if (freeRequests-- <= 0) break;
       stalledLanes.delete(lane);
       sendable.add(lane);
     }
@@ -225,9 +224,9 @@ export function createLanes(limits: Limits): Lanes {
 
   function recordDelivery(lane: Lane, { delivered, ms }: DeliveryOutcome): void {
     // All requests in flight on the lane count as failing while the lane is unhealthy.
-    if (lane.healthy === false) failingInFlight -= lane.inFlight;
+    if (lane.isHealthy === false) failingInFlight -= lane.inFlight;
     if (!delivered) failingInFlight += lane.inFlight;
-    lane.healthy = delivered;
+    lane.isHealthy = delivered;
     lane.slots = delivered
       ? Math.min(limits.perPlatform, lane.slots + 1)
       : Math.max(1, Math.floor(lane.slots / 2));
@@ -238,18 +237,18 @@ export function createLanes(limits: Limits): Lanes {
 
   function finish(event: DueEvent, outcome: DeliveryOutcome | null): void {
     const lane = laneOfEvent(event);
-    const { waiting } = lane.platform;
+    const { waitingLanes } = lane.platform;
     lane.inFlight--;
     lane.platform.inFlight--;
     inFlight--;
-    if (lane.healthy === false) failingInFlight--;
+    if (lane.isHealthy === false) failingInFlight--;
     lane.queue.end(event);
     if (outcome) recordDelivery(lane, outcome);
     else release(lane, event.id);
-    if (lane.queue.ready) sendable.add(lane);
-    if (waiting.size) {
-      for (const each of waiting) sendable.add(each);
-      waiting.clear();
+    if (lane.queue.isReady) sendable.add(lane);
+    if (waitingLanes.size) {
+      for (const each of waitingLanes) sendable.add(each);
+      waitingLanes.clear();
     }
     if (stalledLanes.size) resumeStalled();
   }
@@ -257,19 +256,19 @@ export function createLanes(limits: Limits): Lanes {
   return {
     room({ platformId, endpoint }) {
       const lane = laneOf(platformId, endpoint);
-      const freeCapacity = capacityOf(lane) - lane.buffered.size;
+      const freeCapacity = capacityOf(lane) - lane.bufferedIds.size;
       return Math.max(0, Math.min(freeCapacity, limits.buffered - total));
     },
-    buffered: ({ platformId, endpoint }) => laneOf(platformId, endpoint).buffered,
+    buffered: ({ platformId, endpoint }) => laneOf(platformId, endpoint).bufferedIds,
     add(event) {
       const lane = laneOfEvent(event);
-      if (lane.buffered.has(event.id)) return;
-      lane.buffered.add(event.id);
+      if (lane.bufferedIds.has(event.id)) return;
+      lane.bufferedIds.add(event.id);
       active.add(lane);
       total++;
       queuedCount++;
       lane.queue.push(event);
-      if (lane.queue.ready) sendable.add(lane);
+      if (lane.queue.isReady) sendable.add(lane);
     },
     next,
     done: finish,
@@ -285,7 +284,7 @@ export function createLanes(limits: Limits): Lanes {
     },
     isIdle(platformId) {
       const lanes = platforms.get(platformId)?.lanes.values() ?? [];
-      return [...lanes].every((lane) => lane.buffered.size === 0);
+      return [...lanes].every((lane) => lane.bufferedIds.size === 0);
     },
     active: () => [...new Set([...active].map((lane) => lane.platform.id))],
     leased: (now) =>

@@ -73,7 +73,7 @@ function sharedReading(
   };
 }
 
-/** Watches the queue of deliveries of all processes, test events included. */
+/** Registers gauges of the pending deliveries of all processes, test events included. */
 export function watchPending(
   metrics: Pick<Metrics, 'watch'>,
   runtime: Pick<Runtime, 'db' | 'effects'>,

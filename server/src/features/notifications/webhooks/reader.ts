@@ -1,6 +1,6 @@
-// Reads due events into the lanes: iterates over the endpoints, leases the platforms that no other process
-// delivers, and reads as many events of each endpoint as its lane has room for. Each batch continues
-// where the previous one ended, so every endpoint is reached, regardless of their number.
+// Reads due events into the lanes. Platforms that no other process delivers are leased. Each endpoint is read
+// up to the free capacity of its lane. Each batch continues after the previous batch, so every endpoint is
+// reached, regardless of their number.
 import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import type { Log } from '../../../runtime/observability/log.ts';
@@ -51,8 +51,8 @@ interface ReaderDeps {
   vault: Vault;
   log: Log;
   lanes: Lanes;
-  /** Reads one platform only. */
-  only?: string | undefined;
+  /** Reads only this platform. */
+  onlyPlatform?: string | undefined;
 }
 
 /** The later of two positions in a queue. */
@@ -99,7 +99,7 @@ const keyOf = ({ platformId, endpoint }: LaneId) =>
 const keyOfEvent = (event: DueEvent) =>
   keyOf({ platformId: event.platform_id, endpoint: event.endpoint });
 
-export function createReader({ db, vault, log, lanes, only }: ReaderDeps, holder: string) {
+export function createReader({ db, vault, log, lanes, onlyPlatform }: ReaderDeps, holder: string) {
   let after: LaneId | null = null;
   /**
    * Position of the last buffered event of each endpoint, and the time until which reads continue from it.
@@ -149,7 +149,7 @@ export function createReader({ db, vault, log, lanes, only }: ReaderDeps, holder
     return { requests, cutAt: null };
   }
 
-  /** Takes missing leases and renews leases in the second half of their time. */
+  /** Acquires missing leases and renews leases in the second half of their validity. */
   async function leasePending(platforms: readonly string[], now: Time): Promise<void> {
     const until = now + LEASE_MS;
     const isShort = (each: string) => lanes.leaseOf(each) < now + LEASE_MS / 2;
@@ -182,7 +182,8 @@ export function createReader({ db, vault, log, lanes, only }: ReaderDeps, holder
 
   /** Endpoints with undelivered events, from the position of this pass. */
   async function findWaiting(now: Time): Promise<WaitingEndpoint[]> {
-    const position = only === undefined ? after : { platformId: only, endpoint: -1 };
+    const position =
+      onlyPlatform === undefined ? after : { platformId: onlyPlatform, endpoint: -1 };
     const nextEndpoints = await waitingLanes(
       db,
       now,
@@ -190,9 +191,9 @@ export function createReader({ db, vault, log, lanes, only }: ReaderDeps, holder
       position ?? FIRST_LANE,
       LANES_PER_BATCH,
     );
-    return only === undefined
+    return onlyPlatform === undefined
       ? nextEndpoints
-      : nextEndpoints.filter(({ platformId }) => platformId === only);
+      : nextEndpoints.filter(({ platformId }) => platformId === onlyPlatform);
   }
 
   return {
@@ -211,11 +212,11 @@ export function createReader({ db, vault, log, lanes, only }: ReaderDeps, holder
     async readBatch(now: Time, total: number): Promise<ReadBatch> {
       if (total <= 0) return { eventCount: 0, hasMore: false };
       const waitingEndpoints = await findWaiting(now);
-      const dueEndpoints = waitingEndpoints.filter((each) => each.due && !each.isLeasedElsewhere);
+      const dueEndpoints = waitingEndpoints.filter((each) => each.due && !each.isLeasedByOther);
       // The deliveries of a deleted endpoint are discarded immediately.
       const undeliverable = waitingEndpoints.filter(
-        ({ target, endpoint, due, isLeasedElsewhere }) =>
-          target === 'none' && !isLeasedElsewhere && (due || endpoint !== CONFIGURED),
+        ({ target, endpoint, due, isLeasedByOther }) =>
+          target === 'none' && !isLeasedByOther && (due || endpoint !== CONFIGURED),
       );
       const discardedCount = undeliverable.length
         ? await discardUndeliverable(db, now, undeliverable, DISCARD_BATCH)

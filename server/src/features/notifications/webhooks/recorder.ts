@@ -92,14 +92,16 @@ export function createRecorder({ db, log, recorded }: RecorderOptions): Recorder
     while (pending.length) await writeSome();
   }
 
-  function runInTurn(): Promise<void> {
+  function writeSequentially(): Promise<void> {
     const write = writer.then(writeAll);
     writer = write.catch(() => undefined);
     return write;
   }
 
   function runInBackground(): void {
-    runInTurn().catch((error: unknown) => log.error({ err: error }, 'deliveries not recorded yet'));
+    writeSequentially().catch((error: unknown) =>
+      log.error({ err: error }, 'deliveries not recorded yet'),
+    );
   }
 
   return {
@@ -116,7 +118,7 @@ export function createRecorder({ db, log, recorded }: RecorderOptions): Recorder
     flush() {
       clearTimeout(timer);
       timer = undefined;
-      return runInTurn();
+      return writeSequentially();
     },
   };
 }

@@ -103,7 +103,7 @@ describe('crash', () => {
     const db = outbox.anotherDatabase();
     receiver.behave((response) => {
       // All later writes of this process fail.
-      void db.close().then(() => response.end('got it'));
+      void db.close().then(() => response.end('received'));
     });
     const crashedDeliverer = outbox.deliverer({ db });
     await expect(crashedDeliverer.runDue()).rejects.toThrow();
@@ -126,7 +126,7 @@ describe('two processes on one database', () => {
     );
     const platforms = await Promise.all(emptyBodies(100).map(() => outbox.platform(receiver.url)));
     for (const platform of platforms) await outbox.events(platform, emptyBodies(15));
-    // A small buffer, so that neither process leases every platform first.
+    // A small buffer prevents one process from leasing every platform first.
     const limits = { buffered: 60 };
     const deliverers = [outbox.db, outbox.anotherDatabase()].map((db) =>
       outbox.deliverer({ db, limits }),
@@ -226,7 +226,7 @@ describe('server under load', () => {
 });
 
 describe('unavailable database', () => {
-  it('causes neither a lost result nor a second delivery', async () => {
+  it('preserves every result without a second delivery', async () => {
     const { url, template } = inject('testServer') as TestServer;
     const [row] = await outbox.db.query<{ name: string }>('select current_database() as name');
     const name = row?.name ?? template;

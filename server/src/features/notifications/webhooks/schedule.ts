@@ -1,5 +1,5 @@
-// Retry schedule of webhook delivery, as suggested by Standard Webhooks: short delays first, for a
-// receiver that restarts, then delays over a week, for a receiver that needs manual repair.
+// Retry schedule of webhook delivery, as suggested by Standard Webhooks. The first delays are short, for a
+// receiver that restarts. Later delays extend over a week, for a receiver that needs manual repair.
 import type { Effects, Time } from '../../../kernel/effects.ts';
 import type { PlatformTime } from '../../../runtime/clocks/clocks.ts';
 
@@ -19,7 +19,7 @@ export const RETRY_DELAYS_MS: readonly number[] = [
 ];
 
 /** No attempt starts later than this after the event. */
-export const GIVE_UP_AFTER_MS = 7 * DAY;
+export const RETRY_PERIOD_MS = 7 * DAY;
 
 /** Response timeout, including the connection. */
 export const ANSWER_TIMEOUT_MS = 30 * SECOND;
@@ -57,5 +57,5 @@ export function nextAttemptAt(
   const delayMs = RETRY_DELAYS_MS[step] as number;
   const jitter = attemptedAt.ownClock ? 0 : JITTER * jitterOf(effects);
   const nextTime = attemptedAt.now + Math.round(delayMs * (1 + jitter));
-  return nextTime > event.created_at + GIVE_UP_AFTER_MS ? null : nextTime;
+  return nextTime > event.created_at + RETRY_PERIOD_MS ? null : nextTime;
 }

@@ -1,5 +1,5 @@
-// Encrypted events: the outbox contains no personal data in clear, every attempt sends the same bytes, and
-// an event whose data key was erased is never sent and does not block others.
+// Encrypted events: personal data in the outbox, the bytes of repeated attempts, and events whose data key
+// was erased.
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createCustomer } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -40,7 +40,7 @@ const readStoredEvents = async (subject: string) => {
 const eraseKey = (id: string) =>
   app.runtime.db.query('update customers set data_key = null where id = $1', [id]);
 
-it('the deliverer stores customer data encrypted and sends the same bytes in every attempt', async () => {
+it('customer data is stored encrypted and sent as the same bytes in every attempt', async () => {
   receiver.behave(500);
   const person = await createCustomer(app, {}, { fullName: NAME });
   const [event] = await readStoredEvents(person.id);

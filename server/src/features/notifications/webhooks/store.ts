@@ -25,7 +25,7 @@ export interface SealedEvent extends StoredEvent {
   platform_id: string;
   /** Customer whose data key encrypts the data, or null if the data is not encrypted. */
   sealed_for: string | null;
-  /** Null after an erasure, which makes the event unreadable. */
+  /** Null after an erasure. The event is then unreadable. */
   data_key: string | null;
 }
 
@@ -52,9 +52,11 @@ export interface WaitingEndpoint extends LaneId {
   /** Whether its earliest event is due. */
   due: boolean;
   /** Whether another process holds the lease of the platform. */
-  isLeasedElsewhere: boolean;
-  /** `url`: events are sent. `kept`: events are retained (paused or pulled). `none`: events are discarded. */
-  target: 'url' | 'kept' | 'none';
+  isLeasedByOther: boolean;
+  /**
+   * `url`: events are sent. `retained`: events are retained (paused or pulled). `none`: events are discarded.
+   */
+  target: 'url' | 'retained' | 'none';
 }
 
 /** One delivery attempt and its result. */
@@ -105,7 +107,10 @@ export const ENQUEUE = statement(
   ['text', 'text', 'time', 'text'],
 );
 
-/** Endpoints are configuration. Their failed attempts are removed. A lease belongs to its process. */
+/**
+ * A reset retains endpoints, because they are configuration, without the time of their first failure. A reset
+ * retains leases, because they belong to processes.
+ */
 export const webhookReset: ResetRules = {
   retained: { webhook_endpoints: 'true', webhook_lanes: 'true' },
   clears: { webhook_endpoints: 'failing_since' },
@@ -113,10 +118,10 @@ export const webhookReset: ResetRules = {
 
 // Endpoint settings `w` of the queue rows `q` of platforms `p`.
 const TARGET = `case
-    when w.status = 'PAUSED' and w.deleted_at is null then 'kept'
+    when w.status = 'PAUSED' and w.deleted_at is null then 'retained'
     when q.endpoint = 0 then case when p.webhook_endpoint is null then 'none' else 'url' end
     when w.id is null or w.deleted_at is not null then 'none'
-    when w.url is null then 'kept' else 'url' end`;
+    when w.url is null then 'retained' else 'url' end`;
 const WITH_SETTINGS = `left join platforms p on p.id = q.platform_id
     left join webhook_endpoints w on w.platform_id = q.platform_id and w.number = q.endpoint`;
 
@@ -137,7 +142,7 @@ const WAITING = `
      where d.platform_id = q.platform_id and d.endpoint = q.endpoint
      order by d.due_at limit 1) <= ${CLOCK} as due,
     coalesce(l.holder <> $5 and l.until > $1, false)
-      or coalesce(c.holder <> $5 and c.held_until > $1, false) as "isLeasedElsewhere"
+      or coalesce(c.holder <> $5 and c.held_until > $1, false) as "isLeasedByOther"
   from q ${WITH_SETTINGS}
     left join sandbox_clocks c on c.id = q.platform_id
     left join webhook_lanes l on l.platform_id = q.platform_id
@@ -166,7 +171,7 @@ const LEASE = `
   where webhook_lanes.holder = excluded.holder or webhook_lanes.until <= $4
   returning platform_id`;
 
-/** Takes or renews leases. Returns the platforms that are leased until `until`. */
+/** Acquires or renews leases. Returns the platforms that are leased until `until`. */
 export async function leasePlatforms(
   db: Database,
   holder: string,
@@ -190,7 +195,7 @@ export async function heldByClocks(db: Database, holder: string, now: Time): Pro
 }
 
 const FIRST_QUEUED = `select q.due_at from webhook_queue q ${WITH_SETTINGS}
-  where q.platform_id = $1 and q.due_at <= $2 and ${TARGET} <> 'kept'
+  where q.platform_id = $1 and q.due_at <= $2 and ${TARGET} <> 'retained'
   order by q.due_at limit 1`;
 
 /** Due time of the first delivery of a platform, or undefined if it is after `until`. */
@@ -205,7 +210,7 @@ export async function firstQueued(
 
 const RELEASE = 'delete from webhook_lanes where platform_id = any($1::text[]) and holder = $2';
 
-/** Releases leases, so that other processes can take them immediately. */
+/** Releases leases, so that other processes can acquire them immediately. */
 export async function releasePlatforms(
   db: Database,
   holder: string,
@@ -214,7 +219,7 @@ export async function releasePlatforms(
   await db.query(RELEASE, [platforms, holder]);
 }
 
-/** The due events wanted from one endpoint. */
+/** A request for due events of one endpoint. */
 export interface ReadRequest extends LaneId {
   take: number;
   /** Continue after this event. Null reads from the earliest. */
@@ -224,8 +229,8 @@ export interface ReadRequest extends LaneId {
 /** Position in an endpoint's queue, which is ordered by due time and id. */
 export type QueuePosition = Pick<DueEvent, 'due_at' | 'id'>;
 
-// Events are looked up one by one in subqueries that the planner cannot join: it expects many more rows than
-// `take` and would read the full table.
+// Events are looked up one by one in subqueries that the planner cannot join. A join would read the full
+// table, because the planner expects many more rows than `take`.
 const DUE_EVENTS = `
   select e.*, a.endpoint, d.attempts, d.due_at, coalesce(w.url, p.webhook_endpoint) as url,
     p.environment, case when a.endpoint = 0 then p.standard_webhooks else w.standard_webhooks end

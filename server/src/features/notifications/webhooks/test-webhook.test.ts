@@ -95,15 +95,15 @@ describe.each(OPERATIONS)('%s', (_operation, path) => {
 
   it('accepts another URL on the same host only', async () => {
     await setEndpoint(receiver.url);
-    const elsewhere = await startReceiver();
+    const otherHost = await startReceiver();
     const otherPathUrl = receiver.url.replace('/hook', '/other');
     const sendTestTo = async (url: string) => (await app.call('POST', path, { url })).body.url;
     expect(await sendTestTo(otherPathUrl)).toBe(otherPathUrl);
-    for (const url of [elsewhere.url, otherPathUrl.replace('http:', 'https:'), 'nonsense']) {
+    for (const url of [otherHost.url, otherPathUrl.replace('http:', 'https:'), 'nonsense']) {
       expect(await sendTestTo(url)).toBe(receiver.url);
     }
-    expect(elsewhere.arrivals).toHaveLength(0);
-    await elsewhere.close();
+    expect(otherHost.arrivals).toHaveLength(0);
+    await otherHost.close();
   });
 
   it('sends once for one Idempotency-Key', async () => {

@@ -100,9 +100,9 @@ export async function advanceTo(
   }
 
   async function deliver(): Promise<void> {
-    const { attempts, answered } = await deliveries.run();
+    const { attempts, hasResponded } = await deliveries.run();
     processedCount += attempts;
-    responses = answered;
+    responses = hasResponded;
   }
 
   async function pause(endpoint: FailingEndpoint): Promise<void> {

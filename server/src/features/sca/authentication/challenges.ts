@@ -129,7 +129,7 @@ function purposeOf(
       maxAttempts: MAX_FAILED_ATTEMPTS,
       resendAfterMs: RESEND_AFTER_MS,
     },
-    fixed: isSandbox(ctx) ? SANDBOX_CODE : undefined,
+    fixedCode: isSandbox(ctx) ? SANDBOX_CODE : undefined,
   };
 }
 

@@ -137,7 +137,7 @@ describe('recovery messages', () => {
         'codes sent to your telephone number',
       );
       expect(textsByKind.get('WALLET_RECOVERY_DONE')).toContain(`requested on ${ASKED_AT}`);
-      expect(textsByKind.get('WALLET_RECOVERY_CANCELLED')).toContain('Nothing has changed.');
+      expect(textsByKind.get('WALLET_RECOVERY_CANCELLED')).toContain('Your wallet is unchanged.');
     } finally {
       await ownApp.close();
     }
