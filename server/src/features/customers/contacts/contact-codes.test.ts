@@ -12,11 +12,11 @@ import {
 } from '../../../../test/kit/customers/contacts.ts';
 
 /** Operation, channel, field of the customer and channel name in messages. */
-const SENDING: [string, ChannelName, string, string][] = [
+const SEND_OPERATIONS: [string, ChannelName, string, string][] = [
   ['sendCustomerEmailVerification', 'email', 'email', 'EMAIL'],
   ['sendCustomerPhoneVerification', 'phone', 'phoneNumber', 'SMS'],
 ];
-const CONFIRMING: [string, ChannelName, string][] = [
+const CONFIRM_OPERATIONS: [string, ChannelName, string][] = [
   ['confirmCustomerEmailVerification', 'email', 'email'],
   ['confirmCustomerPhoneVerification', 'phone', 'phoneNumber'],
 ];
@@ -37,7 +37,7 @@ async function change(id: string, body: object) {
   return ok(await app.call('PATCH', `/customers/${id}`, patch), 200);
 }
 
-describe.each(SENDING)('%s', (_operation, name, field, channel) => {
+describe.each(SEND_OPERATIONS)('%s', (_operation, name, field, channel) => {
   it('stores the message without sending it in the sandbox', async () => {
     const person = await createEuropeanCustomer(app);
     const response = await sendCode(app, person.id, name);
@@ -111,7 +111,7 @@ describe.each(SENDING)('%s', (_operation, name, field, channel) => {
   });
 });
 
-describe.each(CONFIRMING)('%s', (_operation, name, field) => {
+describe.each(CONFIRM_OPERATIONS)('%s', (_operation, name, field) => {
   const otherChannel = name === 'email' ? 'phone' : 'email';
 
   it('verifies the channel once and returns the customer', async () => {
@@ -191,51 +191,54 @@ describe.each(CONFIRMING)('%s', (_operation, name, field) => {
   });
 });
 
-describe.each(CONFIRMING)('%s: customers without a pending channel', (_operation, name, field) => {
-  const sendAndConfirm = (id: string, platform = app.platform) =>
-    Promise.all([
-      sendCode(app, id, name, { as: platform }),
-      confirmCode(app, id, name, '123456', { as: platform }),
-    ]);
+describe.each(CONFIRM_OPERATIONS)(
+  '%s: customers without a pending channel',
+  (_operation, name, field) => {
+    const sendAndConfirm = (id: string, platform = app.platform) =>
+      Promise.all([
+        sendCode(app, id, name, { as: platform }),
+        confirmCode(app, id, name, '123456', { as: platform }),
+      ]);
 
-  it('returns 409 if no verification is required', async () => {
-    const person = await createCustomer(
-      app,
-      {},
-      { email: 'a@example.org', phoneNumber: '+14155550100' },
-    );
-    for (const each of await sendAndConfirm(person.id))
-      expect(errorOf(each)).toEqual([409, 'CONFLICT']);
-  });
+    it('returns 409 if no verification is required', async () => {
+      const person = await createCustomer(
+        app,
+        {},
+        { email: 'a@example.org', phoneNumber: '+14155550100' },
+      );
+      for (const each of await sendAndConfirm(person.id))
+        expect(errorOf(each)).toEqual([409, 'CONFLICT']);
+    });
 
-  it('rejects deleted customers and customers of other platforms', async () => {
-    const person = await createEuropeanCustomer(app);
-    for (const each of await sendAndConfirm(person.id, app.other)) {
-      expect(errorOf(each)).toEqual([404, 'CUSTOMER_NOT_FOUND']);
-    }
-    ok(await app.call('DELETE', `/customers/${person.id}`), 200);
-    for (const each of await sendAndConfirm(person.id))
-      expect(errorOf(each)).toEqual([410, 'CUSTOMER_DELETED']);
-    expect(await messagesTo(app, person.id)).toEqual([]);
-  });
+    it('rejects deleted customers and customers of other platforms', async () => {
+      const person = await createEuropeanCustomer(app);
+      for (const each of await sendAndConfirm(person.id, app.other)) {
+        expect(errorOf(each)).toEqual([404, 'CUSTOMER_NOT_FOUND']);
+      }
+      ok(await app.call('DELETE', `/customers/${person.id}`), 200);
+      for (const each of await sendAndConfirm(person.id))
+        expect(errorOf(each)).toEqual([410, 'CUSTOMER_DELETED']);
+      expect(await messagesTo(app, person.id)).toEqual([]);
+    });
 
-  it('rejects a customer without the contact if SCA was enabled later', async () => {
-    const platform = await app.newPlatform('Late');
-    const platformOptions = { as: platform };
-    const set = 'update platforms set sca = $2, version = version + 1 where id = $1';
-    await app.runtime.db.query(set, [platform.id, false]);
-    const person = await createCustomer(app, platformOptions, { region: 'DE' });
-    expect(person).not.toHaveProperty('contactVerification');
-    await app.runtime.db.query(set, [platform.id, true]);
-    const patch = { customerType: 'INDIVIDUAL', fullName: 'Ada King' };
-    const body = ok(
-      await app.call('PATCH', `/customers/${person.id}`, patch, platformOptions),
-      200,
-    );
-    expect(body.contactVerification).toEqual({ email: 'PENDING', phone: 'PENDING' });
-    for (const each of await sendAndConfirm(person.id, platform)) {
-      expect(errorOf(each)).toEqual([400, 'INVALID_INPUT']);
-      expect(each.body.details.errors[0].field).toBe(field);
-    }
-  });
-});
+    it('rejects a customer without the contact if SCA was enabled later', async () => {
+      const platform = await app.newPlatform('Late');
+      const platformOptions = { as: platform };
+      const set = 'update platforms set sca = $2, version = version + 1 where id = $1';
+      await app.runtime.db.query(set, [platform.id, false]);
+      const person = await createCustomer(app, platformOptions, { region: 'DE' });
+      expect(person).not.toHaveProperty('contactVerification');
+      await app.runtime.db.query(set, [platform.id, true]);
+      const patch = { customerType: 'INDIVIDUAL', fullName: 'Ada King' };
+      const body = ok(
+        await app.call('PATCH', `/customers/${person.id}`, patch, platformOptions),
+        200,
+      );
+      expect(body.contactVerification).toEqual({ email: 'PENDING', phone: 'PENDING' });
+      for (const each of await sendAndConfirm(person.id, platform)) {
+        expect(errorOf(each)).toEqual([400, 'INVALID_INPUT']);
+        expect(each.body.details.errors[0].field).toBe(field);
+      }
+    });
+  },
+);

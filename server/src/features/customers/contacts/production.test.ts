@@ -76,7 +76,7 @@ describe('a code in production', () => {
     ok(await confirmCode(app, id, 'phone', text.slice(0, 6), as()), 200);
   });
 
-  it('does not exist before it is sent, and the sandbox code is rejected', async () => {
+  it('differs from the sandbox code, which is rejected', async () => {
     const { id } = await createPerson();
     expect((await confirmCode(app, id, 'email', '123456', as())).status).toBe(400);
     const code = await sendMailedCode(id);
@@ -117,7 +117,7 @@ describe('a code in production', () => {
     ok(await confirmCode(app, id, 'email', nextMailedCode, as()), 200);
   });
 
-  it('returns 501 and stages nothing if no provider is configured', async () => {
+  it('is rejected with 501 and not staged if no provider is configured', async () => {
     const appWithoutProviders = await startApp();
     const options = { as: appWithoutProviders.production };
     const { id } = await createEuropeanCustomer(appWithoutProviders, options);
@@ -220,7 +220,7 @@ async function confirmOn(runtime: Runtime, customerId: string, code: string): Pr
   return 'rejected' in outcome ? outcome.rejected.status : outcome.status;
 }
 
-describe('guessing codes', () => {
+describe('the verification of a code', () => {
   const countWrongAttempts = async () =>
     (await app.runtime.db.query<{ wrong: number }>('select wrong from codes', []))[0]?.wrong;
 

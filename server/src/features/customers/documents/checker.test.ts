@@ -1,5 +1,5 @@
-// The document checker that accepts or rejects uploads, and the encryption of stored documents: without the
-// keys nothing is readable, and an erasure deletes them.
+// The document checker that accepts or rejects uploads, and the encryption of stored documents. Documents are
+// readable only with the keys, which an erasure deletes.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Readable } from 'node:stream';

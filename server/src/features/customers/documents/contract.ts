@@ -193,9 +193,9 @@ export const replaceDocument = operation({
   tag: TAG,
   summary: 'Replace a document',
   description:
-    'Replaces the file and all properties of a document. Its identifier is unchanged. Use it ' +
-    'when a verification reports the document as invalid. After the verification that used it ' +
-    'is complete, a document cannot be replaced. Submit the customer again with ' +
+    'Replaces the file and all properties of a document. Its identifier is unchanged. Use ' +
+    'this operation when a verification reports the document as invalid. A document cannot be ' +
+    'replaced after the verification that used it is complete. Submit the customer again with ' +
     '`createVerification`.',
   permission: 'MANAGE',
   params,

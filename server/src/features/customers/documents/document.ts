@@ -26,8 +26,8 @@ import { documentErrors, trimmedText } from './rules.ts';
 import { type DocumentRow, documents, duplicateDocument } from './store.ts';
 import type { DocumentSide, DocumentType } from './types.ts';
 
-// The holder of a document is a customer or a beneficial owner. The document belongs to the customer, whose
-// data key encrypts it.
+// The holder of a document is a customer or a beneficial owner. The data key of the customer encrypts the
+// document.
 
 interface Holder {
   id: string;
@@ -36,7 +36,7 @@ interface Holder {
   owner: OwnerRow | null;
 }
 
-/** Holder of the calling platform by identifier. Deleted customers included. */
+/** Holder of the calling platform by identifier. Includes deleted customers. */
 async function findHolder(ctx: Ctx, id: string): Promise<Holder | undefined> {
   const owner = isId(id, 'BeneficialOwner') ? await readOwner(ctx, id) : undefined;
   const customerId = owner?.customer_id ?? id;
@@ -213,14 +213,14 @@ async function assertNoDuplicate(
   ctx: Ctx,
   holderId: string,
   input: DocumentInput,
-  self?: string,
+  replacedId?: string,
 ): Promise<void> {
   const existingDocuments = await ctx.db.find(documents, {
     holder_id: holderId,
     type: input.documentType,
     side: input.side ?? null,
   });
-  if (existingDocuments.some((each) => each.id !== self)) throw duplicateDocument();
+  if (existingDocuments.some((each) => each.id !== replacedId)) throw duplicateDocument();
 }
 
 /** Creates a document. Implements `uploadDocument`. */

@@ -1,4 +1,4 @@
-// Inspection of uploaded files and the result of the built-in checker: defects are found independently of
+// Inspection of uploaded files and the result of the built-in checker. Defects are found independently of
 // chunk sizes and of data after the end of the file.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -61,10 +61,10 @@ describe('the format of a file', () => {
 
 describe('the built-in check', () => {
   it('accepts complete files', () => {
-    const progressive = jpegFile(600, 400);
-    progressive[progressive.indexOf(Buffer.from([0xff, 0xc0])) + 1] = 0xc2;
+    const progressivePhoto = jpegFile(600, 400);
+    progressivePhoto[progressivePhoto.indexOf(Buffer.from([0xff, 0xc0])) + 1] = 0xc2;
     for (const file of [
-      ...[pdfFile(), pngFile(), jpegFile(), progressive, jpegFile(600, 400, [preview])],
+      ...[pdfFile(), pngFile(), jpegFile(), progressivePhoto, jpegFile(600, 400, [preview])],
       ...[pngFile(300, 300), jpegFile(300, 300)],
     ]) {
       expect(checkBytes(file)).toBe('accepted');

@@ -1,6 +1,6 @@
-// Inspects a file during its upload: the format, determined by the first bytes and not by the declared
-// media type, and properties of its structure. It reports findings without a verdict. The document checker
-// decides. The result does not depend on the chunk sizes.
+// Inspects the format and the structure of a file during its upload. The first bytes determine the format,
+// independently of the declared media type. The result is independent of the chunk sizes. It contains
+// findings, on which the document checker bases its verdict.
 import type { DocumentFindings, DocumentFormat } from '../../../connectors/ports/documents.ts';
 import type { Inspector } from '../../../kernel/contract/upload.ts';
 import { jpegReader } from './formats/jpeg.ts';

@@ -1,4 +1,4 @@
-// Documents for review and export by operators. The API never returns a file. These functions decrypt it.
+// Documents and their decrypted files, for review and export by operators. The API never returns a file.
 
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -87,7 +87,7 @@ export const documentLists = {
   summaries: summariesOfDocuments,
 };
 
-/** The content, or NOT_FOUND if the file was replaced or removed while it was opened. */
+/** The content of the file. Throws NOT_FOUND if the file was replaced or removed while it was opened. */
 async function* currentContent(
   { db }: Pick<Runtime, 'db'>,
   row: DocumentRow,
@@ -96,8 +96,8 @@ async function* currentContent(
   try {
     yield* content;
   } catch (error) {
-    const current = await db.read(documents, row.id);
-    if (current?.file_id === row.file_id) throw error;
+    const currentRow = await db.read(documents, row.id);
+    if (currentRow?.file_id === row.file_id) throw error;
     throw new Fault('NOT_FOUND', 'The file was replaced or removed. Read the document again.');
   }
 }

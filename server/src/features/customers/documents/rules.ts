@@ -1,5 +1,5 @@
-// Rules for documents that a schema cannot express, and minimum requirements for files. Pure: the API and
-// the hosted page apply the same rules.
+// Rules for documents that a schema cannot express, and minimum requirements for files. Pure functions that
+// the API and the hosted page share.
 import { isCountry } from '../../../catalog/identity/countries.ts';
 import type { DocumentFindings } from '../../../connectors/ports/documents.ts';
 import type { FieldError } from '../../../kernel/fault.ts';

@@ -41,8 +41,8 @@ export function requiresContactVerification(
   platform: PlatformRow,
   location: CustomerLocation,
 ): boolean {
-  const home = jurisdictionOf(location);
-  return platform.sca && home !== null && requiresSca(home);
+  const jurisdiction = jurisdictionOf(location);
+  return platform.sca && jurisdiction !== null && requiresSca(jurisdiction);
 }
 
 /**

@@ -77,7 +77,7 @@ export const createCustomerKycLink = operation({
   description:
     'Creates a link to the hosted verification page, on which the customer provides the ' +
     'missing data and documents and submits them for verification. The link is valid for ' +
-    '24 hours and until a submission is accepted through it. Earlier links remain valid. ' +
+    '24 hours or until a submission is accepted through it. Earlier links remain valid. ' +
     'The status of the customer does not change. If the verification is complete, the page ' +
     'states that no action is required.',
   permission: 'MANAGE',

@@ -1,4 +1,4 @@
-// Public interface of hosted verification: links, and the page behind them.
+// Public interface of hosted verification: links, and the page that they open.
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { kycLinkOperations } from './operations.ts';
 import { linkPersonalData } from './personal-data.ts';

@@ -1,5 +1,5 @@
-// Verification links over the API and the requests of the page: validity, reachable data and limits. The page
-// is tested in a browser (test/browser).
+// Verification links over the API and the requests of the page: validity, reachable data and limits. Browser
+// tests of the page are in test/browser.
 import { describe, expect, it } from 'vitest';
 import { createCustomer, ok } from '../../../../test/kit/app/fixtures.ts';
 import { type ApiResponse, startApp, wireOf } from '../../../../test/kit/app/harness.ts';
@@ -256,7 +256,7 @@ describe('the page of a link', () => {
     expect(JSON.stringify(state.body)).not.toMatch(/6789"/);
   });
 
-  it('is used by an accepted submission only', async () => {
+  it('becomes invalid only after an accepted submission', async () => {
     const { person, secret } = await createReadyCustomer('Ada Lovelace', 'https://shop.example/');
     const otherSecret = secretOf(await createLink(person.id));
     const submit = await Promise.all([

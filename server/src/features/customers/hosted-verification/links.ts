@@ -1,5 +1,6 @@
 // Lifecycle of a verification link: created, used or expired. A link can be created in any status of the
-// identity check, because existing clients do so. The current state is checked when the link is opened.
+// identity check, because existing clients require this. The current state is checked when the link is
+// opened.
 import type { Caller } from '../../../kernel/caller.ts';
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault, invalid } from '../../../kernel/fault.ts';
@@ -84,11 +85,10 @@ export async function openLink(
 }
 
 /** Maximum number of cached links. The oldest entry is removed first. */
-const MAX_PROVEN = 10_000;
+const MAX_CACHED_LINKS = 10_000;
 
 /**
- * Authenticates requests of the page: the bearer of a valid link acts for its customer, within its
- * platform.
+ * Authenticates requests of the page. The bearer of a valid link acts for its customer, within its platform.
  */
 export function linkAuthenticator({ db, clocks }: Pick<Runtime, 'db' | 'clocks'>) {
   const provenHashes = new Set<string>();
@@ -98,7 +98,7 @@ export function linkAuthenticator({ db, clocks }: Pick<Runtime, 'db' | 'clocks'>
       const { link } = await openLink({ db, now: nowOf }, secret);
       const platform = await readPlatform(db, link.platform_id);
       if (!platform) throw linkEnded();
-      if (provenHashes.size >= MAX_PROVEN)
+      if (provenHashes.size >= MAX_CACHED_LINKS)
         provenHashes.delete(provenHashes.values().next().value as string);
       provenHashes.add(link.secret_hash);
       const { id: platformId, environment } = platform;

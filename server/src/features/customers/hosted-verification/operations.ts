@@ -13,8 +13,13 @@ interface KycLinkParts extends PageParts {
   origin: () => string;
 }
 
-/** Customer that currently has this `platformCustomerId`. Deleted customers may have had it. */
-async function byPlatformId(ctx: Ctx, platform_customer_id: string): Promise<CustomerRow> {
+/**
+ * Customer with this `platformCustomerId`. Excludes deleted customers, which can have the same identifier.
+ */
+async function findByPlatformCustomerId(
+  ctx: Ctx,
+  platform_customer_id: string,
+): Promise<CustomerRow> {
   const { platformId: platform_id } = ctx.caller;
   const filter = { platform_id, platform_customer_id, deleted_at: null };
   const [row] = await findCustomers(ctx.db, filter);
@@ -29,7 +34,7 @@ export const kycLinkOperations = (parts: KycLinkParts) => [
   }),
 
   handle(getCustomerKycLink, async (ctx, { query }) => {
-    const row = await byPlatformId(ctx, query.platformCustomerId);
+    const row = await findByPlatformCustomerId(ctx, query.platformCustomerId);
     return { status: 200, body: createLink(ctx, row, query.redirectUri, parts.origin()) };
   }),
 

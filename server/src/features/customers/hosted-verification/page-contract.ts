@@ -13,7 +13,7 @@ import { VERIFY_PATH } from './links.ts';
 
 const optional = Type.Optional;
 
-/** Object whose properties are not described: the reply is internal to the page. */
+/** Object without described properties, because the reply is internal to the page. */
 const UncheckedObject = Type.Object({}, { additionalProperties: true });
 
 const Gap = Type.Object({
@@ -49,7 +49,7 @@ const PageState = Type.Object({
   findings: Type.Array(Gap),
   choices: Type.Record(Type.String(), Type.Array(Type.String())),
   maxFileBytes: Type.Integer(),
-  /** Redirect target. Present after the final decision. Before that the submission returns it. */
+  /** Redirect target, present after the final decision. The reply to a submission also contains it. */
   redirectUri: optional(Type.String()),
 });
 

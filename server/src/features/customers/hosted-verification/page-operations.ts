@@ -44,11 +44,14 @@ import {
 } from './page-contract.ts';
 import { kycLinks } from './store.ts';
 
-const REDACTED_REASON = 'This needs further review. Contact the company that sent you the link.';
+const REDACTED_REASON =
+  'Your details need further review. Contact the company that sent you the link.';
 
 export type PageParts = CustomerParts & DocumentParts & VerificationParts;
 
-/** Link and customer, if the identity check can still be decided. */
+/**
+ * Link and customer of an identity check without a final decision. Otherwise throws LINK_ENDED or CONFLICT.
+ */
 async function openUndecided(ctx: Ctx, secret: string) {
   const openedLink = await openLink(ctx, secret);
   if (isFinal(openedLink.customer)) {
@@ -60,14 +63,14 @@ async function openUndecided(ctx: Ctx, secret: string) {
   return openedLink;
 }
 
-/** Like `openUndecided`, for changes: the commit requires that the link is unchanged. */
+/** Customer whose data a request changes. The commit requires that the link is unchanged. */
 async function requireOpenLink(ctx: Ctx, secret: string): Promise<CustomerRow> {
   const { link, customer } = await openUndecided(ctx, secret);
   ctx.require(kycLinks, link);
   return customer;
 }
 
-/** Removes the identity number. Without a number also its type. */
+/** Personal data in which an absent identity number has neither an empty value nor a type. */
 function withoutEmptyIdentifier(info: ReturnType<typeof presentOwner>['personalInfo']) {
   const { identifier, idType, ...rest } = info;
   return identifier === '' ? rest : { ...rest, idType };

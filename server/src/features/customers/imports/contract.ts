@@ -126,7 +126,7 @@ export const uploadCustomersCsv = operation({
     'business is also its country of registration. `state` is optional outside the US.\n- ' +
     '`platformAccountId`, `description` and unknown columns are ignored.\n\nRows follow the ' +
     'rules of `createCustomer`, except that a business does not need a tax number or date of ' +
-    'incorporation. Rows are imported independently: a row that fails is listed and does not ' +
+    'incorporation. Rows are imported independently. A row that fails is listed and does not ' +
     'affect the others. To correct failed rows, upload the complete corrected file again. ' +
     'Customers that already exist are then listed as `CONFLICT`. If the file is invalid, the ' +
     'import fails before any customer is created. The file is deleted after the import.',

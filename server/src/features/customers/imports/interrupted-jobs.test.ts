@@ -1,5 +1,5 @@
-// Jobs of an import that are repeated, interrupted or run concurrently: every row is registered exactly
-// once, and other work is not delayed.
+// Jobs of an import that are repeated, interrupted or run concurrently. Every row is registered exactly once
+// without a delay of other work.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import {
@@ -153,7 +153,7 @@ describe('slices', () => {
     const id = await harness.startImport(
       csvFile(...['g-1', 'g-2', 'g-3'].map((each) => harness.personRow(each))),
     );
-    const unreadable = createHandler({
+    const failingHandler = createHandler({
       files: {
         // biome-ignore lint/correctness/useYield: the generator throws before the first chunk.
         async *read() {
@@ -162,11 +162,11 @@ describe('slices', () => {
       },
     });
     const job = await jobOf(id);
-    await expect(unreadable.run(app.runtime, { ...job, attempts: 29 })).rejects.toThrow(
+    await expect(failingHandler.run(app.runtime, { ...job, attempts: 29 })).rejects.toThrow(
       'no such object',
     );
     expect((await harness.readImport(id)).status).toBe('PENDING');
-    const { stage } = await unreadable.run(app.runtime, { ...job, attempts: 30 });
+    const { stage } = await failingHandler.run(app.runtime, { ...job, attempts: 30 });
     await app.operate(stage);
     const body = await harness.readImport(id);
     expect(body).toMatchObject({ status: 'FAILED', progress: progress(3, 0, 0) });
@@ -265,7 +265,7 @@ describe('slices', () => {
     for (const id of ids) expect((await harness.readImport(id)).status).toBe('COMPLETED');
   });
 
-  it('reports every commit, so that imports do not count as load', async () => {
+  it('reports every commit, which excludes imports from the load', async () => {
     const rows = [
       harness.personRow('w-1'),
       harness.personRow('w-1'),

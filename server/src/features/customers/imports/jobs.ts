@@ -1,6 +1,6 @@
 // Processes an import in slices. A job reads some rows, registers them, and stages in one change set the
 // progress and either the next job or the completion of the import. The progress is a byte offset and a row
-// number, so that no data is read twice and every slice finishes within its lease.
+// number, so that a slice reads only its own rows and finishes within its lease.
 
 import { setImmediate as pause } from 'node:timers/promises';
 import { Type } from '@sinclair/typebox';
@@ -67,7 +67,7 @@ async function readRawRows(
   const file = { id: file_id, key: vault.openOwn(file_key, keyContext(id)) };
   const start = Number(next_byte);
   const rawRows = await readRows(files.read(file, start), start, SLICE_LIMITS);
-  if (!rawRows.length) throw new Error(`the file of ${id} has fewer rows than it had`);
+  if (!rawRows.length) throw new Error(`the file of ${id} has fewer rows than at the upload`);
   return rawRows;
 }
 

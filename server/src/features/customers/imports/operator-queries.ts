@@ -75,14 +75,14 @@ export const importErrorsOf = (
 /** Maximum failed rows of one page. */
 export const MAX_ERROR_LINES = 100;
 
-const ERRORS_AFTER = `select row, correlation_id, code, message, details from import_errors
+const ERRORS_AFTER_ROW = `select row, correlation_id, code, message, details from import_errors
   where import_id = $1 and row > $2 order by row limit $3`;
 
-/** Up to `MAX_ERROR_LINES` failed rows of an import after a row, in file order. Throws NOT_FOUND. */
-export async function pageOfImportErrors(runtime: Runtime, id: string, after: number) {
+/** Up to `MAX_ERROR_LINES` failed rows of an import afterRow a row, in file order. Throws NOT_FOUND. */
+export async function pageOfImportErrors(runtime: Runtime, id: string, afterRow: number) {
   const { importId, platformId } = await importDetails(runtime, id);
-  const values = [importId, after, MAX_ERROR_LINES + 1];
-  const lines = await runtime.db.query<ImportErrorLine>(ERRORS_AFTER, values);
+  const values = [importId, afterRow, MAX_ERROR_LINES + 1];
+  const lines = await runtime.db.query<ImportErrorLine>(ERRORS_AFTER_ROW, values);
   const rows = lines.slice(0, MAX_ERROR_LINES).map((line) => ({
     row: line.row,
     correlationId: line.correlation_id,

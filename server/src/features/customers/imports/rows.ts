@@ -1,6 +1,6 @@
 // Registers the rows of a slice, each in its own change set. The customer id is derived from the import and
-// the row number, so that after a crash or with a concurrent worker customers of this import can be
-// distinguished from conflicting customers.
+// the row number. A crashed or concurrent job can therefore distinguish customers of this import from
+// conflicting customers.
 
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';

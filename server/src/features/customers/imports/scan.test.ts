@@ -1,4 +1,4 @@
-// Inspection and reading of CSV files: the result is independent of the chunk sizes, and reading can resume
+// Inspection and reading of CSV files. The result is independent of the chunk sizes, and reading can resume
 // at any row.
 import { describe, expect, it } from 'vitest';
 import { candidateOf, cellsOfEach } from './columns.ts';
@@ -121,7 +121,7 @@ describe('inspectCsv', () => {
       'too many rows',
       `${HEADER_ROW}\n${'x\n'.repeat(MAX_ROWS + 1)}`,
       ['file'],
-      /50001 rows. The maximum is 50000/,
+      /50001 rows\. The maximum is 50000/,
     ],
   ])('rejects %s', (_, content, fields, message) => {
     for (const size of [5, 65_536]) {

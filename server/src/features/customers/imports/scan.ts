@@ -1,6 +1,6 @@
 // Splits a CSV file into rows without parsing cells, and inspects a file during its upload: encoding, header
-// and number of rows. All problems of the file are found before the first customer is created, and the file
-// is never buffered completely.
+// and number of rows. All problems of the file are found before the first customer is created. The file is
+// never buffered completely.
 import type { Inspector } from '../../../kernel/contract/upload.ts';
 import { cellsOf, missingColumns, repeatedColumns } from './columns.ts';
 
@@ -53,18 +53,18 @@ export interface RawRow {
 }
 
 /**
- * Reads rows from byte offset `from`, without blank lines, up to the limits. The upload has checked the
- * length of every row.
+ * Reads rows from byte offset `startOffset`, without blank lines, up to the limits. The upload has checked
+ * the length of every row.
  */
 export async function readRows(
   source: AsyncIterable<Uint8Array>,
-  from: number,
+  startOffset: number,
   limits: { rows: number; bytes: number },
 ): Promise<RawRow[]> {
   const rows: RawRow[] = [];
   const splitter = createRowSplitter();
   let openParts: Uint8Array[] = [];
-  let offset = from;
+  let offset = startOffset;
   let rowCount = 0;
   const close = (chunk: Uint8Array, end: number) => {
     if (splitter.hasContent()) rows.push({ bytes: Buffer.concat([...openParts, chunk]), end });
@@ -216,7 +216,7 @@ export function inspectCsv(): Inspector {
       const columns =
         inspection.head === undefined ? undefined : cellsOf(Buffer.from(inspection.head));
       const problem = problemOf(text.end(), columns);
-      // The columns of a rejected file are not stored: they can contain personal data.
+      // The columns of a rejected file are not stored, because they can contain personal data.
       const storedColumns = problem ? [] : (columns ?? []);
       return { rows: inspection.rows, columns: storedColumns, start: inspection.start, problem };
     },

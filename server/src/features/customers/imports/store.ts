@@ -1,4 +1,4 @@
-// Tables of imports and their row errors. Neither contains personal data: a failed row stores the
+// Tables of imports and their row errors. Neither contains personal data. A failed row stores the
 // `platformCustomerId` (removed by an erasure), column names and error messages. The file is stored encrypted
 // and deleted after the import.
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';

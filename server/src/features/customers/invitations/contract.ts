@@ -140,7 +140,7 @@ export const claimInvitation = operation({
   description:
     'Claims a pending invitation for a customer of the calling platform, which can be ' +
     'a platform other than the inviting one. An invitation can be claimed once, before ' +
-    'it expires. The inviting platform receives a webhook. No funds are transferred: to ' +
+    'it expires. The inviting platform receives a webhook. No funds are transferred. To ' +
     'send the intended amount, create a quote with `createQuote`.',
   permission: 'MANAGE',
   params,

@@ -266,8 +266,8 @@ describe('claimInvitation', () => {
     );
     const acceptedResponses = responses.filter((each) => each.status === 200);
     expect(acceptedResponses).toHaveLength(1);
-    for (const conflicts of responses.filter((each) => each.status !== 200)) {
-      expect(outcomeOf(conflicts)).toEqual([400, 'INVITATION_ALREADY_CLAIMED']);
+    for (const rejectedResponse of responses.filter((each) => each.status !== 200)) {
+      expect(outcomeOf(rejectedResponse)).toEqual([400, 'INVITATION_ALREADY_CLAIMED']);
     }
     expect((await show(invitation.code)).body).toEqual(acceptedResponses[0]?.body);
     await app.settle();

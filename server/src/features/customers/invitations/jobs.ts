@@ -27,7 +27,8 @@ export const invitationJobs = ({ origin }: { origin: () => string }): JobHandler
           const row = await ctx.read(invitations, code);
           const inviter = row && (await readCustomer(ctx, row.customer_id));
           const key = inviter && dataKeyOf(inviter);
-          // No event after the erasure of the inviter: without a data key it cannot be encrypted.
+          // No event is emitted after the erasure of the inviter, because it cannot be encrypted without a
+          // data key.
           if (!row || !key) return;
           requireCustomer(ctx, inviter);
           const view = presentInvitation(row, ctx.now, origin());

@@ -1,6 +1,6 @@
-// Operations on invitations: create, get, claim and cancel. The code is the credential: other platforms of
-// the same environment can read and claim an invitation. Sandbox and production are separate. A job emits
-// the event to the creating platform, because another platform can be the caller.
+// Operations on invitations: create, get, claim and cancel. The code is the credential with which other
+// platforms of the same environment read and claim an invitation. Sandbox and production are separate. A job
+// emits the event to the creating platform, because another platform can be the caller.
 
 import type { Static } from '@sinclair/typebox';
 import { parseUmaAddresses, type UmaAddress } from '../../../catalog/rails/uma-address.ts';

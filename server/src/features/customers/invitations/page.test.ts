@@ -36,14 +36,14 @@ describe('the page of an invitation', () => {
     for (const message of [
       'You are invited, &#60;b&#62;Bob&#60;/b&#62;',
       `${invitation.inviterUma} invites you`,
-      '<dt>Amount they intend to send</dt>\n<dd><span class="code">1,250.00 USD</span></dd>',
+      '<dt>Amount that the inviter intends to send</dt>\n<dd><span class="code">1,250.00 USD</span></dd>',
       `<dt>Your invitation code</dt>\n<dd><span class="code">${invitation.code}</span></dd>`,
       'Andenpay: andenpay.example',
       '<span class="code">2026-01-05 10:00 UTC</span>',
     ]) {
       expect(body).toContain(message);
     }
-    // Not permitted for platforms.
+    // The catalog permits no payments to Blockvale.
     expect(body).not.toContain('Blockvale');
     expect(body).not.toMatch(/<(script|button|form|a)\b/);
     for (const secret of PERSONAL) expect(body).not.toContain(secret);
@@ -57,7 +57,7 @@ describe('the page of an invitation', () => {
   it('omits the amount, the name and the expiry if absent', async () => {
     const { body } = await openPage((await createInvitationOfNewInviter()).code);
     expect(body).toContain('<h1>You are invited</h1>');
-    expect(body).not.toContain('intend to send');
+    expect(body).not.toContain('intends to send');
     expect(body).not.toContain('Valid until');
   });
 
@@ -112,7 +112,7 @@ describe('the page of an invitation', () => {
     expect(response.body).toEqual(invitation);
   });
 
-  it('limits unknown codes but not valid codes', async () => {
+  it('limits only attempts with unknown codes', async () => {
     const inviter = await createCustomer(limited);
     const body = { inviterUma: inviter.umaAddress };
     const { code } = ok(await limited.call('POST', '/invitations', body), 201);

@@ -1,6 +1,5 @@
 // Hosted page of an invitation, for a person without an account: the inviter, the offered amount and where to
-// get a UMA address. The page contains only data of a pending invitation. It contains no data of claimed,
-// expired and canceled invitations.
+// get a UMA address. Only the page of a pending invitation contains data of the invitation.
 
 import { formatMoney } from '../../../catalog/currencies/money-format.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
@@ -45,7 +44,9 @@ const FINAL_TEXTS = {
 
 function offeredAmount({ amount, currency }: InvitationRow): LabeledValue[] {
   if (amount === null || currency === null) return [];
-  return [{ label: 'Amount they intend to send', value: formatMoney({ amount, currency }) }];
+  return [
+    { label: 'Amount that the inviter intends to send', value: formatMoney({ amount, currency }) },
+  ];
 }
 
 const formatTime = (time: Time) => `${iso(time).slice(0, 16).replace('T', ' ')} UTC`;
@@ -87,7 +88,7 @@ function pendingPage(row: InvitationRow, { uma }: Connectors): PageContent {
   };
 }
 
-/** Page at `/i/<code>`. It has no action: a provider claims the invitation. */
+/** Page at `/i/<code>`. The page has no action, because a provider claims the invitation. */
 export function invitationPage(runtime: Runtime, { connectors }: Parts): HostedPage {
   async function show(code: string): Promise<PageContent> {
     const row = isCode(code) ? await runtime.db.read(invitations, code) : undefined;

@@ -1,5 +1,4 @@
-// States of an invitation. EXPIRED is not stored: it is derived from the expiry time of a pending
-// invitation.
+// States of an invitation. EXPIRED is derived from the expiry time of a pending invitation and not stored.
 import { stateTable } from '../../../kernel/states.ts';
 
 export type InvitationStatus = 'PENDING' | 'CLAIMED' | 'CANCELLED';

@@ -23,8 +23,8 @@ export const createBeneficialOwner = operation({
   summary: 'Create a beneficial owner',
   description:
     'Adds a beneficial owner, director, officer or control person to a business ' +
-    'customer. They are verified together with the business. Owners cannot be added or ' +
-    'changed after the verification of the business is complete. Upload their identity ' +
+    'customer. The person is verified together with the business. Owners cannot be added or ' +
+    'changed after the verification of the business is complete. Upload the identity ' +
     'documents with `uploadDocument`, then submit the business with `createVerification`.',
   permission: 'MANAGE',
   body: BeneficialOwnerCreateRequest,
@@ -81,7 +81,7 @@ export const updateBeneficialOwner = operation({
   summary: 'Update a beneficial owner',
   description:
     'Changes the fields that the request contains. `personalInfo` is merged field by ' +
-    'field, and null clears an optional field. A new `idType` requires its `identifier`. ' +
+    'field. Null clears an optional field. A new `idType` requires its `identifier`. ' +
     'After a change that resolves verification errors, submit the business again with ' +
     '`createVerification`.',
   permission: 'MANAGE',

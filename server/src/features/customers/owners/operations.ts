@@ -1,7 +1,6 @@
 // Creates and updates beneficial owners. Every change requires that the business is unchanged since it was
 // read, so that no change commits after the verification is complete. Changes of shares also update the
-// version of the business, which serializes these changes, so that concurrent requests cannot exceed 100
-// percent in total.
+// version of the business. They are therefore serialized and cannot exceed 100 percent in total.
 
 import type { Static } from '@sinclair/typebox';
 import { iso } from '../../../kernel/effects.ts';
@@ -75,7 +74,7 @@ function personOf(info: object): OwnerPersonal {
   return person;
 }
 
-/** Personal data after an update. A new type of number clears the issuer. No type clears the number. */
+/** Personal data after an update. A new `idType` clears the issuer. A null `idType` clears the number. */
 function personAfter(previous: OwnerPersonal, change: InfoChange): OwnerPersonal {
   const isNewType = change.idType !== undefined && change.idType !== previous.idType;
   return personOf({
@@ -162,7 +161,7 @@ async function openBusiness(ctx: Ctx, customerId: string, field: string): Promis
   if (isFinal(business)) {
     throw invalidField(
       field,
-      `the verification of the business is complete: it is ${business.status}`,
+      `the verification of the business is complete with status ${business.status}`,
     );
   }
   const key = dataKeyOf(business);
@@ -173,8 +172,7 @@ async function openBusiness(ctx: Ctx, customerId: string, field: string): Promis
 
 /**
  * Requires at commit that the business is unchanged. `exclusive` also serializes concurrent changes. Without
- * `exclusive` several directors can be created concurrently, and the maximum number is enforced exactly only
- * near the maximum.
+ * `exclusive` several directors can be created concurrently.
  */
 function requireBusiness(ctx: Ctx, business: CustomerRow, exclusive: boolean): void {
   if (exclusive) touchCustomer(ctx, business);
@@ -209,6 +207,8 @@ export async function addOwner(
     created_at: ctx.now,
     updated_at: ctx.now,
   });
+  // Creations from half of the maximum on are serialized, so that concurrent creations cannot exceed the
+  // maximum.
   requireBusiness(ctx, business, isUbo(roles) || owners.length >= MAX_OWNERS / 2);
   return { business, owner };
 }

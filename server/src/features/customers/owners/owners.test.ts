@@ -45,7 +45,7 @@ describe('createBeneficialOwner', () => {
     const rows = await app.runtime.db.query('select * from beneficial_owners where id = $1', [
       owner.id,
     ]);
-    // Long enough that encrypted text practically never contains it.
+    // Texts of this length practically never occur in encrypted text.
     for (const term of ['Hopper', '45-6789', '1970-12', 'grace@', '1 Main']) {
       expect(JSON.stringify(rows)).not.toContain(term);
       expect(app.log.join('')).not.toContain(term);

@@ -82,7 +82,7 @@ export const maskIdentifier = (identifier: string): string => {
 };
 
 /** Placeholders for the required fields of an erased owner. ZZ is not assigned to any country. */
-const ERASED = {
+const ERASED_PERSONAL = {
   firstName: '',
   lastName: '',
   birthDate: '0001-01-01',
@@ -95,7 +95,7 @@ const NO_NUMBER = { idType: 'NON_US_TAX_ID', identifier: '' } as const;
 
 /** API resource of an owner. Only the last characters of the identity number are visible. */
 export function presentOwner(vault: Vault, business: CustomerRow, row: OwnerRow): OwnerView {
-  const personal: OwnerPersonal = ownerPersonal(vault, business, row) ?? ERASED;
+  const personal: OwnerPersonal = ownerPersonal(vault, business, row) ?? ERASED_PERSONAL;
   return {
     id: row.id,
     customerId: row.customer_id,

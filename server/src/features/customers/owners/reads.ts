@@ -20,7 +20,7 @@ export async function ownerOf(ctx: Ctx, id: string): Promise<OwnerRow> {
   return row;
 }
 
-const byAge = (a: OwnerRow, b: OwnerRow): number =>
+const compareByAge = (a: OwnerRow, b: OwnerRow): number =>
   a.created_at - b.created_at || (a.id < b.id ? -1 : 1);
 
 /** Owners of a business, oldest first. None for an individual. */
@@ -30,7 +30,7 @@ export async function ownersOf(
 ): Promise<OwnerRow[]> {
   if (row.type === 'INDIVIDUAL') return [];
   const rows = await db.find(beneficialOwners, { customer_id: row.id });
-  return rows.sort(byAge);
+  return rows.sort(compareByAge);
 }
 
 const OWNERS = 'select id from beneficial_owners where customer_id = any($1::text[])';
@@ -45,6 +45,6 @@ export async function ownersByBusiness(
   const ownerRows = await Promise.all(ids.map(({ id }) => ctx.read(beneficialOwners, id)));
   const owners = new Map<string, OwnerRow[]>(rows.map((row) => [row.id, []]));
   for (const owner of ownerRows) if (owner) owners.get(owner.customer_id)?.push(owner);
-  for (const each of owners.values()) each.sort(byAge);
+  for (const each of owners.values()) each.sort(compareByAge);
   return owners;
 }

@@ -42,17 +42,17 @@ type Erasure = ReturnType<typeof presentErasure>;
 const EVENT_BATCH_SIZE = 2_000;
 
 // Event ids are ordered by time, so events older than the customer are skipped. An emptied event is marked as
-// encrypted for the customer, so that it is unreadable and not delivered. Events have no index by subject, so
-// all events are scanned in batches of constant size.
-const eventsSql = (all: AllPersonalData) => `with seen as (
+// encrypted for the customer, which prevents its delivery. Events have no index by subject, so all events are
+// scanned in batches of constant size.
+const eventsSql = (personalData: AllPersonalData) => `with scanned_events as (
     select e.id, e.platform_id = $2 and e.data <> '' and (e.sealed_for = $1
-      or ${isOwned(all, 'e.subject')}) as theirs
+      or ${isOwned(personalData, 'e.subject')}) as is_owned
     from events e where e.id > $3 order by e.id limit ${EVENT_BATCH_SIZE}
   ), batch as (
-    select id from seen where theirs
+    select id from scanned_events where is_owned
   ), endpoints as (
     select 0 as number union select w.number from webhook_endpoints w where w.platform_id = $2
-  ), quiet as (
+  ), emptied_attempts as (
     update webhook_attempts a set head = null, response = null,
       result = case when a.result = 'retry' and a.attempt = q.attempts then 'dropped'
         else a.result end
@@ -61,45 +61,48 @@ const eventsSql = (all: AllPersonalData) => `with seen as (
         on q.platform_id = $2 and q.endpoint = n.number and q.event_id = b.id
     where a.platform_id = $2 and a.endpoint = n.number and a.event_id = b.id
       and (coalesce(a.head, a.response) is not null or a.attempt = q.attempts)
-  ), removed as (
+  ), removed_deliveries as (
     delete from webhook_queue q using batch b cross join endpoints n
     where q.platform_id = $2 and q.endpoint = n.number and q.event_id = b.id
-  ), done as (
+  ), emptied_events as (
     update events e set data = '', sealed_for = $1
     from batch b where e.id = b.id
   )
-  select max(id) as last, count(*)::int as seen, count(*) filter (where theirs)::int as emptied
-  from seen`;
+  select max(id) as "lastId", count(*)::int as "scannedCount",
+    count(*) filter (where is_owned)::int as "emptiedCount"
+  from scanned_events`;
 
 // Deletes idempotent replies in plain text that contain the id of a resource of the customer. The
 // stored form of a reply keeps the field names, so SQL finds the ids. Encrypted replies expire
 // within a week.
-const repliesSql = (all: AllPersonalData) => `with owned as (${subjectIdsSql(all)})
+const repliesSql = (
+  personalData: AllPersonalData,
+) => `with owned as (${subjectIdsSql(personalData)})
   delete from idempotency i where i.id > $2 || ' ' and i.id < $2 || '!' and (
     starts_with(i.id, $2 || ' POST /customers/' || $1 || '/')
-    or exists (select from regexp_matches(i.reply, '"(?:id|transactionId)":"([^"]+)"', 'g') found
-      where found[1] in (select id from owned)))
+    or exists (select from regexp_matches(i.reply, '"(?:id|transactionId)":"([^"]+)"', 'g') matches
+      where matches[1] in (select id from owned)))
   returning id`;
 
 interface EventBatch {
-  last: string | null;
-  seen: number;
-  emptied: number;
+  lastId: string | null;
+  scannedCount: number;
+  emptiedCount: number;
 }
 
 async function emptyEvents(
   { db }: Runtime,
-  all: AllPersonalData,
+  personalData: AllPersonalData,
   row: CustomerRow,
 ): Promise<number> {
-  const sql = eventsSql(all);
+  const sql = eventsSql(personalData);
   let eventsAfter = eventsFrom(row.created_at);
   for (let count = 0; ; ) {
     const [batch] = await db.query<EventBatch>(sql, [row.id, row.platform_id, eventsAfter]);
-    const { last, seen, emptied } = batch as EventBatch;
-    count += emptied;
-    if (last === null || seen < EVENT_BATCH_SIZE) return count;
-    eventsAfter = last;
+    const { lastId, scannedCount, emptiedCount } = batch as EventBatch;
+    count += emptiedCount;
+    if (lastId === null || scannedCount < EVENT_BATCH_SIZE) return count;
+    eventsAfter = lastId;
   }
 }
 
@@ -127,23 +130,23 @@ async function removeRows(
 /** Runs all steps after the first change set, in order. */
 async function emptyTables(
   runtime: Runtime,
-  all: AllPersonalData,
+  personalData: AllPersonalData,
   row: CustomerRow,
 ): Promise<Counts> {
   let counts: Counts = {};
-  for (const each of all) {
+  for (const each of personalData) {
     counts = addCounts(counts, (await each.empty?.(runtime, row)) ?? {});
     counts = addCounts(counts, await removeRows(runtime, each, row.id));
   }
-  const events = await emptyEvents(runtime, all, row);
+  const events = await emptyEvents(runtime, personalData, row);
   const values = [row.id, row.platform_id];
-  const idempotency = await changedRows(runtime.db, repliesSql(all), values);
+  const idempotency = await changedRows(runtime.db, repliesSql(personalData), values);
   return addCounts(counts, { events, idempotency });
 }
 
 /** Row counts of the tables that the first change set empties. */
-async function countsOf({ db }: Ctx, all: AllPersonalData, id: string): Promise<Counts> {
-  const countedTables = all.flatMap(({ tables }) =>
+async function countsOf({ db }: Ctx, personalData: AllPersonalData, id: string): Promise<Counts> {
+  const countedTables = personalData.flatMap(({ tables }) =>
     Object.entries(tables).filter(([, { atOnce }]) => atOnce),
   );
   const columns = countedTables.map(
@@ -180,15 +183,15 @@ export async function beginErasure(runtime: Runtime, id: string): Promise<void> 
 
 async function deleteDataKey(
   ctx: Ctx,
-  all: AllPersonalData,
+  personalData: AllPersonalData,
   input: ErasureInput,
 ): Promise<ErasureRow> {
   const { customerId: id, actor, reason } = input;
   const row = await erasableCustomer(ctx, id);
   const knownErasure = await ctx.read(erasures, id);
   if (knownErasure) return knownErasure;
-  const counts = await countsOf(ctx, all, id);
-  for (const each of all) await each.erase?.(ctx, row);
+  const counts = await countsOf(ctx, personalData, id);
+  for (const each of personalData) await each.erase?.(ctx, row);
   eraseCustomer(ctx, row);
   const { platform_id } = row;
   return ctx.insert(erasures, { id, platform_id, actor, reason, counts, created_at: ctx.now });
@@ -199,16 +202,17 @@ async function deleteDataKey(
  */
 async function closeResources(
   runtime: Runtime,
-  all: AllPersonalData,
+  personalData: AllPersonalData,
   caller: Caller,
   row: CustomerRow,
 ): Promise<Counts> {
   let counts: Counts = {};
   if (row.deleted_at === null) return counts;
-  for (const { end } of all) {
+  for (const { end } of personalData) {
     while (end && (await operate(runtime, caller, (ctx) => end(ctx, row.id))));
   }
-  for (const each of all) counts = addCounts(counts, (await each.before?.(runtime, row)) ?? {});
+  for (const each of personalData)
+    counts = addCounts(counts, (await each.before?.(runtime, row)) ?? {});
   return counts;
 }
 
@@ -218,7 +222,7 @@ async function closeResources(
  */
 export async function eraseCustomerData(
   runtime: Runtime,
-  all: AllPersonalData,
+  personalData: AllPersonalData,
   input: ErasureInput,
 ): Promise<Erasure> {
   const { customerId: id } = input;
@@ -226,11 +230,13 @@ export async function eraseCustomerData(
   const platform = row && (await readPlatform(runtime.db, row.platform_id));
   if (!row || !platform) throw customerNotFound();
   const caller = systemCaller(platform.id, platform.environment);
-  const counts = await closeResources(runtime, all, caller, row);
-  const startedErasure = await operate(runtime, caller, (ctx) => deleteDataKey(ctx, all, input));
+  const counts = await closeResources(runtime, personalData, caller, row);
+  const startedErasure = await operate(runtime, caller, (ctx) =>
+    deleteDataKey(ctx, personalData, input),
+  );
   // Also runs for a finished erasure, because a process of an older version may have written a plain-text
   // event afterwards.
-  const totals = addCounts(counts, await emptyTables(runtime, all, row));
+  const totals = addCounts(counts, await emptyTables(runtime, personalData, row));
   if (startedErasure.finished_at !== null) return presentErasure(startedErasure);
   const finishedErasure = await operate(runtime, caller, async (ctx) => {
     const erasure = (await ctx.read(erasures, id)) ?? startedErasure;

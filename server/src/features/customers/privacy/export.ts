@@ -35,7 +35,7 @@ function tableNamed(personalData: AllPersonalData, name: string): Table {
 }
 
 /** Events about the customer, and balance events of its internal accounts. */
-const eventsSql = (all: AllPersonalData) => `with owned as (${subjectIdsSql(all)}
+const eventsSql = (personalData: AllPersonalData) => `with owned as (${subjectIdsSql(personalData)}
     union all select id from internal_accounts where customer_id = $1)
   select to_jsonb(t) || jsonb_build_object('base', b.data) as row
   from events t left join events b on b.id = t.base_id

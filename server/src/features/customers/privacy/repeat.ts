@@ -25,9 +25,9 @@ export interface RepeatedErasure {
 
 type DeleteCustomer = (ctx: Ctx, customerId: string) => Promise<unknown>;
 
-async function repeat(
+async function repeatErasure(
   runtime: Runtime,
-  all: AllPersonalData,
+  personalData: AllPersonalData,
   deleteCustomer: DeleteCustomer,
   { customerId, actor, reason }: ListedErasure,
 ): Promise<RepeatedErasure> {
@@ -39,7 +39,7 @@ async function repeat(
       const caller = systemCaller(platform.id, platform.environment);
       await operate(runtime, caller, (ctx) => deleteCustomer(ctx, customerId));
     }
-    await eraseCustomerData(runtime, all, { customerId, actor, reason });
+    await eraseCustomerData(runtime, personalData, { customerId, actor, reason });
     return { customerId, result: 'ERASED' };
   } catch (error) {
     if (!(error instanceof Fault) || error.code !== 'CONFLICT') throw error;
@@ -50,11 +50,12 @@ async function repeat(
 /** Repeats the erasures of a list. Erasures that were repeated before have no further effect. */
 export async function repeatErasures(
   runtime: Runtime,
-  all: AllPersonalData,
+  personalData: AllPersonalData,
   deleteCustomer: DeleteCustomer,
   listedErasures: readonly ListedErasure[],
 ): Promise<RepeatedErasure[]> {
   const results: RepeatedErasure[] = [];
-  for (const each of listedErasures) results.push(await repeat(runtime, all, deleteCustomer, each));
+  for (const each of listedErasures)
+    results.push(await repeatErasure(runtime, personalData, deleteCustomer, each));
   return results;
 }

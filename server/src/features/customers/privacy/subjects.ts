@@ -5,24 +5,26 @@ import type { CustomerRow } from '../records/index.ts';
 /** Personal data descriptions of all features, in export order. */
 export type AllPersonalData = readonly PersonalData<CustomerRow>[];
 
-const subjectsOf = (all: AllPersonalData) =>
-  all.flatMap(({ subjects = {} }) => Object.entries(subjects));
+const subjectsOf = (personalData: AllPersonalData) =>
+  personalData.flatMap(({ subjects = {} }) => Object.entries(subjects));
 
 /** Subject ids of events about the customer `$1`. */
-export const subjectIdsSql = (all: AllPersonalData): string =>
+export const subjectIdsSql = (personalData: AllPersonalData): string =>
   [
     'select $1::text as id',
-    ...subjectsOf(all).map(([table, condition]) => `select id from ${table} where ${condition}`),
+    ...subjectsOf(personalData).map(
+      ([table, condition]) => `select id from ${table} where ${condition}`,
+    ),
   ].join('\n  union all ');
 
 /**
  * SQL condition: the id is the customer `$1` or a row that belongs to it. One read per table. Scalar
  * subqueries prevent a plan that reads all rows of the customer.
  */
-export const isOwned = (all: AllPersonalData, id: string): string =>
+export const isOwned = (personalData: AllPersonalData, id: string): string =>
   [
     `${id} = $1`,
-    ...subjectsOf(all).map(
+    ...subjectsOf(personalData).map(
       ([table, condition]) => `(select ${condition} from ${table} where id = ${id})`,
     ),
   ].join('\n      or ');

@@ -68,6 +68,6 @@ function firstPerField(errors: readonly FieldError[]): FieldError[] {
 export const ownerBodyErrors = (body: unknown): FieldError[] =>
   firstPerField(collectErrors(body, [personalInfoRules]));
 
-/** Errors of a complete owner, as requested or as an update would leave it. */
+/** Errors of a complete owner, from a request or after an update. */
 export const ownerErrors = (body: unknown): FieldError[] =>
   firstPerField(collectErrors(body, [personalInfoRules, crossFieldRules]));

@@ -79,8 +79,8 @@ export type OwnerPersonal = Static<typeof BeneficialOwnerPersonalInfoCreate>;
 
 const BeneficialOwnerPersonalInfoUpdate = object(
   'BeneficialOwnerPersonalInfoUpdate',
-  'Personal data to change. Absent fields are unchanged, null clears an optional ' +
-    'field, and an address is replaced completely.',
+  'Personal data to change. Absent fields are unchanged. Null clears an optional ' +
+    'field. An address is replaced completely.',
   {
     ...Type.Partial(Type.Object(requiredFields)).properties,
     ...clearableFields({ ...number, ...optionalFields }),

@@ -36,8 +36,8 @@ export const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export const objectAt = (value: unknown, name: string): Json => {
-  const inner = isObject(value) ? value[name] : undefined;
-  return isObject(inner) ? inner : {};
+  const property = isObject(value) ? value[name] : undefined;
+  return isObject(property) ? property : {};
 };
 
 export const isPresent = (value: unknown) => value !== undefined && value !== null;
@@ -232,7 +232,7 @@ export function collectErrors(
   return errors;
 }
 
-/** Errors of a complete customer, as requested or as an update would leave it. */
+/** Errors of a complete customer, from a request or after an update. */
 export const customerErrors = (customer: unknown): FieldError[] =>
   collectErrors(customer, [fieldRules, crossFieldRules]);
 

@@ -91,15 +91,18 @@ function currencyFilters(platform: PlatformRow, codes: readonly string[]): Custo
   const offeredCodes = new Set(platform.currencies.map((each) => each.currencyCode));
   const platformCodes = codes.filter((code) => offeredCodes.has(code));
   if (!platformCodes.length) return [{ or: selectionFilters }];
-  const follows: CustomerFilter = { column: 'currencies', op: 'isNull' };
-  const inRegion: CustomerFilter[] = [
+  const noSelection: CustomerFilter = { column: 'currencies', op: 'isNull' };
+  const regionFilters: CustomerFilter[] = [
     { column: 'region', op: 'isNull' },
     { column: 'region', op: 'in', value: [...new Set(platformCodes.flatMap(regionsOffering))] },
   ];
-  return [{ or: [...selectionFilters, follows] }, { or: [...selectionFilters, ...inRegion] }];
+  return [
+    { or: [...selectionFilters, noSelection] },
+    { or: [...selectionFilters, ...regionFilters] },
+  ];
 }
 
-const anyOf = (
+const filterByValues = (
   column: keyof CustomerRow & string,
   values: string | string[] | undefined,
 ): CustomerFilter[] => (values === undefined ? [] : [{ column, op: 'in', value: [values].flat() }]);
@@ -109,8 +112,8 @@ function filtersOf(query: CustomerQuery, platform: PlatformRow): CustomerFilter[
   const addresses = query.umaAddress === undefined ? undefined : [query.umaAddress].flat();
   return [
     { column: 'platform_id', op: '=', value: platform.id },
-    ...anyOf('platform_customer_id', query.platformCustomerId),
-    ...anyOf(
+    ...filterByValues('platform_customer_id', query.platformCustomerId),
+    ...filterByValues(
       'uma_address',
       addresses?.map((each) => each.toLowerCase()),
     ),
@@ -122,8 +125,8 @@ function filtersOf(query: CustomerQuery, platform: PlatformRow): CustomerFilter[
 function unindexedFiltersOf(query: CustomerQuery, platform: PlatformRow): CustomerFilter[] {
   const { updatedAfter, updatedBefore, currency } = query;
   return [
-    ...anyOf('type', query.customerType),
-    ...anyOf('region', query.region),
+    ...filterByValues('type', query.customerType),
+    ...filterByValues('region', query.region),
     ...timeFilters({ updatedAfter, updatedBefore }),
     ...(currency === undefined ? [] : currencyFilters(platform, [currency].flat())),
   ];

@@ -9,8 +9,8 @@ import { digestOf } from '../digests/index.ts';
 import { type CustomerRow, customers } from './store.ts';
 import { hasUnsealedCustomers, sealOldCustomers } from './upgrade.ts';
 
-const MASTER = Buffer.alloc(32, 7);
-const DETAILS = { fullName: 'Old Timer', birthDate: '1950-02-03', idType: 'SSN' };
+const MASTER_KEY = Buffer.alloc(32, 7);
+const DETAILS = { fullName: 'Ada Lovelace', birthDate: '1950-02-03', idType: 'SSN' };
 
 const app = testApp();
 afterEach(async () => {
@@ -24,7 +24,8 @@ async function createOldRow(
   overrides: object = {},
 ) {
   const { id } = await createCustomer(app, {}, overrides);
-  const sealedIdentifier = identifier && seal(app.effects, MASTER, identifier, `customers ${id}`);
+  const sealedIdentifier =
+    identifier && seal(app.effects, MASTER_KEY, identifier, `customers ${id}`);
   await app.runtime.db.query(
     `update customers set data_key = null, personal = null, email_digest = null,
       phone_digest = null, identifier_digest = null, details = $2, identifier = $3 where id = $1`,
@@ -42,7 +43,7 @@ const rowOf = async (id: string) => (await app.runtime.db.read(customers, id)) a
 const upgrade = () => sealOldCustomers(app.runtime.db, app.runtime.vault);
 
 it('encrypts plain-text data without loss', async () => {
-  const id = await createOldRow('123-45-6789', DETAILS, { email: 'old@timer.example' });
+  const id = await createOldRow('123-45-6789', DETAILS, { email: 'ada@lovelace.example' });
   const withoutIdentifier = await createOldRow(null);
   const versionBefore = (await readColumns(id)).version as number;
   expect(await hasUnsealedCustomers(app.runtime.db)).toBe(true);
@@ -54,9 +55,9 @@ it('encrypts plain-text data without loss', async () => {
     identifier: null,
     version: versionBefore + 1,
   });
-  expect(JSON.stringify(columnsAfter)).not.toContain('Timer');
+  expect(JSON.stringify(columnsAfter)).not.toContain('Lovelace');
   const fetchedCustomer = ok(await app.call('GET', `/customers/${id}`), 200);
-  expect(fetchedCustomer).toMatchObject({ ...DETAILS, email: 'old@timer.example' });
+  expect(fetchedCustomer).toMatchObject({ ...DETAILS, email: 'ada@lovelace.example' });
   expect(ok(await app.call('GET', `/customers/${withoutIdentifier}`), 200)).toMatchObject(DETAILS);
   const { vault } = app.runtime;
   expect(await rowOf(id)).toMatchObject({

@@ -11,7 +11,7 @@ const patchCustomer = (id: string, change: object) =>
 const fieldsOf = (response: { body: { details: { errors: { field: string }[] } } }) =>
   response.body.details.errors.map((error) => error.field).sort();
 
-describe('errors of both kinds', () => {
+describe('errors of the schema and of the platform rules', () => {
   it('are combined for a new customer', async () => {
     const response = await create({
       customerType: 'INDIVIDUAL',

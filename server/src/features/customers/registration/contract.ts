@@ -150,9 +150,9 @@ export const updateCustomerById = operation({
   summary: 'Update a customer',
   description:
     'Changes the fields that the request contains. Null clears an optional field. An ' +
-    'address or a list is replaced completely, `businessInfo` is merged field by field. ' +
+    'address or a list is replaced completely. `businessInfo` is merged field by field. ' +
     'If wallet credentials use the e-mail address or telephone number to be changed, the ' +
-    'reply is a challenge: sign it with the wallet and send the request again.',
+    'reply is a challenge. Sign it with the wallet and send the request again.',
   permission: 'MANAGE',
   params: customerId,
   signedRetry: true,
@@ -185,7 +185,7 @@ export const deleteCustomerById = operation({
   description:
     'Deletes a customer permanently. All of its accounts must have a zero balance, and no ' +
     'payment may be in progress. The history of the customer is retained. Its ' +
-    '`platformCustomerId` can be used again, its UMA address cannot.',
+    '`platformCustomerId` can be used again. Its UMA address cannot be used again.',
   permission: 'MANAGE',
   params: customerId,
   replies: { 200: Customer },
@@ -228,7 +228,7 @@ export const customerWebhooks: readonly WebhookContract[] = [
     summary: 'Customer verification status changed',
     description:
       'Sent when the verification status of a customer changes to PENDING, APPROVED or ' +
-      'REJECTED: KYC events for individuals, KYB events for businesses.',
+      'REJECTED. KYC events are for individuals, and KYB events for businesses.',
     events: [
       ...Object.values(customerEvents.INDIVIDUAL),
       ...Object.values(customerEvents.BUSINESS),

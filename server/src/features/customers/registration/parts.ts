@@ -28,9 +28,9 @@ export interface ContactChange {
 
 /**
  * Authorizes a change of contact. Returns a challenge if wallet credentials depend on the contact and the
- * request is not signed, a rejection for an invalid signature (counted as an attempt), or undefined if the
- * change is allowed. In that case the consequences for the credentials are staged. Throws if the new value
- * is already in use.
+ * request is not signed. Returns a rejection for an invalid signature, which counts as an attempt. Otherwise
+ * stages the consequences for the credentials and returns undefined. Throws if the new value is already in
+ * use.
  */
 export type AuthorizeContactChange = (
   ctx: Ctx,

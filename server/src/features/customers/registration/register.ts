@@ -1,5 +1,5 @@
-// Registers a customer: validation, then one change set. The operation and the bulk import both use it, so
-// that both apply the same rules.
+// Registers a customer: validation, then one change set. The operation and the bulk import share this
+// function and therefore apply the same rules.
 
 import type { Static } from '@sinclair/typebox';
 import type { Time } from '../../../kernel/effects.ts';

@@ -1,5 +1,5 @@
-// Updates a customer. The complete result of the update is validated, and only violations that the request
-// introduces are rejected, so that a rule that came into force after registration does not block an unrelated
+// Updates a customer. The complete result of the update is validated. Only violations that the request
+// introduces are rejected. A rule that became effective after registration therefore blocks no unrelated
 // update.
 
 import type { Input } from '../../../kernel/contract/operation.ts';

@@ -1,4 +1,4 @@
-// Individuals outside the United States from registration to the outcome of their verification, over the
+// Customers outside the United States from registration to the outcome of their verification, over the
 // API.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';

@@ -27,7 +27,7 @@ const CHECK_VERIFICATION = defineJob(
   'verification.ask',
   Type.Object({
     verificationId: Type.String(),
-    /** Whether the connector has certainly received the submission. */
+    /** Whether a reply confirms that the connector received the submission. */
     arrived: Type.Boolean(),
   }),
 );
@@ -47,8 +47,8 @@ export function scheduleCheck(ctx: Ctx, verificationId: string, verdict: Identit
 const MAX_CHECK_DELAY_MS = 3_600_000;
 
 /**
- * The interval increases with the age of the verification, up to the maximum, because thousands of checks may
- * be pending at an unavailable service and each check occupies a worker slot.
+ * The interval increases with the age of the verification, up to the maximum. Thousands of checks may be
+ * pending at an unavailable service, and each check occupies a worker.
  */
 const checkDelay = (waitedMs: number): number =>
   Math.min(Math.floor(waitedMs / 10), MAX_CHECK_DELAY_MS);
@@ -103,7 +103,7 @@ interface ReportedOutcome {
 
 /**
  * Applies a decision that the connector of this environment reported without a request. A known decision has
- * no effect, and a contradictory decision is not applied. Throws NOT_FOUND.
+ * no effect. A contradictory decision is reported as a problem. Throws NOT_FOUND.
  */
 export async function applyReportedDecision(
   runtime: Runtime,

@@ -1,5 +1,6 @@
-// Production customers verified by a connected service: a real HTTP server that is called synchronously and
-// polled by jobs, even if it is slow or unavailable, or if another decision precedes its response.
+// Production customers verified by a connected service, which is a real HTTP server. The service is called
+// synchronously and polled by jobs. It can be slow or unavailable, and another decision can precede its
+// response.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';

@@ -21,9 +21,12 @@ import { addVerification, findingsOf, latestOf } from './record.ts';
 import type { VerificationRow } from './store.ts';
 
 // Findings of a reviewer or a service are known from the latest verification only. A finding is resolved
-// when the resource that it refers to has changed. Missing data is determined on every read instead.
+// when the resource that it refers to has changed. Missing data is determined on every read.
 
-/** Whether a finding is open: its resource is unchanged, or no accepted document was uploaded after it. */
+/**
+ * Whether a finding is open: its resource is unchanged, or no accepted document was uploaded after the
+ * finding.
+ */
 function isOpen(
   { customer, owners, documents }: Dossier,
   { resourceId, acceptedDocumentTypes: acceptedTypes }: VerificationError,
@@ -171,7 +174,7 @@ export async function submit(
 
 /** Open requirements for an approval, without a call to a connector. */
 interface Requirements {
-  /** Missing data of a submission at present. */
+  /** Current missing data of the customer. */
   gaps: VerificationError[];
   /** Findings of the latest verification that are still open. */
   findings: VerificationError[];

@@ -13,8 +13,8 @@ import {
   withDescription,
 } from '../../../kernel/schema.ts';
 
-/** Minor units of the source currency: 100 dollars. */
-export const DEFAULT_SENDING = 10_000;
+/** Default amount in minor units: 100 dollars. */
+export const DEFAULT_SENDING_AMOUNT = 10_000;
 
 const ExchangeRateFees = named(
   'ExchangeRateFees',
@@ -106,7 +106,7 @@ export const getExchangeRates = operation({
         format: 'int64',
         minimum: 0,
         maximum: 9_000_000_000_000_000,
-        default: DEFAULT_SENDING,
+        default: DEFAULT_SENDING_AMOUNT,
         description: 'Amount to price, in minor units of each source currency.',
       }),
     ),
@@ -145,7 +145,7 @@ export const getDiscoveries = operation({
   summary: 'List institutions',
   description:
     'Returns the banks and mobile wallet operators at which an account can be ' +
-    'registered, filtered by country and currency. Use it before ' +
+    'registered, filtered by country and currency. Use this operation before ' +
     '`createCustomerExternalAccount`.',
   permission: 'VIEW',
   query: Type.Object({

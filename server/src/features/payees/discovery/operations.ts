@@ -1,6 +1,6 @@
 // Exchange rates and institutions. The price list has a row for each corridor and rail that a quote can
-// use: the rail or network is connected in the caller's environment, and the platform can send the
-// currency.
+// use. The rail or network must be connected in the caller's environment, and the platform must be able to
+// send the currency.
 
 import { setImmediate as pause } from 'node:timers/promises';
 import type { Static } from '@sinclair/typebox';
@@ -23,7 +23,7 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import { settingOf } from '../../tenancy/config/index.ts';
 import { type PlatformRow, readPlatform } from '../../tenancy/platform/index.ts';
-import { DEFAULT_SENDING, getDiscoveries, getExchangeRates } from './contract.ts';
+import { DEFAULT_SENDING_AMOUNT, getDiscoveries, getExchangeRates } from './contract.ts';
 import { addNetworkFee } from './network-fee.ts';
 import { type PayoutRail, priceRow } from './price.ts';
 import { type RateCache, rateCache } from './rates.ts';
@@ -83,7 +83,7 @@ async function pricesOf(
 ) {
   const { rail: port, rates, networkFees } = connectors;
   const platform = (await readPlatform(ctx, ctx.caller.platformId)) as PlatformRow;
-  const amount = BigInt(query.sendingAmount ?? DEFAULT_SENDING);
+  const amount = BigInt(query.sendingAmount ?? DEFAULT_SENDING_AMOUNT);
   if (!port || !rates) return [];
   // Network fees are converted at cached rates too.
   // The cache is shared by all platforms and follows real time.
@@ -131,7 +131,7 @@ async function serviceFee(
 }
 
 /**
- * The currencies that the platform can send. With `requested`, only this currency if the platform
+ * The currencies that the platform can send. With `requestedCurrency`, only this currency if the platform
  * can send it.
  */
 async function sourcesOf(ctx: Ctx, requestedCurrency: string | undefined): Promise<string[]> {
@@ -160,7 +160,7 @@ function createKeyedSerializer() {
 
 export function discoveryOperations(options: { connectors: (environment: Mode) => Connectors }) {
   const cache = rateCache();
-  const serially = createKeyedSerializer();
+  const runSerially = createKeyedSerializer();
   return [
     handle(getExchangeRates, async (ctx, { query }) => {
       checkCodes(query);
@@ -171,7 +171,7 @@ export function discoveryOperations(options: { connectors: (environment: Mode) =
         ),
       );
       const connectors = options.connectors(ctx.caller.environment);
-      const data = await serially(ctx.caller.platformId, () =>
+      const data = await runSerially(ctx.caller.platformId, () =>
         pricesOf(ctx, connectors, cache, query, selectedCorridors),
       );
       return { status: 200, body: { data } };

@@ -1,5 +1,5 @@
-// Mid rates for the price list, cached for five minutes, so that a list of a thousand prices does not cause
-// a thousand requests to the rate port. Quotes do not use the cache.
+// Mid rates for the price list, cached for five minutes. The cache prevents a thousand requests to the rate
+// port for a list of a thousand prices. Quotes do not use the cache.
 import type { RatePort } from '../../../connectors/ports/index.ts';
 import type { Time } from '../../../kernel/effects.ts';
 import type { ConversionRate, Rate } from '../../../kernel/money.ts';
@@ -23,7 +23,7 @@ export const midRate = async (
 
 const CACHE_TTL_MS = 5 * 60_000;
 
-/** A cache in front of a rate port. */
+/** A cache of the replies of a rate port. */
 export function rateCache() {
   const caches = new WeakMap<RatePort, Map<string, Mid>>();
 

@@ -132,7 +132,7 @@ describe('checkDeletable', () => {
 });
 
 describe('externalAccountStates', () => {
-  it('allows a new verification after a failedStatus one', () => {
+  it('allows a new verification after a failed verification', () => {
     const failedStatus = externalAccountStates.next('PENDING_OWNERSHIP_VERIFICATION', 'disprove');
     expect(externalAccountStates.next(failedStatus, 'challenge')).toBe(
       'PENDING_OWNERSHIP_VERIFICATION',

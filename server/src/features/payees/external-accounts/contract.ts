@@ -186,7 +186,7 @@ export const listCustomerExternalAccounts = operation({
   summary: 'List customer external accounts',
   description:
     'Returns a page of the external accounts of all customers or of one customer, ' +
-    'oldest first. Deleted accounts are not included.',
+    'oldest first. Deleted accounts are excluded.',
   permission: 'VIEW',
   query: Type.Object({
     currency: currencyFilter,
@@ -257,7 +257,7 @@ export const listPlatformExternalAccounts = operation({
   summary: 'List platform external accounts',
   description:
     'Returns a page of the external accounts of the platform, oldest first. ' +
-    'Deleted accounts are not included.',
+    'Deleted accounts are excluded.',
   permission: 'VIEW',
   query: Type.Object({ currency: currencyFilter, ...PageQuery }),
   replies: { 200: List },

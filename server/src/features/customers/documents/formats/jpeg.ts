@@ -1,6 +1,6 @@
-// Parses the segments of a JPEG file to determine its size and whether it is complete. Embedded previews also
-// have an end marker, and cameras append data after the end, so the segments are parsed sequentially. Image
-// libraries read the size from the start of a file and do not verify its end.
+// Parses the segments of a JPEG file to determine its size and whether it is complete. The segments are
+// parsed sequentially, because embedded previews also have an end marker and cameras append data after the
+// end. Image libraries read the size from the start of a file and do not verify its end.
 import type { Reader } from './reader.ts';
 
 const END = 0xd9;

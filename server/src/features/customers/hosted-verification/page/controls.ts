@@ -14,7 +14,7 @@ export interface Control {
   read(): unknown;
   showError(message: string): void;
   /** Updates the field after other answers have changed. */
-  describe(now: Field & DerivedField): void;
+  describe(derivedField: Field & DerivedField): void;
 }
 
 interface Input {
@@ -85,9 +85,14 @@ function selectInput(field: Field, id: string, value: unknown, options: Option[]
   };
 }
 
-function boxesInput(field: Field, id: string, currentValue: unknown, options: Option[]): Input {
+function checkboxesInput(
+  field: Field,
+  id: string,
+  currentValue: unknown,
+  options: Option[],
+): Input {
   const chosenValues = new Set(Array.isArray(currentValue) ? (currentValue as string[]) : []);
-  const boxes = options.map(({ value, label }, index) => {
+  const checkboxes = options.map(({ value, label }, index) => {
     const checkbox = h('input', {
       type: 'checkbox',
       id: index ? `${id}-${index}` : id,
@@ -101,19 +106,19 @@ function boxesInput(field: Field, id: string, currentValue: unknown, options: Op
     };
   });
   const read = () => {
-    const values = boxes.filter(({ box }) => box.checked).map(({ box }) => box.value);
+    const values = checkboxes.filter(({ box }) => box.checked).map(({ box }) => box.value);
     return values.length ? values : undefined;
   };
-  const firstCheckbox = boxes[0]?.box ?? h('span');
+  const firstCheckbox = checkboxes[0]?.box ?? h('span');
   return {
-    body: boxes.map(({ row }) => row),
+    body: checkboxes.map(({ row }) => row),
     focus: firstCheckbox,
     read,
-    marked: boxes.map(({ box }) => box),
+    marked: checkboxes.map(({ box }) => box),
   };
 }
 
-/** A list of countries: select one, add it, remove it. */
+/** Input for several countries, which are added and removed individually. */
 function countriesInput(id: string, value: unknown, options: Option[]): Input {
   const codes = new Set(Array.isArray(value) ? (value as string[]) : []);
   const list = h('ul', { class: 'chips' });
@@ -197,7 +202,7 @@ interface ControlOptions {
 function createInput(field: Field, id: string, { value, choices }: ControlOptions): Input {
   if (field.kind === 'file') return fileInput(field, id);
   if (field.kind === 'countries') return countriesInput(id, value, optionsOf(field, choices));
-  if (field.kind === 'choices') return boxesInput(field, id, value, optionsOf(field, choices));
+  if (field.kind === 'choices') return checkboxesInput(field, id, value, optionsOf(field, choices));
   if (field.kind === 'choice' || field.kind === 'country') {
     return selectInput(field, id, value, optionsOf(field, choices));
   }
@@ -251,12 +256,13 @@ export function createControl(field: Field, options: ControlOptions): Control {
       else each.removeAttribute('aria-describedby');
     }
   };
-  const describe = (now: Field & DerivedField) => {
-    labelElement.textContent = labelOf(now);
-    hintText.textContent = hintOf(now);
+  const describe = (derivedField: Field & DerivedField) => {
+    labelElement.textContent = labelOf(derivedField);
+    hintText.textContent = hintOf(derivedField);
     hintText.hidden = !hintText.textContent;
-    for (const each of marked) (each as HTMLInputElement).required = !now.optional;
-    if (now.values && focus instanceof HTMLSelectElement) restrictOptions(focus, now.values);
+    for (const each of marked) (each as HTMLInputElement).required = !derivedField.optional;
+    if (derivedField.values && focus instanceof HTMLSelectElement)
+      restrictOptions(focus, derivedField.values);
     showError(errorText.textContent ?? '');
   };
   showError('');

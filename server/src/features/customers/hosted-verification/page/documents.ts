@@ -133,7 +133,7 @@ function fieldsFor(
   ];
 }
 
-/** Moves errors about a file to the form field that holds it. */
+/** Moves errors about a file to the form field of the file. */
 const errorsAtFile = (errors: FieldError[], name: string): FieldError[] =>
   errors.map((error) => (error.field === 'file' ? { ...error, field: name } : error));
 

@@ -24,7 +24,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** A button with an action. Pressing it again while the action runs has no effect. */
+/** A button with an action. Further clicks have no effect while the action runs. */
 export function action(
   text: string,
   run: () => Promise<void> | void,

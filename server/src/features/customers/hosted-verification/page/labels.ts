@@ -89,7 +89,7 @@ export const formatTime = (moment: string): string =>
 export const formatBytes = (bytes: number): string =>
   bytes < 1_000_000 ? `${Math.ceil(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 
-/** A limit, rounded down so that every file up to it is accepted. */
+/** A limit, rounded down so that every file up to the displayed limit is accepted. */
 export const formatLimit = (bytes: number): string => `${Math.floor(bytes / 1_000_000)} MB`;
 
 const REQUIREMENTS: Record<string, string> = {

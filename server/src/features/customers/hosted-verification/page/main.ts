@@ -15,7 +15,7 @@ interface PlannedStep {
   /** Documents and data that the applicant needs for this step, shown on the start view. */
   needs?: string;
   isNeeded(state: State): boolean;
-  /** Whether it has answers to view or change. */
+  /** Whether the step has answers to view or change. */
   isAnswered(state: State): boolean;
 }
 
