@@ -32,7 +32,7 @@ export interface Sent {
   /** The complete request. A reply may repeat parts of it. */
   text: string;
   operation?: Operation | undefined;
-  /** Whether the caller may see all tenants. */
+  /** Whether the caller has access to all tenants. */
   seesAll?: boolean;
 }
 
@@ -51,7 +51,7 @@ function parsed(body: string): Json {
   }
 }
 
-/** With the colons of IDs in a path or a query. */
+/** The text with the decoded colons of IDs in a path or a query. */
 const decoded = (text: string) => text.replaceAll(/%3a/gi, ':');
 
 function statusProblem({ operation }: Sent, status: number): string | undefined {

@@ -1,5 +1,6 @@
-// One run of the attacks: starts a server and its callers, sends the requests of all attacks at random from
-// several connections while another tenant pays, floods the server, and verifies the final state.
+// One run of the attacks. It starts a server and its callers. Several connections send the requests of all
+// attacks in random order while another tenant pays. Finally the server is flooded, and its state is
+// verified.
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -56,7 +57,7 @@ interface Prepared {
 async function prepare(target: Target, documents: Documents, rules: Rules): Promise<Prepared> {
   const call = caller.createCall(target.port());
   const command = ['operator-token', 'create', '--name', 'Attack', '--role', 'administrator'];
-  /** Not used by attacks, but their requests can revoke it with an ID from a list. */
+  /** Creates a token that no attack uses. A request of an attack can revoke it by an ID from a list. */
   const createAuthorization = async () =>
     `Bearer ${JSON.parse(await target.command(...command)).secret}`;
   const authorization = await createAuthorization();

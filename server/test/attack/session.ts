@@ -1,5 +1,5 @@
-// Resources of every attack: its own random numbers and connection, the callers, and the report of
-// all replies.
+// Resources of an attack: a separate random generator and connection, the callers, and the report of all
+// replies.
 import type { Chance } from '../sim/harness/chance.ts';
 import type { Documents, Operation } from './requests/document.ts';
 import type { Rules, Sent } from './rules.ts';

@@ -95,7 +95,9 @@ export async function expectAccessible(page: Page, except: readonly string[] = [
   expect(violations).toEqual([]);
 }
 
-/** The page has no horizontal scrolling. `innerWidth` cannot be used: a phone zooms out to fit. */
+/**
+ * Expects a page without horizontal scrolling. `innerWidth` cannot be used, because a phone zooms out to fit.
+ */
 export async function expectNoHorizontalScroll(page: Page): Promise<void> {
   const root = 'document.documentElement';
   const overflow = await page.evaluate(`${root}.scrollWidth - ${root}.clientWidth`);

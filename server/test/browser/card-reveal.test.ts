@@ -1,5 +1,5 @@
-// The card reveal page inside a platform's page: Chromium enforces the headers. The frame shows the
-// number once, only in a page of the platform, and the framing page cannot read it.
+// The card reveal page inside a platform's page, in Chromium, which enforces the headers. The frame shows the
+// number once and only in a page of the platform. The framing page cannot read it.
 import { createServer, type Server } from 'node:http';
 import type { Frame, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -180,7 +180,7 @@ describe.runIf(browserPath)('the page of a card in a browser', () => {
   );
 
   it(
-    'is not consumed by a prefetch',
+    'shows the number after a prefetch',
     async () => {
       const url = await link();
       const requested: unknown[] = [];

@@ -1,6 +1,6 @@
-// Every hosted page and its states in phone and desktop width, in light and dark colors: axe finds no
-// violation, there is no horizontal scrolling, and the platform's brand is shown. A logo that fails
-// to load has no other effect.
+// Every hosted page and its states in phone and desktop width, in light and dark colors. axe finds no
+// violation. Each page has the platform's brand and no horizontal scrolling. A logo that fails to load has no
+// other effect.
 import { createServer, type Server } from 'node:http';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -103,7 +103,7 @@ const cardLink = async (): Promise<string> =>
   ok(await ownership.app.call('POST', `/cards/${cardId}/reveal`), 200).panEmbedUrl;
 
 type Theme = 'light' | 'dark';
-/** Colors do not depend on the size, so two of the four combinations show both of each. */
+/** Colors are independent of the size. These two combinations cover both sizes and both color schemes. */
 const VIEWS = [
   ['phone', 'dark'],
   ['desktop', 'light'],

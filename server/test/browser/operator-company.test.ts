@@ -1,5 +1,5 @@
 // The sign-in with a company account in a real browser: the button, the pages of a real identity provider,
-// and the account, and people whom the provider or this server rejects.
+// and the account. The provider or this server rejects other people.
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { groupRolesOf } from '../../src/runtime/config/identity-provider.ts';
@@ -65,7 +65,7 @@ describe.runIf(browserPath)('the sign-in with a company account', () => {
     browser = await launch();
   }, TIMEOUT_MS);
   beforeEach(async () => {
-    // This server and the provider.
+    // The common prefix of the origins of this server and of the provider.
     opened = await visit(browser, 'desktop', 'http://localhost:');
     return () => opened.close();
   });
@@ -80,7 +80,7 @@ describe.runIf(browserPath)('the sign-in with a company account', () => {
       provider.accounts.set('olga', { ...details, groups: ['ops'] });
       await signInAtProvider('olga');
       const { page } = opened;
-      // Not the heading, which the document has before the script runs.
+      // The heading is in the document before the script runs, so the test waits for the e-mail address.
       await page.getByText('olga@example.com').waitFor();
       await page.getByText('support', { exact: true }).waitFor();
       expect(page.url()).toBe(at(''));

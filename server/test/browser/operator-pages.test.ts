@@ -150,7 +150,8 @@ describe.runIf(browserPath)('the pages for operators', () => {
       await page.goto(at(''));
       await title(page, 'Sign in');
       expect(page.url()).toBe(at('/sign-in'));
-      // By the keyboard: the button has the focus. The document has the heading before the script runs.
+      // The button has the focus, so the keyboard presses it. The document has the heading before the script
+      // runs.
       await page.locator('button:focus').waitFor();
       await page.keyboard.press('Enter');
       await title(page, 'Your account');
@@ -305,7 +306,7 @@ describe.runIf(browserPath)('the pages for operators', () => {
     TIMEOUT_MS,
   );
 
-  it('has strict headers, and no secret is in the log', async () => {
+  it('have strict headers, and write no secret to the log', async () => {
     for (const path of ['', '/sign-in', '/enroll']) {
       const { headers } = await fetch(at(path, '127.0.0.1'));
       expect(headers.get('cache-control')).toBe('no-store');

@@ -1,5 +1,5 @@
-// The API reference of a fresh server, in a browser: the main operations run from the page with the printed
-// credentials, the search finds the expected operations, and only the server is contacted.
+// The API reference of a new server, in a browser. The main operations run from the page with the printed
+// credentials. The search finds the expected operations. The page loads files of this server only.
 import type { Browser, Page, Response } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDataFolder, type Running } from '../kit/crash/server.ts';
@@ -122,7 +122,7 @@ describe.runIf(browserPath)('the API reference', () => {
     expect([response.status(), (await response.json()).status]).toEqual([200, 'PROCESSING']);
   });
 
-  // Colors do not depend on the size.
+  // Colors are independent of the size.
   it.each([
     ['desktop', 'dark'],
     ['phone', 'light'],

@@ -1,7 +1,6 @@
-// The documentation site as the server sends it: no broken link or anchor, accessible in both widths and
-// themes (in a short run each page in one of each), light, without requests to other origins, and its search
-// finds the common tasks. Where the site is not built these tests are skipped; .ci/run builds it and requires
-// them.
+// The documentation site as the server sends it. Its links and anchors exist, its pages are accessible, small
+// and without requests to other origins, and its search finds the common tasks. A short run examines each
+// page in one width and theme. The tests are skipped without a built site, which .ci/run requires.
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import Fastify from 'fastify';
@@ -156,7 +155,7 @@ describe.skipIf(skipped || !browserPath)('the site in a browser', () => {
     const settings = { ...SIZES[size], colorScheme, reducedMotion: 'reduce' } as const;
     const context = await browser.newContext(settings);
     const page = await context.newPage();
-    // Each page is measured as the first that a reader opens.
+    // Each page is measured with an empty cache.
     const devtools = await context.newCDPSession(page);
     await devtools.send('Network.enable');
     await devtools.send('Network.setCacheDisabled', { cacheDisabled: true });
@@ -174,7 +173,7 @@ describe.skipIf(skipped || !browserPath)('the site in a browser', () => {
     const go = async (to: string) => {
       sizes.length = 0;
       await page.goto(`${origin}/docs/${to}`, { waitUntil: 'networkidle' });
-      // Its buttons have names once it is interactive, which takes longer on a busy machine.
+      // The buttons have names once the page is interactive.
       await page
         .locator('.VPSwitchAppearance[title^=Switch]')
         .first()
@@ -188,7 +187,7 @@ describe.skipIf(skipped || !browserPath)('the site in a browser', () => {
     page.evaluate(`Math.min(...[...document.querySelectorAll('.diagram text')].map((label) =>
       parseFloat(getComputedStyle(label).fontSize) * label.getScreenCTM().a))`);
 
-  // Colors do not depend on the size, so two of the four combinations show both of each.
+  // Colors are independent of the size. These two combinations cover both sizes and both color schemes.
   const VIEWS = [
     ['phone', 'dark'],
     ['desktop', 'light'],
@@ -206,7 +205,7 @@ describe.skipIf(skipped || !browserPath)('the site in a browser', () => {
       expect(await page.evaluate("document.documentElement.classList.contains('dark')")).toBe(
         theme === 'dark',
       );
-      // Takes two seconds, so each page is examined in one view.
+      // axe needs two seconds, so a short run examines each page in one view.
       if (views.length === 1 || index % VIEWS.length === view) await expectAccessible(page);
       await expectNoHorizontalScroll(page);
       expect(await smallestText(page), name).toBeGreaterThanOrEqual(12);

@@ -1,6 +1,6 @@
-// A passkey as second factor on a platform's page: API replies are passed to Chromium unchanged,
-// and Chromium's output is passed back unchanged. A production platform is used, because it
-// verifies every part of the passkey. The page has the origin that the platform has configured.
+// A passkey as second factor on a platform's page. API replies and Chromium's output are passed on unchanged.
+// A production platform is used, because it verifies every part of the passkey. The page has the origin that
+// the platform has configured.
 import type { CDPSession } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { receiveFunds } from '../../src/features/payments/quotes/index.ts';
@@ -17,7 +17,7 @@ const TIMEOUT_MS = 60_000;
 
 const ORIGIN = 'https://pay.shop.example.com';
 const SITE = { rpId: 'shop.example.com', origins: [ORIGIN] };
-/** An origin that the browser permits for the same passkeys, but the platform does not. */
+/** An origin that the browser permits for the same passkeys and the platform rejects. */
 const ELSEWHERE = 'https://blog.shop.example.com';
 
 const PAGE = `<!doctype html><title>Shop</title><script>

@@ -31,7 +31,7 @@ describe.runIf(browserPath)('the verification page', () => {
         nationality: 'US',
       });
       const { page, close } = await visit(fixture.browser, 'desktop', fixture.origin);
-      // Requested early: the browser must be configured to return the selection.
+      // The test waits for the file chooser from the start, so that the browser returns the selection.
       const choosing = page.waitForEvent('filechooser', { timeout: TIMEOUT_MS });
       await openAndStart(page, await fixture.linkFor(person.id));
       await title(page, 'About you');

@@ -1,4 +1,4 @@
-// The hosted verification page when the server fails: the cause, the next step, and the request id
+// The hosted verification page during failures of the server: the cause, the next step, and the request ID
 // for support. The table of documents is unavailable during one read.
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';

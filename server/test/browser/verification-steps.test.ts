@@ -1,5 +1,5 @@
-// The steps of the verification page: a reload keeps the step and its number, and every step has a
-// way to the previous one.
+// The steps of the verification page. A reload keeps the step and its number. Every step returns to the
+// previous one.
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { createCustomer } from '../kit/app/fixtures.ts';

@@ -1,5 +1,5 @@
-// The hosted verification page from the link to the result: a person and a business, on a desktop
-// and on a phone (in a short run each on one of them), with typical input errors.
+// The hosted verification page from the link to the result, for a person and a business, with typical input
+// errors. A short run uses a desktop or a phone for each. A long run uses both.
 import { describe, expect, it } from 'vitest';
 import { createCustomer, ok } from '../kit/app/fixtures.ts';
 import { openForFile } from '../kit/app/test-app.ts';

@@ -1,5 +1,5 @@
-// The web wallet example, started as in its README and used in a browser with a passkey device: it
-// works in both sizes and relays only permitted requests.
+// The web wallet example, started as in its README and used in a browser with a passkey device. The page
+// works in both sizes. The backend relays only permitted requests.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
@@ -27,7 +27,7 @@ import { inspect, press, TIMEOUT_MS } from './verification-fixture.ts';
 const START = path.resolve(import.meta.dirname, '../../../examples/wallet-web/start.mjs');
 const TICK_MS = 50;
 
-// The browser and the example's backend have the real clock.
+// The browser and the example's backend use the real clock.
 const app = testApp({ start: Date.now() });
 let fixture: WalletFixture;
 let browser: Awaited<ReturnType<typeof launch>>;

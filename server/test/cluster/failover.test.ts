@@ -72,7 +72,7 @@ describe('a cluster under load', () => {
     'acknowledges no payment on a primary whose Patroni was killed',
     async () => {
       const primary = await fixture.cluster.leader();
-      // Its PostgreSQL continues to run, and its connections remain open.
+      // PostgreSQL of the primary continues to run, and its connections remain open.
       await fixture.disrupt('kill -9 of Patroni', async () => primary.killPatroni(), 30_000);
       expect((await fixture.cluster.leader()).name).not.toBe(primary.name);
       primary.start();
@@ -119,7 +119,7 @@ describe('a cluster under load', () => {
   );
 
   it.skipIf(isShort)(
-    'continues while its servers are killed in turn',
+    'continues while its servers are killed one after another',
     async () => {
       for (const server of fixture.servers) {
         await fixture.disrupt('kill -9 of a server', () => server.kill(), 4_000);

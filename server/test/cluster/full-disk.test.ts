@@ -1,4 +1,5 @@
-// A full disk of the primary. Its data folder is a small temporary file system, which requires root.
+// A full disk of the primary. The data folder of the primary is a small temporary file system, which requires
+// root.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -53,7 +54,7 @@ describe('a full disk', () => {
     const ready = () =>
       Promise.all(servers.map(({ port }) => fetch(`http://127.0.0.1:${port}/readyz`)));
     await until('servers that are not ready', async () => (await ready()).every(({ ok }) => !ok));
-    // Patroni does not change the primary: its writes fail, but it runs.
+    // Patroni does not change the primary, because PostgreSQL runs although its writes fail.
     await disrupt('space released on a full disk', async () => fs.rmSync(filler), 15_000);
     await cluster.waitUntilHealthy();
     await audit();

@@ -1,6 +1,6 @@
-// The primary and a server on its machine are separated from the network. This server must not
-// acknowledge any payment, because its commits are on no replica and another node becomes the
-// primary. The nodes run in network namespaces, which require root.
+// The primary and a server on its machine are separated from the network. This server must not acknowledge
+// any payment. Its commits are on no replica, and another node becomes the primary. The nodes run in network
+// namespaces, which require root.
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import fs from 'node:fs';
@@ -102,7 +102,8 @@ describe('a separated primary', () => {
       async () => {
         fixture.cluster.network.setConnected(primary.index, false);
         await sleep(1_000);
-        // The first payments wait for the replica. Later ones are rejected, because the server is not ready.
+        // The first payments wait for the replica. Later payments are rejected, because the server is not
+        // ready.
         void Promise.all(keys.map(async (key) => statuses.push(await request(path, key))));
       },
       45_000,

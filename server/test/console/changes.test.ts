@@ -1,6 +1,6 @@
-// Changes in the console under failures: another operator changes the resource first, the
-// connection is lost, the session ends, or a button is pressed twice. Each change takes effect
-// once, and the console shows the result of the server.
+// Changes in the console during failures: a concurrent change by another operator, a lost connection, an
+// ended session, or a button that is pressed twice. Each change has one effect. The console shows the result
+// of the server.
 import type { Page, Request } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createFundedCustomer, ok } from '../kit/app/fixtures.ts';

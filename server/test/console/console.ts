@@ -1,6 +1,6 @@
-// Fixtures of the tests of the console: a server with the console, a browser, and operators who
-// enroll with a virtual authenticator. The tests are skipped where the console is not built from the
-// present sources; .ci/run builds it and requires them.
+// Fixtures of the tests of the console: a server with the console, a browser, and operators who enroll with a
+// virtual authenticator. The tests are skipped where the console is not built from the present sources.
+// .ci/run builds the console and requires the tests.
 import type { BrowserContext, CDPSession, Page } from 'playwright-core';
 import { afterEach, expect } from 'vitest';
 import { enrollment } from '../../src/features/staff/users/index.ts';
@@ -227,7 +227,7 @@ export const rowOf = (container: Container, text: string) =>
 /** The widths that every screen fits. */
 export const WIDTHS = { phone: SIZES.phone.viewport, desktop: SIZES.desktop.viewport };
 
-/** Neither the page nor its main part scrolls horizontally. */
+/** Expects a page whose main part has no horizontal scrolling. */
 export async function expectFits(page: Page, name: string): Promise<void> {
   const overflow = await page.evaluate(`[document.documentElement, document.querySelector('main')]
     .map((element) => element.scrollWidth - element.clientWidth)`);

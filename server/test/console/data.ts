@@ -10,7 +10,7 @@ import type { OpenConsole } from './console.ts';
 import { fillProvider } from './provider-data.ts';
 import { SCREENS } from './screens.ts';
 
-/** No server listens at this address: deliveries fail immediately and are repeated. */
+/** No server listens at this address. Deliveries to it fail immediately and are repeated. */
 const CLOSED_PORT = 'http://127.0.0.1:9/hook';
 
 type DocumentKind = 'picture' | 'pdf';

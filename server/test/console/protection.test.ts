@@ -1,6 +1,5 @@
-// Protection of the console: personal data is hidden until it is requested, texts and documents
-// of customers are never executed, and the first view is small. Also the use of the palette and
-// of dialogs by keyboard.
+// Protection of the console. Personal data is hidden until it is requested. Texts and documents of customers
+// are never executed. The first view is small, and the palette and dialogs work by keyboard.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createCustomer, ok } from '../kit/app/fixtures.ts';
 import { documentForm } from '../kit/http/documents.ts';
@@ -23,7 +22,7 @@ const SCRIPT = '<script>top.hasRun = true</script>';
 const NAME = `Eve <img src=x onerror="top.hasRun=true"> ${SCRIPT}`;
 const SVG = `<svg xmlns="http://www.w3.org/2000/svg" onload="top.hasRun = true">${SCRIPT}</svg>`;
 
-/** The viewer of a browser would run its script. */
+/** A document with a script, which the PDF viewer of a browser would run. */
 const SCRIPTED_PDF = [
   '%PDF-1.4',
   '1 0 obj<</Type/Catalog/Pages 2 0 R/OpenAction<</S/JavaScript/JS(app.alert\\(1\\))>>>>endobj',

@@ -1,5 +1,5 @@
-// Providers in the console: a provider is added, checked and routed to, the choice of a route is explained,
-// a pause needs approval, messages are filtered, and a difference is decided.
+// Providers in the console. A provider is added, checked, routed to and paused with approval. The console
+// explains the choice of a route, filters messages, and decides a difference.
 import { text as textOf } from 'node:stream/consumers';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

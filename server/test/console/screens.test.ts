@@ -1,6 +1,6 @@
-// Every screen of the console, on a fresh installation and with data: accessible, without horizontal
-// scrolling, and without an error in the console of the browser or a rejected request. A short run takes
-// each screen with data in light on a phone or in dark on a desktop in turn, a long run in all four.
+// Every screen of the console, on a new installation and with data. The screens are accessible, fit the
+// width, and cause no browser error and no rejected request. A short run alternates between a light phone and
+// a dark desktop for the screens with data. A long run uses all four combinations.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Page } from 'playwright-core';

@@ -1,6 +1,5 @@
-// Content of the screens of the console: the environment of numbers, states that determine the possible
-// actions, columns at the widths of a desktop and a phone, the menu, and one record
-// for each search.
+// Content of the screens of the console: the environment of numbers, the actions that each state permits, the
+// visible columns, the menu, and one record for each search.
 import type { Page, Request } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createCustomer, createFundedCustomer, ok } from '../kit/app/fixtures.ts';
@@ -23,7 +22,7 @@ import { SCREENS } from './screens.ts';
 
 const pathOf = (screen: string, id: string) => `/${screen}/${encodeURIComponent(id)}`;
 
-/** Lists with the number of columns that decide, which come first. */
+/** Lists with the number of their decisive columns, which are the first ones. */
 const LISTS: Readonly<Record<string, number>> = {
   '/payments': 3,
   '/payouts': 3,
@@ -103,7 +102,7 @@ describe.runIf(isTestable)('a screen', () => {
   );
 
   it(
-    'of search makes one record for one search',
+    'of search records each search once',
     async () => {
       const { page } = ann;
       const { id } = await createCustomer(opened.app);
@@ -112,7 +111,7 @@ describe.runIf(isTestable)('a screen', () => {
       await page.locator('[role=dialog] input:focus').waitFor();
       await page.evaluate(`(${typeInto})(${JSON.stringify(id)})`);
       await page.getByRole('option').filter({ hasText: 'found by' }).first().waitFor();
-      // The record is a change, which must not search again.
+      // The new audit record must not start another search.
       await page.waitForTimeout(2_500);
       expect(await recordsOf('operationId=searchResources')).toHaveLength(before + 1);
       await page.keyboard.press('Escape');

@@ -128,7 +128,7 @@ async function recordBeforePaying(recorder: ExampleRecorder) {
   });
 }
 
-/** The signature of a wallet proves who owns it. */
+/** The signature of a wallet proves its ownership. */
 async function recordOwnership(recorder: ExampleRecorder) {
   const { app, record } = recorder;
   const { supportedCurrencies } = ok(await app.call('GET', '/config'), 200);

@@ -1,4 +1,4 @@
-// The sample customer makes the examples of the API reference work as shown.
+// With the sample customer, the examples of the API reference work as shown.
 import { describe, expect, it } from 'vitest';
 import { createSample } from '../../src/sample.ts';
 import { testApp } from '../kit/app/test-app.ts';

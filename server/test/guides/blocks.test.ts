@@ -33,7 +33,7 @@ const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
   [INTEGRATION]: 'packages/cli/test/package.test.ts runs it from the packed packages',
 };
 
-/** Blocks without a language are figures and not code: drawings, folder trees, formulas. */
+/** Blocks without a language are figures: drawings, folder trees, formulas. */
 const FIGURES: Readonly<Record<string, number>> = {
   'docs/architecture/agents.md': 1,
   'docs/architecture/cards.md': 2,
@@ -154,7 +154,7 @@ describe('shell blocks', () => {
     ['RAILHEAD_UNKNOWN=1 npm start', /unknown/],
     ['wget x', /command not found|No such file/],
     ['# nothing', /no command/],
-  ])('are rejected otherwise: %s', async (text, problem) => {
+  ])('are rejected with an unknown command, file or setting: %s', async (text, problem) => {
     expect((await shellProblems(text)).join('\n')).toMatch(problem);
   });
 });

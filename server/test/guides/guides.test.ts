@@ -1,9 +1,7 @@
-// Runs the guides and the other pages of RUN_PAGES: their commands are pasted into bash, zsh or
-// dash with a real server on a fresh data folder, a platform for each guide and shell, and only
-// curl, node, cat, grep, sleep and the checkout. The printed output must equal the shown output,
-// and the configuration of the platform must be restored afterwards. RAILHEAD_GUIDE_SHELLS=all runs
-// each guide in all three shells, which also finds values that are shown as `…` although they never
-// differ.
+// Runs the guides and the other pages of RUN_PAGES in bash, zsh or dash, with a real server and a platform
+// for each guide and shell. The available programs are curl, node, cat, grep and sleep. The printed output
+// must equal the shown output, and each guide must restore the configuration of its platform.
+// RAILHEAD_GUIDE_SHELLS=all also finds values that are shown as `…` although they never differ.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -31,16 +29,15 @@ const README = path.join(projectRoot(), 'README.md');
 const FILES = RUN_PAGES.map((page) => path.join(projectRoot(), page));
 const GUIDES = RUN_PAGES.filter((page) => page.startsWith('docs/guides/'));
 /**
- * These guides run Node and the operator's command themselves, in one shell. All others use a
- * replacement for Node, which saves minutes. The functions at the beginning of every guide are the
- * same.
+ * The guides that run Node and the operator's command themselves, in one shell. All other guides use a
+ * replacement for Node, which saves minutes. The functions at the beginning of every guide are the same.
  */
 const SHELL_OF_THE_PROGRAMS: Shell = 'bash';
 const FILES_OF_THE_PROGRAMS = ['payouts.md', 'provider-adapters.md', 'README.md'];
 /** Guides with fixed ports, which never run concurrently. */
 const FILES_WITH_PORTS = ['provider-adapters.md'];
 const SHELLS = SHELL_NAMES.filter((shell) => missingPrograms(shell).length === 0);
-/** Runs every guide in every shell, and not only the README. */
+/** Runs every guide in every shell. By default only the README runs in every shell. */
 const ALL = process.env.RAILHEAD_GUIDE_SHELLS === 'all';
 
 let dataFolder: DataFolder;
@@ -137,7 +134,7 @@ async function follow(file: string, shell: Shell): Promise<Result> {
 function differing(): RegExp {
   const { port } = new URL(running.origin);
   const today = new Date().toISOString().slice(0, 10);
-  // Two shells at the same point may get a reply in the same millisecond.
+  // Two shells at the same point may receive a reply in the same millisecond.
   return new RegExp(`^${port}$|${port}/|${today}|T[\\d:.]{12}Z$|^[0-9a-f]{128}$`);
 }
 

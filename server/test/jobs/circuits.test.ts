@@ -1,5 +1,5 @@
-// Jobs behind an open circuit: they are postponed without using an attempt, a payment keeps its
-// state, and both continue once the provider responds.
+// Jobs whose circuit is open. They are postponed without using an attempt. A payment keeps its state until
+// the provider responds again.
 import { describe, expect, it } from 'vitest';
 import type { Connectors, Progress, RailPort } from '../../src/connectors/ports/index.ts';
 import { sendMessage } from '../../src/features/notifications/messages/index.ts';
@@ -49,7 +49,7 @@ describe('text messages of a failing service', () => {
       ...{ level: 'warn', message: 'circuit is open', provider: 'sms', failures: MAX_FAILURES },
     });
     expect(await scrape()).toContain('railhead_circuit_state{provider="sms"} 2');
-    // Every job has been due again, and none of them has used an attempt.
+    // Every job was due again and has not used an attempt.
     for (let second = 0; second < 20; second++) {
       pass(1_000);
       await app.settle();

@@ -1,5 +1,5 @@
-// A hanging provider delays its own messages and no payment of another platform: waiting jobs use
-// at most their share of the job slots, however many are due.
+// A hanging provider delays its own messages and no payment of another platform. Waiting jobs use at most
+// their share of the job slots, regardless of their number.
 import { describe, expect, it, vi } from 'vitest';
 import { sendMessage } from '../../src/features/notifications/messages/index.ts';
 import { messages } from '../../src/features/notifications/messages/store.ts';
@@ -42,7 +42,7 @@ describe('text messages that wait for a hanging service', () => {
     const { id } = ok(await app.call('POST', '/transfer-out', transfer), 201);
     const status = async () => (await app.call('GET', `/transactions/${id}`)).body.status;
     await vi.waitUntil(async () => (await status()) === 'COMPLETED', { timeout: 8_000 });
-    // No message had a response yet, and only the share of the messages was started.
+    // No message has a response yet. The started messages are within their share.
     expect(app.worker.running().get('messages.send-sms')).toBe(JOB_LIMITS.perLane);
     const { body } = await app.server.inject({ url: '/metrics' });
     expect(body).toContain(`railhead_jobs_running{kind="messages.send-sms"} ${JOB_LIMITS.perLane}`);

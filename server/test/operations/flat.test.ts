@@ -1,7 +1,7 @@
-// The cost of a list page does not depend on the number of rows or the position of the page: with a
-// few hundred thousand rows, each list with each filter by owner, account or time reads a range of
-// an index from the start of the page. Checked by PostgreSQL's query plan and the number of blocks
-// read. Filters by status, type, region or change read a limited number of rows.
+// The cost of a list page is independent of the number of rows and the position of the page. With a few
+// hundred thousand rows, each list with a filter by owner, account or time reads a range of an index from the
+// start of the page. The test examines PostgreSQL's query plan and the number of blocks read. Filters by
+// status, type, region or change read a limited number of rows.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { trialSql } from '../../src/features/accounting/ledger-accounts.ts';
@@ -79,12 +79,12 @@ beforeAll(async () => {
     id: idSql('Customer', 'n'),
     platform_customer_id: `'person ' || n`,
     uma_address: `'$p' || n || '@example.com'`,
-    // An encrypted value can be decrypted in its own row only.
+    // An encrypted value can be decrypted only in the row that it was encrypted for.
     data_key: 'null',
     personal: 'null',
   });
   for (const [table, resource, id, filters] of [
-    // A platform has one account in each currency, besides closed accounts.
+    // A platform has one account in each currency, and closed accounts.
     ['internal_accounts', 'InternalAccount', account.id, { status: CLOSED }],
     ['external_accounts', 'ExternalAccount', payee.id, { duplicate_key: "'key ' || n" }],
   ] as const) {

@@ -1,5 +1,5 @@
-// One key has one effect while stored replies reach the end of their retention and are deleted: two
-// processes repeat a request in turn with the deletion. After the deletion the key counts as new.
+// A key has one effect until the deletion of its stored reply at the end of the retention. Two processes
+// repeat a request during the deletion. After the deletion the key counts as new.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type App, compose } from '../../src/compose.ts';
 import { BASE_PATH } from '../../src/http/server.ts';

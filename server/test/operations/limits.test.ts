@@ -1,5 +1,5 @@
-// Limits set by the operator, over the API: rejected payments with their details, the amount that a refund
-// restores, and the ledger verification, which accepts the usage accounts.
+// Limits set by the operator, over the API: rejected payments with their details, and the amount that a
+// refund restores. The ledger verification accepts the usage accounts.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { main } from '../../src/operator.ts';
 import { expectBalancedBooks } from '../kit/app/books.ts';
@@ -71,7 +71,7 @@ describe('limits set by the operator', () => {
       expect(rejected.headers['x-should-retry']).toBe('false');
       expect(Number(rejected.headers['retry-after'])).toBeGreaterThan(3_600);
     }
-    // The second payment fails at the bank and is refunded: 200.00 are left.
+    // The second payment fails at the bank and is refunded, so 200.00 of the limit remain.
     await app.advance(30_000);
     expect((await transfer(50_01, payee, 'again')).status).toBe(201);
     expect((await execute()).status).toBe(200);

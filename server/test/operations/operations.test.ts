@@ -1,6 +1,6 @@
-// Rules for every operation, generated from the contracts: a new operation is covered
-// automatically. A request without credentials, without the permission, or for another platform's
-// resources is rejected, and an internal error reveals no details.
+// Rules for every operation, generated from the contracts, so that a new operation is covered automatically.
+// A request without credentials, without the permission, or for another platform's resources is rejected, and
+// an internal error reveals no details.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { namingFor } from '../../src/catalog/naming.ts';
 import { systemCaller } from '../../src/features/tenancy/platform/index.ts';
@@ -203,8 +203,8 @@ describe.each(contracts.filter(({ auth }) => auth === 'BasicAuth'))(
 );
 
 describe.each(contracts)('$operationId', ({ operationId, path }) => {
-  // Public resources and those with a bearer code are visible to other platforms. Their tests cover
-  // that.
+  // Public resources and those with a bearer code are visible to other platforms. The tests of their features
+  // cover this access.
   if (path.includes('{') && !OPEN_TO_ALL.includes(operationId)) {
     it("returns the same error for another platform's ID as for an unknown one", async () => {
       const contract = contractOf(operationId);
@@ -285,7 +285,7 @@ describe.each(contracts)('$operationId', ({ operationId, path }) => {
 });
 
 describe('operations with two-step requests', () => {
-  it('make no external calls, because the change set of the first step is discarded', () => {
+  it('make no external calls, which would remain after the first change set is discarded', () => {
     const semanticOperations = app.operations.filter(({ contract }) => contract.semanticValidation);
     expect(semanticOperations.length).toBeGreaterThan(4);
     expect(

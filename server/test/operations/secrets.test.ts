@@ -1,8 +1,7 @@
-// No secret appears in any output or storage: wallets, customers under strong authentication,
-// agents and a card are used in the sandbox and in production, where codes are real, and then all
-// output and storage is searched for every secret that occurred: logs at every level, metrics,
-// events, webhooks, errors, console output and the whole database. Control values show that the
-// search works.
+// No secret appears in any output or storage. Wallets, customers under strong authentication, agents and a
+// card are used in the sandbox and in production, where codes are real. Then logs, metrics, events, webhooks,
+// errors, console output and the database are searched for every secret. Control values show that the search
+// works.
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -289,7 +288,7 @@ beforeAll(async () => {
 }, 120_000);
 
 describe('the use of wallets, strong authentication, agents and a card', () => {
-  it('leaves secrets only in the permitted searchedTexts', () => {
+  it('leaves secrets only in the permitted places', () => {
     const { leaks, seen } = secrets.find(searchedTexts);
     expect(leaks).toEqual([]);
     expect(seen).toEqual([

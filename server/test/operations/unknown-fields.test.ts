@@ -1,5 +1,5 @@
-// Operations outside the public contract reject unknown query parameters and body fields by their
-// names, so that a mistyped filter does not return everything and a mistyped field is not ignored.
+// Operations outside the public contract reject unknown query parameters and body fields by their names. A
+// mistyped filter would return all rows, and a mistyped field would be ignored.
 import { expect, it } from 'vitest';
 import type { Contract } from '../../src/kernel/contract/operation.ts';
 import { testApp } from '../kit/app/test-app.ts';
@@ -19,7 +19,7 @@ const isExtension = ({ tag }: { tag: string }) => TAGS.includes(tag);
 const fieldsOf = (response: { body: { details?: { errors: { field: string }[] } } }) =>
   response.body.details?.errors.map(({ field }) => field) ?? [];
 
-/** The fields that a request with an unknown one is rejected for. */
+/** The fields with an error in a rejection. */
 async function rejectedFields(contract: Contract, query: string, body?: object): Promise<string[]> {
   const path = contract.path.replace(/\{\w+\}/g, 'x') + query;
   const response = await app.call(contract.method, path, body);

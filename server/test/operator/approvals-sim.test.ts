@@ -1,7 +1,7 @@
-// A simulator of approvals: operators request, approve and reject changes of money and change the same
-// money by the command, while a requester is disabled, loses its role or its token, in a random order and
-// at the same time. In any order, a change takes effect once, only with the decision of another person if a
-// policy requires an approval, only while its requester has the permission, and as shown.
+// A simulator of approvals. In a random order and concurrently, operators request, approve and reject changes
+// of money, the command changes the same money, and a requester is disabled or loses its role or token. A
+// change takes effect once and as shown. It requires the permission of its requester, and the decision of
+// another person if a policy applies.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { rejectHeldDeposit, releaseHeldDeposit } from '../../src/features/payments/manual/index.ts';
 import { verifyAudit } from '../../src/features/staff/audit/index.ts';
@@ -31,7 +31,7 @@ interface Person {
 let people: Person[] = [];
 let adaSecret = '';
 let account = '';
-/** Total of the deposits that were released. */
+/** Total of the released deposits. */
 let released = 0;
 /** Number of changes whose requester had lost the permission at the end of a run. */
 let invalid = 0;
@@ -120,7 +120,7 @@ async function couldRequest({ userId, tokenId }: Member, approvalId?: string): P
   return !Object.values(rights).includes(true);
 }
 
-/** One deposit and its changes. */
+/** A deposit and its changes. */
 interface Run {
   chance: Chance;
   id: string;
@@ -239,7 +239,7 @@ async function play(number: number): Promise<void> {
     ...{ people: [...people, person, person, person], approvals: [], executions: [] },
   };
   for (let step = chance.integerBetween(2, 5); step > 0; step--) {
-    // Actions of one step happen at the same time.
+    // The actions of one step run concurrently.
     const together = Array.from({ length: chance.integerBetween(1, 4) }, () =>
       chance.pickWeighted(ACTIONS),
     );

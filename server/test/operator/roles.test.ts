@@ -91,7 +91,7 @@ describe('permissions', () => {
   });
 
   it.each(CONTRACTS.filter(({ wholeInstallation }) => wholeInstallation))(
-    '$operationId is not for operators of one platform',
+    '$operationId rejects operators of one platform',
     async ({ method, path }) => {
       const secret = await client.secretOf({ platformIds: [app.platform.id] });
       const body = method === 'GET' || method === 'DELETE' ? undefined : {};

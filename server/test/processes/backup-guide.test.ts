@@ -1,7 +1,7 @@
-// The commands of docs/guides/backup.md: the embedded database is restored to just before a customer was
-// deleted, and an erasure after that time is repeated. Debian's PostgreSQL is backed up with pgBackRest,
-// verified, and restored to before its tables were dropped. This needs root and Debian's packages postgresql
-// and pgbackrest.
+// The commands of docs/guides/backup.md. The embedded database is restored to just before the deletion of a
+// customer, and an erasure after that time is repeated. Debian's PostgreSQL is backed up with pgBackRest,
+// verified, and restored to before its tables were dropped. The second part requires root and Debian's
+// packages postgresql and pgbackrest.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -176,7 +176,7 @@ END
 
     asPostgres(`${bin}/pg_ctl -D ${cluster} -m fast -w stop >/dev/null`);
     expect(asPostgres(commands[5] as string, { ...env, BEFORE })).toBe('');
-    // Its restore command reads the configuration that this variable names.
+    // The restore command of PostgreSQL reads the configuration that this variable names.
     asPostgres(`${bin}/pg_ctl -D ${cluster} -l ${base}/log -w start >/dev/null`, env);
     const isRecovering = `${bin}/psql -h ${base} -U postgres -Atc 'select pg_is_in_recovery()'`;
     await vi.waitFor(() => expect(asPostgres(isRecovering).trim()).toBe('f'), 30_000);

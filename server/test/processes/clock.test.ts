@@ -1,6 +1,6 @@
-// The clock of a sandbox platform with several processes on one database: all of them use the time
-// of a change as soon as it is acknowledged. The clock survives a restart, and a change that a kill
-// interrupts is continued by another process, with every payment returned once.
+// The clock of a sandbox platform with several processes on one database. All processes use the time of an
+// acknowledged change. The clock survives a restart. Another process continues a change that a kill
+// interrupts, and returns every payment once.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { databaseUrl, execute } from '../kit/app/database.ts';
@@ -98,7 +98,7 @@ describe('a clock and several processes', () => {
     }
   });
 
-  it('changes during deliveries, each of which is made once', async () => {
+  it('changes during deliveries, and each event is delivered once', async () => {
     await callOrThrow(firstServer, 'PATCH', '/config', { webhookEndpoint: receiver.url });
     for (let index = 0; index < 24; index++) {
       await callOrThrow(firstServer, 'POST', '/customers', {

@@ -1,4 +1,4 @@
-// One process, or CRASH_PROCESSES of them, killed repeatedly under load.
+// CRASH_PROCESSES server processes, by default one, killed repeatedly under load.
 import { testKilledServer } from '../kit/crash/killed-server.ts';
 
 testKilledServer(Number(process.env.CRASH_PROCESSES ?? 1));

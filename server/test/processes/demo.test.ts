@@ -1,6 +1,6 @@
-// The demonstration as a separate process, with a new server and with a running one. It checks its results,
-// so the exit code is decisive. This test checks the main lines of its output and that no process or file
-// remains.
+// The demonstration as a separate process, with a new server and with a running one. The demonstration checks
+// its results, so the exit code is decisive. The test checks the main lines of the output, and that no
+// process or file remains.
 import { execFile } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import fs from 'node:fs';
@@ -11,7 +11,7 @@ import { createDataFolder, type DataFolder, type Running } from '../kit/crash/se
 import { type Receiver, startReceiver } from '../kit/http/webhook-receiver.ts';
 
 const DEMO = path.join(projectRoot(), 'scripts', 'demo.mjs');
-/** The demonstration's timeout is 60 s. It may build before and stop a server afterwards. */
+/** The demonstration has a timeout of 60 s. It may build before that time and stop a server after it. */
 const DEMO_MS = 120_000;
 
 let dataFolder: DataFolder;

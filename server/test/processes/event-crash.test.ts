@@ -51,7 +51,7 @@ it('continues after the IDs that are assigned again', async () => {
   const { rows } = await client.query(
     `select pid from pg_stat_activity where backend_type = 'walwriter'`,
   );
-  // It would write the log to the disk.
+  // The process of this ID would write the log to the disk.
   process.kill(rows[0].pid, 'SIGSTOP');
   await client.query(USE_TRANSACTION_IDS);
   const { after } = await read('limit=1');

@@ -1,6 +1,5 @@
-// Clients follow the events of four processes: each receives every event once, in one order, and misses none,
-// while transactions commit in any order. RAILHEAD_FOLLOWED_EVENTS sets the number of events of the second
-// test.
+// Clients follow the events of four processes while transactions commit in any order. Each client receives
+// every event once, in one order. RAILHEAD_FOLLOWED_EVENTS sets the number of events of the second test.
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import pg from 'pg';
@@ -80,7 +79,7 @@ async function repeatUntilDone<T>(work: () => Promise<T>): Promise<T> {
 
 const newest = async () => (await call(0, '/events?limit=1')).after as string;
 
-/** Reads until there are `count()` events, each request at another process. Then until there are no more. */
+/** Reads until there are `count()` events, each request at another process. Then reads all further events. */
 async function follow(from: string, limit: number, count: () => number): Promise<string[]> {
   const ids: string[] = [];
   let after = from;

@@ -1,5 +1,5 @@
-// Several processes follow the same queue of events while transactions commit in any order: late
-// ones with early ids, early ones with late ids, some rolled back. Exactly the committed events are
+// Several processes follow the same queue of events while transactions commit in any order. Late transactions
+// have early IDs, early ones have late IDs, and some are rolled back. Exactly the committed events are
 // delivered, each once.
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';

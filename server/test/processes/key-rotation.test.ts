@@ -73,7 +73,7 @@ async function call(server: Running, method: string, route: string, body?: objec
   return json;
 }
 
-/** Creates and reads customers until the load ends, each by the other server. */
+/** Creates and reads customers until the load ends. The other server reads each customer. */
 async function load(number: number): Promise<void> {
   for (let count = 0; isLoading; count++) {
     const [writer, reader] = number % 2 ? servers : [...servers].reverse();

@@ -1,6 +1,6 @@
 // The alert rules pass their tests, and Prometheus accepts the configuration of the documentation. A
-// Prometheus scrapes a server that has executed payments: each query of the dashboards is valid, and
-// queries for features of every server return series. No alert fires for it.
+// Prometheus scrapes a server that has executed payments. Each query of the dashboards is valid, and queries
+// for features of every server return series. No alert fires for this server.
 import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';

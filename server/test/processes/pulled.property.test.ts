@@ -1,5 +1,5 @@
-// Pulled deliveries of two processes: a client that acknowledges each page receives every event once, in
-// one order, while transactions commit in any order and a process is killed and started again.
+// Pulled deliveries of two processes. Transactions commit in any order, and a process is killed and started
+// again. A client that acknowledges each page receives every event once, in one order.
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import pg from 'pg';
@@ -79,7 +79,7 @@ afterAll(async () => {
   await execute(admin, `drop database if exists ${name} with (force)`);
 }, 60_000);
 
-/** Pulls and acknowledges in turn, until there are `count()` events. Then until there are no more. */
+/** Pulls and acknowledges pages until there are `count()` events. Then pulls all further events. */
 async function pullAll(limit: number, count: () => number): Promise<string[]> {
   const path = `/webhook-endpoints/${endpoint}`;
   const ids: string[] = [];
@@ -158,7 +158,7 @@ async function write({ events, ageMs, beforeMs, openMs, isRolledBack }: Commit):
   }
 }
 
-it('gets every committed event once, in any order of IDs and commits', async () => {
+it('receives every committed event once, in any order of IDs and commits', async () => {
   await fc.assert(
     fc.asyncProperty(commits, fc.integer({ min: 1, max: 100 }), async (all, limit) => {
       const from = await horizon();
@@ -174,7 +174,7 @@ it('gets every committed event once, in any order of IDs and commits', async () 
   );
 }, 300_000);
 
-it('gets every event of two processes, one of which is killed', async () => {
+it('receives every event of two processes, one of which is killed', async () => {
   const from = await horizon();
   let count = Number.POSITIVE_INFINITY;
   const pulling = pullAll(25, () => count);

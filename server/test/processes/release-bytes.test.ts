@@ -1,5 +1,5 @@
-// Two complete builds of the same commit, in two folders of different depth, give the same bytes. Only at
-// full length: each build takes minutes.
+// Two complete builds of the same commit, in two folders of different depth, have the same bytes. Only a long
+// run builds them, because each build needs minutes.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';

@@ -1,6 +1,6 @@
-// A release as its users get it: unpacked into an empty folder and started with Node as the only program,
-// without the checkout. Also its checksums, SBOM and licenses, the package of the server and the unit for
-// systemd. Skipped where the site and the console are not built; .ci/run builds and requires them.
+// A release as its users receive it, unpacked into an empty folder and started with Node as the only program.
+// The tests also cover its checksums, SBOM and licenses, the package of the server and the unit for systemd.
+// They are skipped without a built site and console, which .ci/run builds and requires.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';

@@ -1,5 +1,5 @@
-// Two servers behind HAProxy, replaced one after the other under load: no request fails, no payment is lost
-// or duplicated.
+// Two servers behind HAProxy, replaced one after the other under load, without a failed request, or a lost or
+// duplicated payment.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';

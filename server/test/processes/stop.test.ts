@@ -1,4 +1,4 @@
-// Clients, receivers and providers that could delay the stop of the process: it exits with code 0
+// Clients, receivers and providers that could delay the stop of the process. The process exits with code 0
 // within 10 s and keeps all acknowledged data.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
@@ -108,13 +108,13 @@ const DELAYS: Record<string, () => Promise<unknown>> = {
     const { received } = await connection(`${head('GET /healthz')}\r\n`);
     await vi.waitUntil(() => received().includes('"ok"'));
   },
-  'half of a request head': () => connection(head('GET /healthz')),
-  'half of a request head after a reply': async () => {
+  'an incomplete request head': () => connection(head('GET /healthz')),
+  'an incomplete request head after a reply': async () => {
     const { received, socket } = await connection(`${head('GET /healthz')}\r\n`);
     await vi.waitUntil(() => received().includes('"ok"'));
     socket.write(head('GET /healthz'));
   },
-  'half of a request body': () => {
+  'an incomplete request body': () => {
     const line = 'POST /2025-10-13/customers';
     return connection(`${head(line, `${JSON_TYPE}content-length: 900\r\n`)}\r\n{"customerType":`);
   },
@@ -226,7 +226,7 @@ describe('a stop', () => {
   }, 120_000);
 
   it('ignores further signals', async () => {
-    await DELAYS['half of a request body']?.();
+    await DELAYS['an incomplete request body']?.();
     await sleep(200);
     const stopping = stopped('SIGINT');
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {

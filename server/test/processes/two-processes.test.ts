@@ -1,6 +1,6 @@
-// Two server processes on one PostgreSQL, as for a rolling update. Started together on an empty
-// database they create one platform. Then clients send concurrent requests for the same funds under
-// the same keys to both, and every request has one effect.
+// Two server processes on one PostgreSQL, as for a rolling update. Both processes start on an empty database
+// and create one platform. Clients then send concurrent requests for the same funds under the same keys to
+// both. Every request has one effect.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';

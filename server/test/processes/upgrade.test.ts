@@ -1,5 +1,5 @@
-// An upgrade under load: two servers of one version behind HAProxy are replaced one after the other by
-// the next version, which expands the database. One is downgraded and upgraded again. Then the database is
+// An upgrade under load. Two servers behind HAProxy are replaced one after the other by the next version,
+// which expands the database. One server is downgraded and upgraded again, and then the database is
 // contracted. No request fails, and no payment is lost or duplicated.
 import { execFile } from 'node:child_process';
 import fs from 'node:fs';
@@ -42,8 +42,8 @@ const alterTables = (change: string) =>
   TABLES.map((table) => `alter table ${table} ${change};`).join('\n');
 
 /**
- * Both versions write `remittance`. The next one would read its new column, which a trigger sets for
- * rows of the earlier version. Only the earlier version uses the columns `earlier_note`.
+ * Both versions write `remittance`. The next version would read the new column, which a trigger sets for rows
+ * of the earlier version. Only the earlier version uses the columns `earlier_note`.
  */
 const MIGRATIONS = {
   '9001_expansion.sql': `
@@ -98,7 +98,7 @@ const start = (index: number, version: Version, flags: readonly string[] = []) =
   return data.waitUntilReady(data.launch([...DRAIN, ...flags], env, version.start));
 };
 
-/** Reads lists in turn until the end of the load. */
+/** Reads one list after another until the end of the load. */
 async function readSteadily(): Promise<void> {
   const { baseUrl, clientId, clientSecret } = proxy.proxied.credentials;
   const basic = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');

@@ -1,6 +1,5 @@
-// Rotation of the service's webhook keys under load, with two server processes. A receiver that has only
-// the published keys, and reads them again only for an unknown key id, verifies every delivery and misses
-// none.
+// Rotation of the service's webhook keys under load, with two server processes. A receiver has only the
+// published keys, and reads them again only for an unknown key ID. It receives and verifies every delivery.
 import { createPublicKey, type JsonWebKey, type KeyObject, verify } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -38,7 +37,7 @@ async function listKeys(server: Running): Promise<Listed[]> {
   return ((await reply.json()) as { keys: Listed[] }).keys;
 }
 
-/** Reads the keys from either server in turn. */
+/** Reads the keys from both servers alternately. */
 async function learnKeys(): Promise<void> {
   const server = servers[listings++ % servers.length] as Running;
   for (const key of await listKeys(server)) {
@@ -143,7 +142,7 @@ function startLoad() {
   };
 }
 
-/** Waits until both servers list a key with this status. Returns the time it took. */
+/** Waits until both servers list a key with this status. Returns the waiting time in milliseconds. */
 async function untilListed(kid: string, status: string): Promise<number> {
   const started = Date.now();
   for (const server of servers) {
@@ -192,7 +191,7 @@ it('rotates twice under load without an unverifiable or lost delivery', async ()
     await operator('webhooks', 'keys', 'retire', active);
   }
   await stopLoad();
-  // Both within two seconds. On a machine under load, still before the new key signs.
+  // Both servers list a key within two seconds, and on a machine under load before the key signs.
   expect(Math.min(...noticed)).toBeLessThan(2_000);
   expect(Math.max(...noticed)).toBeLessThan(5_000);
 

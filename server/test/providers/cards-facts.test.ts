@@ -35,7 +35,7 @@ describe('an authorization that the provider has approved', () => {
     expect((await send(cardId, 'card.authorization', other)).status).toBe(409);
   });
 
-  it('debits the available balance; an operator decides about the remaining amount', async () => {
+  it('debits the available balance, and leaves the remaining amount to an operator', async () => {
     const { cardId, account } = await order('30.00');
     const { authorizationId, transactionId } = await authorize(cardId, 45_00, { stoodIn: true });
     expect(await balances(account)).toEqual([0, 0]);

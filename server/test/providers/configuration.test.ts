@@ -1,4 +1,4 @@
-// Providers and routes from a file: validated as a whole, compared, applied in one commit.
+// Providers and routes from a file, which is validated completely, compared, and applied in one commit.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';

@@ -61,7 +61,7 @@ const execute = (id: string) =>
     headers: { 'idempotency-key': `execute ${id}` },
   });
 
-/** The quote as operators see it. */
+/** The quote in the operator API. */
 const firmQuoteOf = async (id: string) =>
   (await read('/quotes?limit=100')).data.find((quote: { id: string }) => quote.id === id).firmQuote;
 

@@ -125,7 +125,7 @@ describe('limits of a provider', () => {
     expect(aboveMaximum.routes[0].sentToday).toBeGreaterThan(5_000);
     await service.app.advance(DAY);
     expect(verdicts(await explain({ amount: '10000' }))[0]).toBe('alpha-bank SELECTED');
-    // The first transfers of a day race for its sum: none of them is without a provider.
+    // The first transfers of a day compete for its limit, and every transfer has a provider.
     const raced = await Promise.all(Array.from({ length: 4 }, () => service.createPayment()));
     const sentBy = (name: string) =>
       raced.filter(({ id }) => adapters.get(name)?.transfers.has(id)).length;
@@ -134,7 +134,7 @@ describe('limits of a provider', () => {
     await removeRoutes();
   });
 
-  it('are validated as a whole', async () => {
+  it('are rejected with every invalid field', async () => {
     const terms = {
       limits: [{ currency: 'XXY', perTransfer: 5, perDay: 4 }, { currency: 'XXY' }],
       cutOffs: [{ rail: 'SEPA', time: '16:00', timeZone: 'Europe/Nowhere' }],

@@ -1,4 +1,4 @@
-// Services of a provider in production: routes select the provider, and calls use HTTP with signatures.
+// Services of a provider in production. Routes select the provider. Calls use HTTP with signatures.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCustomer, findInternalAccount, ok } from '../kit/app/fixtures.ts';
 import { openOnboarding } from '../kit/customers/onboarding.ts';
@@ -219,7 +219,7 @@ describe('funding', () => {
     expect(types).toContain('INTERNAL_ACCOUNT.FUNDING_INSTRUCTIONS_UPDATED');
   });
 
-  it('has instructions for one payment, without which there is no quote', async () => {
+  it('has instructions for one payment, which a quote requires', async () => {
     reply('/identity/submit', { state: 'approved' });
     const { id } = await submitCustomer();
     reply('/accounts/check', { result: 'unsupported' });

@@ -148,7 +148,7 @@ describe('a payout', () => {
     expect(await service.readStatus(id)).toBe('COMPLETED - -');
     const list = await read('/provider-messages?result=CONTRADICTORY');
     const problems = list.data.map((message: { problem: string }) => message.problem);
-    // Both were received in the same millisecond.
+    // The order is undefined, because both messages arrived in the same millisecond.
     expect(problems.slice(0, 2).sort()).toEqual([
       otherAmount.body.message,
       'The reported state is failed, but the payment is COMPLETED.',

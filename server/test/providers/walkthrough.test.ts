@@ -1,5 +1,5 @@
-// Runs the commands of docs/guides/providers-walk.md in bash: the commands of the operator in this process,
-// the API over HTTP, and the Python adapter with the clock of the server, which the test advances.
+// Runs the commands of docs/guides/providers-walk.md in bash. This process runs the commands of the operator
+// and serves the API over HTTP. The Python adapter has the clock of the server, which the test advances.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -45,7 +45,7 @@ python3() { sh ${folder}/python3 "$@"; }
 advance() { curl -sS --fail-with-body --data "$1" "$CONTROL/advance"; }
 `;
 
-/** Replaces the file atomically: the adapter may read it at any time. */
+/** Replaces the file atomically, because the adapter may read it at any time. */
 function setClock(): void {
   const offset = (service.app.effects.now() - Date.now()) / 1_000;
   writeFileSync(`${clockFile}.new`, String(offset));

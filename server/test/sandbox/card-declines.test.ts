@@ -1,5 +1,5 @@
-// Network messages that the sandbox rejects: notices in states that do not allow them, about
-// payments of other cards, and with invalid bodies, and the effect of repeated requests.
+// Network messages that the sandbox rejects: notices in other states, about payments of other cards, and with
+// invalid bodies. Repeated requests have one effect.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ok } from '../kit/app/fixtures.ts';
 import type { ApiResponse } from '../kit/app/harness.ts';
@@ -23,7 +23,7 @@ interface PaymentState {
   steps: readonly Step[];
   status: string;
   accepts: readonly NoticeKind[];
-  /** The invalid field, if it is not the payment. */
+  /** The invalid field. Defaults to the payment. */
   amount?: readonly NoticeKind[];
 }
 

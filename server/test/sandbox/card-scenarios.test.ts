@@ -1,5 +1,5 @@
-// Payments with sandbox cards from the first to the last message, by their events: every outcome
-// that the sandbox scripts, where it applies. Each is funded by dollars and by a stablecoin.
+// Payments with sandbox cards from the first to the last message, by their events, with every outcome that
+// the sandbox scripts. Each payment is funded by dollars and by a stablecoin.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openForFile } from '../kit/app/test-app.ts';
 import {

@@ -1,7 +1,6 @@
-// Every row of the sandbox's card tables, in every context it applies to: how a card is issued,
-// whether accounts may fund it, and the outcome of each message. Card, payment, balances and all
-// webhooks in order are compared. The rows are taken from the sandbox's own data, so a row without
-// an expectation here fails.
+// Every row of the sandbox's card tables, in every context to which it applies: issuing, funding sources, and
+// the outcome of each message. Card, payment, balances and all webhooks in order are compared. The rows are
+// the data of the sandbox, so a row without an expectation here fails.
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
   DESCRIPTOR_DECLINES,
@@ -144,7 +143,7 @@ describe('the table of funding', () => {
   });
 });
 
-/** Events of a request in order. `later` lists those after the half minute of a slow debit. */
+/** Events of a request in order. `later` lists the events after a slow debit, which needs 30 seconds. */
 interface Row {
   decision: string;
   immediate: string[];
@@ -259,7 +258,7 @@ describe('the table of descriptors', () => {
   });
 });
 
-/** Cards that receive a request, and the decision if it is not an approval. */
+/** Cards that receive a request, and the reason if it is declined. */
 interface Situation {
   options(): ScenarioOptions;
   patch?: Record<string, unknown>;

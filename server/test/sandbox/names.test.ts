@@ -1,5 +1,5 @@
 // Names in the sandbox: results of name checks by account suffix, and all UMA addresses as receivers and
-// senders. The rows come from the data of the sandbox: a row without an expectation here fails.
+// senders. The rows are the data of the sandbox, so a row without an expectation here fails.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { NAME_CHECKS_BY_SUFFIX } from '../../src/connectors/sandbox/payments/names.ts';
 import { UMA_SCRIPTS } from '../../src/connectors/sandbox/uma/uma-addresses.ts';

@@ -1,7 +1,6 @@
-// Every cell of the sandbox's tables of identity checks: the status after creation, after an
-// incomplete and after a complete submission, missing requirements, the outcome of owners, and all
-// events in order. The suffixes are taken from the sandbox's own data, so a suffix without a row
-// here fails.
+// Every cell of the sandbox's tables of identity checks: the status after creation and after each submission,
+// missing requirements, the outcome of owners, and all events in order. The suffixes are the data of the
+// sandbox, so a suffix without a row here fails.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   BUSINESS_SUFFIXES,

@@ -1,6 +1,6 @@
-// The fixed wallet signature of the sandbox, on every operation that requires a signature. It is
-// accepted with the correct Request-Id even without an open session, and is rejected with any other
-// and in production.
+// The fixed wallet signature of the sandbox, on every operation that requires a signature. It is accepted
+// with the correct Request-Id even without an open session. It is rejected with another Request-Id and in
+// production.
 import { describe, expect, it } from 'vitest';
 import { agentFixture } from '../kit/agents/agents.ts';
 import { createExternalAccount, fundAccount, ok, quoteBody } from '../kit/app/fixtures.ts';
@@ -34,7 +34,7 @@ interface Case {
   finalStatus: number;
   /** Number of signed requests. Default: 1. */
   signedRequests?: number;
-  /** The operation can be prepared in production, where there are no sandbox payments or cards. */
+  /** Whether the operation can be prepared in production, which has no sandbox payments or cards. */
   production?: true;
 }
 
@@ -234,7 +234,7 @@ describe('sandbox-valid-signature', () => {
   );
 
   it.each(Object.entries(CASES).filter(([, { production }]) => production))(
-    'is not accepted for %s in production',
+    'is rejected for %s in production',
     async (_, { prepare }) => {
       const as = app.production;
       // The first credential of a wallet needs no signature, so each case has an e-mail credential already.

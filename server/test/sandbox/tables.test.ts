@@ -1,6 +1,6 @@
-// Every row of the sandbox's tables of quotes and transfers, in every context it applies to: the
-// outcome of a payment, its refund, the balances and all webhooks in order. The rows are taken from
-// the sandbox's own data, so a row without an expectation here fails.
+// Every row of the sandbox's tables of quotes and transfers, in every context to which it applies. The test
+// compares the outcome of a payment, its refund, the balances and all webhooks in order. The rows are the
+// data of the sandbox, so a row without an expectation here fails.
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
   QUOTE_OUTCOMES,
@@ -43,7 +43,7 @@ const MINUTE = 60 * SECOND;
 /** The platform fee of a payment. */
 const FEE = 50 + (SENT_AMOUNT * 30) / 10_000;
 
-/** Completes all earlier work, so that the events of the payment come first. */
+/** Completes all earlier work, so that the events of the payment are the first ones. */
 async function payer(currency: string, method: MethodName, suffix: string) {
   const { app } = fixture;
   const person = await createCustomer(app);
@@ -221,7 +221,7 @@ describe('the table of quotes', () => {
       await app.call('POST', '/quotes', { source, destination, ...terms, ...fees }),
       201,
     );
-    // External funds are returned externally: the customer's own account has no postings.
+    // External funds are returned externally, so the customer's own account has no postings.
     const bystander: ObservedAccount = {
       id: ownInternalAccount.id,
       name: 'customer',

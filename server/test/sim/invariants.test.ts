@@ -1,5 +1,5 @@
-// Every invariant can fail: the database of a running simulation is corrupted, each time in a
-// transaction that is rolled back, and the rule must report it.
+// Every invariant can fail. The test corrupts the database of a running simulation in a transaction that is
+// rolled back, and the rule must report the corruption.
 import { DatabaseError } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../kit/app/database.ts';
@@ -33,7 +33,7 @@ async function applyStatements(statements: readonly string[]): Promise<boolean> 
   return true;
 }
 
-/** Problems reported after these statements, or undefined if there is nothing to corrupt. */
+/** Problems reported after these statements, or undefined if they change no row. */
 async function reportCorruption(statements: readonly string[]): Promise<string | undefined> {
   const { client, changeLog, effects } = sim;
   await client.query('begin');
@@ -91,7 +91,7 @@ const replaceAuthorizationSql = (stamp: string, id = 'l.id') => [
     order by w.id limit 1`,
 ];
 
-/** Each with a part of the rule or message that must report it. */
+/** The corruptions, each with a part of the rule or message that must report it. */
 const ALL_CORRUPTIONS: readonly (readonly [rule: string, statements: readonly string[]])[] = [
   [
     'transfers are append-only',
@@ -146,7 +146,7 @@ const ALL_CORRUPTIONS: readonly (readonly [rule: string, statements: readonly st
   ['quotes never change', ['update quotes set fees = fees + 1']],
   ['an event is delivered, due or abandoned', ['delete from webhook_queue']],
   [
-    'no receiver got it',
+    'no receiver accepted it',
     [
       `insert into webhook_attempts (platform_id, event_id, attempt, at, ms, result)
         select platform_id, event_id, 99, due_at, 1, 'delivered' from webhook_queue`,
@@ -296,7 +296,7 @@ async function applyCorruptions(): Promise<void> {
 
 /** Corruptions of rows that appear late in a run. */
 const RARE_ACTIONS = [...AGENT_MANAGEMENT, ...COIN_ACTIONS, ...MINT_ACTIONS];
-/** By then payments are completed and under way, and events are delivered and due. */
+/** The step at which completed and pending payments and delivered and due events exist. */
 const EARLY_STEP = 200;
 const INTERVAL_STEPS = 20;
 const LATE_STEP = 4_000;
@@ -343,7 +343,7 @@ describe('a corrupted database', () => {
     await settleAll(sim);
   });
 
-  it('is reported when a repeated request gets another reply', async () => {
+  it('is reported when a repeated request has another reply', async () => {
     // Requests from before settling may be older than the idempotency window.
     await PAYMENT_ACTIONS.find((action) => action.name === 'fund an account')?.run(sim);
     const repeatAction = FAILURE_ACTIONS.find((action) => action.name === 'repeat a request');

@@ -1,4 +1,4 @@
-// `npm run sim`: runs seeds one after another, each on its own database in a temporary PostgreSQL.
+// `npm run sim` runs seeds one after another, each on a separate database in a temporary PostgreSQL.
 import { randomInt } from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -10,7 +10,7 @@ import { connect } from './model/model.ts';
 import { type Report, simulate } from './run.ts';
 
 interface SimFlags {
-  /** The first seed. Random when absent. Further seeds count on from it. */
+  /** The first seed. Random when absent. Each further seed is one higher. */
   seed: string | undefined;
   steps: number;
   seeds: number;

@@ -1,13 +1,13 @@
-// Random days with a simulated bank behind the protocol for providers: late, repeated, reordered, lost,
-// incomplete, contradictory and wrongly signed messages, slow and invalid replies, outages, rotated keys,
-// crashes of both sides, and wrong statements. After each day every payment has the state of the bank, and
-// the statements balance with the ledger or an open difference explains the deviation.
+// Random days with a simulated bank that uses the protocol for providers. Messages and replies are late,
+// repeated, lost or invalid, both sides crash, keys rotate, and statements are wrong. After each day every
+// payment has its state at the bank. The statements balance with the ledger, or an open difference explains
+// the deviation.
 import { expect, it } from 'vitest';
 import { runSeed } from '../kit/app/effects.ts';
 import { lengthOf } from '../kit/length.ts';
 import { simulateProviders } from './providers/run.ts';
 
-/** `npm run sim:providers` sets these. */
+/** Settings of `npm run sim:providers`. */
 const { RAILHEAD_SIM_SEED, RAILHEAD_SIM_STEPS, RAILHEAD_SIM_SEEDS } = process.env;
 const STEPS = Number(RAILHEAD_SIM_STEPS ?? lengthOf(200, 5_000));
 const SEEDS = Number(RAILHEAD_SIM_SEEDS ?? lengthOf(1, 20));

@@ -1,4 +1,4 @@
-// A run: steps of one seed, the invariants after each, a recount at intervals, and a final check
+// A run of a seed. The invariants are checked after each step, all tables at intervals, and the expectations
 // after settling. A failure prints how to reproduce it.
 import { createHash } from 'node:crypto';
 import type { Action } from './actions/action.ts';
@@ -27,7 +27,7 @@ import { recount } from './rules/recount.ts';
 export interface Report {
   seed: string;
   steps: number;
-  /** The trace of actions, choices and results: the same for every run of a seed. */
+  /** The trace of actions, choices and results, which is the same for every run of a seed. */
   trace: string;
   /** Number of runs of each action. */
   actionCounts: Map<string, number>;

@@ -1,4 +1,4 @@
-// Runs some hundred steps with the varying seed of the test run, and verifies that a seed can be repeated.
+// Runs some hundred steps with the varying seed of the test run, and verifies that a seed reproduces a run.
 import { describe, expect, it } from 'vitest';
 import { createTestDatabase } from '../kit/app/database.ts';
 import { runSeed } from '../kit/app/effects.ts';

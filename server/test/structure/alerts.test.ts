@@ -1,5 +1,5 @@
-// Alert rules and dashboards name metrics that exist, each rule has a page with the same parts and tests
-// that it fires and that it does not, and pages name verbs of the operator's command.
+// Alert rules and dashboards name existing metrics. Each rule has a page with the same sections, and tests in
+// which it fires and in which it does not. The pages name verbs of the operator's command.
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,8 +1,6 @@
-// Definitions of events and jobs, and tests of operations. The compiler ensures that only
-// definitions are emitted or staged. The source is checked for further rules: one definition for each
-// event type, which one webhook contract documents and which is emitted. One definition for each
-// kind of job, known to the operator. A `describe` with tests for each operation, named by its
-// operationId.
+// Definitions of events and jobs, and tests of operations. The compiler ensures that only definitions are
+// emitted or staged. The source must have one definition for each event type and each kind of job. Each
+// operation must have tests in a `describe` with its operationId.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -29,11 +27,9 @@ const isTest = (file: string) => /\.test\.ts$/.test(file);
 const read = (file: string) => ({ file, text: readFileSync(path.join(root, file), 'utf8') });
 const sources = files.filter((file) => file.startsWith('server/src/') && !isTest(file)).map(read);
 
-/** In the enumeration because the contract names it. It has no definition. */
+/** Event types of the contract without a definition. */
 const WITHOUT_DEFINITION = ['VERIFICATION.READY_FOR_VERIFICATION'];
-/**
- * Documented because the contract names it. Not emitted, because no verification has that status.
- */
+/** Documented event types of the contract that no verification emits. */
 const NOT_EMITTED = ['VERIFICATION.IN_PROGRESS'];
 
 interface Definition {

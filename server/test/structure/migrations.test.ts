@@ -15,7 +15,7 @@ const BREAKING = [
   /\balter\s+(column\s+)?"?\w+"?\s+(set\s+data\s+)?type\b/i,
 ];
 
-/** Statements of an expansion that the previous version cannot work with. */
+/** Statements of an expansion that break the previous version. */
 function breakingLines(sql: string): string[] {
   if (/^-- contract after \d{4}$/m.test(sql)) return [];
   const lines = sql.split('\n').filter((line) => !line.trimStart().startsWith('--'));
@@ -25,7 +25,7 @@ function breakingLines(sql: string): string[] {
 }
 
 describe('an expansion', () => {
-  it('that the previous version cannot work with is found', () => {
+  it('that breaks the previous version is found', () => {
     const sql = `alter table a add column b text;
       alter table a drop column c;
       alter table a rename column d to e;

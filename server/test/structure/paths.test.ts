@@ -1,4 +1,5 @@
-// Documents name files that exist: each path in backticks. In docs/walkthroughs.md also file names alone.
+// Documents name existing files. The test checks each path in backticks, and in docs/walkthroughs.md also
+// file names alone.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -42,8 +43,9 @@ const exists = (name: string) => {
 };
 
 /**
- * Files that documents name and the repository does not contain: written by a server, a build or the user
- * of a recipe. */
+ * Files that a server, a build or the user of a recipe writes. Documents name them, and the repository does
+ * not contain them.
+ */
 const NOT_IN_REPOSITORY = new Set([
   'credentials.json',
   '.railhead/credentials.json',

@@ -8,7 +8,7 @@ import { CHAPTERS, statesPage } from '../../src/states-page.ts';
 const root = path.resolve(import.meta.dirname, '../../..');
 
 describe('docs/states.md', () => {
-  it('equals the state tables; npm run states writes it', () => {
+  it('equals the state tables, from which npm run states writes it', () => {
     expect(readFileSync(path.join(root, 'docs/states.md'), 'utf8')).toBe(statesPage());
   });
 

@@ -1,4 +1,4 @@
-// Checks the rules of the style guide on the source.
+// Verifies the rules of the style guide on the source.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// Malformed keys, signatures and tokens, in every field that takes one: truncated and oversized
+// Malformed keys, signatures and tokens in every field of these types. Examples are truncated and oversized
 // encodings, keys of other types, points that are not on the curve, and tokens without a signature.
 import { createECDH, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import type { Json, Operation } from '../requests/document.ts';
@@ -65,7 +65,9 @@ function malformed(): string[] {
 
 const VALUES = malformed();
 
-/** Replaces every field that takes a key, a signature or a token. Returns the number of them. */
+/**
+ * Replaces the value of every field for a key, a signature or a token. Returns the number of replaced values.
+ */
 function replaceFields(value: Json, session: Session, name = ''): number {
   if (!value || typeof value !== 'object') return 0;
   let count = 0;
@@ -126,7 +128,7 @@ const INPUTS = [
   'railhead=("@method" "@authority" "@path" "content-digest");created=99999999999999999999;keyid=1',
 ];
 
-/** A message of a provider with malformed headers of its signature. */
+/** A message of a provider with malformed signature headers. */
 async function sendUnsigned(session: Session, { providerId }: ProviderTarget): Promise<void> {
   const { chance, connection } = session;
   const withoutControls = (text: string) => text.replaceAll(/[\r\n\0]/g, '').slice(0, 6_000);

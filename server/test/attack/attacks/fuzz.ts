@@ -1,5 +1,5 @@
-// Requests generated from the documents: half of them valid, the others with hostile values, broken JSON,
-// wrong content types, paths, queries, headers and credentials.
+// Requests generated from the documents. Half of them are valid. The others have hostile values, broken JSON,
+// wrong content types, paths, queries, headers or credentials.
 import { randomUUID } from 'node:crypto';
 import type { Json, Operation } from '../requests/document.ts';
 import { corrupt, hostileValue, mutate } from '../requests/hostile.ts';
@@ -19,8 +19,8 @@ interface Draft {
 }
 
 /**
- * A policy would require an approval for later changes. During a reset, requests in progress find only
- * some rows of their platform, and their 404 can name a resource that is not in their contract.
+ * A policy would require an approval for later changes. During a reset, concurrent requests find only some
+ * rows of their platform. Their 404 can name a resource outside their contract.
  */
 const EXCLUDED = new Set(['createApprovalPolicy', 'resetSandbox', 'resetPlatform']);
 /** A global operator calls only operations that do not change the victim. */

@@ -1,5 +1,5 @@
-// Requests that are sent again: with an idempotency key, executions, and messages of a provider. Each
-// has one effect, and the same key or signature is not valid for another content.
+// Repeated requests: creations with an idempotency key, executions, and messages of a provider. Each has one
+// effect. The same key or signature is rejected with other content.
 import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import { signRequest } from '../../../src/kernel/crypto/http-signatures.ts';
 import { keyIdOf, pemOf } from '../../../src/runtime/security/keys.ts';
@@ -66,7 +66,7 @@ async function sendMessage(
   const bytes = requestBytes({ method: 'POST', path, headers: Object.entries(headers), body });
   const reply = await session.connection.send(bytes);
   const sent = { attack: 'replay', method: 'POST', path, text: bytes.toString() };
-  // The guide describes the replies of this path, not the document.
+  // Only the guide describes the replies of this path.
   const isConflict = typeof reply !== 'string' && reply.status === 409;
   if (!isConflict) session.record(sent, reply);
   return { sent, reply };
@@ -139,7 +139,7 @@ async function replayKey(session: Session): Promise<void> {
   }
   if (otherBodyReply.status !== 409)
     addProblem(report, sent, `another body returned ${otherBodyReply.status}`);
-  // The key of one platform is unknown to another. The name of the victim is not in its reply.
+  // The key of one platform is unknown to another. The reply must not contain the name of the victim.
   const victimReply = await call('POST', path, victim.authorization, body, {
     'idempotency-key': key,
   });

@@ -1,4 +1,4 @@
-// Every operation with an ID is called with IDs of another platform: in its path, its query and its body. The
+// Every operation with an ID is called with IDs of another platform in its path, its query and its body. The
 // reply is the same as for an unknown ID.
 import type { Operation } from '../requests/document.ts';
 import { bodyFor, pathFor, queryFor } from '../requests/values.ts';

@@ -159,7 +159,7 @@ export function openConnection(port: number): Connection {
     return exchange(bytes, connected().socket);
   }
 
-  /** The end of the latest request: requests of one connection are sent one after another. */
+  /** The completion of the latest request. Requests of one connection are sent one after another. */
   let last: Promise<unknown> = Promise.resolve();
 
   return {

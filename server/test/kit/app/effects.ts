@@ -1,5 +1,5 @@
 // The effects of a test server: a clock that moves only when set, random bytes from the seed of the run, and
-// the events that were emitted. Network access is real.
+// the emitted events. Network access is real.
 import { createCipheriv, createHash } from 'node:crypto';
 import { expect } from 'vitest';
 import type { App } from '../../../src/compose.ts';
@@ -12,7 +12,7 @@ export interface TestEffects extends Effects {
   set(time: number): void;
 }
 
-/** The seed of this run, printed by vitest. A test file gets the same random bytes for the same seed. */
+/** The seed of this run, printed by vitest. A test file receives the same random bytes for the same seed. */
 export const runSeed = (): string => process.env.RAILHEAD_TEST_SEED ?? '0';
 
 /** Number of effects that each test file has created. */
@@ -59,7 +59,7 @@ const NEXT_DUE = `select extract(epoch from min(due)) * 1000 as due from (
 
 /** Moves the clock of a server and runs its jobs and deliveries. */
 export function clockOf({ worker, deliverer, runtime }: App, effects: TestEffects) {
-  /** Runs due work until none is left. */
+  /** Runs due work until none remains. */
   async function settle(): Promise<void> {
     for (;;) {
       const worked = await worker.runDue();
@@ -69,8 +69,8 @@ export function clockOf({ worker, deliverer, runtime }: App, effects: TestEffect
   }
 
   /**
-   * Advances the clock by `ms`, stopping at every moment at which work is due, or only at multiples of
-   * `intervalMs`, like a server that is busy until then.
+   * Advances the clock by `ms` and runs the work that is due. The clock stops at every due time, or only at
+   * multiples of `intervalMs`, as on a busy server.
    */
   async function advance(ms: number, intervalMs = 1): Promise<void> {
     const until = effects.now() + ms;

@@ -36,7 +36,8 @@ export async function createCustomer(
 }
 
 /**
- * An internal account of a customer in a currency, except a wallet, or null is the platform itself.
+ * An internal account in a currency that is not a wallet. `customerId` null selects the account of the
+ * platform.
  */
 export async function findInternalAccount(
   app: TestApp,

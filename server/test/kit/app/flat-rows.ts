@@ -1,5 +1,5 @@
-// Hundreds of thousands of rows for tests of the cost of lists: one of each kind is created over the API and
-// copied. Ids, owners and times of the copies follow from their number, and some owners have very many.
+// Hundreds of thousands of rows for tests of the cost of lists. One row of each kind is created over the API
+// and copied. IDs, owners and times of the copies follow from their number. Some owners have very many rows.
 import type pg from 'pg';
 import { expect } from 'vitest';
 import { openAgentPayer, REQUIRES_APPROVAL } from '../agents/agent-payments.ts';
@@ -28,7 +28,10 @@ type Fill = (
   input: Record<string, string>,
 ) => Promise<void>;
 
-/** Runs `work` without indexes: building an index afterwards is much faster than inserting single entries. */
+/**
+ * Runs `work` without indexes, because building an index afterwards is much faster than inserting single
+ * entries.
+ */
 async function withoutIndexes(client: pg.Client, table: string, work: () => Promise<unknown>) {
   const { rows } = await client.query<{ name: string; definition: string }>(
     `select indexrelid::regclass as name, pg_get_indexdef(indexrelid) as definition from pg_index
@@ -61,7 +64,7 @@ export const createFiller =
     await withoutIndexes(client, table, () => client.query(insert));
   };
 
-/** One of this number of values. The first in a third of the rows. */
+/** One of `max` values. A third of the rows has the first value. */
 const often = (resource: string, max = PEOPLE) =>
   `case when n % 3 = 0 then ${idSql(resource, '1')} else ${idSql(resource, `n % ${max}`)} end`;
 
@@ -104,8 +107,8 @@ async function fillOnboarding(app: TestApp, fill: Fill) {
 }
 
 /**
- * Actions of agents, three in seven of them pending. The first agent and the first customer have two thirds:
- * with fewer rows than a count reads, PostgreSQL would sort all of them.
+ * Actions of agents, three in seven of them pending. The first agent and the first customer have two thirds,
+ * because PostgreSQL sorts all rows of a customer with fewer rows than a count reads.
  */
 async function fillActions(app: TestApp, fill: Fill) {
   const usually = (resource: string) =>
@@ -122,9 +125,8 @@ async function fillActions(app: TestApp, fill: Fill) {
 }
 
 /**
- * Cards, most of them closed. The first customer has a third of them. One account has funded the same
- * number, of which few are open. The first card has a third of the messages and reveal links, and few
- * declines.
+ * Cards, most of them closed. The first customer has a third of them. One account funds as many cards, of
+ * which few are open. The first card has a third of the messages and reveal links, and few declines.
  */
 async function fillCards(app: TestApp, fill: Fill) {
   const fixture = cardFixture(app);

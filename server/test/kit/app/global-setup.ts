@@ -1,7 +1,7 @@
-// Once before and after all tests: a PostgreSQL (our embedded one without flushing to disk, one with the
-// programs of RAILHEAD_TEST_POSTGRES, or the one of TEST_DATABASE_URL) and in it the template database
-// that createTestDatabase copies. When the run is killed the embedded one exits. Its folder is
-// removed by the next run.
+// Starts a PostgreSQL before all tests and stops it after them, with the template database that
+// createTestDatabase copies. The server is the embedded one without flushing to disk, one with the programs
+// of RAILHEAD_TEST_POSTGRES, or the one of TEST_DATABASE_URL. The embedded server exits when the run is
+// killed. The next run removes its folder.
 import fs from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
@@ -64,7 +64,7 @@ async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
   return { url: embedded.url, stop };
 }
 
-/** Drops the template and every copy of it that a test left behind. */
+/** Drops the template and every remaining copy of it. */
 async function dropAll(url: string, template: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -82,7 +82,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const external = process.env.TEST_DATABASE_URL !== undefined;
   try {
     await execute(url, `create database ${template}`);
-    // It has the partitions for the time at which tests begin.
+    // The template has the partitions for the time at which tests begin.
     await migrate(databaseUrl(url, template), () => TEST_START);
   } catch (error) {
     if (external) await dropAll(url, template).catch(() => undefined);

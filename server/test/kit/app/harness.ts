@@ -1,6 +1,6 @@
-// A complete server in the test's process, on its own database cloned from the migrated template,
-// with a clock that only tests advance. Requests use the real routes, and every reply is checked
-// against its contract and recorded, so that declared statuses without a test can be listed.
+// A complete server in the test's process, on a separate copy of the migrated template database, with a clock
+// that only tests advance. Requests use the real routes, and every reply is checked against its contract and
+// recorded, so that declared statuses without a test can be listed.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
@@ -44,8 +44,7 @@ export interface TestPlatform {
 
 export interface ApiResponse {
   status: number;
-  // The replies have different shapes; the tests check the fields that they read.
-  // biome-ignore lint/suspicious/noExplicitAny: see above.
+  // biome-ignore lint/suspicious/noExplicitAny: the tests check the fields of a reply that they read.
   body: any;
   headers: Record<string, string | string[] | number | undefined>;
 }
@@ -70,7 +69,7 @@ function checkEvents({ operationId }: Contract, problems: string[], repliesFile?
   }
 }
 
-/** Reports a reply that violates its contract, and records its status and code otherwise. */
+/** Reports a reply that violates its contract. Records status and code of every other reply. */
 export function contractChecker(problems: string[], serviceNamePrefix = 'Service') {
   const naming = namingFor(serviceNamePrefix);
   const neutralCode = (code: string) => naming.neutralName(code) as Code;
@@ -148,8 +147,8 @@ export interface AppOptions {
 }
 
 /**
- * Starts a server with four platforms: regulated, another, an unregulated and a production one. `testApp`
- * starts and closes one for a file. This one is for a server that a single test needs.
+ * Starts a server with four platforms: two regulated ones, an unregulated and a production one. `testApp`
+ * starts and closes a server for a file. `startApp` is for a server that a single test needs.
  */
 export async function startApp(options: AppOptions = {}) {
   const database = await createTestDatabase();

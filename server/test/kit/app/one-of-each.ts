@@ -1,4 +1,4 @@
-// One resource of each type, for tests of access.
+// Creates one resource of each type, for tests of access.
 import { agentActions } from '../../../src/features/agents/store.ts';
 import { imports } from '../../../src/features/customers/imports/store.ts';
 import { agentFixture } from '../agents/agents.ts';

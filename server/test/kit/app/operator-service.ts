@@ -1,4 +1,4 @@
-// The operator's command for tests that call it hundreds of times: this process runs it on one open
+// The operator's command for tests that call it hundreds of times. This process runs the command on one open
 // installation. Starting the program costs 0.3 s of a core each time.
 import { readConfig } from '../../../src/config.ts';
 import { withSystem } from '../../../src/operator/cli/system.ts';

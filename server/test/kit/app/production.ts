@@ -1,6 +1,6 @@
-// A new production platform, with commands and requests on one installation and one
-// clock. Rates and collection accounts are files. The platform's webhooks are recorded instead of sent,
-// because production sends to public addresses only. Customers are approved by the operator's command.
+// A new production platform, with commands and requests on one installation and one clock. Rates and
+// collection accounts are files. The platform's webhooks are recorded and not sent, because production sends
+// to public addresses only. Customers are approved by the operator's command.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -39,7 +39,7 @@ const COLLECTION_ACCOUNTS = {
 
 const ratesFileOf = (folder: string) => path.join(folder, 'rates.csv');
 
-/** Rates as of `time`. They are used for 30 days. */
+/** Rates as of `time`, valid for 30 days. */
 function writeRates(folder: string, time: number): void {
   const text = `base,USD\nat,${new Date(time).toISOString()}\nEUR,0.9154\nBRL,5\n`;
   writeFileSync(ratesFileOf(folder), text);

@@ -52,9 +52,12 @@ export interface Sample {
   url: string;
   /** Runs SQL directly, outside the code under test. */
   sql(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
-  /** Opens a ledger account. Without a floor for null. */
+  /** Opens a ledger account. `floor` null means no floor. */
   account(id: string, balance: bigint, floor?: bigint | null, currency?: string): Promise<void>;
-  /** Opens accounts in USD with these balances, the floor at zero, or null is empty and has no floor. */
+  /**
+   * Opens accounts in USD with these balances and a floor of zero. Null opens an empty account without a
+   * floor.
+   */
   accounts(...balances: (bigint | null)[]): Promise<string[]>;
   /** `balance/held` of each account. */
   holdings(...ids: string[]): Promise<string[]>;
@@ -80,7 +83,7 @@ export const thingRow = (
 
 let ids = 0;
 
-/** An id that no other test of the file has. */
+/** An ID that is unique in the file. */
 export const newId = (kind: string) => `${kind}:${++ids}`;
 
 export async function createSample(): Promise<Sample> {

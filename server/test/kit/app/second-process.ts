@@ -1,6 +1,5 @@
-// A second server process from the database's view: its own connections and its own committer, so
-// that two changes of one row conflict in the database, as in production, and not in the memory of
-// one process.
+// A second server process from the database's view, with separate connections and a separate committer. Two
+// changes of one row conflict in the database, as in production.
 import { ENQUEUE } from '../../../src/features/notifications/webhooks/index.ts';
 import { createClocks } from '../../../src/runtime/clocks/clocks.ts';
 import { createCommitter } from '../../../src/runtime/committer/committer.ts';

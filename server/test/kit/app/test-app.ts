@@ -1,5 +1,4 @@
-// Opens a server, or anything else with `close`, for a test file, and registers hooks that close
-// it.
+// Opens a server, or another resource with `close`, for a test file, and registers hooks that close it.
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { type AppOptions, startApp, type TestApp } from './harness.ts';
 
@@ -35,11 +34,13 @@ export function openForFile<T extends Closable>(open: () => Promise<T>): T {
   return value;
 }
 
-/** Options are a function if they depend on a resource that an earlier hook opens. */
+/** A function if the options depend on a resource that an earlier hook opens. */
 type Options = AppOptions | (() => AppOptions);
 const start = (options: Options) => startApp(typeof options === 'function' ? options() : options);
 
-/** One server for all tests of the file or `describe` that calls this. Closing it checks its books. */
+/**
+ * One server for all tests of the file or `describe` that calls this. Closing the server checks its books.
+ */
 export function testApp(options: Options = {}): TestApp {
   return openForFile(() => start(options));
 }

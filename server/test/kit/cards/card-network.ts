@@ -1,5 +1,5 @@
-// Fixture for the card network of an issuer: messages go to the handler that a connector receives, and
-// their results are read over the API and by operator commands.
+// Fixture for the card network of an issuer. Messages go to the handler that a connector receives. Their
+// results are read by the API and by operator commands.
 import type {
   CardDecision,
   CardNotice,

@@ -1,6 +1,6 @@
-// Fixture for approved card payments: each is authorized with sufficient funds, and its status, its
-// account and the changes of system accounts are read together. Notices are sent through the
-// handler of the issuer, which also accepts notices that the sandbox rejects.
+// Fixture for approved card payments. Each payment is authorized with sufficient funds. Its status, its
+// account and the changes of system accounts are read together. Notices are sent through the handler of the
+// issuer, which also accepts notices that the sandbox rejects.
 import { randomUUID } from 'node:crypto';
 import type { CardNotice } from '../../../src/connectors/ports/cards.ts';
 import { transitionInternalAccount } from '../../../src/features/balances/internal-accounts/lifecycle.ts';
@@ -121,8 +121,8 @@ export function cardPayments(app: TestApp) {
   }
 
   /**
-   * A payment from an account with `funds`. Its debits are complete unless the descriptor selects another
-   * outcome.
+   * A payment from an account with `funds`. The debits of the payment are complete unless the descriptor
+   * selects another outcome.
    */
   async function startPayment({
     funds = 1_000,

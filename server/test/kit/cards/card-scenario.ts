@@ -1,6 +1,6 @@
-// A sandbox card with a funded cardholder. Requests and notices are sent over the sandbox operations, and
-// all events about the card, its payments and the funding account form one scenario, in lines that are
-// compared with the expected ones.
+// A sandbox card with a funded cardholder. Requests and notices are sent over the sandbox operations. All
+// events about the card, its payments and the funding account form one scenario. Its lines are compared with
+// the expected ones.
 import { expect } from 'vitest';
 import { systemAccount } from '../../../src/ledger/chart.ts';
 import { ok, readBalances } from '../app/fixtures.ts';
@@ -181,8 +181,8 @@ export async function openCardScenarios() {
         return simulate(kind, { cardTransactionId, ...money });
       },
       /**
-       * Events since the last call. Webhooks of the card, and of each payment, must arrive in
-       * the order of their ids. Balance events are sorted by id among them.
+       * Events since the last call. Webhooks of the card, and of each payment, must arrive in the order of
+       * their ids. Balance events are sorted by ID into this order.
        */
       async next(): Promise<string[]> {
         await app.settle();

@@ -1,5 +1,5 @@
-// Starts a highly available database on one machine: three PostgreSQL nodes with Patroni and synchronous
-// replication, etcd, and HAProxy in front of the primary and the servers.
+// Starts a highly available database on one machine. The parts are three PostgreSQL nodes with Patroni and
+// synchronous replication, etcd, and HAProxy in front of the primary and the servers.
 import type { ChildProcess } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';

@@ -1,6 +1,5 @@
-// `npm run cluster` starts a local cluster and runs until it is interrupted. Further calls with a
-// command, such as `status` or `kill node1`, are sent to this process, because it has the IDs of all other
-// processes.
+// `npm run cluster` starts a local cluster and runs until it is interrupted. Further calls with a command,
+// such as `status` or `kill node1`, are sent to this process, which has the IDs of all other processes.
 import { once } from 'node:events';
 import fs from 'node:fs';
 import http from 'node:http';
@@ -12,7 +11,7 @@ import type { Node } from './node.ts';
 import { ensurePackages } from './packages.ts';
 import { createServers, SERVER_ENV, type ServerProcess } from './servers.ts';
 
-const USAGE = `npm run cluster                      start the cluster; Ctrl-C stops it
+const USAGE = `npm run cluster                      start the cluster and run it until Ctrl-C
 npm run cluster -- status            show the processes with their ports and roles
 npm run cluster -- switchover        make the synchronous replica the primary
 npm run cluster -- kill NAME         kill -9 of a node, etcd, a server, or PostgreSQL of the \`primary\`

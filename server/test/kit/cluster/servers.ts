@@ -1,4 +1,4 @@
-// Servers of a cluster: each has its own data folder and a port that HAProxy checks.
+// Servers of a cluster. Each has a separate data folder and a port that HAProxy checks.
 
 import { createDataFolder, type DataFolder, type Running } from '../crash/server.ts';
 import type { Cluster } from './cluster.ts';

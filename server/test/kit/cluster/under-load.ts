@@ -28,13 +28,13 @@ export interface ClusterUnderLoad {
   readonly servers: readonly ServerProcess[];
   readonly load: Load;
   /**
-   * Performs the action, waits at least `watchMs` and until payments succeed again. Returns the
-   * duration of the outage in milliseconds.
+   * Performs the action, and waits until payments succeed again, at least `watchMs`. Returns the duration of
+   * the outage in milliseconds.
    */
   disrupt(kind: string, action: () => Promise<unknown>, watchMs?: number): Promise<number>;
   /** Compares the database with the replies. Fails with the first differences. */
   audit(): Promise<BookSnapshot>;
-  /** Stops the load, waits until all jobs and deliveries are done, and audits the database. */
+  /** Stops the load, waits for the completion of all jobs and deliveries, and audits the database. */
   finish(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -147,8 +147,8 @@ async function startLoad(cluster: Cluster, first: ServerProcess, receiver: Recei
 }
 
 /**
- * Reads the rows of the primary. Retries because HAProxy closes the connections to a node that is no longer
- * the primary, which may include the one in use.
+ * Reads the rows of the primary. The read is repeated, because HAProxy closes the connections to a former
+ * primary.
  */
 async function readPrimary(url: string): Promise<BookSnapshot> {
   for (let attemptsLeft = 3; ; attemptsLeft--) {
@@ -161,7 +161,7 @@ async function readPrimary(url: string): Promise<BookSnapshot> {
   }
 }
 
-/** Waits until all jobs are done and all events are delivered. */
+/** Waits until all jobs are complete and all events are delivered. */
 async function waitForWork(url: string): Promise<void> {
   await until(
     'the completion of all work',

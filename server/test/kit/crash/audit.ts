@@ -1,5 +1,5 @@
-// Compares the database with the replies that its clients received: every acknowledged request has
-// its effect once, and no request has an effect without a stored reply.
+// Compares the database with the replies that its clients received. Every acknowledged request has its effect
+// once. Every effect has a stored reply.
 import type { BookSnapshot } from './books.ts';
 import { isDone, type RecordedRequest } from './load.ts';
 

@@ -1,6 +1,6 @@
 // Invariants of the database at any moment, with or without kills, checked on one consistent snapshot. The
-// rules follow the specification of payments, independently of the server's code: each finds a change set
-// that was applied partly, twice or not at all.
+// rules follow the specification of payments, independently of the server's code. Each rule finds a change
+// set that was applied partly, twice or not at all.
 import pg from 'pg';
 import { unpackJson } from '../../../src/runtime/operation/stored-json.ts';
 
@@ -218,7 +218,7 @@ function expectedEffect(payment: Payment): Sums {
   return expected;
 }
 
-/** A refund returns a platform fee from the platform or, if it was spent, as a debt. */
+/** A refund returns a platform fee from the platform. A spent fee is returned as a debt of the platform. */
 function withoutOwedFee(sums: Sums, payment: Payment): Sums {
   const owed = `system:sandbox:receivable:${payment.sent_currency}`;
   const remaining = new Map(sums);

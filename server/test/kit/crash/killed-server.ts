@@ -1,8 +1,7 @@
-// Tests of a server that is killed repeatedly under load, with one or several processes. After each
-// restart the database must match the replies to the clients: every acknowledged payment exists once
-// and completely, the books balance, work continues, and finally every event is delivered.
-// CRASH_KILLS sets the number of kills (30 and more show rare races). CRASH_SEED repeats the random
-// choices of a failed run, but not the race itself.
+// Tests of a server that is killed repeatedly under load, with one or several processes. After each restart
+// the database must match the replies to the clients, the books must balance, and work must continue.
+// CRASH_KILLS sets the number of kills (30 and more show rare races). CRASH_SEED repeats the random choices
+// of a failed run without the timing of its processes.
 import { execFile } from 'node:child_process';
 import { createPublicKey, verify } from 'node:crypto';
 import os from 'node:os';
@@ -250,7 +249,7 @@ export function testKilledServer(processes: number): void {
       expect(JSON.parse(text)).toMatchObject({ balanced: true, problems: [] });
     }, 60_000);
 
-    it('stops cleanly and leaves no process behind', async () => {
+    it('stops cleanly without a remaining process', async () => {
       server.child.kill('SIGTERM');
       expect(await dataFolder.waitForExit(server.child)).toMatchObject({ code: 0, signal: null });
       expect(await dataFolder.remainingProcesses()).toEqual([]);

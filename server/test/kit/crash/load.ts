@@ -1,6 +1,6 @@
-// Clients that send payments continuously and record their replies. A request without a reply is
-// repeated with the same key after the restart until it has one: whether it was executed before
-// must match the database snapshot in between.
+// Clients that send payments continuously and record their replies. A request without a reply is repeated
+// with the same key after the restart until it has one. The final reply must match the database snapshot
+// before the repetition.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { accountInfos } from '../app/fixtures.ts';
 import type { Running } from './server.ts';
@@ -50,12 +50,15 @@ interface Person {
   externalAccountIds: Record<'USD' | 'EUR', Record<string, string>>;
 }
 
-/** Suffixes that settle, fail or are returned within seconds, and one that takes ten. */
+/**
+ * Suffixes of accounts whose payments settle, fail or are returned within seconds. Payments to `SLOW_SUFFIX`
+ * are returned after ten seconds.
+ */
 const QUICK_SUFFIXES = ['000', '002', '004', '006', '007'];
 const SLOW_SUFFIX = '005';
 const REPLY_TIMEOUT_MS = 30_000;
 
-/** One request, or undefined without a reply. */
+/** Sends one request. Returns undefined without a reply. */
 async function request(
   server: Running,
   method: string,
@@ -148,7 +151,7 @@ export interface Load {
   finish(): Promise<void>;
 }
 
-/** Clients wait here while there is no server. */
+/** The server of the clients, which wait while there is none. */
 function createServerHolder() {
   let server: Running | undefined;
   let waiting: ((server: Running) => void)[] = [];
@@ -178,7 +181,7 @@ interface LoadOptions {
   seed: number;
   clients: number;
   people: number;
-  /** Failed requests are normal at any time: they are repeated until they have a reply. */
+  /** Failed requests are normal at any time. They are repeated until they have a reply. */
   toleratesFailures?: boolean;
   /** Interval of payments, which start independent of earlier ones. */
   steadyMs?: number;

@@ -11,7 +11,7 @@ import type { Running } from './server.ts';
 const WAIT = { timeout: 60_000, interval: 50 };
 
 export interface RunningProxy {
-  /** The servers as clients see them. */
+  /** The servers at the address of HAProxy. */
   readonly proxied: Running;
   /** Messages of HAProxy, such as unavailable servers. */
   output(): string;

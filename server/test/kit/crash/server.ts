@@ -1,5 +1,5 @@
-// A server process for tests that kill it: each runs on its own data folder, and all its processes are
-// recorded by ID and start time, so that only these are killed and remaining ones are reported.
+// A server process for tests that kill it, on a separate data folder. All its processes are recorded by ID
+// and start time. Only recorded processes are killed, and remaining ones are reported.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';

@@ -12,7 +12,7 @@ export const OWNER_PATHS = {
 };
 type Owner = keyof typeof OWNER_PATHS;
 
-/** Next response of the node. 'nothing' closes the connection. */
+/** Next response of the node. 'nothing' closes the connection without a response. */
 type NodeAnswer = { status: number; body: string } | 'nothing';
 
 interface EthCall {

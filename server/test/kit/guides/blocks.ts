@@ -15,22 +15,24 @@ const PAGES: readonly string[] = [
   ...['docs', 'examples', 'bench'].flatMap(inFolder),
 ];
 
-/** It installs packages. packages/cli/test/package.test.ts runs it. */
+/** The page installs packages. packages/cli/test/package.test.ts runs it. */
 export const INTEGRATION = 'docs/guides/integration.md';
 
-/** Its commands start a cluster, which the tests in test/cluster do. */
+/** The commands of the page start a cluster, which the tests in test/cluster do. */
 const HIGH_AVAILABILITY = 'docs/guides/high-availability.md';
 
-/** Its commands change the machine. test/processes/release.test.ts starts a release. */
+/** The commands of the page change the machine. test/processes/release.test.ts starts a release. */
 const INSTALL = 'docs/guides/install.md';
 
-/** The commands span several days: server/test/providers/walkthrough.test.ts advances the clock. */
+/**
+ * The commands of the page span several days. server/test/providers/walkthrough.test.ts advances the clock.
+ */
 export const PROVIDERS_WALKTHROUGH = 'docs/guides/providers-walk.md';
 
-/** It rotates the keys of an installation: processes/key-rotation.test.ts runs it. */
+/** The page rotates the keys of an installation. processes/key-rotation.test.ts runs it. */
 export const KEYS = 'docs/guides/keys.md';
 
-/** Its commands need Debian's PostgreSQL: processes/backup-guide.test.ts runs it. */
+/** The commands of the page need Debian's PostgreSQL. processes/backup-guide.test.ts runs it. */
 export const BACKUP = 'docs/guides/backup.md';
 
 /** Pages whose `sh` and `js` blocks guides.test.ts runs, in this order. */

@@ -1,5 +1,5 @@
-// Columns of tables in guides. A guide shows `…` instead of values that differ, so the printed
-// table is formatted with columns as wide as the cells that the guide shows.
+// Columns of tables in guides. A guide shows `…` for values that differ between runs. The printed table is
+// formatted with columns as wide as the cells that the guide shows.
 
 interface Cell {
   readonly text: string;

@@ -1,17 +1,16 @@
-// Runs a guide as if its commands were pasted: each `sh` fence goes to the standard input of an
-// interactive shell after the previous one has finished. The shell is interactive because only then
-// does `#` start no comment in zsh and `!` expand history in bash and zsh. It reads standard input
-// because a command that reads it consumes the following lines, as in a terminal. A `js` fence is
-// written to the file that its first line names in a comment, when the guide reaches it. A `text`
-// fence is the complete output of the preceding `sh` fence, including errors. A fence without one
-// prints nothing. `…` stands for one value that differs between runs.
+// Runs a guide as if its commands were pasted. Each `sh` fence is written to the standard input of an
+// interactive shell. A `js` fence is written to the file that its first line names. A `text` fence is the
+// complete output of the preceding `sh` fence, in which `…` replaces a value that differs between runs.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
 import { cellsOf, layOut } from './columns.ts';
 
-/** The shells that guides are written for, and how each is started without settings of its user. */
+/**
+ * The shells of the guides, with arguments that exclude settings of the user. A shell is interactive, because
+ * only then `#` starts no comment in zsh, and `!` expands history in bash and zsh.
+ */
 const SHELLS = {
   bash: ['--noprofile', '--norc', '--noediting', '-i'],
   zsh: ['-f', '-i', '-o', 'no_prompt_sp', '-o', 'no_prompt_cr'],
@@ -77,7 +76,7 @@ export function readGuide(markdown: string): Step[] {
 
 const escapeRegExp = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-/** The values that `…` stands for, if the text matches. Otherwise undefined. */
+/** The values in place of `…`, or undefined if the text differs elsewhere. */
 export function valuesIn(text: string, expected: string): string[] | undefined {
   const pattern = expected.split('…').map(escapeRegExp).join('(.+?)');
   return new RegExp(`^${pattern}$`).exec(text)?.slice(1);
@@ -140,7 +139,7 @@ export const programPath = (name: string) =>
 export const missingPrograms = (shell: Shell): string[] =>
   [shell, ...PROGRAMS].filter((name) => !programPath(name));
 
-/** Makes a folder below `base` with all the programs that a guide may use. */
+/** Creates a folder below `base` with all the programs that a guide may use. */
 export function linkPrograms(
   base: string,
   folder = 'bin',
@@ -171,8 +170,9 @@ export interface Result {
 interface Session {
   readonly child: ChildProcess;
   /**
-   * Pastes lines. Resolves with their output and the exit code of the last command, or none if the shell
-   * has exited. */
+   * Pastes lines. A command that reads standard input consumes the following lines, as in a terminal.
+   * Resolves with their output and the exit code of the last command, or none if the shell has exited.
+   */
   paste(lines: readonly string[]): Promise<{ printed: string; code?: number }>;
   /** Ends the shell and all processes that it has started. */
   end(): Promise<void>;

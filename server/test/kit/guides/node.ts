@@ -1,7 +1,6 @@
-// A replacement for Node in guides. This process runs the most frequent commands: `node -p` that
-// extracts fields of a reply, and the operator's command. The replacement program only calls curl.
-// Starting Node thousands of times took a quarter of the processor time of all tests. All other
-// commands are run by Node itself.
+// A replacement for Node in guides, because starting Node needed a quarter of the processor time of all
+// tests. This process runs the most frequent commands: `node -p` that extracts fields of a reply, and the
+// operator's command. The replacement program calls this process with curl. Node runs all other commands.
 import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
@@ -23,10 +22,10 @@ const OPERATOR = path.join('server', 'bin', 'railhead-server.js');
 const READS = "it = JSON.parse(require('fs').readFileSync(0, 'utf8'));";
 
 const programOf = (node: string, curl: string, socket: string) => `#!/bin/sh
-ask() { '${curl}' -sS --fail-with-body --unix-socket '${socket}' "$@"; }
+request() { '${curl}' -sS --fail-with-body --unix-socket '${socket}' "$@"; }
 case "$1 $2" in
 "-p ${READS.replaceAll('"', '\\"')}"*)
-  ask --data-urlencode "code=$2" --data-urlencode input@- http://localhost/evaluate
+  request --data-urlencode "code=$2" --data-urlencode input@- http://localhost/evaluate
   exit ;;
 "${OPERATOR} "*)
   shift
@@ -34,8 +33,8 @@ case "$1 $2" in
     set -- "$@" --data-urlencode "argument=$argument"
     shift
   done
-  did=$(ask "$@" http://localhost/operator) || exit
-  eval "$did" ;;
+  result=$(request "$@" http://localhost/operator) || exit
+  eval "$result" ;;
 esac
 exec '${node}' "$@"
 `;

@@ -1,5 +1,5 @@
-// The list of events contains events below the oldest transaction in progress in the whole cluster,
-// which other test files share.
+// The list of events ends before the oldest transaction in progress in the database cluster. Other test files
+// use the same cluster.
 import { vi } from 'vitest';
 import type { TestApp } from '../app/harness.ts';
 

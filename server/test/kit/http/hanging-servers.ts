@@ -1,5 +1,5 @@
-// Local servers that never complete a reply: one sends nothing, one sends the headers and no body,
-// one sends single bytes at intervals permanently.
+// Local servers that never complete a reply. They send nothing, only the headers, or single bytes at
+// intervals.
 import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';

@@ -1,6 +1,5 @@
-// An OpenID Connect identity provider: a local HTTP server with a discovery document and a key set,
-// and keys that sign real tokens. A test can rotate its keys, break its replies, and count its
-// requests.
+// An OpenID Connect identity provider: a local HTTP server with a discovery document and a key set, and keys
+// that sign real tokens. A test can rotate its keys, replace its replies, and count its requests.
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

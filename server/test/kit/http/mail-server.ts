@@ -1,4 +1,4 @@
-// A local mail server of an operator: it requires a login, records received mail and rejects the recipients
+// A local mail server of an operator. It requires a login, records received mail and rejects the recipients
 // that the test selects.
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -36,7 +36,7 @@ export async function startMailServer(
     secure: options.secure ?? false,
     disabledCommands: options.starttls ? [] : ['STARTTLS'],
     allowInsecureAuth: true,
-    // Client names are not resolved: a machine without DNS would wait for each.
+    // Client names are not resolved, because a machine without DNS would wait for each.
     disableReverseLookup: true,
     onAuth({ username, password }, _session, callback) {
       const valid = username === LOGIN.user && password === LOGIN.pass;
@@ -61,7 +61,7 @@ export async function startMailServer(
       });
     },
   });
-  // Some tests interrupt a client deliberately.
+  // A test can interrupt a client.
   server.on('error', () => undefined);
   server.listen(0, '0.0.0.0');
   await once(server.server, 'listening');

@@ -117,7 +117,7 @@ const QUERIES: Record<string, string> = {
   completeTwoFactorReset: '?customerId=@',
 };
 
-/** The resource type of `{id}`, if it is neither an account nor a card. */
+/** The resource type of `{id}` in operations whose ID is of another type than an account or a card. */
 const IDS: Record<string, string> = {
   revokeAuthCredential: 'credentialId',
   challengeAuthCredential: 'credentialId',
@@ -132,8 +132,8 @@ const idOf = ({ operationId, path }: Contract): string =>
   IDS[operationId] ?? (path.includes('/cards/{id}') ? 'cardId' : 'id');
 
 /**
- * Its path and required query, with a value for each parameter. `customerId` selects an existing
- * customer, because requests for an unknown one are rejected first.
+ * Path and required query of an operation, with a value for each parameter. `customerId` selects an existing
+ * customer, because a request for an unknown customer is rejected first.
  */
 export const requestPath = (
   contract: Contract,

@@ -1,5 +1,5 @@
-// A small valid value for a JSON schema: required properties only, and the first of several
-// alternatives. It passes validation in tests of later stages.
+// A small valid value for a JSON schema: required properties only, and the first of several alternatives. The
+// value passes validation in tests of later stages.
 
 type Json = Record<string, unknown>;
 

@@ -1,4 +1,4 @@
-// A client of the operator API, with tokens of given roles.
+// A client of the operator API, with a token for each set of roles.
 import { randomUUID } from 'node:crypto';
 import { text as textOf } from 'node:stream/consumers';
 import {
@@ -53,7 +53,7 @@ interface AuditRecord {
 export function operatorClient(app: TestApp) {
   const secrets = new Map<string, string>();
 
-  /** The secret of a token with these roles. The same one for the same input. */
+  /** The secret of a token with these roles. The same input returns the same secret. */
   async function secretOf(token: Partial<NewOperatorToken> = {}): Promise<string> {
     const key = JSON.stringify(token);
     const existing = secrets.get(key);

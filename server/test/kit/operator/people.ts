@@ -13,11 +13,11 @@ const ORIGIN = `http://${HOST}`;
 export interface BrowserOptions {
   body?: unknown;
   headers?: Record<string, string>;
-  /** Sent instead of the token of the session, or null: none. */
+  /** Replaces the token of the session. Null sends no token. */
   csrfToken?: string | null;
 }
 
-/** A browser: it keeps cookies and the CSRF token of its session. */
+/** A browser that keeps cookies and the CSRF token of its session. */
 export function browser(app: TestApp, host = HOST) {
   const cookies = new Map<string, string>();
   let csrf: string | undefined;

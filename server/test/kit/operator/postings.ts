@@ -1,7 +1,7 @@
-// Finds the operations of operators that post money, by their commits. A policy with a smallest amount can
-// name only operations with `postsMoney`, and is checked before the first commit of a request. So a
-// posting of any other operation, or in a later commit, would never need the approval. Verbs of the command
-// show the postings of the operations with the same effect.
+// Finds the operations of operators that post money, by their commits. A policy with a minimum amount can
+// name only operations with `postsMoney`, and is checked before the first commit of a request. A posting of
+// any other operation, or in a later commit, would bypass the approval. Verbs of the command show the
+// postings of the operations with the same effect.
 import { appendFileSync } from 'node:fs';
 import { changesOfRecord } from '../../../src/features/staff/audit/index.ts';
 import type { Contract } from '../../../src/kernel/contract/operation.ts';
@@ -13,7 +13,7 @@ const CONTRACTS = OPERATOR_OPERATIONS.map(({ contract }) => contract);
 
 type Problems = string[];
 
-/** Records operations that post. A problem if none of them is declared to. */
+/** Records the declared operations of a posting. Reports a problem if no operation declares `postsMoney`. */
 function checkDeclared(
   name: string,
   contracts: readonly Contract[],

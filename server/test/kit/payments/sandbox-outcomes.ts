@@ -1,5 +1,5 @@
-// A sandbox platform with a webhook endpoint, for tests of the sandbox's outcome tables: accounts with the
-// suffixes of a table, and the webhooks of one payment, compared with the expected ones before and after
+// A sandbox platform with a webhook endpoint, for tests of the sandbox's outcome tables. The accounts have
+// the suffixes of a table. The webhooks of one payment are compared with the expected ones before and after
 // each scheduled time.
 import { expect } from 'vitest';
 import { accountInfos, ok, readBalances } from '../app/fixtures.ts';
@@ -39,7 +39,7 @@ const bank = (currency: string): Method => ({
   infoOf: (suffix) => accountInfos[currency]?.(suffix) as object,
 });
 
-/** Kinds of external accounts. `infoOf` takes the suffix of the identifier. */
+/** Kinds of external accounts. The argument of `infoOf` is the suffix of the identifier. */
 export const ACCOUNT_METHODS = {
   USD: bank('USD'),
   'EUR by IBAN': bank('EUR'),
@@ -157,8 +157,8 @@ export async function observePayment(
   }
   return {
     /**
-     * The webhooks since the last call. Those of the payment must arrive in the order of their ids. Balance
-     * events are delivered concurrently and are sorted by id.
+     * The webhooks since the last call. Webhooks of the payment must arrive in the order of their IDs.
+     * Balance events are delivered concurrently and are sorted by ID.
      */
     next(): string[] {
       const credited: Delivery[] = fixture.arrivals

@@ -1,5 +1,5 @@
 // A stablecoin provider for tests of mint and burn orders: the sandbox provider with scripted replies about
-// orders. A worker separate from the server's calls it.
+// orders. A worker other than the server's calls the provider.
 import type {
   MintOrder,
   MintPort,

@@ -1,5 +1,5 @@
-// A platform that approves payments from UMA addresses: a server, and a webhook receiver with scripted
-// responses to approval requests, which accepts all other events.
+// A platform that approves payments from UMA addresses. Its webhook receiver has scripted responses to
+// approval requests and accepts all other events.
 
 import { createCustomer, findInternalAccount, ok } from '../app/fixtures.ts';
 import type { ApiResponse, TestApp, TestPlatform } from '../app/harness.ts';

@@ -1,6 +1,5 @@
-// A temporary PostgreSQL of a version other than the embedded one, whose programs are in a given
-// folder: RAILHEAD_TEST_POSTGRES=/usr/lib/postgresql/15/bin. It is used like the embedded one of a
-// run.
+// A temporary PostgreSQL of a version other than the embedded one, for all tests of a run.
+// RAILHEAD_TEST_POSTGRES is the folder with its programs, such as /usr/lib/postgresql/15/bin.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';

@@ -40,7 +40,7 @@ export async function startAdapter(app: TestApp) {
   const installationKeys = new Map<string, KeyObject>();
   /** Transfers by ID, with the number of times each was sent. */
   const transfers = new Map<string, Json>();
-  /** Orders of cards by card, and how often each was sent, and the latest change of each card. */
+  /** Orders of cards by card, with the number of times each was sent and the latest change of the card. */
   const cards = new Map<string, Json>();
   const calls: string[] = [];
   const rejections: string[] = [];

@@ -97,7 +97,7 @@ export function bankAccount(
       dayOf(day).shift += amount;
       balance += amount;
     },
-    /** Changes the entries of a reported day. Its next statement is a corrected one. */
+    /** Changes the entries of a reported day. The next statement of the day is a corrected one. */
     correct(day: string, change: (entries: Entry[]) => Entry[]) {
       const before = dayOf(day);
       const net = closingOf(before);

@@ -1,4 +1,4 @@
-// A correct adapter of a provider, and variations of it with one fault each. Its state is
+// A correct adapter of a provider, and variations of it with one fault each. The state of an adapter is
 // independent of its HTTP server, so that a test can kill and restart the adapter.
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { once } from 'node:events';
@@ -29,7 +29,7 @@ export const FAULTS = {
   'accepts a wrong signature': 'signatures.altered',
   'accepts an old signature': 'signatures.expired',
   'ignores the digest': 'signatures.digest',
-  'trusts the key of the call': 'signatures.unknown-key',
+  'verifies with the key of the call': 'signatures.unknown-key',
   'settles after a failure': 'outcomes.final',
   'omits the reason of a failure': 'outcomes.failed',
   'reports no return': 'outcomes.returned',
@@ -145,7 +145,7 @@ async function isAccepted(request: Json, keys: Map<string, KeyObject>, fault?: F
       'ignores the ID of the key': /does not match/,
       'accepts an old signature': /too old/,
       'ignores the digest': /is not the SHA-256 digest/,
-      'trusts the key of the call': /is not known/,
+      'verifies with the key of the call': /is not known/,
     };
     return fault !== undefined && accepted[fault]?.test(message) === true;
   }
@@ -168,7 +168,7 @@ function messagesTo({ inbox, key, fault }: Options) {
       currency: fault === 'reports another currency' ? 'USD' : currency,
     });
   }
-  /** `answered` gets the body of the response. An authorization is sent once. */
+  /** `answered` is called with the body of the response. An authorization is sent once. */
   function report(message: Json, answered?: (reply: Json) => void): void {
     outbox.push({ occurredAt: new Date().toISOString(), ...message });
     if (answered) callbacks.set(message.id, answered);

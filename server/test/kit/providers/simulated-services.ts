@@ -1,5 +1,4 @@
-// Services of the simulated provider besides transfers, and variations with one fault: recalls,
-// deposits, cards, statements, firm quotes, mints, and keys in custody.
+// Services of the simulated provider other than transfers, and variations of them with one fault each.
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { compressedPoint } from '../../../src/kernel/crypto/p256.ts';
 
@@ -9,7 +8,7 @@ type Calls = Record<string, (body: Json) => Json>;
 
 /** The faults, each with the check that finds it. */
 export const SERVICE_FAULTS = {
-  'gives all accounts the same details': 'deposits.unique-details',
+  'assigns the same details to all accounts': 'deposits.unique-details',
   'changes the details of an account': 'deposits.same-details',
   'reports a deposit in major units': 'deposits.amount',
   'reports a deposit twice': 'deposits.once',
@@ -28,7 +27,7 @@ export const SERVICE_FAULTS = {
   'exchanges twice': 'quotes.redeem-once',
   'exchanges another amount': 'quotes.amounts',
   'exchanges without a rate': 'quotes.unknown',
-  'orders when it validates': 'stablecoins.prepare',
+  'orders during a validation': 'stablecoins.prepare',
   'mints twice': 'stablecoins.once',
   'mints another amount': 'stablecoins.amount',
   'fails a completed order': 'stablecoins.completed',
@@ -74,7 +73,7 @@ function stored<T>(create: (key: string) => T) {
 
 function deposits({ fault, report }: Parts) {
   const references = stored(() =>
-    fault === 'gives all accounts the same details' ? 'RF-0' : next('RF'),
+    fault === 'assigns the same details to all accounts' ? 'RF-0' : next('RF'),
   );
   const details = (accountId: string) =>
     fault === 'changes the details of an account' ? next('RF') : references.get(accountId);
@@ -242,7 +241,7 @@ function stablecoins({ fault, report }: Parts): Calls {
       ...{ result: 'linked', reference: `address ${externalAccountId}` },
     }),
     '/stablecoins/prepare'(order) {
-      if (fault === 'orders when it validates') submit(order);
+      if (fault === 'orders during a validation') submit(order);
       return { result: 'accepted' };
     },
     '/stablecoins/submit': submit,

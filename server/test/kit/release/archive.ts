@@ -1,4 +1,4 @@
-// A release of this checkout for tests: built into a folder, unpacked, and started with Node alone.
+// A release of this checkout for tests, built into a folder, unpacked, and started with Node alone.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
@@ -57,7 +57,7 @@ interface Started {
 
 const textOf = (file: string) => (fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '');
 
-/** The credentials, once they differ from `earlier`: each start selects another port. */
+/** The credentials, once they differ from `earlier`. Each start selects another port. */
 async function readCredentials(file: string, earlier: string, hasEnded: () => boolean) {
   for (let waited = 0; waited < START_MS && !hasEnded(); waited += POLL_MS) {
     const text = textOf(file);

@@ -155,7 +155,7 @@ async function sendInWrongPlaces(
 
 type Send = (method: string, path: string, body?: unknown) => Promise<ApiResponse>;
 
-/** Connects an agent, makes payments, sends invalid requests, and deletes it. */
+/** Connects an agent, sends payments and invalid requests, and deletes the agent. */
 export async function runAgentScenario(lifecycle: StrongLifecycle): Promise<void> {
   const { app, as } = lifecycle;
   // Redemptions are rate-limited by address.

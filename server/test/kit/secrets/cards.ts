@@ -1,6 +1,6 @@
-// Scenario of a card funded by a wallet: delegated key, payment, reveal of the number, and number, links and
-// an unused password in unexpected places. The security code has three digits, which occur in longer texts by
-// chance, so isolated groups of three digits are searched.
+// Scenario of a card funded by a wallet: delegated key, payment, reveal of the number, and secrets in
+// unexpected places. The three digits of a security code occur in longer texts by chance, so only isolated
+// groups of three digits are searched.
 import { expect } from 'vitest';
 import { ok } from '../app/fixtures.ts';
 import {
@@ -33,7 +33,7 @@ async function noteSealed({ app, secrets }: CardLifecycle, { card }: WalletCard,
   secrets.note('a private key of a card', scalar.toString('hex'));
 }
 
-/** A page behind a link, recorded for the search unless it shows the card. */
+/** Opens the page of a link. The page is recorded for the search unless it shows the card. */
 async function openPage(
   { app, searchedTexts }: CardLifecycle,
   url: string,
@@ -140,7 +140,7 @@ export async function runCardScenario(lifecycle: CardLifecycle): Promise<void> {
   for (const secret of [...details, password]) await sendInWrongPlaces(fixture, walletCard, secret);
 }
 
-/** All values in a JSON value that are neither arrays nor objects. */
+/** All strings, numbers, booleans and nulls in a JSON value. */
 const leavesOf = (value: unknown): unknown[] =>
   typeof value === 'object' && value !== null ? Object.values(value).flatMap(leavesOf) : [value];
 

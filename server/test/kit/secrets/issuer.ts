@@ -1,4 +1,4 @@
-// Scenario of linking a stablecoin provider: with valid and invalid secrets, twice with one Idempotency-Key,
+// Scenario of linking a stablecoin provider with valid and invalid secrets, with a repeated Idempotency-Key,
 // and with the secret in an unexpected field.
 import { ok } from '../app/fixtures.ts';
 import { stablecoinFixture } from '../payments/stablecoins.ts';

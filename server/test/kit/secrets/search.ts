@@ -1,6 +1,6 @@
-// Searches outputs for leaked secrets: every secret of a test, complete or in part, in every common encoding:
-// raw, JSON, URL, hexadecimal, and base64 at any offset. Expected places are declared with the secret.
-// Finding it there proves that the search covers that place.
+// Searches outputs for every secret of a test, complete or in part. The encodings are raw, JSON, URL,
+// hexadecimal, and base64 at any offset. Expected places are declared with the secret. A match there proves
+// that the search covers the place.
 import type { ApiResponse, TestApp } from '../app/harness.ts';
 
 /** A printed, sent or stored text. */
@@ -19,7 +19,7 @@ interface Secret {
   stored: readonly string[];
 }
 
-/** For longer secrets a part is searched too, to find truncated output. */
+/** A part of a longer secret is searched as well, which finds truncated output. */
 const PART = 40;
 const MIN_PART_LENGTH = 8;
 

@@ -1,5 +1,5 @@
-// Scenario of a customer under SCA: every factor is enrolled, used for login and payment, lost and reset,
-// each with a failed attempt first. Secrets are recorded as they are created. Six-digit codes are searched as
+// Scenario of a customer under SCA. Every factor is enrolled, used for login and payment, lost and reset,
+// each with a failed attempt first. Secrets are recorded at their creation. Six-digit codes are searched as
 // words.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';

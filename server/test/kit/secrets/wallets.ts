@@ -1,7 +1,6 @@
-// Scenario of a wallet and its owner, from the first code to the last credential: every credential type,
-// sessions with generated and client keys, refresh and revocation, valid, invalid and repeated
-// signatures, secrets in unexpected fields, and export of the recovery phrase. Secrets are recorded as
-// they occur, so that a test can search for them.
+// Scenario of a wallet and its owner, from the first code to the last credential. It covers every credential
+// type, sessions and signatures of every kind, the export of the recovery phrase, and secrets in unexpected
+// fields. Secrets are recorded, so that a test can search for them.
 import { randomBytes } from 'node:crypto';
 import { mnemonicToEntropy } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english.js';

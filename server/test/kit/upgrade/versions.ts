@@ -1,5 +1,5 @@
-// Two versions of the server for one database. The earlier one is the newest tagged release that this
-// checkout follows and whose packages are installed here, otherwise this checkout. The later one is the
+// Two versions of the server for one database. The earlier one is the newest tagged release before this
+// checkout whose packages are installed here. It is this checkout if there is none. The later one is the
 // build of this checkout with further migrations.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -9,14 +9,14 @@ import { projectRoot } from '../../../src/runtime/config/root.ts';
 
 export interface Version {
   readonly name: string;
-  /** Arguments of Node that start a server. Its flags follow. */
+  /** Arguments of Node that start a server. The flags of the server follow. */
   readonly start: readonly string[];
   /** Arguments of Node that run a command of the operator. */
   readonly operator: readonly string[];
 }
 
 const root = projectRoot();
-/** A release with its packages' lock file takes a few megabytes. */
+/** Maximum output of git: a release with its lock file has a few megabytes. */
 const GIT = { cwd: root, encoding: 'utf8', maxBuffer: 64 * 1024 ** 2 } as const;
 
 const git = (...args: string[]) => execFileSync('git', args, GIT);
@@ -63,8 +63,8 @@ function currentBuild(): string {
 }
 
 /**
- * This checkout with further migrations, by file name. Its files are written to `folder`. Those that
- * do not differ are links. A program finds its migrations beside it.
+ * This checkout with further migrations, by file name. The files are written to `folder`. Unchanged files are
+ * links. A program reads the migrations in its own folder.
  */
 export function laterVersion(folder: string, migrations: Record<string, string>): Version {
   const link = (name: string) => fs.symlinkSync(path.join(root, name), path.join(folder, name));

@@ -1,4 +1,4 @@
-// Software authenticator for passkeys: creates registrations and assertions in the format of browsers. It
+// Software authenticator for passkeys. It creates registrations and assertions in the format of browsers. It
 // shares no code with the verification. Every verified field can be set to a wrong value.
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 
@@ -88,7 +88,7 @@ export interface Ceremony {
 
 export type Authenticator = ReturnType<typeof authenticator>;
 
-/** An authenticator with one passkey. Its counter is zero unless the ceremony sets it. */
+/** An authenticator with one passkey. The counter is zero unless the ceremony sets it. */
 export function authenticator({
   algorithm = 'ES256',
   site = 'wallet.example.com',

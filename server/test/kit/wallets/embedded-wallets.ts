@@ -32,7 +32,7 @@ export const NO_ACTIVE_SESSION = [
   'The wallet signature does not belong to an active session that may sign this.',
 ];
 
-/** Rejection of an active session that is not the required signer. */
+/** Rejection of an active session other than the required signer. */
 export const otherSessionMustSign = (requiredSigner: string) => [
   401,
   'UNAUTHORIZED',

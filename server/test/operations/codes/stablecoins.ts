@@ -1,5 +1,5 @@
-// Error codes of stablecoins: the suffixes of secrets, tokens and accounts select the sandbox
-// provider's reply.
+// Error codes of stablecoins. The suffixes of secrets, tokens and accounts select the sandbox provider's
+// reply.
 import { ok } from '../../kit/app/fixtures.ts';
 import { mintFixture } from '../../kit/payments/mints.ts';
 import { type CodeFixture, type Provocation, provocation, unknownId } from './kit.ts';
@@ -13,7 +13,7 @@ async function open({ app }: CodeFixture) {
   return mintFixture(app, { as: await app.newPlatform(`Coins ${++counter}`) });
 }
 
-/** A stablecoin of a linked platform. It can be minted unless a suffix selects an error. */
+/** A stablecoin of a linked platform. Minting succeeds unless a suffix selects an error. */
 async function createCoin(
   fixture: CodeFixture,
   suffixes: { secret?: string; token?: string } = {},

@@ -1,6 +1,5 @@
-// Actions as data: how often an actor takes one, when it is possible and how it runs. The text that
-// `run` returns is a line of the trace, which is the same for every run of a seed: amounts and codes,
-// no ids.
+// Actions as data: frequency, condition and effect. The text that `run` returns is a line of the trace. The
+// trace is the same for every run of a seed, so it contains amounts and codes and no IDs.
 import {
   type ApiResponse,
   type ExternalAccount,
@@ -60,7 +59,7 @@ export const payers = (sim: Sim): Person[] =>
 export const isInSandbox = ({ platform }: Pick<Person, 'platform'>): boolean =>
   platform.environment === 'sandbox';
 
-/** Currencies that payments start in. Their amounts have a similar size. */
+/** Source currencies of payments. Their amounts have a similar size. */
 export const PAYMENT_CURRENCIES = ['USD', 'EUR', 'GBP', 'MXN', 'USDC'];
 
 export function pickInternalAccount(

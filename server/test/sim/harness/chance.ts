@@ -1,5 +1,5 @@
-// Seeded randomness: a seed yields the same numbers, bytes and choices on every machine. The actors
-// and the server use separate streams, so that neither depends on how often the other draws.
+// Seeded randomness: a seed yields the same numbers, bytes and choices on every machine. The actors and the
+// server use separate streams, so that their choices are independent.
 
 export interface Chance {
   /** A whole number from 0 to `limit` - 1. */
@@ -9,7 +9,7 @@ export interface Chance {
   /** True with this probability in percent. */
   percent(share: number): boolean;
   pick<T>(list: readonly T[]): T;
-  /** One entry of the list, by weight. */
+  /** An entry of the list, by weight. */
   pickWeighted<T extends { weight: number }>(list: readonly T[]): T;
   bytes(count: number): Uint8Array;
 }

@@ -1,6 +1,6 @@
-// The card issuer of the simulation: the authorization handler on any server and over a connection
-// that may break, and the predicted result of each message by the state of the card, its holder and
-// the funding account. Predictions follow the specification, independently of the code under test.
+// The card issuer of the simulation. It calls the authorization handler on any server, over a connection that
+// may break. The result of each message is predicted from the state of the card, its holder and the funding
+// account. Predictions follow the specification, independently of the code under test.
 import type { CardNotice } from '../../../src/connectors/ports/cards.ts';
 import { connectorRegistry, custodyKeysOf } from '../../../src/connectors/registry.ts';
 import { cardNetworkHandler } from '../../../src/features/cards/index.ts';
@@ -18,7 +18,7 @@ export type Connection = 'stable' | 'slow' | 'lost before' | 'lost after';
 const connectionError = () =>
   Object.assign(new Error('the connection broke'), { code: 'OUTCOME_UNKNOWN' });
 
-/** A server whose database connection fails once, or takes five milliseconds. */
+/** A server whose database connection fails once, or responds after five milliseconds. */
 function withConnection(sim: Sim, { app }: Node, connection: Connection): Runtime {
   const { committer } = app.runtime;
   let isFirstCommit = true;

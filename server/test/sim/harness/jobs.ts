@@ -1,6 +1,5 @@
-// Runs jobs in the order that the seed selects. All other due jobs are postponed far into the
-// future while a server looks for work, and restored afterwards. Their versions do not change, so
-// for the server there is no difference.
+// Runs jobs in the order that the seed selects. All other due jobs are postponed far into the future while a
+// server claims work, and restored afterwards. Their versions remain unchanged.
 
 import type { Job } from '../model/model.ts';
 import type { Node } from './node.ts';
@@ -25,7 +24,7 @@ export function jobsInOrder({ model }: Sim, matches: (job: Job) => boolean): Job
 export const dueJobs = (sim: Sim): Job[] =>
   jobsInOrder(sim, (job) => job.dueAt <= sim.effects.now());
 
-/** Lets a server run only these jobs. */
+/** Runs only these jobs on a server. */
 export async function runOnly(sim: Sim, node: Node, jobs: readonly Job[]): Promise<void> {
   const due = dueJobs(sim);
   const postpones = due.length > jobs.length;
@@ -38,7 +37,7 @@ export async function runOnly(sim: Sim, node: Node, jobs: readonly Job[]): Promi
   }
 }
 
-/** One run of due jobs. Jobs of a killed server remain. */
+/** Runs due jobs once. Jobs of a killed server remain. */
 export async function runDueJobs(node: Node): Promise<void> {
   try {
     await node.app.worker.runDue();

@@ -1,6 +1,6 @@
-// A server of the simulation: the composed application, which can be killed. None of its calls then
-// reaches the database or the client. Committed changes remain. A trap kills the server at its next
-// commit: before the write, or after the write and before the reply.
+// A server of the simulation: the composed application, which can be killed. No call of a killed server
+// reaches the database or the client. Committed changes remain. A trap kills the server before the write of
+// its next commit, or after the write and before the reply.
 import { type App, compose, type Settings } from '../../../src/compose.ts';
 import type { Contract } from '../../../src/kernel/contract/operation.ts';
 import { fieldErrors } from '../../../src/kernel/contract/validate.ts';
@@ -50,7 +50,7 @@ function contractChecker(problems: string[]) {
   };
 }
 
-/** Makes the database functions fail after the server was killed. */
+/** Replaces the database functions by functions that fail after the server was killed. */
 function failAfterKill(app: App, isKilled: () => boolean): void {
   // Functions are replaced by name, regardless of their parameters.
   const db = app.runtime.db as unknown as Record<string, (...input: unknown[]) => Promise<unknown>>;
@@ -126,7 +126,7 @@ export async function openNode(settings: Settings, effects: Effects): Promise<No
     async close() {
       dead = true;
       await app.server.close();
-      // A dead server cannot shut down cleanly, so the committer is closed directly.
+      // A killed server cannot shut down cleanly, so the committer is closed directly.
       await (committer as unknown as { close(): Promise<void> }).close();
       await stopDatabase();
     },

@@ -34,11 +34,11 @@ export const SUFFIXES = ['000', '002', '003', '004', '005', '006', '007', '102',
 export const outcomeOf = (kind: 'quote' | 'transfer', suffix: string | null): Outcome =>
   (suffix !== null && (kind === 'quote' ? QUOTE : TRANSFER)[suffix]) || COMPLETED;
 
-/** Funding debits: nothing is returned when one fails. */
+/** The outcome of a funding debit. A failed debit has no refund. */
 export const debitOutcome = (suffix: string): Outcome =>
   TRANSFER[suffix] ? { status: 'FAILED', refund: 'NONE' } : COMPLETED;
 
-/** Documented UMA addresses of the sandbox. Null does not exist. */
+/** Documented UMA addresses of the sandbox. Null marks an address that does not exist. */
 export const ADDRESSES: Readonly<Record<string, Outcome | null>> = {
   '$success.usd': COMPLETED,
   '$success.eur': COMPLETED,

@@ -1,6 +1,6 @@
-// One simulation: effects, two servers on one database, platforms and customers, and the expected
-// result of each payment. Actors use the real routes with an idempotency key and retry until they
-// get a reply, as a client with a broken connection does. That reply is final.
+// A simulation: effects, two servers on one database, platforms and customers, and the expected result of
+// each payment. Actors use the real routes with an idempotency key. They retry until they receive a reply,
+// which is final, as a client with a broken connection does.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -23,7 +23,7 @@ import { RATES_URL, type Receiver, type SimEffects, simEffects } from './sim-eff
 export interface Platform {
   id: string;
   environment: 'sandbox' | 'production';
-  /** Whether customers are approved at creation. Otherwise they must be verified. */
+  /** Whether customers are approved at creation. Customers of other platforms must be verified. */
   regulated: boolean;
   /** Whether the platform ever had a daily limit. */
   hadDailyLimit: boolean;
@@ -31,7 +31,7 @@ export interface Platform {
   receiver: Receiver;
   /** Whether the platform has a webhook endpoint. */
   hasEndpoint: boolean;
-  /** The agent that sends the requests, if they are not those of the platform. */
+  /** The agent that sends the requests. Absent for requests of the platform. */
   agent?: Agent;
 }
 
@@ -57,7 +57,7 @@ export interface Person {
   /** Null for the platform itself. */
   id: string | null;
   platform: Platform;
-  /** Whether payments are permitted: approved, and not deleted. */
+  /** Whether payments are permitted. The customer is approved and exists. */
   mayPay: boolean;
   deleted: boolean;
   internalAccounts: Map<string, InternalAccount>;
@@ -146,7 +146,7 @@ interface CoinOrder {
   id: string;
   client: MintClient;
   expectedStatus: string;
-  /** The provider revoked access: orders not submitted by then fail. */
+  /** Whether the provider revoked access. Orders that are submitted later fail. */
   accessRevoked: boolean;
 }
 
@@ -162,7 +162,7 @@ export interface ApiResponse {
   // biome-ignore lint/suspicious/noExplicitAny: the tests check the fields of a reply that they read.
   body: any;
   replayed: boolean;
-  /** Sent more than once, because a reply was lost. */
+  /** Whether the request was sent more than once, because a reply was lost. */
   isRepeated?: boolean;
 }
 
@@ -173,7 +173,7 @@ export interface CardMessage {
   notice?: CardNotice;
 }
 
-/** A completed request: a repetition must have the same reply. */
+/** A completed request. A repetition must have the same reply. */
 interface CompletedRequest {
   platform: Platform;
   path: string;
@@ -223,9 +223,9 @@ export interface Sim {
     as: Platform,
     options?: RequestOptions,
   ): Promise<ApiResponse>;
-  /** One attempt, or undefined without a reply. */
+  /** Sends a request once. Returns undefined without a reply. */
   sendOnce(pickNode: Node, request: Request): Promise<ApiResponse | undefined>;
-  /** Replaces each dead server. */
+  /** Replaces each killed server. */
   replaceDeadNodes(): Promise<void>;
   changeLog: ReturnType<typeof openChangeLog>;
   close(): Promise<void>;
@@ -233,10 +233,10 @@ export interface Sim {
 
 /** Options of `call`. */
 interface RequestOptions {
-  /** The operation calls an external provider, so 503 is a valid reply. */
+  /** Whether the operation calls an external provider, so that 503 is a valid reply. */
   callsExternal?: boolean;
   headers?: Record<string, string>;
-  /** The request has no idempotency key. */
+  /** Whether the request has no idempotency key. */
   withoutKey?: boolean;
 }
 
@@ -273,7 +273,7 @@ const COLLECTION_ACCOUNTS = {
   ],
 };
 
-/** Settings of a server. Its files are in its own folder. */
+/** Settings of a server. The files of each server are in a separate folder. */
 function settingsIn(folder: string, databaseUrl: string): Settings {
   const fundingFile = path.join(folder, 'funding.json');
   fs.writeFileSync(fundingFile, JSON.stringify(COLLECTION_ACCOUNTS));

@@ -1,4 +1,4 @@
-// Agents: each action against its payment and its audit entries, and the usage of limits recomputed
+// Agents. Each action is compared with its payment and its audit entries. The usage of limits is recomputed
 // from the payments. Written from the specification, independently of the code under test.
 import type { Model, Payment, RecordedRow, RowChange } from './model.ts';
 import { isUncounted } from './queue-and-limits.ts';
@@ -68,7 +68,7 @@ export const agentOf = (accountId: string | null | undefined): string | undefine
 const PENDING_APPROVAL = 'PENDING_APPROVAL';
 const INITIAL_STATUSES = [PENDING_APPROVAL, 'APPROVED'];
 
-/** An invalid change of an action: it is decided once. */
+/** An invalid change of an action, which is decided once. */
 export function actionTransitionProblem(
   before: RecordedRow | null,
   after: RecordedRow | null,
@@ -245,7 +245,7 @@ export const countedOn = ({ accounts }: Model, { id }: RecordedRow, day: string)
 
 const isInside = (id: string | null | undefined) => id?.startsWith('InternalAccount:') ?? false;
 
-/** The internal account of a payment: the source, otherwise the destination. */
+/** The internal account of a payment: the source if it is internal, or the destination. */
 const touchedBy = ({ source_account: from, destination_account: to }: RecordedRow) =>
   isInside(from) || !isInside(to) ? from : to;
 

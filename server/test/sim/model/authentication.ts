@@ -1,6 +1,6 @@
-// Strong authentication of customers: challenges, proofs, failures and lockouts, and the payments
-// that depend on them. Written from the specification and counted from each change, so that a proof
-// counted twice or a failure that was not counted is found.
+// Strong authentication of customers: challenges, proofs, failures and lockouts, and the payments that depend
+// on them. The model is written from the specification and counted from each change. It finds a proof that
+// was counted twice and a failure that was not counted.
 import type { Model, Payment, RecordedRow, RowChange } from './model.ts';
 
 export interface Authentication {
@@ -96,8 +96,8 @@ export const applyAuthenticationChange = (
 ): void => APPLY[change.table]?.(authentication, change);
 
 /**
- * An invalid change of a challenge, which is final once it is no longer PENDING. Final challenges
- * and unfinished logins are deleted after a month, except one that a payment waits for.
+ * An invalid change of a challenge. Every status except PENDING is final. Final challenges and unfinished
+ * logins are deleted after a month, except one that a payment waits for.
  */
 export function challengeTransitionProblem(
   before: RecordedRow | null,
@@ -215,7 +215,7 @@ export function unauthenticatedProblem(model: Model, { row }: Payment): string |
   const all = challengesOf(model, row);
   const { externalAccounts, authentication, now } = model;
   const destination = externalAccounts.get(row.destination_account ?? '');
-  // For a deposit the exemption was decided at the quote, regardless of later changes of the trust.
+  // The exemption of a deposit was decided at the quote, regardless of later changes of the trusted account.
   const trusted =
     row.source_account === null ||
     (destination?.customer_id === row.customer_id && (destination?.trusted_at ?? null) !== null);
@@ -223,7 +223,7 @@ export function unauthenticatedProblem(model: Model, { row }: Payment): string |
   if (!isProved(all) && !(all.length === 0 && trusted && exempted)) {
     return `started without authentication: [${statusesOf(all)}]`;
   }
-  // A deposit starts whenever it arrives. Other payments require a login session.
+  // A deposit starts at its arrival. Other payments require a login session.
   const until = timeIn(authentication.lockouts.get(row.customer_id ?? '')?.session_expires_at) ?? 0;
   return row.source_account === null || until > now ? undefined : 'started without a login session';
 }

@@ -1,6 +1,6 @@
-// Cards, and card payments as their messages describe them: each approved message is replayed in
-// the order of the change log, so that a clearing applied twice or a lost notice is found. Written from
-// the specification.
+// Cards, and card payments as their messages describe them. Each approved message is replayed in the order of
+// the change log. The replay finds a clearing that was applied twice and a lost notice. Written from the
+// specification.
 import { type Facts, factsOf, unclearedOf } from './card-facts.ts';
 import type { RecordedRow, RowChange } from './model.ts';
 
@@ -75,7 +75,7 @@ const addRow = (map: Map<string, Map<string, RecordedRow>>, key: string, row: Re
   map.set(key, rows);
 };
 
-/** A decision that came too late is logged in its own entry. */
+/** A decision after the deadline is logged in a separate entry. */
 export const isLate = ({ id }: RecordedRow): boolean => id?.includes('.late ') ?? false;
 
 /** Requests that open a payment. All others are notices. */
@@ -158,7 +158,7 @@ function applyNotice(replay: Replay | undefined, row: RecordedRow): void {
 
 const MONTH_MS = 30 * 24 * 3_600_000;
 
-/** Whether the payment expired: a month after opening without a further message. */
+/** Whether the payment expired a month after its opening without a further message. */
 function isExpiredWithoutMessages(before: RecordedRow, after: RecordedRow): boolean {
   const [factsBefore, factsAfter] = [factsOf(before), factsOf(after)];
   const lastEventAt = Date.parse(after.card_last_event_at ?? '');

@@ -107,7 +107,7 @@ export function cardEffect(row: RecordedRow, environment: string): Sums {
 
 const STAND_INS = /^system:\w+:(suspense|receivable|rail_in_transit):/;
 
-/** The transfers as if the account itself had paid and received everything. */
+/** The transfers with the funding account in place of the system accounts that acted for it. */
 export function attributeToAccount(row: RecordedRow, transfers: readonly Transfer[]): Transfer[] {
   const paymentAccount = (id: string) => (STAND_INS.test(id) ? accountOf(row) : id);
   return transfers.map((transfer) => ({
@@ -117,7 +117,7 @@ export function attributeToAccount(row: RecordedRow, transfers: readonly Transfe
   }));
 }
 
-/** Amount in suspense. Negative if more was taken out than put in. */
+/** Amount in suspense. Negative if the debits exceed the credits. */
 export function amountInSuspense(transfers: readonly Transfer[]): bigint {
   const isSuspense = (id: string) => id.includes(':suspense:');
   return transfers.reduce((net, { debit, credit, amount }) => {
@@ -136,7 +136,7 @@ export function amountOutsideAccount(transfers: readonly Transfer[]): bigint {
   }, 0n);
 }
 
-/** Expected status. `excepted` means that an exception is open. */
+/** Expected status. `excepted` is true for an open exception. */
 export function expectedStatus({ closed, settled, refunded }: Facts, excepted: boolean): string {
   if (excepted) return 'EXCEPTION';
   if (!closed) return settled > 0n ? 'PARTIALLY_SETTLED' : 'AUTHORIZED';

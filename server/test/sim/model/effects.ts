@@ -1,6 +1,5 @@
-// The expected sum of all transfers of a payment, computed from its row alone: change of balance
-// and of held amount for each account. The server chooses the steps. Any other transfer is an
-// error.
+// The expected sum of all transfers of a payment, computed from its row: change of balance and of held amount
+// for each account. The server chooses the steps. Any other sum is an error.
 import { attributeToAccount, cardEffect } from './card-facts.ts';
 import { amountIn, type Model, type Payment, type RecordedRow, type Transfer } from './model.ts';
 
@@ -108,7 +107,7 @@ function outgoingEffect(row: RecordedRow, environment: string): Sums {
   return expected;
 }
 
-/** Incoming funds: on the account, or on a system account if no account can receive them. */
+/** Incoming funds on the account, or on a system account if no account can receive them. */
 function incomingEffect(row: RecordedRow, environment: string): Sums {
   const expected: Sums = new Map();
   const amount = amountIn(row.received_amount);
@@ -120,7 +119,7 @@ function incomingEffect(row: RecordedRow, environment: string): Sums {
     add(expected, systemAccount('rail_in_transit'), -amount);
     add(expected, accountId, amount);
   };
-  // The receiving side of an internal payment: the paying side has the transfers.
+  // The transfers of an internal payment belong to its paying side.
   if (row.quote_id && row.sent_amount) return expected;
   const open = row.status === 'PENDING' || row.status === 'PROCESSING';
   if (row.funds === 'SETTLED')
@@ -134,8 +133,8 @@ function incomingEffect(row: RecordedRow, environment: string): Sums {
 }
 
 /**
- * Debts are on the receivable account: a debit there is a debit of the owner,
- * and a repayment is a credit.
+ * Attributes debts on the receivable account to the owner. A debit there is a debit of the owner, and a
+ * repayment is a credit.
  */
 function withoutDebts(transfers: readonly Transfer[], row: RecordedRow): Transfer[] {
   const isReceivable = (id: string) => id.includes(':receivable:');

@@ -1,6 +1,5 @@
-// Embedded wallets: credentials, sessions, signed requests and authorizations. Counted from each
-// change and not from the current rows, so that a request executed twice is found: the number of
-// rows must equal the number of requests.
+// Embedded wallets: credentials, sessions, signed requests and authorizations. The model counts each change.
+// It finds a request that was executed twice, because the number of rows must equal the number of requests.
 import type { Model, RecordedRow, RowChange } from './model.ts';
 
 export interface Holding {

@@ -1,5 +1,5 @@
-// Lifecycles of payments and accounts, written from the specification and independently of the code
-// under test: permitted changes of status, and the events that a payment must have emitted.
+// Lifecycles of payments and accounts: permitted changes of status, and the events that a payment must have
+// emitted. Written from the specification, independently of the code under test.
 import { assertNever } from '../../../src/kernel/assert-never.ts';
 import type { Payment, RecordedRow } from './model.ts';
 
@@ -45,7 +45,7 @@ const EXTERNAL_ACCOUNT: Transitions = {
   UNVERIFIED: ['PENDING_OWNERSHIP_VERIFICATION'],
 };
 
-/** One commit may contain several transitions, so any reachable status is valid. */
+/** Returns every reachable status, because a commit may contain several transitions. */
 function reaches(
   transitions: Transitions,
   from: string,

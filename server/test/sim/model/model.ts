@@ -1,6 +1,5 @@
-// A model of the database, updated from a change log: triggers record every inserted, updated or deleted
-// row. The cost of a step depends only on its changes, every status change is recorded, and the order
-// is that of the commits.
+// A model of the database, updated from a change log. Triggers record every inserted, updated or deleted row
+// in the order of the commits. The cost of a step depends only on its changes.
 import pg from 'pg';
 import { type Agency, applyAgencyChange, emptyAgency } from './agent-usage.ts';
 import {
@@ -86,7 +85,7 @@ const UPDATE_CONDITIONS: Readonly<Record<string, string>> = {
 /** Rows that are moved into their partition are not recorded: it has no trigger while it is filled. */
 const NOT_MOVED = "when (current_setting('application_name') <> 'railhead retention')";
 
-/** The trigger of a table. It runs for every changed row, so it only copies the row. */
+/** The trigger of a table. The trigger runs for every changed row, so it only copies the row. */
 async function changeTriggerSql(client: pg.Client, table: string, columns: readonly string[]) {
   const { rows } = await client.query<{ name: string; type: string }>(TYPES, [table, columns]);
   const row = (version: 'old' | 'new') => {

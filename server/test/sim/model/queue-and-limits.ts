@@ -105,7 +105,7 @@ export function dailyUsageProblem(payment: Payment): string | undefined {
 /** Wrong usage of a payment that has just started. */
 export function startedProblem(model: Model, { row, transfers }: Payment): string | undefined {
   const steps = stepsOf(transfers, 'velocity').filter((step) => !isAgentStep(step));
-  // A deposit for a payment that cannot be made is returned immediately.
+  // A deposit for an impossible payment is returned immediately.
   if (row.status === 'FAILED' && steps.length === 0) return undefined;
   const expectedScopes = limitsOn(model, row, Infinity).map(({ to }) => scopeOf(to));
   const actualScopes = steps.map(({ scope }) => scope);

@@ -1,5 +1,5 @@
-// The simulated bank: executes each transfer once, decides its result later, and books its entries. Its
-// replies can be lost, late, incomplete or invalid, and it can be down.
+// The simulated bank. It executes each transfer once, decides its result later, and books its entries.
+// Replies of the bank can be lost, late, incomplete or invalid. The bank can also be down.
 import { type Chance, seededChance } from '../harness/chance.ts';
 import type { Bookkeeping } from './bookkeeping.ts';
 import type { Installation } from './installation.ts';
@@ -19,7 +19,7 @@ export const REASON = 'ACCOUNT_CANNOT_RECEIVE';
 const RECENT = 100;
 const CHECK_AFTER_SECONDS = 6 * 3_600;
 
-/** The state as the protocol describes it. */
+/** The state in the form of the protocol. */
 const reportOf = ({ id, state }: BankTransfer) => {
   if (state === 'settled') return { state, reference: `BANK-${id.slice(-12)}` };
   if (state === 'accepted') return { state, checkAfterSeconds: CHECK_AFTER_SECONDS };

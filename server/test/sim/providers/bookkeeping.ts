@@ -1,5 +1,5 @@
 // The account of the simulated bank and its statements. Entries can be wrong, repeated, late, missing or
-// unknown. Each fault is recorded with the difference that operators must see.
+// unknown. Each fault is recorded with the difference that must be listed for operators.
 import { iso } from '../../../src/kernel/effects.ts';
 import { DAY } from '../../kit/app/production.ts';
 import { type BankAccount, bankAccount, type Entry } from '../../kit/providers/bank-account.ts';
@@ -8,17 +8,17 @@ import type { Installation } from './installation.ts';
 
 const OPENING = 1_000_000_00;
 const LINES_PER_PAGE = 8;
-/** Smallest amount of entries that are neither transfers nor deposits. */
+/** Smallest amount of entries other than transfers and deposits. */
 const OTHER_AMOUNTS = 1_000_000;
 /** Decisions that only post the funds of a difference. */
 const funds = () => ['RECORD_FEE', 'OWN_FUNDS', 'WRITE_OFF', 'SUSPENSE'];
 
 /** A difference that a fault causes. */
 export interface Expectation {
-  /** First day on which the difference must be listed. It can be listed earlier. */
+  /** First day on which the difference must be listed. The difference can be listed earlier. */
   day: string;
   decisions(): readonly string[];
-  /** Input of a decision besides the reason. */
+  /** Input of a decision in addition to the reason. */
   input?: object;
   /** Whether the difference can disappear without a decision, when a late entry is booked. */
   isOptional?: boolean;
@@ -26,12 +26,14 @@ export interface Expectation {
 }
 
 export const lineKey = (kind: string, lineId: string) => `${kind} ${lineId}`;
-/** Amounts are unique. Those of entries that decrease the balance are negative. */
+/**
+ * The key of a missing entry by its unique amount. Entries that decrease the balance have a negative amount.
+ */
 export const missingKey = (amount: number) => `MISSING_AT_PROVIDER ${amount}`;
 const PAYOUT_FAULTS = ['fee', 'amount', 'double', 'missing', 'late', 'anonymous'] as const;
 type Fault = (typeof PAYOUT_FAULTS)[number] | 'none';
 
-/** The fault of an entry: one in `oneIn` entries has each of these. */
+/** The fault of an entry. Each fault occurs in one of `oneIn` entries. */
 const faultOf = (chance: Chance, faults: readonly Fault[], oneIn: number): Fault =>
   faults[chance.integerBelow(oneIn)] ?? 'none';
 

@@ -1,5 +1,5 @@
-// A production platform that sends euro payouts to a simulated bank and receives its deposits. Its server
-// can crash before or after a commit, and its calls to the bank can time out.
+// A production platform that sends euro payouts to a simulated bank and receives its deposits. The server can
+// crash before or after a commit. Its calls to the bank can time out.
 import type { HttpReply, HttpRequest } from '../../../src/kernel/effects.ts';
 import { findInternalAccount, ok, quoteBody } from '../../kit/app/fixtures.ts';
 import { startProduction } from '../../kit/app/production.ts';
@@ -7,15 +7,22 @@ import { operatorClient } from '../../kit/operator/client.ts';
 import { startAdapter } from '../../kit/providers/adapter.ts';
 
 export const BANK = 'simulated-bank';
-/** Jobs that wait for a bank that is down are due twice a minute. */
+/**
+ * The clock stops for due work every 30 minutes, because jobs that wait for an unavailable bank are due twice
+ * a minute.
+ */
 const WORK_INTERVAL_MS = 30 * 60_000;
 
-/** `lateReply`: the bank executes the call. `lateRequest`: it receives the call after the timeout. */
+/**
+ * `lateReply`: the bank executes the call and replies after the timeout. `lateRequest`: the bank receives the
+ * call after the timeout.
+ */
 type Timeout = 'lateReply' | 'lateRequest';
 
 export interface Faults {
   /**
-   * The next commit fails: nothing is stored, or the server gets no confirmation that it is stored.
+   * The failure of the next commit. `before` stores no row. `after` stores the rows, and the server receives
+   * no confirmation.
    */
   crash: 'before' | 'after' | undefined;
   /** Decides whether a call times out. */
@@ -70,7 +77,7 @@ export async function openInstallation(seed: string) {
   const faults: Faults = { crash: undefined, timeoutOf: () => undefined };
 
   let requests = 0;
-  /** Calls the operator API. The client repeats a request whose server died. */
+  /** Calls the operator API. The client repeats a request after a crash of its server. */
   async function write(method: string, path: string, body?: object) {
     requests += 1;
     const headers = method === 'GET' ? {} : { 'idempotency-key': `request-${requests}` };
@@ -81,7 +88,7 @@ export async function openInstallation(seed: string) {
     const reply = hasDied ? await client.call(method, path, request) : first;
     // The process that replaces it reads the providers.
     if (hasDied) await (await app.providers()).refresh();
-    // 409: the request was executed before the server died.
+    // 409: the request was executed before the crash.
     if (reply.status < 300 || (hasDied && reply.status === 409)) return reply.body;
     throw new Error(`${method} ${path}: ${reply.status} ${JSON.stringify(reply.body)}`);
   }
@@ -106,7 +113,9 @@ export async function openInstallation(seed: string) {
     /** Account that receives the deposits. */
     account: account as string,
     read: (path: string) => write('GET', path),
-    /** Executes a payment in EUR and returns its ID. The client repeats a request whose server died. */
+    /**
+     * Executes a payment in EUR and returns its ID. The client repeats a request after a crash of its server.
+     */
     async pay(amount: number): Promise<string> {
       const repeated = async (...input: Parameters<typeof app.call>) => {
         const reply = await app.call(...input);

@@ -1,5 +1,5 @@
-// Messages of the simulated bank: late, reordered, repeated, lost, malformed, wrongly signed, and interrupted
-// by a crash of the server that applies them. A message without a final response is sent again.
+// Messages of the simulated bank. They can be late, reordered, repeated, lost, malformed, wrongly signed, or
+// interrupted by a crash of the server. A message without a final response is sent again.
 import { iso } from '../../../src/kernel/effects.ts';
 import type { Chance } from '../harness/chance.ts';
 import { BANK, type Installation } from './installation.ts';
@@ -99,7 +99,7 @@ export function createOutbox({ installation, chance, add, violations }: OutboxPa
         repetitions: chance.integerBelow(3),
       });
     },
-    /** Sends a message immediately, with a valid key, and again if the server died. */
+    /** Sends a message immediately, with a valid key, and again after a crash of the server. */
     async send(fields: object) {
       activateKey(true);
       const reply = await adapter.send(BANK, fields);

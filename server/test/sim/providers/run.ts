@@ -1,5 +1,5 @@
-// A run: actions of a seed with a simulated bank behind the protocol for providers, and a check after each
-// day. A failure prints how to reproduce it.
+// A run of a seed with a simulated bank that uses the protocol for providers, and a check after each day. A
+// failure prints how to reproduce it.
 import { seededChance } from '../harness/chance.ts';
 import { simulatedBank } from './bank.ts';
 import { bookkeeping as createBookkeeping } from './bookkeeping.ts';

@@ -191,7 +191,7 @@ function outboxProblem(event: RecordedRow, results: string[], model: Model, deli
   if (results.slice(0, -1).includes('delivered')) return undefined;
   return delivered.has(event.id as string)
     ? undefined
-    : 'is marked as delivered, but no receiver got it';
+    : 'is marked as delivered, but no receiver accepted it';
 }
 
 const STEP_RULES: readonly StepRule[] = [

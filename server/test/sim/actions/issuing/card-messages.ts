@@ -1,6 +1,6 @@
-// Card network messages: requests through the sandbox operations and the authorization handler,
-// with and without sufficient funds. Notices about approved payments in any order, for the right
-// and the wrong payment, late, and over failing connections. Each result is predicted.
+// Card network messages. Requests are sent through the sandbox operations and the authorization handler, with
+// and without sufficient funds. Notices about approved payments arrive in any order, for the right and the
+// wrong payment, late, and over failing connections. Each result is predicted.
 import type {
   CardDecision,
   CardNotice,
@@ -130,7 +130,7 @@ const CONNECTIONS: readonly { connection: Connection; remainingMs: number; weigh
   { connection: 'lost after', remainingMs: 1_000, weight: 6 },
 ];
 
-/** The result over such a connection: an approval that arrives too late is declined. */
+/** The result over such a connection. An approval that arrives too late is declined. */
 export function decisionOverConnection(
   expectedDecision: string,
   { kind, amount }: CardInput,

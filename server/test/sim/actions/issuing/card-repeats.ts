@@ -1,6 +1,6 @@
-// Repeated and missing card network messages: the same message again and on both servers
-// concurrently, a different message under the same id, a retry of an authorization that came too
-// late, and payments without a message for a month. Each result is predicted.
+// Repeated and missing card network messages. A message is repeated, also on both servers concurrently, or
+// its ID is used for a different message. An authorization is retried after the deadline. Payments have no
+// message for a month.
 import type {
   CardDecision,
   CardNotice,
@@ -65,7 +65,8 @@ async function sendTwice(sim: Sim): Promise<string> {
 }
 
 /**
- * Two concurrent messages at one handler, the first too late: the second does not see it undone.
+ * Two concurrent messages at one handler, of which the first is too late. The reversal of the first has no
+ * effect on the second.
  */
 async function sendTwiceLate(sim: Sim): Promise<string> {
   const card = chooseCard(sim);
@@ -108,7 +109,7 @@ function differingNotice(sim: Sim, notice: CardNotice): CardNotice {
   return { id, token, kind, amount: kind === 'CLEARING' ? amount + 1n : amount };
 }
 
-/** A different message under the id of an earlier one is rejected and changes nothing. */
+/** A different message under the ID of an earlier one is rejected without an effect. */
 async function reuseMessageId(sim: Sim): Promise<string> {
   const { request, notice } = sim.chance.pick(sim.cardMessages);
   const node = sim.pickNode();
@@ -128,7 +129,7 @@ async function reuseMessageId(sim: Sim): Promise<string> {
 const openPayments = ({ model }: Sim): RecordedRow[] =>
   [...model.cardBook.openPayments].map((id) => model.cardBook.payments.get(id) as RecordedRow);
 
-/** Two equivalent notices under one id on both servers concurrently: one is accepted. */
+/** Two equivalent notices under one ID on both servers concurrently, of which one is accepted. */
 async function closeConcurrently(sim: Sim): Promise<string> {
   const { token } = factsOf(sim.chance.pick(openPayments(sim)));
   const id = `notice-${sim.nextNumber()}`;
@@ -145,11 +146,11 @@ async function closeConcurrently(sim: Sim): Promise<string> {
   return reported.join();
 }
 
-/** Authorizations that came too late and were undone. */
+/** Authorizations that were approved too late and reversed. */
 const undonePayments = ({ model }: Sim): RecordedRow[] =>
   [...model.cardBook.payments.values()].filter((row) => row.card_undone_clearings);
 
-/** A retry of an undone authorization: too late as well, and a conflict after a partial clearing. */
+/** A retry of a reversed authorization is also too late, and a conflict after a partial clearing. */
 async function retryUndone(sim: Sim): Promise<string> {
   const facts = factsOf(sim.chance.pick(undonePayments(sim)));
   const card = sim.model.cardBook.cards.get(facts.cardId) as RecordedRow;
@@ -172,7 +173,7 @@ async function retryUndone(sim: Sim): Promise<string> {
 const DAY = 24 * 3_600_000;
 const OPEN_PAYMENTS = 'select id from card_open_payments where opened_at <= $1';
 
-/** No message for a month, while other work is done: older open payments expire. */
+/** Older open payments expire after a month without a message. */
 async function expireOpenPayments(sim: Sim): Promise<string> {
   await settleAll(sim);
   const node = sim.pickNode();

@@ -1,6 +1,6 @@
-// Cards as platforms and operators manage them: issuing to eligible and ineligible holders,
-// freezing, unfreezing, closing, funding sources and limits. Delegated keys granted and revoked.
-// And the operator's decisions about card exceptions.
+// Management of cards by platforms and operators: issuing to eligible and ineligible holders, freezing,
+// unfreezing, closing, funding sources, limits and delegated keys. The operator decides about card
+// exceptions.
 
 import { holderOf } from '../../harness/issuer.ts';
 import { checkOutcome, runVerb } from '../../harness/operator.ts';
@@ -29,7 +29,7 @@ const holders = (sim: Sim): Person[] =>
 
 const FUNDING_CURRENCIES = ['USD', 'USDB'];
 
-/** Accounts that may fund a card of this person: all of one currency. */
+/** Accounts of one currency that may fund a card of this person. */
 function validSources(sim: Sim, person: Person): InternalAccount[] {
   const fitting = internalAccountsOf(person).filter((internalAccount) =>
     isActive(sim, internalAccount),
@@ -158,7 +158,7 @@ async function changeCard(sim: Sim): Promise<string> {
   const path = `/cards/${card.id}`;
   const response = await sim.call('PATCH', path, body, platformIn(sim, card.platform_id));
   const description = `${card.state} ${Object.keys(body)} ${body.state ?? ''}`;
-  // The first reply was lost after the change was made.
+  // The first reply was lost after the change.
   if (response.isRepeated && response.status === 409) return `${description}: again`;
   const code = checkReply(response, expectedCodes, `${card.id}: ${description}`);
   if (code) return `${description}: ${code}`;

@@ -1,7 +1,6 @@
-// Platforms that issue stablecoins: they link provider accounts with valid and invalid secrets,
-// register tokens that exist, are missing or are slow, and mint and burn in every permitted and
-// some forbidden ways. The provider sometimes revokes access and restores it. Written from the
-// tables of the specification.
+// Platforms that issue stablecoins, written from the tables of the specification. They link provider accounts
+// with valid and invalid secrets. They register tokens that exist, are missing or are slow. The provider
+// sometimes revokes access and restores it.
 import { linkOf } from '../../../../src/features/stablecoins/coins/provider-accounts.ts';
 import { providerAccounts } from '../../../../src/features/stablecoins/store.ts';
 import { sparkWallet } from '../../../kit/wallets/chain-wallets.ts';
@@ -126,7 +125,7 @@ interface Names {
   network: string;
 }
 
-/** Names of a token that the platform registered before, or new names. */
+/** Names of an earlier token of the platform, or new names. */
 function chooseNames(sim: Sim, platform: Platform): Names {
   const number = sim.nextNumber();
   const suffix = sim.chance.percent(4) ? '002' : '000';

@@ -1,6 +1,5 @@
-// Mints and burns: amounts with and without funds, every funding method, source and destination,
-// and the outcome that the order's parameters and the bank account suffix select. Written from the
-// tables of the specification.
+// Mints and burns with and without funds, by every funding method, source and destination. The order's
+// parameters and the bank account suffix select the outcome. Written from the tables of the specification.
 
 import { checkOutcome, runVerb } from '../../harness/operator.ts';
 import {
@@ -284,7 +283,7 @@ const isOverdue = (
   typeof expiresAt === 'string' &&
   (stranded || Date.parse(submittedAt as string) >= Date.parse(expiresAt));
 
-/** Mints and burns with an unexpected outcome. Clears the list. */
+/** Returns the mints and burns with an unexpected outcome, and clears the list. */
 export function settleOrders(sim: Sim): string[] {
   const problems = sim.mints.orders.flatMap(({ id, expectedStatus, accessRevoked }) => {
     const row = sim.model.coinBook.orders.get(id) ?? {};

@@ -1,6 +1,6 @@
-// Settling at the end of a run: receivers respond, no server crashes, and time advances until no work
-// remains. Then no work may be stuck, and every payment and account must be as the actors predicted
-// from their orders and the sandbox tables alone.
+// Settling at the end of a run. Receivers respond, no server crashes, and time advances until no work
+// remains. Then every payment and account must be as the actors predicted from their orders and the sandbox
+// tables.
 
 import { authorizationProblems } from '../../harness/authorizations.ts';
 import { deliver, runDueJobs } from '../../harness/jobs.ts';
@@ -59,14 +59,14 @@ async function runUntilIdle(sim: Sim): Promise<void> {
     if ((await observe(sim)) > 0) continue;
     const next = nextDue(sim);
     if (next === undefined) return;
-    // Due work that was not done is leased to a killed server.
+    // Due work that remains is leased to a killed server.
     const wait = next > sim.effects.now() ? next - sim.effects.now() : LEASE_MS;
     sim.effects.advance(wait);
   }
   throw violation(`after ${MAX_ROUNDS} rounds work remains`);
 }
 
-/** Whether payer and payee are unchanged. Otherwise a payment may have other outcomes. */
+/** Whether payer and payee are unchanged. After a change a payment may have other outcomes. */
 function isUndisturbed(order: Order): boolean {
   if (order.kind === 'balance') return true;
   const { internalAccount: toAccount, externalAccount, debitedAccount, payer } = order;

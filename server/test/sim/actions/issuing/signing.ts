@@ -1,5 +1,5 @@
-// Signed wallet requests as clients send them: usually valid, sometimes with a wrong signature,
-// repeated after the reply, on two servers concurrently, or abandoned. Each reply is predicted. The
+// Signed wallet requests as clients send them. Most are valid. Some have a wrong signature, are repeated
+// after the reply or on two servers concurrently, or are abandoned. Each reply is predicted, and the
 // invariants count the effects.
 import { type Keys, keyPairOf, signedHeaders } from '../../../kit/wallets/client-keys.ts';
 import {
@@ -77,7 +77,7 @@ async function sendUntilComplete(
       if (sim.chance.percent(15)) return { trace: 'still processing' };
       continue;
     }
-    // It completed, but the reply was lost.
+    // The request completed, and its reply was lost.
     if (response.isRepeated && response.status === 401) return { trace: 'reply lost' };
     if (response.status < 400) {
       sim.signedRequests.push({ ...request, body: request.body, headers });
@@ -88,7 +88,7 @@ async function sendUntilComplete(
   throw violation(`${request.method} ${request.path} does not complete`);
 }
 
-/** Sends a signed request to both servers concurrently: one executes it, or both fail. */
+/** Sends a signed request to both servers concurrently. One executes it, or both fail. */
 async function sendTwice(
   sim: Sim,
   request: UnsignedRequest,

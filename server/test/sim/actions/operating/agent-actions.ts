@@ -1,6 +1,5 @@
-// Actions of agents: transfers and quotes that execute, wait for approval or are rejected, and the
-// decisions of their platforms, by either operation and by both concurrently. The effect of each policy
-// is predicted.
+// Actions of agents. Their transfers and quotes execute, wait for approval or are rejected. Their platforms
+// decide by either operation and by both concurrently. The effect of each policy is predicted.
 import { debitOutcome, outcomeOf } from '../../harness/outcomes.ts';
 import { lacksPermission, policyOf, predictVerdict } from '../../harness/policies.ts';
 import {
@@ -336,7 +335,7 @@ async function recordApproval(sim: Sim, order: Order): Promise<void> {
   recordExecuted(sim, order, bodyOf(await sim.call('GET', path, undefined, order.platform), 200));
 }
 
-/** Both operations concurrently: one succeeds. */
+/** Decides by both operations concurrently, of which one succeeds. */
 async function decideTwice(sim: Sim): Promise<string> {
   const fitting = sim.pendingActions.filter(
     (pendingAction) => !pendingAction.agent.deleted && canExecute(sim, pendingAction) === true,

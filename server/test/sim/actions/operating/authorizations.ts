@@ -1,6 +1,5 @@
-// Payments under strong authentication: quotes that the customer authorizes correctly, wrongly,
-// late, twice or never. A payment to a trusted account is exempt. A customer without a login
-// session is rejected earlier.
+// Payments under strong authentication. The customer authorizes a quote correctly, wrongly, late, twice or
+// never. A payment to a trusted account is exempt. A customer without a login session is rejected earlier.
 
 import type { Outcome } from '../../harness/outcomes.ts';
 import {
@@ -294,7 +293,7 @@ async function authorizeQuote(sim: Sim, order: Order, variant: ProofVariant): Pr
   return recordProof(order, last, bodyOf(response, 200));
 }
 
-/** One proof on two servers concurrently: one accepts it. */
+/** Sends one proof to two servers concurrently, of which one accepts it. */
 async function authorizeTwice(sim: Sim): Promise<string> {
   const fitting = ordersWithChallenge(sim).filter(
     (order) =>
@@ -322,7 +321,7 @@ async function authorizeTwice(sim: Sim): Promise<string> {
   return recordProof(order, true, succeeded[0]?.body);
 }
 
-/** Sends the same code again, at the earliest after half a minute. */
+/** Sends the same code again, after 30 seconds or more. */
 async function resendCode(sim: Sim): Promise<string> {
   const order = sim.chance.pick(
     sim.chance.percent(80) && ordersWithChallenge(sim).length

@@ -1,5 +1,5 @@
-// Incoming funds: debits of bank accounts, deposits for quotes in right and wrong amounts, and UMA
-// payments with the platform's consent, and later changes by banks and operators.
+// Incoming funds: debits of bank accounts, deposits for quotes in right and wrong amounts, and UMA payments
+// with the platform's consent. Banks and operators change some of them later.
 
 import { transitionInternalAccount } from '../../../../src/features/balances/internal-accounts/lifecycle.ts';
 import { internalAccounts } from '../../../../src/features/balances/internal-accounts/store.ts';
@@ -198,7 +198,7 @@ export function recordDeposit(sim: Sim, order: Order): void {
     order.expectedOutcome = null;
 }
 
-/** A deposit for a quote: the requested amount, too little, too much, late or repeated. */
+/** A deposit for a quote, with the requested amount, too little, too much, late or repeated. */
 async function sendDeposit(sim: Sim): Promise<string> {
   const all = sandboxDepositQuotes(sim);
   const order = sim.chance.percent(70) ? (all.at(-1) as Order) : sim.chance.pick(all);

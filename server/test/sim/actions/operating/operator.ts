@@ -1,6 +1,6 @@
-// The operator of manual rails for production platforms: waiting payouts are settled, failed,
-// returned or canceled, in any order and twice. Deposits are recorded from a bank statement, held,
-// released, rejected and returned. Predicted rejections follow from the state of the payment.
+// The operator of manual rails for production platforms. Waiting payouts are settled, failed, returned or
+// canceled, in any order and twice. Deposits are recorded from a bank statement, held, released, rejected and
+// returned. Predicted rejections follow from the state of the payment.
 
 import { accountReference } from '../../../../src/catalog/accounts/account-reference.ts';
 import { findCurrency } from '../../../../src/catalog/currencies/currencies.ts';
@@ -102,7 +102,7 @@ async function reportResult(sim: Sim): Promise<string> {
   return `${verb}${rejected ? ': rejected' : ''}`;
 }
 
-/** The same verb twice: the second changes nothing. */
+/** Runs the same verb twice. The second run has no effect. */
 async function reportTwice(sim: Sim): Promise<string> {
   const order = choosePayment(sim);
   const verb = sim.chance.pick(['settle', 'fail']);
@@ -113,7 +113,7 @@ async function reportTwice(sim: Sim): Promise<string> {
   return verb;
 }
 
-/** A bank reverses a funding debit after the payment was made: the payer is liable. */
+/** A bank reverses a funding debit after the payment, and the payer is liable. */
 async function returnDebit(sim: Sim): Promise<string> {
   const fitting = productionOrders(sim).filter((order) => {
     const { row, transfers } = paymentOf(sim, order);
@@ -201,7 +201,7 @@ async function recordDepositEntry(sim: Sim): Promise<string> {
   return `${amount} ${internalAccount.currency}, ${status}`;
 }
 
-/** A deposit for a quote: the requested amount or another one, in time or late. */
+/** A deposit for a quote, with the requested amount or another one, in time or late. */
 async function recordQuoteDeposit(sim: Sim): Promise<string> {
   const order = sim.chance.pick(depositQuotes(sim).filter(inProduction));
   const row = sim.model.payments.get(order.id)?.row as RecordedRow;
@@ -229,7 +229,7 @@ async function operatorRow(sim: Sim, id: string) {
   return { id, status, destination: { accountId } };
 }
 
-/** An entry recorded again: ignored if equal, rejected if different. */
+/** Records an entry again. An equal entry is ignored, and a different one is rejected. */
 async function recordEntryAgain(sim: Sim): Promise<string> {
   const {
     args: command,

@@ -1,6 +1,5 @@
-// Agents as their platforms manage them: created, connected, paused, changed to other policies and
-// currencies, and deleted with their waiting actions. The actions of agents are in
-// agent-actions.ts.
+// Management of agents by their platforms: creation, connection, pause, other policies and currencies, and
+// deletion with their waiting actions. The actions of agents are in agent-actions.ts.
 
 import { policyOf, randomLimits, randomPolicy } from '../../harness/policies.ts';
 import {

@@ -1,5 +1,5 @@
-// Failures and time: clock jumps, jobs in any order, late and twice, failing receivers, servers
-// that crash before or after a commit, broken connections, and concurrent identical requests.
+// Failures and time. The clock jumps, jobs run in any order, late and twice, receivers fail, and servers
+// crash before or after a commit. Clients lose connections and send concurrent identical requests.
 import { deliver, dueJobs, jobsInOrder, runDueJobs, runOnly } from '../../harness/jobs.ts';
 import type { Node, Trap } from '../../harness/node.ts';
 import {
@@ -50,7 +50,10 @@ async function runJob(sim: Sim): Promise<string> {
   return job.kind;
 }
 
-/** The order of fee refunds by an account with too little balance matters. These jobs run one by one. */
+/**
+ * The result of fee refunds by an account with too little balance depends on their order, so these jobs run
+ * one by one.
+ */
 function independentJobs(sim: Sim) {
   const paymentIds = new Set<string>();
   return dueJobs(sim).filter(({ transactionId }) => {
@@ -85,7 +88,7 @@ async function duplicateJob(sim: Sim): Promise<string> {
   return job.kind;
 }
 
-/** A worker whose lease expires: another one runs the job before the first reports its result. */
+/** The lease of a worker expires. Another worker runs the job before the first one reports its result. */
 async function expireLease(sim: Sim): Promise<string> {
   const job = sim.chance.pick(dueJobs(sim));
   const [slow, other] = sim.nodes as [Node, Node];
@@ -153,7 +156,7 @@ async function sendConcurrently(sim: Sim, requests: readonly Request[], cutConne
   return Promise.all(responses);
 }
 
-/** Many clients fund one account concurrently, and some lose the reply: each deposit is posted once. */
+/** Many clients fund one account concurrently, and some lose the reply. Each deposit is posted once. */
 async function fundConcurrently(sim: Sim): Promise<string> {
   const internalAccount = pickInternalAccount(
     sim,
@@ -208,7 +211,7 @@ const executableOrders = (sim: Sim) =>
     return !anyDeleted && spendable(sim, source) >= order.sent;
   });
 
-/** Concurrent executions of one quote, each with its own key: one succeeds. */
+/** Executes one quote concurrently under different keys, of which one succeeds. */
 async function executeConcurrently(sim: Sim): Promise<string> {
   const order = sim.chance.pick(executableOrders(sim)) as Order;
   const sharedKey = sim.chance.percent(50) ? `crowd-${sim.nextNumber()}` : undefined;
@@ -235,7 +238,7 @@ async function executeConcurrently(sim: Sim): Promise<string> {
 
 const WEEK = 7 * DAY;
 
-/** Repeats an earlier request: the same reply, byte for byte. */
+/** Repeats an earlier request, whose reply must have the same bytes. */
 async function repeatRequest(sim: Sim): Promise<string> {
   const isKnown = ({ agent }: Platform) => !agent?.deleted && !agent?.owner.deleted;
   const recent = sim.completed.filter(

@@ -1,4 +1,4 @@
-// Platforms with their settings, customers and external accounts: created, changed and removed.
+// Creation, change and removal of platforms with their settings, customers and external accounts.
 import { createPlatformWithToken, FIRST_CURRENCIES } from '../../../../src/bootstrap.ts';
 import { connectorRegistry } from '../../../../src/connectors/registry.ts';
 import { runVerb } from '../../harness/operator.ts';
@@ -36,7 +36,7 @@ export async function openInternalAccounts(sim: Sim, owner: Person): Promise<voi
     const internalAccount = { id, currency: balance.currency.code, owner, expectedBalance: 0n };
     if (type !== 'EMBEDDED_WALLET')
       owner.internalAccounts.set(internalAccount.currency, internalAccount);
-    // Other platforms have no one-time codes.
+    // Wallets of production platforms have no one-time codes.
     else if (isInSandbox(owner)) owner.wallet = internalAccount;
   }
 }
@@ -163,7 +163,7 @@ function ibanOf(bban: string): string {
   return `DE${String(check).padStart(2, '0')}${bban}`;
 }
 
-/** Account details by currency. `n` makes them unique, the suffix is the end of the account number. */
+/** Account details by currency. They are unique by `n`, and the account number ends with the suffix. */
 const DETAILS: Readonly<Record<string, (n: number, suffix: string) => object>> = {
   USD: (n, suffix) => ({
     accountType: 'USD_ACCOUNT',

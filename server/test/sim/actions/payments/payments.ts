@@ -1,5 +1,5 @@
-// Funding and outgoing payments: funded accounts, quotes of every kind executed once, twice and too
-// late, and transfers within one currency.
+// Funding and outgoing payments. Quotes of every kind are executed once, twice and too late. Transfers remain
+// within one currency.
 import { outcomeOf } from '../../harness/outcomes.ts';
 import {
   type ApiResponse,

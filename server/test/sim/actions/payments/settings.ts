@@ -1,5 +1,5 @@
-// Settings that change during payments: daily limits and currencies, and requests during payments:
-// receipts, and payments of customers who are not approved.
+// Settings that change during payments: daily limits and currencies. Other requests confirm receipts, or pay
+// for customers who are not approved.
 import { checkOutcome, runVerb } from '../../harness/operator.ts';
 import { type Sim, violation } from '../../harness/sim.ts';
 import {
@@ -49,7 +49,7 @@ async function removeLimit(sim: Sim): Promise<string> {
 
 const FURTHER_CURRENCIES = ['CAD', 'SGD', 'ZAR', 'KES', 'THB'];
 
-/** A new currency: accounts in it are opened for all customers, one after another. */
+/** Adds a currency. Accounts in it are opened for all customers, one after another. */
 async function addCurrency(sim: Sim): Promise<string> {
   const platform = sim.chance.pick(sim.platforms);
   const config = bodyOf(await sim.call('GET', '/config', undefined, platform), 200);

@@ -1,6 +1,6 @@
-// Customers subject to strong authentication: they verify telephones, log in, fail, are locked out
-// and reset, and trust external accounts. The sandbox accepts one code for all. The state of a
-// customer is known from the change log, and each reply is predicted from it.
+// Customers subject to strong authentication. They verify telephones, log in, fail, are locked out and reset,
+// and trust external accounts. The sandbox accepts one code for all. Each reply is predicted from the state
+// of the customer in the change log.
 import { checkOutcome, runVerb } from '../../harness/operator.ts';
 import { type Person, type Sim, violation } from '../../harness/sim.ts';
 import {
