@@ -1,5 +1,5 @@
-// Writes src/generated/ from the document of the operator API: the table of its operations, and, where
-// openapi-typescript is installed, their types. Only the types need packages.
+// Writes src/generated/ from the document of the operator API: the table of its operations, their forms and
+// their types. Only the types need a package. They are written if openapi-typescript is installed.
 import fs from 'node:fs';
 import path from 'node:path';
 import { operationsOf } from '../../operations.mjs';
@@ -49,7 +49,7 @@ function slim(schema, document) {
   };
 }
 
-/** The fields of a change: its body, or the query of a removal, which has none. */
+/** The fields of a change: its body, or the query of a removal, which has no body. */
 function inputOf({ method, requestBody, parameters = [] }) {
   if (method !== 'DELETE') return requestBody?.content?.['application/json']?.schema;
   const fields = parameters.filter((each) => each.in === 'query');
@@ -93,7 +93,7 @@ export interface OperationInfo {
   permission?: string;
   query?: readonly string[];
   takesKey?: boolean;
-  /** Shows personal data; each call is recorded. */
+  /** Shows personal data. Each call is recorded. */
   reveals?: boolean;
 }
 

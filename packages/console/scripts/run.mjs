@@ -50,15 +50,15 @@ async function build() {
   const hash = sourceHash();
   await write();
   const vite = path.join(folder, 'node_modules', 'vite', 'bin', 'vite.js');
-  // The previous build is shown until this one is complete.
-  const next = path.join(folder, 'dist-next');
-  const args = [vite, 'build', '--outDir', next, '--logLevel', 'warn'];
+  // The previous build is shown until the new build is complete.
+  const nextDist = path.join(folder, 'dist-next');
+  const args = [vite, 'build', '--outDir', nextDist, '--logLevel', 'warn'];
   // Another NODE_ENV, for example of a test program, would build the development form of React.
   if (run(process.execPath, args, { NODE_ENV: 'production' }) !== 0)
     fail('The console cannot be built. Run `npm run console` to see why.');
-  fs.writeFileSync(path.join(next, STAMP), JSON.stringify({ hash }));
+  fs.writeFileSync(path.join(nextDist, STAMP), JSON.stringify({ hash }));
   fs.rmSync(dist, { recursive: true, force: true });
-  fs.renameSync(next, dist);
+  fs.renameSync(nextDist, dist);
   fs.rmSync(progress, { force: true });
   print('The console is built. A server shows it at /console.');
 }

@@ -1,7 +1,7 @@
-// `node packages/console/scripts/screenshots.mjs [--all FOLDER]`: the screenshots in the guide of the
-// console. It starts its own server with the world `business`, signs in with a virtual passkey and
-// writes docs/images/console/*.webp. With --all it writes every screen in light, dark and phone width
-// to a folder for review. It needs Chromium (CHROME_PATH) and about three minutes.
+// `node packages/console/scripts/screenshots.mjs [--all FOLDER]` takes the screenshots of the console guide
+// with a separate server and the world `business`, and writes docs/images/console/*.webp. With --all, the
+// script writes every screen in light, dark and phone width to a folder for review. Chromium (CHROME_PATH)
+// is required, and a run takes about three minutes.
 import { spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -14,7 +14,7 @@ const PORT = Number(process.env.PORT ?? 4690);
 const ORIGIN = `http://localhost:${PORT}`;
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const images = path.join(root, 'docs', 'images', 'console');
-const all = process.argv[2] === '--all' ? process.argv[3] : undefined;
+const reviewFolder = process.argv[2] === '--all' ? process.argv[3] : undefined;
 
 const CHROMES = [process.env.CHROME_PATH, '/usr/bin/chromium', '/usr/bin/google-chrome'];
 const executablePath = CHROMES.find((file) => file && fs.existsSync(file));
@@ -29,7 +29,7 @@ async function startServer(dataDir) {
     stream.on('data', (chunk) => {
       output = (output + chunk).slice(-100_000);
     });
-  for (let waited = 0; waited < 120; waited++) {
+  for (let attempt = 0; attempt < 120; attempt++) {
     const [link] = /http\S+\/operator\/enroll#\S+/.exec(output) ?? [];
     if (link && output.includes('"listening"')) return { server, link };
     if (server.exitCode !== null) break;
@@ -39,7 +39,7 @@ async function startServer(dataDir) {
   throw new Error(`The server did not start: ${output}`);
 }
 
-/** A platform with a name, and its credentials. */
+/** Creates a platform and returns its credentials. */
 function createPlatform(dataDir, name) {
   const program = path.join(root, 'server', 'bin', 'railhead-server.js');
   const args = [program, 'platform', 'create', '--name', name, '--json', '--data-dir', dataDir];
@@ -61,12 +61,12 @@ async function buildWorld({ clientId, clientSecret }) {
     return response.json();
   };
   await api('POST', '/sandbox/fixtures', { world: 'business' });
-  for (let waited = 0; waited < 600; waited++) {
+  for (let attempt = 0; attempt < 600; attempt++) {
     await sleep(1_000);
     const { target, currentTime } = await api('GET', '/sandbox/clock');
     const { totalCount } = await api('GET', '/customers?limit=1');
     if (!target && totalCount > 100) return;
-    if (waited % 10 === 0) print(`The world is at ${currentTime}.`);
+    if (attempt % 10 === 0) print(`The world is at ${currentTime}.`);
   }
   throw new Error('The world was not complete in time.');
 }
@@ -130,8 +130,8 @@ async function operate(page, method, route, body) {
 
 const REASON = 'Agreed with the finance team.';
 
-/** Users, a policy, decisions and an approval, so that the audit log has entries. */
-async function act(page, platformId) {
+/** Creates users, a policy, decisions and an approval, so that the audit log has entries. */
+async function createAuditRecords(page, platformId) {
   for (const [name, email, role] of [
     ['Bao Nguyen', 'bao@example.com', 'support'],
     ['Carmen Ibarra', 'carmen@example.com', 'compliance'],
@@ -146,8 +146,10 @@ async function act(page, platformId) {
     });
   }
   const read = async (route) => (await operate(page, 'GET', route)).body?.data ?? [];
-  const reviewed = await read(`/external-accounts?platformId=${platformId}&status=UNDER_REVIEW`);
-  for (const { accountId } of reviewed.slice(0, 1)) {
+  const accountsUnderReview = await read(
+    `/external-accounts?platformId=${platformId}&status=UNDER_REVIEW`,
+  );
+  for (const { accountId } of accountsUnderReview.slice(0, 1)) {
     await operate(page, 'POST', `/external-accounts/${accountId}/clear`, { reason: REASON });
   }
   const deposits = await read(`/deposits?platformId=${platformId}`);
@@ -211,7 +213,7 @@ const GUIDE = [
   ['audit', '/audit'],
 ];
 
-async function pageWith(browser, state, platformId, options) {
+async function openPage(browser, state, platformId, options) {
   const viewport = { width: 1280, height: 800 };
   const context = await browser.newContext({
     ...{ storageState: state, viewport, reducedMotion: 'reduce', colorScheme: 'light' },
@@ -223,7 +225,7 @@ async function pageWith(browser, state, platformId, options) {
   return context.newPage();
 }
 
-/** A third of the size of the PNG file. */
+/** Converts a PNG image to WebP, which has a third of the size. */
 async function webpOf(context, png) {
   const page = await context.newPage();
   const url = await page.evaluate(
@@ -243,7 +245,7 @@ async function webpOf(context, png) {
   return Buffer.from(url.slice(url.indexOf(',') + 1), 'base64');
 }
 
-async function take(page, folder, name, to) {
+async function takeScreenshot(page, folder, name, to) {
   try {
     if (typeof to === 'string') await page.goto(`${ORIGIN}/console${to}`);
     else await to(page);
@@ -256,19 +258,19 @@ async function take(page, folder, name, to) {
   fs.writeFileSync(path.join(folder, `${name}.webp`), await webpOf(page.context(), image));
 }
 
-async function takeAll(browser, state, platformId, folder) {
+async function takeAllScreens(browser, state, platformId, folder) {
   const phone = { viewport: { width: 390, height: 844 } };
-  for (const [look, options] of [
+  for (const [theme, options] of [
     ['light', {}],
     ['dark', { colorScheme: 'dark' }],
     ['phone', phone],
   ]) {
-    const target = path.join(folder, look);
+    const target = path.join(folder, theme);
     fs.mkdirSync(target, { recursive: true });
-    const page = await pageWith(browser, state, platformId, options);
-    page.on('pageerror', (error) => print(`${look}: ${error.message}`));
+    const page = await openPage(browser, state, platformId, options);
+    page.on('pageerror', (error) => print(`${theme}: ${error.message}`));
     const screens = MENU.split(' ').map((name) => [name, `/${name}`]);
-    for (const [name, to] of [...GUIDE, ...screens]) await take(page, target, name, to);
+    for (const [name, to] of [...GUIDE, ...screens]) await takeScreenshot(page, target, name, to);
     await page.context().close();
   }
 }
@@ -284,14 +286,14 @@ async function main() {
     const state = await enroll(browser, link);
     await buildWorld(platform);
     const { platformId } = platform;
-    const page = await pageWith(browser, state, platformId);
+    const page = await openPage(browser, state, platformId);
     await page.goto(`${ORIGIN}/console/`);
-    await act(page, platformId);
-    if (all) return await takeAll(browser, state, platformId, all);
+    await createAuditRecords(page, platformId);
+    if (reviewFolder) return await takeAllScreens(browser, state, platformId, reviewFolder);
     fs.mkdirSync(images, { recursive: true });
     for (const [name, to, options] of GUIDE) {
-      const guidePage = await pageWith(browser, state, platformId, options);
-      await take(guidePage, images, name, to);
+      const guidePage = await openPage(browser, state, platformId, options);
+      await takeScreenshot(guidePage, images, name, to);
       await guidePage.context().close();
     }
   } finally {

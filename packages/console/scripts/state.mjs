@@ -1,4 +1,4 @@
-// Where the console is built, and whether it is up to date.
+// Paths of the console's build, and the check whether the build is up to date.
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -28,14 +28,14 @@ function filesIn(directory) {
     .sort();
 }
 
-/** Changes with everything from which the console is built. */
+/** Returns the hash of all files from which the console is built. */
 export function sourceHash() {
   const hash = createHash('sha256');
-  const single = ['package-lock.json', 'index.html', 'vite.config.ts'].map((name) =>
+  const singleFiles = ['package-lock.json', 'index.html', 'vite.config.ts'].map((name) =>
     path.join(folder, name),
   );
   const sources = [...filesIn(path.join(folder, 'src')), ...filesIn(path.join(folder, 'scripts'))];
-  for (const file of [...single, SHARED, DOCUMENT, ...sources])
+  for (const file of [...singleFiles, SHARED, DOCUMENT, ...sources])
     hash.update(path.relative(root, file)).update('\0').update(fs.readFileSync(file));
   return hash.digest('hex');
 }

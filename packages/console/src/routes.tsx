@@ -5,7 +5,7 @@ import {
   createRouter,
   lazyRouteComponent,
 } from '@tanstack/react-router';
-import { Empty, Problem } from './parts/feedback.tsx';
+import { EmptyState, Problem } from './parts/feedback.tsx';
 import { Screen } from './parts/panel.tsx';
 import { Shell } from './shell/shell.tsx';
 import { TEXTS } from './texts/texts.ts';
@@ -14,7 +14,7 @@ const root = createRootRoute({
   component: Shell,
   notFoundComponent: () => (
     <Screen title={TEXTS.notFoundTitle}>
-      <Empty>{TEXTS.notFound}</Empty>
+      <EmptyState>{TEXTS.notFound}</EmptyState>
     </Screen>
   ),
   errorComponent: ({ error, reset }) => <Problem error={error} retry={reset} />,
@@ -126,7 +126,7 @@ export const router = createRouter({
   // Inside the frame, so that the menu remains.
   defaultErrorComponent: ({ error, reset }) => <Problem error={error} retry={reset} />,
   scrollRestoration: false,
-  // Search parameters are plain strings, so that a filter reads as it was typed.
+  // Search parameters are plain strings, so that the URL contains a filter as it was entered.
   parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
   stringifySearch: (search) => {
     const text = new URLSearchParams(

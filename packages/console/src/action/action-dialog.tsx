@@ -3,7 +3,7 @@
 import { Dialog } from '@base-ui/react/dialog';
 import { Link, useLocation } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
-import { ApiError, callFully, type Outcome } from '../api/client.ts';
+import { ApiError, callWithOutcome, type Outcome } from '../api/client.ts';
 import { queryClient } from '../api/queries.ts';
 import { FORMS } from '../generated/forms.ts';
 import { OPERATIONS, type OperationId } from '../generated/operations.ts';
@@ -12,7 +12,7 @@ import { CopyButton } from '../parts/identifier.tsx';
 import { TEXTS } from '../texts/texts.ts';
 import { FormPlatform } from './endpoint-choice.tsx';
 import { Fields } from './fields.tsx';
-import { changeOf, presentIn, type Values } from './schema.ts';
+import { changeOf, currentValuesOf, type Values } from './schema.ts';
 import type { Action } from './types.ts';
 
 type State =
@@ -33,18 +33,19 @@ const fieldErrors = (error: ApiError | undefined, missing: readonly string[]) =>
 function useAction(action: Action) {
   const form = FORMS[action.id];
   const schema = form?.body;
-  const current = schema ? presentIn(schema, action.current ?? {}) : {};
-  const [values, setValues] = useState<Values>({ ...current, ...action.initial });
+  const current = schema ? currentValuesOf(schema, action.current ?? {}) : {};
+  const [values, setValues] = useState<Values>({ ...current, ...action.initialValues });
   const [missing, setMissing] = useState<readonly string[]>([]);
   const [state, setState] = useState<State>({ name: 'editing' });
-  // Unchanged until the result is known.
+  // The key remains unchanged until the result is known.
   const key = useRef<string>(crypto.randomUUID());
   const isSending = useRef(false);
 
   const submit = async () => {
     if (isSending.current) return;
     const change =
-      schema && changeOf(schema, { ...values, ...action.fixed, ...action.described }, current);
+      schema &&
+      changeOf(schema, { ...values, ...action.fixedFields, ...action.describedFields }, current);
     const body = change?.body;
     setMissing(change?.missing ?? []);
     if (change && change.missing.length > 0) return;
@@ -56,7 +57,7 @@ function useAction(action: Action) {
         ...(body && (OPERATIONS[action.id].method === 'DELETE' ? { query: body } : { body })),
         ...(OPERATIONS[action.id].takesKey && { key: key.current }),
       };
-      const outcome = await callFully(action.id, request);
+      const outcome = await callWithOutcome(action.id, request);
       setState({ name: 'done', outcome });
       await queryClient.invalidateQueries();
     } catch (error) {
@@ -86,7 +87,7 @@ interface ResultProps {
   shownFields: readonly string[] | undefined;
 }
 
-const only = (body: Values, names: readonly string[]): Values =>
+const pick = (body: Values, names: readonly string[]): Values =>
   Object.fromEntries(names.map((name) => [name, body[name]]));
 
 /** The fields of a reply. Tables are collapsed, unless all fields are tables. */
@@ -129,7 +130,7 @@ function Result({ outcome: { approvalId, body }, text, shownFields }: ResultProp
       {body !== null &&
         typeof body === 'object' &&
         (shownFields ? (
-          <Facts value={only(body as Values, shownFields)} />
+          <Facts value={pick(body as Values, shownFields)} />
         ) : (
           <ReplyFields body={body as Values} />
         ))}
@@ -157,10 +158,10 @@ function useFinalFocus() {
 /** Closes the form when a link in it opens another page. */
 function useEndOnOtherPage(isLocked: boolean, close: () => void) {
   const { pathname } = useLocation();
-  const [first] = useState(pathname);
+  const [initialPath] = useState(pathname);
   useEffect(() => {
-    if (pathname !== first && !isLocked) close();
-  }, [pathname, first, isLocked, close]);
+    if (pathname !== initialPath && !isLocked) close();
+  }, [pathname, initialPath, isLocked, close]);
 }
 
 interface DialogProps {
@@ -206,10 +207,10 @@ export function ActionDialog({ action, close }: DialogProps) {
               />
             ) : (
               <>
-                {(action.about || action.fixed) && (
+                {(action.description || action.fixedFields) && (
                   <div className="about">
-                    {action.about}
-                    {action.fixed && <Facts value={action.fixed} />}
+                    {action.description}
+                    {action.fixedFields && <Facts value={action.fixedFields} />}
                   </div>
                 )}
                 {schema && (
@@ -219,7 +220,10 @@ export function ActionDialog({ action, close }: DialogProps) {
                         schema={schema}
                         values={values}
                         errors={errors}
-                        fixed={Object.keys({ ...action.fixed, ...action.described })}
+                        fixedFields={Object.keys({
+                          ...action.fixedFields,
+                          ...action.describedFields,
+                        })}
                         set={setValues}
                       />
                     </FormPlatform>

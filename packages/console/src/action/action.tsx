@@ -2,7 +2,7 @@
 // change removes its button.
 import { createContext, lazy, type ReactNode, Suspense, use, useState } from 'react';
 import { usePermits } from '../api/session.tsx';
-import { useWaiting, WaitingLink } from '../parts/waiting.tsx';
+import { ApprovalLink, usePendingApproval } from '../parts/pending-approvals.tsx';
 import type { Action } from './types.ts';
 
 const ActionDialog = lazy(() =>
@@ -27,15 +27,15 @@ export function ActionHost({ children }: { children: ReactNode }) {
 }
 
 /** Operations of which each request is a separate change, even of the same resource. */
-const REPEATED: readonly string[] = ['createPlatformToken'];
+const REPEATABLE_OPERATIONS: readonly string[] = ['createPlatformToken'];
 
 /** While an approval is pending, a link to it replaces the button for users who may read approvals. */
 export function ActionButton(action: Action) {
   const permits = usePermits();
   const open = use(OpenContext);
-  const waiting = useWaiting(action.id, Object.values(action.path ?? {}).at(-1));
-  if (waiting && !REPEATED.includes(action.id))
-    return <WaitingLink id={waiting.id} label={action.label} />;
+  const pendingApproval = usePendingApproval(action.id, Object.values(action.path ?? {}).at(-1));
+  if (pendingApproval && !REPEATABLE_OPERATIONS.includes(action.id))
+    return <ApprovalLink id={pendingApproval.id} label={action.label} />;
   if (!permits(action.id)) return null;
   const kind = action.isDangerous ? 'dangerous' : action.isPrimary ? 'primary' : '';
   return (

@@ -25,11 +25,11 @@ interface InputProps {
   set(value: unknown): void;
 }
 
-const text = (value: unknown) => (value === undefined || value === null ? '' : String(value));
+const textOf = (value: unknown) => (value === undefined || value === null ? '' : String(value));
 
 const withoutBackticks = (description = '') => description.replaceAll('`', '');
 
-/** The unit of the API, instead of which the input of an amount names the currency. */
+/** The unit in a description of the API. The input of an amount shows the currency in its place. */
 const UNIT = /,? in minor units(?: of (?:the currency|`currency`))?(?:, as a whole number[^.]*)?/;
 
 const descriptionOf = (name: string, schema: FieldSchema) =>
@@ -37,7 +37,7 @@ const descriptionOf = (name: string, schema: FieldSchema) =>
     kindOf(name, schema) === 'amount' ? schema.description?.replace(UNIT, '') : schema.description,
   );
 
-/** A time of the browser's zone ↔ an ISO time. */
+/** Converts an ISO time to a time of the browser's zone. */
 const toLocal = (iso: unknown) => {
   if (typeof iso !== 'string' || !iso) return '';
   const date = new Date(iso);
@@ -47,15 +47,15 @@ const toLocal = (iso: unknown) => {
 function AmountInput({ value, body, set }: InputProps) {
   const currency = typeof body.currency === 'string' ? body.currency : '';
   const knownCurrency = decimalsOf(currency) === undefined ? '' : currency;
-  const initial =
+  const initialText =
     typeof value !== 'number'
       ? ''
       : knownCurrency
         ? decimalText({ amount: value, currency })
         : `${value}`;
-  const [inputText, setInputText] = useState(initial);
-  const change = (typed: string) => {
-    const units = minorUnits(typed, knownCurrency);
+  const [inputText, setInputText] = useState(initialText);
+  const change = (typedText: string) => {
+    const units = minorUnits(typedText, knownCurrency);
     set(units === undefined ? undefined : Number(units));
   };
   // The entered text is parsed again when the currency changes.
@@ -75,7 +75,7 @@ function AmountInput({ value, body, set }: InputProps) {
       />
       <p className="soft">
         {knownCurrency ? TEXTS.inCurrency(knownCurrency) : TEXTS.inMinorUnits}
-        {typeof value === 'number' && ` · ${TEXTS.minorUnits(text(value), currency)}`}
+        {typeof value === 'number' && ` · ${TEXTS.minorUnits(textOf(value), currency)}`}
       </p>
     </>
   );
@@ -111,7 +111,7 @@ function JsonInput({ value, set }: InputProps) {
 /** A list of strings, one per line or separated by commas. */
 function TextsInput({ value, set }: InputProps) {
   const [inputText, setInputText] = useState(
-    Array.isArray(value) ? value.map(text).join('\n') : '',
+    Array.isArray(value) ? value.map(textOf).join('\n') : '',
   );
   return (
     <>
@@ -140,7 +140,7 @@ function SuggestedText({ name, schema, value, set }: InputProps) {
         list={id}
         autoComplete="off"
         maxLength={schema.maxLength}
-        value={text(value)}
+        value={textOf(value)}
         onChange={({ target }) => set(target.value)}
       />
       <datalist id={id}>
@@ -163,15 +163,15 @@ function Choice({ schema, value, set, isRequired }: InputProps) {
         <select>
           {(!isRequired || value === undefined) && <option value="">{TEXTS.notSet}</option>}
           {values.map((each) => (
-            <option key={text(each)} value={text(each)}>
-              {statusText(text(each))}
+            <option key={textOf(each)} value={textOf(each)}>
+              {statusText(textOf(each))}
             </option>
           ))}
         </select>
       }
-      value={text(value)}
+      value={textOf(value)}
       // The value itself, because it can be a number.
-      onChange={({ target }) => set(values.find((each) => text(each) === target.value))}
+      onChange={({ target }) => set(values.find((each) => textOf(each) === target.value))}
     />
   );
 }
@@ -192,7 +192,7 @@ interface Option {
 }
 
 const optionsOf = ({ items }: FieldSchema): Option[] =>
-  (items?.enum ?? []).map(text).map((value) => ({ value, label: statusText(value) }));
+  (items?.enum ?? []).map(textOf).map((value) => ({ value, label: statusText(value) }));
 
 interface ChoicesProps extends InputProps {
   options?: readonly Option[];
@@ -205,7 +205,7 @@ function Choices(props: ChoicesProps) {
       className="fieldset"
       render={
         <CheckboxGroup
-          value={Array.isArray(value) ? value.map(text) : []}
+          value={Array.isArray(value) ? value.map(textOf) : []}
           onValueChange={(next) => set(next)}
         />
       }
@@ -227,7 +227,7 @@ function Choices(props: ChoicesProps) {
   );
 }
 
-/** Not a checkbox, because an unchecked box could mean either the default or `false`. */
+/** A select list, because an unchecked checkbox could mean either the default or `false`. */
 function YesOrNo({ value, set }: InputProps) {
   return (
     <Field.Control
@@ -238,20 +238,20 @@ function YesOrNo({ value, set }: InputProps) {
           <option value="false">{TEXTS.no}</option>
         </select>
       }
-      value={text(value)}
+      value={textOf(value)}
       onChange={({ target }) => set(target.value ? target.value === 'true' : undefined)}
     />
   );
 }
 
-/** A select list if the endpoints of the platform are known, otherwise an input for the ID. */
+/** A select list of the endpoints of the platform, or an input for the ID if the endpoints are unknown. */
 function Endpoint(props: InputProps) {
   const { schema, value, set } = props;
-  if (useEndpointChoice()) return <EndpointChoice value={text(value)} set={set} />;
+  if (useEndpointChoice()) return <EndpointChoice value={textOf(value)} set={set} />;
   return (
     <Field.Control
       maxLength={schema.maxLength}
-      value={text(value)}
+      value={textOf(value)}
       onChange={({ target }) => set(target.value)}
     />
   );
@@ -271,7 +271,7 @@ function control(props: InputProps): ReactNode {
         <Field.Control
           type="number"
           step="any"
-          value={text(value)}
+          value={textOf(value)}
           onChange={({ target }) => set(target.value === '' ? undefined : Number(target.value))}
         />
       );
@@ -289,7 +289,7 @@ function control(props: InputProps): ReactNode {
       return (
         <Field.Control
           render={<textarea rows={3} maxLength={schema.maxLength} />}
-          value={text(value)}
+          value={textOf(value)}
           onChange={({ target }) => set(target.value)}
         />
       );
@@ -301,7 +301,7 @@ function control(props: InputProps): ReactNode {
       return (
         <Field.Control
           type="date"
-          value={text(value)}
+          value={textOf(value)}
           onChange={({ target }) => set(target.value)}
         />
       );
@@ -313,7 +313,7 @@ function control(props: InputProps): ReactNode {
       return (
         <Field.Control
           maxLength={schema.maxLength}
-          value={text(value)}
+          value={textOf(value)}
           onChange={({ target }) => set(target.value)}
         />
       );
@@ -354,7 +354,7 @@ function Items({
       <Fieldset.Legend className="label">{label}</Fieldset.Legend>
       <p className="soft">{withoutBackticks(schema.description)}</p>
       {items.map((item, index) => (
-        // Items have no ID. They are only added at the end and removed.
+        // Items have no ID. Items are added only at the end, and can be removed.
         <div key={index.toString()} className="item">
           <Fields
             schema={schema.items ?? {}}
@@ -386,7 +386,7 @@ interface FieldsProps {
   errors: Readonly<Record<string, string>>;
   prefix?: string;
   /** Fields whose values the screen sets. */
-  fixed?: readonly string[];
+  fixedFields?: readonly string[];
   set(values: Values): void;
 }
 
@@ -395,7 +395,14 @@ const errorAt = (errors: FieldsProps['errors'], path: string): string | undefine
   errors[path] ?? Object.entries(errors).find(([name]) => name.startsWith(`${path}.`))?.[1];
 
 /** The inputs of an object, required ones first and the reason last. */
-export function Fields({ schema, values, errors, prefix = '', fixed = [], set }: FieldsProps) {
+export function Fields({
+  schema,
+  values,
+  errors,
+  prefix = '',
+  fixedFields = [],
+  set,
+}: FieldsProps) {
   const required = schema.required ?? [];
   const rank = (name: string) => {
     if (name === 'reason') return 3;
@@ -404,7 +411,7 @@ export function Fields({ schema, values, errors, prefix = '', fixed = [], set }:
     return required.includes(name) ? 1 : 2;
   };
   const fields = Object.entries(schema.properties ?? {})
-    .filter(([name]) => !fixed.includes(name))
+    .filter(([name]) => !fixedFields.includes(name))
     .sort(([a], [b]) => rank(a) - rank(b));
   return fields.map(([name, field]) => {
     const path = `${prefix}${name}`;

@@ -4,7 +4,7 @@ import { useProviderNames } from '../screens/providers/names.ts';
 import { PROVIDER_TEXTS as T } from '../texts/providers.ts';
 import { TEXTS } from '../texts/texts.ts';
 
-/** Not the name of a provider, which begins with a letter. */
+/** Value of the built-in rail. Names of providers begin with a letter. */
 const BUILT_IN = '-';
 
 interface ProviderChoiceProps {

@@ -40,13 +40,13 @@ const typesOf = ({ type }: FieldSchema): readonly string[] =>
 
 export const isNullable = (schema: FieldSchema): boolean => typesOf(schema).includes('null');
 
-const LONG = 200;
+const LONG_TEXT = 200;
 
 function kindOfText({ format, maxLength }: FieldSchema, name: string): InputKind {
   if (format === 'date-time') return 'time';
   if (format === 'date') return 'date';
   if (/url$/i.test(name)) return 'text';
-  return name === 'reason' || (maxLength ?? 0) > LONG * 2 ? 'long' : 'text';
+  return name === 'reason' || (maxLength ?? 0) > LONG_TEXT * 2 ? 'long' : 'text';
 }
 
 function kindOfItems(items: FieldSchema): InputKind {
@@ -91,7 +91,7 @@ function bodyOf(schema: FieldSchema, values: Values): Values {
 }
 
 /** The current values of the fields of a form. */
-export const presentIn = (schema: FieldSchema, current: Values): Values =>
+export const currentValuesOf = (schema: FieldSchema, current: Values): Values =>
   Object.fromEntries(
     Object.keys(schema.properties ?? {})
       .filter((name) => current[name] !== undefined && current[name] !== null)
@@ -111,11 +111,11 @@ interface Change {
 export function changeOf(schema: FieldSchema, values: Values, current: Values): Change {
   const { required = [], properties = {} } = schema;
   const body = bodyOf(schema, values);
-  const emptied = Object.keys(current).filter((name) => isEmpty(body[name]));
+  const clearedNames = Object.keys(current).filter((name) => isEmpty(body[name]));
   const mayBeNull = (name: string) => isNullable(properties[name] ?? {});
   const isSent = ([name, value]: [string, unknown]) =>
     required.includes(name) || JSON.stringify(value) !== JSON.stringify(current[name]);
-  const nulls = emptied.filter(mayBeNull).map((name) => [name, null]);
+  const nulls = clearedNames.filter(mayBeNull).map((name) => [name, null]);
   return {
     body: {
       ...Object.fromEntries(Object.entries(body).filter(isSent)),
@@ -123,7 +123,7 @@ export function changeOf(schema: FieldSchema, values: Values, current: Values): 
     },
     missing: [
       ...required.filter((name) => isEmpty(body[name])),
-      ...emptied.filter((name) => !mayBeNull(name) && !required.includes(name)),
+      ...clearedNames.filter((name) => !mayBeNull(name) && !required.includes(name)),
     ],
   };
 }

@@ -22,15 +22,15 @@ export interface Action {
   platformId?: string | undefined;
   path?: Readonly<Record<string, string>>;
   /** Initial values of the form. */
-  initial?: Values;
+  initialValues?: Values;
   /** Current values: the form shows them and sends only changed values. */
   current?: Values;
   /** Fields that the screen sets. The form shows them without an input. */
-  fixed?: Values;
-  /** Fields that the screen sets and describes in `about`. */
-  described?: Values;
+  fixedFields?: Values;
+  /** Fields that the screen sets and describes in `description`. */
+  describedFields?: Values;
   /** Current data of the changed resource. */
-  about?: ReactNode;
+  description?: ReactNode;
   isDangerous?: boolean;
   isPrimary?: boolean;
   onDone?(reply: unknown): void;

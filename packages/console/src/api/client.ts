@@ -9,7 +9,7 @@ export interface FieldError {
   message: string;
 }
 
-/** A rejection by the server, or a request without a reply: then `status` is 0. */
+/** A rejection by the server, or a request without a reply, for which `status` is 0. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
@@ -108,7 +108,7 @@ function errorOf(response: Response, body: ErrorBody | undefined): ApiError {
   );
 }
 
-const withoutEmpty = (query: Readonly<Record<string, unknown>> = {}) =>
+const removeEmpty = (query: Readonly<Record<string, unknown>> = {}) =>
   Object.fromEntries(
     Object.entries(query).filter(([, value]) => value !== undefined && value !== ''),
   );
@@ -119,7 +119,7 @@ async function send(id: OperationId, { path, query, body, key, signal }: Input) 
     ...(csrfToken && method !== 'GET' && { 'x-csrf-token': csrfToken }),
     ...(key && { 'idempotency-key': key }),
   };
-  // The table of operations has the method and path of `id`. The types cannot follow that.
+  // The table of operations has the method and path of `id`. The types cannot express this relation.
   const request = client.request as unknown as (
     method: string,
     path: string,
@@ -127,7 +127,7 @@ async function send(id: OperationId, { path, query, body, key, signal }: Input) 
   ) => Promise<{ data?: unknown; error?: ErrorBody; response: Response }>;
   try {
     return await request(method.toLowerCase(), route, {
-      params: { path, query: withoutEmpty(query) },
+      params: { path, query: removeEmpty(query) },
       ...(body !== undefined && { body }),
       headers,
       signal,
@@ -145,7 +145,7 @@ export interface Outcome<Id extends OperationId> {
 }
 
 /** Calls an operation. Throws an `ApiError` if it is rejected. */
-export async function callFully<Id extends OperationId>(
+export async function callWithOutcome<Id extends OperationId>(
   id: Id,
   input: Input = {},
 ): Promise<Outcome<Id>> {
@@ -160,4 +160,4 @@ export async function callFully<Id extends OperationId>(
 }
 
 export const call = async <Id extends OperationId>(id: Id, input: Input = {}): Promise<Reply<Id>> =>
-  (await callFully(id, input)).body;
+  (await callWithOutcome(id, input)).body;

@@ -5,7 +5,7 @@ import { ApiError, call, type Input, type Reply } from './client.ts';
 
 const MAX_RETRIES = 2;
 
-/** Requests are retried after a lost connection or overload, not after a rejection. */
+/** Requests are retried only after a lost connection or overload. */
 const isTemporary = (error: unknown) =>
   !(error instanceof ApiError) || error.status === 0 || error.status === 503;
 
@@ -61,7 +61,7 @@ interface PageRequest {
 }
 
 /**
- * A page of a list. Some lists are short: they have no pages, and a separate name for their rows.
+ * A page of a list. Short lists have no pages, and a separate name for their rows.
  */
 async function readPage(
   id: OperationId,

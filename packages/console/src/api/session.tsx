@@ -30,7 +30,7 @@ export async function readSession(): Promise<Session> {
   return session;
 }
 
-/** The sign-in page. It returns to the current page. */
+/** URL of the sign-in page, which returns to the current page. */
 export const signInUrl = (): string =>
   `/operator/sign-in?to=${encodeURIComponent(location.pathname + location.search)}`;
 

@@ -11,14 +11,15 @@ const REOPEN_MS = 5_000;
 /** Longer lists are not refreshed automatically. */
 const MAX_PAGES = 3;
 /** Reads that are not repeated after a change. */
-const UNAFFECTED = new Set([
+const UNAFFECTED_READS = new Set([
   ...['getOperatorSession', 'listOperatorRoles', 'getSystem'],
   // Each search creates an audit record, which is itself a change.
   'searchResources',
 ]);
 
-/** Reads of personal data are not repeated: each creates an audit record, which is itself a change. */
-const isAffected = (id: string) => !UNAFFECTED.has(id) && !OPERATIONS[id as OperationId]?.reveals;
+/** Reads of personal data are not repeated, because the audit record of each read is itself a change. */
+const isAffected = (id: string) =>
+  !UNAFFECTED_READS.has(id) && !OPERATIONS[id as OperationId]?.reveals;
 
 export type StreamState = 'connecting' | 'live' | 'interrupted';
 

@@ -191,21 +191,21 @@ const Postings = ({ transfers }: Pick<Changes, 'transfers'>) => (
 
 interface ChangeViewProps {
   changes: Changes;
-  /** The resource that the change is about. Its row is first. */
+  /** Resource of the change, whose row is first. */
   subject: string | undefined;
 }
 
 export function ChangeView({ changes, subject }: ChangeViewProps) {
   const { rows, transfers } = changes;
   const currencies = new Set(amountsOf(changes).map(({ currency }) => currency));
-  const [only] = currencies.size === 1 ? currencies : [];
+  const [singleCurrency] = currencies.size === 1 ? currencies : [];
   const isFirst = ({ id }: RowChange) => (id === subject ? 0 : 1);
   return (
     <>
       {rows
         .toSorted((a, b) => isFirst(a) - isFirst(b))
         .map((row) => (
-          <RowView key={`${row.table} ${row.id}`} row={row} currency={only} />
+          <RowView key={`${row.table} ${row.id}`} row={row} currency={singleCurrency} />
         ))}
       {transfers.length > 0 && <Postings transfers={transfers} />}
     </>

@@ -7,8 +7,8 @@ const FORMULA = /^[=+\-@\t\r]/;
 const NUMBER = /^-?\d+(?:\.\d+)?$/;
 
 const quote = (text: string): string => {
-  const safe = FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
-  return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  const escapedText = FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
+  return /[",\n\r]/.test(escapedText) ? `"${escapedText.replaceAll('"', '""')}"` : escapedText;
 };
 
 const isMoney = (value: object): value is Money => 'amount' in value && 'currency' in value;
@@ -19,15 +19,15 @@ function textOf(value: unknown): string {
   return isMoney(value) ? `${decimalText(value)} ${value.currency}` : JSON.stringify(value);
 }
 
-/** One line for each row, with the columns of the list. */
+/** Returns CSV text with a header and one line for each row. */
 export function csvOf(rows: readonly unknown[], columns: readonly Column<never>[]): string {
-  const head = columns.map(({ name, label }) => quote(label ?? fieldLabel(name)));
+  const header = columns.map(({ name, label }) => quote(label ?? fieldLabel(name)));
   const lines = rows.map((row) =>
     columns.map(({ name, text }) =>
       quote(text ? text(row as never) : textOf((row as Record<string, unknown>)[name])),
     ),
   );
-  return `${[head, ...lines].map((line) => line.join(',')).join('\r\n')}\r\n`;
+  return `${[header, ...lines].map((line) => line.join(',')).join('\r\n')}\r\n`;
 }
 
 export function download(name: string, text: string, type = 'text/csv'): void {

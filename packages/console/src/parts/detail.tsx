@@ -7,7 +7,7 @@ import type { Reply } from '../api/client.ts';
 import { useReply } from '../api/queries.ts';
 import type { OperationId } from '../generated/operations.ts';
 import { Facts } from './facts.tsx';
-import { Loaded } from './feedback.tsx';
+import { QueryView } from './feedback.tsx';
 import { Identifier } from './identifier.tsx';
 import { Panel, Screen } from './panel.tsx';
 import { Status } from './status.tsx';
@@ -20,23 +20,29 @@ interface DetailProps<Id extends OperationId> {
   panel: string;
   status?: (reply: Reply<Id>) => string | null | undefined;
   actions?: (reply: Reply<Id>) => readonly Action[];
-  without?: readonly string[];
+  hiddenFields?: readonly string[];
   children?: (reply: Reply<Id>) => ReactNode;
 }
 
 interface ReplyFactsProps<Id extends OperationId> {
   id: Id;
   path: Readonly<Record<string, string>>;
-  without?: readonly string[];
+  hiddenFields?: readonly string[];
 }
 
 /** The facts of a second read, below those of the resource. */
-export function ReplyFacts<Id extends OperationId>({ id, path, without }: ReplyFactsProps<Id>) {
+export function ReplyFacts<Id extends OperationId>({
+  id,
+  path,
+  hiddenFields,
+}: ReplyFactsProps<Id>) {
   const query = useReply(id, { path });
   return (
-    <Loaded query={query}>
-      {(reply) => <Facts value={reply as Record<string, unknown>} {...(without && { without })} />}
-    </Loaded>
+    <QueryView query={query}>
+      {(reply) => (
+        <Facts value={reply as Record<string, unknown>} {...(hiddenFields && { hiddenFields })} />
+      )}
+    </QueryView>
   );
 }
 
@@ -46,11 +52,11 @@ const platformOf = (reply: unknown): string | undefined => {
 };
 
 export function Detail<Id extends OperationId>(props: DetailProps<Id>) {
-  const { id, parameter, title, panel, status, actions, without = [], children } = props;
+  const { id, parameter, title, panel, status, actions, hiddenFields = [], children } = props;
   const { id: resourceId } = useParams({ strict: false }) as { id: string };
   const query = useReply(id, { path: { [parameter]: resourceId } });
   return (
-    <Loaded query={query} title={title} lines={8}>
+    <QueryView query={query} title={title} lines={8}>
       {(reply) => (
         <Screen
           title={title}
@@ -63,11 +69,11 @@ export function Detail<Id extends OperationId>(props: DetailProps<Id>) {
             <Identifier id={resourceId} />
           </p>
           <Panel title={panel}>
-            <Facts value={reply as Record<string, unknown>} without={without} />
+            <Facts value={reply as Record<string, unknown>} hiddenFields={hiddenFields} />
           </Panel>
           {children?.(reply)}
         </Screen>
       )}
-    </Loaded>
+    </QueryView>
   );
 }

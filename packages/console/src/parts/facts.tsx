@@ -57,10 +57,10 @@ const VALUES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 /** Secrets and keys, which have a copy button. */
-const COPIED = /(?:secret|publicKey)$/i;
+const COPYABLE = /(?:secret|publicKey)$/i;
 
 function textValue(name: string, value: string): ReactNode {
-  if (COPIED.test(name) || value.includes('\n'))
+  if (COPYABLE.test(name) || value.includes('\n'))
     return (
       <>
         <span className="code verbatim">{value}</span>{' '}
@@ -68,8 +68,8 @@ function textValue(name: string, value: string): ReactNode {
       </>
     );
   if (name === 'platformId') return <PlatformName id={value} />;
-  const named = VALUES[name]?.[value];
-  if (named) return named;
+  const label = VALUES[name]?.[value];
+  if (label) return label;
   if (name === 'operationId') return <OperationName id={value} />;
   if (OPERATOR.test(value)) return <OperatorName id={value} />;
   if (TIME.test(value)) return <Time value={value} />;
@@ -150,7 +150,7 @@ function List({ name, items }: { name: string; items: readonly unknown[] }) {
   );
 }
 
-/** One value of a reply. */
+/** Shows a value of a reply by its format. */
 export function Value({ name, value }: { name: string; value: unknown }): ReactNode {
   if (value === null || value === undefined || value === '')
     return <span className="none">{TEXTS.none}</span>;
@@ -179,14 +179,14 @@ const isWide = (value: unknown): boolean => isTable(value) || (isObject(value) &
 interface FactsProps {
   value: Readonly<Record<string, unknown>>;
   /** Names of fields that are shown elsewhere. */
-  without?: readonly string[];
+  hiddenFields?: readonly string[];
 }
 
 /** The fields of an object that have a value. */
-export function Facts({ value, without = [] }: FactsProps) {
+export function Facts({ value, hiddenFields = [] }: FactsProps) {
   const entries = Object.keys(value)
     .map((name) => [name, valueIn(value, name)] as const)
-    .filter(([name, each]) => !without.includes(name) && each !== undefined && each !== null);
+    .filter(([name, each]) => !hiddenFields.includes(name) && each !== undefined && each !== null);
   if (entries.length === 0) return <span className="none">{TEXTS.none}</span>;
   return (
     <dl className="facts">

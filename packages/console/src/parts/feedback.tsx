@@ -37,9 +37,11 @@ export function Problem({ error, retry }: { error: unknown; retry?: () => void }
   );
 }
 
-export const Empty = ({ children }: { children: ReactNode }) => <p className="empty">{children}</p>;
+export const EmptyState = ({ children }: { children: ReactNode }) => (
+  <p className="empty">{children}</p>
+);
 
-interface LoadedProps<T> {
+interface QueryViewProps<T> {
   query: { data: T | undefined; error: unknown; refetch(): unknown };
   lines?: number;
   /** Title of the screen, if the data fills a whole screen. */
@@ -48,7 +50,7 @@ interface LoadedProps<T> {
 }
 
 /** The data of a query, or its loading and error states. Data remains shown if a later read fails. */
-export function Loaded<T>({ query, lines, title, children }: LoadedProps<T>) {
+export function QueryView<T>({ query, lines, title, children }: QueryViewProps<T>) {
   const { data, error, refetch } = query;
   if (data !== undefined) return children(data);
   const content = error ? (

@@ -11,10 +11,10 @@ export interface Filter {
   /** Query parameter. */
   name: string;
   label?: string;
-  /** Values. Default: the values of the operation. Without values, a text field. */
+  /** Selectable values. Default: those of the operation. A filter without values is a text field. */
   values?: readonly string[];
-  /** Text without a value, if that is not all. */
-  unset?: string;
+  /** Text of the choice without a value. Default: all. */
+  unsetText?: string;
   /** Text of a value. Default: its words. */
   textOf?: (value: string) => string;
   kind?: 'day' | 'operation';
@@ -45,13 +45,13 @@ interface InputProps {
 }
 
 function Input({ filter, id, value, set }: InputProps) {
-  const { name, label, values, unset = TEXTS.list.all, textOf = statusText, kind } = filter;
+  const { name, label, values, unsetText = TEXTS.list.all, textOf = statusText, kind } = filter;
   const inputId = useId();
   const choices = values ?? CHOICES[id]?.[name];
   const text = label ?? fieldLabel(name);
   const control = choices ? (
     <select id={inputId} value={value ?? ''} onChange={({ target }) => set(target.value)}>
-      <option value="">{unset}</option>
+      <option value="">{unsetText}</option>
       {choices.map((each) => (
         <option key={each} value={each}>
           {textOf(each)}

@@ -32,16 +32,16 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
   );
 }
 
-/** A customer by name where it was requested, otherwise the shortened ID. */
+/** Shows the name of a customer if it was requested, or the shortened ID. */
 export function IdText({ id }: { id: string }) {
   const name = useName(id);
   if (name) return <span title={id}>{name}</span>;
-  const shortened = shortId(id);
-  const start = pathOf(id) ? shortened.indexOf(':') + 1 : 0;
+  const shortText = shortId(id);
+  const start = pathOf(id) ? shortText.indexOf(':') + 1 : 0;
   return (
     <span className="code" title={id}>
-      {start > 0 && <span className="id-kind">{shortened.slice(0, start)}</span>}
-      {shortened.slice(start)}
+      {start > 0 && <span className="id-kind">{shortText.slice(0, start)}</span>}
+      {shortText.slice(start)}
     </span>
   );
 }

@@ -26,7 +26,7 @@ interface ListMenuProps {
   columns: readonly Column<never>[];
   table: VisibilityTable;
   /** Whether a row is shown. */
-  isKept(row: unknown): boolean;
+  isShown(row: unknown): boolean;
 }
 
 interface View {
@@ -34,7 +34,7 @@ interface View {
   search: Readonly<Record<string, string>>;
 }
 
-/** An export has at most this many rows. Those of accounting are on the page of the ledger. */
+/** Maximum number of rows of an export. Exports for accounting are on the page of the ledger. */
 const MAX_ROWS = 10_000;
 
 function Columns({ table }: { table: VisibilityTable }) {
@@ -71,7 +71,7 @@ function Views({ id }: { id: OperationId }) {
   const navigate = useNavigate();
   const [views, setViews] = useState<readonly View[]>(() => readStored(key, []));
   const [name, setName] = useState('');
-  const keep = (next: readonly View[]) => {
+  const storeViews = (next: readonly View[]) => {
     setViews(next);
     store(key, next);
   };
@@ -80,7 +80,7 @@ function Views({ id }: { id: OperationId }) {
     const title = name.trim();
     if (!title) return;
     const view = { name: title, search: search as Record<string, string> };
-    keep([...views.filter((each) => each.name !== title), view]);
+    storeViews([...views.filter((each) => each.name !== title), view]);
     setName('');
   };
   return (
@@ -105,7 +105,7 @@ function Views({ id }: { id: OperationId }) {
                     type="button"
                     className="copy"
                     aria-label={`${TEXTS.remove} ${view.name}`}
-                    onClick={() => keep(views.filter((each) => each !== view))}
+                    onClick={() => storeViews(views.filter((each) => each !== view))}
                   >
                     {TEXTS.remove}
                   </button>
@@ -131,14 +131,14 @@ function Views({ id }: { id: OperationId }) {
   );
 }
 
-export function ListMenu({ id, input, columns, table, isKept }: ListMenuProps) {
+export function ListMenu({ id, input, columns, table, isShown }: ListMenuProps) {
   const [isExporting, setExporting] = useState(false);
   const [hasFailed, setFailed] = useState(false);
   const save = async () => {
     setExporting(true);
     setFailed(false);
     try {
-      const rows = (await readRows(id, input, MAX_ROWS)).rows.filter(isKept);
+      const rows = (await readRows(id, input, MAX_ROWS)).rows.filter(isShown);
       download(`${id}.csv`, csvOf(rows, columns));
     } catch {
       setFailed(true);

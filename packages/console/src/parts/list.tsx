@@ -14,7 +14,7 @@ import { TEXTS } from '../texts/texts.ts';
 import type { Column } from './column.ts';
 import { ACTIONS } from './columns.tsx';
 import { Value } from './facts.tsx';
-import { Empty, Problem, Skeleton } from './feedback.tsx';
+import { EmptyState, Problem, Skeleton } from './feedback.tsx';
 import { type Filter, Filters } from './filters.tsx';
 import { ListMenu } from './list-menu.tsx';
 import { customersIn, NamesButton, NamesContext, useNames } from './names.tsx';
@@ -37,7 +37,7 @@ export interface ListProps<Id extends OperationId> {
 type Search = Readonly<Record<string, string>>;
 
 /** Selects the rows whose fields have the values of the filters. */
-export const keepEqual =
+export const matchFilters =
   <Row,>(...names: readonly (keyof Row & string)[]) =>
   (row: Row, search: Search): boolean =>
     names.every((name) => !search[name] || String(row[name]) === search[name]);
@@ -46,7 +46,7 @@ const features = tableFeatures({ columnVisibilityFeature });
 const ROW_PX = 32;
 const OVERSCAN = 12;
 /** The next page is requested this many rows before the end. */
-const AHEAD = 20;
+const ROWS_AHEAD = 20;
 
 const fieldOf = (row: unknown, name: string) => (row as Record<string, unknown>)[name];
 
@@ -71,12 +71,12 @@ export function List<Id extends OperationId>(props: ListProps<Id>) {
   };
   const pages = usePages(id, input);
   const names = useNames();
-  const isKept = (row: Item<Id>) => keep?.(row, search) ?? true;
-  const loaded = useMemo(
+  const isShown = (row: Item<Id>) => keep?.(row, search) ?? true;
+  const loadedRows = useMemo(
     () => (pages.data?.pages ?? []).flatMap(({ data }) => data) as Item<Id>[],
     [pages.data],
   );
-  const rows = keep ? loaded.filter(isKept) : loaded;
+  const rows = keep ? loadedRows.filter(isShown) : loadedRows;
   const visibilityKey = `columns ${id}`;
   const [columnVisibility, setVisibility] = useState<Record<string, boolean>>(() =>
     readStored(
@@ -112,7 +112,7 @@ export function List<Id extends OperationId>(props: ListProps<Id>) {
       <div className="list-bar">
         <Filters filters={filters} id={id} />
         <NamesButton {...names} ids={customersIn(rows)} />
-        <ListMenu {...{ id, input, columns, isKept: isKept as never }} table={table as never} />
+        <ListMenu {...{ id, input, columns, isShown: isShown as never }} table={table as never} />
       </div>
       <NamesContext value={names.names}>
         <Rows
@@ -170,14 +170,14 @@ function Rows<Row>(props: RowsProps<Row>) {
   const items = virtualizer.getVirtualItems();
   const last = items.at(-1)?.index ?? 0;
   useEffect(() => {
-    const isNear = last >= rows.length - AHEAD;
+    const isNear = last >= rows.length - ROWS_AHEAD;
     if (isNear && hasNextPage && !isFetchingNextPage) void fetchNextPage();
   }, [last, rows.length, hasNextPage, isFetchingNextPage, fetchNextPage]);
   if (pages.error && rows.length === 0)
     return <Problem error={pages.error} retry={() => void pages.refetch()} />;
   if (pages.isLoading) return <Skeleton lines={8} />;
   if (rows.length === 0 && !hasNextPage)
-    return <Empty>{isFiltered ? TEXTS.list.noMatch : empty}</Empty>;
+    return <EmptyState>{isFiltered ? TEXTS.list.noMatch : empty}</EmptyState>;
   const before = items[0]?.start ?? 0;
   const after = virtualizer.getTotalSize() - (items.at(-1)?.end ?? 0);
   return (

@@ -1,5 +1,5 @@
-// The clock of a sandbox platform. Where it was moved, a time "2 hours ago" could mean either clock, so that
-// times are then shown as dates.
+// The clock of a sandbox platform. If the clock was moved, times are shown as dates, because "2 hours ago"
+// could refer to either clock.
 import { createContext, use } from 'react';
 import { useReply } from '../api/queries.ts';
 
@@ -9,10 +9,10 @@ export const MovedClockContext = createContext(false);
 export const useIsClockMoved = (): boolean => use(MovedClockContext);
 
 const REFRESH_MS = 15_000;
-/** The clock was read some seconds ago. */
+/** Differences below this are ignored, because the clock was read some seconds ago. */
 const TOLERANCE_MS = 120_000;
 
-/** The time of a sandbox platform whose clock was moved. Otherwise undefined. */
+/** The time of a sandbox platform whose clock was moved, or undefined. */
 export function useMovedClock(sandboxId: string | undefined): string | undefined {
   const { data, dataUpdatedAt } = useReply(
     'getPlatformClock',

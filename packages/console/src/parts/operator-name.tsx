@@ -1,4 +1,4 @@
-// An operator by name, if the current user may read users. Otherwise by ID.
+// The name of an operator, or the ID if the current user may not read users.
 import { useReply } from '../api/queries.ts';
 import { usePermits } from '../api/session.tsx';
 import { Hint } from './hint.tsx';

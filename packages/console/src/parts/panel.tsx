@@ -2,8 +2,8 @@
 import { type ReactNode, useEffect, useId } from 'react';
 import { useShownPlatform } from '../shell/platform.tsx';
 import { TEXTS } from '../texts/texts.ts';
+import { ApprovalNotice } from './pending-approvals.tsx';
 import { ModeMark } from './status.tsx';
-import { WaitingNotice } from './waiting.tsx';
 
 interface ScreenProps {
   title: string;
@@ -30,7 +30,7 @@ export function Screen({ title, mark, platformId, subject, actions, children }: 
         {platform && <ModeMark mode={platform.mode} />}
         <div className="actions">{actions}</div>
       </header>
-      {subject && <WaitingNotice subject={subject} />}
+      {subject && <ApprovalNotice subject={subject} />}
       {children}
     </>
   );

@@ -1,4 +1,4 @@
-// A region of a page with separate scrolling. It can have the focus, so that the keyboard scrolls it.
+// A region of a page with separate scrolling. The region can have the focus, so that the keyboard scrolls it.
 import type { ReactNode } from 'react';
 import { TEXTS } from '../texts/texts.ts';
 

@@ -2,12 +2,12 @@
 
 const PREFIX = 'railhead-console ';
 
-export function readStored<T>(name: string, otherwise: T): T {
+export function readStored<T>(name: string, defaultValue: T): T {
   try {
     const text = localStorage.getItem(PREFIX + name);
-    return text === null ? otherwise : (JSON.parse(text) as T);
+    return text === null ? defaultValue : (JSON.parse(text) as T);
   } catch {
-    return otherwise;
+    return defaultValue;
   }
 }
 
@@ -15,6 +15,6 @@ export function store(name: string, value: unknown): void {
   try {
     localStorage.setItem(PREFIX + name, JSON.stringify(value));
   } catch {
-    // Without storage only a convenience is lost.
+    // Without storage the settings apply until the page is reloaded.
   }
 }

@@ -13,16 +13,21 @@ const RELATIVE_SECONDS = 2 * 86_400;
 /** Later times are shown as dates, because the clock of a sandbox can be ahead. */
 const SOON_SECONDS = 3_600;
 
-const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'short' });
-const MINUTES = { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' } as const;
-const ofThisYear = new Intl.DateTimeFormat(undefined, MINUTES);
-const ofAnyYear = new Intl.DateTimeFormat(undefined, { ...MINUTES, year: 'numeric' });
-const exact = new Intl.DateTimeFormat(undefined, {
+const relativeFormat = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'short' });
+const MINUTE_OPTIONS = {
+  month: 'short',
+  day: 'numeric',
+  hour: 'numeric',
+  minute: '2-digit',
+} as const;
+const thisYearFormat = new Intl.DateTimeFormat(undefined, MINUTE_OPTIONS);
+const anyYearFormat = new Intl.DateTimeFormat(undefined, { ...MINUTE_OPTIONS, year: 'numeric' });
+const exactFormat = new Intl.DateTimeFormat(undefined, {
   ...{ year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' },
   ...{ second: '2-digit', fractionalSecondDigits: 3, timeZoneName: 'short' },
 });
 
-const clock = new Intl.DateTimeFormat(undefined, {
+const clockFormat = new Intl.DateTimeFormat(undefined, {
   ...{ year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' },
   ...{ second: '2-digit', timeZoneName: 'short' },
 });
@@ -31,29 +36,29 @@ const clock = new Intl.DateTimeFormat(undefined, {
 function dateTimeText(time: string): string {
   const date = new Date(time);
   const isOfThisYear = date.getFullYear() === new Date().getFullYear();
-  return (isOfThisYear ? ofThisYear : ofAnyYear).format(date);
+  return (isOfThisYear ? thisYearFormat : anyYearFormat).format(date);
 }
 
 function timeText(time: string, now = Date.now()): string {
   const seconds = (Date.parse(time) - now) / 1_000;
   if (seconds < -RELATIVE_SECONDS || seconds > SOON_SECONDS) return dateTimeText(time);
   const [unit, size] = STEPS.find(([, each]) => Math.abs(seconds) >= each) ?? ['second', 1];
-  return relative.format(Math.trunc(seconds / size), unit as Intl.RelativeTimeFormatUnit);
+  return relativeFormat.format(Math.trunc(seconds / size), unit as Intl.RelativeTimeFormatUnit);
 }
 
 /** Time of day, to the second. */
 export const ClockTime = ({ value }: { value: string }) => (
-  <time dateTime={value}>{clock.format(new Date(value))}</time>
+  <time dateTime={value}>{clockFormat.format(new Date(value))}</time>
 );
 
-const second = new Intl.DateTimeFormat(undefined, {
+const secondFormat = new Intl.DateTimeFormat(undefined, {
   ...{ month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' },
 });
 
 /** A time in a sequence, to the second. */
 export const ExactTime = ({ value }: { value: string }) => (
-  <Hint text={`${exact.format(new Date(value))} · ${value}`}>
-    <time dateTime={value}>{second.format(new Date(value))}</time>
+  <Hint text={`${exactFormat.format(new Date(value))} · ${value}`}>
+    <time dateTime={value}>{secondFormat.format(new Date(value))}</time>
   </Hint>
 );
 
@@ -61,7 +66,7 @@ export function Time({ value }: { value: string | null | undefined }) {
   const isClockMoved = useIsClockMoved();
   if (!value) return <span className="none">{TEXTS.none}</span>;
   return (
-    <Hint text={`${exact.format(new Date(value))} · ${value}`}>
+    <Hint text={`${exactFormat.format(new Date(value))} · ${value}`}>
       <time dateTime={value}>{isClockMoved ? dateTimeText(value) : timeText(value)}</time>
     </Hint>
   );

@@ -55,7 +55,7 @@ function Section({ title, pages }: SectionProps) {
 export function Navigation() {
   const permits = usePermits();
   return GROUPS.map(({ title, pages }) => {
-    const permittedPages = pages.filter(({ needs }) => permits(needs));
+    const permittedPages = pages.filter(({ operationId }) => permits(operationId));
     if (permittedPages.length === 0) return null;
     if (title) return <Section key={title} title={title} pages={permittedPages} />;
     return (

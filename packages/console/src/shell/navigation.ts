@@ -1,4 +1,4 @@
-// The pages of the console, in the order of the menu, with the operation that each needs.
+// The pages of the console, in the order of the menu, each with the operation that it requires.
 import type { OperationId } from '../generated/operations.ts';
 import { TEXTS } from '../texts/texts.ts';
 
@@ -6,7 +6,7 @@ interface Page {
   path: string;
   title: string;
   /** Operation that the operator must be permitted to call. */
-  needs: OperationId;
+  operationId: OperationId;
 }
 
 interface Group {
@@ -17,7 +17,11 @@ interface Group {
 
 const { pages: P, groups: G } = TEXTS;
 
-const page = (path: string, title: string, needs: OperationId): Page => ({ path, title, needs });
+const page = (path: string, title: string, operationId: OperationId): Page => ({
+  path,
+  title,
+  operationId,
+});
 
 export const GROUPS: readonly Group[] = [
   { pages: [page('/', P.overview, 'listPayments')] },

@@ -52,7 +52,8 @@ function useEntries(typed: string, query: string) {
   });
   const pages = GROUPS.flatMap(({ pages: each }) => each)
     .filter(
-      ({ needs, title }) => permits(needs) && title.toLowerCase().includes(typed.toLowerCase()),
+      ({ operationId, title }) =>
+        permits(operationId) && title.toLowerCase().includes(typed.toLowerCase()),
     )
     .map(({ path, title }) => ({ key: path, title, detail: '', path }));
   const isPaused = typed !== query && typed.length >= MIN_LETTERS;

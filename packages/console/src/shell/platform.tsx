@@ -23,7 +23,7 @@ interface PlatformChoice {
   /** Undefined: all platforms. */
   platformId: string | undefined;
   platform: PlatformOption | undefined;
-  /** The platform of the resource on the screen, otherwise the selected one. */
+  /** The platform of the resource on the screen, or the selected platform. */
   shownPlatform: PlatformOption | undefined;
   showPlatform(platformId: string | undefined): void;
   select(platformId: string | undefined): void;
@@ -53,8 +53,8 @@ export function useShownPlatform(platformId: string | undefined): PlatformOption
 }
 
 /**
- * The environment that is shown: that of the selected platform, otherwise the chosen one, otherwise
- * production if there is any. Undefined until the platforms are known.
+ * The environment that is shown: that of the selected platform or else the chosen one. The default is
+ * production if there is a production platform. Undefined until the platforms are known.
  */
 export function useMode(chosen: string | undefined): Mode | undefined {
   const { platforms, platform, isLoaded } = usePlatform();

@@ -58,6 +58,6 @@ export const ACCOUNT_TEXTS = {
   balanced: 'Total, balanced',
   differs: 'Total, not balanced',
   notCounted:
-    'Too many internal accounts to count: they are shown in one line, whose net amount is derived from ' +
+    'There are too many internal accounts to count. Their net amount is shown in one line and derived from ' +
     'the system accounts.',
 } as const;

@@ -8,7 +8,7 @@ import { usePermits } from '../../api/session.tsx';
 import { columnsOf, pathIn } from '../../parts/columns.tsx';
 import { Detail } from '../../parts/detail.tsx';
 import { Facts } from '../../parts/facts.tsx';
-import { Empty, Loaded } from '../../parts/feedback.tsx';
+import { EmptyState, QueryView } from '../../parts/feedback.tsx';
 import { Identifier } from '../../parts/identifier.tsx';
 import { List } from '../../parts/list.tsx';
 import { Panel, Screen } from '../../parts/panel.tsx';
@@ -87,16 +87,16 @@ export function Account() {
   const permits = usePermits();
   const query = useReply('listAccounts', { query: { accountId: id } });
   const account = query.data?.data.find(({ accountId }) => accountId === id);
-  const about = account && <Facts value={{ accountId: id, status: account.status }} />;
-  const base = { path: { accountId: id }, about };
-  const possible = actionsIn(ACCOUNT_ACTIONS, account?.status);
+  const description = account && <Facts value={{ accountId: id, status: account.status }} />;
+  const base = { path: { accountId: id }, description };
+  const allowedActions = actionsIn(ACCOUNT_ACTIONS, account?.status);
   return (
     <Screen
       title={T.account}
       subject={id}
       mark={account && <Status value={account.status} />}
       platformId={account?.platformId}
-      actions={<ActionButtons actions={possible.map((action) => ({ ...base, ...action }))} />}
+      actions={<ActionButtons actions={allowedActions.map((action) => ({ ...base, ...action }))} />}
     >
       <p className="sub">
         <Identifier id={id} />{' '}
@@ -105,9 +105,11 @@ export function Account() {
         )}
       </p>
       <Panel title={T.details}>
-        <Loaded query={query}>
-          {() => (account ? <AccountFacts account={account} /> : <Empty>{TEXTS.notFound}</Empty>)}
-        </Loaded>
+        <QueryView query={query}>
+          {() =>
+            account ? <AccountFacts account={account} /> : <EmptyState>{TEXTS.notFound}</EmptyState>
+          }
+        </QueryView>
       </Panel>
       <Panel title={T.history}>
         <List
@@ -141,7 +143,7 @@ const EXTERNAL_ACCOUNT_ACTIONS: StateActions = {
 export function ExternalAccount() {
   const { id } = useParams({ strict: false }) as { id: string };
   const query = useReply('listExternalAccounts', { query: { accountId: id } });
-  const base = { path: { accountId: id }, about: <Facts value={{ accountId: id }} /> };
+  const base = { path: { accountId: id }, description: <Facts value={{ accountId: id }} /> };
   const [account] = query.data?.data ?? [];
   const possibleActions = actionsIn(EXTERNAL_ACCOUNT_ACTIONS, account?.status);
   return (
@@ -157,18 +159,18 @@ export function ExternalAccount() {
         <Identifier id={id} />
       </p>
       <Panel title={T.details}>
-        <Loaded query={query}>
+        <QueryView query={query}>
           {({ data: [listedAccount] }) =>
             listedAccount ? (
               <Facts
                 value={{ ...listedAccount, ...listedAccount.account }}
-                without={['accountId', 'account']}
+                hiddenFields={['accountId', 'account']}
               />
             ) : (
-              <Empty>{TEXTS.notFound}</Empty>
+              <EmptyState>{TEXTS.notFound}</EmptyState>
             )
           }
-        </Loaded>
+        </QueryView>
       </Panel>
       <Panel title={T.history}>
         <List
@@ -218,7 +220,7 @@ export const Card = () => (
               label: T.close,
               isDangerous: true,
               path: { cardId },
-              about: <Facts value={{ cardId, last4, state }} />,
+              description: <Facts value={{ cardId, last4, state }} />,
             },
           ]
     }
@@ -265,7 +267,7 @@ export const Agent = () => (
     panel={T.details}
     status={({ state }) => state}
     actions={({ id: agentId, name, state }) => {
-      const base = { path: { agentId }, about: <Facts value={{ name, state, agentId }} /> };
+      const base = { path: { agentId }, description: <Facts value={{ name, state, agentId }} /> };
       if (state === 'deleted') return [];
       return state === 'paused'
         ? [{ ...base, id: 'resumeAgent', label: T.resume, isPrimary: true }]

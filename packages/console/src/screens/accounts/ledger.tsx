@@ -4,7 +4,7 @@ import type { Item, Reply } from '../../api/client.ts';
 import { useReply } from '../../api/queries.ts';
 import { columnsOf, pathIn } from '../../parts/columns.tsx';
 import { Facts } from '../../parts/facts.tsx';
-import { Loaded } from '../../parts/feedback.tsx';
+import { QueryView } from '../../parts/feedback.tsx';
 import { Identifier } from '../../parts/identifier.tsx';
 import { IntegrityCheck } from '../../parts/integrity-check.tsx';
 import { stepText } from '../../parts/ledger-name.ts';
@@ -19,37 +19,37 @@ import { TEXTS } from '../../texts/texts.ts';
 import { LedgerExport } from './ledger-export.tsx';
 
 /** Types with many accounts. Every other type has one system account per environment and currency. */
-const MANY: readonly string[] = ['CUSTOMER', 'PLATFORM'];
+const TYPES_WITH_MANY_ACCOUNTS: readonly string[] = ['CUSTOMER', 'PLATFORM'];
 
 type Line = Reply<'getTrialBalance'>['data'][number];
 
 /** Link from a line of the trial balance to its account, or to its list of accounts. */
 function TypeLink({ mode, currency, type }: Pick<Line, 'mode' | 'currency' | 'type'>) {
   const text = statusText(type);
-  if (!MANY.includes(type)) {
+  if (!TYPES_WITH_MANY_ACCOUNTS.includes(type)) {
     const id = ['system', mode, type.toLowerCase(), currency].join(':');
     return <Link to={`/ledger/${encodeURIComponent(id)}`}>{text}</Link>;
   }
   const search = { type, currency, mode, hasBalance: 'true' };
   return (
-    <Link to="/ledger" search={search as never} hash={CHART}>
+    <Link to="/ledger" search={search as never} hash={CHART_ID}>
       {text}
     </Link>
   );
 }
 
 /** Anchor of the chart of accounts. */
-const CHART = 'chart';
+const CHART_ID = 'chart';
 
 function TrialBalance() {
   const { platformId, isLimited } = usePlatform();
   // Debits and credits are equal only for all platforms together.
-  const isPart = platformId !== undefined || isLimited;
+  const isPartial = platformId !== undefined || isLimited;
   const query = useReply('getTrialBalance', { query: platformId ? { platformId } : {} });
   return (
-    <Panel title={isPart ? T.platformBalances : T.trialBalance}>
-      {isPart && <p className="soft">{T.systemAccounts}</p>}
-      <Loaded query={query}>
+    <Panel title={isPartial ? T.platformBalances : T.trialBalance}>
+      {isPartial && <p className="soft">{T.systemAccounts}</p>}
+      <QueryView query={query}>
         {({ data, totals, isCounted }) => (
           <>
             {!isCounted && <p className="soft">{T.notCounted}</p>}
@@ -82,25 +82,27 @@ function TrialBalance() {
                       ))}
                     </tr>
                   ))}
-                  {(isPart ? [] : totals).map(({ mode, currency, debit, credit, difference }) => (
-                    <tr key={`${mode} ${currency}`} className="total">
-                      <td>
-                        <ModeMark mode={mode} />
-                      </td>
-                      <td>{difference === 0 ? T.balanced : T.differs}</td>
-                      {[debit, credit, difference].map((amount, index) => (
-                        <td key={['debit', 'credit', 'difference'][index]} className="number">
-                          <Amount value={{ amount, currency }} />
+                  {(isPartial ? [] : totals).map(
+                    ({ mode, currency, debit, credit, difference }) => (
+                      <tr key={`${mode} ${currency}`} className="total">
+                        <td>
+                          <ModeMark mode={mode} />
                         </td>
-                      ))}
-                    </tr>
-                  ))}
+                        <td>{difference === 0 ? T.balanced : T.differs}</td>
+                        {[debit, credit, difference].map((amount, index) => (
+                          <td key={['debit', 'credit', 'difference'][index]} className="number">
+                            <Amount value={{ amount, currency }} />
+                          </td>
+                        ))}
+                      </tr>
+                    ),
+                  )}
                 </tbody>
               </table>
             </Scroll>
           </>
         )}
-      </Loaded>
+      </QueryView>
     </Panel>
   );
 }
@@ -117,7 +119,7 @@ const ACCOUNT_COLUMNS = [
 export const Ledger = () => (
   <Screen title={TEXTS.pages.ledger}>
     <TrialBalance />
-    <Panel title={T.chart} id={CHART}>
+    <Panel title={T.chart} id={CHART_ID}>
       <List
         id="listLedgerAccounts"
         columns={ACCOUNT_COLUMNS}
@@ -159,7 +161,7 @@ export function LedgerAccount() {
   const path = { ledgerAccountId: id };
   const query = useReply('listLedgerAccountPostings', { path, query: { limit: 1 } });
   return (
-    <Loaded query={query} title={T.ledgerAccount}>
+    <QueryView query={query} title={T.ledgerAccount}>
       {({ currency, balance, held, platformId }) => (
         <Screen title={T.ledgerAccount}>
           <p className="sub">
@@ -176,6 +178,6 @@ export function LedgerAccount() {
           </Panel>
         </Screen>
       )}
-    </Loaded>
+    </QueryView>
   );
 }

@@ -44,7 +44,7 @@ export const Wallets = () => (
               id="cancelWalletRecovery"
               label={T.cancel}
               path={{ recoveryId }}
-              about={<Facts value={{ recoveryId, accountId }} />}
+              description={<Facts value={{ recoveryId, accountId }} />}
             />
           ) : null,
         ),
@@ -71,7 +71,7 @@ export const Wallet = () => (
               id: 'cancelWalletRecovery',
               label: T.cancel,
               path: { recoveryId: recovery.recoveryId },
-              about: <Facts value={{ ...recovery, accountId }} />,
+              description: <Facts value={{ ...recovery, accountId }} />,
             },
           ]
         : [
@@ -79,7 +79,7 @@ export const Wallet = () => (
               id: 'startWalletRecovery',
               label: T.recover,
               path,
-              about: <Facts value={path} />,
+              description: <Facts value={path} />,
               isDangerous: true,
             },
           ];

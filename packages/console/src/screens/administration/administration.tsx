@@ -5,7 +5,7 @@ import { useReply } from '../../api/queries.ts';
 import { columnsOf, pathIn } from '../../parts/columns.tsx';
 import { Detail, ReplyFacts } from '../../parts/detail.tsx';
 import { Facts } from '../../parts/facts.tsx';
-import { Loaded } from '../../parts/feedback.tsx';
+import { QueryView } from '../../parts/feedback.tsx';
 import { IntegrityCheck } from '../../parts/integrity-check.tsx';
 import { List } from '../../parts/list.tsx';
 import { Panel, Screen } from '../../parts/panel.tsx';
@@ -43,7 +43,7 @@ export const Policies = () => (
             id="deleteApprovalPolicy"
             label={TEXTS.remove}
             path={{ policyId: id }}
-            about={<Facts value={{ id, operationId }} />}
+            description={<Facts value={{ id, operationId }} />}
             isDangerous
           />
         )),
@@ -79,7 +79,7 @@ export const Platform = () => (
     panel={T.settings}
     actions={(platform) => {
       const { platformId, name } = platform;
-      const base = { path: { platformId }, about: <Facts value={{ name }} /> };
+      const base = { path: { platformId }, description: <Facts value={{ name }} /> };
       return [
         { ...base, id: 'updatePlatform', label: T.change, current: platform, isPrimary: true },
         { ...base, id: 'setPaymentLimit', label: T.setLimit },
@@ -97,7 +97,7 @@ export const Platform = () => (
           <ReplyFacts id="listPaymentLimits" path={{ platformId }} />
         </Panel>
         <Panel title={T.cardProgram}>
-          <ReplyFacts id="getCardProgram" path={{ platformId }} without={['platformId']} />
+          <ReplyFacts id="getCardProgram" path={{ platformId }} hiddenFields={['platformId']} />
         </Panel>
       </div>
     )}
@@ -124,12 +124,12 @@ export const Users = () => (
         listOperatorUsersColumns.actions(({ id, name, roles, status }) => {
           const base = {
             path: { operatorUserId: id },
-            about: <Facts value={{ name, roles, status }} />,
+            description: <Facts value={{ name, roles, status }} />,
           };
           return (
             <ActionButtons
               actions={[
-                { ...base, id: 'updateOperatorUser', label: T.change, initial: { roles } },
+                { ...base, id: 'updateOperatorUser', label: T.change, initialValues: { roles } },
                 { ...base, id: 'recoverOperatorUser', label: T.recover },
               ]}
             />
@@ -160,7 +160,7 @@ export const Sessions = () => (
               id="endOperatorSession"
               label={T.endSession}
               path={{ operatorSessionId: id }}
-              about={<Facts value={{ operatorUserId, id, address }} />}
+              description={<Facts value={{ operatorUserId, id, address }} />}
               isDangerous
             />
           ) : null,
@@ -192,7 +192,7 @@ export const OperatorTokens = () => (
               id="revokeOperatorToken"
               label={T.revoke}
               path={{ operatorTokenId: id }}
-              about={<Facts value={{ id, name }} />}
+              description={<Facts value={{ id, name }} />}
               isDangerous
             />
           ) : null,
@@ -258,9 +258,9 @@ export function AuditChanges() {
   return (
     <Screen title={T.auditRecord}>
       <Panel title={T.changes}>
-        <Loaded query={query}>
+        <QueryView query={query}>
           {(reply) => <Facts value={reply as Record<string, unknown>} />}
-        </Loaded>
+        </QueryView>
       </Panel>
     </Screen>
   );

@@ -8,7 +8,7 @@ import { usePermits, useSession } from '../../api/session.tsx';
 import { amountsOf, type Changes, ChangeView, largestOf } from '../../parts/change-view.tsx';
 import { columnsOf, pathIn } from '../../parts/columns.tsx';
 import { Facts } from '../../parts/facts.tsx';
-import { Loaded } from '../../parts/feedback.tsx';
+import { QueryView } from '../../parts/feedback.tsx';
 import { Identifier, shortId } from '../../parts/identifier.tsx';
 import { List } from '../../parts/list.tsx';
 import { Amount, type Money } from '../../parts/money.tsx';
@@ -72,7 +72,7 @@ function usePaymentAmount(subject: string | undefined): Money | undefined {
   return isPayment ? (data?.sentAmount ?? data?.receivedAmount ?? undefined) : undefined;
 }
 
-/** The entered amount, otherwise the amount of the largest posting. */
+/** The entered amount, or the amount of the largest posting if no amount was entered. */
 function amountOf({ input, changes }: Approval): Money | undefined {
   const { amount, currency } = input ?? {};
   if (typeof amount === 'number' && typeof currency === 'string') return { amount, currency };
@@ -94,7 +94,7 @@ function Subject({ id }: { id: string }) {
   );
 }
 
-/** One sentence with the requester and the change. */
+/** A sentence with the requester and the change. */
 function Request({ approval }: { approval: Approval }) {
   const { operationId, subject, status, requestedBy } = approval;
   const paymentAmount = usePaymentAmount(subject);
@@ -131,7 +131,7 @@ const Decision = ({ decidedBy, decisionReason, status, updatedAt }: Approval) =>
   );
 
 /** The entered values, without the resource that the sentence already names. */
-const typedIn = ({ input = {}, subject }: Approval) =>
+const enteredValuesOf = ({ input = {}, subject }: Approval) =>
   Object.fromEntries(Object.entries(input).filter(([, value]) => value !== subject));
 
 function Content({ approval }: { approval: Approval }) {
@@ -143,7 +143,14 @@ function Content({ approval }: { approval: Approval }) {
         <Request approval={approval} />
         <Decision {...approval} />
         <Facts
-          value={{ ...typedIn(approval), reason, platformId, customerId, createdAt, expiresAt }}
+          value={{
+            ...enteredValuesOf(approval),
+            reason,
+            platformId,
+            customerId,
+            createdAt,
+            expiresAt,
+          }}
         />
       </section>
       <Panel title={T.changes}>
@@ -171,14 +178,14 @@ export function Approval() {
   const actionsOf = ({ status, operationId, requestedBy, subject }: Approval): Action[] => {
     if (status !== 'PENDING' || requestedBy.id === user.id) return [];
     const facts = { operationId, ...(subject && { subject }), requestedBy: requestedBy.name };
-    const base = { path: { approvalId: id }, about: <Facts value={facts} /> };
+    const base = { path: { approvalId: id }, description: <Facts value={facts} /> };
     return [
       { ...base, id: 'approveChange', label: T.approve, isPrimary: true },
       { ...base, id: 'rejectChange', label: T.reject, isDangerous: true },
     ];
   };
   return (
-    <Loaded query={query} title={T.approval} lines={8}>
+    <QueryView query={query} title={T.approval} lines={8}>
       {(approval) => (
         <Screen
           title={T.approval}
@@ -195,6 +202,6 @@ export function Approval() {
           <Content approval={approval} />
         </Screen>
       )}
-    </Loaded>
+    </QueryView>
   );
 }

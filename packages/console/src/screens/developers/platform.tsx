@@ -3,7 +3,7 @@ import { ActionButton } from '../../action/action.tsx';
 import { useReply } from '../../api/queries.ts';
 import { columnsOf } from '../../parts/columns.tsx';
 import { Facts } from '../../parts/facts.tsx';
-import { Empty, Loaded } from '../../parts/feedback.tsx';
+import { EmptyState, QueryView } from '../../parts/feedback.tsx';
 import { List } from '../../parts/list.tsx';
 import { Panel, Screen } from '../../parts/panel.tsx';
 import { ModeMark } from '../../parts/status.tsx';
@@ -19,7 +19,10 @@ const ENDPOINT_COLUMNS = [
   ...endpoints.fields('oldestPendingAt'),
   ...endpoints.hidden('eventTypes', 'description', 'id'),
   endpoints.actions(({ id, url, status }) => {
-    const base = { path: { webhookEndpointId: id }, about: <Facts value={{ url, status }} /> };
+    const base = {
+      path: { webhookEndpointId: id },
+      description: <Facts value={{ url, status }} />,
+    };
     return status === 'PAUSED' ? (
       <ActionButton {...base} id="resumeWebhookEndpoint" label={T.resume} />
     ) : (
@@ -40,7 +43,7 @@ export function Endpoints() {
           empty={T.noEndpoints}
         />
       ) : (
-        <Empty>{TEXTS.selectPlatform}</Empty>
+        <EmptyState>{TEXTS.selectPlatform}</EmptyState>
       )}
     </Screen>
   );
@@ -64,20 +67,20 @@ function Clock({ platformId }: { platformId: string }) {
             id="changePlatformClock"
             label={label}
             path={path}
-            initial={{ advance }}
+            initialValues={{ advance }}
           />
         ))}
       </div>
-      <Loaded query={query}>
+      <QueryView query={query}>
         {(reply) => (
           <>
             <p className="clock">
               <ClockTime value={reply.currentTime} />
             </p>
-            <Facts value={reply} without={['platformId', 'currentTime']} />
+            <Facts value={reply} hiddenFields={['platformId', 'currentTime']} />
           </>
         )}
-      </Loaded>
+      </QueryView>
     </Panel>
   );
 }
@@ -89,7 +92,7 @@ function Worlds({ platformId, kind }: { platformId: string; kind: 'WORLD' | 'SCE
   return (
     <Panel title={title}>
       <p className="soft">{text}</p>
-      <Loaded query={query}>
+      <QueryView query={query}>
         {({ data }) => (
           <ul className="choices">
             {data
@@ -104,7 +107,7 @@ function Worlds({ platformId, kind }: { platformId: string; kind: 'WORLD' | 'SCE
                     id="createPlatformFixtures"
                     label={load}
                     path={path}
-                    initial={{ world: name }}
+                    initialValues={{ world: name }}
                     accessibleLabel={`${load} ${name}`}
                     {...(kind === 'WORLD' && { doneText: T.worldDone })}
                   />
@@ -112,7 +115,7 @@ function Worlds({ platformId, kind }: { platformId: string; kind: 'WORLD' | 'SCE
               ))}
           </ul>
         )}
-      </Loaded>
+      </QueryView>
     </Panel>
   );
 }
@@ -122,7 +125,7 @@ export function Sandbox() {
   if (platform?.mode.toUpperCase() !== 'SANDBOX')
     return (
       <Screen title={TEXTS.pages.sandbox}>
-        <Empty>{T.selectSandbox}</Empty>
+        <EmptyState>{T.selectSandbox}</EmptyState>
       </Screen>
     );
   return (
@@ -134,7 +137,7 @@ export function Sandbox() {
           id="resetPlatform"
           label={T.reset}
           path={{ platformId: platform.id }}
-          about={<Facts value={{ platform: platform.name }} />}
+          description={<Facts value={{ platform: platform.name }} />}
           isDangerous
         />
       }
@@ -156,7 +159,7 @@ export function System() {
   const query = useReply('getSystem', {}, { refetchInterval: () => REFRESH_MS });
   return (
     <Screen title={TEXTS.pages.system}>
-      <Loaded query={query}>
+      <QueryView query={query}>
         {({ process, database, settings, ...installation }) => (
           <>
             <div className="columns even">
@@ -172,7 +175,7 @@ export function System() {
             </Panel>
           </>
         )}
-      </Loaded>
+      </QueryView>
     </Screen>
   );
 }

@@ -7,7 +7,7 @@ import { useReply } from '../../api/queries.ts';
 import { columnsOf, pathIn } from '../../parts/columns.tsx';
 import { Detail } from '../../parts/detail.tsx';
 import { Facts } from '../../parts/facts.tsx';
-import { Empty, Loaded } from '../../parts/feedback.tsx';
+import { EmptyState, QueryView } from '../../parts/feedback.tsx';
 import { Identifier } from '../../parts/identifier.tsx';
 import { List } from '../../parts/list.tsx';
 import { Panel, Screen } from '../../parts/panel.tsx';
@@ -50,11 +50,11 @@ export const Events = () => (
 /** Deliveries to each endpoint, with every attempt. */
 const DeliveriesOfEvent = ({ deliveries }: Reply<'listDeliveriesOfEvent'>) =>
   deliveries.length === 0 ? (
-    <Empty>{T.noDeliveries}</Empty>
+    <EmptyState>{T.noDeliveries}</EmptyState>
   ) : (
     deliveries.map((delivery) => (
       <section key={delivery.id} className="record">
-        <Facts value={delivery} without={['id', 'eventId', 'eventType', 'resourceId']} />
+        <Facts value={delivery} hiddenFields={['id', 'eventId', 'eventType', 'resourceId']} />
       </section>
     ))
   );
@@ -63,7 +63,7 @@ export function Event() {
   const { id } = useParams({ strict: false }) as { id: string };
   const query = useReply('listDeliveriesOfEvent', { path: { eventId: id } });
   return (
-    <Loaded query={query} title={T.event} lines={8}>
+    <QueryView query={query} title={T.event} lines={8}>
       {(event) => {
         const { platformId, type: eventType, resourceId } = event;
         const facts = { eventType, resourceId, platformId };
@@ -77,7 +77,7 @@ export function Event() {
                 label={T.resend}
                 path={{ eventId: id }}
                 platformId={platformId}
-                about={<Facts value={{ eventType, resourceId, eventId: id }} />}
+                description={<Facts value={{ eventType, resourceId, eventId: id }} />}
               />
             }
           >
@@ -98,7 +98,7 @@ export function Event() {
           </Screen>
         );
       }}
-    </Loaded>
+    </QueryView>
   );
 }
 
@@ -205,7 +205,7 @@ export const Keys = () => (
               id="retireSigningKey"
               label={T.retire}
               path={{ keyId }}
-              about={<Facts value={{ keyId, status }} />}
+              description={<Facts value={{ keyId, status }} />}
               isDangerous
             />
           ) : null,
@@ -247,7 +247,7 @@ export function Tokens() {
               id="revokePlatformToken"
               label={T.revoke}
               path={{ tokenId }}
-              about={<Facts value={{ tokenId, name }} />}
+              description={<Facts value={{ tokenId, name }} />}
               isDangerous
             />
           )),
@@ -279,11 +279,11 @@ export const Imports = () => (
 function ImportErrors({ importId }: { importId: string }) {
   const query = useReply('listImportErrors', { path: { importId } });
   return (
-    <Loaded query={query}>
+    <QueryView query={query}>
       {({ rows }) =>
-        rows.length === 0 ? <Empty>{T.noImportErrors}</Empty> : <Facts value={{ rows }} />
+        rows.length === 0 ? <EmptyState>{T.noImportErrors}</EmptyState> : <Facts value={{ rows }} />
       }
-    </Loaded>
+    </QueryView>
   );
 }
 
@@ -343,7 +343,10 @@ export const JobScreen = () => (
     panel={T.details}
     status={({ state }) => state}
     actions={({ jobId, kind, state, undone }) => {
-      const base = { path: { jobId }, about: <Facts value={{ jobId, kind, state, undone }} /> };
+      const base = {
+        path: { jobId },
+        description: <Facts value={{ jobId, kind, state, undone }} />,
+      };
       const retry = { ...base, id: 'retryJob', label: T.retry, isPrimary: true } as const;
       const cancel = { ...base, id: 'cancelJob', label: T.cancel, isDangerous: true } as const;
       if (state === 'dead') return [retry, cancel];

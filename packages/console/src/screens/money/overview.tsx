@@ -5,7 +5,7 @@ import type { Query, Reply } from '../../api/client.ts';
 import { useReply } from '../../api/queries.ts';
 import type { Series } from '../../parts/chart.tsx';
 import { Facts } from '../../parts/facts.tsx';
-import { Empty, Loaded, Skeleton } from '../../parts/feedback.tsx';
+import { EmptyState, QueryView, Skeleton } from '../../parts/feedback.tsx';
 import { decimalsOf, moneyText } from '../../parts/money.tsx';
 import { Panel, Screen } from '../../parts/panel.tsx';
 import { ModeMark, statusText } from '../../parts/status.tsx';
@@ -139,7 +139,7 @@ function Metrics({
   const sums = reply.data;
   const currencies = currenciesOf(sums);
   const shownCurrency = currency && currencies.includes(currency) ? currency : currencies[0];
-  if (!shownCurrency) return <Empty>{T.noPayments}</Empty>;
+  if (!shownCurrency) return <EmptyState>{T.noPayments}</EmptyState>;
   const [payments, completed, failed, returned, open] = (
     ['payments', 'completed', 'failed', 'returned', 'open'] as const
   ).map((name) => total(sums, name)) as [number, number, number, number, number];
@@ -245,7 +245,7 @@ function State({ mode }: ScopeProps) {
     { enabled: mode !== undefined },
   );
   return (
-    <Loaded query={query}>
+    <QueryView query={query}>
       {({ work, jobs, webhooks, balances, connectors }) => (
         <>
           <Panel title={T.work}>
@@ -275,7 +275,7 @@ function State({ mode }: ScopeProps) {
           </div>
         </>
       )}
-    </Loaded>
+    </QueryView>
   );
 }
 
@@ -292,7 +292,7 @@ interface ModePickerProps extends ScopeProps {
   select(mode: Mode): void;
 }
 
-/** Only without a selected platform, which has an environment. */
+/** Shown only without a selected platform, because a platform has one environment. */
 function ModePicker({ mode, select }: ModePickerProps) {
   const { platform } = usePlatform();
   if (platform) return null;
@@ -328,9 +328,9 @@ function Totals({ mode, range, currency, select }: TotalsProps) {
     { enabled: mode !== undefined },
   );
   return (
-    <Loaded query={query} lines={8}>
+    <QueryView query={query} lines={8}>
       {(reply) => <Metrics reply={reply} currency={currency} select={select} />}
-    </Loaded>
+    </QueryView>
   );
 }
 

@@ -1,4 +1,4 @@
-// One payment: its details, one timeline of its history, and the possible actions.
+// A payment: its details, one timeline of its history, and the possible actions.
 import { Link, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { ActionButtons } from '../../action/action.tsx';
@@ -7,7 +7,7 @@ import type { Item, Reply } from '../../api/client.ts';
 import { useReply } from '../../api/queries.ts';
 import { usePermits } from '../../api/session.tsx';
 import { Facts } from '../../parts/facts.tsx';
-import { Empty, Loaded } from '../../parts/feedback.tsx';
+import { EmptyState, QueryView } from '../../parts/feedback.tsx';
 import { CopyButton, Identifier, shortId } from '../../parts/identifier.tsx';
 import { accountName, stepText } from '../../parts/ledger-name.ts';
 import { Amount, decimalText } from '../../parts/money.tsx';
@@ -86,7 +86,7 @@ const deliveryEntries = ({ deliveries }: Payment): Entry[] =>
 
 type Request = Item<'listRequestsOfPlatforms'>;
 
-/** Reads change nothing, and there are many of them. */
+/** Reads are omitted, because they have no effect and are frequent. */
 const requestEntries = (requests: readonly Request[]): Entry[] =>
   requests
     .filter(({ method }) => method !== 'GET')
@@ -128,7 +128,7 @@ function Timeline({ payment }: { payment: Payment }) {
   return (
     <ol className="timeline">
       {entries.map((entry, index) => (
-        // Entries have no ID in common. Their order changes only when one is added.
+        // Entries have no common kind of ID, and their order changes only when an entry is added.
         <li key={`${entry.kind}-${index.toString()}`} className={entry.kind}>
           <span className="when">
             <ExactTime value={entry.at} />
@@ -157,7 +157,7 @@ function actionsOf(payment: Payment, circumstances: Circumstances): Action[] {
   const facts = (
     <Facts value={{ ID: payment.id, status: payment.status, sentAmount: payment.sentAmount }} />
   );
-  const base = { path, about: facts };
+  const base = { path, description: facts };
   const isAwaited = payment.awaitedTransfer !== null;
   // Only results of transfers by an operator can be recorded as returned.
   const isSent = payment.results.some(
@@ -190,7 +190,7 @@ function actionsOf(payment: Payment, circumstances: Circumstances): Action[] {
           label: T.resend,
           path: { eventId: id },
           platformId: payment.platformId,
-          about: (
+          description: (
             <Facts value={{ eventType: type, transactionId: payment.id, createdAt, eventId: id }} />
           ),
         }) as const,
@@ -218,7 +218,7 @@ const HIDDEN = [
 ];
 
 /** Statuses in which no amount is received. */
-const ENDED: readonly string[] = ['FAILED', 'EXPIRED'];
+const FINAL_STATUSES: readonly string[] = ['FAILED', 'EXPIRED'];
 
 function Head({ payment }: { payment: Payment }) {
   const amounts = [payment.sentAmount, payment.receivedAmount].filter((each) => each !== null);
@@ -230,7 +230,8 @@ function Head({ payment }: { payment: Payment }) {
         second &&
         (first.currency !== second.currency || first.amount !== second.amount) && (
           <p className="soft">
-            {ENDED.includes(payment.status) ? T.notReceived : T.receives} <Amount value={second} />
+            {FINAL_STATUSES.includes(payment.status) ? T.notReceived : T.receives}{' '}
+            <Amount value={second} />
           </p>
         )}
       {first && <CopyButton text={decimalText(first)} label={T.amount} />}
@@ -248,7 +249,7 @@ export function Payment() {
   const { id } = useParams({ strict: false }) as { id: string };
   const query = useReply('getPayment', { path: { transactionId: id } }, { refetchInterval });
   return (
-    <Loaded query={query} title={T.title} lines={8}>
+    <QueryView query={query} title={T.title} lines={8}>
       {(payment) => (
         <Screen
           title={T.title}
@@ -273,19 +274,19 @@ export function Payment() {
               <Timeline payment={payment} />
             </Panel>
             <Panel title={T.details}>
-              <Facts value={payment} without={HIDDEN} />
+              <Facts value={payment} hiddenFields={HIDDEN} />
             </Panel>
           </div>
           <ProvidersOfPayment transactionId={payment.id} />
           <Panel title={T.postings}>
             {payment.postings.length === 0 ? (
-              <Empty>{T.noPostings}</Empty>
+              <EmptyState>{T.noPostings}</EmptyState>
             ) : (
               <Facts value={{ postings: payment.postings }} />
             )}
           </Panel>
         </Screen>
       )}
-    </Loaded>
+    </QueryView>
   );
 }

@@ -16,7 +16,7 @@ const PERIOD = [
 
 type Payment = Item<'listPayments'>;
 
-/** The sent amount, otherwise the received amount. */
+/** The sent amount, or the received amount if no amount was sent. */
 const amountOf = ({ sentAmount, receivedAmount }: Payment) => sentAmount ?? receivedAmount;
 
 const amountText = (row: Payment) => {

@@ -22,13 +22,13 @@ const searchStablecoinsColumns = columnsOf<'searchStablecoins'>();
 
 const toPayment = pathIn('/payments', 'transactionId');
 
-interface Queued {
+interface QueuedPayment {
   transactionId: string;
   amount: number | string;
   currency: string;
 }
 
-const aboutOf = ({ transactionId, amount, currency }: Queued) => (
+const descriptionOf = ({ transactionId, amount, currency }: QueuedPayment) => (
   <Facts value={{ transactionId, amount: { amount, currency } }} />
 );
 
@@ -50,7 +50,7 @@ const PAYOUT_COLUMNS = [
     'transactionId',
   ),
   listAwaitedTransfersColumns.actions((row) => {
-    const base = { path: { transactionId: row.transactionId }, about: aboutOf(row) };
+    const base = { path: { transactionId: row.transactionId }, description: descriptionOf(row) };
     const cancel = [
       { ...base, id: 'cancelTransfer', label: T.confirmCancel },
       { ...base, id: 'rejectTransferCancel', label: T.rejectCancel },
@@ -85,7 +85,7 @@ const DEPOSIT_COLUMNS = [
   ...listHeldDepositsColumns.fields('platformId'),
   ...listHeldDepositsColumns.hidden('transactionId'),
   listHeldDepositsColumns.actions((row) => {
-    const base = { path: { transactionId: row.transactionId }, about: aboutOf(row) };
+    const base = { path: { transactionId: row.transactionId }, description: descriptionOf(row) };
     return (
       <ActionButtons
         actions={[
@@ -113,7 +113,7 @@ const SUSPENSE_COLUMNS = [
   ...listSuspenseItemsColumns.fields('environment', 'platformId'),
   ...listSuspenseItemsColumns.hidden('transactionId', 'outside'),
   listSuspenseItemsColumns.actions((row) => {
-    const base = { path: { transactionId: row.transactionId }, about: aboutOf(row) };
+    const base = { path: { transactionId: row.transactionId }, description: descriptionOf(row) };
     // A shortfall is a negative amount.
     return row.amount < 0 ? (
       <ActionButton {...base} id="settleShortfall" label={T.settleShortfall} />
@@ -152,7 +152,7 @@ export const COIN_ACTIONS: Readonly<Record<string, readonly Action[]>> = {
 };
 
 /** Final statuses of mints and burns. */
-const ENDED: readonly string[] = ['COMPLETED', 'FAILED', 'EXPIRED'];
+const FINAL_STATUSES: readonly string[] = ['COMPLETED', 'FAILED', 'EXPIRED'];
 
 const COIN_COLUMNS = [
   ...searchStablecoinsColumns.fields('symbol', 'serviceOperationsStatus'),
@@ -170,8 +170,8 @@ const COIN_COLUMNS = [
   ...searchStablecoinsColumns.fields('provider', 'providerEnvironment', 'platformId'),
   ...searchStablecoinsColumns.hidden('id', 'baseCurrency', 'networkTokenIdentifier'),
   searchStablecoinsColumns.actions(({ id, symbol, serviceOperationsStatus: status }) => {
-    const about = <Facts value={{ id, symbol, serviceOperationsStatus: status }} />;
-    const base = { path: { stablecoinId: id }, about };
+    const description = <Facts value={{ id, symbol, serviceOperationsStatus: status }} />;
+    const base = { path: { stablecoinId: id }, description };
     return (
       <ActionButtons
         actions={actionsIn(COIN_ACTIONS, status).map((action) => ({ ...base, ...action }))}
@@ -207,12 +207,12 @@ export const Stablecoins = () => (
         ...searchStablecoinOperationsColumns.fields('source', 'rail', 'providerStatus'),
         ...searchStablecoinOperationsColumns.fields('uncounted', 'platformId', 'operationId'),
         searchStablecoinOperationsColumns.actions(({ operationId, type, status, readable }) =>
-          ENDED.includes(status) ? null : (
+          FINAL_STATUSES.includes(status) ? null : (
             <ActionButton
               id="endStablecoinOperation"
               label={T.end}
               path={{ stablecoinOperationId: operationId }}
-              about={<Facts value={{ type, status, amount: readable }} />}
+              description={<Facts value={{ type, status, amount: readable }} />}
             />
           ),
         ),
@@ -247,7 +247,7 @@ export const CardPayments = () => (
             id="resolveCardException"
             label={T.resolve}
             path={{ transactionId }}
-            about={<Facts value={{ transactionId, merchant }} />}
+            description={<Facts value={{ transactionId, merchant }} />}
           />
         )),
       ]}
@@ -266,8 +266,8 @@ export const CardPayments = () => (
             id="resolveFundingDebit"
             label={T.resolve}
             path={{ transactionId }}
-            initial={{ number }}
-            about={<Facts value={{ transactionId, merchant }} />}
+            initialValues={{ number }}
+            description={<Facts value={{ transactionId, merchant }} />}
           />
         )),
       ]}

@@ -1,4 +1,4 @@
-// One stablecoin: its supply in the ledger beside that of its mints and burns, and the decisions about it.
+// A stablecoin: its supply in the ledger and by its mints and burns, and the decisions about it.
 import { actionsIn } from '../../action/types.ts';
 import type { Reply } from '../../api/client.ts';
 import { columnsOf } from '../../parts/columns.tsx';
@@ -64,10 +64,10 @@ export const StablecoinScreen = () => (
       actionsIn(COIN_ACTIONS, serviceOperationsStatus).map((action) => ({
         ...action,
         path: { stablecoinId: id },
-        about: <Facts value={{ id, symbol, serviceOperationsStatus }} />,
+        description: <Facts value={{ id, symbol, serviceOperationsStatus }} />,
       }))
     }
-    without={['id', 'circulating', 'supply', 'ties']}
+    hiddenFields={['id', 'circulating', 'supply', 'ties']}
   >
     {(coin) => (
       <>

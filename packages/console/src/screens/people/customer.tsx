@@ -1,4 +1,4 @@
-// One customer: status, accounts, payments and factors. Personal data is shown on request.
+// A customer: status, accounts, payments and factors. Personal data is shown on request.
 import { Link, useParams } from '@tanstack/react-router';
 import { ActionButton } from '../../action/action.tsx';
 import { Reveal } from '../../action/reveal.tsx';
@@ -22,7 +22,7 @@ const listMessagesColumns = columnsOf<'listMessages'>();
 function CustomerActions({ customerId }: { customerId: string }) {
   const { data } = useReply('getCustomerOfPlatform', { path: { customerId } });
   if (!data || data.isErased) return null;
-  const base = { path: { customerId }, about: <Facts value={{ customerId }} /> };
+  const base = { path: { customerId }, description: <Facts value={{ customerId }} /> };
   return (
     <>
       <ActionButton {...base} id="unlockCustomer" label={T.unlock} />
@@ -43,7 +43,7 @@ const Documents = ({ id }: { id: string }) => (
       ) : (
         data.map((each) => (
           <section key={each.id}>
-            <Facts value={each} without={['platformId', 'customerId']} />
+            <Facts value={each} hiddenFields={['platformId', 'customerId']} />
             <DocumentView id={each.id} title={T.documentOf(each.documentType)} />
           </section>
         ))
@@ -70,7 +70,7 @@ export function Customer() {
           <ReplyFacts
             id="getCustomerOfPlatform"
             path={{ customerId: id }}
-            without={['id', 'cards', 'agents']}
+            hiddenFields={['id', 'cards', 'agents']}
           />
         </Panel>
         {permits('getCustomerAuthentication') && (

@@ -79,7 +79,10 @@ export const ExternalAccounts = () => (
         ...listExternalAccountsColumns.fields('platformId'),
         listExternalAccountsColumns.actions(({ accountId, status }) => {
           if (status !== 'PENDING' && status !== 'UNDER_REVIEW') return null;
-          const base = { path: { accountId }, about: <Facts value={{ accountId, status }} /> };
+          const base = {
+            path: { accountId },
+            description: <Facts value={{ accountId, status }} />,
+          };
           return (
             <ActionButtons
               actions={[
@@ -116,7 +119,7 @@ export const Resets = () => (
         listFactorResetsColumns.actions(({ resetId, factor, customerId, status }) => {
           if (!UNDECIDED.includes(status)) return null;
           const facts = <Facts value={{ factor, customerId }} />;
-          const base = { path: { resetId }, about: facts };
+          const base = { path: { resetId }, description: facts };
           return (
             <ActionButtons
               actions={[

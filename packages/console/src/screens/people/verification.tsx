@@ -1,4 +1,4 @@
-// One identity check: the submitted data next to the documents, and the decision. Keyboard shortcuts decide
+// An identity check: the submitted data next to the documents, and the decision. Keyboard shortcuts decide
 // and open the next check.
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
@@ -7,7 +7,7 @@ import type { Action } from '../../action/types.ts';
 import type { Item, Reply } from '../../api/client.ts';
 import { usePages, useReply } from '../../api/queries.ts';
 import { Facts } from '../../parts/facts.tsx';
-import { Empty, Loaded } from '../../parts/feedback.tsx';
+import { EmptyState, QueryView } from '../../parts/feedback.tsx';
 import { Identifier } from '../../parts/identifier.tsx';
 import { Panel, Screen } from '../../parts/panel.tsx';
 import { Status, statusText } from '../../parts/status.tsx';
@@ -23,7 +23,7 @@ function useNeighbors(id: string) {
     (page.data as Item<'listVerificationsForReview'>[]).map(({ customerId }) => customerId),
   );
   const currentIndex = ids.indexOf(id);
-  // A decided check leaves the queue, and the next check takes its index.
+  // A decided check is removed from the queue, so the next check has its index.
   const [queueIndex, setQueueIndex] = useState(0);
   if (currentIndex >= 0 && currentIndex !== queueIndex) setQueueIndex(currentIndex);
   return {
@@ -56,7 +56,7 @@ const pressButton = (label: string) => {
 
 function Documents({ documents }: { documents: Case['documents'] }) {
   const [shownId, setShownId] = useState(documents[0]?.id);
-  if (documents.length === 0) return <Empty>{T.noDocuments}</Empty>;
+  if (documents.length === 0) return <EmptyState>{T.noDocuments}</EmptyState>;
   const current = documents.find(({ id }) => id === shownId) ?? documents[0];
   if (!current) return null;
   const title = T.documentOf(statusText(current.documentType));
@@ -84,7 +84,7 @@ function Documents({ documents }: { documents: Case['documents'] }) {
 function actionsOf({ customerId, type, status }: Case, onDone: () => void): Action[] {
   if (status === 'APPROVED' || status === 'REJECTED') return [];
   const facts = <Facts value={{ customerId, type, status }} />;
-  const base = { path: { subjectId: customerId }, about: facts, onDone, doneLabel: T.next };
+  const base = { path: { subjectId: customerId }, description: facts, onDone, doneLabel: T.next };
   return [
     { ...base, id: 'approveVerification', label: T.approve, isPrimary: true },
     { ...base, id: 'requestVerificationCorrections', label: T.hold },
@@ -96,13 +96,13 @@ function actionsOf({ customerId, type, status }: Case, onDone: () => void): Acti
 function ownerActions({ id, status, roles, personalInfo }: Case['owners'][number]): Action[] {
   if (status === 'APPROVED' || status === 'REJECTED') return [];
   const name = ownerName(personalInfo);
-  const about = (
+  const description = (
     <>
       <p>{T.ownerOnly}</p>
       <Facts value={{ name, roles, status, ownerId: id }} />
     </>
   );
-  const base = { path: { subjectId: id }, about };
+  const base = { path: { subjectId: id }, description };
   return [
     {
       ...base,
@@ -143,7 +143,7 @@ export function Verification() {
 function Review({ id, go }: { id: string; go(): void }) {
   const query = useReply('getVerificationCase', { path: { subjectId: id } });
   return (
-    <Loaded query={query} title={T.customer} lines={8}>
+    <QueryView query={query} title={T.customer} lines={8}>
       {(data) => (
         <Screen
           title={T.customer}
@@ -169,13 +169,16 @@ function Review({ id, go }: { id: string; go(): void }) {
             <div>
               <Panel title={T.findings}>
                 {data.missing.length === 0 ? (
-                  <Empty>{T.noFindings}</Empty>
+                  <EmptyState>{T.noFindings}</EmptyState>
                 ) : (
                   <Facts value={{ missing: data.missing }} />
                 )}
               </Panel>
               <Panel title={T.details}>
-                <Facts value={data} without={['documents', 'owners', 'missing', 'verification']} />
+                <Facts
+                  value={data}
+                  hiddenFields={['documents', 'owners', 'missing', 'verification']}
+                />
               </Panel>
               {data.owners.length > 0 && (
                 <Panel title={T.owners}>
@@ -193,6 +196,6 @@ function Review({ id, go }: { id: string; go(): void }) {
           </div>
         </Screen>
       )}
-    </Loaded>
+    </QueryView>
   );
 }

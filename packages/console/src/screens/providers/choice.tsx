@@ -6,7 +6,7 @@ import type { FieldSchema, Values } from '../../action/schema.ts';
 import { ApiError, type Query, type Reply } from '../../api/client.ts';
 import { useReply } from '../../api/queries.ts';
 import { CHOICES } from '../../generated/choices.ts';
-import { Loaded } from '../../parts/feedback.tsx';
+import { QueryView } from '../../parts/feedback.tsx';
 import { Panel, Screen } from '../../parts/panel.tsx';
 import { usePlatform } from '../../shell/platform.tsx';
 import { PROVIDER_TEXTS as T } from '../../texts/providers.ts';
@@ -158,9 +158,9 @@ export function ProviderChoice() {
       </Panel>
       {transfer && (
         <Panel title={T.result}>
-          <Loaded query={query}>
+          <QueryView query={query}>
             {(reply) => <Conclusion reply={reply} transfer={transfer} />}
-          </Loaded>
+          </QueryView>
         </Panel>
       )}
     </Screen>

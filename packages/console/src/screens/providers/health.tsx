@@ -2,7 +2,7 @@
 import { ActionButton } from '../../action/action.tsx';
 import { useReply } from '../../api/queries.ts';
 import { Facts } from '../../parts/facts.tsx';
-import { Loaded } from '../../parts/feedback.tsx';
+import { QueryView } from '../../parts/feedback.tsx';
 import { Amount } from '../../parts/money.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Scroll } from '../../parts/scroll.tsx';
@@ -29,7 +29,7 @@ export function Health({ provider: { providerId } }: ProviderProps) {
   return (
     <Panel title={T.health}>
       <p className="soft">{T.healthText}</p>
-      <Loaded query={query}>
+      <QueryView query={query}>
         {({ data }) => (
           <Scroll label={T.health}>
             <table className="grid">
@@ -66,7 +66,7 @@ export function Health({ provider: { providerId } }: ProviderProps) {
             </table>
           </Scroll>
         )}
-      </Loaded>
+      </QueryView>
     </Panel>
   );
 }
@@ -83,7 +83,7 @@ export function Terms({ provider: { providerId, environment, terms } }: Provider
           path={{ providerId }}
           current={{ terms }}
           shownFields={['terms']}
-          about={<Facts value={{ providerId, environment }} />}
+          description={<Facts value={{ providerId, environment }} />}
         />
       }
     >
@@ -112,9 +112,9 @@ export function Prefunding({ provider: { providerId, terms, balances } }: Provid
           id="setProviderBalance"
           label={T.setBalance}
           path={{ providerId }}
-          initial={{ currency: currencies[0] }}
+          initialValues={{ currency: currencies[0] }}
           shownFields={['balances']}
-          about={<Facts value={{ providerId }} />}
+          description={<Facts value={{ providerId }} />}
         />
       }
     >

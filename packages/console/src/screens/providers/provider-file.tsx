@@ -1,4 +1,4 @@
-// Providers and routes as one file: exported, or imported after the server has listed what would change.
+// Export and import of providers and routes as one file. The server lists the changes before an import.
 import { useMutation } from '@tanstack/react-query';
 import { type ChangeEvent, useState } from 'react';
 import { ActionButton } from '../../action/action.tsx';
@@ -57,16 +57,16 @@ const Changes = ({ changes }: { changes: readonly Change[] }) => (
   </>
 );
 
-interface Compared {
+interface Comparison {
   file: Values;
   changes: readonly Change[];
 }
 
 /** The content of a file and the changes of its import. Throws an `ApiError` for an invalid file. */
-async function compare(chosen: File): Promise<Compared> {
+async function compare(chosenFile: File): Promise<Comparison> {
   let file: Values;
   try {
-    file = JSON.parse(await chosen.text()) as Values;
+    file = JSON.parse(await chosenFile.text()) as Values;
   } catch {
     throw new ApiError(400, 'INVALID_INPUT', TEXTS.notJson, []);
   }
@@ -93,9 +93,9 @@ function Import() {
   const [name, setName] = useState('');
   const { mutate, reset, data, error, isPending } = useMutation({ mutationFn: compare });
   const choose = ({ target }: ChangeEvent<HTMLInputElement>) => {
-    const [chosen] = target.files ?? [];
-    setName(chosen?.name ?? '');
-    if (chosen) mutate(chosen);
+    const [chosenFile] = target.files ?? [];
+    setName(chosenFile?.name ?? '');
+    if (chosenFile) mutate(chosenFile);
     else reset();
     // The same file can be chosen again after it was edited.
     target.value = '';
@@ -121,8 +121,8 @@ function Import() {
           <ActionButton
             id="importProviders"
             label={T.file.import}
-            described={{ ...data.file, dryRun: false }}
-            about={<Changes changes={data.changes} />}
+            describedFields={{ ...data.file, dryRun: false }}
+            description={<Changes changes={data.changes} />}
             shownFields={['applied']}
             onDone={reset}
             isPrimary

@@ -1,11 +1,11 @@
-// One provider: its state, offers, terms, routes, keys and recent messages.
+// A provider: its state, offers, terms, routes, keys and recent messages.
 import { Link, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { ActionButton, ActionButtons } from '../../action/action.tsx';
 import type { Action } from '../../action/types.ts';
 import { useReply } from '../../api/queries.ts';
 import { Facts } from '../../parts/facts.tsx';
-import { Loaded } from '../../parts/feedback.tsx';
+import { QueryView } from '../../parts/feedback.tsx';
 import { CopyButton, Identifier } from '../../parts/identifier.tsx';
 import { List } from '../../parts/list.tsx';
 import { Panel, Screen } from '../../parts/panel.tsx';
@@ -24,7 +24,7 @@ type Key = Value['ownKeys'][number];
 /** Fields that the result of a change shows. */
 const SHOWN = ['status', 'available', 'checkedAt', 'problem'];
 
-const about = ({ providerId, environment }: Value, consequences: string) => (
+const descriptionOf = ({ providerId, environment }: Value, consequences: string) => (
   <>
     <Facts value={{ providerId, environment }} />
     <p>{consequences}</p>
@@ -40,16 +40,16 @@ function actionsOf(provider: Value, routeCount: number): Action[] {
   return [
     {
       ...{ ...base, id: 'checkProvider', label: T.check, isPrimary: capabilities === null },
-      about: about(provider, C.check),
+      description: descriptionOf(provider, C.check),
     },
     status === 'PAUSED'
       ? {
           ...{ ...base, id: 'resumeProvider', label: T.resume, isPrimary: true },
-          about: about(provider, C.resume(routeCount)),
+          description: descriptionOf(provider, C.resume(routeCount)),
         }
       : {
           ...{ ...base, id: 'pauseProvider', label: T.pause, isDangerous: true },
-          about: about(provider, pauseText),
+          description: descriptionOf(provider, pauseText),
         },
   ];
 }
@@ -143,7 +143,7 @@ const KeyPanel = ({ title, text, action, children }: KeyPanelProps) => (
 const OVERLAP = { overlapHours: 24 };
 
 function Keys({ provider }: { provider: Value }) {
-  const base = { path: { providerId: provider.providerId }, initial: OVERLAP };
+  const base = { path: { providerId: provider.providerId }, initialValues: OVERLAP };
   const { consequences: C } = T;
   return (
     <div className="columns even">
@@ -152,7 +152,7 @@ function Keys({ provider }: { provider: Value }) {
         text={T.ownKeysText}
         action={{
           ...{ ...base, id: 'rotateProviderKey', label: T.rotate, shownFields: ['ownKeys'] },
-          about: about(provider, C.rotate),
+          description: descriptionOf(provider, C.rotate),
         }}
       >
         <OwnKeys {...provider} />
@@ -162,7 +162,7 @@ function Keys({ provider }: { provider: Value }) {
         text={T.providerKeysText}
         action={{
           ...{ ...base, id: 'addProviderKey', label: T.addKey, shownFields: ['providerKeys'] },
-          about: about(provider, C.addKey),
+          description: descriptionOf(provider, C.addKey),
         }}
       >
         <ProviderKeys {...provider} />
@@ -256,7 +256,7 @@ export function Provider() {
   const options = { refetchInterval: () => REFRESH_MS };
   const query = useReply('getProvider', { path: { providerId: id } }, options);
   return (
-    <Loaded query={query} title={T.provider} lines={8}>
+    <QueryView query={query} title={T.provider} lines={8}>
       {(provider) => (
         <Screen
           title={T.provider}
@@ -272,6 +272,6 @@ export function Provider() {
           <Content provider={provider} />
         </Screen>
       )}
-    </Loaded>
+    </QueryView>
   );
 }

@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { ActionButton } from '../../action/action.tsx';
 import type { Item } from '../../api/client.ts';
 import { columnsOf } from '../../parts/columns.tsx';
-import { keepEqual, List } from '../../parts/list.tsx';
+import { List, matchFilters } from '../../parts/list.tsx';
 import { Screen } from '../../parts/panel.tsx';
 import { pathOf } from '../../parts/paths.ts';
 import { PROVIDER_TEXTS as T } from '../../texts/providers.ts';
@@ -22,7 +22,7 @@ export const AvailabilityMark = ({ value }: { value: Availability }) => (
 
 type Row = Item<'listProviders'>;
 
-/** A provider that was never checked offers nothing. */
+/** A provider that was never checked has no offers. */
 function availabilityOfRow({ kind, available, problem, serves }: Row): Availability {
   if (kind === 'BUILT_IN') return available ? 'available' : 'unavailable';
   if (!available) return 'unavailable';
@@ -65,7 +65,7 @@ const PROVIDER_FILTERS = [
   { name: 'status', values: ['ACTIVE', 'PAUSED'] },
 ];
 
-const keepProvider = keepEqual<Row>('environment', 'status');
+const keepProvider = matchFilters<Row>('environment', 'status');
 
 export function Providers() {
   const navigate = useNavigate();
@@ -104,7 +104,7 @@ export function Providers() {
 
 type Message = Item<'listProviderMessages'>;
 
-/** Columns of messages. Those of one provider do not repeat its name. */
+/** Columns of messages. The columns for one provider omit its name. */
 export const MESSAGE_COLUMNS = [
   ...messageColumns.fields('type', 'result', 'receivedAt'),
   messageColumns.column('problem', ({ problem }) =>

@@ -7,7 +7,7 @@ import { useReply } from '../../api/queries.ts';
 import { usePermits, useSession } from '../../api/session.tsx';
 import { columnsOf, pathIn } from '../../parts/columns.tsx';
 import { Facts } from '../../parts/facts.tsx';
-import { Empty, Loaded } from '../../parts/feedback.tsx';
+import { EmptyState, QueryView } from '../../parts/feedback.tsx';
 import { Identifier } from '../../parts/identifier.tsx';
 import { List } from '../../parts/list.tsx';
 import { Amount } from '../../parts/money.tsx';
@@ -40,9 +40,9 @@ type Day = Item<'listProviderDays'>;
 function DayActions({ row }: { row: Day }) {
   const { providerId, currency, day, ties, status } = row;
   if (status !== 'OPEN') return null;
-  const fixed = { currency, day };
-  const base = { path: { providerId }, fixed };
-  const aboutOf = (text: string) => (
+  const fixedFields = { currency, day };
+  const base = { path: { providerId }, fixedFields };
+  const descriptionOf = (text: string) => (
     <>
       <Facts value={{ providerId }} />
       <p>{text}</p>
@@ -56,7 +56,7 @@ function DayActions({ row }: { row: Day }) {
         id="reconcileProviderDay"
         label={T.compare}
         accessibleLabel={`${T.compare} ${name}`}
-        about={aboutOf(T.comparing)}
+        description={descriptionOf(T.comparing)}
       />
       {ties && (
         <ActionButton
@@ -64,7 +64,7 @@ function DayActions({ row }: { row: Day }) {
           id="closeProviderDay"
           label={T.closeDay}
           accessibleLabel={`${T.closeDay} ${name}`}
-          about={aboutOf(T.closing)}
+          description={descriptionOf(T.closing)}
         />
       )}
     </>
@@ -106,7 +106,7 @@ const BALANCE_COLUMNS = [
 /** Without a status, the operation returns open differences. */
 const STATUS = {
   name: 'status',
-  unset: T.openOnly,
+  unsetText: T.openOnly,
   values: ['CARRIED', 'IN_SUSPENSE', 'DECIDED', 'RESOLVED'],
 };
 
@@ -144,10 +144,10 @@ export function BalancesOfProvider({ providerId }: { providerId: string }) {
   if (!permits('listProviderBalances')) return null;
   return (
     <Panel title={T.balancesOfProvider}>
-      <Loaded query={query} lines={2}>
+      <QueryView query={query} lines={2}>
         {({ data }) =>
           data.length === 0 ? (
-            <Empty>{T.noBalances}</Empty>
+            <EmptyState>{T.noBalances}</EmptyState>
           ) : (
             data.map(
               ({ currency, day, reportedBalance, availableBalance, bookedBalance, reportedAt }) => (
@@ -167,7 +167,7 @@ export function BalancesOfProvider({ providerId }: { providerId: string }) {
             )
           )
         }
-      </Loaded>
+      </QueryView>
     </Panel>
   );
 }
@@ -197,9 +197,9 @@ function decisionActions(difference: Value): Action[] {
       label: T.decisions[decision],
       path: { differenceId },
       // A field without a value is neither shown nor sent.
-      fixed: { decision, ...Object.fromEntries(hidden.map((name) => [name, undefined])) },
+      fixedFields: { decision, ...Object.fromEntries(hidden.map((name) => [name, undefined])) },
       isDangerous: DANGEROUS.includes(decision),
-      about: (
+      description: (
         <>
           <Facts value={{ amount: moneyOf(difference), difference: kindText(kind), detail }} />
           <p>{T.consequences[decision]}</p>
@@ -216,7 +216,7 @@ function Owner({ difference }: { difference: Value }) {
   return (
     <>
       {ownerId !== user.id && (
-        <ActionButton {...base} label={T.assignToMe} fixed={{ ownerId: user.id }} />
+        <ActionButton {...base} label={T.assignToMe} fixedFields={{ ownerId: user.id }} />
       )}
       <ActionButton {...base} label={T.note} current={{ ownerId, note }} />
     </>
@@ -241,7 +241,7 @@ function Content({ difference }: { difference: Value }) {
       </p>
       <div className="columns even">
         <Panel title={T.details} actions={<Owner difference={difference} />}>
-          <Facts value={otherFacts} without={HIDDEN} />
+          <Facts value={otherFacts} hiddenFields={HIDDEN} />
         </Panel>
         <Panel title={T.decision}>
           {decision && <Facts value={{ decision, reason, decidedBy, decidedAt }} />}
@@ -259,7 +259,7 @@ export function Difference() {
   const { id } = useParams({ strict: false }) as { id: string };
   const query = useReply('getDifference', { path: { differenceId: id } });
   return (
-    <Loaded query={query} title={T.difference} lines={8}>
+    <QueryView query={query} title={T.difference} lines={8}>
       {(difference) => (
         <Screen
           title={T.difference}
@@ -277,6 +277,6 @@ export function Difference() {
           <Content difference={difference} />
         </Screen>
       )}
-    </Loaded>
+    </QueryView>
   );
 }

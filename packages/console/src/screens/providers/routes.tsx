@@ -21,7 +21,7 @@ import {
 
 const columns = columnsOf<'listProviderRoutes'>();
 
-/** Names of the platforms that the operator may read. For others the ID. */
+/** Returns the name of a platform, or its ID if the operator may not read the platform. */
 export function usePlatformNames(): PlatformNames {
   const { platforms } = usePlatform();
   return (platformId) => platforms.find(({ id }) => id === platformId)?.name ?? platformId;
@@ -44,7 +44,7 @@ function DeleteRoute({ route, nameOf }: { route: Route; nameOf: PlatformNames })
       label={T.deleteRoute}
       accessibleLabel={`${T.deleteRoute} ${T.priority(priority)}, ${appliesTo}`}
       path={{ routeId }}
-      about={
+      description={
         <>
           <Facts value={{ priority, provider: providerName(providerId), appliesTo }} />
           <p>{isService(route) ? C.deleteService : C.deleteRoute}</p>
@@ -122,7 +122,7 @@ export function RoutesOfProvider({ provider }: { provider: Provider }) {
         <ActionButton
           id="createProviderRoute"
           label={T.addRoute}
-          fixed={{ environment, providerId }}
+          fixedFields={{ environment, providerId }}
         />
       }
     >

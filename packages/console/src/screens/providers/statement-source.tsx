@@ -4,7 +4,7 @@ import type { Reply } from '../../api/client.ts';
 import { useReply } from '../../api/queries.ts';
 import { usePermits } from '../../api/session.tsx';
 import { Facts } from '../../parts/facts.tsx';
-import { Loaded } from '../../parts/feedback.tsx';
+import { QueryView } from '../../parts/feedback.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { RECONCILIATION_TEXTS as T } from '../../texts/reconciliation.ts';
 
@@ -32,7 +32,7 @@ export function StatementSource({ providerId }: { providerId: string }) {
             label={T.changeStatements}
             path={{ providerId }}
             current={{ timeZone: data.timeZone, feesExpected: data.feesExpected }}
-            about={
+            description={
               <>
                 <Facts value={{ providerId }} />
                 <p>{T.changingStatements}</p>
@@ -42,7 +42,7 @@ export function StatementSource({ providerId }: { providerId: string }) {
         )
       }
     >
-      <Loaded query={query} lines={3}>
+      <QueryView query={query} lines={3}>
         {(source) => (
           <ul className="sentences">
             {sentencesOf(source).map((each) => (
@@ -50,7 +50,7 @@ export function StatementSource({ providerId }: { providerId: string }) {
             ))}
           </ul>
         )}
-      </Loaded>
+      </QueryView>
     </Panel>
   );
 }

@@ -55,11 +55,11 @@ function useChoices(transactionId: string) {
   const permits = usePermits();
   const { user } = useSession();
   // Providers belong to the installation: operators who are limited to platforms may not read them.
-  const isWhole = (user?.platformIds ?? null) === null;
+  const hasAllPlatforms = (user?.platformIds ?? null) === null;
   return useReply(
     'explainProviderOfTransaction',
     { path: { transactionId } },
-    { enabled: isWhole && permits('explainProviderOfTransaction') },
+    { enabled: hasAllPlatforms && permits('explainProviderOfTransaction') },
   ).data;
 }
 

@@ -11,7 +11,7 @@ import { Time } from './time.tsx';
 
 type Approval = Item<'listApprovals'>;
 
-function usePending(query: Query<'listApprovals'>): readonly Approval[] {
+function usePendingApprovals(query: Query<'listApprovals'>): readonly Approval[] {
   const permits = usePermits();
   const { platformId } = usePlatform();
   const { data } = useReply(
@@ -23,27 +23,30 @@ function usePending(query: Query<'listApprovals'>): readonly Approval[] {
   return (data?.data ?? []).filter(({ status }) => status === 'PENDING');
 }
 
-/** Only the newest approvals are read. The screen of a resource shows older ones. */
-const NEWEST = { limit: 100 };
+/** Only the newest approvals are read. The screen of a resource also shows older approvals. */
+const NEWEST_APPROVALS = { limit: 100 };
 
 /** The pending approval of a change, if there is one. */
-export function useWaiting(operationId: string, subject: string | undefined): Approval | undefined {
-  const waiting = usePending(NEWEST);
+export function usePendingApproval(
+  operationId: string,
+  subject: string | undefined,
+): Approval | undefined {
+  const approvals = usePendingApprovals(NEWEST_APPROVALS);
   if (subject === undefined) return undefined;
-  return waiting.find((each) => each.subject === subject && each.operationId === operationId);
+  return approvals.find((each) => each.subject === subject && each.operationId === operationId);
 }
 
 /** Link to a pending approval, in place of the button of the change. */
-export const WaitingLink = ({ id, label }: { id: string; label: string }) => (
+export const ApprovalLink = ({ id, label }: { id: string; label: string }) => (
   <Link to={pathOf(id) ?? '/approvals'} className="status caution">
     {TEXTS.waiting.of(label)}
   </Link>
 );
 
-/** At the top of the screen of a resource. */
-export function WaitingNotice({ subject }: { subject: string }) {
-  const waiting = usePending({ subject });
-  return waiting.map(({ id, operationId, requestedBy, createdAt }) => (
+/** Shows the pending approvals at the top of the screen of a resource. */
+export function ApprovalNotice({ subject }: { subject: string }) {
+  const approvals = usePendingApprovals({ subject });
+  return approvals.map(({ id, operationId, requestedBy, createdAt }) => (
     <p key={id} className="notice" role="status">
       <strong>{TEXTS.waiting.title}</strong>{' '}
       {TEXTS.waiting.text(operationText(operationId), requestedBy.name)} <Time value={createdAt} />{' '}
