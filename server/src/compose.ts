@@ -425,7 +425,7 @@ export async function compose(
   const routes = { runtime, files, operations, ...admission, ...hooks };
   const { server, listen } = serversOf(settings, isApi, installation, routes);
   const readiness = readinessOf(settings, { metrics, runtime, committer });
-  addHealth(server, { ready: readiness.check, metrics: metricsOf(metrics, settings.process) });
+  addHealth(server, { readiness: readiness.check, metrics: metricsOf(metrics, settings.process) });
   connectIssuers(runtime, parts);
   const web = { ...keyRing, ...admission, log, openApi, siteFolder: settings.siteFolder };
   if (isApi) addPublicPages(server, { runtime, parts, operations, directory, ...web, ...hooks });

@@ -254,6 +254,6 @@ export function addMessagesOfProviders(server: FastifyInstance, options: Message
       const provider = await authenticateProvider(parts, providerId, request);
       return (json) => receiveMessage(parts, provider, request.body, json);
     },
-    failed: (error) => log.error({ err: error }, 'a message of a provider failed'),
+    logError: (error) => log.error({ err: error }, 'a message of a provider failed'),
   });
 }

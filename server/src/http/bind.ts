@@ -1,6 +1,6 @@
-// Runs an operation for a request: validate, replay or run, store the reply. The idempotency record
-// is part of the operation's own change set, so the reply is stored exactly if its effects are.
-// Without a repetition no read is needed.
+// Validates a request, runs its operation and stores the reply under the idempotency key. The idempotency
+// record is part of the operation's change set, so the reply is stored exactly if its effects are. Only a
+// repeated request needs a read.
 
 import { createHash } from 'node:crypto';
 import type { Caller } from '../kernel/caller.ts';
@@ -28,12 +28,12 @@ export interface Request {
   query: Record<string, unknown>;
   headers: Record<string, string | undefined>;
   body: unknown;
-  /** The body as received: compares two forms, and requests with records of older versions. */
+  /** The body as received. Two forms, and requests with records of older versions, are compared by it. */
   rawBody: string;
   /** Errors of a form that the schema does not cover. */
   errors?: FieldError[];
   /** Aborted when the client disconnects. */
-  closed?: AbortSignal | undefined;
+  disconnect?: AbortSignal | undefined;
 }
 
 type OperationReply = Reply & { replayed?: boolean };
@@ -41,14 +41,14 @@ type OperationReply = Reply & { replayed?: boolean };
 const MAX_KEY_LENGTH = 255;
 
 /**
- * Requests in flight in this process by idempotency id: a concurrent request waits for the first one and
- * replays its reply.
+ * Requests in flight in this process by idempotency ID. A concurrent request waits for the first request
+ * and replays its reply.
  */
 const inFlight = new WeakMap<Runtime, Map<string, Promise<unknown>>>();
 
 function inFlightIn(runtime: Runtime): Map<string, Promise<unknown>> {
-  const existing = inFlight.get(runtime);
-  if (existing) return existing;
+  const existingMap = inFlight.get(runtime);
+  if (existingMap) return existingMap;
   const map = new Map<string, Promise<unknown>>();
   inFlight.set(runtime, map);
   return map;
@@ -62,7 +62,7 @@ const KEY = 'Idempotency-Key';
 /** Errors of the idempotency key, including a missing required one. */
 function keyErrors(contract: Contract, { headers }: Request): FieldError[] {
   const key = headers[KEY.toLowerCase()];
-  // For every operation: an empty key would not protect against repetition.
+  // Applies to every operation, because an empty key would not protect against repetition.
   if (key !== undefined && key.trim() === '') return [{ field: KEY, message: 'must not be empty' }];
   const idempotency = idempotencyOf(contract);
   if (idempotency === 'none') return [];
@@ -93,12 +93,12 @@ function errorsOf(contract: Contract, request: Request): FieldError[] {
   return errors.slice(0, MAX_FIELD_ERRORS);
 }
 
-const isUnder = (field: string, other: string) =>
-  field === other || field.startsWith(`${other}.`) || other === '';
+const isUnder = (field: string, ancestor: string) =>
+  field === ancestor || field.startsWith(`${ancestor}.`) || ancestor === '';
 
 /** Paths of invalid fields, as a tree. */
 interface InvalidPaths {
-  /** This value is invalid. */
+  /** Whether the value at this path is invalid. */
   isInvalid: boolean;
   children: Map<string, InvalidPaths>;
 }
@@ -108,29 +108,29 @@ function invalidPathsOf(errors: readonly FieldError[]): InvalidPaths {
   for (const { field } of errors) {
     let parent = root;
     for (const name of field.split('.')) {
-      const next = parent.children.get(name) ?? { isInvalid: false, children: new Map() };
-      parent.children.set(name, next);
-      parent = next;
+      const child = parent.children.get(name) ?? { isInvalid: false, children: new Map() };
+      parent.children.set(name, child);
+      parent = child;
     }
     parent.isInvalid = true;
   }
   return root;
 }
 
-/** The body without its invalid fields. A list with an invalid item is omitted as a whole. */
-function withoutInvalid(value: unknown, { isInvalid, children }: InvalidPaths): unknown {
+/** The body without its invalid fields and without lists that have an invalid item. */
+function omitInvalid(value: unknown, { isInvalid, children }: InvalidPaths): unknown {
   if (isInvalid || Array.isArray(value)) return undefined;
   if (typeof value !== 'object' || value === null) return value;
   const members = Object.entries(value).map(([name, inner]): [string, unknown] => {
     const invalidPaths = children.get(name);
-    return [name, invalidPaths ? withoutInvalid(inner, invalidPaths) : inner];
+    return [name, invalidPaths ? omitInvalid(inner, invalidPaths) : inner];
   });
   return Object.fromEntries(members.filter(([, inner]) => inner !== undefined));
 }
 
 /**
- * Field errors that the operation reports for the valid part of a body. Its context is discarded. Other
- * faults of an incomplete request are ignored.
+ * Field errors that the operation reports for the valid part of a body. The staged changes are discarded.
+ * Other faults of an incomplete request are ignored.
  */
 async function furtherErrors(
   runtime: Runtime,
@@ -140,16 +140,16 @@ async function furtherErrors(
   schemaErrors: readonly FieldError[],
 ): Promise<FieldError[]> {
   if (!contract.semanticValidation || schemaErrors.some(({ field }) => field === '')) return [];
-  const body = withoutInvalid(request.body, invalidPathsOf(schemaErrors));
+  const body = omitInvalid(request.body, invalidPathsOf(schemaErrors));
   const { params, query, headers } = request;
   try {
     const input = { params, query, headers, body: body as object };
     await run(createContext(runtime, caller, await runtime.clocks.timeOf(caller)), input);
     return [];
   } catch (error) {
-    const listed =
+    const fieldErrors =
       error instanceof Fault ? (error.details?.errors as FieldError[] | undefined) : [];
-    return (listed ?? []).filter(({ field }) =>
+    return (fieldErrors ?? []).filter(({ field }) =>
       schemaErrors.every(
         (schemaError) => !isUnder(field, schemaError.field) && !isUnder(schemaError.field, field),
       ),
@@ -157,7 +157,7 @@ async function furtherErrors(
   }
 }
 
-interface Keyed {
+interface IdempotencyRecord {
   id: string;
   /** Begins with a letter that is not a hexadecimal digit. */
   hash: string;
@@ -165,16 +165,16 @@ interface Keyed {
   plainHash: () => string;
 }
 
-function keyedBy(
+function idempotencyRecordOf(
   { vault }: Pick<Runtime, 'vault'>,
   contract: Contract,
   caller: Caller,
   request: Request,
-): Keyed | null {
+): IdempotencyRecord | null {
   const key = request.headers[KEY.toLowerCase()];
   if (idempotencyOf(contract) === 'none' || !key) return null;
-  // Built from the parameters, so that a raw and a percent-encoded path are equal. Other values
-  // than IDs are hashed: they may be misplaced secrets, or not storable.
+  // Built from the parameters, so that a raw and a percent-encoded path are equal. Values other than IDs
+  // are hashed, because they may be secrets or not storable.
   const path = contract.path.replaceAll(/\{(\w+)\}/g, (_, name) => {
     const value = request.params[name] ?? '';
     return isAnyId(value) ? value : vault.digest('parameter', value);
@@ -191,17 +191,17 @@ function keyedBy(
   return {
     id: `${owner} ${contract.method} ${path} ${key}`,
     // Bodies contain secrets and personal data, which could be guessed from a plain hash.
-    hash: `${KEYED}${vault.digest('request', hashInput(body))}`,
+    hash: `${KEYED_HASH_PREFIX}${vault.digest('request', hashInput(body))}`,
     plainHash: () => createHash('sha256').update(hashInput(bodyText)).digest('hex'),
   };
 }
 
-const KEYED = 'k';
+const KEYED_HASH_PREFIX = 'k';
 
-const isSame = (stored: string, { hash, plainHash }: Keyed): boolean =>
-  stored === (stored.startsWith(KEYED) ? hash : plainHash());
+const isSame = (storedHash: string, { hash, plainHash }: IdempotencyRecord): boolean =>
+  storedHash === (storedHash.startsWith(KEYED_HASH_PREFIX) ? hash : plainHash());
 
-const sealedAs = ({ id }: Pick<Keyed, 'id'>) => `idempotency ${id} reply`;
+const sealedAs = ({ id }: Pick<IdempotencyRecord, 'id'>) => `idempotency ${id} reply`;
 
 export const sealedReplies: SealedColumn = {
   table: 'idempotency',
@@ -212,85 +212,87 @@ export const sealedReplies: SealedColumn = {
 async function replay(
   runtime: Runtime,
   contract: Contract,
-  keyed: Keyed,
+  record: IdempotencyRecord,
 ): Promise<OperationReply | null> {
-  const stored = await runtime.db.read(idempotency, keyed.id);
-  if (!stored) return null;
-  if (!isSame(stored.body_hash, keyed)) {
+  const storedRow = await runtime.db.read(idempotency, record.id);
+  if (!storedRow) return null;
+  if (!isSame(storedRow.body_hash, record)) {
     throw new Fault(
       contract.money ? 'DUPLICATE_PAY_REQUEST' : 'CONFLICT',
       'This Idempotency-Key was already used for a different request. Use a new key.',
     );
   }
-  // After a crash of the primary the record may exist although it was not acknowledged.
+  // After a crash of the primary database, a record can exist whose commit was not acknowledged.
   await runtime.db.confirm();
-  // Stored JSON never begins like a sealed text. Older versions stored replies of the same contract
-  // in clear text.
-  const isSealed = stored.reply.startsWith('s');
+  // Stored JSON never begins with `s`, the start of a sealed text. Older versions stored replies of the
+  // same contract in clear text.
+  const isSealed = storedRow.reply.startsWith('s');
   const reply = isSealed
-    ? runtime.vault.openOwn(stored.reply, sealedAs(keyed)).toString()
-    : stored.reply;
+    ? runtime.vault.openOwn(storedRow.reply, sealedAs(record)).toString()
+    : storedRow.reply;
   const body: unknown = JSON.parse(unpackJson(reply));
-  return { status: stored.status, body, replayed: true };
+  return { status: storedRow.status, body, replayed: true };
 }
 
-/** Whether a reply is final, as opposed to a request for a signature. */
+/** Whether a reply is final. A request for a signature is not final. */
 const isFinal = ({ signedRetry }: Contract, status: number): boolean =>
   !signedRetry || (status !== 202 && status !== 401);
 
-/** The stored reply: secrets that are shown once are omitted. */
+/** The stored reply, without secrets that are shown once. */
 const storable = (contract: Contract, { body, replayBody }: Reply): unknown =>
   replayBody === undefined ? withoutSecrets(contract, body) : replayBody;
 
-function storeReply(ctx: Ctx, contract: Contract, keyed: Keyed, reply: Reply): void {
+function storeReply(ctx: Ctx, contract: Contract, record: IdempotencyRecord, reply: Reply): void {
   const text = packJson(JSON.stringify(storable(contract, reply) ?? null));
   ctx.insert(idempotency, {
-    id: keyed.id,
-    body_hash: keyed.hash,
+    id: record.id,
+    body_hash: record.hash,
     status: reply.status,
-    reply: contract.sealed ? ctx.vault.sealOwn(text, sealedAs(keyed)) : text,
+    reply: contract.sealed ? ctx.vault.sealOwn(text, sealedAs(record)) : text,
     // Stored replies are deleted by real time.
     created_at: ctx.effects.now(),
   });
 }
 
-async function runKeyed(
+async function runWithIdempotency(
   runtime: Runtime,
   caller: Caller,
-  keyed: Keyed,
+  record: IdempotencyRecord,
   operation: Operation,
   attempt: (ctx: Ctx) => Promise<Reply>,
   faultBody: (fault: Fault) => unknown,
 ): Promise<OperationReply> {
   const { contract } = operation;
   if (contract.callsExternal) {
-    const stored = await replay(runtime, contract, keyed);
-    if (stored) return stored;
+    const storedReply = await replay(runtime, contract, record);
+    if (storedReply) return storedReply;
   }
   try {
     const result = await operate(runtime, caller, async (ctx) => {
       const reply = await attempt(ctx);
-      if (isFinal(contract, reply.status)) storeReply(ctx, contract, keyed, reply);
+      if (isFinal(contract, reply.status)) storeReply(ctx, contract, record, reply);
       return reply;
     });
-    // A reply that is not stored causes no conflict, but another reply may be stored under the key.
-    const stored = isFinal(contract, result.status) ? null : await replay(runtime, contract, keyed);
-    return stored ?? result;
+    // A reply that is not stored causes no conflict, so another reply may be stored under the key.
+    const storedReply = isFinal(contract, result.status)
+      ? null
+      : await replay(runtime, contract, record);
+    return storedReply ?? result;
   } catch (error) {
     if (!isKeyTaken(error) && !(error instanceof Fault)) throw error;
-    const stored = await replay(runtime, contract, keyed);
-    if (stored) return stored;
+    const storedReply = await replay(runtime, contract, record);
+    if (storedReply) return storedReply;
     // A rejection is as final as a success under the same key, unless it is retryable.
     if (!(error instanceof Fault) || error.isRetryable) throw error;
     if (!isFinal(contract, error.status)) throw error;
     const rejection = { status: error.status, body: faultBody(error) };
     try {
-      await operate(runtime, caller, async (ctx) => storeReply(ctx, contract, keyed, rejection));
+      await operate(runtime, caller, async (ctx) => storeReply(ctx, contract, record, rejection));
     } catch (conflict) {
       if (!isKeyTaken(conflict)) throw conflict;
       // Another process has concurrently stored a reply to the same request, possibly a different
       // one.
-      const concurrent = await replay(runtime, contract, keyed);
+      const concurrent = await replay(runtime, contract, record);
       if (concurrent) return concurrent;
     }
     throw error;
@@ -313,16 +315,16 @@ export async function perform(
       ...(await furtherErrors(runtime, caller, operation, request, errors)),
     ]);
   }
-  const { params, query, headers, closed } = request;
+  const { params, query, headers, disconnect: closed } = request;
   const input = { params, query, headers, body: bodyOf(contract, request) as object, closed };
-  const keyed = keyedBy(runtime, contract, caller, request);
+  const record = idempotencyRecordOf(runtime, contract, caller, request);
   const map = inFlightIn(runtime);
-  if (keyed) {
-    const runningRequest = map.get(keyed.id);
+  if (record) {
+    const runningRequest = map.get(record.id);
     if (runningRequest) {
       await runningRequest.catch(() => undefined);
-      const stored = await replay(runtime, contract, keyed);
-      return stored ?? perform(runtime, caller, operation, request, faultBody);
+      const storedReply = await replay(runtime, contract, record);
+      return storedReply ?? perform(runtime, caller, operation, request, faultBody);
     }
   }
   const attempt = async (ctx: Ctx): Promise<Reply> => {
@@ -330,12 +332,12 @@ export async function perform(
     if (!('rejected' in outcome)) return outcome;
     return { status: outcome.rejected.status, body: faultBody(outcome.rejected) };
   };
-  if (!keyed) return operate(runtime, caller, attempt);
-  const running = runKeyed(runtime, caller, keyed, operation, attempt, faultBody);
-  map.set(keyed.id, running);
+  if (!record) return operate(runtime, caller, attempt);
+  const replyPromise = runWithIdempotency(runtime, caller, record, operation, attempt, faultBody);
+  map.set(record.id, replyPromise);
   try {
-    return await running;
+    return await replyPromise;
   } finally {
-    map.delete(keyed.id);
+    map.delete(record.id);
   }
 }

@@ -20,7 +20,7 @@ function policyOf(html: string): string {
     `script-src 'self' ${[...new Set(hashes)].join(' ')}`,
     "style-src 'self' 'unsafe-inline'",
     "img-src 'self' data:",
-    // The viewer of the references has its fonts inside.
+    // The viewer of the references contains its fonts.
     "font-src 'self' data:",
     "base-uri 'none'",
     "frame-ancestors 'none'",

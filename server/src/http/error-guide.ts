@@ -89,7 +89,7 @@ const CUSTOMERS = {
     'Add the fields in `details.errors`, and send the request again.',
   ),
   END_USER_TERMS_NOT_ACCEPTED: guide(
-    'The platform requires consent to the end-user terms, and the customer has not given it.',
+    'The platform requires consent to the end-user terms, and no consent of the customer is recorded.',
     'Record the consent with `updateCustomerById`. `getEndUserTerms` returns the current version.',
   ),
   END_USER_TERMS_VERSION_NOT_FOUND: guide(
@@ -222,7 +222,7 @@ const PAYMENTS = {
   ),
   TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL: guide(
     'The payment is not pending an approval.',
-    'Read the transaction. It was decided already, or the time to decide has expired.',
+    'Read the transaction. The approval was decided already, or the time to decide has expired.',
   ),
   LOOKUP_REQUEST_NOT_FOUND: guide(
     'No payee discovery has this ID, or it has expired.',
@@ -277,7 +277,7 @@ const PAYMENTS = {
     "The signed time of the receiver's provider is too old or in the future.",
     OTHER_PROVIDER,
   ),
-  INVALID_NONCE: guide("The receiver's provider used a nonce twice.", RETRY),
+  INVALID_NONCE: guide("The receiver's provider repeated a nonce.", RETRY),
   INVALID_REQUEST_FORMAT: guide(
     "The receiver's provider rejected the format of the request.",
     OTHER_PROVIDER,
@@ -343,7 +343,7 @@ const WALLETS = {
     'Send the request again without a signature to get a new challenge.',
   ),
   EMAIL_OTP_CREDENTIAL_SYNC_FAILED: guide(
-    'The custodian did not accept the new e-mail address. Nothing was changed.',
+    'The custodian did not accept the new e-mail address. The wallet is unchanged.',
     RETRY,
   ),
   SCA_SESSION_REQUIRED: guide(
@@ -436,7 +436,7 @@ const CARDS_AND_COINS = {
     'Repeat the request when `getStablecoin` shows `PROVISIONED`.',
   ),
   STABLECOIN_OPERATION_NOT_SUPPORTED: guide(
-    'This funding source or destination is not supported.',
+    'The funding source or destination is not supported.',
     'Use another funding source or destination.',
   ),
   STABLECOIN_PROVIDER_ERROR: guide(

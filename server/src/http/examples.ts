@@ -1,6 +1,6 @@
-// Examples of the API reference: exchanges of tests with a real server. Each file of
-// `server/examples` is written by the test of the same name in `server/test/examples`, which fails
-// if the server returns a different reply.
+// Examples of the API reference, recorded from tests with a real server. Each file of `server/examples` is
+// written by the test of the same name in `server/test/examples`, which fails if the server returns a
+// different reply.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { projectRoot } from '../runtime/config/root.ts';
@@ -12,7 +12,7 @@ export interface Exchange {
   readonly operationId: string;
   /** Key in the document, unique within operation and status. */
   readonly name: string;
-  /** Difference from the other examples of the operation. */
+  /** Text that distinguishes the example from the other examples of the operation. */
   readonly summary: string;
   readonly parameters?: Readonly<Record<string, string>>;
   readonly request?: unknown;
@@ -38,22 +38,22 @@ export function readExamples(folder = path.join(projectRoot(), 'server', 'exampl
   const files = readdirSync(folder)
     .filter((name) => name.endsWith('.json'))
     .sort();
-  const parts = files.map(
+  const exampleFiles = files.map(
     (name) => JSON.parse(readFileSync(path.join(folder, name), 'utf8')) as Examples,
   );
   return {
-    exchanges: parts.flatMap((part) => part.exchanges),
-    webhooks: parts.flatMap((part) => part.webhooks),
+    exchanges: exampleFiles.flatMap((file) => file.exchanges),
+    webhooks: exampleFiles.flatMap((file) => file.webhooks),
   };
 }
 
-type Named = Record<string, { summary: string; value: unknown }>;
+type NamedExamples = Record<string, { summary: string; value: unknown }>;
 
 const namedOf = (
   exchanges: readonly Exchange[],
   value: (exchange: Exchange) => unknown,
-): { examples?: Named } => {
-  const examples: Named = {};
+): { examples?: NamedExamples } => {
+  const examples: NamedExamples = {};
   for (const exchange of exchanges) {
     const exampleValue = value(exchange);
     if (exampleValue !== undefined)
@@ -78,15 +78,18 @@ export const replyExamples = (exchanges: readonly Exchange[], status: number) =>
 
 /** The value of a parameter in the first example that has one. */
 export function parameterExample(exchanges: readonly Exchange[], name: string): Json {
-  const selected = exchanges.find(({ parameters }) => parameters?.[name] !== undefined);
-  return selected ? { example: selected.parameters?.[name] } : {};
+  const exchange = exchanges.find(({ parameters }) => parameters?.[name] !== undefined);
+  return exchange ? { example: exchange.parameters?.[name] } : {};
 }
 
 /** Examples of the body of a webhook. */
-export const webhookExamples = (all: Examples, types: readonly string[]): { examples?: Named } => {
-  const matching = all.webhooks.filter(({ type }) => types.includes(type));
-  if (matching.length === 0) return {};
-  const examples = matching.map(
+export const webhookExamples = (
+  all: Examples,
+  types: readonly string[],
+): { examples?: NamedExamples } => {
+  const webhooks = all.webhooks.filter(({ type }) => types.includes(type));
+  if (webhooks.length === 0) return {};
+  const examples = webhooks.map(
     ({ type, body }) => [type, { summary: type, value: body }] as const,
   );
   return { examples: Object.fromEntries(examples) };

@@ -1,5 +1,5 @@
 // The wire form of an error. Its code and the names in its message may have the operator's service name
-// prefix, so both are translated.
+// prefix, so code and message are translated.
 import type { Naming } from '../catalog/naming.ts';
 import type { Fault, FieldError } from '../kernel/fault.ts';
 

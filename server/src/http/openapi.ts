@@ -1,5 +1,5 @@
-// The OpenAPI 3.1 document, generated from the contracts alone. Error bodies have one schema for
-// each status with every code of that status. An operation narrows it to its own codes.
+// The OpenAPI 3.1 document, generated from the contracts alone. Error bodies have one schema for each
+// status with every code of that status. An operation narrows the schema to its own codes.
 import { type TSchema, Type } from '@sinclair/typebox';
 import type { Naming } from '../catalog/naming.ts';
 import { type WebhookContract, WebhookType } from '../kernel/contract/event.ts';
@@ -60,7 +60,7 @@ const FieldErrorSchema = named(
       field: Type.String({
         description:
           'Path of the field in the request, with dots between its parts, such as ' +
-          '`address.country`. Empty for the body as a whole.',
+          '`address.country`. Empty for the complete body.',
       }),
       constraint: Type.Optional(
         Type.Object(
@@ -89,7 +89,7 @@ const FieldErrorSchema = named(
 );
 
 function detailsOf(status: number): TSchema {
-  const open = {
+  const openObject = {
     additionalProperties: true,
     description: 'Additional data about the error, if any.',
   };
@@ -97,7 +97,7 @@ function detailsOf(status: number): TSchema {
     const errors = Type.Array(FieldErrorSchema, {
       description: `Rejected fields, at most ${MAX_FIELD_ERRORS}.`,
     });
-    return Type.Object({ errors: Type.Optional(errors) }, open);
+    return Type.Object({ errors: Type.Optional(errors) }, openObject);
   }
   if (status === 423) {
     const time = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' });
@@ -113,10 +113,10 @@ function detailsOf(status: number): TSchema {
           Type.Integer({ description: 'Number of consecutive failed attempts.' }),
         ),
       },
-      open,
+      openObject,
     );
   }
-  return Type.Object({}, open);
+  return Type.Object({}, openObject);
 }
 
 /** The body of every reply with this error status. */
@@ -149,14 +149,14 @@ export function errorSchema(status: number, naming: Naming): TSchema {
 }
 
 function parametersOf(schema: TSchema | undefined, location: string, components: Json): Json[] {
-  const needed = new Set((schema?.required ?? []) as string[]);
+  const required = new Set((schema?.required ?? []) as string[]);
   return Object.entries((schema?.properties ?? {}) as Record<string, TSchema>).map(
     ([name, property]) => {
       const { description, ...rest } = toOpenApi(property, components) as Json;
       return {
         name,
         in: location,
-        required: location === 'path' || needed.has(name),
+        required: location === 'path' || required.has(name),
         ...(description ? { description } : {}),
         schema: rest,
       };
@@ -171,7 +171,7 @@ const contentOf = (
   type = 'application/json',
 ) => ({ [type]: { schema: toOpenApi(schema, components), ...examples } });
 
-/** Its exchanges among the examples. */
+/** The exchanges of an operation among the examples. */
 const exchangesOf = ({ operationId }: Contract, { examples }: Document): Exchange[] =>
   examples.exchanges.filter((each) => each.operationId === operationId);
 
@@ -222,7 +222,7 @@ const RATE_LIMIT_HEADERS = {
   'RateLimit-Reset': countHeader('Seconds until the full burst is available again.'),
 };
 
-/** Without a credential there is no platform with a limit. */
+/** Present only with a credential, because the limit belongs to a platform. */
 const headersOf = (contract: Contract, status: number): Json => {
   if (status !== 429) return {};
   const { 'Retry-After': retry } = RATE_LIMIT_HEADERS;
@@ -251,12 +251,12 @@ function errorOf(status: number, codes: readonly Code[], document: Document): Js
   const schema = errors.get(status) ?? errorSchema(status, naming);
   errors.set(status, schema);
   const ownCodes = { properties: { code: { enum: codes.map((code) => naming.code(code)) } } };
-  const narrowed = { allOf: [toOpenApi(schema, components), ownCodes] };
-  const [firstCode, ...others] = codes;
-  if (firstCode === undefined || others.length > 0) return narrowed;
+  const narrowedSchema = { allOf: [toOpenApi(schema, components), ownCodes] };
+  const [firstCode, ...otherCodes] = codes;
+  if (firstCode === undefined || otherCodes.length > 0) return narrowedSchema;
   // Most operations have one code of a status, and many have the same code.
   const name = errorName(firstCode);
-  components[name] = { description: ERROR_GUIDE[firstCode].cause, ...narrowed };
+  components[name] = { description: ERROR_GUIDE[firstCode].cause, ...narrowedSchema };
   return { $ref: `${REF}${name}` };
 }
 
@@ -303,8 +303,8 @@ function errorResponse(
       },
     },
   };
-  const [code, ...others] = codes;
-  if (code === undefined || others.length > 0) return response;
+  const [code, ...otherCodes] = codes;
+  if (code === undefined || otherCodes.length > 0) return response;
   const isPublic = status === 429 && !contract.permission;
   const name = isPublic ? `Public${errorName(code)}` : errorName(code);
   responses[name] = response;
@@ -336,14 +336,14 @@ function operationOf(contract: Contract, document: Document): Json {
   for (const [status, codes] of codesByStatus(contract)) {
     responses[String(status)] = errorResponse(contract, status, codes, document);
   }
-  const unexampled = [
+  const declaredParameters = [
     ...parametersOf(contract.params, 'path', components),
     ...parametersOf(contract.query, 'query', components),
     ...parametersOf(contract.headers, 'header', components),
     ...(contract.signedRetry ? SIGNED_RETRY : []),
     ...(idempotencyOf(contract) !== 'none' ? [keyOf(contract)] : []),
   ];
-  const parameters = unexampled.map((each) => ({
+  const parameters = declaredParameters.map((each) => ({
     ...each,
     ...parameterExample(exchanges, each.name as string),
   }));
@@ -371,7 +371,7 @@ function operationOf(contract: Contract, document: Document): Json {
       .join('\n\n'),
     ...(contract.deprecated ? { deprecated: true } : {}),
     security: securityOf(contract),
-    // For the console.
+    // Extensions for the console.
     ...(contract.auth === 'operator' && { 'x-permission': contract.operatorPermission }),
     ...(contract.reveals && { 'x-reveals': true }),
     ...(parameters.length ? { parameters } : {}),
@@ -381,12 +381,12 @@ function operationOf(contract: Contract, document: Document): Json {
 }
 
 function envelope({ name, events }: WebhookContract) {
-  const [data, ...others] = new Set(events.map((each) => each.data));
-  if (!data || others.length) throw new Error(`the events of ${name} differ in their data`);
+  const [data, ...otherSchemas] = new Set(events.map((each) => each.data));
+  if (!data || otherSchemas.length) throw new Error(`the events of ${name} differ in their data`);
   return Type.Object({
     id: Type.String({
       description:
-        'ID of the event, `Webhook:<uuid>`. It is the same for every delivery ' +
+        'ID of the event, `Webhook:<uuid>`. The ID is the same for every delivery ' +
         'attempt. Use it to detect duplicates.',
     }),
     type: subsetOf(
@@ -426,7 +426,7 @@ function webhookOf(contract: WebhookContract, { components, examples }: Document
       },
       responses: {
         200: { description: 'The event was received.' },
-        409: { description: 'The event was received before. It is not sent again.' },
+        409: { description: 'The event was received before, so it is not sent again.' },
       },
     },
   };

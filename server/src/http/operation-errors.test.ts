@@ -53,19 +53,19 @@ describe('the codes that follow from the kind of an operation', () => {
         'REQUEST_ID_MISSING',
       ],
     ],
-  ])('of %s', (_, contract, expected) => {
-    expect([...commonCodesOf(contract)].sort()).toEqual([...ALWAYS, ...expected].sort());
+  ])('of %s', (_, contract, expectedCodes) => {
+    expect([...commonCodesOf(contract)].sort()).toEqual([...ALWAYS, ...expectedCodes].sort());
   });
 
-  it('are not repeated by a contract', () => {
-    const repeated = publishedErrors().flatMap(({ operationId, specificCodes, commonCodes }) => {
-      const unseen = new Set(specificCodes);
+  it('are absent from the errors of a contract', () => {
+    const repetitions = publishedErrors().flatMap(({ operationId, specificCodes, commonCodes }) => {
+      const unseenCodes = new Set(specificCodes);
       const repeatedCodes = specificCodes.filter(
-        (code) => commonCodes.includes(code) || !unseen.delete(code),
+        (code) => commonCodes.includes(code) || !unseenCodes.delete(code),
       );
       return repeatedCodes.map((code) => `${operationId} ${code}`);
     });
-    expect(repeated).toEqual([]);
+    expect(repetitions).toEqual([]);
   });
 });
 
@@ -90,7 +90,7 @@ describe('isListed', () => {
 });
 
 describe('the document', () => {
-  it('names for each operation the codes that it lists', () => {
+  it('lists the codes of each operation', () => {
     const document = publishedDocument() as {
       paths: Record<string, Record<string, { operationId: string; responses: object }>>;
       components: { schemas: Record<string, Shown>; responses: Record<string, Reply> };
@@ -109,8 +109,8 @@ describe('the document', () => {
       return name === undefined ? schema : (document.components.schemas[name] as Shown);
     };
     const codesByOperation = new Map<string, string[]>();
-    for (const documented of Object.values(document.paths).flatMap((item) => Object.values(item))) {
-      const replies = Object.entries(documented.responses as Record<string, Reply>).map(
+    for (const operation of Object.values(document.paths).flatMap((item) => Object.values(item))) {
+      const replies = Object.entries(operation.responses as Record<string, Reply>).map(
         ([status, reply]) => {
           const name = reply.$ref?.split('/').at(-1);
           return [status, name ? (document.components.responses[name] as Reply) : reply] as const;
@@ -119,7 +119,7 @@ describe('the document', () => {
       const codes = replies
         .filter(([status]) => status >= '400')
         .flatMap(([status, { content }]) => {
-          const [all, ownSchema] = resolve(content['application/json'].schema).allOf as [
+          const [statusSchema, ownSchema] = resolve(content['application/json'].schema).allOf as [
             Shown,
             Shown,
           ];
@@ -127,12 +127,12 @@ describe('the document', () => {
           expect(documentedCodes.map((code) => STATUS_OF[code])).toEqual(
             documentedCodes.map(() => Number(status)),
           );
-          expect(resolve(all).properties?.code.enum).toEqual(
+          expect(resolve(statusSchema).properties?.code.enum).toEqual(
             expect.arrayContaining(documentedCodes),
           );
           return documentedCodes;
         });
-      codesByOperation.set(documented.operationId, codes);
+      codesByOperation.set(operation.operationId, codes);
     }
     for (const { operationId, specificCodes, commonCodes } of publishedErrors()) {
       const documentedCodes = codesByOperation.get(operationId);

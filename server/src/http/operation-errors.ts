@@ -1,13 +1,13 @@
-// Error codes of operations: those that the contract lists, and those that follow from the kind of
-// operation, which are listed here only.
+// Error codes of operations. Codes that follow from the kind of operation are listed here only. A contract
+// lists its other codes.
 
 import { type Contract, idempotencyOf } from '../kernel/contract/operation.ts';
 import { type Code, STATUS_OF } from '../kernel/fault.ts';
 
 interface CommonError {
   readonly codes: readonly Code[];
-  /** Operations with these codes. */
-  of(contract: Contract): boolean;
+  /** Whether an operation can return these codes. */
+  appliesTo(contract: Contract): boolean;
 }
 
 const isAuthenticated = ({ permission, auth }: Contract) =>
@@ -16,19 +16,26 @@ const acceptsKey = (contract: Contract) => idempotencyOf(contract) !== 'none';
 
 const COMMON_ERRORS: readonly CommonError[] = [
   // An empty idempotency key, a query or body that cannot be read or does not fit its schema.
-  { codes: ['INVALID_INPUT'], of: () => true },
-  { codes: ['UNAUTHORIZED'], of: isAuthenticated },
-  { codes: ['LINK_ENDED'], of: ({ auth }) => auth === 'hosted' },
-  // A token lacks the permission, or is not a sandbox token. For agents the policy decides.
-  { codes: ['FORBIDDEN'], of: ({ auth = 'token' }) => auth === 'token' || auth === 'operator' },
+  { codes: ['INVALID_INPUT'], appliesTo: () => true },
+  { codes: ['UNAUTHORIZED'], appliesTo: isAuthenticated },
+  { codes: ['LINK_ENDED'], appliesTo: ({ auth }) => auth === 'hosted' },
+  // A token lacks the permission, or is a production token. Agents are excluded, because their policy
+  // decides.
+  {
+    codes: ['FORBIDDEN'],
+    appliesTo: ({ auth = 'token' }) => auth === 'token' || auth === 'operator',
+  },
   // A resource of a platform that the operator may not access.
   {
     codes: ['NOT_FOUND'],
-    of: ({ auth, wholeInstallation }) => auth === 'operator' && !wholeInstallation,
+    appliesTo: ({ auth, wholeInstallation }) => auth === 'operator' && !wholeInstallation,
   },
   // A key that was used before with another request.
-  { codes: ['CONFLICT'], of: (contract) => acceptsKey(contract) && !contract.money },
-  { codes: ['DUPLICATE_PAY_REQUEST'], of: (contract) => acceptsKey(contract) && !!contract.money },
+  { codes: ['CONFLICT'], appliesTo: (contract) => acceptsKey(contract) && !contract.money },
+  {
+    codes: ['DUPLICATE_PAY_REQUEST'],
+    appliesTo: (contract) => acceptsKey(contract) && !!contract.money,
+  },
   {
     codes: [
       'WALLET_SIGNATURE_MISSING',
@@ -37,18 +44,15 @@ const COMMON_ERRORS: readonly CommonError[] = [
       'WALLET_SIGNATURE_INVALID',
       'REQUEST_ID_MISSING',
     ],
-    of: ({ signedRetry }) => signedRetry === true,
+    appliesTo: ({ signedRetry }) => signedRetry === true,
   },
-  { codes: ['RATE_LIMITED'], of: () => true },
-  { codes: ['INTERNAL_ERROR'], of: () => true },
+  { codes: ['RATE_LIMITED'], appliesTo: () => true },
+  { codes: ['INTERNAL_ERROR'], appliesTo: () => true },
   // The database or the file storage is not available, or too many requests contend for one row.
-  { codes: ['SERVICE_UNAVAILABLE'], of: () => true },
+  { codes: ['SERVICE_UNAVAILABLE'], appliesTo: () => true },
 ];
 
-/**
- * Codes of statuses that the public contract names for an operation, which does not return them
- * here.
- */
+/** Codes that the public contract names for an operation and this server never returns for it. */
 const PUBLIC_CONTRACT: Readonly<Record<string, readonly Code[]>> = {
   createCustomer: ['METHOD_NOT_ALLOWED'],
   listCustomers: ['METHOD_NOT_ALLOWED'],
@@ -63,12 +67,15 @@ const PUBLIC_CONTRACT: Readonly<Record<string, readonly Code[]>> = {
   linkStablecoinProviderAccount: ['STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND'],
 };
 
-/** Returned instead of any operation of a path. A caller of the operation never receives it. */
+/**
+ * Returned for a path without an operation of the method. A caller of an operation never receives this
+ * code.
+ */
 const OF_PATHS: readonly Code[] = ['METHOD_NOT_ALLOWED'];
 
 /** Codes by kind of operation. */
 export const commonCodesOf = (contract: Contract): readonly Code[] =>
-  COMMON_ERRORS.filter((each) => each.of(contract)).flatMap(({ codes }) => codes);
+  COMMON_ERRORS.filter((each) => each.appliesTo(contract)).flatMap(({ codes }) => codes);
 
 /** Codes of the contract. */
 export const ownCodesOf = ({ errors, notFound }: Contract): readonly Code[] =>

@@ -160,7 +160,7 @@ const EVENTS: Readonly<Record<string, readonly EventType[]>> = {
 /** Types of the events that an operation emits. */
 export const eventsOf = (operationId: string): readonly EventType[] => EVENTS[operationId] ?? [];
 
-/** This operation calls other operations and emits their events, as its description states. */
+/** The operation that calls other operations and emits their events, as its description states. */
 const COMPOSITE_OPERATION = 'createSandboxFixtures';
 
 export const emits = (operationId: string, type: string): boolean =>

@@ -1,4 +1,4 @@
-// Every request and reply with a body has an example in the API document, with few exceptions.
+// Examples of requests and replies with a body in the API document.
 import { describe, expect, it } from 'vitest';
 import { publishedDocument } from '../document.ts';
 
@@ -24,37 +24,41 @@ const isWithout = ({ content = {} }: Content) =>
 
 describe('examples of the document', () => {
   it('exist for each request with a body', () => {
-    const missing = operations.filter(({ requestBody }) => requestBody && isWithout(requestBody));
-    expect(missing.map(({ operationId }) => operationId)).toEqual([]);
+    const incompleteOperations = operations.filter(
+      ({ requestBody }) => requestBody && isWithout(requestBody),
+    );
+    expect(incompleteOperations.map(({ operationId }) => operationId)).toEqual([]);
   });
 
   it('exist for each successful reply with a body', () => {
-    const missing = operations.flatMap(({ operationId, responses }) =>
+    const incompleteReplies = operations.flatMap(({ operationId, responses }) =>
       Object.entries(responses)
         .filter(([status, reply]) => status < '400' && isWithout(reply))
         .map(([status]) => `${operationId} ${status}`),
     );
-    expect(missing).toEqual([]);
+    expect(incompleteReplies).toEqual([]);
   });
 
   it('exist for each webhook', () => {
-    const missing = Object.entries(webhooks).filter(([, { post }]) =>
+    const incompleteWebhooks = Object.entries(webhooks).filter(([, { post }]) =>
       isWithout(post?.requestBody ?? {}),
     );
-    expect(missing.map(([name]) => name)).toEqual([]);
+    expect(incompleteWebhooks.map(([name]) => name)).toEqual([]);
   });
 });
 
 describe('descriptions of operations', () => {
-  it('begin with what the operation does', () => {
-    const missing = operations.filter(
+  it('begin with the effect of the operation', () => {
+    const incompleteOperations = operations.filter(
       ({ description }) => !description || description.startsWith('**'),
     );
-    expect(missing.map(({ operationId }) => operationId)).toEqual([]);
+    expect(incompleteOperations.map(({ operationId }) => operationId)).toEqual([]);
   });
 
   it('link to a guide', () => {
-    const missing = operations.filter(({ description }) => !description?.includes('**Guides**'));
-    expect(missing.map(({ operationId }) => operationId)).toEqual([]);
+    const incompleteOperations = operations.filter(
+      ({ description }) => !description?.includes('**Guides**'),
+    );
+    expect(incompleteOperations.map(({ operationId }) => operationId)).toEqual([]);
   });
 });

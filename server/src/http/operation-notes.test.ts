@@ -1,4 +1,4 @@
-// The notes of the reference: existing operations, tags and links.
+// Operations, tags and links in the notes of the reference.
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -26,8 +26,8 @@ describe('notes of the reference', () => {
   });
 
   it('link to guides and sections that exist', () => {
-    const missing = NOTED.guides.filter((page) => !existsSync(path.join(docs, `${page}.md`)));
-    expect(missing).toEqual([]);
+    const missingPages = NOTED.guides.filter((page) => !existsSync(path.join(docs, `${page}.md`)));
+    expect(missingPages).toEqual([]);
     const page = readFileSync(path.join(docs, 'concepts', 'sandbox.md'), 'utf8');
     const sections = [...page.matchAll(/^## (.*)$/gm)].map(([, title = '']) =>
       title.toLowerCase().replaceAll(' ', '-'),

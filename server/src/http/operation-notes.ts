@@ -1,5 +1,5 @@
-// Notes that the API reference adds to the description of an operation: permission, idempotency,
-// events, sandbox values and guides. All follow from the contract and the tables here.
+// Notes that the API reference adds to the description of an operation: permission, idempotency, events,
+// sandbox values and guides. The notes follow from the contract and the tables of this file.
 import { type Contract, idempotencyOf } from '../kernel/contract/operation.ts';
 import type { Code } from '../kernel/fault.ts';
 import { ERROR_GUIDE } from './error-guide.ts';
@@ -16,8 +16,8 @@ function accessOf(contract: Contract): string {
   const { auth = 'token', permission, operatorPermission, sandboxOnly } = contract;
   if (operatorPermission) return `an operator with \`${operatorPermission}\``;
   if (!permission) return 'none. No credential is sent';
-  const needed = PERMISSIONS[auth === 'agent' ? 'agent' : 'token'](permission);
-  return sandboxOnly ? `${needed}. Sandbox platforms only` : needed;
+  const credential = PERMISSIONS[auth === 'agent' ? 'agent' : 'token'](permission);
+  return sandboxOnly ? `${credential}. Sandbox platforms only` : credential;
 }
 
 function repetitionOf(contract: Contract): string {
@@ -27,15 +27,15 @@ function repetitionOf(contract: Contract): string {
     const isRead = method === 'GET' && permission !== 'MANAGE';
     if (isRead) return 'the operation only reads data';
     if (method === 'GET' || method === 'POST') {
-      return 'every request is executed. `Idempotency-Key` is ignored';
+      return 'every request is executed, and `Idempotency-Key` is ignored';
     }
     return 'repeating the request has no further effect';
   }
-  const other = money ? 'DUPLICATE_PAY_REQUEST' : 'CONFLICT';
-  const need = kind === 'required' ? 'requires' : 'accepts';
+  const otherCode = money ? 'DUPLICATE_PAY_REQUEST' : 'CONFLICT';
+  const verb = kind === 'required' ? 'requires' : 'accepts';
   return (
-    `${need} \`Idempotency-Key\`. The same key and body return the first reply for seven days. ` +
-    `Another body is rejected with \`${other}\``
+    `${verb} \`Idempotency-Key\`. The same key and body return the first reply for seven days. ` +
+    `Another body is rejected with \`${otherCode}\``
   );
 }
 
@@ -185,8 +185,7 @@ export const NOTED = {
   ],
 };
 
-// Listed in the description, because the search of the reference reads descriptions of operations
-// alone.
+// Listed in the description, because the search of the reference reads only descriptions of operations.
 const ownCodes = (contract: Contract) =>
   ownCodesOf(contract)
     .map((code) => `\`${code}\``)

@@ -1,5 +1,5 @@
-// Requests that exceed a size limit, over a real connection: each gets an API error or a plain HTTP
-// error, costs at most its reading, and leaves the server available.
+// Requests that exceed a size limit, over a real connection. Each request receives an API error or a plain
+// HTTP error, and the server remains available.
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 interface Sent {
   status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: replies of every shape; what is read is asserted.
+  // biome-ignore lint/suspicious/noExplicitAny: replies have every shape, and assertions check each used field.
   body: any;
 }
 
@@ -55,17 +55,17 @@ function send(
 const assertAvailable = async () => expect((await send('/config')).status).toBe(200);
 
 /** A body of this many bytes, valid except for its size. */
-function padded(bytes: number): string {
+function bodyOf(bytes: number): string {
   const frame = JSON.stringify({ name: 'x', permissions: ['VIEW'], more: '' });
   return frame.replace('"more":""', `"more":"${'x'.repeat(bytes - frame.length)}"`);
 }
 
 describe('a body', () => {
   it('may have at most 64 KiB', async () => {
-    expect((await send('/tokens', { body: padded(64 * KIB) })).status).toBe(201);
-    const rejected = await send('/tokens', { body: padded(64 * KIB + 1) });
-    expect(rejected).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT', status: 400 } });
-    expect(rejected.body.reason).toContain('65536');
+    expect((await send('/tokens', { body: bodyOf(64 * KIB) })).status).toBe(201);
+    const rejection = await send('/tokens', { body: bodyOf(64 * KIB + 1) });
+    expect(rejection).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT', status: 400 } });
+    expect(rejection.body.reason).toContain('65536');
     await assertAvailable();
   });
 
@@ -86,24 +86,24 @@ describe('a body', () => {
 
   it('is measured while it arrives if its length is not announced', async () => {
     const headers = { 'transfer-encoding': 'chunked' };
-    expect((await send('/tokens', { body: padded(64 * KIB), headers })).status).toBe(201);
-    const rejected = await send('/tokens', { body: padded(64 * KIB + 1), headers });
-    expect(rejected).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
-    expect(rejected.body.reason).toContain('65536');
+    expect((await send('/tokens', { body: bodyOf(64 * KIB), headers })).status).toBe(201);
+    const rejection = await send('/tokens', { body: bodyOf(64 * KIB + 1), headers });
+    expect(rejection).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
+    expect(rejection.body.reason).toContain('65536');
     await assertAvailable();
   });
 
-  it('is counted in bytes, not in characters', async () => {
+  it('is counted in bytes', async () => {
     const body = JSON.stringify({ name: 'é'.repeat(32 * KIB + 1), permissions: ['VIEW'] });
     expect(await send('/tokens', { body })).toMatchObject({ status: 400 });
   });
 
-  it('of a method that the path does not have is not read', async () => {
+  it('is not read if the path does not support the method', async () => {
     for (const method of ['PUT', 'DELETE']) {
-      const body = padded(KIB * KIB);
+      const body = bodyOf(KIB * KIB);
       const headers = { 'content-length': `${body.length}` };
-      const rejected = await send('/config', { method, body, headers });
-      expect([method, rejected.status]).toEqual([method, 405]);
+      const rejection = await send('/config', { method, body, headers });
+      expect([method, rejection.status]).toEqual([method, 405]);
     }
     await assertAvailable();
   });
@@ -125,9 +125,9 @@ describe('a body', () => {
       return send('/tokens', { body: JSON.stringify(body) });
     };
     expect((await values(4_096)).status).toBe(201);
-    const rejected = await values(4_097);
-    expect(rejected).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
-    expect(rejected.body.reason).toContain('4096 values');
+    const rejection = await values(4_097);
+    expect(rejection).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
+    expect(rejection.body.reason).toContain('4096 values');
   });
 
   it('may have at most 8,192 values, regardless of its maximum size', async () => {
@@ -137,15 +137,16 @@ describe('a body', () => {
         Object.fromEntries(Array.from({ length: count - 1 }, (_, index) => [index, 1])),
       );
     expect((await patch(values(8_192))).status).toBe(200);
-    const rejected = await patch(values(8_193));
-    expect(rejected).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
-    expect(rejected.body.reason).toContain('8192 values');
-    // As many as fit, in lists that are short enough. Rejected before it is parsed.
+    const rejection = await patch(values(8_193));
+    expect(rejection).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
+    expect(rejection.body.reason).toContain('8192 values');
+    // The maximum number of values that fit, in lists within the limit of items. The body is rejected
+    // before it is parsed.
     const list = `[${Array(999).fill(0)}]`;
     const max = `{${Array.from({ length: 130 }, (_, index) => `"${index}":${list}`)}}`;
-    const started = performance.now();
+    const startMs = performance.now();
     expect((await patch(max)).body.reason).toContain('8192 values');
-    expect(performance.now() - started).toBeLessThan(2_000);
+    expect(performance.now() - startMs).toBeLessThan(2_000);
   });
 });
 
@@ -156,9 +157,9 @@ describe('a list in a body', () => {
       return send('/tokens', { body: JSON.stringify(body) });
     };
     expect((await sendItems(1_000)).status).toBe(201);
-    const rejected = await sendItems(1_001);
-    expect(rejected).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
-    expect(rejected.body.reason).toContain('1000 items');
+    const rejection = await sendItems(1_001);
+    expect(rejection).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
+    expect(rejection.body.reason).toContain('1000 items');
   });
 
   it('reports its first 100 invalid items', async () => {
@@ -174,7 +175,7 @@ describe('a list in a body', () => {
 });
 
 describe('the head of a request', () => {
-  it('is rejected with an API error if it is too long', async () => {
+  it('is rejected with an API error beyond the maximum length', async () => {
     const headers = { 'x-long': 'x'.repeat(20_000) };
     const rejection = await send('/config', { headers });
     expect(rejection).toMatchObject({ status: 431, body: { code: 'HEADERS_TOO_LARGE' } });
@@ -207,10 +208,13 @@ describe('the head of a request', () => {
 
   it('may have an idempotency key of up to 255 characters', async () => {
     const body = JSON.stringify({ name: 'x', permissions: ['VIEW'] });
-    const keyed = (length: number) =>
+    const requestWithKey = (length: number) =>
       send('/tokens', { body, headers: { 'idempotency-key': 'k'.repeat(length) } });
-    expect((await keyed(255)).status).toBe(201);
-    expect(await keyed(256)).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
+    expect((await requestWithKey(255)).status).toBe(201);
+    expect(await requestWithKey(256)).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_INPUT' },
+    });
   });
 
   it('is rejected if its address cannot be decoded', async () => {
@@ -221,7 +225,7 @@ describe('the head of a request', () => {
     await assertAvailable();
   });
 
-  it('is rejected if it is not HTTP', async () => {
+  it('is rejected unless it is HTTP', async () => {
     const net = await import('node:net');
     const response = await new Promise<string>((resolve, reject) => {
       const socket = net.connect(port, '127.0.0.1', () => socket.write('HELLO\r\n\r\n'));

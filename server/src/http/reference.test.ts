@@ -1,4 +1,4 @@
-// The references as files of a static site: everything that a page loads is among the files.
+// The references as files of a static site, which contain everything that a page loads.
 import { expect, it } from 'vitest';
 import { operatorDocument } from '../operator-api/mount.ts';
 import { operatorReferenceFiles, referenceFiles } from './reference.ts';

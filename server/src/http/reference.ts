@@ -1,5 +1,5 @@
-// The page of the API reference. Its viewer is one script that the package for Fastify contains as
-// a string. `@scalar/api-reference`, which has it as a file, would install 367 MB of other
+// The page of the API reference. The viewer is one script that the package for Fastify contains as a
+// string. `@scalar/api-reference`, which contains the script as a file, would install 367 MB of other
 // packages.
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -16,22 +16,22 @@ const PACKAGE = '@scalar/fastify-api-reference';
 const HTML = 'text/html; charset=utf-8';
 const JAVASCRIPT = 'text/javascript; charset=utf-8';
 
-/** Start of the script. It is one JavaScript string literal. */
+/** Start of the script, which is one JavaScript string literal. */
 const LITERAL = /standalone_default = ("(?:[^"\\]|\\.)*")/s;
 
-/** A release contains the script instead of the package. */
+/** The script of a release, which does not contain the package. */
 const releasedScript = () => join(projectRoot(), 'server', 'reference-viewer.js');
 
-async function extracted(): Promise<string> {
+async function viewerScript(): Promise<string> {
   if (existsSync(releasedScript())) return readFile(releasedScript(), 'utf8');
   const file = createRequire(import.meta.url).resolve(PACKAGE);
   const [, literal] = LITERAL.exec(await readFile(file, 'utf8')) ?? [];
   if (literal === undefined) throw new Error(`${PACKAGE} does not contain the expected script.`);
-  // In a separate context: the package only defines the text.
+  // Evaluated in a separate context, because only the text of the literal is needed.
   return vm.runInNewContext(literal) as string;
 }
 
-/** The result of `make`, created at the first request, and again after a failure. */
+/** Returns the result of `make`, which is called at the first request and again after a failure. */
 function memoize<T>(make: () => Promise<T>): () => Promise<T> {
   let result: Promise<T> | undefined;
   return () => {
@@ -43,10 +43,10 @@ function memoize<T>(make: () => Promise<T>): () => Promise<T> {
   };
 }
 
-// All replies share the bytes, however slowly clients read. Most clients accept gzip, so the script
-// itself is not kept in memory until one does not.
-const compressed = memoize(async () => promisify(gzip)(await extracted()));
-const uncompressed = memoize(async () => promisify(gunzip)(await compressed()));
+// All replies share the bytes, so slow clients need no further memory. Most clients accept gzip, so the
+// uncompressed script is loaded at the first request of a client that does not.
+const compressedScript = memoize(async () => promisify(gzip)(await viewerScript()));
+const uncompressedScript = memoize(async () => promisify(gunzip)(await compressedScript()));
 
 const page = (viewer: string, start: string, title = 'Railhead API reference') => `<!doctype html>
 <html lang="en">
@@ -64,7 +64,7 @@ const page = (viewer: string, start: string, title = 'Railhead API reference') =
 </html>
 `;
 
-/** Languages and libraries of code samples that are not shown: curl, JavaScript, Python and Go remain. */
+/** Languages and libraries of code samples that are not shown. curl, JavaScript, Python and Go remain. */
 const HIDDEN_CLIENTS = {
   ...Object.fromEntries(
     [
@@ -78,8 +78,8 @@ const HIDDEN_CLIENTS = {
 };
 
 /**
- * The accent of the site (`tokens.css` of the hosted pages) in light and dark, and colors of text
- * and methods with the contrast of WCAG AA, which not all colors of the viewer have.
+ * The accent of the site (`tokens.css` of the hosted pages) in light and dark. Colors of text and methods
+ * are replaced, because some colors of the viewer lack the contrast of WCAG AA.
  */
 const COLORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   light: {
@@ -104,7 +104,9 @@ const COLORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
-/** A linked operation receives the focus. Its outline would be two lines along the page. */
+/**
+ * A linked operation receives the focus, and the outline of the focus would be two lines along the page.
+ */
 const NO_OUTLINE = 'section:focus, section:focus-visible { outline: none; }';
 
 const CUSTOM_CSS = Object.entries(COLORS)
@@ -147,7 +149,7 @@ export const referenceFiles = async (
   document: object,
 ): Promise<Record<string, string>> => ({
   'reference.html': page(`${base}reference-viewer.js`, `${base}reference-start.js`),
-  'reference-viewer.js': await extracted(),
+  'reference-viewer.js': await viewerScript(),
   'reference-start.js': startScript(`${base}reference-openapi.json`),
   'reference-openapi.json': JSON.stringify(withSdkSamples(document)),
 });
@@ -190,8 +192,8 @@ async function sendScript(request: FastifyRequest, reply: FastifyReply) {
   reply.header('content-type', JAVASCRIPT).header('vary', 'accept-encoding');
   reply.header('cache-control', 'public, max-age=86400');
   if (acceptsGzip(request.headers))
-    return reply.header('content-encoding', 'gzip').send(await compressed());
-  return reply.send(await uncompressed());
+    return reply.header('content-encoding', 'gzip').send(await compressedScript());
+  return reply.send(await uncompressedScript());
 }
 
 /** Sends the page of the reference. */

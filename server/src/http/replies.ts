@@ -1,5 +1,5 @@
-// Sends replies as JSON, and errors in one format. Compiled serializers for this many schemas would
-// cost seconds at the start. Tests check each reply against its schema instead.
+// Sends replies as JSON, and errors in one format. Compiled serializers for all schemas would cost seconds
+// at the start, so tests check each reply against its schema.
 import type { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { Naming } from '../catalog/naming.ts';
@@ -43,9 +43,9 @@ export function setRetryHeaders(reply: FastifyReply, fault: Fault): void {
 export function send(reply: FastifyReply, status: number, body: unknown): void {
   reply.code(status);
   reply.header('X-Request-Id', reply.request.id);
-  // A stopping server no longer listens. Its last reply on a connection closes it.
+  // A stopping server no longer listens. Its last reply on a connection closes the connection.
   if (!reply.server.server.listening) reply.header('connection', 'close');
-  // A stored reply with this status is final, as is one without other advice.
+  // A 409 without other advice is final, as is a stored 409.
   if (status === 409 && !reply.hasHeader(RETRY)) reply.header(RETRY, 'false');
   if (body === undefined || body === null) void reply.send();
   else

@@ -1,5 +1,5 @@
-// The route of a contract: admission by the head, then body and operation, and one place that logs
-// and sends the response.
+// The route of a contract. Requests are admitted by their head before the body is read and the operation
+// runs. All responses are logged and sent in this file.
 
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
@@ -59,7 +59,7 @@ export const routeOf = (contract: Contract, naming: Naming) =>
 
 /** State of a request until its response is sent. */
 interface Exchange {
-  started: number;
+  startMs: number;
   caller: Caller;
   /** The JSON body, once it was read. */
   body?: unknown;
@@ -76,7 +76,9 @@ interface RouteResponse {
   stream?: Readable | undefined;
 }
 
-/** Template of the path, names and IDs: values of a request may be personal data. */
+/**
+ * Template of the path, names and IDs. Values of a request are excluded, because they may be personal data.
+ */
 const spanAttributesOf = (record: RequestRecord) => ({
   'http.request.method': record.method,
   'http.route': record.path,
@@ -90,7 +92,7 @@ const spanAttributesOf = (record: RequestRecord) => ({
 function exchangesOf(contract: Contract, options: RouteOptions) {
   const { runtime, naming, log, metrics, watch, record } = options;
   const recordOf = recordsOf(contract, runtime, naming);
-  const open = new WeakMap<FastifyRequest, Exchange>();
+  const openExchanges = new WeakMap<FastifyRequest, Exchange>();
 
   /** The response to a failed request. */
   function failureResponse(
@@ -114,14 +116,14 @@ function exchangesOf(contract: Contract, options: RouteOptions) {
       const span = contract.waits
         ? undefined
         : runtime.tracer?.start(contract.operationId, 'server', { parent });
-      const exchange = { started: performance.now(), caller: anonymousAt(request.ip), span };
-      open.set(request, exchange);
+      const exchange = { startMs: performance.now(), caller: anonymousAt(request.ip), span };
+      openExchanges.set(request, exchange);
       return exchange;
     },
-    of: (request: FastifyRequest) => open.get(request) as Exchange,
+    of: (request: FastifyRequest) => openExchanges.get(request) as Exchange,
     failed: failureResponse,
     respond(request: FastifyRequest, reply: FastifyReply, response: RouteResponse): void {
-      const { started, caller, body, span } = open.get(request) as Exchange;
+      const { startMs: started, caller, body, span } = openExchanges.get(request) as Exchange;
       const ms = performance.now() - started;
       // The intended waiting time of a long poll does not count as latency.
       const busyMs = Math.max(0, ms - (response.idleMs ?? 0));
@@ -193,22 +195,22 @@ export function bindRoute(
       naming.toNeutralNames(request.query) as Record<string, unknown>,
     );
     const { upload: rules, waits, streams } = contract;
-    const closed = waits || streams ? closedSignalOf(reply) : undefined;
+    const disconnect = waits || streams ? closedSignalOf(reply) : undefined;
     const execute = (parts: FormParts) =>
-      perform(runtime, caller, operation, { params, query, headers, closed, ...parts }, toBody);
+      perform(runtime, caller, operation, { params, query, headers, disconnect, ...parts }, toBody);
     const isLink = contract.auth === 'hosted';
     const key = bytesKeyOf(caller);
     if (rules) {
       const throttle = (bytes: number) => limiter?.waitForBytes(key, bytes);
       return uploads.run({ caller, rules, isLink, request, throttle }, execute);
     }
-    // A body of known length was counted at admission.
+    // The body of a known length was counted at admission.
     const isCounted = request.headers['content-length'] !== undefined;
-    const parsed = await jsonOf(request, contract, (bytes) => {
+    const parsedBody = await jsonOf(request, contract, (bytes) => {
       if (!isCounted) limiter?.takeBytes(key, bytes);
     });
-    exchange.body = naming.toNeutralNames(parsed?.json);
-    const parts = { body: exchange.body, rawBody: parsed?.raw ?? '' };
+    exchange.body = naming.toNeutralNames(parsedBody?.json);
+    const parts = { body: exchange.body, rawBody: parsedBody?.raw ?? '' };
     return isChange && slots ? slots.run(key, () => execute(parts)) : execute(parts);
   }
 

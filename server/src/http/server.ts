@@ -1,5 +1,5 @@
-// The HTTP server: routes from contracts. Only the head of a request is read before it is admitted.
-// Unknown paths and wrong methods are rejected by the head alone.
+// The HTTP server, with routes from contracts. Only the head of a request is read before the request is
+// admitted. Unknown paths and wrong methods are rejected by the head alone.
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { Fault } from '../kernel/fault.ts';
 import { uuid7 } from '../kernel/id.ts';
@@ -50,7 +50,7 @@ const STALLED_MS = 90_000;
 
 const MAX_PARAMETER = 300;
 
-/** The URL is not repeated: it may contain the secret of a link or a code. */
+/** The message does not repeat the URL, because a URL may contain the secret of a link or a code. */
 const UNKNOWN_PATH = new Fault(
   'NOT_FOUND',
   'The path was not found. Check the URL and the API version.',
@@ -68,7 +68,7 @@ function createGuard(
 ) {
   const unsupportedMethodOf = createUnsupportedMethods(operations, naming, MAX_PARAMETER);
 
-  /** Whether the connection accepts this request. Otherwise it gets no response. */
+  /** Whether the connection accepts this request. A request that is not accepted receives no response. */
   function isAccepted({ raw }: FastifyRequest, reply: FastifyReply): boolean {
     if (drain.isClosing(raw.socket)) raw.socket.destroy();
     if (connections.admits(raw, reply.raw)) return true;
@@ -76,7 +76,9 @@ function createGuard(
     return false;
   }
 
-  /** A violation of HTTP in the head of a request, which is then the last one of its connection. */
+  /**
+   * A violation of HTTP in the head of a request. The request is then the last request of its connection.
+   */
   function headFaultOf({ raw }: FastifyRequest, reply: FastifyReply): Fault | undefined {
     const fault = headFault(raw);
     if (!fault) return undefined;
@@ -97,25 +99,23 @@ function createGuard(
     return rejection;
   }
 
-  /**
-   * Whether a request without a credential continues to its route. Otherwise its error was sent.
-   */
+  /** Whether a request without a credential continues to its route. If false, the error was sent. */
   async function admitUnrouted(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
     const isUnrouted = request.is404 || request.routeOptions.config.isUnsupported === true;
-    const unsupported = isUnrouted ? unsupportedMethodOf(request) : undefined;
+    const unsupportedMethod = isUnrouted ? unsupportedMethodOf(request) : undefined;
     const notFound = isUnrouted ? UNKNOWN_PATH : undefined;
-    const fault = await rejectionOf(request, unsupported?.fault ?? notFound);
+    const fault = await rejectionOf(request, unsupportedMethod?.fault ?? notFound);
     if (!fault) return true;
-    if (isUnrouted) await recordUnrouted(request, reply, fault, unsupported?.path);
-    if (unsupported && fault === unsupported.fault) {
-      for (const contract of unsupported.contracts) {
+    if (isUnrouted) await recordUnrouted(request, reply, fault, unsupportedMethod?.path);
+    if (unsupportedMethod && fault === unsupportedMethod.fault) {
+      for (const contract of unsupportedMethod.contracts) {
         watch?.(contract, fault.status, faultBody(naming, fault));
       }
-      reply.header('allow', unsupported.allowed);
+      reply.header('allow', unsupportedMethod.allowedMethods);
     }
     if (fault.code === 'RATE_LIMITED' && wantsPage(request)) {
-      const limited = reply.header('retry-after', String(fault.retryAfterS ?? 1));
-      await sendPage(limited, TOO_MANY_ATTEMPTS);
+      const limitedReply = reply.header('retry-after', String(fault.retryAfterS ?? 1));
+      await sendPage(limitedReply, TOO_MANY_ATTEMPTS);
     } else sendFault(reply, naming, fault);
     return false;
   }
@@ -175,7 +175,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
       IncomingMessage: connections.IncomingMessage,
     },
     forceCloseConnections: 'idle',
-    // A request that arrives during the stop gets the error body of the API (connection-close.ts).
+    // A request that arrives during the stop receives the error body of the API (connection-close.ts).
     return503OnClosing: false,
     clientErrorHandler: rejectUnreadable(naming, securityHeaders, uploads.isReceiving),
     frameworkErrors: (error, request, reply) => void guard.rejectAddress(error, request, reply),
@@ -183,11 +183,11 @@ export function createServer(options: ServerOptions): FastifyInstance {
   for (const event of ['checkContinue', 'checkExpectation']) {
     server.server.on(event, (...request) => server.server.emit('request', ...request));
   }
-  // The size of the head bounds their number. Node would hide headers after the first 2,000,
-  // lengths included.
+  // The size of the head bounds the number of headers. Node would hide headers after the first 2,000,
+  // including lengths.
   server.server.maxHeadersCount = 0;
   server.removeAllContentTypeParsers();
-  // Bodies are read by the route after admission.
+  // The route reads the body after admission.
   server.addContentTypeParser('*', (_request, body, done) => done(null, body));
   addSecurityHeaders(server, securityHeaders);
   addCloseHooks(server);
@@ -209,7 +209,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   });
   server.setErrorHandler((error, request, reply) => {
     const fault = faultOf(error);
-    // The route and not the URL, which may contain the secret of a link.
+    // The template of the route is logged, because the URL may contain the secret of a link.
     const url = request.routeOptions.url;
     if (fault.status === 500) options.log.error({ err: error, url }, 'failed');
     sendFault(reply, naming, fault);

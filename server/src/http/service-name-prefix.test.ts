@@ -1,5 +1,5 @@
-// Another service name prefix in requests and replies changes headers, codes and fields. Stored data is
-// unchanged.
+// A configured service name prefix changes headers, codes and fields of requests and replies. Stored data
+// is unchanged.
 import { expect, it } from 'vitest';
 import {
   createExternalAccount,
@@ -25,8 +25,8 @@ it('uses the configured prefix', async () => {
 
 it('the document has no dangling reference', async () => {
   const document = (await app.openApi()) as { components: { schemas: object } };
-  const referred = JSON.stringify(document).match(/(?<="#\/components\/schemas\/)\w+/g) ?? [];
-  const names = new Set(referred);
+  const references = JSON.stringify(document).match(/(?<="#\/components\/schemas\/)\w+/g) ?? [];
+  const names = new Set(references);
   expect(names).toContain('StablecoinAcmeOperationsStatus');
   expect([...names].filter((name) => !(name in document.components.schemas))).toEqual([]);
 });

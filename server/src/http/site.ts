@@ -1,6 +1,5 @@
-// Routes outside the API: health and metrics, which every process has, the OpenAPI document and its
-// reference, served from the installation alone. None needs a credential or shows data of a
-// platform.
+// Routes outside the API: health, metrics, the OpenAPI document and its reference. The routes need no
+// credential and show no data of a platform.
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -12,8 +11,8 @@ import { acceptsGzip, addReference, sendReference } from './reference.ts';
 import { BASE_PATH } from './route.ts';
 
 interface HealthOptions {
-  /** Whether the server can commit. */
-  ready(): Promise<ReadyStatus>;
+  /** Returns whether the server can commit. */
+  readiness(): Promise<ReadyStatus>;
   metrics: Pick<Metrics, 'text' | 'contentType'>;
 }
 
@@ -39,9 +38,9 @@ function documentSender(indent?: number) {
     const type = 'application/json; charset=utf-8';
     const json = () => JSON.stringify(document, null, indent);
     if (!acceptsGzip(headers)) return text(reply, type, json());
-    const compressed = texts.get(document) ?? compress(json());
-    texts.set(document, compressed);
-    return text(reply.header('content-encoding', 'gzip'), type, await compressed);
+    const compressedText = texts.get(document) ?? compress(json());
+    texts.set(document, compressedText);
+    return text(reply.header('content-encoding', 'gzip'), type, await compressedText);
   };
 }
 
@@ -58,7 +57,7 @@ export function addHealth(server: FastifyInstance, options: HealthOptions): void
     text(reply, 'application/json; charset=utf-8', '{"status":"ok"}'),
   );
   server.get('/readyz', async (_request, reply) => {
-    const status = await options.ready();
+    const status = await options.readiness();
     const type = 'application/json; charset=utf-8';
     return text(reply.code(status === 'ready' ? 200 : 503), type, JSON.stringify({ status }));
   });

@@ -1,4 +1,4 @@
-// Descriptions exist exactly for the tags and schemas of the document.
+// Descriptions exist for exactly the tags and schemas of the document.
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -10,29 +10,29 @@ interface Schema {
   title?: string;
 }
 
-interface Described {
+interface DescribedDocument {
   paths: Record<string, Record<string, { tags: string[] }>>;
   components: { schemas: Record<string, Schema> };
 }
 
 const file = path.join(projectRoot(), 'openapi.json');
-const { paths, components } = JSON.parse(fs.readFileSync(file, 'utf8')) as Described;
+const { paths, components } = JSON.parse(fs.readFileSync(file, 'utf8')) as DescribedDocument;
 
 describe('TAGS', () => {
   it('describes the tags of the document in its order', () => {
-    const used = Object.values(paths).flatMap((path) =>
+    const usedTags = Object.values(paths).flatMap((path) =>
       Object.values(path).flatMap(({ tags }) => tags),
     );
-    expect(Object.keys(TAGS)).toEqual([...new Set(used)]);
+    expect(Object.keys(TAGS)).toEqual([...new Set(usedTags)]);
   });
 });
 
 describe('schemas of the document', () => {
   it('are all described', () => {
-    const undescribed = Object.entries(components.schemas).filter(
+    const undescribedSchemas = Object.entries(components.schemas).filter(
       ([, { description, title }]) => !description && !title,
     );
-    expect(undescribed.map(([name]) => name)).toEqual([]);
+    expect(undescribedSchemas.map(([name]) => name)).toEqual([]);
   });
 
   it('exist for every note', () => {

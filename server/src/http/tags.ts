@@ -1,6 +1,5 @@
-// Descriptions in the API document that no contract has: of the tags that group operations, in the
-// order of the document, and of schemas without a description. A test compares them with the
-// document.
+// Descriptions of tags, in the order of the document, and of schemas without a description. A test compares
+// the descriptions with the document.
 
 export const TAGS: Readonly<Record<string, string>> = {
   'Platform Configuration':
@@ -11,7 +10,7 @@ export const TAGS: Readonly<Record<string, string>> = {
     'individually.',
   Customers:
     'Individuals and businesses that the platform serves. Customers own accounts and payments. ' +
-    'They are registered one by one or imported from a CSV file.',
+    'Customers are registered one by one or imported from a CSV file.',
   Documents:
     'Identity and business documents of customers and beneficial owners, uploaded as evidence ' +
     'for their verification.',
@@ -51,7 +50,7 @@ export const TAGS: Readonly<Record<string, string>> = {
     'Software agents that act for a customer within a policy: registration, spending limits, ' +
     'device codes and the approval of actions.',
   'Agent Operations':
-    'Operations that an agent calls with its own access token. They are limited to the customer ' +
+    'Operations that an agent calls with its own access token. The operations are limited to the customer ' +
     'and the policy of the agent.',
   Cards: 'Payment cards that are funded from an internal account.',
   Transactions:
@@ -74,7 +73,7 @@ export const TAGS: Readonly<Record<string, string>> = {
     'Stablecoins that the platform issues through a provider: registration, minting, burning and ' +
     'the operations in progress.',
   'Sandbox Fixtures':
-    'Reset of a sandbox platform, and fixtures that bring it into a known state before a test.',
+    'Reset of a sandbox platform, and fixtures that create a known state before a test.',
   'Sandbox Clock':
     'The clock of a sandbox platform. Moving it forward executes all work that becomes due, so ' +
     'that the return of a payment after two days can be tested in a second.',
@@ -83,7 +82,7 @@ export const TAGS: Readonly<Record<string, string>> = {
     '`X-Request-Id` of its reply.',
 };
 
-/** Unions, pages, and parts that several operations share. */
+/** Descriptions of unions, of pages and of schemas that several operations share. */
 const NOTES: Readonly<Record<string, string>> = {
   AgentAccountRestrictions: 'Accounts that an agent may use, with a rule for each.',
   AgentAccountRule: 'Permissions and limits of an agent for one account.',
@@ -117,7 +116,7 @@ const NOTES: Readonly<Record<string, string>> = {
   ScaFactorConfirmRequestOneOf: 'The proof that enrolls a factor, by its type.',
   ScaFactorConfirmResponseOneOf: 'The enrolled factor, by its type.',
   ScaFactorEnrollRequestOneOf: 'A factor to enroll, by its type.',
-  ScaFactorEnrollStartOneOf: 'What the customer needs to confirm a factor, by its type.',
+  ScaFactorEnrollStartOneOf: 'Data with which the customer confirms a factor, by its type.',
   TransactionDestination: 'Destination of a payment, by its type.',
   TransactionListResponse: 'A page of transactions.',
   TransactionOneOf: 'A transaction, by its type.',

@@ -1,12 +1,9 @@
-// The caller of an operation, and its mode.
+// The caller of an operation and the mode of its platform.
 import type { Permission } from './contract/operation.ts';
 import type { OperatorPermission } from './contract/operator-permissions.ts';
 import type { Mode } from './mode.ts';
 
-/**
- * The caller of an operation: a token of a platform, an agent, or the server on a platform's
- * behalf.
- */
+/** The caller of an operation: a token of a platform, an agent, or the server for a platform. */
 export interface Caller {
   platformId: string;
   environment: Mode;
@@ -28,8 +25,8 @@ export interface Caller {
 }
 
 /**
- * Kind of identification: a session of a user, a token, or the command on the machine. SYSTEM is the server,
- * for an automatic change by a rule that operators configured.
+ * Kind of identification: a session of a user, a token, or the command on the machine. SYSTEM is the
+ * server, which makes an automatic change by a rule of the operators.
  */
 export type OperatorKind = 'USER' | 'TOKEN' | 'COMMAND' | 'SYSTEM';
 
@@ -38,7 +35,10 @@ export interface Operator {
   kind: OperatorKind;
   /** ID of the user or of the token, or `command`. */
   id: string;
-  /** The person, for approvals. For a token, the user who created it, directly or by another token. */
+  /**
+   * The person who is compared for approvals. For a token, the user who created it, directly or by another
+   * token.
+   */
   personId: string;
   /** Session of a user. */
   sessionId?: string;

@@ -8,8 +8,8 @@ const MAX_TIME = 8.64e15;
 describe('iso', () => {
   it('formats every time as Date does', () => {
     const near = fc.integer({ min: -1e13, max: 1e13 });
-    const any = fc.maxSafeInteger().map((value) => value % MAX_TIME);
-    const times = fc.array(fc.oneof(near, any), { minLength: 1 });
+    const anyTime = fc.maxSafeInteger().map((value) => value % MAX_TIME);
+    const times = fc.array(fc.oneof(near, anyTime), { minLength: 1 });
     fc.assert(
       fc.property(times, (values) => {
         for (const time of values) expect(iso(time)).toBe(new Date(time).toISOString());
@@ -23,7 +23,7 @@ describe('iso', () => {
     }
   });
 
-  it('throws for an invalid time, and formats the next time', () => {
+  it('throws for an invalid time and formats the next time', () => {
     for (const value of [Number.NaN, Number.POSITIVE_INFINITY, MAX_TIME + 86_400_000]) {
       expect(() => iso(value)).toThrow(RangeError);
     }

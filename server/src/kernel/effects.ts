@@ -10,7 +10,7 @@ export interface HttpRequest {
   method: 'GET' | 'POST';
   headers: Record<string, string>;
   body?: string;
-  /** Limit for the whole exchange: name resolution, connection and response body. */
+  /** Limit for the complete exchange: name resolution, connection and response body. */
   timeoutMs: number;
   /** Maximum size of the response body in bytes. Further bytes are discarded. */
   maxBytes: number;
@@ -35,7 +35,7 @@ export interface StreamRequest {
   body?: AsyncIterable<Uint8Array>;
   /** Limit for connecting, and for inactivity in both directions. */
   timeoutMs: number;
-  /** Limit for the whole exchange, response body included. */
+  /** Limit for the complete exchange, including the response body. */
   deadlineMs: number;
 }
 
@@ -47,7 +47,7 @@ export interface StreamReply {
 }
 
 export interface CallLimits {
-  /** Limit for the whole call, connection included. */
+  /** Limit for the complete call, including the connection. */
   timeoutMs: number;
   /** Whether an error is a valid response of the service, which does not open its circuit. */
   isValidResponse?(error: unknown): boolean;
@@ -56,7 +56,7 @@ export interface CallLimits {
 export interface Effects {
   now(): Time;
   random(bytes: number): Uint8Array;
-  /** One exchange without redirects. Rejects if no response is received. */
+  /** Performs one exchange without redirects. Rejects if no response is received. */
   http(request: HttpRequest): Promise<HttpReply>;
   /** Streaming variant for services the operator configures. Resolves with the response head. */
   stream(request: StreamRequest): Promise<StreamReply>;
@@ -77,8 +77,8 @@ let lastDay = Number.NaN;
 let lastDate = '';
 
 /**
- * Formats a time as RFC 3339 in UTC, the format of the API. Most calls repeat the last time or its
- * day. `Date` takes ten times as long.
+ * Formats a time as RFC 3339 in UTC, the format of the API. The last time and its day are cached, because
+ * most calls repeat them and `Date` is ten times slower.
  */
 export function iso(time: Time): string {
   if (time === lastTime) return lastText;

@@ -171,8 +171,8 @@ export type Code = keyof typeof STATUS_OF;
 const TRANSIENT_STATUSES: readonly number[] = [408, 424, 429];
 
 /**
- * Codes that are temporary although their status is not: a limit was reached, or another party has
- * not responded or finished.
+ * Temporary codes with a status that is not temporary. A limit was reached, or another party has not
+ * responded or finished.
  */
 const TRANSIENT_CODES: readonly Code[] = [
   'VELOCITY_LIMIT_EXCEEDED',
@@ -212,7 +212,7 @@ export interface FieldConstraint {
   maxLength?: number;
 }
 
-/** One invalid field of a request: a dot path into the body, or the parameter's name. */
+/** An invalid field of a request: a path into the body, separated by dots, or the parameter's name. */
 export interface FieldError {
   field: string;
   constraint?: FieldConstraint;
@@ -250,7 +250,7 @@ export class Fault extends Error {
   }
 }
 
-/** Conflict of concurrent requests: a retry may succeed. */
+/** Conflict of concurrent requests. A retry may succeed. */
 export const contentionFault = (reason: string): Fault =>
   new Fault('SERVICE_UNAVAILABLE', `${reason} Try again.`, undefined, { retryAfterS: 1 });
 

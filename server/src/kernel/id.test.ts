@@ -37,7 +37,7 @@ describe('uuid7', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('is independent for separate effects, and follows the clock again when it has advanced', () => {
+  it('is independent for separate effects and follows their clock', () => {
     const clock = { now: 1_700_000_000_000 };
     const effects = effectsAt(clock);
     for (let i = 0; i < 10_000; i++) uuid7(effects);
@@ -49,7 +49,7 @@ describe('uuid7', () => {
 });
 
 describe('newId', () => {
-  it('is recognized as an ID of its resource and of no other', () => {
+  it('is recognized as an ID of its resource only', () => {
     const id = newId(effectsAt({ now: 1 }), 'Quote');
     expect(isId(id, 'Quote')).toBe(true);
     expect(isId(id, 'Quo')).toBe(false);

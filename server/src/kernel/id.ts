@@ -1,6 +1,6 @@
-// Identifiers: `<Resource>:<uuid>`, the same text in the API, in logs and in SQL. The uuid is
-// version 7, so ids sort by creation time and new rows are added at the end of an index. Time and
-// randomness come from `Effects`.
+// Identifiers `<Resource>:<uuid>`, the same text in the API, in logs and in SQL. The UUID is version 7, so
+// IDs sort by creation time and new rows are added at the end of an index. `Effects` provides time and
+// randomness.
 import type { Effects, Time } from './effects.ts';
 
 export type Id<R extends string = string> = `${R}:${string}`;
@@ -10,13 +10,13 @@ const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(
 /** Maximum IDs of one millisecond. Further IDs have the next millisecond. */
 const MAX_COUNT = 0xfff;
 
-/** Time and count of the latest id of each `Effects`. */
+/** Time and count of the latest ID of each `Effects`. */
 const counters = new WeakMap<Effects, { time: number; count: number }>();
 
 /**
- * A version 7 uuid: 48 bits of milliseconds, a count of 12 bits and 62 random bits. The count
- * starts at a random value each millisecond and increases by one, so ids of one process sort in the
- * order of their creation: the events of one change set are delivered in that order.
+ * A version 7 UUID: 48 bits of milliseconds, a count of 12 bits and 62 random bits. The count starts at a
+ * random value each millisecond and increases by one, so IDs of one process sort in the order of their
+ * creation. The events of one change set are delivered in that order.
  */
 export function uuid7(effects: Effects): string {
   const bytes = effects.random(16);
@@ -47,7 +47,7 @@ export function uuid7(effects: Effects): string {
   return text;
 }
 
-/** The milliseconds of a version 7 uuid. */
+/** The milliseconds of a version 7 UUID. */
 export const timeOfUuid7 = (uuid: string): Time =>
   Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16);
 
@@ -69,7 +69,7 @@ export function isId<R extends string>(text: string, resource: R): text is Id<R>
   return text.startsWith(`${resource}:`) && UUID.test(text.slice(resource.length + 1));
 }
 
-/** The time at which an id was created. Unspecified for any other text. */
+/** The time at which an ID was created. Unspecified for any other text. */
 export function timeOfId(id: string): Time {
   const start = id.indexOf(':') + 1;
   return Number.parseInt(id.slice(start, start + 13).replace('-', ''), 16);

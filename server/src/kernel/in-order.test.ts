@@ -3,18 +3,22 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { allInOrder } from './in-order.ts';
 
-const after = async (ms: number, error: string): Promise<never> => {
+const rejectAfter = async (ms: number, error: string): Promise<never> => {
   await sleep(ms);
   throw new Error(error);
 };
 
-describe('inOrder', () => {
-  it('throws the first in the given order, even if it rejects last', async () => {
-    await expect(allInOrder([after(30, 'source'), after(0, 'destination')])).rejects.toThrow(
+describe('allInOrder', () => {
+  it('throws the first error in the order of the list, even if it occurs last', async () => {
+    await expect(
+      allInOrder([rejectAfter(30, 'source'), rejectAfter(0, 'destination')]),
+    ).rejects.toThrow('source');
+    await expect(allInOrder([rejectAfter(0, 'source'), rejectAfter(30, 'other')])).rejects.toThrow(
       'source',
     );
-    await expect(allInOrder([after(0, 'source'), after(30, 'other')])).rejects.toThrow('source');
-    await expect(allInOrder([sleep(5, 1), after(0, 'destination')])).rejects.toThrow('destination');
+    await expect(allInOrder([sleep(5, 1), rejectAfter(0, 'destination')])).rejects.toThrow(
+      'destination',
+    );
   });
 
   it('returns all results', async () => {

@@ -2,7 +2,7 @@
 
 /**
  * The results of concurrent work. After all work has settled, throws the error of the first rejection in
- * the given order.
+ * the order of `work`.
  */
 export async function allInOrder<T extends readonly unknown[] | []>(
   work: T,

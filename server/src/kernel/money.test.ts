@@ -31,7 +31,7 @@ describe('Money', () => {
     expect(smallerOf(usd(2n), usd(3n))).toEqual(usd(2n));
   });
 
-  it('sums amounts, and returns zero for an empty list', () => {
+  it('sums amounts and returns zero for an empty list', () => {
     expect(sum('USD', [usd(1n), usd(2n), usd(3n)])).toEqual(usd(6n));
     expect(sum('USD', [])).toEqual(usd(0n));
   });
@@ -46,7 +46,7 @@ describe('Money', () => {
     ['a sum of two', () => add(usd(1n), eur(1n))],
     ['a difference', () => subtract(usd(1n), eur(1n))],
     ['a comparison', () => isLess(usd(1n), eur(1n))],
-    ['the smaller of two', () => smallerOf(eur(1n), usd(1n))],
+    ['the smaller of two amounts', () => smallerOf(eur(1n), usd(1n))],
     ['a sum of many', () => sum('USD', [usd(1n), eur(1n)])],
     ['a sum in another currency', () => sum('USD', [eur(1n)])],
     ['a conversion at the rate of another currency', () => convert(eur(1n), EUR_PER_USD, 'ceil')],
@@ -68,7 +68,7 @@ describe('Money', () => {
     den: positive,
   });
 
-  it('adds in any order, and subtraction reverses addition', () => {
+  it('adds in any order and reverses an addition by subtraction', () => {
     fc.assert(
       fc.property(amount, amount, (a, b) => {
         expect(subtract(add(a, b), b)).toEqual(a);
@@ -88,14 +88,14 @@ describe('Money', () => {
     );
   });
 
-  it('converts like `scale`, and floor and ceil differ by at most one unit', () => {
+  it('converts like `scale` with at most one unit between floor and ceil', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 10n ** 18n }), rate, (units, appliedRate) => {
-        const [down, up] = (['floor', 'ceil'] as const).map((each) =>
+        const [floor, ceil] = (['floor', 'ceil'] as const).map((each) =>
           convert(usd(units), appliedRate, each),
         );
-        expect(down).toEqual(eur(scale(units, appliedRate, 'floor')));
-        const difference = subtract(up as Money, down as Money).amount;
+        expect(floor).toEqual(eur(scale(units, appliedRate, 'floor')));
+        const difference = subtract(ceil as Money, floor as Money).amount;
         expect(difference === 0n || difference === 1n).toBe(true);
       }),
     );

@@ -1,7 +1,6 @@
-// Money is a currency and a bigint count of its minor units, never a number. A rate is a fraction
-// of bigints. Fractions of a unit are lost only by the rounding modes of this file, so that every
-// rounding can be found by name. Amounts of two currencies are never summed or compared: every
-// function of two amounts checks `sameCurrency` and throws, and the ledger rejects a mismatch.
+// Money is a currency and a bigint count of its minor units. A rate is a fraction of bigints. Only the
+// rounding modes of this file lose fractions of a unit, so that every rounding can be found by name. Every
+// function of two amounts throws if their currencies differ.
 
 /** Code of a currency or of a digital asset: `EUR`, `USDC`. */
 export type CurrencyCode = string;
@@ -29,7 +28,7 @@ type Rounding = 'floor' | 'ceil' | 'halfUp';
 /** The largest amount that the API accepts, in minor units. */
 export const MAX_AMOUNT = 9_000_000_000_000_000n;
 
-/** `num / den` as a whole number. `num` is at least zero and `den` above zero. */
+/** `num / den` as an integer. `num` must be at least zero and `den` above zero. */
 export function divide(num: bigint, den: bigint, rounding: Rounding): bigint {
   if (num < 0n || den <= 0n) throw new RangeError(`divide(${num}, ${den}) is not defined`);
   if (rounding === 'floor') return num / den;
@@ -37,12 +36,12 @@ export function divide(num: bigint, den: bigint, rounding: Rounding): bigint {
   return (2n * num + den) / (2n * den);
 }
 
-/** `amount × rate` in the given rounding mode. */
+/** `amount × rate` in the rounding mode. */
 export function scale(amount: bigint, rate: Rate, rounding: Rounding): bigint {
   return divide(amount * rate.num, rate.den, rounding);
 }
 
-/** Two currencies in one calculation: a programming error, not a result of a request. */
+/** Two currencies in one calculation, which is a programming error. */
 interface CurrencyMismatch extends RangeError {
   name: 'CurrencyMismatch';
   currencies: readonly [CurrencyCode, CurrencyCode];
@@ -81,13 +80,13 @@ export const smallerOf = (a: Money, b: Money): Money => (isLess(b, a) ? b : a);
 export const sum = (currency: CurrencyCode, amounts: readonly Money[]): Money =>
   amounts.reduce(add, { currency, amount: 0n });
 
-/** The amount in the other currency of the rate, in the given rounding mode. */
+/** The amount in the other currency of the rate, in the rounding mode. */
 export function convert(money: Money, rate: ConversionRate, rounding: Rounding): Money {
   requireSameCurrency(money.currency, rate.from);
   return { currency: rate.to, amount: scale(money.amount, rate, rounding) };
 }
 
-/** A fraction as the decimal shown by the API: rounded half up to `places` digits. */
+/** A fraction as the decimal that the API shows, rounded half up to `places` digits. */
 export function toDecimal(rate: Rate, places: number): string {
   const units = divide(rate.num * 10n ** BigInt(places), rate.den, 'halfUp').toString();
   const digits = units.padStart(places + 1, '0');

@@ -2,15 +2,15 @@
 // its letters is not considered a typing error and is not suggested.
 
 /** Edit distance of two strings: added, removed, replaced and transposed letters. */
-function distance(from: string, to: string): number {
-  const rows = Array.from({ length: from.length + 1 }, (_, i) =>
-    Array.from({ length: to.length + 1 }, (__, j) => (i === 0 ? j : j === 0 ? i : 0)),
+function distance(text: string, otherText: string): number {
+  const rows = Array.from({ length: text.length + 1 }, (_, i) =>
+    Array.from({ length: otherText.length + 1 }, (__, j) => (i === 0 ? j : j === 0 ? i : 0)),
   );
   const at = (i: number, j: number) => rows[i]?.[j] ?? Number.POSITIVE_INFINITY;
-  for (let i = 1; i <= from.length; i++) {
-    for (let j = 1; j <= to.length; j++) {
-      const substitutionCost = from[i - 1] === to[j - 1] ? 0 : 1;
-      const isTransposed = from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1];
+  for (let i = 1; i <= text.length; i++) {
+    for (let j = 1; j <= otherText.length; j++) {
+      const substitutionCost = text[i - 1] === otherText[j - 1] ? 0 : 1;
+      const isTransposed = text[i - 1] === otherText[j - 2] && text[i - 2] === otherText[j - 1];
       (rows[i] as number[])[j] = Math.min(
         at(i - 1, j) + 1,
         at(i, j - 1) + 1,
@@ -19,10 +19,10 @@ function distance(from: string, to: string): number {
       );
     }
   }
-  return at(from.length, to.length);
+  return at(text.length, otherText.length);
 }
 
-/** Maximum number of compared letters. Longer input gets no suggestion. */
+/** Maximum number of compared letters. For longer input there is no suggestion. */
 const MAX_LENGTH = 40;
 
 /** Maximum edits, as a share of the longer text's length. */

@@ -76,12 +76,12 @@ describe('variant, for Ajv', () => {
 
   it('works inside an intersection and with a variant as a branch', () => {
     const NestedKind = variant('level', { ONE: Person, TWO: Type.Object({ a: Type.Integer() }) });
-    const Combined = Type.Intersect([Type.Object({ id: Type.String() }), NestedKind]);
-    expect(errorsOf(Combined, { level: 'ONE', kind: 'PERSON' })).toEqual([
+    const CombinedKind = Type.Intersect([Type.Object({ id: Type.String() }), NestedKind]);
+    expect(errorsOf(CombinedKind, { level: 'ONE', kind: 'PERSON' })).toEqual([
       '/fullName required',
       '/id required',
     ]);
-    expect(errorsOf(Combined, { id: 'x', level: 'TWO', a: 3 })).toEqual([]);
+    expect(errorsOf(CombinedKind, { id: 'x', level: 'TWO', a: 3 })).toEqual([]);
   });
 
   it('has the union as its static type', () => {
@@ -94,7 +94,7 @@ describe('variant, for Ajv', () => {
 });
 
 describe('variant, for OpenAPI', () => {
-  it('becomes oneOf with a discriminator, and each branch requires its tag value', () => {
+  it('becomes oneOf with a discriminator and a required tag in each branch', () => {
     expect(toOpenApi(Person, {})).toEqual({
       oneOf: [
         {
@@ -119,7 +119,7 @@ describe('variant, for OpenAPI', () => {
     });
   });
 
-  it('maps values to components if every branch has a name, and shows the tag type', () => {
+  it('maps values to components if every branch has a name', () => {
     const Kind = named('Kind', oneOf(['A', 'B', 'C']));
     const branches = { A: named('Aa', Type.Object({})), B: named('Bb', Type.Intersect([Person])) };
     const components: Record<string, unknown> = {};
@@ -169,7 +169,7 @@ describe('named', () => {
     expect(() => toOpenApi(named('Thing', Type.Object({})), components)).toThrow('named Thing');
   });
 
-  it('is removed from a derived shape, and kept with another description', () => {
+  it('is absent from a derived shape and present with another description', () => {
     expect(toOpenApi(Type.Partial(Address), {})).toMatchObject({ type: 'object' });
     expect(toOpenApi(Type.Pick(Address, ['line1']), {})).not.toHaveProperty('$ref');
     expect(toOpenApi(Type.Optional(withDescription(Address, 'Place of residence.')), {})).toEqual({
@@ -178,16 +178,16 @@ describe('named', () => {
     });
   });
 
-  it('is one component for all copies, and is rejected after a copy was changed', () => {
-    const Thing = named('Thing', Type.Object({ a: Type.String() }));
+  it('is one component for all unchanged copies', () => {
+    const Item = named('Thing', Type.Object({ a: Type.String() }));
     const components = {};
     toOpenApi(
-      Type.Object({ one: Thing, two: Type.Optional(withDescription(Thing, 'x')) }),
+      Type.Object({ one: Item, two: Type.Optional(withDescription(Item, 'x')) }),
       components,
     );
     expect(Object.keys(components)).toEqual(['Thing']);
-    const changedThing = { ...Thing, required: [] };
-    expect(() => toOpenApi(changedThing, components)).toThrow(
+    const changedItem = { ...Item, required: [] };
+    expect(() => toOpenApi(changedItem, components)).toThrow(
       'two different schemas are named Thing',
     );
   });
@@ -204,9 +204,9 @@ describe('named', () => {
     const { $defs, properties } = toAjv(page(CurrencyAmount)) as Record<string, object>;
     expect(Object.keys($defs ?? {})).toEqual(['Currency', 'CurrencyAmount']);
     expect(properties).toMatchObject({ data: { items: { $ref: '#/$defs/CurrencyAmount' } } });
-    const Thing = named('Thing', Type.Object({ a: Type.String() }));
+    const Item = named('Thing', Type.Object({ a: Type.String() }));
     const Other = named('Thing', Type.Object({ b: Type.String() }));
-    expect(errorsOf(Type.Object({ one: Thing, two: Other }), { one: {}, two: {} })).toEqual([
+    expect(errorsOf(Type.Object({ one: Item, two: Other }), { one: {}, two: {} })).toEqual([
       '/one/a required',
       '/two/b required',
     ]);
@@ -221,9 +221,9 @@ describe('withErrorText', () => {
     const schema = Type.Object({
       a: withErrorText(Type.String({ pattern: '^a$' }), 'must be an a'),
     });
-    const published = { type: 'string', pattern: '^a$' };
-    expect(toAjv(schema).properties).toEqual({ a: { ...published, rule: 'must be an a' } });
-    expect(toOpenApi(schema, {})).toMatchObject({ properties: { a: published } });
+    const publishedSchema = { type: 'string', pattern: '^a$' };
+    expect(toAjv(schema).properties).toEqual({ a: { ...publishedSchema, rule: 'must be an a' } });
+    expect(toOpenApi(schema, {})).toMatchObject({ properties: { a: publishedSchema } });
     expect(JSON.stringify(toOpenApi(schema, {}))).not.toContain('must be an a');
   });
 });
@@ -242,7 +242,7 @@ describe('shared schemas', () => {
     expect(errorsOf(nullable(Address), null)).toEqual([]);
   });
 
-  it('limit amounts to exact JSON integers', () => {
+  it('limit amounts to integers that JSON represents exactly', () => {
     expect(errorsOf(Amount, 0)).toEqual([]);
     expect(errorsOf(Amount, 9_000_000_000_000_000)).toEqual([]);
     expect(errorsOf(Amount, 9_000_000_000_000_001)).toEqual([' maximum']);

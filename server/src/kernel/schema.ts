@@ -1,8 +1,6 @@
-// Schema types in addition to those of TypeBox. One schema value has two projections:
-// OpenAPI, where a union is `oneOf` with a discriminator and a named schema is a component, and
-// Ajv, where a union is a sequence of if/then so that an invalid branch reports only its own errors
-// (plain `oneOf` reports every branch's, and Ajv's `discriminator` rejects branches made of
-// `allOf`). Unknown properties are allowed.
+// Schema types in addition to those of TypeBox. A schema value is converted to OpenAPI, where a union is
+// `oneOf` with a discriminator and a named schema is a component. For Ajv, a union is a sequence of
+// if/then, so that an invalid branch reports only its own errors. Unknown properties are allowed.
 import { type Static, type TSchema, type TUnsafe, Type } from '@sinclair/typebox';
 
 type Json = Record<string, unknown>;
@@ -17,7 +15,7 @@ interface VariantMark {
   tagType?: TSchema | undefined;
 }
 
-// Symbols survive the copies TypeBox makes (Optional, Object, Array) and never reach JSON.
+// TypeBox copies symbols to derived schemas (Optional, Object, Array), and JSON omits them.
 const VARIANT = Symbol('variant');
 const DESCRIPTION = Symbol('note');
 const RULE = Symbol('rule');
@@ -32,9 +30,7 @@ export function oneOf<const V extends string>(values: readonly V[], opts: Json =
   return schemaOf<V>({ ...opts, type: 'string', enum: [...values] });
 }
 
-/**
- * Some values of a named enumeration. The document shows these values and the complete enumeration.
- */
+/** A subset of a named enumeration. The document shows these values and the complete enumeration. */
 export const subsetOf = <const V extends string>(
   enumeration: TSchema,
   values: readonly V[],
@@ -56,9 +52,8 @@ export function variant<const Tag extends string, B extends Branches>(
 }
 
 /**
- * Gives a schema a component name. The name is stored in `$id` because TypeBox drops that key when
- * it derives another shape (Partial, Pick, Omit, Composite), so a derived schema never keeps a
- * wrong name.
+ * Sets the component name of a schema. The name is stored in `$id`, because TypeBox drops that key when it
+ * derives another shape (Partial, Pick, Omit, Composite). A derived schema therefore has no name.
  */
 export function named<T extends TSchema>(name: string, schema: T): T {
   return { ...schema, $id: name, [SOURCE]: schema };
@@ -85,10 +80,7 @@ export function withErrorText<T extends TSchema>(schema: T, errorText: string): 
   return { ...schema, [RULE]: errorText };
 }
 
-/**
- * The schema or null. A plain type becomes a list of types, so that Ajv reports one error, not
- * three.
- */
+/** The schema or null. A plain type becomes a list of types, so that Ajv reports a single error. */
 export function nullable<T extends TSchema>(schema: T): TUnsafe<Static<T> | null> {
   if (typeof schema.type === 'string' && !schema.$id && !markOf(schema)) {
     const values = schema.enum ? { enum: [...schema.enum, null] } : {};
@@ -184,8 +176,8 @@ function addComponent(name: string, schema: TSchema, components: Record<string, 
   const source = sourceOf(schema);
   if (sources.get(name) === source) return;
   const body = variantToOpenApi(schema, components);
-  const existing = components[name];
-  if (existing !== undefined && JSON.stringify(existing) !== JSON.stringify(body)) {
+  const existingSource = components[name];
+  if (existingSource !== undefined && JSON.stringify(existingSource) !== JSON.stringify(body)) {
     throw new Error(`two different schemas are named ${name}`);
   }
   components[name] ??= body;
@@ -193,9 +185,9 @@ function addComponent(name: string, schema: TSchema, components: Record<string, 
 }
 
 function variantToOpenApi(schema: TSchema, components: Record<string, unknown>): Json {
-  const converted = mapChildren(schema, (child) => toOpenApi(child, components));
+  const convertedSchema = mapChildren(schema, (child) => toOpenApi(child, components));
   const variantMark = markOf(schema);
-  if (!variantMark) return converted;
+  if (!variantMark) return convertedSchema;
   const values = Object.keys(variantMark.branches);
   const branches = values.map(
     (value) => toOpenApi(taggedBranch(variantMark, value, true), components) as Json,
@@ -205,7 +197,7 @@ function variantToOpenApi(schema: TSchema, components: Record<string, unknown>):
     ? { mapping: Object.fromEntries(values.map((value, index) => [value, refs[index]])) }
     : {};
   return {
-    ...converted,
+    ...convertedSchema,
     oneOf: branches,
     discriminator: { propertyName: variantMark.tag, ...mapping },
   };
@@ -214,38 +206,38 @@ function variantToOpenApi(schema: TSchema, components: Record<string, unknown>):
 /** Prefix of references within a single schema to the named schemas that it contains. */
 const LOCAL = '#/$defs/';
 
-/** A schema as Ajv validates it. Each of `named` refers only to schemas before it. */
+/** A schema for Ajv. Each schema of `definitions` refers only to schemas before it. */
 interface AjvParts {
   body: Json;
-  named: Json;
+  definitions: Json;
 }
 
 /**
- * The schema and the named schemas it refers to, each under `base` and its name, as plain JSON. Ajv
- * compiles a named schema once: the union of account types takes 100 ms, and 400 ms if inlined. Ajv
- * adds an error with the keyword `if` to the errors of a rejected branch. Replies omit it.
+ * The schema and its named schemas as plain JSON, each under `base` and its name. Ajv compiles a named
+ * schema once, which takes 100 ms for the union of account types and 400 ms if inlined. Ajv adds an error
+ * with the keyword `if` to the errors of a rejected branch. Replies omit this error.
  */
 export function ajvParts(schema: TSchema, base: string): AjvParts {
-  const defs: Defs = { base, named: {} };
-  return { body: bodyForAjv(schema, defs), named: defs.named };
+  const defs: Defs = { base, definitions: {} };
+  return { body: bodyForAjv(schema, defs), definitions: defs.definitions };
 }
 
-/** The schema as Ajv validates it, with the named schemas inside. */
+/** The schema for Ajv, including its named schemas. */
 export function toAjv(schema: TSchema): Json {
-  const { body, named } = ajvParts(schema, LOCAL);
+  const { body, definitions: named } = ajvParts(schema, LOCAL);
   return Object.keys(named).length ? { ...body, $defs: named } : body;
 }
 
 interface Defs {
   base: string;
-  named: Json;
+  definitions: Json;
 }
 
 function forAjv(schema: TSchema, defs: Defs): Json {
   const body = bodyForAjv(schema, defs);
   const name = schema.$id;
   if (!name) return body;
-  const { base, named } = defs;
+  const { base, definitions: named } = defs;
   named[name] ??= body;
   // Two shapes with the same name are validated separately. The OpenAPI projection rejects them.
   const isShared = JSON.stringify(named[name]) === JSON.stringify(body);
@@ -253,9 +245,9 @@ function forAjv(schema: TSchema, defs: Defs): Json {
 }
 
 function bodyForAjv(schema: TSchema, defs: Defs): Json {
-  const converted = mapChildren(schema, (child) => forAjv(child, defs));
+  const convertedSchema = mapChildren(schema, (child) => forAjv(child, defs));
   // Documentation would double the memory that Ajv uses.
-  const { title: _t, description: _d, examples: _e, ...rules } = converted;
+  const { title: _t, description: _d, examples: _e, ...rules } = convertedSchema;
   const errorText = (schema as { [RULE]?: string })[RULE];
   const variantMark = markOf(schema);
   if (!variantMark) return errorText ? { ...rules, rule: errorText } : rules;
@@ -274,7 +266,7 @@ function bodyForAjv(schema: TSchema, defs: Defs): Json {
   };
 }
 
-/** A text with the given description and further keywords of JSON Schema. */
+/** A text with the description and further keywords of JSON Schema. */
 export const text = (description: string, overrides: object = {}) =>
   Type.String({ description, ...overrides });
 
@@ -298,7 +290,7 @@ export const PositiveAmount = Type.Integer({
 export const Timestamp = text('Time in UTC, ISO 8601, such as `2025-10-13T09:30:00Z`.', {
   format: 'date-time',
 });
-/** A time in UTC with the given description. */
+/** A time in UTC with the description. */
 export const time = (description: string) => withDescription(Timestamp, description);
 
 export const DateOnly = text('Calendar date, `YYYY-MM-DD`.', { format: 'date' });
@@ -352,7 +344,7 @@ export const Address = named(
   ),
 );
 
-/** One page of a list: the items, whether there are more, and the cursor of the next page. */
+/** A page of a list: the items, whether there are more, and the cursor of the next page. */
 export const page = <T extends TSchema>(item: T, opts: Json = {}) =>
   Type.Object(
     {
@@ -376,7 +368,7 @@ export const page = <T extends TSchema>(item: T, opts: Json = {}) =>
     opts,
   );
 
-/** The query of an operation without parameters that rejects unknown ones. */
+/** The query of an operation without parameters that rejects unknown parameters. */
 export const NO_QUERY = Type.Object({}, { additionalProperties: false });
 
 /** Query properties of every paged list, to be spread into the query schema. */

@@ -1,7 +1,6 @@
-// Settings as values: a property of a schema that also names its environment variable, its flag and
-// its validation. Settings of the server and of connectors are defined in the same way, so that the
-// environment, `--help`, docs/settings.md and the types follow from one definition. Error messages
-// never repeat a value, which may be a secret.
+// A setting is a property of a schema that also names its environment variable, its flag and its
+// validation. Environment, `--help`, docs/settings.md and types follow from this one definition, for the
+// server and for connectors. Error messages never repeat a value, which may be a secret.
 import path from 'node:path';
 import {
   type Static,
@@ -59,7 +58,7 @@ export const matches = (pattern: RegExp, problem: string) => (text: string) =>
 /** Comma-separated strings. */
 export const listOf = (text: string): string[] => text.split(',').map((each) => each.trim());
 
-/** The error of the URL of a service, which is called over a network with encryption only. */
+/** The error of the URL of a service. A call over a network requires encryption. */
 export function serviceUrlProblem(text: string): string | undefined {
   const url = readUrl(text);
   const local = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url?.hostname ?? '');
@@ -137,7 +136,7 @@ const objectsIn = (schema: TObject): TObject[] =>
     .filter((each): each is TObject => each.type === 'object')
     .flatMap((each) => [each, ...objectsIn(each)]);
 
-/** The common prefix of all names, up to a whole word. */
+/** The common prefix of all names, in complete words. */
 function commonStart(names: readonly string[]): string {
   const [firstWords = [], ...otherNames] = names.map((name) => name.split('_'));
   const length = firstWords.findIndex((word, index) =>

@@ -9,13 +9,13 @@ const doorStates = stateTable<'OPEN' | 'SHUT' | 'LOCKED', 'shut' | 'open' | 'loc
 });
 
 describe('stateTable', () => {
-  it('returns the next state of an event, and throws for a missing transition', () => {
+  it('returns the next state of an event and throws for a missing transition', () => {
     expect(doorStates.next('OPEN', 'shut')).toBe('SHUT');
     expect(doorStates.targetOf('LOCKED', 'open')).toBe(undefined);
     expect(() => doorStates.next('LOCKED', 'open')).toThrow('door: no transition open from LOCKED');
   });
 
-  it('allows exactly its transitions, and the same state', () => {
+  it('allows exactly its transitions and the same state', () => {
     const states = ['OPEN', 'SHUT', 'LOCKED'];
     const pairs = states.flatMap((from) => states.map((to) => [from, to] as const));
     const allowedPairs = pairs.filter(([from, to]) => from !== to && doorStates.allows(from, to));

@@ -1,7 +1,6 @@
-// A lifecycle is a table from state and event to state. A transition outside the table is rejected
-// before it can be staged. Tests and documentation use the same table. Handlers use events. The
-// definition of a database table also names its lifecycle, and every change of a row is checked again,
-// regardless of the code that writes it.
+// A lifecycle is a table from state and event to state, which handlers, tests and documentation share. A
+// transition outside the table is rejected before it can be staged. The definition of a database table also
+// names its lifecycle, by which every change of a row is checked again.
 
 type Transitions<S extends string, E extends string> = Readonly<
   Record<S, Readonly<Partial<Record<E, S>>>>
@@ -18,8 +17,8 @@ export interface Lifecycle {
 const NO_TRANSITION = 'NO_TRANSITION';
 
 /**
- * The error of a transition that a lifecycle does not have: a programming error, or rows read
- * partly before and partly after the commit of another request.
+ * The error of a transition that a lifecycle does not have. The cause is a programming error, or rows that
+ * were read partly before and partly after the commit of another request.
  */
 export const noTransition = (message: string): Error =>
   Object.assign(new Error(message), { name: NO_TRANSITION });
@@ -35,7 +34,7 @@ export function stateTable<S extends string, E extends string>(
   return {
     name,
     transitions,
-    /** The state after `event`, or undefined if there is no such transition. */
+    /** The state after `event`, or undefined without a transition. */
     targetOf: (from: S, event: E): S | undefined => transitions[from][event],
     /** The state after `event`. Throws `noTransition` if there is none. */
     next(from: S, event: E): S {

@@ -1,4 +1,4 @@
-// Generators in steps: their result, their pauses and their errors.
+// Result, pauses and errors of generators in steps.
 import { expect, it } from 'vitest';
 import { runInSteps, runToEnd } from './steps.ts';
 

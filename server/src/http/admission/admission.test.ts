@@ -1,4 +1,4 @@
-// Replies that depend on the head of a request only: the body is announced and never sent.
+// Replies that depend on the head of a request only. The body is announced and never sent.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startApp } from '../../../test/kit/app/harness.ts';
@@ -49,8 +49,8 @@ describe('from the head alone', () => {
     expect(await request({ path: `${api}/config` })).toEqual([405, 'METHOD_NOT_ALLOWED', 405]);
     expect(await request({ path: `${api}/quotes` })).toEqual([401, 'UNAUTHORIZED', 401]);
     const authorization = 'Basic Zzpn';
-    const unauthorized = await request({ path: `${api}/quotes`, authorization });
-    expect(unauthorized).toEqual([401, 'UNAUTHORIZED', 401]);
+    const unauthorizedReply = await request({ path: `${api}/quotes`, authorization });
+    expect(unauthorizedReply).toEqual([401, 'UNAUTHORIZED', 401]);
     const link = await request({ path: '/verify/none/submit' });
     expect(link).toEqual([410, 'LINK_ENDED', 410]);
   });
@@ -70,8 +70,11 @@ describe('from the head alone', () => {
       await app.call('GET', '/config', undefined, { as: app.other });
     }
     expect(await request({ path, authorization })).toEqual([429, 'RATE_LIMITED', 429]);
-    const broken = `${headOf({ path, authorization, length: 1 })}{`;
-    const { text } = await sendRaw(port, broken.replace('Host', 'Connection: close\r\nHost'));
+    const incompleteRequest = `${headOf({ path, authorization, length: 1 })}{`;
+    const { text } = await sendRaw(
+      port,
+      incompleteRequest.replace('Host', 'Connection: close\r\nHost'),
+    );
     expect(text).toMatch(/^HTTP\/1\.1 429 /);
   });
 
@@ -129,7 +132,7 @@ describe('bytes of a platform', () => {
   const app = testAppForEach({ rateLimits: { bytes: 1 } });
 
   /** A body of 64 KiB. A platform may send sixteen of them concurrently. */
-  const large = () => {
+  const largeBody = () => {
     const frame = { name: 'x', permissions: ['VIEW'], more: '' };
     const padding = 64 * KIB - JSON.stringify(frame).length;
     return { ...frame, more: 'x'.repeat(padding) };
@@ -138,21 +141,21 @@ describe('bytes of a platform', () => {
   it('are limited like requests, for each platform', async () => {
     const statuses = [];
     for (let index = 0; index < 17; index++) {
-      statuses.push((await app.call('POST', '/tokens', large())).status);
+      statuses.push((await app.call('POST', '/tokens', largeBody())).status);
     }
     expect(statuses).toEqual([...Array(16).fill(201), 429]);
-    const { status, headers, body } = await app.call('POST', '/tokens', large());
+    const { status, headers, body } = await app.call('POST', '/tokens', largeBody());
     expect([status, body.code]).toEqual([429, 'RATE_LIMITED']);
     expect(Number(headers['retry-after'])).toBe(65_536);
     expect((await app.call('GET', '/config')).status).toBe(200);
-    expect((await app.call('POST', '/tokens', large(), { as: app.other })).status).toBe(201);
+    expect((await app.call('POST', '/tokens', largeBody(), { as: app.other })).status).toBe(201);
     const metrics = await app.server.inject('/metrics');
     expect(metrics.body).toContain('railhead_rate_limited_total{limit="bytes"} 2');
   });
 
   it('are counted while they arrive if no length is announced', async () => {
     const port = await portOf(app.server);
-    const text = JSON.stringify(large());
+    const text = JSON.stringify(largeBody());
     const head = headOf({
       path: '/2025-10-13/tokens',
       authorization: authorizationOf(app.platform),
@@ -194,7 +197,7 @@ describe('an address without a credential', () => {
     expect((await request('/docs', `10.1.${network}.1`)).statusCode).toBe(200);
   });
 
-  it('receives an error or a page by its Accept header; health checks always work', async () => {
+  it('receives an error or a page by its Accept header, except for health checks', async () => {
     const remoteAddress = '10.2.0.1';
     for (let index = 0; index < 4; index++) await request('/docs', remoteAddress);
     const error = await request('/docs', remoteAddress);
@@ -217,19 +220,19 @@ describe('createRejectionDelay', () => {
     const delaysOf = (key: string, count: number) =>
       Array.from({ length: count }, () => delay(key));
     expect(delaysOf('a', 20)).toEqual(Array(20).fill(undefined));
-    const delayed = delaysOf('a', 3);
-    for (const each of delayed) expect(each).toBeInstanceOf(Promise);
+    const delays = delaysOf('a', 3);
+    for (const each of delays) expect(each).toBeInstanceOf(Promise);
     expect(delay('b')).toBeUndefined();
-    await Promise.all(delayed);
+    await Promise.all(delays);
     now += 1_000;
     expect(delay('a')).toBeUndefined();
   });
 
   it('delays a bounded number of replies', async () => {
     const delay = createRejectionDelay(() => 0, 50);
-    const all = Array.from({ length: 5_000 }, () => delay('a'));
-    expect(all.filter(Boolean)).toHaveLength(4_096);
-    await Promise.all(all);
+    const delays = Array.from({ length: 5_000 }, () => delay('a'));
+    expect(delays.filter(Boolean)).toHaveLength(4_096);
+    await Promise.all(delays);
     expect(delay('a')).toBeInstanceOf(Promise);
   });
 });
@@ -242,20 +245,20 @@ describe('a client with repeated rejections', () => {
   });
 
   const config = (as = app.platform) => app.call('GET', '/config', undefined, { as });
-  const elapsed = async (work: () => Promise<unknown>) => {
-    const started = performance.now();
+  const elapsedMsOf = async (work: () => Promise<unknown>) => {
+    const startMs = performance.now();
     await work();
-    return performance.now() - started;
+    return performance.now() - startMs;
   };
 
-  it('gets delayed replies, and other clients get immediate replies', async () => {
+  it('receives delayed replies without an effect on other clients', async () => {
     for (let index = 0; index < 200; index++) await config();
     const rejectMany = () => Promise.all(Array.from({ length: 30 }, () => config()));
-    const delayMs = await elapsed(async () => {
-      const rejected = rejectMany();
-      const first = await Promise.race([rejected.then(() => undefined), config(app.other)]);
-      expect(first?.status).toBe(200);
-      expect((await rejected).map(({ status }) => status)).toEqual(Array(30).fill(429));
+    const delayMs = await elapsedMsOf(async () => {
+      const rejections = rejectMany();
+      const firstReply = await Promise.race([rejections.then(() => undefined), config(app.other)]);
+      expect(firstReply?.status).toBe(200);
+      expect((await rejections).map(({ status }) => status)).toEqual(Array(30).fill(429));
     });
     expect(delayMs).toBeGreaterThan(900);
   });
@@ -264,10 +267,10 @@ describe('a client with repeated rejections', () => {
     ['for bodies that are too large', '/2025-10-13/quotes', 400],
     ['at an unknown path', '/nothing', 404],
     ['for a wrong method', '/2025-10-13/config', 405],
-  ])('gets delayed replies %s', async (_, path, status) => {
+  ])('receives delayed replies %s', async (_, path, status) => {
     const knownPlatform = await app.newPlatform(path);
     const head = headOf({ path, authorization: authorizationOf(knownPlatform) });
-    const delayMs = await elapsed(async () => {
+    const delayMs = await elapsedMsOf(async () => {
       const replies = await Promise.all(Array.from({ length: 40 }, () => sendRaw(port, head)));
       expect(replies.map((reply) => reply.status)).toEqual(Array(40).fill(status));
     });
@@ -280,7 +283,8 @@ describe('/readyz', () => {
     const app = await startApp();
     const port = await portOf(app.server);
     const request = async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).status;
-    // Only probes write temporary files. They are counted when a later transaction of the connection ends.
+    // Only probes write temporary files. PostgreSQL counts temporary files when a later transaction of the
+    // connection ends.
     const probes = async () => {
       const [row] = await app.runtime.db.query(
         `select temp_files from pg_stat_database where datname = current_database()`,
@@ -288,14 +292,14 @@ describe('/readyz', () => {
       );
       return Number(row?.temp_files);
     };
-    const started = performance.now();
+    const startMs = performance.now();
     for (let round = 0; round < 2; round++) {
       const statuses = await Promise.all(Array.from({ length: 200 }, request));
       expect(new Set(statuses)).toEqual(new Set([200]));
     }
     await sleep(1_200);
     expect(await request()).toBe(200);
-    const seconds = Math.ceil((performance.now() - started) / 1_000);
+    const seconds = Math.ceil((performance.now() - startMs) / 1_000);
     await expect.poll(probes).toBeGreaterThan(0);
     expect(await probes()).toBeLessThanOrEqual(seconds + 1);
     await app.close();

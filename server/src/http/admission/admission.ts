@@ -1,6 +1,6 @@
-// Admits or rejects a request by its head: credential, rate limits, permission, size of the body
-// and bytes per second, in this order. The body is read afterwards, so a rejected request costs no
-// more than its head.
+// Admits or rejects a request by its head. Checks credential, rate limits, permission, size of the body and
+// bytes per second, in this order. The body is read afterwards, so a rejected request costs no more than
+// its head.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller, Operator } from '../../kernel/caller.ts';
@@ -47,7 +47,7 @@ interface Operators {
 export interface AdmissionOptions {
   /** The caller of a request from its Authorization header. Throws UNAUTHORIZED. */
   authenticate(authorization: string | undefined): Promise<Caller>;
-  /** Whether this header was valid before. It is then exempt from the limit of its address. */
+  /** Whether this header was valid before. A valid header is exempt from the limit of its address. */
   isProven?(authorization: string | undefined): boolean;
   /** Required if there are hosted operations. */
   bearers?: LinkBearers;
@@ -59,8 +59,9 @@ export interface AdmissionOptions {
   limiter?: Limiter | undefined;
 }
 
-/** A credential: whether it was valid before, and its caller. */
+/** A credential with its caller. */
 interface Credential {
+  /** Whether the credential was valid before. */
   isProven(): boolean;
   caller(): Promise<Caller>;
 }
@@ -127,7 +128,7 @@ export const anonymousAt = (ip: string): Caller => ({
   address: networkOf(ip),
 });
 
-/** The caller of a request of an operator, which belongs to no platform. */
+/** The caller of a request of an operator. The request belongs to no platform. */
 const operatorCaller = (operator: Operator, { id, ip }: FastifyRequest): Caller => ({
   platformId: '',
   environment: 'production',
@@ -191,7 +192,7 @@ function admitLength(contract: Contract, caller: Caller, length: number, limiter
 
 export function createAdmission(options: AdmissionOptions) {
   const { limiter } = options;
-  const delayed = createRejectionDelay();
+  const delay = createRejectionDelay();
 
   async function callerOf(
     contract: Contract,
@@ -236,7 +237,7 @@ export function createAdmission(options: AdmissionOptions) {
         assertPermission(contract, caller);
         admitLength(contract, caller, Number(request.headers['content-length'] ?? 0), limiter);
       } catch (error) {
-        if (limiter && error instanceof Fault) await delayed(limitKey);
+        if (limiter && error instanceof Fault) await delay(limitKey);
         throw error;
       }
     },
@@ -244,7 +245,7 @@ export function createAdmission(options: AdmissionOptions) {
     admitAddress: ({ ip }: FastifyRequest): void => limiter?.admitAddress(ip),
     /** Delays the rejection of a request without a route if there were many. */
     async delayRejection({ ip }: FastifyRequest): Promise<void> {
-      if (limiter) await delayed(networkOf(ip));
+      if (limiter) await delay(networkOf(ip));
     },
   };
 }

@@ -1,9 +1,9 @@
-// Token buckets: a constant refill and a burst for each key. They are local to the process, because
+// Token buckets with a constant refill and a burst for each key. Buckets are local to the process, because
 // a shared count would cost every request a round trip to the database.
 import type { Time } from '../../kernel/effects.ts';
 
 export interface Bucket {
-  remaining: number;
+  tokens: number;
   at: Time;
 }
 
@@ -11,14 +11,13 @@ export interface Meter {
   readonly perSecond: number;
   readonly burst: number;
   /** The bucket of a key, refilled up to now. */
-  of(key: string): Bucket;
+  bucketOf(key: string): Bucket;
   /** Whether the key was used recently. Every other bucket is full. */
   has(key: string): boolean;
 }
 
 /**
- * Maximum number of buckets. Beyond it the least recently used one is dropped, which resets it to
- * full.
+ * Maximum number of buckets. Beyond it the least recently used bucket is dropped, which resets it to full.
  */
 const MAX_BUCKETS = 10_000;
 
@@ -29,16 +28,16 @@ export function createMeter(perSecond: number, burst: number, now: () => Time): 
     perSecond,
     burst,
     has: (key) => buckets.size > 0 && buckets.has(key),
-    of(key) {
+    bucketOf(key) {
       const time = now();
       const existing = buckets.get(key);
-      const bucket = existing ?? { remaining: burst, at: time };
+      const bucket = existing ?? { tokens: burst, at: time };
       // Reinserted as the most recently used.
       if (existing) buckets.delete(key);
       else if (buckets.size >= MAX_BUCKETS) buckets.delete(buckets.keys().next().value as string);
       buckets.set(key, bucket);
       const refill = (Math.max(0, time - bucket.at) * perSecond) / 1000;
-      bucket.remaining = Math.min(burst, bucket.remaining + refill);
+      bucket.tokens = Math.min(burst, bucket.tokens + refill);
       bucket.at = time;
       return bucket;
     },

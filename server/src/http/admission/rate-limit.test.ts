@@ -1,4 +1,4 @@
-// Rate limits: alone with a clock set by the test, and over HTTP.
+// Rate limits, with a clock set by the test and over HTTP.
 import { describe, expect, it } from 'vitest';
 import {
   createExternalAccount,
@@ -40,20 +40,20 @@ function tokenLimiter(limits: Partial<RateLimits>) {
 }
 
 const repeat = (count: number, request: () => unknown) => Array.from({ length: count }, request);
-const admitted = (count: number) => Array<true>(count).fill(true);
+const admissions = (count: number) => Array<true>(count).fill(true);
 
 describe('createLimiter', () => {
   it('permits a burst of two seconds, then a constant rate', () => {
     const { request, wait } = tokenLimiter({ requests: 10 });
-    expect(repeat(21, () => request())).toEqual([...admitted(20), 1]);
+    expect(repeat(21, () => request())).toEqual([...admissions(20), 1]);
     wait(99);
     expect(request()).toBe(1);
     wait(1);
     expect(repeat(2, () => request())).toEqual([true, 1]);
     wait(500);
-    expect(repeat(6, () => request())).toEqual([...admitted(5), 1]);
+    expect(repeat(6, () => request())).toEqual([...admissions(5), 1]);
     wait(3_600_000);
-    expect(repeat(21, () => request())).toEqual([...admitted(20), 1]);
+    expect(repeat(21, () => request())).toEqual([...admissions(20), 1]);
   });
 
   it('reports the remaining requests and when the limit is full again', () => {
@@ -78,26 +78,26 @@ describe('createLimiter', () => {
     expect(request('b')).toBe(true);
   });
 
-  it('has a second, lower limit for quotes and imports, and states the lower one', () => {
+  it('states the lower limit for quotes and imports', () => {
     const { request, headers, rejections } = tokenLimiter({ requests: 10, quotes: 1 });
     expect(repeat(3, () => request('a', true))).toEqual([true, true, 1]);
     expect(headers()['RateLimit-Limit']).toBe('2');
     expect(rejections).toEqual(['quotes']);
-    // They also counted toward the limit of the platform.
-    expect(repeat(18, () => request())).toEqual([...admitted(17), 1]);
+    // The quotes also counted toward the request limit of the platform.
+    expect(repeat(18, () => request())).toEqual([...admissions(17), 1]);
     expect(headers()['RateLimit-Limit']).toBe('20');
     expect(rejections).toEqual(['quotes', 'requests']);
     expect(request('a', true)).toBe(1);
     expect(headers()['RateLimit-Limit']).toBe('20');
   });
 
-  it('limits an agent to a share, which also counts for its platform', () => {
+  it('limits an agent to a share of the limit of its platform', () => {
     const { request, headers } = tokenLimiter({ requests: 20 });
     // A tenth of 20 per second, with a burst of twice this number.
-    expect(repeat(5, () => request('a', false, 'agent 1'))).toEqual([...admitted(4), 1]);
+    expect(repeat(5, () => request('a', false, 'agent 1'))).toEqual([...admissions(4), 1]);
     expect(headers()['RateLimit-Limit']).toBe('4');
-    expect(repeat(5, () => request('a', false, 'agent 2'))).toEqual([...admitted(4), 1]);
-    expect(repeat(33, () => request())).toEqual([...admitted(32), 1]);
+    expect(repeat(5, () => request('a', false, 'agent 2'))).toEqual([...admissions(4), 1]);
+    expect(repeat(33, () => request())).toEqual([...admissions(32), 1]);
     // The platform has no requests left for a third one.
     expect(request('a', false, 'agent 3')).toBe(1);
     expect(headers()['RateLimit-Limit']).toBe('40');
@@ -108,7 +108,7 @@ describe('createLimiter', () => {
     expect(repeat(3, () => request('a', true, 'agent'))).toEqual([true, true, 1]);
   });
 
-  it('counts bytes of a platform, and returns when enough are available', () => {
+  it('counts bytes of a platform and states when enough are available', () => {
     const { limiter, wait, rejections } = tokenLimiter({ bytes: 1_048_576 });
     const takeBytes = (bytes: number) => () => limiter.takeBytes('a', bytes);
     takeBytes(2_097_152)();
@@ -117,7 +117,7 @@ describe('createLimiter', () => {
     limiter.takeBytes('b', 1);
     wait(500);
     takeBytes(524_288)();
-    const rejected = (() => {
+    const retryAfterS = (() => {
       try {
         takeBytes(1_500_000)();
       } catch (error) {
@@ -125,7 +125,7 @@ describe('createLimiter', () => {
       }
       return undefined;
     })();
-    expect(rejected).toBe(2);
+    expect(retryAfterS).toBe(2);
   });
 
   it('permits the largest body at the lowest limit', () => {
@@ -161,9 +161,9 @@ describe('createLimiter', () => {
     request('10.0.0.1')();
   });
 
-  it('neither limits requests nor adds headers for a limit of 0', () => {
+  it('has no effect for a limit of 0', () => {
     const { request, headers, limiter } = tokenLimiter({});
-    expect(repeat(1_000, () => request('a', true))).toEqual(admitted(1_000));
+    expect(repeat(1_000, () => request('a', true))).toEqual(admissions(1_000));
     expect(headers()).toEqual({});
     for (let invalid = 0; invalid < 1_000; invalid++) limiter.countRejection('10.0.0.1');
     limiter.checkAddress('10.0.0.1', () => false);
@@ -181,25 +181,25 @@ describe('createLimiter', () => {
     expect(request()).toBe(true);
   });
 
-  it('drops the least recently used client and keeps the others', () => {
+  it('drops the least recently used client only', () => {
     const { request } = tokenLimiter({ requests: 1 });
     repeat(3, () => request('steady'));
-    for (let other = 0; other < 9_999; other++) request(`token ${other}`);
+    for (let index = 0; index < 9_999; index++) request(`token ${index}`);
     expect(request('steady')).toBe(1);
-    let more = 0;
-    repeat(9_999, () => request(`more ${more++}`));
+    let count = 0;
+    repeat(9_999, () => request(`more ${count++}`));
     expect(request('steady')).toBe(1);
-    for (let other = 0; other < 10_000; other++) request(`last ${other}`);
+    for (let index = 0; index < 10_000; index++) request(`last ${index}`);
     expect(request('steady')).toBe(true);
   });
 
-  it('rejects an address after invalid credentials, except with credentials known to be valid', () => {
+  it('rejects an address after invalid credentials unless the credentials are proven', () => {
     const { limiter, wait, rejections } = tokenLimiter({ refused: 1 });
     const check =
-      (address: string, proven = false) =>
+      (address: string, isProven = false) =>
       () =>
-        limiter.checkAddress(address, () => proven);
-    for (let invalid = 0; invalid < 2; invalid++) {
+        limiter.checkAddress(address, () => isProven);
+    for (let index = 0; index < 2; index++) {
       check('10.0.0.1')();
       limiter.countRejection('10.0.0.1');
     }
@@ -262,21 +262,24 @@ describe('a server with limits', () => {
     expect((await app.call('GET', '/config', undefined, { as: app.other })).status).toBe(200);
   });
 
-  it('stores no rejection under an idempotency key, and counts it', async () => {
+  it('counts a rejection and stores it under no idempotency key', async () => {
     app.effects.set(app.effects.now() + 60_000);
     const { person, account } = await createFundedCustomer(app);
     const payee = await createExternalAccount(app, person.id, 'EUR');
     const headers = { 'Idempotency-Key': 'once' };
     const body = quoteBody(account.id, payee.id, 100_00);
     app.effects.set(app.effects.now() + 60_000);
-    for (let other = 0; other < 2; other++) await app.call('POST', '/quotes', body);
+    for (let index = 0; index < 2; index++) await app.call('POST', '/quotes', body);
     const rejection = await app.call('POST', '/quotes', body, { headers });
     expect(rejection.status).toBe(429);
     expect(rejection.headers['retry-after']).toBe('1');
     expect(rejection.body).toMatchObject({ code: 'RATE_LIMITED', status: 429 });
     app.effects.set(app.effects.now() + 1_000);
-    const later = await app.call('POST', '/quotes', body, { headers });
-    expect([later.status, later.headers['idempotency-replayed']]).toEqual([201, undefined]);
+    const repeatedReply = await app.call('POST', '/quotes', body, { headers });
+    expect([repeatedReply.status, repeatedReply.headers['idempotency-replayed']]).toEqual([
+      201,
+      undefined,
+    ]);
     const metrics = await app.server.inject('/metrics');
     expect(metrics.body).toContain('railhead_rate_limited_total{limit="quotes"} 1');
     expect(metrics.body).toMatch(
@@ -292,8 +295,8 @@ describe('a server with limits', () => {
       const url = '/2025-10-13/config';
       return app.server.inject({ method: 'GET', url, headers, remoteAddress });
     };
-    const valid = app.platform.clientSecret;
-    expect((await request(valid, '10.1.1.1')).statusCode).toBe(200);
+    const validSecret = app.platform.clientSecret;
+    expect((await request(validSecret, '10.1.1.1')).statusCode).toBe(200);
     const guesses = [];
     for (let guess = 0; guess < 6; guess++) {
       guesses.push((await request(`guess ${guess}`, '10.1.1.1')).statusCode);
@@ -306,38 +309,38 @@ describe('a server with limits', () => {
     app.effects.set(app.effects.now() + 3_000);
     for (let guess = 0; guess < 4; guess++) await request('guess', '10.1.1.1');
     expect((await request('guess', '10.1.1.1')).statusCode).toBe(429);
-    expect((await request(valid, '10.1.1.1')).statusCode).toBe(200);
+    expect((await request(validSecret, '10.1.1.1')).statusCode).toBe(200);
     expect((await request('guess', '10.2.2.2')).statusCode).toBe(401);
   });
 });
 
 describe('a server behind a proxy', () => {
   const rateLimits = { requests: 0, quotes: 0, refused: 1 };
-  const proxied = async (app: TestApp, remoteAddress: string, forwarded: string) => {
-    const headers = { authorization: 'Basic Zzpn', 'x-forwarded-for': forwarded };
+  const statusesOf = async (app: TestApp, remoteAddress: string, forwardedFor: string) => {
+    const headers = { authorization: 'Basic Zzpn', 'x-forwarded-for': forwardedFor };
     const url = '/2025-10-13/config';
     const attempt = () => app.server.inject({ method: 'GET', url, headers, remoteAddress });
-    const reported = [];
-    for (let times = 0; times < 3; times++) reported.push((await attempt()).statusCode);
-    return reported;
+    const statuses = [];
+    for (let times = 0; times < 3; times++) statuses.push((await attempt()).statusCode);
+    return statuses;
   };
   const app = testApp({ rateLimits, trustedProxies: ['10.0.0.0/8', '::1'] });
   const direct = testApp({ rateLimits });
 
   it('uses only the address that a trusted proxy forwards', async () => {
-    expect(await proxied(app, '10.1.1.1', '203.0.113.7')).toEqual([401, 401, 429]);
-    expect(await proxied(app, '10.1.1.1', '203.0.113.8')).toEqual([401, 401, 429]);
-    expect(await proxied(app, '::1', '203.0.113.7')).toEqual([429, 429, 429]);
+    expect(await statusesOf(app, '10.1.1.1', '203.0.113.7')).toEqual([401, 401, 429]);
+    expect(await statusesOf(app, '10.1.1.1', '203.0.113.8')).toEqual([401, 401, 429]);
+    expect(await statusesOf(app, '::1', '203.0.113.7')).toEqual([429, 429, 429]);
     // Values set by the client precede those added by proxies.
-    expect(await proxied(app, '10.1.1.1', '198.51.100.1, 203.0.113.8, 10.2.2.2')).toEqual([
+    expect(await statusesOf(app, '10.1.1.1', '198.51.100.1, 203.0.113.8, 10.2.2.2')).toEqual([
       429, 429, 429,
     ]);
-    expect(await proxied(app, '203.0.113.9', '198.51.100.1')).toEqual([401, 401, 429]);
-    expect(await proxied(app, '203.0.113.9', '198.51.100.2')).toEqual([429, 429, 429]);
+    expect(await statusesOf(app, '203.0.113.9', '198.51.100.1')).toEqual([401, 401, 429]);
+    expect(await statusesOf(app, '203.0.113.9', '198.51.100.2')).toEqual([429, 429, 429]);
   });
 
   it('uses the address of the connection by default', async () => {
-    expect(await proxied(direct, '10.1.1.1', '203.0.113.7')).toEqual([401, 401, 429]);
-    expect(await proxied(direct, '10.1.1.1', '203.0.113.8')).toEqual([429, 429, 429]);
+    expect(await statusesOf(direct, '10.1.1.1', '203.0.113.7')).toEqual([401, 401, 429]);
+    expect(await statusesOf(direct, '10.1.1.1', '203.0.113.8')).toEqual([429, 429, 429]);
   });
 });

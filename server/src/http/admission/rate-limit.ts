@@ -1,7 +1,6 @@
-// Rate limits: requests and bytes of a platform, regardless of the number of its tokens, and
-// requests of an address without valid credentials. The counts are per process: N processes allow N
-// times as much. Each reply to valid credentials states the limit, so that a client can slow down
-// before it is rejected.
+// Rate limits for the requests and bytes of a platform, and for the requests of an address without valid
+// credentials. The counts are per process, so N processes allow N times as much. Each reply to valid
+// credentials states the limit, so that a client can slow down before it is rejected.
 import { isIPv6 } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Time } from '../../kernel/effects.ts';
@@ -12,7 +11,7 @@ import { type Bucket, createMeter, type Meter } from './bucket.ts';
 export interface RateLimits {
   /** Requests of one platform. */
   requests: number;
-  /** Requests of one platform to operations of a rate class. They count as requests too. */
+  /** Requests of one platform to operations of a rate class, which also count as `requests`. */
   quotes: number;
   /** Rejected credentials of one address. */
   refused: number;
@@ -38,13 +37,13 @@ export interface Limiter {
   admitAddress(address: string): void;
   /** Counts bytes of a body of this platform or address. Throws RATE_LIMITED. */
   takeBytes(key: string, bytes: number): void;
-  /** Counts bytes of a file, and waits while the platform has less than half of its burst left. */
+  /** Counts bytes of a file, and waits while the platform has less than half of its burst. */
   waitForBytes(key: string, bytes: number): Promise<void> | undefined;
   /**
-   * Throws RATE_LIMITED for an address with too many rejected credentials, unless these are
-   * `proven`: behind a proxy many clients share one address, and one client must not block the others.
+   * Throws RATE_LIMITED for an address with too many rejected credentials, unless `isProven` returns true.
+   * Many clients of a proxy share one address, and one client must not block the others.
    */
-  checkAddress(address: string, proven: () => boolean): void;
+  checkAddress(address: string, isProven: () => boolean): void;
   /** Counts a rejected credential. */
   countRejection(address: string): void;
 }
@@ -63,7 +62,7 @@ interface RequestMeter extends Meter {
 const BURST_S = 2;
 /** An agent or a link may use the platform's limit divided by this number. */
 const SHARES = 10;
-/** The burst of the byte limit is at least this, so that the largest JSON body fits. */
+/** Minimum burst of the byte limit. The largest JSON body fits. */
 const MIN_BYTE_BURST = 1_048_576;
 /** Maximum wait before the byte limit is checked again. */
 const MAX_WAIT_MS = 1_000;
@@ -92,7 +91,7 @@ function writeHeaders(reply: HeaderWriter, meter: RequestMeter, remaining: numbe
 
 function rejection(
   { perSecond }: Meter,
-  { remaining }: Bucket,
+  { tokens: remaining }: Bucket,
   requested: number,
   reason: string,
 ): Fault {
@@ -100,7 +99,10 @@ function rejection(
   return new Fault('RATE_LIMITED', reason, undefined, { retryAfterS });
 }
 
-/** The unit of limits by address: for IPv6 the /64, the usual network of one subscriber. */
+/**
+ * The network to which limits by address apply. For IPv6 this is the /64, the usual network of one
+ * subscriber.
+ */
 export function networkOf(address: string): string {
   if (!isIPv6(address) || address.includes('.')) return address;
   const [head = '', tail] = address.split('::');
@@ -122,99 +124,99 @@ const TOO_MANY = {
 function createRequestLimit(
   limits: Partial<RateLimits>,
   now: () => Time,
-  limited: (limit: LimitName) => void,
+  onRejection: (limit: LimitName) => void,
 ): Limiter['admit'] {
   const requests = requestMeter('requests', limits.requests, now);
   const quotes = requestMeter('quotes', limits.quotes, now);
-  const shared = requestMeter('requests', shareOf(limits.requests), now);
-  const sharedQuotes = requestMeter('quotes', shareOf(limits.quotes), now);
+  const shareRequests = requestMeter('requests', shareOf(limits.requests), now);
+  const shareQuotes = requestMeter('quotes', shareOf(limits.quotes), now);
 
   return (reply, { platformId, share }, isQuote) => {
-    let tightest: { meter: RequestMeter; left: number } | undefined;
+    let lowest: { meter: RequestMeter; tokens: number } | undefined;
     const take = (meter: RequestMeter | undefined, key: string, reason: string) => {
       if (!meter) return;
-      const bucket = meter.of(key);
-      if (bucket.remaining < 1) {
-        writeHeaders(reply, meter, bucket.remaining);
-        limited(meter.name);
+      const bucket = meter.bucketOf(key);
+      if (bucket.tokens < 1) {
+        writeHeaders(reply, meter, bucket.tokens);
+        onRejection(meter.name);
         throw rejection(meter, bucket, 1, reason);
       }
-      bucket.remaining -= 1;
-      if (!tightest || bucket.remaining < tightest.left)
-        tightest = { meter, left: bucket.remaining };
+      bucket.tokens -= 1;
+      if (!lowest || bucket.tokens < lowest.tokens) lowest = { meter, tokens: bucket.tokens };
     };
-    // The share first: a request that exceeds it does not count toward the platform's limit.
+    // The share is checked first, so that a request over its share does not count toward the platform's
+    // limit.
     if (share !== undefined) {
-      take(shared, share, TOO_MANY.share);
-      if (isQuote) take(sharedQuotes, share, TOO_MANY.share);
+      take(shareRequests, share, TOO_MANY.share);
+      if (isQuote) take(shareQuotes, share, TOO_MANY.share);
     }
     take(requests, platformId, TOO_MANY.platform);
     if (isQuote) take(quotes, platformId, TOO_MANY.platform);
-    if (tightest) writeHeaders(reply, tightest.meter, tightest.left);
+    if (lowest) writeHeaders(reply, lowest.meter, lowest.tokens);
   };
 }
 
-/** `limited` is called for every rejected request. */
+/** `onRejection` is called for every rejected request. */
 export function createLimiter(
   limits: Partial<RateLimits>,
   now: () => Time,
-  limited: (limit: LimitName) => void,
+  onRejection: (limit: LimitName) => void,
 ): Limiter {
-  const refused = requestMeter('refused', limits.refused, now);
+  const rejections = requestMeter('refused', limits.refused, now);
   const anonymous = requestMeter('anonymous', limits.anonymous, now);
   const { bytes: rate = 0 } = limits;
   const burst = Math.max(rate * BURST_S, MIN_BYTE_BURST);
   const bytes = rate > 0 ? createMeter(rate, burst, now) : undefined;
 
   return {
-    admit: createRequestLimit(limits, now, limited),
+    admit: createRequestLimit(limits, now, onRejection),
     admitAddress(address) {
-      const bucket = anonymous?.of(networkOf(address));
+      const bucket = anonymous?.bucketOf(networkOf(address));
       if (!anonymous || !bucket) return;
-      if (bucket.remaining < 1) {
-        limited(anonymous.name);
+      if (bucket.tokens < 1) {
+        onRejection(anonymous.name);
         throw rejection(anonymous, bucket, 1, TOO_MANY.anonymous);
       }
-      bucket.remaining -= 1;
+      bucket.tokens -= 1;
     },
-    takeBytes(key, requested) {
-      const bucket = bytes?.of(key);
+    takeBytes(key, size) {
+      const bucket = bytes?.bucketOf(key);
       if (!bytes || !bucket) return;
-      if (bucket.remaining < requested) {
-        limited('bytes');
-        throw rejection(bytes, bucket, requested, TOO_MANY.bytes);
+      if (bucket.tokens < size) {
+        onRejection('bytes');
+        throw rejection(bytes, bucket, size, TOO_MANY.bytes);
       }
-      bucket.remaining -= requested;
+      bucket.tokens -= size;
     },
-    waitForBytes(key, requested) {
+    waitForBytes(key, size) {
       if (!bytes) return undefined;
       // The other half is reserved for the platform's payments.
       const reserve = burst / 2;
       const take = (): number => {
-        const bucket = bytes.of(key);
-        if (bucket.remaining < reserve)
-          return ((reserve - bucket.remaining) * 1000) / bytes.perSecond;
-        bucket.remaining -= requested;
+        const bucket = bytes.bucketOf(key);
+        if (bucket.tokens < reserve) return ((reserve - bucket.tokens) * 1000) / bytes.perSecond;
+        bucket.tokens -= size;
         return 0;
       };
-      const first = take();
-      if (first === 0) return undefined;
+      const firstWait = take();
+      if (firstWait === 0) return undefined;
       return (async () => {
-        for (let wait = first; wait > 0; wait = take()) await sleep(Math.min(wait, MAX_WAIT_MS));
+        for (let wait = firstWait; wait > 0; wait = take())
+          await sleep(Math.min(wait, MAX_WAIT_MS));
       })();
     },
-    checkAddress(address, proven) {
+    checkAddress(address, isProven) {
       const key = networkOf(address);
-      if (!refused?.has(key)) return;
-      const bucket = refused.of(key);
-      if (bucket.remaining >= 1 || proven()) return;
-      limited(refused.name);
-      throw rejection(refused, bucket, 1, TOO_MANY.refused);
+      if (!rejections?.has(key)) return;
+      const bucket = rejections.bucketOf(key);
+      if (bucket.tokens >= 1 || isProven()) return;
+      onRejection(rejections.name);
+      throw rejection(rejections, bucket, 1, TOO_MANY.refused);
     },
     countRejection(address) {
-      if (!refused) return;
-      const bucket = refused.of(networkOf(address));
-      bucket.remaining = Math.max(0, bucket.remaining - 1);
+      if (!rejections) return;
+      const bucket = rejections.bucketOf(networkOf(address));
+      bucket.tokens = Math.max(0, bucket.tokens - 1);
     },
   };
 }

@@ -13,27 +13,27 @@ const WITHOUT_ID = [
   ...['sendTestEvent', 'sendTestWebhook', 'updateSandboxClock'],
 ];
 
-it('contains the resource of each write whose path has none', () => {
-  const unnamed = new Set<string>();
+it('contains the resource of each write whose path has no ID', () => {
+  const operationIds = new Set<string>();
   for (const { operationId, status, reply, parameters = {} } of readExamples().exchanges) {
     const operation = app.operations.find((each) => each.contract.operationId === operationId);
     if (!operation || operation.contract.method === 'GET' || status >= 400 || !reply) continue;
     if (resourceOf(operation.contract, { status, body: reply }, parameters) === undefined) {
-      unnamed.add(operationId);
+      operationIds.add(operationId);
     }
   }
-  expect([...unnamed].sort()).toEqual(WITHOUT_ID);
+  expect([...operationIds].sort()).toEqual(WITHOUT_ID);
 });
 
-it('the resource of a record is the created one, even if the reply contains others', () => {
+it('contains the created resource even if the reply names other resources', () => {
   const contractOf = (operationId: string) => {
     const operation = app.operations.find((each) => each.contract.operationId === operationId);
     if (!operation) throw new Error(operationId);
     return operation.contract;
   };
   const id = 'Agent:0193d0e4-7c1f-7000-8000-000000000000';
-  const other = 'Customer:0193d0e4-7c1f-7000-8000-000000000001';
-  const body = { deviceCode: { code: 'a', agentId: other }, agent: { id, customerId: other } };
+  const otherId = 'Customer:0193d0e4-7c1f-7000-8000-000000000001';
+  const body = { deviceCode: { code: 'a', agentId: otherId }, agent: { id, customerId: otherId } };
   expect(resourceOf(contractOf('createAgent'), { status: 201, body }, {})).toBe(id);
   const job = { status: 'PENDING', jobId: id };
   expect(resourceOf(contractOf('uploadCustomersCsv'), { status: 202, body: job }, {})).toBe(id);

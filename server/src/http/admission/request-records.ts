@@ -17,7 +17,7 @@ interface RecordedReply {
 const idIn = (value: unknown): string | undefined =>
   typeof value === 'string' && isAnyId(value) ? value : undefined;
 
-/** The id nested in a reply: of a resource in it, such as `agent`, or in a field `…Id`. */
+/** The ID of a nested resource in a reply, such as `agent`, or in a field `…Id`. */
 function nestedId(body: unknown): string | undefined {
   if (typeof body !== 'object' || body === null) return undefined;
   const members = Object.entries(body);
@@ -29,8 +29,8 @@ function nestedId(body: unknown): string | undefined {
 }
 
 /**
- * The ID in the reply of a write, otherwise the last ID in the path, otherwise an ID that is nested in
- * the reply. A successful read affects no resource.
+ * The ID in the reply of a write, or else the last ID in the path, or else an ID that is nested in the
+ * reply. Undefined for a successful read, which affects no resource.
  */
 export function resourceOf(
   { method }: Contract,
@@ -38,9 +38,9 @@ export function resourceOf(
   params: object,
 ): string | undefined {
   if (method === 'GET' && status < 400) return undefined;
-  const created =
+  const createdId =
     status < 400 ? idIn((body as { id?: unknown } | null | undefined)?.id) : undefined;
-  if (created !== undefined) return created;
+  if (createdId !== undefined) return createdId;
   const resourceId = Object.values(params).findLast((value) => idIn(value) !== undefined);
   return resourceId ?? (status < 400 ? nestedId(body) : undefined);
 }
@@ -90,7 +90,7 @@ export function recordsOf(contract: Contract, { vault }: Pick<Runtime, 'vault'>,
       tokenId: isToken ? (caller.tokenId ?? undefined) : undefined,
       tokenName: isToken ? caller.tokenName : undefined,
       agentId: caller.agentId,
-      // A trusted proxy may have forwarded any text.
+      // A trusted proxy can forward any text.
       address: isToken && isIP(request.ip) ? request.ip : undefined,
       idempotencyKeyHash: hashOf(request, caller),
       isReplayed: response.replayed === true,

@@ -1,4 +1,4 @@
-// Slots of changes: without a limit, with one while authorizations arrive, and in turns of platforms.
+// Limits of concurrent changes with and without card authorizations.
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { createSlots } from './slots.ts';
@@ -6,22 +6,22 @@ import { createSlots } from './slots.ts';
 /** Starts changes that the test completes. */
 function createFixture() {
   let time = 0;
-  const started: string[] = [];
-  const ends: (() => void)[] = [];
+  const startedOwners: string[] = [];
+  const completions: (() => void)[] = [];
   const slots = createSlots(() => time);
   const add = (owner: string, count: number) => {
     for (let index = 0; index < count; index++) {
       void slots.run(owner, () => {
-        started.push(owner);
-        return new Promise<void>((end) => ends.push(end));
+        startedOwners.push(owner);
+        return new Promise<void>((resolve) => completions.push(resolve));
       });
     }
   };
-  const end = async (count: number) => {
-    for (const each of ends.splice(0, count)) each();
+  const finish = async (count: number) => {
+    for (const each of completions.splice(0, count)) each();
     await turn();
   };
-  return { slots, started, add, end, advance: (ms: number) => (time += ms) };
+  return { slots, started: startedOwners, add, end: finish, advance: (ms: number) => (time += ms) };
 }
 
 describe('changes', () => {
@@ -32,7 +32,7 @@ describe('changes', () => {
     expect(started).toHaveLength(500);
   });
 
-  it('wait while authorizations arrive, and platforms are served in turn', async () => {
+  it('wait while authorizations arrive and start alternately for each platform', async () => {
     const { slots, started, add, end } = createFixture();
     slots.prioritizeAuthorizations();
     add('a', 50);
@@ -46,7 +46,7 @@ describe('changes', () => {
     expect(started).toHaveLength(52);
   });
 
-  it('all start when the time after the last authorization has elapsed', async () => {
+  it('start without a limit when the time after the last authorization has elapsed', async () => {
     const { slots, started, add, end, advance } = createFixture();
     slots.prioritizeAuthorizations();
     add('a', 50);
@@ -59,9 +59,9 @@ describe('changes', () => {
   it('free their slot when they fail', async () => {
     const { slots } = createFixture();
     slots.prioritizeAuthorizations();
-    const failing = () => Promise.reject(new Error('failed'));
-    const all = Array.from({ length: 60 }, () => slots.run('a', failing));
-    const results = await Promise.allSettled(all);
+    const failingWork = () => Promise.reject(new Error('failed'));
+    const changes = Array.from({ length: 60 }, () => slots.run('a', failingWork));
+    const results = await Promise.allSettled(changes);
     expect(new Set(results.map(({ status }) => status))).toEqual(new Set(['rejected']));
     expect(await slots.run('a', async () => 1)).toBe(1);
   });

@@ -1,16 +1,19 @@
-// Limits the changes of platforms that execute concurrently while card authorizations arrive. An
-// issuer waits for the response in the same call, so authorizations do not wait for changes.
-// Waiting platforms are served in turn. Without authorizations there is no limit, which gives the
+// Limits the changes of platforms that execute concurrently while card authorizations arrive. An issuer
+// waits for the response in the same call, so authorizations do not wait for changes. Changes start
+// alternately for each waiting platform. Without authorizations the number of changes is unlimited for the
 // highest throughput.
 
-/** Concurrent changes. Measured: fewer reduce the throughput, more delay authorizations. */
+/**
+ * Concurrent changes. In measurements, a lower number reduces the throughput and a higher number delays
+ * authorizations.
+ */
 const MAX_CHANGES = 20;
 /** Time after an authorization for which the limit applies, because others are likely. */
 const LIMITED_MS = 2_000;
 
 /**
- * Maximum time for which a change occupies a slot. Afterwards the next change starts, although this one
- * continues.
+ * Maximum time for which a change occupies a slot. Afterwards the next change starts, although the first
+ * change continues.
  */
 const HELD_MS = 250;
 
@@ -23,41 +26,41 @@ export interface Slots {
 
 export function createSlots(now = () => performance.now()): Slots {
   let reducedUntil = 0;
-  let running = 0;
-  /** Waiting changes of each owner. The first owner is next. */
-  const waiting = new Map<string, (() => void)[]>();
+  let runningCount = 0;
+  /** Waiting changes of each owner. The next change is of the first owner. */
+  const queues = new Map<string, (() => void)[]>();
 
-  const isFree = () => running < MAX_CHANGES || now() >= reducedUntil;
+  const isFree = () => runningCount < MAX_CHANGES || now() >= reducedUntil;
 
   function wait(owner: string): Promise<void> {
     return new Promise((start) => {
-      const queue = waiting.get(owner);
+      const queue = queues.get(owner);
       if (queue) queue.push(start);
-      else waiting.set(owner, [start]);
+      else queues.set(owner, [start]);
     });
   }
 
   function startNext(): boolean {
-    const [next] = waiting;
-    if (!next || !isFree()) return false;
-    const [owner, starts] = next;
+    const [nextEntry] = queues;
+    if (!nextEntry || !isFree()) return false;
+    const [owner, starts] = nextEntry;
     const [start, ...queue] = starts;
-    waiting.delete(owner);
-    if (queue.length > 0) waiting.set(owner, queue);
-    running += 1;
+    queues.delete(owner);
+    if (queue.length > 0) queues.set(owner, queue);
+    runningCount += 1;
     start?.();
     return true;
   }
 
   return {
     async run(owner, work) {
-      if (waiting.size === 0 && isFree()) running += 1;
+      if (queues.size === 0 && isFree()) runningCount += 1;
       else await wait(owner);
       let isHeld = true;
       const release = () => {
         if (!isHeld) return;
         isHeld = false;
-        running -= 1;
+        runningCount -= 1;
         // Starts several changes if the limit no longer applies.
         while (startNext());
       };

@@ -1,6 +1,5 @@
-// Records requests without an operation: with an unknown path, or a method that the path does not
-// support. Only requests of a token that this process has accepted before are recorded, so that
-// others cost no more than their head.
+// Records requests whose path is unknown or does not support the method. Only requests of a token that this
+// process has accepted before are recorded, so that other requests cost no more than their head.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Naming } from '../../catalog/naming.ts';
 import type { Contract } from '../../kernel/contract/operation.ts';
@@ -19,19 +18,19 @@ interface UnroutedOptions
 
 const MAX_SEGMENTS = 12;
 
-/** Masks the path of an unknown URL: segments that occur in no operation may be secret. */
+/** Masks the path of an unknown URL, because segments that occur in no operation may be secret. */
 function createPathMask(operations: UnroutedOptions['operations'], naming: Naming) {
   const segmentNames = new Set(
     operations.flatMap(({ contract }) => naming.path(contract.path).split('/')),
   );
   return (url: string): string => {
     const [path = ''] = url.split('?');
-    const below = path.startsWith(`${BASE_PATH}/`) ? path.slice(BASE_PATH.length) : path;
-    const segments = below.split('/').slice(0, MAX_SEGMENTS);
-    const masked = segments.map((each) =>
+    const relativePath = path.startsWith(`${BASE_PATH}/`) ? path.slice(BASE_PATH.length) : path;
+    const segments = relativePath.split('/').slice(0, MAX_SEGMENTS);
+    const maskedSegments = segments.map((each) =>
       segmentNames.has(each) && !each.startsWith('{') ? each : '{unknown}',
     );
-    return masked.join('/');
+    return maskedSegments.join('/');
   };
 }
 

@@ -1,5 +1,5 @@
-// Paths that exist and do not support the method of the request. Each path is stored once here instead of
-// as a route per unsupported method: a thousand more routes would cost every start time and memory.
+// Paths that exist and do not support the method of the request. Each path is stored once here, because a
+// route for each unsupported method would add a thousand routes, with their time and memory at the start.
 import FindMyWay from 'find-my-way';
 import type { Naming } from '../../catalog/naming.ts';
 import type { Contract } from '../../kernel/contract/operation.ts';
@@ -9,13 +9,13 @@ import { routeOf } from '../route.ts';
 export interface UnsupportedMethod {
   fault: Fault;
   /** Methods that the path supports, as in the header `Allow`. */
-  allowed: string;
+  allowedMethods: string;
   /** Template of the path. */
   path: string;
   contracts: Contract[];
 }
 
-/** Other methods, such as HEAD and OPTIONS, get the reply of an unknown path. */
+/** Other methods, such as HEAD and OPTIONS, receive the reply for an unknown path. */
 const METHODS = new Set<string>(['GET', 'POST', 'PATCH', 'PUT', 'DELETE']);
 
 /** The contracts of each route. */
@@ -28,26 +28,28 @@ function contractsOf(operations: readonly { contract: Contract }[], naming: Nami
   return contractsByRoute;
 }
 
-/** Whether a URL of the first route is one of the second, whose parameters accept its fixed segments. */
-const isShadowedBy = (segments: readonly string[], others: readonly string[]) =>
-  segments.length === others.length &&
-  others.every((each, index) => each.startsWith(':') || each === segments[index]);
+/** Whether a parameter of the second route accepts the fixed segment of the first at each position. */
+const isShadowedBy = (segments: readonly string[], otherSegments: readonly string[]) =>
+  segments.length === otherSegments.length &&
+  otherSegments.every((each, index) => each.startsWith(':') || each === segments[index]);
 
 /**
- * Unsupported methods of routes that other routes would otherwise accept: `PATCH /agents/approvals` is
- * a request to `/agents/:id`.
+ * Unsupported methods of routes that another route accepts, such as `PATCH /agents/approvals`, a request to
+ * `/agents/:id`.
  */
 export function shadowedMethods(operations: readonly { contract: Contract }[], naming: Naming) {
   const routes = [...contractsOf(operations, naming)].map(([url, contracts]) => ({
     ...{ url, segments: url.split('/'), methods: contracts.map(({ method }) => method) },
   }));
   return routes.flatMap(({ url, segments, methods }) => {
-    const others = routes.filter(
+    const otherRoutes = routes.filter(
       (each) => each.url !== url && isShadowedBy(segments, each.segments),
     );
-    const accepted = new Set<Contract['method']>(others.flatMap((each) => each.methods));
-    for (const each of methods) accepted.delete(each);
-    return accepted.size > 0 ? [{ url, methods: [...accepted] }] : [];
+    const acceptedMethods = new Set<Contract['method']>(
+      otherRoutes.flatMap((each) => each.methods),
+    );
+    for (const each of methods) acceptedMethods.delete(each);
+    return acceptedMethods.size > 0 ? [{ url, methods: [...acceptedMethods] }] : [];
   });
 }
 
@@ -59,10 +61,10 @@ export function createUnsupportedMethods(
 ) {
   const paths = FindMyWay({ maxParamLength });
   for (const [route, contracts] of contractsOf(operations, naming)) {
-    const allowed = [...new Set(contracts.map(({ method }) => method))].join(', ');
-    const fault = new Fault('METHOD_NOT_ALLOWED', `This path supports ${allowed} only.`);
+    const allowedMethods = [...new Set(contracts.map(({ method }) => method))].join(', ');
+    const fault = new Fault('METHOD_NOT_ALLOWED', `This path supports ${allowedMethods} only.`);
     const { path = '' } = contracts[0] ?? {};
-    const store: UnsupportedMethod = { fault, allowed, path, contracts };
+    const store: UnsupportedMethod = { fault, allowedMethods, path, contracts };
     paths.on('GET', route, () => undefined, store);
   }
   return ({ method, url }: { method: string; url: string }): UnsupportedMethod | undefined =>

@@ -77,28 +77,29 @@ const UNPAIRED_SURROGATE = new RegExp(
   'i',
 );
 
-const malformed = (reason: string) => new Fault('INVALID_INPUT', reason);
+const malformedBody = (reason: string) => new Fault('INVALID_INPUT', reason);
 
 /** Parses a body. Throws INVALID_INPUT. `maxBytes` is the limit of the contract. */
 export function parseJson(bytes: Buffer, maxBytes: number): JsonBody {
   // Replacement characters would make two different names equal.
-  if (!isUtf8(bytes)) throw malformed('The body is not encoded in UTF-8.');
+  if (!isUtf8(bytes)) throw malformedBody('The body is not encoded in UTF-8.');
   const text = bytes.toString();
   if (text.trim() === '') return { raw: '', json: undefined };
   // PostgreSQL text cannot contain NUL, raw or escaped.
-  if (/\0|\\u0000/.test(text)) throw malformed('The body contains a NUL character.');
+  if (/\0|\\u0000/.test(text)) throw malformedBody('The body contains a NUL character.');
   if (UNPAIRED_SURROGATE.test(text))
-    throw malformed('The body contains an unpaired UTF-16 surrogate.');
+    throw malformedBody('The body contains an unpaired UTF-16 surrogate.');
   const values = Math.min(MAX_VALUES, Math.floor(maxBytes / BYTES_PER_VALUE));
   const excess = excessOf(text, { depth: MAX_DEPTH, values, items: MAX_ITEMS });
   if (excess === 'depth') {
-    throw malformed(`The body is nested deeper than ${MAX_DEPTH} levels.`);
+    throw malformedBody(`The body is nested deeper than ${MAX_DEPTH} levels.`);
   }
-  if (excess === 'items') throw malformed(`A list in the body has more than ${MAX_ITEMS} items.`);
-  if (excess === 'values') throw malformed(`The body has more than ${values} values.`);
+  if (excess === 'items')
+    throw malformedBody(`A list in the body has more than ${MAX_ITEMS} items.`);
+  if (excess === 'values') throw malformedBody(`The body has more than ${values} values.`);
   try {
     return { raw: text, json: JSON.parse(text) as unknown };
   } catch {
-    throw malformed('The body is not valid JSON.');
+    throw malformedBody('The body is not valid JSON.');
   }
 }

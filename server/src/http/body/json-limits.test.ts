@@ -31,7 +31,7 @@ describe('excessOf', () => {
     expect(valuesOf('{"a":{"b":1,"c":2}}', 3)).toBe('values');
   });
 
-  it('counts the items of each list, and no members of objects', () => {
+  it('counts the items of each list without the members of objects', () => {
     expect(itemsOf('[1,2,3]', 3)).toBeUndefined();
     expect(itemsOf('[1,2,3]', 2)).toBe('items');
     expect(itemsOf('[[1,2],[3,4]]', 2)).toBeUndefined();
@@ -56,8 +56,8 @@ describe('excessOf', () => {
     fc.assert(
       fc.property(json, (value) => {
         const text = JSON.stringify(value);
-        const parsed = count(JSON.parse(text));
-        expect(parsed > 1 ? valuesOf(text, parsed - 1) : 'values').toBe('values');
+        const valueCount = count(JSON.parse(text));
+        expect(valueCount > 1 ? valuesOf(text, valueCount - 1) : 'values').toBe('values');
       }),
     );
   });

@@ -1,20 +1,20 @@
-// Depth, number of values and length of lists of a JSON text, determined before it is parsed.
-// Parsing handles any depth, but serializing does not. Validation takes time for every value, and
-// more for lists of invalid items. One pass over the characters costs less than parsing.
+// Checks depth, number of values and length of lists of a JSON text before it is parsed. Serialization
+// fails for a deep value, and validation needs time for each value. One pass over the characters costs less
+// than parsing.
 
 const QUOTE = 34;
 const COMMA = 44;
 const OPENING_LIST = 91;
 const BACKSLASH = 92;
 
-/** [ or {, and ] or }: they differ in one bit. */
+/** The codes of [ and {, and of ] and }, differ in one bit. */
 const isOpening = (code: number) => (code | 32) === 123;
 const isClosing = (code: number) => (code | 32) === 125;
 
 interface JsonLimits {
   /** Levels of objects and lists. */
   depth: number;
-  /** Values in all. An empty object or list counts as two. */
+  /** Total number of values. An empty object or list counts as two. */
   values: number;
   /** Items of one list. */
   items: number;
@@ -26,11 +26,11 @@ export function excessOf(text: string, max: JsonLimits): keyof JsonLimits | unde
   const items: number[] = [];
   let depth = 0;
   let values = 1;
-  let quoted = false;
+  let isQuoted = false;
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index);
-    if (code === QUOTE) quoted = !quoted;
-    else if (quoted) {
+    if (code === QUOTE) isQuoted = !isQuoted;
+    else if (isQuoted) {
       if (code === BACKSLASH) index++;
     } else if (code === COMMA) {
       values++;

@@ -1,5 +1,5 @@
-// Invalid forms against a listening server: each is rejected with a message that contains every problem.
-// Nothing is stored, and the connection remains usable.
+// Invalid forms against a listening server. Each form is rejected with a message that contains every
+// problem. No file is stored, and the connection remains usable.
 import http from 'node:http';
 import net from 'node:net';
 import { Readable } from 'node:stream';
@@ -56,7 +56,7 @@ describe('an invalid form', () => {
       ],
       ['file'],
     ],
-    ['has a field twice', [...GOOD, ['name', 'again']], ['name']],
+    ['has a repeated field', [...GOOD, ['name', 'again']], ['name']],
     ['has a NUL', [['name', 'a\0b'], ...GOOD.slice(1)], ['name']],
     ['has too long a field', [['name', 'x'.repeat(10_241)], ...GOOD.slice(1)], ['name']],
     ['has too long a field name', [...GOOD, ['n'.repeat(101), 'x']], ['n'.repeat(100)]],
@@ -71,12 +71,12 @@ describe('an invalid form', () => {
     ['has a field without a name', [...GOOD, ['', 'x']], ['']],
   ];
 
-  it.each(cases)('rejects %s and reports all errors', async (_name, entries, expected) => {
-    const before = await uploads.storedNames();
+  it.each(cases)('is rejected with all errors if it %s', async (_name, entries, expected) => {
+    const namesBefore = await uploads.storedNames();
     const reply = await uploads.send(entries);
     expect([reply.status, reply.body.code]).toEqual([400, 'INVALID_INPUT']);
     expect(fieldsOf(reply)).toEqual(expected);
-    expect(await uploads.storedNames()).toEqual(before);
+    expect(await uploads.storedNames()).toEqual(namesBefore);
   });
 
   it.each([
@@ -84,23 +84,23 @@ describe('an invalid form', () => {
     ['has no end', formOf(GOOD, '')],
     ['ends inside its file', formOf(GOOD).subarray(0, -12)],
     ['ends inside a field', formOf([...GOOD].reverse()).subarray(0, -14)],
-    ['is not a form', Buffer.from('hello')],
+    ['is text without parts', Buffer.from('hello')],
     ['is empty', Buffer.alloc(0)],
     ['is JSON', '{"name":"ab"}', { 'content-type': 'application/json' }],
     ['has no boundary', formOf(GOOD), { 'content-type': 'multipart/form-data' }],
     ['has a long boundary', formOf(GOOD), { 'content-type': `${TYPE}${'b'.repeat(200)}` }],
   ] as [string, Buffer, Record<string, string>?][])(
-    'rejects %s with a reason',
+    'is rejected with a reason if it %s',
     async (_name, body, headers) => {
-      const before = await uploads.storedNames();
+      const namesBefore = await uploads.storedNames();
       const reply = await uploads.post(body, headers);
       expect([reply.status, reply.body.code]).toEqual([400, 'INVALID_INPUT']);
       expect(reply.body.reason).toMatch(/multipart|fields|file|Content-Type/);
-      expect(await uploads.storedNames()).toEqual(before);
+      expect(await uploads.storedNames()).toEqual(namesBefore);
     },
   );
 
-  it('leaves its connection usable', async () => {
+  it('keeps its connection usable', async () => {
     const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
     const exchange = (body: Buffer) =>
       new Promise<[number, number]>((resolve, reject) => {
@@ -111,13 +111,13 @@ describe('an invalid form', () => {
         });
         request.on('error', reject).end(body);
       });
-    const first = await exchange(formOf([['file', oversizedFile, 'a']]));
-    expect(first[0]).toBe(400);
-    expect(await exchange(formOf(GOOD))).toEqual([201, first[1]]);
+    const rejection = await exchange(formOf([['file', oversizedFile, 'a']]));
+    expect(rejection[0]).toBe(400);
+    expect(await exchange(formOf(GOOD))).toEqual([201, rejection[1]]);
     agent.destroy();
   });
 
-  it('with an endless file is read up to the limit only', async () => {
+  it('is read up to the limit only if its file is endless', async () => {
     const socket = net.connect(uploads.port, '127.0.0.1');
     socket.on('error', () => undefined);
     let response = '';
@@ -129,9 +129,9 @@ describe('an invalid form', () => {
     const start = formOf([['file', '', 'a']], '').subarray(0, -2);
     socket.write(`${start.length.toString(16)}\r\n${start}\r\n`);
     const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`;
-    const closed = new Promise((resolve) => socket.on('close', resolve));
+    const closePromise = new Promise((resolve) => socket.on('close', resolve));
     const sender = setInterval(() => socket.write(chunk), 1);
-    await closed;
+    await closePromise;
     clearInterval(sender);
     expect(response).toMatch(/^HTTP\/1.1 400 /);
     expect(response).toContain('"field":"file"');
@@ -149,7 +149,7 @@ describe('a slow upload', () => {
   const turns = async () => {
     for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
   };
-  const stored: UploadedFile = {
+  const storedFile: UploadedFile = {
     ...{ id: 'File:1', fileName: 'a', size: 5, sha256: '', findings: null },
     key: new Uint8Array(32),
   };
@@ -165,7 +165,7 @@ describe('a slow upload', () => {
       async store(source) {
         for await (const _ of source) await minute();
         await minute();
-        return stored;
+        return storedFile;
       },
     }).then(
       ({ file }) => file?.id ?? 'no file',
@@ -183,8 +183,8 @@ describe('a slow upload', () => {
   });
 
   it('fails if no more data arrives', async () => {
-    const silent = new Readable({ read: () => undefined });
-    silent.push(formOf(GOOD, ''));
-    expect(await read(silent)).toBe('The body took too long to arrive.');
+    const body = new Readable({ read: () => undefined });
+    body.push(formOf(GOOD, ''));
+    expect(await read(body)).toBe('The body took too long to arrive.');
   });
 });

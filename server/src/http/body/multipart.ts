@@ -1,6 +1,6 @@
-// Reads a multipart/form-data body: text fields into memory, the one file directly into storage, no
-// faster than storage accepts it. Errors of all parts are collected for one reply. Only an
-// unreadable body ends immediately. Only the current chunk of the file is in memory.
+// Reads a multipart/form-data body. Text fields are kept in memory, and the file is passed to storage at
+// the speed of storage, with one chunk in memory. Errors of all parts are collected for one reply. Only an
+// unreadable body ends immediately.
 import type { Readable } from 'node:stream';
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
 import type { UploadedFile } from '../../kernel/contract/upload.ts';
@@ -16,8 +16,8 @@ const MAX_HEADER = 8_192;
 /** Maximum bytes of a body without its file. */
 export const MAX_OVERHEAD = 262_144;
 /**
- * Maximum characters of the header. A boundary has at most 70, and a longer one costs time for
- * every byte.
+ * Maximum characters of the header. A boundary has at most 70, and a longer boundary costs time for every
+ * byte.
  */
 const MAX_TYPE = 200;
 
@@ -47,14 +47,14 @@ const malformedBody = () => invalidInput('The multipart body is malformed or inc
 
 /** The last part of a path of any system, without invisible characters. */
 function plainName(name: string): string {
-  const last = name.split(/[/\\]/).at(-1) ?? '';
-  return last.replaceAll(/\p{Cc}/gu, '').trim();
+  const baseName = name.split(/[/\\]/).at(-1) ?? '';
+  return baseName.replaceAll(/\p{Cc}/gu, '').trim();
 }
 
 interface Parts {
   fields: Map<string, string>;
   errors: FieldError[];
-  field(name: string | undefined, value: string, truncated: boolean): void;
+  field(name: string | undefined, value: string, isTruncated: boolean): void;
   /** Whether this part is the expected file. */
   file(name: string | undefined, fileName: string): boolean;
 }
@@ -82,10 +82,10 @@ function collectParts(): Parts {
   return {
     fields,
     errors,
-    field(name, value, truncated) {
+    field(name, value, isTruncated) {
       if (!isNew(name)) return;
       if (name === 'file') addError(name, 'must be a file');
-      else if (truncated) addError(name, `must not be longer than ${MAX_FIELD} bytes`);
+      else if (isTruncated) addError(name, `must not be longer than ${MAX_FIELD} bytes`);
       else if (value.includes('\0')) addError(name, 'must not contain a NUL character');
       fields.set(name, value);
     },
@@ -117,30 +117,30 @@ function parserFor(contentType: string | undefined) {
 /** Rejects after the total time, or without data for too long. */
 function createTimeouts() {
   const startedMs = performance.now();
-  let last = startedMs;
+  let lastDataMs = startedMs;
   let timer: NodeJS.Timeout | undefined;
-  const expired = new Promise<never>((_, reject) => {
+  const expiry = new Promise<never>((_, reject) => {
     timer = setInterval(() => {
       const now = performance.now();
-      if (now - startedMs < MAX_TOTAL_MS && now - last < MAX_IDLE_MS) return;
+      if (now - startedMs < MAX_TOTAL_MS && now - lastDataMs < MAX_IDLE_MS) return;
       reject(invalidInput('The body took too long to arrive.'));
     }, SWEEP_INTERVAL_MS);
   });
   return {
-    spent: expired,
-    /** Data arrived. Its processing time does not count. */
+    spent: expiry,
+    /** Data arrived. The time of its processing is not counted. */
     received() {
-      last = Infinity;
+      lastDataMs = Infinity;
     },
     waiting() {
-      last = performance.now();
+      lastDataMs = performance.now();
     },
     end: () => clearInterval(timer),
   };
 }
 
 /** The chunks of a body. An early end is an error of the client. */
-async function* arriving(body: Readable): AsyncGenerator<Buffer> {
+async function* chunksOf(body: Readable): AsyncGenerator<Buffer> {
   try {
     yield* body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
   } catch {
@@ -152,9 +152,9 @@ async function* arriving(body: Readable): AsyncGenerator<Buffer> {
  * Processes the parts of the parser. `failed` rejects if the remaining parts cannot be processed.
  */
 function processParts(parser: BusboyInstance, parts: Parts, store: FormOptions['store']) {
-  let storing: Promise<UploadedFile | undefined> = Promise.resolve(undefined);
-  let current: BusboyFileStream | undefined;
-  const failed = new Promise<never>((_, reject) => {
+  let storage: Promise<UploadedFile | undefined> = Promise.resolve(undefined);
+  let currentFile: BusboyFileStream | undefined;
+  const failure = new Promise<never>((_, reject) => {
     const take = async (stream: BusboyFileStream, fileName: string) => {
       try {
         return await store(stream.iterator({ destroyOnReturn: false }), fileName);
@@ -168,13 +168,13 @@ function processParts(parser: BusboyInstance, parts: Parts, store: FormOptions['
         stream.resume();
       }
     };
-    parser.on('field', (name, value, _cut, truncated) => parts.field(name, value, truncated));
+    parser.on('field', (name, value, _cut, isTruncated) => parts.field(name, value, isTruncated));
     parser.on('file', (name, stream, sentName) => {
       const fileName = plainName(sentName ?? '');
       stream.on('error', () => reject(malformedBody()));
       if (!parts.file(name, fileName)) return void stream.resume();
-      current = stream;
-      storing = take(stream, fileName || 'file');
+      currentFile = stream;
+      storage = take(stream, fileName || 'file');
     });
     const tooMany = () => reject(invalidInput(`The body has more than ${MAX_FIELDS} fields.`));
     parser.on('fieldsLimit', tooMany);
@@ -182,12 +182,12 @@ function processParts(parser: BusboyInstance, parts: Parts, store: FormOptions['
     parser.on('error', () => reject(malformedBody()));
   });
   return {
-    failed,
-    stored: () => storing,
+    failed: failure,
+    stored: () => storage,
     /** Aborts a file in progress and waits for storage. */
     async abandon() {
-      current?.destroy(new Error('the body is incomplete'));
-      await storing;
+      currentFile?.destroy(new Error('the body is incomplete'));
+      await storage;
     },
   };
 }
@@ -196,21 +196,22 @@ function processParts(parser: BusboyInstance, parts: Parts, store: FormOptions['
 export async function readForm(body: Readable, options: FormOptions): Promise<Form> {
   const parser = parserFor(options.contentType);
   const parts = collectParts();
-  const processing = processParts(parser, parts, options.store);
+  const processor = processParts(parser, parts, options.store);
   const timeouts = createTimeouts();
-  const finished = new Promise<void>((resolve) => void parser.once('finish', resolve));
+  const finish = new Promise<void>((resolve) => void parser.once('finish', resolve));
   const write = (chunk: Buffer) =>
     new Promise<void>((resolve) => void parser.write(chunk, () => resolve()));
-  let remaining = options.maxBytes;
+  let remainingBytes = options.maxBytes;
   let hasEnded = false;
 
   async function feed(): Promise<UploadedFile | undefined> {
-    for await (const chunk of arriving(body)) {
+    for await (const chunk of chunksOf(body)) {
       // Returning here releases the body for another consumer.
       if (hasEnded) return undefined;
       timeouts.received();
-      remaining -= chunk.length;
-      if (remaining < 0) throw invalidInput(`The body is larger than ${options.maxBytes} bytes.`);
+      remainingBytes -= chunk.length;
+      if (remainingBytes < 0)
+        throw invalidInput(`The body is larger than ${options.maxBytes} bytes.`);
       await options.throttle?.(chunk.length);
       await write(chunk);
       timeouts.waiting();
@@ -218,20 +219,20 @@ export async function readForm(body: Readable, options: FormOptions): Promise<Fo
     // The client has sent everything. Storage has a separate timeout.
     timeouts.end();
     parser.end();
-    await finished;
-    return processing.stored();
+    await finish;
+    return processor.stored();
   }
 
   try {
-    // One race for all chunks, because a pending race keeps its participants in memory.
-    const file = await Promise.race([feed(), processing.failed, timeouts.spent]);
+    // A single race for all chunks, because a pending race keeps its participants in memory.
+    const file = await Promise.race([feed(), processor.failed, timeouts.spent]);
     const fields = Object.fromEntries(parts.fields);
     return { fields, errors: parts.errors, ...(file ? { file } : {}) };
   } catch (error) {
     hasEnded = true;
-    await processing.abandon();
-    // An oversized file is reported instead of an oversized body.
-    throw remaining < 0 && parts.errors.length > 0 ? invalid(parts.errors) : error;
+    await processor.abandon();
+    // If both the file and the body are oversized, the error of the file is reported.
+    throw remainingBytes < 0 && parts.errors.length > 0 ? invalid(parts.errors) : error;
   } finally {
     timeouts.end();
   }

@@ -1,5 +1,5 @@
-// Invalid queries over a real connection, mostly without a credential: functions that the router
-// calls before a handler exists must not throw, because an uncaught error would end the process.
+// Invalid queries over a real connection, mostly without a credential. Functions that the router calls
+// before a handler exists must not throw, because an uncaught error would end the process.
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -14,12 +14,12 @@ beforeAll(async () => {
   ({ port } = app.server.server.address() as AddressInfo);
 });
 
-interface Received {
+interface Reply {
   status: number;
   text: string;
 }
 
-function get(path: string, auth?: string, method = 'GET'): Promise<Received> {
+function get(path: string, auth?: string, method = 'GET'): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const request = http.request({ port, path, method, auth, agent: false }, (reply) => {
       let text = '';
@@ -83,8 +83,8 @@ describe('readQuery', () => {
   it('returns one value or a list for any name', () => {
     expect({ ...readQuery('a=1&b=2,3&b=4') }).toEqual({ a: '1', b: ['2,3', '4'] });
     expect(readQuery('toString=1').toString).toBe('1');
-    const parsed = readQuery('__proto__=1&__proto__=2');
-    expect(Object.entries(parsed)).toEqual([['__proto__', ['1', '2']]]);
+    const query = readQuery('__proto__=1&__proto__=2');
+    expect(Object.entries(query)).toEqual([['__proto__', ['1', '2']]]);
     expect(Object.entries(readQuery('%00=%zz&%=%ff'))).toHaveLength(2);
   });
 });

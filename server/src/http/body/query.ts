@@ -1,6 +1,6 @@
-// The query of a URL: parsed by the router, validated by the handler. The router parses before
-// Fastify has a request, where an exception would end the process. So the parser accepts any text,
-// and invalid queries are rejected after authentication.
+// The query of a URL, parsed by the router and validated by the handler. The router parses before Fastify
+// has a request, where an exception would end the process. The parser therefore accepts any text, and
+// invalid queries are rejected after authentication.
 
 import type { Contract } from '../../kernel/contract/operation.ts';
 import { Fault } from '../../kernel/fault.ts';
@@ -9,14 +9,14 @@ type Query = Record<string, unknown>;
 
 /** `a=1&b=2,3&b=4` → { a: '1', b: ['2,3', '4'] }. Never throws. `__proto__` is an ordinary name. */
 export function readQuery(text: string): Query {
-  const out = Object.create(null) as Query;
+  const values = Object.create(null) as Query;
   for (const [name, value] of new URLSearchParams(text)) {
-    const existing = out[name];
-    if (existing === undefined) out[name] = value;
-    else if (Array.isArray(existing)) existing.push(value);
-    else out[name] = [existing, value];
+    const existingValue = values[name];
+    if (existingValue === undefined) values[name] = value;
+    else if (Array.isArray(existingValue)) existingValue.push(value);
+    else values[name] = [existingValue, value];
   }
-  return out;
+  return values;
 }
 
 const hasNul = (value: unknown): boolean =>
@@ -31,20 +31,20 @@ export function rejectUnreadableQuery(query: Query): void {
   }
 }
 
-/** Items of one list in a query. */
+/** Maximum items of one list in a query. */
 const MAX_ITEMS = 1_000;
 
 /** Splits lists of the contract at commas. Throws INVALID_INPUT for a longer list. */
 export function splitLists(contract: Contract, query: Query): Query {
   const properties = (contract.query?.properties ?? {}) as Record<string, { type?: unknown }>;
-  const out = { ...query };
+  const values = { ...query };
   for (const [name, schema] of Object.entries(properties)) {
-    if (schema.type !== 'array' || out[name] === undefined) continue;
-    const items = [out[name]].flat().flatMap((each) => String(each).split(','));
+    if (schema.type !== 'array' || values[name] === undefined) continue;
+    const items = [values[name]].flat().flatMap((each) => String(each).split(','));
     if (items.length > MAX_ITEMS) {
       throw new Fault('INVALID_INPUT', `${name} has more than ${MAX_ITEMS} values.`);
     }
-    out[name] = items;
+    values[name] = items;
   }
-  return out;
+  return values;
 }

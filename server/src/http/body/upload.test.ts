@@ -1,5 +1,5 @@
-// Requests with files against a listening server: which are admitted, the stored content, and that
-// files without an operation are removed.
+// Requests with files against a listening server: admission, stored content, and removal of files that no
+// operation attaches.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import http from 'node:http';
@@ -25,7 +25,7 @@ const uploads = openForFile(startUploads);
 
 describe('a valid form', () => {
   it('is passed to the operation as fields and a stored file', async () => {
-    const before = await uploads.storedNames();
+    const namesBefore = await uploads.storedNames();
     const content = Buffer.alloc(150_000, 'z');
     const reply = await uploads.send([
       ...GOOD.slice(0, 1),
@@ -35,7 +35,7 @@ describe('a valid form', () => {
     expect(reply.body).toMatchObject({ fileName: 'scan.pdf', size: 150_000, name: 'passport' });
     expect(reply.body.sha256).toBe(createHash('sha256').update(content).digest('hex'));
     expect(reply.body.findings.chunks).toBeGreaterThan(0);
-    expect(await uploads.storedNames()).toHaveLength(before.length + 1);
+    expect(await uploads.storedNames()).toHaveLength(namesBefore.length + 1);
     const row = await uploads.app.runtime.db.read(files, reply.body.id);
     expect(row).toMatchObject({
       state: 'KEPT',
@@ -60,9 +60,9 @@ describe('a valid form', () => {
     const form = new FormData();
     form.set('name', 'Grüße 🎉');
     form.set('file', new Blob(['']), 'leer ü.pdf');
-    const encoded = new Response(form);
-    const type = encoded.headers.get('content-type') as string;
-    const reply = await uploads.post(Buffer.from(await encoded.arrayBuffer()), {
+    const encodedForm = new Response(form);
+    const type = encodedForm.headers.get('content-type') as string;
+    const reply = await uploads.post(Buffer.from(await encodedForm.arrayBuffer()), {
       'content-type': type,
     });
     expect(reply.body).toMatchObject({ name: 'Grüße 🎉', fileName: 'leer ü.pdf', size: 0 });
@@ -95,7 +95,7 @@ describe('an upload whose body is not read yet', () => {
     expect(await headOnly({ ...type, ...length, authorization: 'Basic viewer' })).toBe(403);
   });
 
-  it('is rejected, naming the file, if its length exceeds every limit', async () => {
+  it('is rejected with an error of the file if its length exceeds every limit', async () => {
     const headers = { ...type, authorization: 'Basic good', 'content-length': '999999999' };
     expect(await headOnly(headers)).toBe(400);
     const reply = await uploads.post(Buffer.alloc(MAX_FILE_BYTES + 1_500_000));
@@ -105,14 +105,14 @@ describe('an upload whose body is not read yet', () => {
 
 describe('an upload that no operation stores', () => {
   it.each(['reject', 'unused'])('is removed after the operation: %s', async (name) => {
-    const before = await uploads.storedNames();
+    const namesBefore = await uploads.storedNames();
     const reply = await uploads.send([['name', name], ...GOOD.slice(1)]);
     expect(reply.status).toBe(name === 'reject' ? 409 : 201);
-    expect(await uploads.storedNames()).toEqual(before);
+    expect(await uploads.storedNames()).toEqual(namesBefore);
   });
 
-  it('is removed if the client disconnects halfway', async () => {
-    const before = await uploads.storedNames();
+  it('is removed if the client disconnects during the upload', async () => {
+    const namesBefore = await uploads.storedNames();
     const headers = {
       authorization: 'Basic good',
       'content-type': TYPE,
@@ -123,24 +123,24 @@ describe('an upload that no operation stores', () => {
     request.write(formOf([['file', 'x'.repeat(100_000), 'a']], ''));
     await expect
       .poll(async () => (await uploads.storedNames()).length, SLOW_TIMEOUT)
-      .toBe(before.length + 1);
+      .toBe(namesBefore.length + 1);
     request.destroy();
-    await expect.poll(uploads.storedNames, SLOW_TIMEOUT).toEqual(before);
+    await expect.poll(uploads.storedNames, SLOW_TIMEOUT).toEqual(namesBefore);
   });
 });
 
 describe('an idempotency key', () => {
-  it('returns the first reply for the same form, and stores one file', async () => {
+  it('returns the first reply for the same form without a second file', async () => {
     const headers = { 'idempotency-key': 'one' };
-    const first = await uploads.send(
+    const firstReply = await uploads.send(
       [
         ['name', 'ab'],
         ['file', 'hello', 'a'],
       ],
       headers,
     );
-    expect(first.status).toBe(201);
-    const before = await uploads.storedNames();
+    expect(firstReply.status).toBe(201);
+    const namesBefore = await uploads.storedNames();
     const body = formOf([
       ['file', 'hello', 'a'],
       ['name', 'ab'],
@@ -149,9 +149,9 @@ describe('an idempotency key', () => {
       .replaceAll('--b', '--c');
     const type = 'multipart/form-data; boundary=c';
     const repeatedReply = await uploads.post(body, { ...headers, 'content-type': type });
-    expect(repeatedReply.body).toEqual(first.body);
+    expect(repeatedReply.body).toEqual(firstReply.body);
     expect(repeatedReply.headers.get('idempotency-replayed')).toBe('true');
-    expect(await uploads.storedNames()).toEqual(before);
+    expect(await uploads.storedNames()).toEqual(namesBefore);
   });
 
   it.each([
@@ -177,10 +177,10 @@ describe('an idempotency key', () => {
       ],
     ],
   ] as [string, Entry[]][])('is rejected with %s', async (_name, entries) => {
-    const before = await uploads.storedNames();
+    const namesBefore = await uploads.storedNames();
     const reply = await uploads.send(entries, { 'idempotency-key': 'one' });
     expect([reply.status, reply.body.code]).toEqual([409, 'CONFLICT']);
-    expect(await uploads.storedNames()).toEqual(before);
+    expect(await uploads.storedNames()).toEqual(namesBefore);
   });
 });
 
@@ -199,33 +199,33 @@ describe('concurrent uploads', () => {
     expect(replies.map((reply) => reply.body.sha256)).toEqual(hashes);
   });
 
-  it('are admitted up to a number per platform and rejected beyond it', async () => {
+  it('are admitted up to a number per platform', async () => {
     const headers = { authorization: 'Basic good', 'content-type': TYPE, 'content-length': '5000' };
-    const replied: (number | undefined)[] = [];
+    const statuses: (number | undefined)[] = [];
     const openRequests = Array.from({ length: 70 }, () => {
       const request = http.request(uploads.url, { method: 'POST', headers });
       request.on('error', () => undefined);
-      request.on('response', (reply) => replied.push(reply.resume().statusCode));
+      request.on('response', (reply) => statuses.push(reply.resume().statusCode));
       request.flushHeaders();
       return request;
     });
-    // All upload slots are in use only then: an earlier request could have been admitted and
+    // All upload slots are in use only at this time. An earlier request could have been admitted and
     // completed.
-    await expect.poll(() => replied, SLOW_TIMEOUT).toEqual(Array(6).fill(429));
+    await expect.poll(() => statuses, SLOW_TIMEOUT).toEqual(Array(6).fill(429));
     expect((await uploads.send(GOOD)).status).toBe(429);
     for (const request of openRequests) request.destroy();
     await expect.poll(async () => (await uploads.send(GOOD)).status, SLOW_TIMEOUT).toBe(201);
   });
 });
 
-it('limits a link to fewer concurrent uploads than its platform, without an effect on others', async () => {
+it('have a lower limit per link than per platform', async () => {
   const urlOf = (link: string) => `http://127.0.0.1:${uploads.port}/links/${link}/things`;
   const headers = { 'content-type': TYPE, 'content-length': '5000' };
-  const replied: (number | undefined)[] = [];
+  const statuses: (number | undefined)[] = [];
   const openRequests = Array.from({ length: 6 }, () => {
     const request = http.request(urlOf('one'), { method: 'POST', headers });
     request.on('error', () => undefined);
-    request.on('response', (reply) => replied.push(reply.resume().statusCode));
+    request.on('response', (reply) => statuses.push(reply.resume().statusCode));
     request.flushHeaders();
     return request;
   });
@@ -234,7 +234,7 @@ it('limits a link to fewer concurrent uploads than its platform, without an effe
     const init = { method: 'POST', headers: { 'content-type': TYPE }, body };
     return (await fetch(urlOf(link), init)).status;
   };
-  await expect.poll(() => replied, SLOW_TIMEOUT).toEqual([429, 429]);
+  await expect.poll(() => statuses, SLOW_TIMEOUT).toEqual([429, 429]);
   expect([await send('one'), await send('two')]).toEqual([429, 201]);
   expect((await uploads.send(GOOD)).status).toBe(201);
   for (const request of openRequests) request.destroy();

@@ -1,6 +1,5 @@
-// A request with a file, from its first byte to its reply. It handles admitted requests only: the
-// file is stored while it arrives, then the operation runs, and a file that the operation does not
-// attach is removed. An unread body does not block its connection permanently.
+// Handles an admitted request with a file. The file is stored while it arrives, before the operation runs.
+// A file that the operation does not attach is removed.
 
 import type { Readable } from 'node:stream';
 import type { Caller } from '../../kernel/caller.ts';
@@ -12,20 +11,20 @@ import { type Form, MAX_OVERHEAD, readForm } from './multipart.ts';
 
 /** Maximum concurrent uploads of a platform in this process. */
 const MAX_UPLOADS = 64;
-/** Maximum through one link, so that its holder cannot block the platform. */
+/** Maximum concurrent uploads through one link, so that its holder cannot block the platform. */
 const MAX_LINK_UPLOADS = 4;
 
-/** The needed parts of a request. No body if none was sent. */
+/** The parts of a request that an upload needs. `body` is undefined if none was sent. */
 interface RequestWithFile {
   headers: Record<string, string | string[] | undefined>;
   body: unknown;
   raw: { socket: object };
 }
 
-interface Incoming {
+interface Upload {
   caller: Caller;
   rules: UploadRules;
-  /** The credential is the link of a page. */
+  /** Whether the credential is the link of a page. */
   isLink: boolean;
   request: RequestWithFile;
   /** Counts bytes of the body, and waits if the platform sends too many. */
@@ -35,10 +34,10 @@ interface Incoming {
 /** The request of a file. */
 export type FormParts = Pick<Request, 'body' | 'rawBody' | 'errors'>;
 
-/** Equal forms are the same request, independent of boundary and duration. */
+/** The text by which two forms are compared, independent of boundary and duration. */
 function rawOf({ fields, file }: Form): string {
-  const sorted = Object.entries(fields).sort(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify([sorted, file ? [file.fileName, file.sha256] : null]);
+  const sortedFields = Object.entries(fields).sort(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify([sortedFields, file ? [file.fileName, file.sha256] : null]);
 }
 
 /**
@@ -63,20 +62,20 @@ export function createUploads(
     for (const [key] of counters) inFlight.set(key, (inFlight.get(key) ?? 0) + 1);
     return () => {
       for (const [key] of counters) {
-        const remaining = (inFlight.get(key) ?? 1) - 1;
-        if (remaining > 0) inFlight.set(key, remaining);
+        const count = (inFlight.get(key) ?? 1) - 1;
+        if (count > 0) inFlight.set(key, count);
         else inFlight.delete(key);
       }
     };
   }
 
   async function receive<R>(
-    { caller, rules, isLink, throttle, request: { headers, body } }: Incoming,
+    { caller, rules, isLink, throttle, request: { headers, body } }: Upload,
     use: (parts: FormParts) => Promise<R>,
   ): Promise<R> {
     if (!body) throw new Fault('INVALID_INPUT', 'The body must be multipart/form-data.');
     const maxBytes = rules.maxBytes + MAX_OVERHEAD;
-    let stored: UploadedFile | undefined;
+    let storedFile: UploadedFile | undefined;
     const release = reserve(caller, isLink);
     try {
       const form = await readForm(body as Readable, {
@@ -84,8 +83,8 @@ export function createUploads(
         maxBytes,
         throttle,
         async store(source, fileName) {
-          stored = await files.put(caller, source, { ...rules, fileName });
-          return stored;
+          storedFile = await files.put(caller, source, { ...rules, fileName });
+          return storedFile;
         },
       }).finally(release);
       const { fields, file, errors } = form;
@@ -96,32 +95,32 @@ export function createUploads(
         errors,
       });
     } finally {
-      // If this fails, the sweep removes the file.
-      if (stored) await files.discard(caller, stored.id).catch(logError);
+      // If the removal fails, the sweep removes the file.
+      if (storedFile) await files.discard(caller, storedFile.id).catch(logError);
     }
   }
 
   /** Connections on which a file is arriving. */
-  const receiving = new WeakSet<object>();
+  const receivingSockets = new WeakSet<object>();
 
   return {
     /**
      * Passes the form of a request to `use`. A file that was not attached is removed afterwards.
      */
-    async run<R>(incoming: Incoming, use: (parts: FormParts) => Promise<R>): Promise<R> {
-      const { socket } = incoming.request.raw;
-      receiving.add(socket);
+    async run<R>(upload: Upload, use: (parts: FormParts) => Promise<R>): Promise<R> {
+      const { socket } = upload.request.raw;
+      receivingSockets.add(socket);
       try {
-        return await receive(incoming, use);
+        return await receive(upload, use);
       } catch (error) {
         if (error instanceof Fault && error.cause !== undefined) logError(error.cause);
         throw error;
       } finally {
-        receiving.delete(socket);
+        receivingSockets.delete(socket);
       }
     },
     /** Whether a file is arriving on this connection, regardless of its duration. */
-    isReceiving: (socket: object) => receiving.has(socket),
+    isReceiving: (socket: object) => receivingSockets.has(socket),
   };
 }
 

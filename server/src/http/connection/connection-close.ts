@@ -1,7 +1,7 @@
-// Closes connections when the server stops. Requests in progress get a share of the stop time.
-// Connections that are still open are then destroyed, so that no client can delay the end of the
-// process. Before that, connections can be drained: each is closed with its next reply, which
-// clients do not report as a failure.
+// Closes connections when the server stops. Requests in progress have a share of the stop time, after which
+// open connections are destroyed, so that no client can delay the end of the process. Before the stop,
+// connections can be drained. A drained connection is closed with its next reply, which clients do not
+// report as a failure.
 
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -13,15 +13,16 @@ import { stopListening } from './listen.ts';
 const SWEEP_MS = 50;
 /** Maximum time for the completion of a request head that has begun to arrive. */
 const HEAD_MS = 1_000;
-/** Time for requests in progress: their remaining bodies, their work and the sending of their replies. */
+/** Time for requests in progress, to receive their bodies, run their work and send their replies. */
 const REQUESTS_MS = 5_000;
 
 export interface Draining {
   /** Maximum duration. */
   ms: number;
   /**
-   * Whether connections are still accepted, for the whole duration: a load balancer needs time to
-   * detect that the process is not ready. Otherwise draining completes with the last connection. */
+   * Whether connections are still accepted, for the whole duration, because a load balancer needs time to
+   * detect that the process is not ready. If false, draining completes with the last connection.
+   */
   accepts: boolean;
 }
 
@@ -33,54 +34,57 @@ export async function drainConnections(server: FastifyInstance, draining: Draini
 }
 
 /**
- * Closes, once the server stops: immediately every connection without a request, after HEAD_MS
- * those with only part of a request head, after REQUESTS_MS all others. Node's own close waits for
- * each of them without a limit, because it also stops the timers that limit slow requests.
+ * Closes connections when the server stops. A connection without a request is closed immediately, a
+ * connection with part of a request head after HEAD_MS, and every other connection after REQUESTS_MS. The
+ * close method of Node waits for each connection without a limit, because it also stops the timers that
+ * limit slow requests.
  */
 export function addCloseHooks(server: FastifyInstance): void {
   const http = server.server;
-  const open = new Set<Socket>();
+  const openSockets = new Set<Socket>();
   /** The latest reply on each connection. When it is closed, the earlier replies are closed too. */
-  const latest = new WeakMap<Socket, ServerResponse>();
+  const latestReplies = new WeakMap<Socket, ServerResponse>();
   http.on('connection', (socket) => {
-    open.add(socket);
-    socket.once('close', () => open.delete(socket));
+    openSockets.add(socket);
+    socket.once('close', () => openSockets.delete(socket));
   });
   http.on('request', (request, reply) => {
-    latest.set(request.socket, reply);
+    latestReplies.set(request.socket, reply);
   });
-  const isResponding = (socket: Socket) => latest.get(socket)?.closed === false;
+  const isResponding = (socket: Socket) => latestReplies.get(socket)?.closed === false;
 
-  let draining = false;
+  let isDraining = false;
   server.addHook('onSend', (_request, reply, _payload, done) => {
-    if (draining) reply.header('connection', 'close');
+    if (isDraining) reply.header('connection', 'close');
     done();
   });
   drains.set(server, async ({ ms, accepts }) => {
-    draining = true;
+    isDraining = true;
     if (accepts) return void (await sleep(ms));
     stopListening(server);
-    for (let waited = 0; waited < ms && open.size > 0; waited += SWEEP_MS) await sleep(SWEEP_MS);
+    for (let elapsedMs = 0; elapsedMs < ms && openSockets.size > 0; elapsedMs += SWEEP_MS)
+      await sleep(SWEEP_MS);
   });
 
-  let stopping = false;
-  // Synchronous, as the next hook is: connections.ts stops the parser while it is in the same packet.
+  let isStopping = false;
+  // Synchronous, because connections.ts stops the parser while it is in the same packet. The next hook is
+  // also synchronous.
   server.addHook('onRequest', (_request, _reply, done) => {
     done(
-      stopping
+      isStopping
         ? new Fault('SERVICE_UNAVAILABLE', 'The server is shutting down. Retry the request.')
         : undefined,
     );
   });
   server.addHook('preClose', (done) => {
-    stopping = true;
-    // A server that was drained has stopped listening, and may have connections.
-    if (!http.listening && open.size === 0) return done();
+    isStopping = true;
+    // A drained server has stopped listening and may have connections.
+    if (!http.listening && openSockets.size === 0) return done();
     const startMs = performance.now();
     const sweep = setInterval(() => {
       const elapsedMs = performance.now() - startMs;
       http.closeIdleConnections();
-      for (const socket of open) {
+      for (const socket of openSockets) {
         const headIsLate = elapsedMs >= HEAD_MS && !isResponding(socket);
         if (socket.bytesRead === 0 || headIsLate || elapsedMs >= REQUESTS_MS) socket.destroy();
       }

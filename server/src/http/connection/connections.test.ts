@@ -9,14 +9,14 @@ import { portOf, sendRaw } from '../../../test/kit/http/raw-http.ts';
 const app = testApp({ rateLimits: { anonymous: 20 } });
 let port: number;
 let authorization: string;
-let received = 0;
+let receivedCount = 0;
 
 beforeAll(async () => {
   port = await portOf(app.server);
   const { clientId, clientSecret } = app.platform;
   authorization = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
   app.server.server.on('request', () => {
-    received += 1;
+    receivedCount += 1;
   });
 });
 
@@ -38,17 +38,17 @@ const tokensOf = async (name: string) =>
 
 describe('pipelined requests on one connection', () => {
   it('are limited to 16', async () => {
-    const allowed = await sendRaw(port, get('/healthz').repeat(15), get('/healthz', CLOSE));
-    expect(statusLinesOf(allowed.text)).toEqual(Array(16).fill('HTTP/1.1 200'));
+    const reply = await sendRaw(port, get('/healthz').repeat(15), get('/healthz', CLOSE));
+    expect(statusLinesOf(reply.text)).toEqual(Array(16).fill('HTTP/1.1 200'));
   });
 
   it.each(['/healthz', '/nothing', '/%zz', `/2025-10-13/transactions/${'x'.repeat(400)}`])(
-    'close the connection if there are more, without parsing further requests: %s',
+    'close the connection beyond 16, without parsing further requests: %s',
     async (path) => {
-      received = 0;
+      receivedCount = 0;
       const { text } = await sendRaw(port, get(path).repeat(500)).catch(() => ({ text: '' }));
       expect(statusLinesOf(text).length).toBeLessThanOrEqual(16);
-      expect(received).toBe(17);
+      expect(receivedCount).toBe(17);
     },
   );
 
@@ -66,10 +66,14 @@ describe('pipelined requests on one connection', () => {
 });
 
 describe('a head that HTTP forbids', () => {
-  it('closes its connection, and earlier requests get replies', async () => {
-    const coded =
+  it('closes its connection after the replies to earlier requests', async () => {
+    const transferCoding =
       'POST / HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n';
-    const heads = { coded, hosts: get('/healthz', 'Host: b\r\n'), url: get('/%zz', 'Host: b\r\n') };
+    const heads = {
+      coded: transferCoding,
+      hosts: get('/healthz', 'Host: b\r\n'),
+      url: get('/%zz', 'Host: b\r\n'),
+    };
     for (const [name, head] of Object.entries(heads)) {
       const { text } = await sendRaw(
         port,
@@ -92,9 +96,8 @@ describe('a head that HTTP forbids', () => {
       const socket = net.connect(port, '127.0.0.1');
       await once(socket, 'connect');
       socket.on('error', () => undefined);
-      const pipelined =
-        get('/readyz') + get('/healthz', 'Host: b\r\n') + get('/healthz').repeat(50);
-      socket.write(pipelined, () => socket.resetAndDestroy());
+      const requests = get('/readyz') + get('/healthz', 'Host: b\r\n') + get('/healthz').repeat(50);
+      socket.write(requests, () => socket.resetAndDestroy());
       await once(socket, 'close');
     }
     expect((await sendRaw(port, get('/healthz', CLOSE))).status).toBe(200);
@@ -108,7 +111,7 @@ describe('an address that cannot be decoded', () => {
     for (let index = 0; index < 41; index++) {
       const { statusCode } = await app.server.inject({ url: '/%zz', remoteAddress });
       statuses.push(statusCode);
-      // The clock of the harness is stopped. Replies are a second late from here on.
+      // The clock of the harness is stopped, so each reply after the limit is delayed by a second.
       if (index === 0) expect(statusCode).toBe(400);
       if (index === 15) break;
     }
@@ -134,30 +137,30 @@ describe('an idle connection', () => {
     // 16 replies of 3.5 MB exceed the buffers of two sockets (4 and 33 MB by default).
     ['whose replies are not read', get('/docs/reference/viewer.js').repeat(16)],
   ])('is closed %s', async (_, text) => {
-    const accepted = once(stalling.server.server, 'connection');
+    const acceptance = once(stalling.server.server, 'connection');
     const socket = net.connect(stalledPort, '127.0.0.1').on('error', () => undefined);
-    const [serverSocket] = (await accepted) as [net.Socket];
-    const started = performance.now();
+    const [serverSocket] = (await acceptance) as [net.Socket];
+    const startMs = performance.now();
     socket.pause().write(text);
     await once(serverSocket, 'close');
-    expect(performance.now() - started).toBeGreaterThan(900);
-    expect(performance.now() - started).toBeLessThan(10_000);
+    expect(performance.now() - startMs).toBeGreaterThan(900);
+    expect(performance.now() - startMs).toBeLessThan(10_000);
     socket.destroy();
   });
 
-  it('is not closed while it receives data slowly', async () => {
+  it('remains open while it receives data slowly', async () => {
     const head = get('/healthz', CLOSE);
     const socket = net.connect(stalledPort, '127.0.0.1');
     let response = '';
     socket.on('data', (chunk) => {
       response += chunk.toString();
     });
-    const closed = once(socket, 'close');
-    for (let from = 0; from < head.length; from += 4) {
-      socket.write(head.slice(from, from + 4));
+    const closePromise = once(socket, 'close');
+    for (let start = 0; start < head.length; start += 4) {
+      socket.write(head.slice(start, start + 4));
       await sleep(100);
     }
-    await closed;
+    await closePromise;
     expect(statusLinesOf(response)).toEqual(['HTTP/1.1 200']);
   });
 });

@@ -1,7 +1,6 @@
-// Limits the requests of a connection. A client that pipelines can send thousands of heads in one
-// packet, and Node creates a request of each before anything else runs, even on a destroyed
-// connection. The parser is therefore stopped: an upgrade message is treated as the last one of its
-// connection.
+// Limits the requests of a connection. A client can send thousands of heads in one packet, and Node creates
+// a request for each head before other code runs, even on a destroyed connection. The parser is therefore
+// stopped with an upgrade message, which Node treats as the last message of a connection.
 import { IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
@@ -9,22 +8,24 @@ import type { Socket } from 'node:net';
 const MAX_PIPELINED = 16;
 
 export interface Connections {
-  /** For the same option of the HTTP server: messages that end a closing connection. */
+  /** Value of the same option of the HTTP server. Its messages end a closing connection. */
   IncomingMessage: typeof IncomingMessage;
   /** Counts a request until its response ends. Destroys the connection beyond the limit. */
   admits(request: IncomingMessage, response: ServerResponse): boolean;
-  /** No further request of this connection runs. Earlier ones get their responses. */
+  /**
+   * Stops the connection after its earlier requests. Their responses are sent, and no further request runs.
+   */
   close(socket: Socket): void;
 }
 
 export function createConnections(): Connections {
-  const waiting = new WeakMap<Socket, number>();
-  const closing = new WeakSet<Socket>();
+  const pendingCounts = new WeakMap<Socket, number>();
+  const closingSockets = new WeakSet<Socket>();
 
   /** Called by Node as a constructor. */
   function message(socket: Socket): IncomingMessage {
     const request = new IncomingMessage(socket);
-    if (socket.destroyed || closing.has(socket)) {
+    if (socket.destroyed || closingSockets.has(socket)) {
       // Node removes its listeners with the parser. An unhandled error of a connection would end
       // the process.
       socket.on('error', () => undefined);
@@ -37,15 +38,15 @@ export function createConnections(): Connections {
     // Node's types require a class. A function that returns an object works with `new` as well.
     IncomingMessage: message as unknown as typeof IncomingMessage,
     admits({ socket }, response) {
-      const count = (waiting.get(socket) ?? 0) + 1;
+      const count = (pendingCounts.get(socket) ?? 0) + 1;
       if (socket.destroyed || count > MAX_PIPELINED) {
         socket.destroy();
         return false;
       }
-      waiting.set(socket, count);
-      response.once('close', () => waiting.set(socket, (waiting.get(socket) ?? 1) - 1));
+      pendingCounts.set(socket, count);
+      response.once('close', () => pendingCounts.set(socket, (pendingCounts.get(socket) ?? 1) - 1));
       return true;
     },
-    close: (socket) => void closing.add(socket),
+    close: (socket) => void closingSockets.add(socket),
   };
 }

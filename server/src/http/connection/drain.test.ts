@@ -1,5 +1,5 @@
-// Replies to requests whose body is still being sent: they reach the client, and the number of
-// bytes that are read and discarded is bounded.
+// Replies to requests whose body is still being sent. Each reply reaches the client, and the number of
+// discarded bytes is bounded.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import http from 'node:http';
@@ -27,9 +27,9 @@ const headOf = (path: string, length: number, extraHeaders = '') =>
   `POST /2025-10-13${path} HTTP/1.1\r\nHost: localhost\r\n${extraHeaders}` +
   `Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
 
-// This test runs first, while the discard budget of the address is unused.
+// The first test, because it needs the unused discard budget of the address.
 describe('a client that reads only after it has sent its request', () => {
-  it('gets a reply', async () => {
+  it('receives a reply', async () => {
     const socket = net.connect(port, '127.0.0.1');
     socket.pause();
     await new Promise<void>((resolve, reject) => {
@@ -75,21 +75,21 @@ describe('a connection', () => {
     expect(list.totalCount).toBe(0);
   });
 
-  it('receives 100 Continue when the request is admitted, not before', async () => {
+  it('receives 100 Continue only after its request is admitted', async () => {
     const token = JSON.stringify({ name: 'Continued', permissions: ['VIEW'] });
     const waits = 'Expect: 100-continue\r\nConnection: close\r\n';
-    const rejected = await sendRaw(port, headOf('/tokens', 800_000, waits));
-    expect(rejected.text).toMatch(/^HTTP\/1\.1 401/);
-    const authorized = `${waits}Authorization: ${authorization}\r\n`;
-    const admitted = await sendRaw(port, headOf('/tokens', token.length, authorized), token);
-    expect(admitted.text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 100', 'HTTP/1.1 201']);
+    const rejection = await sendRaw(port, headOf('/tokens', 800_000, waits));
+    expect(rejection.text).toMatch(/^HTTP\/1\.1 401/);
+    const authorizedHeaders = `${waits}Authorization: ${authorization}\r\n`;
+    const reply = await sendRaw(port, headOf('/tokens', token.length, authorizedHeaders), token);
+    expect(reply.text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 100', 'HTTP/1.1 201']);
   });
 });
 
 describe('a head with more than 2,000 lines', () => {
   const filler = 'a:\r\n'.repeat(2_100);
 
-  it('cannot hide a length: the remaining body is discarded up to the limits', async () => {
+  it('cannot hide a length, so that the body is discarded up to the limits', async () => {
     const head = `POST /nope HTTP/1.1\r\nHost: localhost\r\n${filler}Content-Length: 999999999\r\n\r\n`;
     const { status, headers } = await sendRaw(port, head, ELEVEN);
     expect([status, headers.connection]).toEqual([404, 'close']);
@@ -102,12 +102,12 @@ describe('a head with more than 2,000 lines', () => {
 });
 
 describe('many small chunks', () => {
-  const chunked = (path: string, count: number) =>
+  const chunkedRequest = (path: string, count: number) =>
     `POST ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${authorization}\r\n` +
     `Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${'1\r\na\r\n'.repeat(count)}`;
 
   it('are rejected in a body that is read', async () => {
-    const { status, body } = await sendRaw(port, chunked('/2025-10-13/customers', 5_000));
+    const { status, body } = await sendRaw(port, chunkedRequest('/2025-10-13/customers', 5_000));
     expect([status, body.reason]).toEqual([
       400,
       'The body was sent in more than 4096 chunks. Send larger chunks.',
@@ -122,7 +122,7 @@ describe('many small chunks', () => {
         while (socket.write(chunk));
       };
       socket.on('connect', () => {
-        socket.write(chunked('/nope', 1));
+        socket.write(chunkedRequest('/nope', 1));
         fill();
       });
       socket.on('drain', fill);
@@ -143,7 +143,7 @@ const REJECTED = [
 describe.each(REJECTED)('an 11 MB body %s', (_, hasCredential, path, status) => {
   const headers = (): Record<string, string> => (hasCredential ? { authorization } : {});
 
-  it('always gets a reply on a plain socket', async () => {
+  it('always receives a reply on a plain socket', async () => {
     const extraHeaders = hasCredential ? `Authorization: ${authorization}\r\n` : '';
     for (let time = 0; time < 6; time++) {
       const reply = await sendRaw(port, headOf(path, ELEVEN.length, extraHeaders), ELEVEN);
@@ -152,7 +152,7 @@ describe.each(REJECTED)('an 11 MB body %s', (_, hasCredential, path, status) => 
     }
   });
 
-  it('always gets a reply with fetch', async () => {
+  it('always receives a reply with fetch', async () => {
     for (let time = 0; time < 10; time++) {
       const reply = await fetch(`http://127.0.0.1:${port}/2025-10-13${path}`, {
         method: 'POST',
@@ -167,16 +167,16 @@ describe.each(REJECTED)('an 11 MB body %s', (_, hasCredential, path, status) => 
     }
   });
 
-  it('gets a reply with curl, whether it waits for 100 or not', async () => {
+  it('receives a reply with curl, with and without the wait for 100', async () => {
     for (const expectation of ['Expect: 100-continue', 'Expect:']) {
       for (let time = 0; time < 4; time++) {
         const args = ['-sS', '-H', expectation, '-H', 'content-type: application/json'];
         if (hasCredential) args.push('-H', `authorization: ${authorization}`);
         args.push('--data-binary', '@-', `http://127.0.0.1:${port}/2025-10-13${path}`);
-        const running = promisify(execFile)('curl', args);
-        // A rejected request does not read its input.
-        running.child.stdin?.on('error', () => undefined).end(ELEVEN);
-        const { stdout } = await running;
+        const curl = promisify(execFile)('curl', args);
+        // The input of a rejected request is not read.
+        curl.child.stdin?.on('error', () => undefined).end(ELEVEN);
+        const { stdout } = await curl;
         expect([expectation, time, JSON.parse(stdout).status]).toEqual([expectation, time, status]);
       }
     }

@@ -1,26 +1,24 @@
-// Handles a request body that is still arriving when its response is ready. Closing a connection
-// with unread data resets it, and the client may lose the response. A short body is read completely and the
-// connection is kept. Otherwise the response contains `connection: close`, the write side
-// is shut down after it, and input is discarded up to limits per connection, per address and per
-// process. Beyond these limits nothing is read, and the connection remains open for a second.
+// Handles a request body that is still arriving when its response is ready. Closing a connection with
+// unread data resets it, and the client may lose the response. A short body is therefore read completely.
+// After the response to a longer body, input is discarded up to limits before the connection is closed.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { createMeter } from '../admission/bucket.ts';
 
-/** Maximum body size that is read to keep the connection. */
+/** Maximum size of a body that is read completely, so that the connection can be reused. */
 const MAX_DRAINED = 65_536;
-/** Bytes discarded on one connection. */
+/** Maximum bytes discarded on one connection. */
 const MAX_DISCARDED = 16 * 1_048_576;
-/** Discarded bytes per second, and burst: per address and per process. */
+/** Maximum discarded bytes per second and burst, per address and per process. */
 const ADDRESS_LIMIT = { perSecond: 4 * 1_048_576, burst: 32 * 1_048_576 };
 const PROCESS_LIMIT = { perSecond: 32 * 1_048_576, burst: 64 * 1_048_576 };
-/** Minimum cost of a chunk in bytes: a chunk of one byte costs as much to read as a large one. */
+/** Minimum cost of a chunk in bytes. A chunk of one byte costs as much to read as a large chunk. */
 const MIN_DISCARDED = 4_096;
 const MAX_MS = 5_000;
 const MAX_IDLE_MS = 1_000;
 /** How long a connection that is not read remains open after its response. */
 const UNREAD_MS = 1_000;
-/** Connections that remain open unread. Further ones are closed immediately. */
+/** Maximum connections that remain open unread. Further connections are closed immediately. */
 const MAX_UNREAD = 512;
 
 const ALL = '';
@@ -32,7 +30,7 @@ const hasBody = ({ headers }: IncomingMessage): boolean =>
 export interface Drain {
   /** Called before a response is sent. Sets `connection: close` if the connection cannot be kept. */
   prepare(request: IncomingMessage, response: ServerResponse, address: string): void;
-  /** Whether the last response on this connection was sent, so that further input is not a request. */
+  /** Whether the last response on this connection was sent. Further input is then discarded. */
   isClosing(socket: object): boolean;
 }
 
@@ -45,54 +43,54 @@ interface Discarding {
 
 /** Counts and discards further input as long as `take` allows it. */
 function discard(socket: Socket, request: IncomingMessage, take: (bytes: number) => boolean) {
-  let remaining = MAX_DISCARDED;
-  let reading = take(0);
+  let remainingBytes = MAX_DISCARDED;
+  let isReading = take(0);
   request.on('data', (chunk: Buffer) => {
     const cost = Math.max(chunk.length, MIN_DISCARDED);
-    remaining -= cost;
-    if (!reading || (remaining >= 0 && take(cost))) return;
-    reading = false;
+    remainingBytes -= cost;
+    if (!isReading || (remainingBytes >= 0 && take(cost))) return;
+    isReading = false;
     request.pause();
   });
-  // Takes the first chunk now: Node discards the input of an unread request automatically.
+  // Reads the first chunk, because Node discards the input of an unread request automatically.
   request.read();
-  if (reading) request.resume();
+  if (isReading) request.resume();
   else request.pause();
-  return { socket, request, isReading: () => reading };
+  return { socket, request, isReading: () => isReading };
 }
 
 export function createDrain(now: () => number = () => performance.now()): Drain {
   const addresses = createMeter(ADDRESS_LIMIT.perSecond, ADDRESS_LIMIT.burst, now);
   const process = createMeter(PROCESS_LIMIT.perSecond, PROCESS_LIMIT.burst, now);
-  const closing = new WeakSet<object>();
-  let unread = 0;
+  const closingSockets = new WeakSet<object>();
+  let unreadCount = 0;
 
   const takeFor = (address: string) => (bytes: number) => {
-    const buckets = [addresses.of(address), process.of(ALL)];
-    if (buckets.some(({ remaining }) => remaining <= 0)) return false;
-    for (const bucket of buckets) bucket.remaining -= bytes;
+    const buckets = [addresses.bucketOf(address), process.bucketOf(ALL)];
+    if (buckets.some(({ tokens: remaining }) => remaining <= 0)) return false;
+    for (const bucket of buckets) bucket.tokens -= bytes;
     return true;
   };
 
   /** Closes a connection after its response. `destroy` sends written data and then closes it. */
   function close({ socket, request, isReading }: Discarding, destroy: () => void): void {
-    if (request.complete || (!isReading() && unread >= MAX_UNREAD)) return void destroy();
+    if (request.complete || (!isReading() && unreadCount >= MAX_UNREAD)) return void destroy();
     socket.end();
-    const end = () => {
+    const finish = () => {
       clearTimeout(deadline);
       clearTimeout(idleTimer);
       destroy();
     };
-    const deadline = setTimeout(end, isReading() ? MAX_MS : UNREAD_MS);
-    const idleTimer = setTimeout(end, MAX_IDLE_MS);
+    const deadline = setTimeout(finish, isReading() ? MAX_MS : UNREAD_MS);
+    const idleTimer = setTimeout(finish, MAX_IDLE_MS);
     request.on('data', () => isReading() && idleTimer.refresh());
-    request.once('end', end);
-    if (!isReading()) unread += 1;
+    request.once('end', finish);
+    if (!isReading()) unreadCount += 1;
     const wasUnread = !isReading();
     socket.once('close', () => {
       clearTimeout(deadline);
       clearTimeout(idleTimer);
-      if (wasUnread) unread -= 1;
+      if (wasUnread) unreadCount -= 1;
     });
   }
 
@@ -100,20 +98,20 @@ export function createDrain(now: () => number = () => performance.now()): Drain 
     prepare(request, response, address) {
       const { socket, headers } = request;
       if (request.complete || !hasBody(request) || !(socket instanceof Socket)) return;
-      if (closing.has(socket) || response.headersSent) return;
+      if (closingSockets.has(socket) || response.headersSent) return;
       const take = takeFor(address);
       const contentLength = Number(headers['content-length'] ?? Infinity);
       if (contentLength <= MAX_DRAINED && take(contentLength)) {
         request.on('data', () => undefined).resume();
         return;
       }
-      closing.add(socket);
+      closingSockets.add(socket);
       response.setHeader('connection', 'close');
       const state = discard(socket, request, take);
       const destroySoon = socket.destroySoon.bind(socket);
       // Node calls this when the last response of a connection is sent.
       socket.destroySoon = () => close(state, destroySoon);
     },
-    isClosing: (socket) => closing.has(socket),
+    isClosing: (socket) => closingSockets.has(socket),
   };
 }

@@ -2,7 +2,7 @@
 import net from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
-/** Both addresses of the name localhost. Browsers bind passkeys to names, not to addresses. */
+/** The two addresses of the name localhost. Browsers bind passkeys to names only. */
 const LOOPBACK = ['127.0.0.1', '::1'] as const;
 
 const origins = new WeakMap<FastifyInstance, string>();
@@ -55,7 +55,7 @@ export function probeListen({ host, port }: { host: string; port: number }): Pro
 
 /**
  * Accepts no more connections. Open connections remain. The close method of the server would close idle
- * ones.
+ * connections.
  */
 export function stopListening(server: FastifyInstance): void {
   net.Server.prototype.close.call(server.server);
@@ -69,16 +69,17 @@ export function stopListening(server: FastifyInstance): void {
  */
 export async function listenOn(
   server: FastifyInstance,
-  requested: { host: string; port: number },
+  address: { host: string; port: number },
 ): Promise<{ port: number; origin: string }> {
-  const host = addressOf(requested.host);
-  const secondServer = isLoopbackName(requested.host) ? addSecondListener(server) : undefined;
-  await server.listen({ port: requested.port, host });
+  const host = addressOf(address.host);
+  const secondServer = isLoopbackName(address.host) ? addSecondListener(server) : undefined;
+  await server.listen({ port: address.port, host });
   const { port } = server.server.address() as net.AddressInfo;
-  const other = LOOPBACK.find((each) => each !== host);
-  const isNamed =
-    secondServer !== undefined && (await ownsSecondAddress(secondServer, { port, host: other }));
-  const origin = `http://${isNamed ? 'localhost' : hostInUrl(host)}:${port}`;
+  const otherAddress = LOOPBACK.find((each) => each !== host);
+  const usesLocalhost =
+    secondServer !== undefined &&
+    (await ownsSecondAddress(secondServer, { port, host: otherAddress }));
+  const origin = `http://${usesLocalhost ? 'localhost' : hostInUrl(host)}:${port}`;
   origins.set(server, origin);
   return { port, origin };
 }

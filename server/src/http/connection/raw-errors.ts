@@ -1,5 +1,5 @@
-// Requests that fail before routing get their response on the bare connection, with the error body
-// of the API. Violations of HTTP in a readable head are checked here as well.
+// Sends the response to a request that fails before routing on the bare connection, with the error body of
+// the API. Violations of HTTP in a readable head are checked here as well.
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Naming } from '../../catalog/naming.ts';
@@ -43,7 +43,7 @@ export const rejectUnreadable =
       'connection: close',
     ];
     socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-    // Closes the connection of a client that sends without reading.
+    // Closes the connection of a client that does not read the response.
     setTimeout(() => socket.destroy(), CLOSE_MS).unref();
   };
 

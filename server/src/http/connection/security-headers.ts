@@ -1,8 +1,9 @@
-// Headers that protect users who open a reply in a browser. They are set on the bare response, so that
-// replies without a route have them as well. `raw-errors.ts` writes the same ones on bare connections.
+// Headers that protect users who open a reply in a browser. The headers are set on the bare response, so
+// that replies without a route have them as well. `raw-errors.ts` writes the same headers on bare
+// connections.
 import type { FastifyInstance } from 'fastify';
 
-/** One year. Subdomains are excluded, because the operator may use them otherwise. */
+/** One year. Subdomains are excluded, because the operator may use them for other purposes. */
 const HSTS = 'max-age=31536000';
 
 export type SecurityHeaders = readonly (readonly [name: string, value: string])[];

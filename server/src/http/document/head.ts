@@ -1,4 +1,4 @@
-// The parts of an OpenAPI document that do not follow from contracts: title, servers, tags, credentials.
+// Title, servers, tags and credentials of an OpenAPI document, which do not follow from contracts.
 import type { Naming } from '../../catalog/naming.ts';
 import { DEFAULT_MAX_BODY } from '../../kernel/contract/operation.ts';
 import { TAGS } from '../tags.ts';

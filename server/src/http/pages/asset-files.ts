@@ -1,5 +1,5 @@
-// Script and style of a page as files of this server, under names that change with their content, so
-// that browsers may keep them.
+// Script and style of a page as files of this server. Their names change with their content, so that
+// browsers may keep them.
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 
@@ -33,7 +33,7 @@ export function addAssets(
   let files: Promise<AssetFiles> | undefined;
   const load = () => {
     files ??= bundle().then(filesOf);
-    // Repeated at the next request after a failure.
+    // A failed load is repeated at the next request.
     files.catch(() => {
       files = undefined;
     });

@@ -1,6 +1,6 @@
-// The style sheet of all hosted pages and the script of the page with card details, generated from
-// the sources below `page/`. A built server contains both: scripts/build.mjs replaces this file
-// with the bundled texts. From source they are bundled at first use, with the same settings.
+// The style sheet of all hosted pages and the script of the page with card details, generated from the
+// sources below `page/`. For a release, scripts/build.mjs replaces this file with the bundled texts. From
+// source, they are bundled at first use with the same settings.
 import path from 'node:path';
 import type { BuildOptions } from 'esbuild';
 import settings from './page/build.json' with { type: 'json' };
@@ -14,13 +14,13 @@ async function bundle() {
   return { script: text('.js'), style: text('.css') };
 }
 
-let bundled: ReturnType<typeof bundle> | undefined;
+let bundlePromise: ReturnType<typeof bundle> | undefined;
 
 export async function pageAssets(): Promise<{ script: string; style: string }> {
-  bundled ??= bundle();
+  bundlePromise ??= bundle();
   // A failed bundling is repeated at the next request.
-  bundled.catch(() => {
-    bundled = undefined;
+  bundlePromise.catch(() => {
+    bundlePromise = undefined;
   });
-  return bundled;
+  return bundlePromise;
 }

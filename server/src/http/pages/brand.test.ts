@@ -1,5 +1,5 @@
-// Every brand color yields a readable accent, and the style sheet takes each color, length and
-// radius from the tokens.
+// The accent of every brand color is readable. The style sheet has each color, length and radius from the
+// tokens.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
@@ -24,7 +24,7 @@ describe('contrast', () => {
 });
 
 describe('a brand color', () => {
-  it('reaches 4.5:1 as text on every surface, and below text, in both themes', () => {
+  it('reaches 4.5:1 as text and as background of text in both themes', () => {
     fc.assert(
       fc.property(hex, (color) => {
         const accents = accentsOf(color);
@@ -46,7 +46,7 @@ describe('a brand color', () => {
     expect(accentsOf('#ffe500').light).not.toBe('#ffe500');
   });
 
-  it('is measured on surfaces that the tokens have', () => {
+  it('is measured on surfaces of the tokens', () => {
     expect(tokenIn(light, 'ground')).toBe(LIGHT_GROUND);
     expect(tokenIn(dark, 'surface')).toBe(DARK_SURFACE);
   });
@@ -77,7 +77,7 @@ describe('the tokens', () => {
       ratio: contrast(tokenIn(theme, text), tokenIn(theme, ground)),
     }));
     expect(ratios.filter(({ ratio }) => !(ratio >= 4.5))).toEqual([]);
-    // WCAG 1.4.11: the border of a field.
+    // The border of a field (WCAG 1.4.11).
     expect(contrast(tokenIn(theme, 'border'), tokenIn(theme, 'surface'))).toBeGreaterThanOrEqual(3);
   });
 

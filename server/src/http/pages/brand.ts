@@ -1,6 +1,5 @@
-// A platform's color as a legible accent. Any color is accepted: it is darkened for light pages
-// and lightened for dark pages, in small steps, until text in it has the contrast of WCAG AA on
-// every surface.
+// Converts the color of a platform to a readable accent. Any color is accepted. The color is darkened for
+// light pages and lightened for dark pages, until text has the contrast of WCAG AA on every surface.
 import type { PageBrand } from '../../kernel/contract/page.ts';
 
 type Rgb = readonly [number, number, number];
@@ -9,7 +8,7 @@ type Rgb = readonly [number, number, number];
 export const LIGHT_GROUND = '#f6f7f9';
 export const DARK_SURFACE = '#1a202a';
 
-/** WCAG 2.2, 1.4.3: text of normal size. */
+/** Minimum contrast of text of normal size (WCAG 2.2, 1.4.3). */
 const MINIMUM = 4.5;
 const STEP = 0.02;
 const BLACK: Rgb = [0, 0, 0];
@@ -35,19 +34,19 @@ function luminance(hex: string): number {
 }
 
 /** The contrast ratio of two colors, 1 to 21. */
-export function contrast(first: string, second: string): number {
-  const [low, high] = [luminance(first), luminance(second)].sort((a, b) => a - b);
+export function contrast(color: string, otherColor: string): number {
+  const [low, high] = [luminance(color), luminance(otherColor)].sort((a, b) => a - b);
   return ((high as number) + 0.05) / ((low as number) + 0.05);
 }
 
-function mixed(from: Rgb, to: Rgb, share: number): Rgb {
+function mix(from: Rgb, to: Rgb, share: number): Rgb {
   const at = (index: 0 | 1 | 2) => from[index] + (to[index] - from[index]) * share;
   return [at(0), at(1), at(2)];
 }
 
-function readable(color: string, surface: string, towards: Rgb): string {
+function readableColor(color: string, surface: string, towards: Rgb): string {
   for (let share = 0; share < 1; share += STEP) {
-    const candidate = hexOf(mixed(rgbOf(color), towards, share));
+    const candidate = hexOf(mix(rgbOf(color), towards, share));
     if (contrast(candidate, surface) >= MINIMUM) return candidate;
   }
   return hexOf(towards);
@@ -55,8 +54,8 @@ function readable(color: string, surface: string, towards: Rgb): string {
 
 /** The accents derived from a color `#rrggbb`, for light and for dark pages. */
 export const accentsOf = (color: string): { light: string; dark: string } => ({
-  light: readable(color, LIGHT_GROUND, BLACK),
-  dark: readable(color, DARK_SURFACE, WHITE),
+  light: readableColor(color, LIGHT_GROUND, BLACK),
+  dark: readableColor(color, DARK_SURFACE, WHITE),
 });
 
 /** The style that overrides the default accent. Empty without a brand color. */

@@ -1,8 +1,6 @@
-// A page with its own script, behind a secret link. The document contains the platform's name, logo
-// and color and no personal data: script and style are files of this server under names that
-// change with their content, and data is loaded from the hosted operations below the same address.
-// Only the logo is loaded from elsewhere. Other pages cannot frame it, browsers do not store it,
-// and other sites do not receive its address.
+// A page with a script, opened by a secret link. The document contains the platform's name, logo and color,
+// and the script loads personal data from the hosted operations below the same address. Only the logo is
+// loaded from another server. The page cannot be framed, and browsers do not store it.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { HostedApp, PageBrand, PageContent } from '../../kernel/contract/page.ts';
 import { Fault } from '../../kernel/fault.ts';
@@ -12,7 +10,7 @@ import type { Limiter } from '../admission/rate-limit.ts';
 import { addAssets } from './asset-files.ts';
 import { pageAssets } from './assets.ts';
 import { brandStyle } from './brand.ts';
-import { documentHtml, escaped, hashSource, logoOrigin } from './page-html.ts';
+import { documentHtml, escapeHtml, hashSource, logoOrigin } from './page-html.ts';
 import { CLOSED_HEADERS, sendPage, TOO_MANY_ATTEMPTS } from './pages.ts';
 
 function policyOf(brand: PageBrand | undefined): string {
@@ -22,7 +20,7 @@ function policyOf(brand: PageBrand | undefined): string {
     "default-src 'none'",
     "script-src 'self'",
     `style-src 'self'${accent && ` ${hashSource(accent)}`}`,
-    // Previews of chosen files, the empty icon, and the logo.
+    // Sources of previews of chosen files, of the empty icon and of the logo.
     `img-src 'self' blob: data:${origin && ` ${origin}`}`,
     "connect-src 'self'",
     "form-action 'self'",
@@ -45,7 +43,7 @@ const appHtml = (
 <link rel="stylesheet" href="assets/${style}">
 <script type="module" src="assets/${script}"></script>
 `,
-    body: `<noscript><main><h1>${escaped(title)}</h1><p>${escaped(withoutScript)}</p></main></noscript>
+    body: `<noscript><main><h1>${escapeHtml(title)}</h1><p>${escapeHtml(withoutScript)}</p></main></noscript>
 `,
   });
 
@@ -61,7 +59,7 @@ interface HostedOptions {
   log: Pick<Log, 'error'>;
 }
 
-/** The page to show instead if the link cannot be opened. */
+/** The error page of a link that cannot be opened, or null for a valid link. */
 async function rejection(
   app: HostedApp,
   { bearers, limiter, log }: HostedOptions,

@@ -1,17 +1,17 @@
-// The HTML of hosted pages. All of them have one layout: the mark of the sandbox, the platform's
-// logo and name, the content, and a footer. Everything that comes from data is escaped as text.
+// The HTML of hosted pages. All pages have one layout: the mark of the sandbox, the platform's logo and
+// name, the content, and a footer. All data is escaped as text.
 import { createHash } from 'node:crypto';
 import type { CardFace, LabeledValue, PageBrand, PageContent } from '../../kernel/contract/page.ts';
 import { brandStyle } from './brand.ts';
 
-export const escaped = (text: string): string =>
+export const escapeHtml = (text: string): string =>
   text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 
 /** A source of a policy that allows exactly this inline text. */
 export const hashSource = (text: string): string =>
   `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-/** Hosts that cannot end a directive of a policy: URLs allow `;` and `,` in host names. */
+/** Hosts that cannot end a directive of a policy. URLs allow `;` and `,` in host names. */
 const PLAIN_ORIGIN = /^https?:\/\/([a-z0-9.-]+|\[[0-9a-f:]+\])(:\d{1,5})?$/;
 
 /** The origin of the logo as a source of a policy. Empty without a usable logo. */
@@ -21,11 +21,11 @@ export function logoOrigin(brand: PageBrand | undefined): string {
   return PLAIN_ORIGIN.test(origin) ? origin : '';
 }
 
-// The name next to it is the text alternative. Without dimensions, a logo that fails to load takes
-// no space.
+// The name next to the logo is the text alternative. Without dimensions, a logo that fails to load needs no
+// space.
 const logo = (brand: PageBrand): string =>
   logoOrigin(brand)
-    ? `<img class="logo" src="${escaped(brand.logoUrl as string)}" alt="" referrerpolicy="no-referrer">\n`
+    ? `<img class="logo" src="${escapeHtml(brand.logoUrl as string)}" alt="" referrerpolicy="no-referrer">\n`
     : '';
 
 const SANDBOX = `<div class="sandbox"><div class="inner">
@@ -36,7 +36,7 @@ const SANDBOX = `<div class="sandbox"><div class="inner">
 const headerHtml = (brand: PageBrand): string =>
   `<header>
 ${brand.isSandbox ? SANDBOX : ''}<div class="inner"><p class="brand">
-${logo(brand)}<span class="who">${escaped(brand.name)}</span></p></div>
+${logo(brand)}<span class="who">${escapeHtml(brand.name)}</span></p></div>
 </header>
 `;
 
@@ -56,7 +56,7 @@ export function documentHtml({ title, brand, head, body }: Document): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${escaped(brand ? `${title} – ${brand.name}` : title)}</title>
+<title>${escapeHtml(brand ? `${title} – ${brand.name}` : title)}</title>
 ${head}${accent && `<style>${accent}</style>\n`}</head>
 <body>
 ${brand ? headerHtml(brand) : ''}${body}</body>
@@ -65,7 +65,7 @@ ${brand ? headerHtml(brand) : ''}${body}</body>
 }
 
 const paragraphs = (lines: readonly string[]) =>
-  lines.map((line) => `<p>${escaped(line)}</p>\n`).join('');
+  lines.map((line) => `<p>${escapeHtml(line)}</p>\n`).join('');
 
 const message = ({ lines, tone }: PageContent) =>
   tone
@@ -73,18 +73,18 @@ const message = ({ lines, tone }: PageContent) =>
     : paragraphs(lines);
 
 const row = ({ label, value }: LabeledValue, actions = '') =>
-  `<div><dt>${escaped(label)}</dt>\n<dd><span class="code">${escaped(value)}</span>${actions}</dd></div>\n`;
+  `<div><dt>${escapeHtml(label)}</dt>\n<dd><span class="code">${escapeHtml(value)}</span>${actions}</dd></div>\n`;
 
 const detailsHtml = (details: readonly LabeledValue[]) =>
   details.length ? `<dl>\n${details.map((each) => row(each)).join('')}</dl>\n` : '';
 
 const copyButton = ({ label }: LabeledValue) =>
-  `<button type="button" hidden data-copy="${escaped(label)}" ` +
-  `aria-label="Copy ${escaped(label.toLowerCase())}">Copy</button>`;
+  `<button type="button" hidden data-copy="${escapeHtml(label)}" ` +
+  `aria-label="Copy ${escapeHtml(label.toLowerCase())}">Copy</button>`;
 
 const cardHtml = ({ name, network, details, hideAfterS }: CardFace) =>
   `<div class="payment-card" data-hide-after="${hideAfterS}">
-<p class="issuer"><span>${escaped(name)}</span><span>${escaped(network)}</span></p>
+<p class="issuer"><span>${escapeHtml(name)}</span><span>${escapeHtml(network)}</span></p>
 <dl>
 ${details.map((each) => row(each, copyButton(each))).join('')}</dl>
 </div>
@@ -96,10 +96,10 @@ ${details.map((each) => row(each, copyButton(each))).join('')}</dl>
 function buttonsHtml({ button, decline }: PageContent): string {
   if (!button && !decline) return '';
   const primary = button
-    ? `<form method="post"><button type="submit" class="primary">${escaped(button)}</button></form>\n`
+    ? `<form method="post"><button type="submit" class="primary">${escapeHtml(button)}</button></form>\n`
     : '';
   const secondary = decline
-    ? `<a class="button" href="?answer=no">${escaped(decline.label)}</a>\n`
+    ? `<a class="button" href="?answer=no">${escapeHtml(decline.label)}</a>\n`
     : '';
   return `<div class="buttons">\n${primary}${secondary}</div>\n`;
 }
@@ -107,7 +107,7 @@ function buttonsHtml({ button, decline }: PageContent): string {
 const notesHtml = ({ notes = [] }: PageContent) =>
   notes.length
     ? `<div class="notes">\n${notes
-        .map(({ title, lines }) => `<h2>${escaped(title)}</h2>\n${paragraphs(lines)}`)
+        .map(({ title, lines }) => `<h2>${escapeHtml(title)}</h2>\n${paragraphs(lines)}`)
         .join('')}</div>\n`
     : '';
 
@@ -129,7 +129,7 @@ export function pageHtml(
     notesHtml(content),
   ];
   const body = `<main>
-${backLink}<h1>${escaped(title)}</h1>
+${backLink}<h1>${escapeHtml(title)}</h1>
 ${parts.join('')}</main>
 ${brand ? FOOTER : ''}${card ? `<script>${script}</script>\n` : ''}`;
   return documentHtml({ title, brand, head: `<style>${style}</style>\n`, body });

@@ -1,5 +1,5 @@
-// Rules for all pages behind a link: content security policy, brand of the platform, origins that
-// may frame them, and that prefetching does not consume a single-use page.
+// Rules for all pages with a secret link: content security policy, brand of the platform, framing origins
+// and prefetching.
 import { createHash } from 'node:crypto';
 import Fastify from 'fastify';
 import { describe, expect, it } from 'vitest';
@@ -11,9 +11,9 @@ const PLAIN_PAGE: PageContent = { status: 200, title: 'Here', lines: ['A line.']
 /** A server with one page, and the number of its views. */
 function serverWith(content: PageContent, overrides: Partial<HostedPage> = {}) {
   const server = Fastify();
-  const requested: string[] = [];
+  const requestedSecrets: string[] = [];
   const show = async (secret: string) => {
-    requested.push(secret);
+    requestedSecrets.push(secret);
     return content;
   };
   addPages(server, [{ path: '/p', show, ...overrides }]);
@@ -22,13 +22,15 @@ function serverWith(content: PageContent, overrides: Partial<HostedPage> = {}) {
     headers: Record<string, string> = {},
     query = '',
   ) => server.inject({ method, url: `/p/s3cret${query}`, headers });
-  return { open, requested };
+  return { open, requested: requestedSecrets };
 }
 
 /** The directives of a policy, by name. */
 function policyOf(text: unknown): Record<string, string> {
-  const parts = String(text).split('; ');
-  return Object.fromEntries(parts.map((each) => [each.split(' ')[0], each.replace(/^\S+ ?/, '')]));
+  const directives = String(text).split('; ');
+  return Object.fromEntries(
+    directives.map((each) => [each.split(' ')[0], each.replace(/^\S+ ?/, '')]),
+  );
 }
 
 describe('a page', () => {
@@ -94,11 +96,11 @@ describe('a page', () => {
     expect(body).toContain('<h2>Why &#60;i&#62;</h2>\n<p>Because &#34;x&#34;.</p>');
   });
 
-  it('shows the alternative response without executing it, and links to the question', async () => {
+  it('shows the alternative response with a link to the question, without executing it', async () => {
     const decline = { label: 'No', title: 'Nothing changed', lines: ['Close this page.'] };
-    const confirmed: string[] = [];
+    const confirmedSecrets: string[] = [];
     const confirm = async (secret: string) => {
-      confirmed.push(secret);
+      confirmedSecrets.push(secret);
       return PLAIN_PAGE;
     };
     const { open } = serverWith({ ...PLAIN_PAGE, button: 'Yes', decline }, { confirm });
@@ -109,7 +111,7 @@ describe('a page', () => {
     expect(body).toContain('<a href="?">Back</a>');
     expect(body).not.toContain('<button');
     expect(policyOf(headers['content-security-policy'])['form-action']).toBe("'none'");
-    expect(confirmed).toEqual([]);
+    expect(confirmedSecrets).toEqual([]);
   });
 
   it('without a button accepts no input', async () => {
@@ -128,20 +130,20 @@ const inline = (body: string, tag: string) =>
 
 describe('the brand of a page', () => {
   const SHOP: PageBrand = { name: 'Shop & <Co>', isSandbox: false };
-  const branded = (overrides: Partial<PageBrand>) =>
+  const serverWithBrand = (overrides: Partial<PageBrand>) =>
     serverWith({ ...PLAIN_PAGE, brand: { ...SHOP, ...overrides } }).open();
 
-  it('is the name, in header and title, with a label in the sandbox', async () => {
-    const { body } = await branded({});
+  it('includes the name in header and title, with a label in the sandbox', async () => {
+    const { body } = await serverWithBrand({});
     expect(body).toContain('<title>Here – Shop &#38; &#60;Co&#62;</title>');
     expect(body).toContain('<span class="who">Shop &#38; &#60;Co&#62;</span>');
     expect(body).not.toContain('<b>Sandbox</b>');
-    expect((await branded({ isSandbox: true })).body).toContain('<b>Sandbox</b>');
+    expect((await serverWithBrand({ isSandbox: true })).body).toContain('<b>Sandbox</b>');
   });
 
-  it('is a logo: images of its origin only are permitted, without a referrer', async () => {
+  it('includes a logo from its origin only, without a referrer', async () => {
     const logoUrl = 'https://cdn.shop.example:8443/logo.png?a=1&b="2"';
-    const { body, headers } = await branded({ logoUrl });
+    const { body, headers } = await serverWithBrand({ logoUrl });
     expect(policyOf(headers['content-security-policy'])['img-src']).toBe(
       'https://cdn.shop.example:8443',
     );
@@ -154,21 +156,21 @@ describe('the brand of a page', () => {
   it.each(['https://a;sandbox.example/l.png', 'https://a,b.example/l.png'])(
     'omits a logo whose host would change the policy: %s',
     async (logoUrl) => {
-      const { body, headers } = await branded({ logoUrl });
+      const { body, headers } = await serverWithBrand({ logoUrl });
       expect(policyOf(headers['content-security-policy'])).not.toHaveProperty('img-src');
       expect(body).not.toContain('<img');
     },
   );
 
-  it('is a color in a separate style, allowed by its hash', async () => {
-    const { body, headers } = await branded({ color: '#0a7d5a' });
+  it('includes a color in a separate style, allowed by its hash', async () => {
+    const { body, headers } = await serverWithBrand({ color: '#0a7d5a' });
     const styles = inline(body, 'style');
     expect(styles).toHaveLength(2);
     expect(styles[1]).toMatch(/^:root\{--brand-light:#[0-9a-f]{6};--brand-dark:#[0-9a-f]{6}\}$/);
     expect(policyOf(headers['content-security-policy'])['style-src']).toBe(
       styles.map(hashOf).join(' '),
     );
-    expect(inline((await branded({ color: 'red}' })).body, 'style')).toHaveLength(1);
+    expect(inline((await serverWithBrand({ color: 'red}' })).body, 'style')).toHaveLength(1);
   });
 });
 
@@ -205,7 +207,7 @@ describe('a page that is shown once', () => {
     ['purpose', 'Prefetch'],
     ['x-purpose', 'preview'],
     ['x-moz', 'prefetch'],
-  ])('is not shown to a browser that prefetches: %s %s', async (name, value) => {
+  ])('is hidden from a browser that prefetches: %s %s', async (name, value) => {
     const { open, requested } = serverWith(PLAIN_PAGE, { once: true });
     const earlyReply = await open('GET', { [name]: value });
     expect(earlyReply.statusCode).toBe(503);
@@ -219,7 +221,7 @@ describe('a page that is shown once', () => {
     expect(requested).toEqual(['s3cret']);
   });
 
-  it('replies to HEAD as to GET, without consuming the link', async () => {
+  it('has the same reply to HEAD as to GET, without consuming the link', async () => {
     const preview = async () => PLAIN_PAGE;
     const { open, requested } = serverWith(PLAIN_PAGE, { once: true, preview });
     const { statusCode, headers, body } = await open('HEAD');
@@ -229,7 +231,7 @@ describe('a page that is shown once', () => {
     expect((await open('HEAD', { purpose: 'prefetch' })).statusCode).toBe(503);
   });
 
-  it('without a preview is not shown to HEAD', async () => {
+  it('is hidden from HEAD without a preview', async () => {
     const { open, requested } = serverWith(PLAIN_PAGE, { once: true });
     const { statusCode, headers, body } = await open('HEAD');
     expect([statusCode, headers['cache-control'], body]).toEqual([503, 'no-store', '']);
@@ -240,8 +242,8 @@ describe('a page that is shown once', () => {
     const { open, requested } = serverWith(PLAIN_PAGE, { once: true });
     await open('GET', { 'sec-purpose': '', purpose: 'navigate' });
     expect(requested).toHaveLength(1);
-    const other = serverWith(PLAIN_PAGE);
-    await other.open('GET', { purpose: 'prefetch' });
-    expect(other.requested).toHaveLength(1);
+    const otherServer = serverWith(PLAIN_PAGE);
+    await otherServer.open('GET', { purpose: 'prefetch' });
+    expect(otherServer.requested).toHaveLength(1);
   });
 });

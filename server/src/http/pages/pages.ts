@@ -1,6 +1,6 @@
-// Pages that are opened without a credential, by a secret link. They have at most one form and load
-// only the platform's logo. Browsers do not store them and other sites do not receive their
-// address. Only a page with card details has a script, allowed by its hash.
+// Pages that are opened by a secret link without a credential. A page has at most one form and loads only
+// the platform's logo. Browsers do not store it, and other sites do not receive its address. Only a page
+// with card details has a script, allowed by its hash.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { HostedPage, PageContent } from '../../kernel/contract/page.ts';
 import { Fault } from '../../kernel/fault.ts';
@@ -38,11 +38,11 @@ function policyOf(content: PageContent, { style, script }: Assets): string {
 }
 
 function headersOf(content: PageContent, assets: Assets): Record<string, string> {
-  const { 'x-frame-options': unframed = '', ...closed } = CLOSED_HEADERS;
+  const { 'x-frame-options': frameOptions = '', ...otherHeaders } = CLOSED_HEADERS;
   return {
-    ...closed,
-    // This header cannot list origins and would block all of them.
-    ...(content.frames?.length ? {} : { 'x-frame-options': unframed }),
+    ...otherHeaders,
+    // The header x-frame-options cannot list origins and would block all of them.
+    ...(content.frames?.length ? {} : { 'x-frame-options': frameOptions }),
     'content-security-policy': policyOf(content, assets),
   };
 }
@@ -55,7 +55,7 @@ export async function sendPage(reply: FastifyReply, content: PageContent, hasBac
     .send(pageHtml(content, assets, hasBackLink));
 }
 
-/** Sends the headers without the body, and without its length. */
+/** Sends the headers without the body and without its length. */
 async function sendHead(reply: FastifyReply, content: PageContent) {
   const assets = await pageAssets();
   return reply.code(content.status).headers(headersOf(content, assets)).send();
@@ -83,7 +83,7 @@ const isPrefetch = ({ headers }: FastifyRequest): boolean =>
 type PageRequest = FastifyRequest<{ Params: { secret: string }; Querystring: { answer?: string } }>;
 
 /** The page after the user declines. Read-only. */
-const declined = ({ brand, decline }: PageContent): PageContent | undefined =>
+const declinedPageOf = ({ brand, decline }: PageContent): PageContent | undefined =>
   decline && { status: 200, title: decline.title, lines: decline.lines, brand };
 
 /**
@@ -110,14 +110,14 @@ export function addPages(
       const content = await load(params.secret);
       if (content.status === 404) limiter?.countRejection(ip);
       if (isHead) return sendHead(reply, content);
-      const declinedPage = query.answer === 'no' ? declined(content) : undefined;
+      const declinedPage = query.answer === 'no' ? declinedPageOf(content) : undefined;
       return declinedPage ? sendPage(reply, declinedPage, true) : sendPage(reply, content);
     };
   for (const { path, once = false, preview, show, confirm } of pages) {
     const url = `${path}/:secret`;
     const respondToGet = respondWith(show);
     if (once) {
-      // Rendering would consume the link.
+      // The response to HEAD is not rendered, because rendering would consume the link.
       const respondToHead = respondWith(preview ?? (async () => PREFETCH_REJECTED), true);
       server.head(url, async (request: PageRequest, reply) =>
         isPrefetch(request) ? sendHead(reply, PREFETCH_REJECTED) : respondToHead(request, reply),
@@ -132,7 +132,7 @@ export function addPages(
   }
 }
 
-/** Address of the listening server on its own machine. */
+/** Address of the listening server on the same machine. */
 export function originOf(server: FastifyInstance): string {
   const bound = server.server.address();
   if (typeof bound !== 'object' || bound === null) return 'http://127.0.0.1';

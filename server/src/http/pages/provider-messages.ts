@@ -37,8 +37,8 @@ export interface ProviderMessageOptions {
     providerId: string,
     request: ReceivedRequest,
   ): Promise<(json: unknown) => Promise<object>>;
-  /** Logs an error that is not a fault. */
-  failed(error: unknown): void;
+  /** Logs an unexpected error. Faults are excluded. */
+  logError(error: unknown): void;
 }
 
 /** Header values as strings. The values of a repeated header are joined. */
@@ -69,13 +69,13 @@ export function addProviderMessages(
   const messages = createMeter(MESSAGES_PER_S, BURST, now);
 
   function admitProvider(providerId: string): void {
-    const bucket = messages.of(providerId);
-    if (bucket.remaining < 1) {
+    const bucket = messages.bucketOf(providerId);
+    if (bucket.tokens < 1) {
       const reason =
         'The provider sent too many messages. Wait a second, then send the message again.';
       throw new Fault('RATE_LIMITED', reason, undefined, { retryAfterS: 1 });
     }
-    bucket.remaining -= 1;
+    bucket.tokens -= 1;
   }
 
   async function receive(request: FastifyRequest, reply: FastifyReply) {
@@ -84,11 +84,13 @@ export function addProviderMessages(
     const bytes = await bodyOf(request, limiter);
     const body = bytes.toString();
     const url = (publicUrl ?? `http://${request.headers.host}`) + request.url;
-    const received = { method: 'POST', url, headers: headersOf(request), body };
-    const apply = await options.authenticate(providerId, received).catch((error: unknown) => {
-      limiter?.countRejection(request.ip);
-      throw error;
-    });
+    const receivedRequest = { method: 'POST', url, headers: headersOf(request), body };
+    const apply = await options
+      .authenticate(providerId, receivedRequest)
+      .catch((error: unknown) => {
+        limiter?.countRejection(request.ip);
+        throw error;
+      });
     admitProvider(providerId);
     const { json } = parseJson(bytes, MAX_BYTES);
     if (isAuthorization(json)) slots.prioritizeAuthorizations();
@@ -102,7 +104,7 @@ export function addProviderMessages(
       try {
         return await receive(request, reply);
       } catch (error) {
-        if (!(error instanceof Fault)) options.failed(error);
+        if (!(error instanceof Fault)) options.logError(error);
         sendFault(reply, naming, faultOf(error));
         return reply;
       }

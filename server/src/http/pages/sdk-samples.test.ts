@@ -1,23 +1,25 @@
-// Samples of the SDK in the reference of a server, and only there.
+// Samples of the SDK, which only the reference of a server contains.
 import { expect, it } from 'vitest';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { withSdkSamples } from './sdk-samples.ts';
 
 const app = testApp();
 
-interface Documented {
+interface DocumentedOperation {
   operationId: string;
   'x-codeSamples'?: { lang: string; label: string; source: string }[];
 }
 
-async function documented(path: string): Promise<Documented[]> {
+async function documentedOperations(path: string): Promise<DocumentedOperation[]> {
   const { body } = await app.app.server.inject(path);
-  const { paths } = JSON.parse(body) as { paths: Record<string, Record<string, Documented>> };
+  const { paths } = JSON.parse(body) as {
+    paths: Record<string, Record<string, DocumentedOperation>>;
+  };
   return Object.values(paths).flatMap((methods) => Object.values(methods));
 }
 
 it('shows a call with the SDK for each operation of the reference', async () => {
-  const operations = await documented('/docs/reference/openapi.json');
+  const operations = await documentedOperations('/docs/reference/openapi.json');
   expect(operations.length).toBeGreaterThan(168);
   for (const { operationId, 'x-codeSamples': samples = [] } of operations) {
     expect(samples.map(({ label }) => label)).toEqual(['SDK']);

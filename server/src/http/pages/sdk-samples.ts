@@ -1,5 +1,5 @@
-// Samples of the TypeScript SDK in the document of the reference. The published document has none: they
-// follow from its examples.
+// Samples of the TypeScript SDK in the document of the reference. The published document has no samples,
+// because they follow from its examples.
 import { sdkSample } from '../../../../packages/sdk/scripts/sample.mjs';
 
 type Item = Record<string, object>;
@@ -8,7 +8,7 @@ interface Document {
   paths: Record<string, Item>;
 }
 
-const mapped = <T, R>(values: Record<string, T>, make: (value: T) => R): Record<string, R> =>
+const mapValues = <T, R>(values: Record<string, T>, make: (value: T) => R): Record<string, R> =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, make(value)]));
 
 const withSample = (operation: object) => {
@@ -18,12 +18,12 @@ const withSample = (operation: object) => {
 
 const documents = new WeakMap<object, object>();
 
-/** The document with a sample for each operation, made once for each document. */
+/** The document with a sample for each operation, created once for each document. */
 export function withSdkSamples(document: object): object {
   let result = documents.get(document);
   if (!result) {
     const { paths } = document as Document;
-    result = { ...document, paths: mapped(paths, (item) => mapped(item, withSample)) };
+    result = { ...document, paths: mapValues(paths, (item) => mapValues(item, withSample)) };
     documents.set(document, result);
   }
   return result;

@@ -7,7 +7,7 @@ import { keyIdOf } from '../../runtime/security/keys.ts';
 const app = testApp();
 const PATH = '/.well-known/webhook-keys.json';
 
-interface Listed extends JsonWebKey {
+interface ListedKey extends JsonWebKey {
   kid: string;
   alg: string;
   environment: string;
@@ -16,7 +16,7 @@ interface Listed extends JsonWebKey {
 
 const get = (query = '', headers: Record<string, string> = {}) =>
   app.server.inject({ method: 'GET', url: `${PATH}${query}`, headers });
-const listKeys = async (query = '') => (await get(query)).json<{ keys: Listed[] }>().keys;
+const listKeys = async (query = '') => (await get(query)).json<{ keys: ListedKey[] }>().keys;
 
 it('lists the keys of both environments without credentials', async () => {
   const reply = await get();

@@ -1,5 +1,6 @@
-// The public keys that verify webhooks, as a JSON Web Key Set at a well-known address. It needs no
-// credential, is outside the versioned base path, and may be cached: a key is listed before it signs.
+// The public keys that verify webhooks, as a JSON Web Key Set at a well-known address. The address needs no
+// credential and is outside the versioned base path. The list may be cached, because a key is listed before
+// it signs.
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { iso } from '../../kernel/effects.ts';
@@ -31,23 +32,24 @@ function rejectQuery(reply: FastifyReply, message: string) {
   return sendJson(reply.code(400), 'application/json; charset=utf-8', JSON.stringify(body));
 }
 
-/** Adds the list. `published` returns the keys, newest first. */
+/** Adds the list. `publishedKeys` returns the keys, newest first. */
 export function addWebhookKeys(
   server: FastifyInstance,
-  published: () => Promise<readonly PublicKeyView[]>,
+  publishedKeys: () => Promise<readonly PublicKeyView[]>,
 ): void {
   server.get(PATH, async ({ query, headers }, reply) => {
-    const { environment, ...others } = query as Record<string, unknown>;
-    const [unknown] = Object.keys(others);
-    if (unknown !== undefined) return rejectQuery(reply, `${unknown}: unknown query parameter.`);
+    const { environment, ...otherParameters } = query as Record<string, unknown>;
+    const [unknownName] = Object.keys(otherParameters);
+    if (unknownName !== undefined)
+      return rejectQuery(reply, `${unknownName}: unknown query parameter.`);
     if (environment !== undefined && !MODES.includes(environment as Mode)) {
       return rejectQuery(reply, `environment: must be ${MODES.join(' or ')}.`);
     }
-    const all = await published();
-    const selected = all.filter(
+    const keys = await publishedKeys();
+    const selectedKeys = keys.filter(
       (key) => environment === undefined || key.environment === environment,
     );
-    const body = JSON.stringify({ keys: selected.map(present) });
+    const body = JSON.stringify({ keys: selectedKeys.map(present) });
     const tag = `"${createHash('sha256').update(body).digest('base64url')}"`;
     reply.header('cache-control', `public, max-age=${MAX_AGE_S}`).header('etag', tag);
     if (headers['if-none-match'] === tag) return reply.code(304).send();

@@ -1,5 +1,5 @@
-// Events: notifications to platforms. A definition is one value that the emitter, the webhook
-// contract and the OpenAPI document share, so the data of an event has the documented type.
+// Events notify platforms. A definition is one value that the emitter, the webhook contract and the OpenAPI
+// document share, so the data of an event has the documented type.
 import type { TSchema } from '@sinclair/typebox';
 import { named, oneOf } from '../schema.ts';
 
@@ -58,12 +58,12 @@ export const WebhookType = named(
   oneOf(EVENT_TYPES, { description: 'Type of an event.' }),
 );
 
-/** Not exported, so that an object of the same shape is not a definition. */
+/** Private to this file, so that only `defineEvent` creates definitions. */
 const DEFINED = Symbol('defineEvent');
 
 export interface EventDefinition<S extends TSchema = TSchema, T extends EventType = EventType> {
   readonly type: T;
-  /** Schema of `data`: the resource as its GET returns it. */
+  /** Schema of `data`, which is the resource in the form of its GET. */
   readonly data: S;
   readonly [DEFINED]: true;
 }
@@ -74,7 +74,7 @@ export const defineEvent = <S extends TSchema, T extends EventType>(
   data: S,
 ): EventDefinition<S, T> => ({ type, data, [DEFINED]: true });
 
-/** The webhook contract of one kind of resource: its events, all with the same `data`. */
+/** The webhook contract of the events of one kind of resource. All its events have the same `data`. */
 export interface WebhookContract {
   /** Name in the document: `outgoing-payment`. */
   readonly name: string;

@@ -1,13 +1,12 @@
-// Jobs: work that runs after a commit. A definition is one value shared by the code that stages a
-// job and the handler that runs it, so the input has one type. Kind and input are stored in rows: a
-// kind never changes its meaning, and a field added to an input is optional, because earlier rows
-// do not contain it.
+// Jobs run after a commit. A definition is one value shared by the code that stages a job and the handler
+// that runs it, so the input has one type. Kind and input are stored in rows, so a kind never changes its
+// meaning. A field added to an input is optional, because earlier rows do not contain it.
 
 import { type Static, type TObject, Type } from '@sinclair/typebox';
 import { MODES } from '../mode.ts';
 import { oneOf } from '../schema.ts';
 
-/** Not exported, so that an object of the same shape is not a definition. */
+/** Private to this file, so that only `defineJob` creates definitions. */
 const DEFINED = Symbol('defineJob');
 
 export interface JobDefinition<S extends TObject = TObject> {

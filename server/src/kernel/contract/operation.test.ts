@@ -1,4 +1,4 @@
-// Invalid combinations of contract flags, which must not compile, and derived idempotency.
+// Invalid combinations of contract flags, which must not compile, and the derived idempotency of contracts.
 import { Type } from '@sinclair/typebox';
 import { describe, expect, it } from 'vitest';
 import { type Contract, idempotencyOf, operation } from './operation.ts';
@@ -71,7 +71,7 @@ describe('idempotencyOf', () => {
     ['a hosted POST', operation({ ...base, method: 'POST', auth: 'hosted' }), 'none'],
     ['a signed POST', operation({ ...post, signedRetry: true }), 'none'],
     ['a signed payment', operation({ ...post, signedRetry: true, money: true }), 'optional'],
-  ])('of %s', (_, contract, expected) => {
-    expect(idempotencyOf(contract)).toBe(expected);
+  ])('of %s', (_, contract, expectedKind) => {
+    expect(idempotencyOf(contract)).toBe(expectedKind);
   });
 });

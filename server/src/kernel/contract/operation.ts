@@ -1,6 +1,6 @@
-// An operation is one value, its contract, and one handler. The contract states everything a client
-// needs: path, fields, statuses and permission. Routing, validation, the OpenAPI document and the
-// tests are derived from it. The operationId is the name in code, logs and metrics.
+// An operation is a contract and a handler. The contract states path, fields, statuses and permission.
+// Routing, validation, the OpenAPI document and the tests are derived from the contract. The operationId is
+// the name in code, logs and metrics.
 import type { Readable } from 'node:stream';
 import type { Static, TSchema } from '@sinclair/typebox';
 import type { Code, Fault, FieldError } from '../fault.ts';
@@ -32,7 +32,7 @@ interface ContractBase {
   readonly errors: readonly Code[];
   /** Error for an ID in the path that is malformed, unknown or of another platform. */
   readonly notFound?: Code;
-  /** A long poll. Its handler gets `closed` and returns `idleMs`. */
+  /** A long poll, whose handler receives `disconnect` and returns `idleMs`. */
   readonly waits?: true;
   /** The reply is a stream of server-sent events, which stops at the latest with the connection. */
   readonly streams?: true;
@@ -41,9 +41,9 @@ interface ContractBase {
 }
 
 /**
- * Request with a wallet signature: the first request gets 202 with the payload to sign, and is sent
- * again with the two headers. Neither this reply nor the rejection of an invalid signature is stored
- * under an idempotency key.
+ * Request with a wallet signature. The reply to the first request is 202 with the payload to sign. The
+ * client sends the request again with the two headers. The 202 and the rejection of an invalid signature
+ * are never stored under an idempotency key.
  */
 interface SignedRetry {
   readonly signedRetry: true;
@@ -175,7 +175,7 @@ type Payload =
       readonly method: 'PATCH' | 'PUT' | 'DELETE';
       readonly bodyOptional?: never;
     } & CallsExternal)
-  | (Writes & BodyRules & JsonBody & (CallsExternal | ValidatesMeaning))
+  | (Writes & BodyRules & JsonBody & (CallsExternal | SemanticValidation))
   | (Writes &
       BodyRules & {
         /** The body is multipart/form-data, and its property `file` is a file. */
@@ -204,7 +204,7 @@ interface CallsExternal {
   readonly callsExternal?: boolean;
 }
 
-interface ValidatesMeaning {
+interface SemanticValidation {
   /**
    * Validates fields that depend on the platform or the time. After a violation of the schema the
    * handler runs as well, so that one reply names all invalid fields. Its changes are then discarded,
@@ -245,7 +245,7 @@ export interface Input<C = object> {
   headers: Part<C, 'headers'>;
   body: Part<C, 'body'>;
   /** Aborted when the client disconnects. Present if the operation `waits` or `streams`. */
-  closed?: AbortSignal | undefined;
+  disconnect?: AbortSignal | undefined;
 }
 
 type Body<S> = S extends TSchema ? Static<S> : undefined;

@@ -1,6 +1,5 @@
-// A hosted page as data: a question or a message, its details, and at most one primary button.
-// Features provide the content and the HTTP layer renders the HTML, so that all pages have the same
-// look and policy.
+// A hosted page as data: a question or a message, its details, and at most one primary button. Features
+// provide the content. The HTTP layer renders the HTML, so that all pages have the same look and policy.
 
 /** Branding of the platform on a page. */
 export interface PageBrand {
@@ -17,7 +16,7 @@ export interface LabeledValue {
   value: string;
 }
 
-/** A payment card with its details. They are removed from the page after `hideAfterS` seconds. */
+/** A payment card with its details. The details are removed from the page after `hideAfterS` seconds. */
 export interface CardFace {
   name: string;
   network: string;
@@ -70,11 +69,11 @@ export const CHECK_PENDING: PageContent = {
   tone: 'caution',
 };
 
-/** A page behind a secret link. Read-only, unless it is shown `once`. */
+/** A page with a secret link. Read-only, unless it is shown `once`. */
 export interface HostedPage {
   /** Path prefix of the secret: `/ownership`. */
   path: string;
-  /** The link expires when the page is shown. HEAD and prefetch requests do not get the page. */
+  /** Whether the link expires when the page is shown. HEAD and prefetch requests never receive the page. */
   once?: boolean;
   /** Response of `show` without secrets, for a page shown `once`. The link remains valid. */
   preview?(secret: string): Promise<PageContent>;

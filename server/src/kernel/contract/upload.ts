@@ -1,12 +1,11 @@
-// A file that a client sends with a request. A contract with `upload` takes multipart/form-data: the
-// text fields are the body, and `file` is the one file, which the HTTP layer stores encrypted before
-// the operation runs. This file also defines the storage port, which connectors implement and the
-// runtime uses.
+// A file that a client sends with a request, and the storage port for such files. The body of a contract
+// with `upload` is multipart/form-data, with text fields and the single file `file`. The HTTP layer stores
+// the file encrypted before the operation runs.
 import { type TUnsafe, Type } from '@sinclair/typebox';
 
 /** An encrypted stored file that is not attached to a resource yet. */
 export interface UploadedFile {
-  /** Id of a row of the table `files`. */
+  /** ID of a row of the table `files`. */
   id: string;
   /** Name from the client, without folders and control characters. */
   fileName: string;

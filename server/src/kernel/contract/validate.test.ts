@@ -21,7 +21,7 @@ it('all schemas of contracts and connectors are valid', () => {
   const schemas = [...requests, ...settings].filter((schema) => schema !== undefined);
   expect(schemas.length).toBeGreaterThan(100);
   for (const schema of schemas) {
-    const { body, named } = ajvParts(schema, '/named/');
+    const { body, definitions: named } = ajvParts(schema, '/named/');
     for (const each of [body, ...Object.values(named)]) {
       expect([ajv.validateSchema(each as object), ajv.errorsText()]).toEqual([true, 'No errors']);
     }
@@ -31,7 +31,7 @@ it('all schemas of contracts and connectors are valid', () => {
 
 it('compiles every contract', () => {
   expect([...compileSchemas(contracts)].length).toBeGreaterThanOrEqual(contracts.length);
-  // A contract that is already compiled takes only the step after each contract.
+  // A contract that is already compiled needs only the step after each contract.
   expect([...compileSchemas(contracts)]).toHaveLength(contracts.length);
 });
 

@@ -8,9 +8,9 @@ import { ajvParts } from '../schema.ts';
 import { runToEnd } from '../steps.ts';
 import type { Contract } from './operation.ts';
 
-// Verbose, because the text of a rule is in the schema that a value violates. References are not
-// inlined, so that each compiled part remains small. Schemas are checked by a test and not at every
-// start, because compiling the schema of schemas takes 50 ms.
+// Verbose, because the text of a rule is in the schema that a value violates. References are not inlined,
+// so that each compiled part remains small. Schemas are checked by a test instead of at every start,
+// because compiling the schema of schemas takes 50 ms.
 const base: Options = {
   meta: false,
   validateSchema: false,
@@ -45,7 +45,7 @@ function ajv(options: Options): Ajv {
   return instance;
 }
 
-// Only query values are coerced, because they have no types: "5" becomes 5.
+// Only query values are coerced, because they have no types. "5" becomes 5.
 const bodies = ajv({ useDefaults: false });
 const queries = ajv({ coerceTypes: 'array', useDefaults: true });
 
@@ -55,18 +55,18 @@ const NAMED = '/named/';
 const validators = new WeakMap<TSchema, ValidateFunction>();
 
 /**
- * Compiles a schema for an engine and pauses after each named schema, the longest of which takes 13
- * ms. A whole schema takes up to 250 ms. Returns the validator.
+ * Compiles a schema for an engine and returns the validator. Pauses after each named schema, because a
+ * complete schema takes up to 250 ms and a named schema at most 13 ms.
  */
 function* compile(schema: TSchema, engine: Ajv): Generator<void, ValidateFunction> {
   const cachedValidator = validators.get(schema);
   if (cachedValidator) return cachedValidator;
-  const { body, named } = ajvParts(schema, NAMED);
+  const { body, definitions: named } = ajvParts(schema, NAMED);
   for (const [name, each] of Object.entries(named)) {
     const key = NAMED + name;
-    const existing = engine.schemas[key];
-    if (!existing) engine.addSchema(each as TSchema, key, undefined, false);
-    else if (JSON.stringify(existing.schema) !== JSON.stringify(each)) {
+    const cachedSchema = engine.schemas[key];
+    if (!cachedSchema) engine.addSchema(each as TSchema, key, undefined, false);
+    else if (JSON.stringify(cachedSchema.schema) !== JSON.stringify(each)) {
       throw new Error(`two different schemas are named ${name}`);
     }
     engine.getSchema(key);
@@ -129,8 +129,8 @@ function fieldErrorOf(error: ErrorObject): FieldError {
 export const MAX_FIELD_ERRORS = 100;
 
 /**
- * One error for each invalid field, at most `MAX_FIELD_ERRORS`. Empty for a valid value. Query values
- * are converted in place.
+ * Returns one error for each invalid field, at most `MAX_FIELD_ERRORS`. Empty for a valid value. Query
+ * values are converted in place.
  */
 export function fieldErrors(schema: TSchema, value: unknown, part: 'body' | 'query'): FieldError[] {
   const check = runToEnd(compile(schema, part === 'query' ? queries : bodies));

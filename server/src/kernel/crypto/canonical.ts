@@ -1,6 +1,5 @@
-// JSON with one canonical form per value (RFC 8785): members sorted by the UTF-16 units of their
-// names, no whitespace, numbers and strings as JavaScript writes them. Two bodies are the same
-// request if their canonical forms are equal, regardless of whitespace.
+// JSON with one canonical form per value (RFC 8785). Members are sorted by the UTF-16 units of their names,
+// without whitespace. Two bodies are the same request if their canonical forms are equal.
 
 /** The canonical text of a JSON value. Undefined members are omitted. */
 export function canonical(value: unknown): string {

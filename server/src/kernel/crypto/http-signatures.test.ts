@@ -118,8 +118,13 @@ describe('verifyRequest', () => {
       withoutHeader(withoutHeader(message, 'signature'), 'signature-input'),
       'The request has no signature.',
     );
-    const parts = ['@method', '@authority', '@path'];
-    const headersWithoutPath = await signRequest({ keyId, privateKey }, request, CREATED, parts);
+    const components = ['@method', '@authority', '@path'];
+    const headersWithoutPath = await signRequest(
+      { keyId, privateKey },
+      request,
+      CREATED,
+      components,
+    );
     await rejects({ ...request, headers: headersWithoutPath }, 'Missing required signed fields');
     await expect(verifyRequest(message, new Map(), CREATED)).rejects.toThrow(
       'The key test-key-ed25519 is not known.',

@@ -1,5 +1,5 @@
-// HTTP Message Signatures (RFC 9421) with Ed25519 over a digest of the body (RFC 9530), in the
-// profile of the protocol for providers: method, authority, path and body are always covered.
+// HTTP Message Signatures (RFC 9421) with Ed25519 over a digest of the body (RFC 9530). In the profile of
+// the protocol for providers, a signature always covers method, authority, path and body.
 
 import { hash, type KeyObject, sign, verify } from 'node:crypto';
 import { httpbis } from 'http-message-signatures';
@@ -98,9 +98,9 @@ export async function verifyRequest(
     },
     request,
   );
-  const [signature, second] = signatures;
+  const [signature, otherSignature] = signatures;
   if (!signature) throw problem('The request has no signature.');
-  if (second) throw problem('The request has more than one signature.');
+  if (otherSignature) throw problem('The request has more than one signature.');
   if (!signature.isValid) throw problem('The signature does not match the request.');
   const { keyId, created } = signature;
   if (Math.abs(now - created) > SIGNATURE_WINDOW_MS) {

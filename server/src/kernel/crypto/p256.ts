@@ -15,10 +15,7 @@ const convertPoint = (hex: string, form: 'compressed' | 'uncompressed'): string 
   }
 };
 
-/**
- * The compressed text of a point in either form, or undefined if the text is not a point of the
- * curve.
- */
+/** The compressed text of a point in either form. Undefined for any other text. */
 export const compressedPoint = (hex: string): string | undefined => convertPoint(hex, 'compressed');
 
 /** The uncompressed point: 65 bytes. */
@@ -57,9 +54,7 @@ export function p256Pair(scalar: Uint8Array): P256Pair | undefined {
   return { scalar: bytes, point: curve.getPublicKey() };
 }
 
-/**
- * Generates a key pair. Repeats an invalid scalar, which is one in four billion.
- */
+/** Generates a key pair. Replaces an invalid scalar, which is one in four billion. */
 export function generateP256(randomScalar: () => Uint8Array): P256Pair {
   for (;;) {
     const pair = p256Pair(randomScalar());

@@ -1,5 +1,5 @@
-// WebAuthn verification without a server: the test vectors of the specification, and a simulated
-// device with one deviation per test.
+// WebAuthn verification with the test vectors of the specification and with a simulated device. Each test
+// has one deviation.
 import { describe, expect, it } from 'vitest';
 import {
   type Algorithm,
@@ -19,13 +19,13 @@ function register(
   ceremony: Ceremony & { fmt?: string } = {},
 ) {
   const device = authenticator(options);
-  const checked = checkAttestation(device.create(CHALLENGE, ceremony), CHALLENGE);
-  if ('errors' in checked) throw new Error(JSON.stringify(checked.errors));
-  return { device, ...checked };
+  const registration = checkAttestation(device.create(CHALLENGE, ceremony), CHALLENGE);
+  if ('errors' in registration) throw new Error(JSON.stringify(registration.errors));
+  return { device, ...registration };
 }
 
-const errorsOf = (checked: object) =>
-  'errors' in checked ? (checked.errors as { field: string; message: string }[]) : [];
+const errorsOf = (outcome: object) =>
+  'errors' in outcome ? (outcome.errors as { field: string; message: string }[]) : [];
 
 const CODE = '0'.repeat(64);
 
@@ -53,26 +53,28 @@ describe('test vectors of the specification', () => {
       clientDataJson: wire(vector.clientData),
       attestationObject: wire(vector.attestationObject),
     };
-    const checked = checkAttestation(attestation, wire(challenge));
-    expect(errorsOf(checked)).toEqual([]);
-    const { passkey, signCount } = checked as { passkey: Passkey; signCount: number };
+    const registration = checkAttestation(attestation, wire(challenge));
+    expect(errorsOf(registration)).toEqual([]);
+    const { passkey, signCount } = registration as { passkey: Passkey; signCount: number };
     expect(passkey).toMatchObject({
       credentialId: wire(credentialId),
       origin: 'https://example.org',
       rpIdHash: 'bfabc37432958b063360d3ad6461c9c4735ae7f8edd46592a5e0f01452b2e4b5',
     });
 
-    const reported = {
+    const assertionText = {
       credentialId: wire(credentialId),
       clientDataJson: wire(assertion.clientData),
       authenticatorData: wire(assertion.authenticatorData),
       signature: wire(assertion.signature),
     };
-    const requested = { passkey, signCount, challenge: wire(assertion.challenge) };
-    expect(checkAssertion(reported, requested)).toEqual({ signCount: 0 });
-    const flipped = Buffer.from(assertion.signature, 'hex');
-    flipped[20] = (flipped[20] as number) ^ 1;
-    expect(checkAssertion({ ...reported, signature: base64url(flipped) }, requested)).toEqual({
+    const expectation = { passkey, signCount, challenge: wire(assertion.challenge) };
+    expect(checkAssertion(assertionText, expectation)).toEqual({ signCount: 0 });
+    const invalidSignature = Buffer.from(assertion.signature, 'hex');
+    invalidSignature[20] = (invalidSignature[20] as number) ^ 1;
+    expect(
+      checkAssertion({ ...assertionText, signature: base64url(invalidSignature) }, expectation),
+    ).toEqual({
       failed: 'The signature of the assertion is invalid.',
     });
   });
@@ -139,7 +141,7 @@ describe('registration', () => {
     '',
     'https://',
     `android:${'x'.repeat(501)}`,
-    // Checking all its parent domains would take minutes and all available memory.
+    // A check of all parent domains of this origin would need minutes and all available memory.
     `https://${'a.'.repeat(24_000)}com`,
   ])('from the origin %j is rejected', (origin) => {
     const device = authenticator();
@@ -165,7 +167,7 @@ describe('registration', () => {
   it('is rejected with an unusable key', () => {
     const curve = authenticator({ algorithm: 'ES384' }).create(CHALLENGE);
     const device = authenticator();
-    // The last byte of y: the point is off the curve.
+    // The last byte of y is changed, so the point is not on the curve.
     const cose = Buffer.from(device.cose);
     cose[cose.length - 1] = (cose[cose.length - 1] as number) ^ 1;
     for (const credential of [curve, device.create(CHALLENGE, { cose })]) {
@@ -230,8 +232,8 @@ describe('registration', () => {
   it('is accepted with an invalid origin of the embedding page', () => {
     const device = authenticator();
     const credential = device.create(CHALLENGE);
-    const reported = JSON.parse(Buffer.from(credential.clientDataJson, 'base64url').toString());
-    const invalid = { ...reported, topOrigin: { toString: 1, valueOf: 1 } };
+    const clientData = JSON.parse(Buffer.from(credential.clientDataJson, 'base64url').toString());
+    const invalid = { ...clientData, topOrigin: { toString: 1, valueOf: 1 } };
     const clientDataJson = base64url(JSON.stringify(invalid));
     expect(checkAttestation({ ...credential, clientDataJson }, CHALLENGE)).toMatchObject({
       passkey: { framedBy: '' },

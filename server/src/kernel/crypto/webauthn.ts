@@ -1,7 +1,6 @@
-// Verification of the registration and the assertions of a passkey, as pure functions. The relying
-// party is identified by the hash that the device signs and by the origin of the first ceremony, as
-// strings, because the origin of an app contains no site. Each check is separate, so that a
-// rejection can name the failed check. The attestation statement about the device's model is not
+// Verification of the registration and the assertions of a passkey, as pure functions. The relying party is
+// identified by the hash that the device signs and by the origin of the first ceremony. Both are strings,
+// because the origin of an app contains no site. The attestation statement about the device's model is not
 // checked.
 import { createHash, createPublicKey, type JsonWebKey, type KeyObject, verify } from 'node:crypto';
 import {
@@ -112,7 +111,7 @@ function importKey(jwk: Record<string, string>, hash: Key['hash']): Key | undefi
 
 /** The key in COSE. Undefined for an unsupported algorithm. Throws for other bytes. */
 function readKey(cose: Bytes): Key | undefined {
-  // The type of the library has a `get` for each key type, and the key type is not known yet.
+  // The cast replaces the library's type, which has a `get` for each key type. The key type is read below.
   const map = decodeCredentialPublicKey(cose) as unknown as Map<number, unknown>;
   const [kty, alg, crv] = [KTY, ALG, CURVE].map((label) => map.get(label as number));
   const component = (label: number | undefined) => {
@@ -135,9 +134,7 @@ const sha256 = (data: Uint8Array | string) => createHash('sha256').update(data).
 
 const APP_ORIGIN = /^(?!https?:)[a-z][a-z0-9+.-]*:[\x21-\x7e]{1,500}$/;
 
-/**
- * Length of a scheme, the longest DNS name and a port. It bounds the number of parent domains.
- */
+/** Length of a scheme, the longest DNS name and a port, which bounds the number of parent domains. */
 const MAX_ORIGIN = 'https://'.length + 253 + ':65535'.length;
 
 /**
@@ -194,7 +191,7 @@ function clientDataProblem(
 
 const MAX_ID_BYTES = 1023;
 
-interface Registered {
+interface RegisteredCredential {
   rpIdHash: Uint8Array;
   credentialId: Uint8Array;
   publicKey: Bytes;
@@ -206,7 +203,10 @@ const isElsewhere = (rpIdHash: Uint8Array, requirements: Requirements | undefine
   requirements !== undefined && !sha256(requirements.rpId).equals(rpIdHash);
 
 /** The registered credential, or the error. */
-function readRegistered(text: string, requirements: Requirements | undefined): Registered | string {
+function readCredential(
+  text: string,
+  requirements: Requirements | undefined,
+): RegisteredCredential | string {
   const data = attempt(bytesOf(text), (bytes) => {
     const authData: unknown = decodeAttestationObject(bytes).get('authData');
     // `Buffer.from` reads a list as bytes and a number as a length.
@@ -242,7 +242,7 @@ export function checkAttestation(
   if (!id) reject('credentialId', 'must be base64url');
   const data = readClientData(clientDataJson);
   reject('clientDataJson', clientDataProblem(data, challenge, requirements));
-  const registration = readRegistered(attestationObject, requirements);
+  const registration = readCredential(attestationObject, requirements);
   if (typeof registration === 'string') {
     reject('attestationObject', registration);
     return { errors };
@@ -288,7 +288,7 @@ function ceremonyProblem(
   return undefined;
 }
 
-function isSigned(passkey: Passkey, signedData: Uint8Array, signature: Uint8Array): boolean {
+function verifySignature(passkey: Passkey, signedData: Uint8Array, signature: Uint8Array): boolean {
   const storedKey = attempt(bytesOf(passkey.publicKey), readKey);
   if (!storedKey) throw new Error('a registered key cannot be read');
   const { key, hash } = storedKey;
@@ -302,9 +302,14 @@ function isSigned(passkey: Passkey, signedData: Uint8Array, signature: Uint8Arra
  */
 export function checkAssertion(
   assertion: Assertion,
-  expected: { passkey: Passkey; signCount: number; challenge: string; requirements?: Requirements },
+  expectation: {
+    passkey: Passkey;
+    signCount: number;
+    challenge: string;
+    requirements?: Requirements;
+  },
 ): { signCount: number } | { failed: string } | { errors: FieldError[] } {
-  const { passkey, signCount, challenge, requirements } = expected;
+  const { passkey, signCount, challenge, requirements } = expectation;
   const client = readClientData(assertion.clientDataJson);
   const authenticator = bytesOf(assertion.authenticatorData);
   const data = attempt(authenticator, (bytes) => parseAuthenticatorData(bytes));
@@ -328,7 +333,7 @@ export function checkAssertion(
   const flags = flagProblem(data.flags, requirements);
   if (flags) return { failed: `The assertion ${flags}.` };
   const clientHash = sha256(bytesOf(assertion.clientDataJson) as Uint8Array);
-  if (!isSigned(passkey, Buffer.concat([authenticator, clientHash]), signature)) {
+  if (!verifySignature(passkey, Buffer.concat([authenticator, clientHash]), signature)) {
     return { failed: 'The signature of the assertion is invalid.' };
   }
   const { counter } = data;

@@ -1,10 +1,10 @@
-// The error of an outbound call that was not made because the circuit of its provider is open. It
-// is distinct from every other failure: the provider received no request, so the job is postponed
-// and its payment remains unchanged.
+// The error of an outbound call that is prevented by the open circuit of its provider. The error is
+// separate from other failures, because the provider received no request. The job is postponed, and its
+// payment remains unchanged.
 import type { Time } from '../effects.ts';
 
 const CODE = 'ECIRCUITOPEN';
-/** Maximum number of examined causes. Connectors wrap errors once or twice. */
+/** Maximum number of examined causes. Connectors wrap an error at most twice. */
 const MAX_DEPTH = 8;
 
 interface CircuitOpen extends Error {

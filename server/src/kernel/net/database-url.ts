@@ -1,9 +1,9 @@
-// Parser of DATABASE_URL with one host, or with several of which one accepts writes. Neither `URL` of
-// Node nor the driver supports several hosts, so each becomes a separate URL.
+// Parser of DATABASE_URL with one host, or with several hosts of which one accepts writes. `URL` of Node
+// and the driver support one host only, so each host becomes a separate URL.
 import { readUrl } from './url.ts';
 
 interface DatabaseUrl {
-  /** One URL for each host, for the driver. */
+  /** A URL for each host, for the driver. */
   hosts: string[];
   /** Whether a host that accepts no writes is skipped. */
   requiresPrimary: boolean;
@@ -11,10 +11,10 @@ interface DatabaseUrl {
 
 const FORM = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#]*)([^?#]*)(?:\?([^#]*))?$/s;
 
-/** Values with a meaning for the server, which always writes. */
+/** Values that this server supports. It always needs a host that accepts writes. */
 const SESSION_ATTRS = ['any', 'read-write', 'primary'];
 
-/** Modes that fall back to clear text are excluded, because they give no protection. */
+/** Modes that fall back to clear text are excluded, because they provide no protection. */
 const SSL_MODES = ['disable', 'no-verify', 'require', 'verify-ca', 'verify-full'];
 
 /** Replaces modes that the driver treats like `verify-full` but reports with a warning. */

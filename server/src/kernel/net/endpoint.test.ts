@@ -1,4 +1,4 @@
-// Public and internal addresses, including disguised ones.
+// Public and internal addresses, including other notations of internal addresses.
 import { describe, expect, it } from 'vitest';
 import {
   type EndpointRule,
@@ -63,7 +63,7 @@ const INTERNAL_ADDRESSES: readonly [string, string][] = [
   ['fd00:ec2::254', 'metadata over IPv6'],
   ['fe80::1', 'link-local'],
   ['fe80::1%eth0', 'link-local with a zone'],
-  ['2606:4700::1%eth0', 'a zone makes any address local'],
+  ['2606:4700::1%eth0', 'any address with a zone is local'],
   ['fec0::1', 'site-local'],
   ['ff02::1', 'multicast'],
   ['', 'nothing'],
@@ -119,7 +119,7 @@ const INTERNAL_URLS = [
 
 describe('endpointProblem', () => {
   it.each(INTERNAL_ADDRESSES.slice(0, 26).map(([address]) => address))(
-    'rejects https://%s in production and, except for loopback, in the sandbox',
+    'rejects https://%s in production, and in the sandbox except for loopback',
     (address) => {
       expect(endpointProblem(`https://${address}/hook`, PRODUCTION)).not.toBeNull();
       const loopback = address.startsWith('127.');
@@ -173,7 +173,7 @@ describe('endpointProblem', () => {
   );
 
   it.each([...INTERNAL_URLS, 'http://localhost:4001/', 'http://127.1:9/'])(
-    'rejects %s in a sandbox that may not use this machine',
+    'rejects %s in a sandbox without loopback webhooks',
     (url) => expect(endpointProblem(url, WITHOUT_LOOPBACK)).not.toBeNull(),
   );
 

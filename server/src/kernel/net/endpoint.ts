@@ -1,7 +1,6 @@
-// Addresses that the server may call for a platform. The rule prevents requests to the network of
-// the operator (SSRF) and accepts only known public addresses. The rule is applied to the URL when
-// it is set and when it is called, and to the resolved addresses when connecting
-// (runtime/config/system-effects.ts).
+// Addresses that the server may call for a platform. Only known public addresses are accepted, which
+// prevents requests to the network of the operator (SSRF). A URL is checked when it is set and when it is
+// called. The resolved addresses are checked when connecting (runtime/config/system-effects.ts).
 import ipaddr from 'ipaddr.js';
 import { readUrl } from './url.ts';
 
@@ -20,16 +19,19 @@ const PUBLIC_IPV6: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
 const bareHost = (hostname: string) => hostname.replace(/^\[|\]$/g, '').replace(/\.+$/, '');
 
 /**
- * Whether a literal IP address is public. Private, loopback, link-local (with the metadata services
- * of clouds), carrier-grade NAT, multicast, reserved and documentation addresses are not, nor is
- * any IPv6 form that embeds an IPv4 address (mapped, NAT64, 6to4, Teredo), whose target cannot be
- * checked.
+ * Whether a literal IP address is public. False for private, loopback, link-local, carrier-grade NAT,
+ * multicast, reserved and documentation addresses. Link-local addresses include the metadata services of
+ * clouds. Also false for an IPv6 form that embeds an IPv4 address (mapped, NAT64, 6to4, Teredo), whose
+ * target cannot be checked.
  */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
-  const parsed = ipaddr.parse(address);
-  if (parsed.range() !== 'unicast' || HOST_SERVICES.has(parsed.toString())) return false;
-  return parsed instanceof ipaddr.IPv6 ? !parsed.zoneId && parsed.match(PUBLIC_IPV6) : true;
+  const parsedAddress = ipaddr.parse(address);
+  if (parsedAddress.range() !== 'unicast' || HOST_SERVICES.has(parsedAddress.toString()))
+    return false;
+  return parsedAddress instanceof ipaddr.IPv6
+    ? !parsedAddress.zoneId && parsedAddress.match(PUBLIC_IPV6)
+    : true;
 }
 
 /** Whether this is an IPv4 or IPv6 address in its usual form. */
@@ -58,7 +60,7 @@ function publicHostProblem(hostname: string): string | null {
  */
 export const mustBePublic = (url: string): boolean => !isLoopbackHost(readUrl(url)?.hostname ?? '');
 
-/** Part of the rule that depends on the platform and on the operator. */
+/** Conditions of the rule that depend on the platform and on the operator. */
 export interface EndpointRule {
   environment: 'sandbox' | 'production';
   /** Whether sandbox platforms may use this machine, with http or https (RAILHEAD_LOOPBACK_WEBHOOKS). */

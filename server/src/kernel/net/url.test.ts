@@ -1,4 +1,4 @@
-// Parsing of URLs with any letters, also after many calls.
+// Parsing of URLs with any letters, including after many calls.
 import { expect, it } from 'vitest';
 import { readUrl } from './url.ts';
 

@@ -43,7 +43,7 @@ const follow = operation({
 });
 
 export const streamOperations = [
-  operatorHandle(follow, async ({ changes, operator }, { query, headers, closed }) => {
+  operatorHandle(follow, async ({ changes, operator }, { query, headers, disconnect: closed }) => {
     const after = headers['last-event-id'] ?? query.after;
     const stream = await changes.open(operator, after);
     const close = () => void stream.destroy();

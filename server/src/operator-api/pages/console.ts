@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { builtFiles, sendFile } from '../../http/pages/built-site.ts';
-import { documentHtml, escaped } from '../../http/pages/page-html.ts';
+import { documentHtml, escapeHtml } from '../../http/pages/page-html.ts';
 import { CLOSED_HEADERS } from '../../http/pages/pages.ts';
 import { projectRoot } from '../../runtime/config/root.ts';
 
@@ -63,7 +63,7 @@ async function sendProgress(reply: FastifyReply, folder: string) {
     title: 'Console – Railhead',
     brand: undefined,
     head: isBuilding ? `<meta http-equiv="refresh" content="${RELOAD_SECONDS}">\n` : '',
-    body: `<main>\n<h1>Console</h1>\n<p role="status">${escaped(text)}</p>\n</main>\n`,
+    body: `<main>\n<h1>Console</h1>\n<p role="status">${escapeHtml(text)}</p>\n</main>\n`,
   });
   return reply
     .code(503)

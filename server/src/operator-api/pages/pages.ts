@@ -3,7 +3,7 @@
 // operator API.
 import type { FastifyInstance } from 'fastify';
 import { type AssetFiles, addAssets } from '../../http/pages/asset-files.ts';
-import { documentHtml, escaped } from '../../http/pages/page-html.ts';
+import { documentHtml, escapeHtml } from '../../http/pages/page-html.ts';
 import { CLOSED_HEADERS } from '../../http/pages/pages.ts';
 import { pageAssets } from './assets.ts';
 
@@ -53,9 +53,9 @@ const html = (page: Page, { script, style }: AssetFiles, hasConsole: boolean): s
 `,
     body: `${headerHtml(link)}
 <main${isNarrow ? ' class="narrow"' : ''}>
-<h1 class="waiting">${escaped(title)}</h1>
+<h1 class="waiting">${escapeHtml(title)}</h1>
 <div class="skeleton"></div>
-<noscript><p>${escaped(WITHOUT_SCRIPT)}</p></noscript></main>
+<noscript><p>${escapeHtml(WITHOUT_SCRIPT)}</p></noscript></main>
 `,
   });
 };

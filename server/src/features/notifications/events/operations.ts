@@ -208,7 +208,7 @@ async function follow(
 }
 
 export const eventOperations = (deps: EventDeps): readonly Operation[] => [
-  handle(listEvents, async (ctx, { query, closed }) => {
+  handle(listEvents, async (ctx, { query, disconnect: closed }) => {
     const errors = queryErrors(query);
     if (errors.length) throw invalid(errors);
     const { after, before, customerId } = query;

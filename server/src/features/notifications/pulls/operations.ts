@@ -133,7 +133,7 @@ export function pullOperations(deps: PullDeps): readonly Operation[] {
   }
 
   return [
-    handle(pullWebhookDeliveries, async (ctx, { params, query, closed }) => {
+    handle(pullWebhookDeliveries, async (ctx, { params, query, disconnect: closed }) => {
       const lane = await laneOf(ctx, params.endpointId);
       const { page, idleMs } = await pull(ctx, deps, lane, query, closed);
       const lastRow = page.rows.at(-1);

@@ -53,7 +53,7 @@ export const requestOperations = ({ flushRequests, isOperation }: RequestPorts) 
     return { status: 200, body: { data: rows.map(presentRequest), ...rest } };
   }),
 
-  handle(getRequestById, async (ctx, { params, closed: signal }) => {
+  handle(getRequestById, async (ctx, { params, disconnect: signal }) => {
     await flushRequests();
     const { recorded: recordedRequest, idleMs } = await awaitRequest(ctx, params.requestId, signal);
     if (!recordedRequest) {

@@ -1,17 +1,17 @@
-// The script of a page with card details: copies a value, and removes the details after a time limit or
-// when the page is closed. The page allows this script by its hash and no other. Without
-// it the values can still be selected.
+// The script of a page with card details. A button copies a value, and the details are removed after a time
+// limit or when the page is closed. The page allows only this script, by its hash. Without the script the
+// values can be selected.
 
 const panel = document.querySelector<HTMLElement>('[data-hide-after]');
 const timer = document.querySelector<HTMLElement>('.timer');
-const expired = document.querySelector<HTMLElement>('[data-expired]');
+const expiryNotice = document.querySelector<HTMLElement>('[data-expired]');
 const status = document.querySelector<HTMLElement>('[role="status"]');
 
 const announce = (message: string) => {
   if (status) status.textContent = message;
 };
 
-/** Copies through the selection: the asynchronous clipboard is not available inside a frame. */
+/** Copies through the selection, because the asynchronous clipboard is not available inside a frame. */
 function copy(value: Element): boolean {
   const text = (value.textContent ?? '').replaceAll(' ', '');
   const write = (event: ClipboardEvent) => {
@@ -20,9 +20,9 @@ function copy(value: Element): boolean {
   };
   getSelection()?.selectAllChildren(value);
   document.addEventListener('copy', write);
-  const done = document.execCommand('copy');
+  const isCopied = document.execCommand('copy');
   document.removeEventListener('copy', write);
-  return done;
+  return isCopied;
 }
 
 const COPIED_MS = 2_000;
@@ -33,9 +33,9 @@ for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-c
   button.addEventListener('click', () => {
     const value = button.parentElement?.querySelector('.code');
     if (!value) return;
-    const done = copy(value);
-    announce(done ? `${button.dataset.copy} copied` : 'Select the text and copy it.');
-    if (!done) return;
+    const isCopied = copy(value);
+    announce(isCopied ? `${button.dataset.copy} copied` : 'Select the text and copy it.');
+    if (!isCopied) return;
     button.textContent = 'Copied';
     setTimeout(() => {
       button.textContent = label;
@@ -46,21 +46,21 @@ for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-c
 function hide(): void {
   panel?.remove();
   if (timer) timer.hidden = true;
-  if (expired) expired.hidden = false;
+  if (expiryNotice) expiryNotice.hidden = false;
 }
 
 if (panel && timer) {
-  const ends = performance.now() + Number(panel.dataset.hideAfter) * 1_000;
+  const endMs = performance.now() + Number(panel.dataset.hideAfter) * 1_000;
   const tick = () => {
-    const remainingS = Math.max(0, Math.ceil((ends - performance.now()) / 1_000));
+    const remainingS = Math.max(0, Math.ceil((endMs - performance.now()) / 1_000));
     const clock = `${Math.floor(remainingS / 60)}:${String(remainingS % 60).padStart(2, '0')}`;
     timer.textContent = `Hidden in ${clock}`;
     if (remainingS > 0) return;
-    clearInterval(ticking);
+    clearInterval(interval);
     hide();
     announce('The card details are hidden.');
   };
-  const ticking = setInterval(tick, 1_000);
+  const interval = setInterval(tick, 1_000);
   timer.hidden = false;
   tick();
 }
