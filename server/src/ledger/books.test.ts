@@ -1,4 +1,4 @@
-// Effects of transfers on balances, compared with one transfer after the other.
+// Effects of transfers on balances, compared with the sequential application of the transfers.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { transfer } from '../../test/kit/app/sample-tables.ts';
@@ -39,7 +39,7 @@ const hold = (amount: bigint) =>
   transfer('a', 'b', amount, { transaction_id: 'T', step: 's', phase: 'pending' });
 
 describe('effectsOf', () => {
-  it('includes the lowest intermediate value, not only the last', () => {
+  it('includes the lowest intermediate value', () => {
     const effects = effectsOf([transfer('a', 'b', 10n), transfer('c', 'a', 30n), hold(5n)]);
     expect(effects).toEqual([
       { id: 'a', currency: 'USD', net: 20n, hold: 5n, low: -10n, guarded: true },
@@ -52,8 +52,8 @@ describe('effectsOf', () => {
     const post = { ...hold(7n), phase: 'post' } as const;
     expect(effectsOf([post])?.[0]).toMatchObject({ net: -7n, hold: -7n, low: 0n });
     expect(effectsOf([post])?.[1]).toMatchObject({ id: 'b', net: 7n });
-    const voided = { ...hold(7n), phase: 'void' } as const;
-    expect(effectsOf([voided])).toEqual([
+    const voidTransfer = { ...hold(7n), phase: 'void' } as const;
+    expect(effectsOf([voidTransfer])).toEqual([
       { id: 'a', currency: 'USD', net: 0n, hold: -7n, low: 0n, guarded: false },
     ]);
   });
@@ -197,7 +197,7 @@ describe('freezes', () => {
     expect(books.accounts.get('a')).toMatchObject({ balance: 7n, held: 0n, frozen: true });
   });
 
-  it('apply after the transfers of their own change set', () => {
+  it('apply after the transfers of the same change set', () => {
     const books = booksWithFrozen(false);
     const postings = { ...freeze('a', true, true), transfers: [transfer('a', 'b', 10n)] };
     expect(applyPostings(postings, noAccounts, books)).toBe(undefined);

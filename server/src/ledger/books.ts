@@ -164,7 +164,7 @@ function addFreeze({ effects, freezes }: BatchSum, { account, frozen, empty }: F
   return previousEmpty === null || (previousEmpty.net === net && previousEmpty.hold === hold);
 }
 
-const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1);
+const compareIds = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1);
 
 /** The required final amounts of accounts that had to be empty: the amounts posted afterwards. */
 function freezesOf({ effects, freezes }: BatchSum): Freeze[] {
@@ -191,7 +191,7 @@ export function sumOf(sets: readonly Postings[]): Sum | undefined {
     for (const freeze of freezes) if (!addFreeze(sum, freeze)) return undefined;
   }
   return {
-    effects: [...sum.effects.values()].sort(byId),
+    effects: [...sum.effects.values()].sort(compareIds),
     named: [...sum.named.values()],
     freezes: freezesOf(sum),
   };

@@ -1,9 +1,8 @@
-// The chart of accounts as data. The balance of a customer or platform is an account with the ID of
-// its internal account. This file defines the IDs of all other accounts. All other funds are on
-// system accounts, one per environment, purpose and currency. System accounts may be negative:
-// external obligations are balanced against internal funds, so the sum over all accounts of a
-// currency is always zero. Velocity limits and stablecoin tokens are counted in their own units,
-// which have a period in their name and are excluded from totals of money.
+// The chart of accounts: the IDs of all ledger accounts, except balances of customers and platforms, which
+// have the ID of their internal account. All other funds are on system accounts, one per environment, purpose
+// and currency. System accounts may be negative, because they balance external obligations so that the
+// accounts of a currency sum to zero. Velocity limits and stablecoin tokens are counted in units with a
+// period in the name, which are excluded from totals of money.
 import { MODES, type Mode } from '../kernel/mode.ts';
 
 export const SYSTEM_ACCOUNTS = {
@@ -36,18 +35,18 @@ export const SYSTEM_ACCOUNTS = {
 
 export type SystemAccount = keyof typeof SYSTEM_ACCOUNTS;
 
-/** Id of a system account. */
+/** ID of a system account. */
 export const systemAccount = (
   environment: Mode,
   purpose: SystemAccount,
   currency: string,
 ): string => `system:${environment}:${purpose}:${currency}`;
 
-/** Id of the account of the funds at a provider: negative while the provider holds funds. */
+/** ID of the account of the funds at a provider, which is negative while the provider holds funds. */
 export const providerAccount = (environment: Mode, currency: string, providerId: string): string =>
   `${systemAccount(environment, 'provider', currency)}:${providerId}`;
 
-/** All ids of system accounts are between these two strings. */
+/** All IDs of system accounts are between these two strings. */
 export const SYSTEM_ACCOUNT_IDS = { after: 'system:', before: 'system;' };
 
 /** Environment and purpose of a system account. Undefined for any other account. */
@@ -59,7 +58,7 @@ export function partsOfSystemAccount(
   return { environment: environment as Mode, purpose: purpose as SystemAccount };
 }
 
-/** Ids of a system account in all environments and currencies, as an SQL pattern. */
+/** IDs of a system account in all environments and currencies, as an SQL pattern. */
 export const systemAccountPattern = (purpose: SystemAccount): string => `system:%:${purpose}:%`;
 
 /** All system accounts for these currencies, except those of providers. */
@@ -91,10 +90,10 @@ export const velocityLimitOf = {
   openCards: (holderId: string) => `cards:${holderId}`,
 } as const;
 
-/** Id of the account of a velocity limit: the used part is a negative balance. */
+/** ID of the account of a velocity limit, whose used part is a negative balance. */
 export const velocityLimitAccount = (subject: string): string => `velocity:${subject}`;
 
-/** Id of the account that is credited with the used part of all limits in a unit. */
+/** ID of the account that is credited with the used part of all limits in a unit. */
 export const velocityCounterAccount = (environment: Mode, unit: string): string =>
   `velocity:${environment}:${unit}`;
 
@@ -104,7 +103,7 @@ export const VELOCITY_UNIT = 'velocity.';
 /** ID of the account of all issued units of a stablecoin. Its balance is negative. */
 export const issuedTokensAccount = (coinId: string): string => `stablecoin:${coinId}:issued`;
 
-/** Id of the account of the circulating units of a stablecoin. */
+/** ID of the account of the circulating units of a stablecoin. */
 export const circulatingTokensAccount = (coinId: string): string =>
   `stablecoin:${coinId}:circulating`;
 

@@ -59,7 +59,7 @@ export type LedgerRejection =
   | { reason: 'insufficient-funds'; account: string }
   /** The debited or credited account is frozen. */
   | { reason: 'frozen'; account: string }
-  /** An account that must be empty is not. */
+  /** An account that must be empty has a balance or a hold. */
   | { reason: 'not-empty'; account: string }
   /** A unique key or another constraint of a table. */
   | { reason: 'constraint'; constraint: string };

@@ -1,5 +1,5 @@
-// The metrics of a server: the list in docs/metrics.md, payments by state, the result and age of the
-// ledger verification, and absent values while the database does not respond.
+// The metrics of a server: the list in docs/metrics.md, payments by state, and the result and age of the
+// ledger verification. Values are absent while the database does not respond.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -70,14 +70,14 @@ describe('docs/metrics.md', () => {
     await payOut();
     const text = await scrape();
     const documentedMetrics = documentedFamilies();
-    const byName = (first: { name: string }, second: { name: string }) =>
+    const compareNames = (first: { name: string }, second: { name: string }) =>
       first.name < second.name ? -1 : 1;
     const listedMetrics = documentedMetrics.map(({ name, type, meaning }) => ({
       name,
       type,
       meaning,
     }));
-    expect(listedMetrics.sort(byName)).toEqual(exposedFamilies(text).sort(byName));
+    expect(listedMetrics.sort(compareNames)).toEqual(exposedFamilies(text).sort(compareNames));
     const undocumentedLabels = documentedMetrics.flatMap(({ name, labels }) =>
       [...labelsIn(text, name)]
         .filter((label) => !labels.includes(`\`${label}\``))

@@ -62,9 +62,9 @@ export function metricsFor(
 }
 
 /** Text of /metrics for all processes, because a scrape of a shared port reaches only one process. */
-export const metricsOf = (metrics: Metrics, shared: ProcessSettings | undefined) => ({
+export const metricsOf = (metrics: Metrics, process: ProcessSettings | undefined) => ({
   contentType: metrics.contentType,
-  text: shared ? shared.shareMetrics(metrics.text) : metrics.text,
+  text: process ? process.shareMetrics(metrics.text) : metrics.text,
 });
 
 interface InstallationParts {

@@ -1,6 +1,6 @@
 // Traces of one payment, received by a collector over HTTP. Request, operation, commit, job, connector
-// calls and event delivery are one tree. Also the context of clients and receivers, sampling, and a
-// failing collector.
+// calls and event delivery are one tree. Further tests cover the context of clients and
+// receivers, sampling, and a failing collector.
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -132,7 +132,7 @@ describe('a payment', () => {
     const roots = spans.filter(({ parentSpanId }) => !spanIds.has(parentSpanId ?? ''));
     expect(roots).toEqual([request]);
     expect(webhookHeaders.some(({ traceparent }) => traceparent?.includes(TRACE))).toBe(true);
-    // Requests contain names, account numbers and secrets. Spans must not.
+    // Requests contain names, account numbers and secrets, which spans must not contain.
     const text = receivedBodies.join('\n');
     for (const value of [person.fullName, app.platform.clientSecret, 'DE89']) {
       expect(text).not.toContain(value);

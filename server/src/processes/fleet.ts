@@ -1,6 +1,6 @@
-// Keeps N server processes running: a process that exits is started again, after an increasing delay if it
-// exited early. They are replaced one after the other: the new process serves before the
-// old one drains its connections, so that no request fails.
+// Keeps N server processes running. A process that exits is started again, after an increasing delay if it
+// exited early. Processes are replaced one after the other. The new process serves before the old process
+// drains its connections, so that no request fails.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../runtime/observability/log.ts';
 import type { Serving } from '../startup.ts';
@@ -26,7 +26,7 @@ interface FleetOptions {
 }
 
 export interface Fleet {
-  /** Starts all processes, the first one before all others. Resolves when all serve requests. */
+  /** Starts all processes, the first process before all others. Resolves when all serve requests. */
   start(): Promise<Serving>;
   /**
    * Replaces all processes, one after the other. A call during a replacement starts another replacement
@@ -38,10 +38,10 @@ export interface Fleet {
   stop(): Promise<void>;
 }
 
-/** A slot for one process. Its number never changes. */
-interface ProcessSlot {
+/** A member of the fleet, which is one process at a time. Its number never changes. */
+interface FleetMember {
   number: number;
-  current: ServerProcess | undefined;
+  process: ServerProcess | undefined;
   /** Consecutive early exits. */
   failures: number;
   restart: NodeJS.Timeout | undefined;
@@ -53,87 +53,87 @@ const delayOf = (failures: number): number =>
 
 /** Waits for the exit. Kills processes that have not exited in time. */
 async function endWithin(ms: number, processes: readonly ServerProcess[]): Promise<void> {
-  const all = Promise.all(processes.map(({ ended }) => ended));
-  await Promise.race([all, sleep(ms, undefined, { ref: false })]);
+  const exits = Promise.all(processes.map(({ ended }) => ended));
+  await Promise.race([exits, sleep(ms, undefined, { ref: false })]);
   for (const each of processes) each.kill('SIGKILL');
-  await all;
+  await exits;
 }
 
 export function createFleet({ processes, env, log }: FleetOptions): Fleet {
-  const slots: ProcessSlot[] = Array.from({ length: processes }, (_, index) => ({
+  const members: FleetMember[] = Array.from({ length: processes }, (_, index) => ({
     number: index + 1,
-    current: undefined,
+    process: undefined,
     failures: 0,
     restart: undefined,
     isReplacing: false,
   }));
-  const running = new Set<ServerProcess>();
-  let stopping = false;
-  let replacing = false;
-  let replaceAgain = false;
+  const runningProcesses = new Set<ServerProcess>();
+  let isStopping = false;
+  let isReplacing = false;
+  let hasNextReplacement = false;
   const collection = createCollection(() =>
-    slots.flatMap(({ number, current }) =>
-      current ? [{ number, request: (id: number) => current.send({ type: 'metrics', id }) }] : [],
+    members.flatMap(({ number, process }) =>
+      process ? [{ number, request: (id: number) => process.send({ type: 'metrics', id }) }] : [],
     ),
   );
 
-  function receive(from: ServerProcess, message: FromProcess): void {
-    if (message.type === 'metrics') collection.received(from.number, message.id, message.text);
+  function receive(process: ServerProcess, message: FromProcess): void {
+    if (message.type === 'metrics') collection.received(process.number, message.id, message.text);
     if (message.type !== 'collect') return;
     const { id } = message;
-    void collection.collect().then((text) => from.send({ type: 'collected', id, text }));
+    void collection.collect().then((text) => process.send({ type: 'collected', id, text }));
   }
 
   function launch(number: number): ServerProcess {
-    const launched = startProcess({ ...env, number }, receive);
-    running.add(launched);
-    void launched.ended.then(() => running.delete(launched));
-    return launched;
+    const process = startProcess({ ...env, number }, receive);
+    runningProcesses.add(process);
+    void process.ended.then(() => runningProcesses.delete(process));
+    return process;
   }
 
-  function restartLater(slot: ProcessSlot): void {
-    const delayMs = delayOf(slot.failures);
-    slot.restart = setTimeout(() => {
-      if (!stopping) assign(slot, launch(slot.number));
+  function restartLater(member: FleetMember): void {
+    const delayMs = delayOf(member.failures);
+    member.restart = setTimeout(() => {
+      if (!isStopping) assign(member, launch(member.number));
     }, delayMs);
   }
 
-  /** Assigns a process to a slot, and starts another process when it exits. */
-  function assign(slot: ProcessSlot, process: ServerProcess): void {
+  /** Assigns a process to a member, and starts another process when it exits. */
+  function assign(member: FleetMember, process: ServerProcess): void {
     const startedMs = performance.now();
-    slot.current = process;
+    member.process = process;
     void process.ended.then((reason) => {
-      if (stopping || slot.current !== process) return;
-      slot.current = undefined;
+      if (isStopping || member.process !== process) return;
+      member.process = undefined;
       const isStable = performance.now() - startedMs > STABLE_MS;
-      slot.failures = isStable ? 0 : slot.failures + 1;
-      log.error({ number: slot.number, reason }, 'a server process exited');
-      if (!slot.isReplacing) restartLater(slot);
+      member.failures = isStable ? 0 : member.failures + 1;
+      log.error({ number: member.number, reason }, 'a server process exited');
+      if (!member.isReplacing) restartLater(member);
     });
   }
 
-  /** Returns whether the slot has a new process. */
-  async function replaceOne(slot: ProcessSlot): Promise<boolean> {
-    clearTimeout(slot.restart);
-    slot.isReplacing = true;
-    const next = launch(slot.number);
+  /** Returns whether the member has a new process. */
+  async function replaceOne(member: FleetMember): Promise<boolean> {
+    clearTimeout(member.restart);
+    member.isReplacing = true;
+    const replacement = launch(member.number);
     try {
       const timeout = sleep(START_MS, 'no start in time', { ref: false });
-      const problem = await Promise.race([next.ready.then(() => undefined), timeout]);
+      const problem = await Promise.race([replacement.ready.then(() => undefined), timeout]);
       if (problem) throw new Error(problem);
     } catch (error) {
-      log.error({ err: error, number: slot.number }, 'a server process could not be replaced');
-      next.kill('SIGKILL');
-      if (!slot.current && !stopping) restartLater(slot);
+      log.error({ err: error, number: member.number }, 'a server process could not be replaced');
+      replacement.kill('SIGKILL');
+      if (!member.process && !isStopping) restartLater(member);
       return false;
     } finally {
-      slot.isReplacing = false;
+      member.isReplacing = false;
     }
-    if (stopping) return false;
-    const previous = slot.current;
-    slot.failures = 0;
-    assign(slot, next);
-    log.info({ number: slot.number, pid: next.pid, before: previous?.pid }, 'replaced');
+    if (isStopping) return false;
+    const previous = member.process;
+    member.failures = 0;
+    assign(member, replacement);
+    log.info({ number: member.number, pid: replacement.pid, before: previous?.pid }, 'replaced');
     if (previous) {
       previous.send({ type: 'replace' });
       await endWithin(REPLACED_MS, [previous]);
@@ -142,27 +142,27 @@ export function createFleet({ processes, env, log }: FleetOptions): Fleet {
   }
 
   function terminate(): void {
-    stopping = true;
-    for (const { restart } of slots) clearTimeout(restart);
-    for (const each of running) each.kill('SIGTERM');
+    isStopping = true;
+    for (const { restart } of members) clearTimeout(restart);
+    for (const each of runningProcesses) each.kill('SIGTERM');
   }
 
   async function replaceAll(): Promise<void> {
     do {
-      replaceAgain = false;
-      for (const slot of slots) {
-        if (stopping || !(await replaceOne(slot))) break;
+      hasNextReplacement = false;
+      for (const member of members) {
+        if (isStopping || !(await replaceOne(member))) break;
       }
-    } while (replaceAgain && !stopping);
+    } while (hasNextReplacement && !isStopping);
   }
 
   return {
     async start() {
-      const [first, ...others] = slots as [ProcessSlot, ...ProcessSlot[]];
-      const open = async (slot: ProcessSlot) => {
-        const process = launch(slot.number);
+      const [first, ...others] = members as [FleetMember, ...FleetMember[]];
+      const open = async (member: FleetMember) => {
+        const process = launch(member.number);
         const serving = await process.serving;
-        assign(slot, process);
+        assign(member, process);
         return serving;
       };
       const serving = await open(first);
@@ -170,11 +170,11 @@ export function createFleet({ processes, env, log }: FleetOptions): Fleet {
       return serving;
     },
     replace() {
-      if (replacing) replaceAgain = true;
+      if (isReplacing) hasNextReplacement = true;
       else {
-        replacing = true;
+        isReplacing = true;
         void replaceAll().finally(() => {
-          replacing = false;
+          isReplacing = false;
         });
       }
     },
@@ -184,7 +184,7 @@ export function createFleet({ processes, env, log }: FleetOptions): Fleet {
     },
     async stop() {
       terminate();
-      await endWithin(STOP_MS, [...running]);
+      await endWithin(STOP_MS, [...runningProcesses]);
     },
   };
 }

@@ -1,11 +1,11 @@
-// The messages between a supervisor and its processes, and the part of the processes. They concern start,
-// replacement and metrics. Payments have no other connection between processes than the database.
+// Messages between a supervisor and its processes about start, replacement and metrics, and their handling in
+// a process. Payments connect processes only through the database.
 import type { Serving } from '../startup.ts';
 
 export type FromProcess =
   /** Requests are served. */
   | { type: 'serving'; serving: Serving }
-  /** The start is complete: all schemas are compiled. */
+  /** The start is complete, and all schemas are compiled. */
   | { type: 'ready' }
   /** Requests the metrics of all processes. */
   | { type: 'collect'; id: number }
@@ -47,7 +47,7 @@ function createCollector(send: (message: FromProcess) => void) {
   async function collect(): Promise<string> {
     lastId += 1;
     const id = lastId;
-    const all = await new Promise<string>((resolve) => {
+    const mergedText = await new Promise<string>((resolve) => {
       const timer = setTimeout(resolve, COLLECT_MS, '');
       resolvers.set(id, (text) => {
         clearTimeout(timer);
@@ -56,7 +56,7 @@ function createCollector(send: (message: FromProcess) => void) {
       send({ type: 'collect', id });
     });
     resolvers.delete(id);
-    return all || readOwnMetrics();
+    return mergedText || readOwnMetrics();
   }
 
   return {

@@ -1,6 +1,6 @@
-// Metrics of several processes as one text. Their samples differ by the label `process`, so that
-// values are not summed: counters of each process keep rising, and gauges of the installation,
-// which every process reports alike, are not multiplied.
+// Metrics of several processes as one text. The label `process` distinguishes the samples, so that values are
+// not summed. Counters of each process therefore only increase, and gauges that every process reports alike
+// are not multiplied.
 
 /** Timeout of responses. A process that does not respond is omitted. */
 const RESPONSE_MS = 1_000;
@@ -16,8 +16,8 @@ export function mergeMetrics(texts: readonly string[]): string {
     samples.push(...lines.filter((line) => line !== '' && !line.startsWith('#')));
     families.set(header, samples);
   }
-  const merged = [...families].map(([header, samples]) => [header, ...samples].join('\n'));
-  return `${merged.join('\n\n')}\n`;
+  const mergedBlocks = [...families].map(([header, samples]) => [header, ...samples].join('\n'));
+  return `${mergedBlocks.join('\n\n')}\n`;
 }
 
 /** A process that can be requested to report its metrics. */
@@ -28,29 +28,29 @@ interface Peer {
 
 /** Collects the metrics of processes. */
 export function createCollection(peers: () => readonly Peer[]) {
-  const open = new Map<number, (number: number, text: string) => void>();
+  const pendingRequests = new Map<number, (number: number, text: string) => void>();
   let lastId = 0;
 
   return {
-    received: (number: number, id: number, text: string) => open.get(id)?.(number, text),
+    received: (number: number, id: number, text: string) => pendingRequests.get(id)?.(number, text),
     collect(): Promise<string> {
       lastId += 1;
       const id = lastId;
-      const expected = peers();
+      const expectedPeers = peers();
       const texts = new Map<number, string>();
       return new Promise((resolve) => {
         const finish = () => {
           clearTimeout(timer);
-          open.delete(id);
-          const ordered = [...texts].sort(([a], [b]) => a - b);
-          resolve(mergeMetrics(ordered.map(([, text]) => text)));
+          pendingRequests.delete(id);
+          const sortedTexts = [...texts].sort(([a], [b]) => a - b);
+          resolve(mergeMetrics(sortedTexts.map(([, text]) => text)));
         };
         const timer = setTimeout(finish, RESPONSE_MS);
-        open.set(id, (number, text) => {
+        pendingRequests.set(id, (number, text) => {
           texts.set(number, text);
-          if (texts.size === expected.length) finish();
+          if (texts.size === expectedPeers.length) finish();
         });
-        for (const peer of expected) peer.request(id);
+        for (const peer of expectedPeers) peer.request(id);
       });
     },
   };

@@ -1,4 +1,4 @@
-// A server process of the supervisor, started by node:cluster, so that all share a port.
+// A server process of the supervisor, started by node:cluster, so that all processes share a port.
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import path from 'node:path';
@@ -28,7 +28,7 @@ export function prepareProcesses(argv: readonly string[]): void {
 }
 
 /** Rejects if the process exits first. The rejection may remain unobserved. */
-function reached<T>(
+function waitForMessage<T>(
   worker: Worker,
   exit: Promise<string>,
   select: (m: FromProcess) => T | undefined,
@@ -50,28 +50,32 @@ export function startProcess(
   onMessage: (from: ServerProcess, message: FromProcess) => void,
 ): ServerProcess {
   const worker = cluster.fork({ [PROCESS_ENV]: JSON.stringify(processEnv) });
-  let running = true;
+  let isRunning = true;
   const exit = once(worker, 'exit').then(([code, signal]) => {
-    running = false;
+    isRunning = false;
     return signal ? `signal ${signal}` : `exit code ${code}`;
   });
-  const self: ServerProcess = {
+  const serverProcess: ServerProcess = {
     number: processEnv.number,
     pid: worker.process.pid,
-    serving: reached(worker, exit, (each) => (each.type === 'serving' ? each.serving : undefined)),
-    ready: reached(worker, exit, (each) => each.type === 'ready' || undefined).then(() => {}),
+    serving: waitForMessage(worker, exit, (each) =>
+      each.type === 'serving' ? each.serving : undefined,
+    ),
+    ready: waitForMessage(worker, exit, (each) => each.type === 'ready' || undefined).then(
+      () => {},
+    ),
     ended: exit,
-    isRunning: () => running,
+    isRunning: () => isRunning,
     send(message) {
-      if (running && worker.isConnected()) worker.send(message, () => undefined);
+      if (isRunning && worker.isConnected()) worker.send(message, () => undefined);
     },
     kill(signal) {
-      if (running) worker.process.kill(signal);
+      if (isRunning) worker.process.kill(signal);
     },
   };
-  self.ready.catch(() => undefined);
+  serverProcess.ready.catch(() => undefined);
   // The channel closes with its process, whose exit is handled above.
   worker.on('error', () => undefined);
-  worker.on('message', (message: FromProcess) => onMessage(self, message));
-  return self;
+  worker.on('message', (message: FromProcess) => onMessage(serverProcess, message));
+  return serverProcess;
 }

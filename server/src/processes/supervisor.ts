@@ -1,6 +1,6 @@
 // Several server processes on one machine. The supervisor owns the embedded database if there is
-// one, migrates, and starts the processes, which share only the port and the database. It serves no
-// requests, so that a fault of the server cannot stop it.
+// one, migrates, and starts the processes, which share only the port and the database. The supervisor
+// serves no requests, so that a failure of a process cannot stop it.
 import { mkdirSync } from 'node:fs';
 import type { Config } from '../config.ts';
 import { probeListen } from '../http/connection/listen.ts';
@@ -17,11 +17,13 @@ import { banner, databaseOf, openLog, report, watchDatabase } from '../startup.t
 import { createFleet } from './fleet.ts';
 import { prepareProcesses } from './process.ts';
 
-/** In a terminal SIGHUP means that the terminal is closed. Elsewhere it requests a replacement. */
+/**
+ * In a terminal SIGHUP means that the terminal is closed. Without a terminal SIGHUP requests a replacement.
+ */
 const isTerminal = () => process.stdin.isTTY || process.stderr.isTTY;
 
 export async function supervise(config: Config, argv: readonly string[]): Promise<void> {
-  // A port that the system selects is the same for all processes, and later ones.
+  // All processes, including replacements, use the port that the system selects.
   const port = await probeListen(config);
   const effects = systemEffects();
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });

@@ -1,6 +1,6 @@
 // Keyed hashes of searchable values: e-mail address, telephone number, identity number, names. They
-// are stored with the encrypted data for equality search. Values can be neither read nor tested
-// without the master key. Values are normalized, so that different notations have the same hash.
+// are stored with the encrypted data for equality search. A hash reveals no value, and testing a
+// value requires the master key. Values are normalized, so that different notations have the same hash.
 import type { Vault } from '../../../runtime/security/vault.ts';
 import { normalizeName, wordsOf } from './names.ts';
 

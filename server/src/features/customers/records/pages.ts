@@ -48,7 +48,7 @@ const customerForOperator = (row: CustomerRow) => ({
   hasAcceptedTerms: row.terms_consent !== null,
 });
 
-/** Pages of customers. Both throw INVALID_INPUT for an invalid cursor. */
+/** Pages of customers. Throws INVALID_INPUT for an invalid cursor. */
 export const customerPages = {
   ofPlatform: pageOfCustomers,
   byOperator: pageByOperator,

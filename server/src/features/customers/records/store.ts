@@ -69,7 +69,7 @@ export const readCustomer = (reader: Reader, id: string): Promise<CustomerRow | 
 /** The commit fails if the customer has changed since it was read. */
 export const requireCustomer = (ctx: Ctx, row: CustomerRow): void => ctx.require(customers, row);
 
-/** Customers that match all given column values. */
+/** Customers that match all column values of `where`. */
 export const findCustomers = (
   db: Pick<Database, 'find'>,
   where: Partial<CustomerRow>,

@@ -84,7 +84,7 @@ it('shares the work with another process and resumes an interrupted run', async 
   }
 });
 
-it('changes nothing with a wrong master key', async () => {
+it('leaves all rows unchanged with a wrong master key', async () => {
   const id = await createOldRow('55');
   const vault = createVault(app.effects, () => Buffer.alloc(32, 8));
   await expect(sealOldCustomers(app.runtime.db, vault)).rejects.toThrow('cannot decrypt');

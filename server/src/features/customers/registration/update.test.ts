@@ -448,7 +448,7 @@ describe('deleteCustomerById', () => {
     expect([write.status, write.body.code]).toEqual([410, 'CUSTOMER_DELETED']);
   });
 
-  it('releases the platformCustomerId but not the UMA address', async () => {
+  it('releases only the platformCustomerId, and keeps the UMA address reserved', async () => {
     const previous = await createCustomer(individualBody({ platformCustomerId: 'reborn' }));
     await remove(previous.id);
     await createCustomer(individualBody({ platformCustomerId: 'reborn' }));

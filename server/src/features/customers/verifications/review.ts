@@ -81,7 +81,7 @@ export const LATEST_VERIFICATIONS = `select v.id from verifications v join custo
 interface ListInput extends PageInput {
   status: string;
   platformId?: string | undefined;
-  /** Identifier of the last verification of the previous page, instead of its cursor. */
+  /** Identifier of the last verification of the previous page, as an alternative to its cursor. */
   after?: string | undefined;
 }
 

@@ -86,8 +86,8 @@ describe('getExchangeRates', () => {
     const unknownResponse = await getRates('?sourceCurrency=QQQ&destinationCurrency=EUR,YYY');
     expect([unknownResponse.status, unknownResponse.body.code]).toEqual([400, 'INVALID_CURRENCY']);
     expect(unknownResponse.body.details.errors).toHaveLength(2);
-    const negative = await getRates('?sendingAmount=-1');
-    expect([negative.status, negative.body.code]).toEqual([400, 'INVALID_INPUT']);
+    const negativeResponse = await getRates('?sendingAmount=-1');
+    expect([negativeResponse.status, negativeResponse.body.code]).toEqual([400, 'INVALID_INPUT']);
     expect((await getRates('?sendingAmount=1.5')).status).toBe(400);
   });
 

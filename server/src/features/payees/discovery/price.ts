@@ -57,21 +57,21 @@ function limitsOf({ corridor, platform }: PriceInput) {
 }
 
 /**
- * The row of one corridor and rail. If the fees reach the amount, nothing is received and the rate is the
- * mid rate. Undefined if the receiving amount exceeds the maximum of an amount.
+ * The row of one corridor and rail. If the fees reach the amount, the receiving amount is zero and the
+ * rate is the mid rate. Undefined if the receiving amount exceeds the maximum of an amount.
  */
 export function priceRow(input: PriceInput) {
   const { corridor, rail, service, sending, mid, platform } = input;
   const { sourceCurrency: from, destinationCurrency: to } = corridor;
   const fees = calculateFees(sending.amount, service, platformFeeOf(platform, from, to));
   const remainingMoney = subtract(sending, { currency: from, amount: fees.total });
-  const net = remainingMoney.amount > 0n ? remainingMoney : { currency: from, amount: 0n };
-  const receiving = convert(net, { ...mid.rate, from, to }, 'floor');
-  if (receiving.amount > MAX_AMOUNT) return undefined;
+  const netMoney = remainingMoney.amount > 0n ? remainingMoney : { currency: from, amount: 0n };
+  const receivingMoney = convert(netMoney, { ...mid.rate, from, to }, 'floor');
+  if (receivingMoney.amount > MAX_AMOUNT) return undefined;
   const { num, den } = mid.rate;
   const rate =
-    receiving.amount > 0n
-      ? wholeUnitRate(sending, receiving)
+    receivingMoney.amount > 0n
+      ? wholeUnitRate(sending, receivingMoney)
       : wholeUnitRate({ currency: from, amount: den }, { currency: to, amount: num });
   return {
     sourceCurrency: currencyView(from),
@@ -79,7 +79,7 @@ export function priceRow(input: PriceInput) {
     ...limitsOf(input),
     destinationCurrency: currencyView(to),
     destinationPaymentRail: rail,
-    receivingAmount: Number(receiving.amount),
+    receivingAmount: Number(receivingMoney.amount),
     exchangeRate: readableRate(rate),
     fees: { fixed: Number(fees.fixed), total: Number(fees.total) },
     updatedAt: iso(mid.at),

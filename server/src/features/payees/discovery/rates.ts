@@ -1,10 +1,10 @@
-// Mid rates for the price list, cached for five minutes. The cache prevents a thousand requests to the rate
-// port for a list of a thousand prices. Quotes do not use the cache.
+// Mid rates for the price list, cached for five minutes. The cache prevents a thousand requests to the
+// rate port for a list of a thousand prices. Quotes do not use the cache.
 import type { RatePort } from '../../../connectors/ports/index.ts';
 import type { Time } from '../../../kernel/effects.ts';
 import type { ConversionRate, Rate } from '../../../kernel/money.ts';
 
-interface Mid {
+interface MidRate {
   rate: Rate;
   at: Time;
 }
@@ -25,11 +25,16 @@ const CACHE_TTL_MS = 5 * 60_000;
 
 /** A cache of the replies of a rate port. */
 export function rateCache() {
-  const caches = new WeakMap<RatePort, Map<string, Mid>>();
+  const caches = new WeakMap<RatePort, Map<string, MidRate>>();
 
-  return async (port: RatePort, from: string, to: string, now: Time): Promise<Mid | undefined> => {
+  return async (
+    port: RatePort,
+    from: string,
+    to: string,
+    now: Time,
+  ): Promise<MidRate | undefined> => {
     if (from === to) return { rate: IDENTITY_RATE, at: now };
-    const rates = caches.get(port) ?? new Map<string, Mid>();
+    const rates = caches.get(port) ?? new Map<string, MidRate>();
     caches.set(port, rates);
     const pair = `${from} ${to}`;
     const cachedRate = rates.get(pair);

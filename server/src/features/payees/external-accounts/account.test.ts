@@ -17,7 +17,11 @@ const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Ada Lovelace' } 
 const EVM = `0x${'ab'.repeat(20)}`;
 
 const untypedInfo = (info: object) => info as unknown as AccountInfo;
-const usd = untypedInfo({ accountType: 'USD_ACCOUNT', accountNumber: '123456789', beneficiary });
+const usdAccount = untypedInfo({
+  accountType: 'USD_ACCOUNT',
+  accountNumber: '123456789',
+  beneficiary,
+});
 const wallet = untypedInfo({ accountType: 'ETHEREUM_WALLET', address: EVM });
 
 const proposal = (info: AccountInfo, overrides: Partial<Proposal> = {}): Proposal => ({
@@ -42,7 +46,7 @@ function rejectionOf(input: Proposal) {
 }
 
 describe('checkProposal', () => {
-  const withRouting = (routingNumber: string) => untypedInfo({ ...usd, routingNumber });
+  const withRouting = (routingNumber: string) => untypedInfo({ ...usdAccount, routingNumber });
 
   it('validates check digits in production only', () => {
     const invalidBody = { currency: 'USD', production: true };
@@ -72,13 +76,16 @@ describe('checkProposal', () => {
     ).toBeNull();
     const thirdParty = { ...platformWithRequirement, ownershipType: 'THIRD_PARTY' } as const;
     expect(rejectionOf(proposal(wallet, thirdParty))?.fields).toEqual(['accountInfo.beneficiary']);
-    const lightning = untypedInfo({ accountType: 'LIGHTNING', lightningAddress: 'ada@ln.test' });
-    expect(rejectionOf(proposal(lightning, { ...thirdParty, currency: 'BTC' }))).toBeNull();
+    const lightningAccount = untypedInfo({
+      accountType: 'LIGHTNING',
+      lightningAddress: 'ada@ln.test',
+    });
+    expect(rejectionOf(proposal(lightningAccount, { ...thirdParty, currency: 'BTC' }))).toBeNull();
   });
 
   it('rejects an unknown custodian', () => {
-    const custodial = { ...wallet, vaspName: 'Unlisted' };
-    expect(rejectionOf(proposal(custodial))?.fields).toEqual(['accountInfo.vaspName']);
+    const custodialWallet = { ...wallet, vaspName: 'Unlisted' };
+    expect(rejectionOf(proposal(custodialWallet))?.fields).toEqual(['accountInfo.vaspName']);
   });
 });
 
@@ -90,7 +97,7 @@ describe('firstStatus', () => {
     expect(firstStatus(proposal(wallet, { ...firstParty, isCounterpartyRequired: false }))).toBe(
       'ACTIVE',
     );
-    expect(firstStatus(proposal(usd, firstParty))).toBe('ACTIVE');
+    expect(firstStatus(proposal(usdAccount, firstParty))).toBe('ACTIVE');
   });
 });
 
@@ -118,8 +125,8 @@ describe('duplicateHash', () => {
 
 describe('railsOfAccount', () => {
   it('derives the rails from the fields present', () => {
-    const inr = untypedInfo({ accountType: 'INR_ACCOUNT', vpa: 'ada@upi', beneficiary });
-    expect(railsOf(inr)).toEqual(['UPI']);
+    const inrAccount = untypedInfo({ accountType: 'INR_ACCOUNT', vpa: 'ada@upi', beneficiary });
+    expect(railsOf(inrAccount)).toEqual(['UPI']);
     expect(railsOf(wallet)).toEqual([]);
   });
 });

@@ -88,8 +88,9 @@ export function storedInfo(info: AccountInfo): AccountInfo {
 /** Initial status: ACTIVE, unless a proof of ownership of the wallet is required. */
 export function firstStatus(proposal: Proposal): ExternalAccountStatus {
   const { info, ownershipType, isCounterpartyRequired } = proposal;
-  const toProve = isCounterpartyRequired && ownershipType === 'FIRST_PARTY' && isSelfCustody(info);
-  return toProve ? 'PENDING_OWNERSHIP_VERIFICATION' : 'ACTIVE';
+  const requiresProof =
+    isCounterpartyRequired && ownershipType === 'FIRST_PARTY' && isSelfCustody(info);
+  return requiresProof ? 'PENDING_OWNERSHIP_VERIFICATION' : 'ACTIVE';
 }
 
 /** Equal for duplicates of an account. Hashed, as a Lightning offer exceeds the size of an index entry. */

@@ -11,7 +11,7 @@ export const WALLET_DECLARED = defineJob(
   'wallet.declared',
   Type.Object({
     externalAccountId: Type.String(),
-    /** The last released deposit. Absent at first. */
+    /** The last released deposit. Absent in the first job. */
     after: Type.Optional(Type.String()),
   }),
 );

@@ -1,6 +1,6 @@
 // The name check of an external account by its institution. It runs during the request. If it is pending, a
-// job repeats it. A late result emits no event, as it does not affect the use of the account, unless the
-// account does not exist.
+// job repeats it. A late result emits an event only if the account does not exist, because other
+// results do not affect the use of the account.
 
 import { Type } from '@sinclair/typebox';
 import type { AccountInfo } from '../../../catalog/accounts/account-schemas.ts';
@@ -89,8 +89,8 @@ export function nameJobs(options: { connectors: (environment: Mode) => Connector
     return {
       caller,
       async stage(ctx) {
-        const current = await ctx.read(externalAccounts, row.id);
-        if (current) applyNameCheck(ctx, current, check);
+        const currentRow = await ctx.read(externalAccounts, row.id);
+        if (currentRow) applyNameCheck(ctx, currentRow, check);
       },
     };
   };

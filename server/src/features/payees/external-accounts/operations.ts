@@ -97,7 +97,7 @@ async function create(
 
 function ownerFilter(owner: Owner, customerId: string | undefined): Filter {
   if (owner === 'platform') return { column: 'customer_id', op: 'isNull' };
-  // Matches every customer id, and not null.
+  // Matches every customer id except null.
   return customerId === undefined
     ? { column: 'customer_id', op: '>=', value: '' }
     : { column: 'customer_id', op: '=', value: customerId };
@@ -160,7 +160,7 @@ export function externalAccountOperations(options: {
   ];
 }
 
-/** Drops the properties of customer accounts: unknown properties are tolerated in requests. */
+/** Drops the properties of customer accounts, because requests can contain unknown properties. */
 const platformAccountInput = ({
   currency,
   accountInfo,

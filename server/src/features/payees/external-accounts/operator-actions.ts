@@ -1,5 +1,5 @@
 // Operator transitions of external accounts, after the result of a bank, a check or a review. A transition
-// emits an event, is recorded with its reason, and applies to later decisions: payments that a bank has
+// emits an event and is recorded with its reason. It applies to later decisions, so payments that a bank has
 // accepted continue. Proofs of ownership are excluded.
 
 import { iso } from '../../../kernel/effects.ts';
@@ -81,7 +81,7 @@ interface ListInput extends PageInput {
   accountNumber?: string | undefined;
   /** The full name of the beneficiary. */
   beneficiary?: string | undefined;
-  /** Last account of the previous page, instead of its cursor. */
+  /** Last account of the previous page, as an alternative to its cursor. */
   after?: string | undefined;
 }
 
@@ -159,7 +159,7 @@ function applyTransition(
     throw conflict('A wallet cannot be checked by a bank. Use a review instead.');
   }
   const updatedAccount = transitionExternalAccount(ctx, row, event);
-  // Held deposits may come from this wallet.
+  // This wallet may be the source of held deposits.
   stageWalletDeclared(ctx, updatedAccount);
   recordAccountAction(ctx, row, { actor: 'operator', action: event, reason });
   return updatedAccount;

@@ -213,7 +213,7 @@ describe('createCustomerExternalAccount', () => {
     expect(validResponse.body.beneficiaryVerificationStatus).toBe('UNSUPPORTED');
   });
 
-  it('performs no name check for a wallet and drops fields that wallets do not have', async () => {
+  it('performs no name check for a wallet and drops fields of other account types', async () => {
     const { status, body } = await add(walletBody({ customerId: ada }, { paymentRails: ['ACH'] }));
     expect(status).toBe(201);
     expect(body.status).toBe('ACTIVE');
@@ -292,7 +292,7 @@ describe('createPlatformExternalAccount', () => {
 });
 
 describe('getPlatformExternalAccountById', () => {
-  it('returns only accounts of the owner that the path is for', async () => {
+  it('returns only accounts of the owner in the path', async () => {
     const customerAccount = (await add(usdAccountBody('000', { customerId: ada }))).body;
     const platformAccount = (await add(usdAccountBody())).body;
     const readStatus = async (path: string, id: string, options = {}) => {
@@ -388,7 +388,7 @@ describe.each([
 });
 
 describe('deleteCustomerExternalAccountById', () => {
-  it('rejects an account that its owner trusts', async () => {
+  it('rejects a trusted account', async () => {
     const { id } = (await add(usdAccountBody('000', { customerId: ada }))).body;
     await app.operate(async (ctx) => {
       const row = await ctx.read(externalAccounts, id);

@@ -59,7 +59,7 @@ export const externalAccounts = table(
         contentionFault('Another default account was set at the same time. Retry.'),
     },
     // On conflict the operation runs again with the other account as former default, so the last request
-    // wins.
+    // takes effect.
     contendedKeys: ['external_accounts_default'],
     lifecycles: [{ state: (row) => row.status, states: externalAccountStates }],
   },

@@ -111,8 +111,8 @@ const CHALLENGE = {
   tag: 'External Accounts',
   description:
     'Starts a proof of ownership for a FIRST_PARTY self-custody wallet that is ' +
-    'not verified yet. A new challenge replaces the previous one, can use another ' +
-    'method, and changes an UNVERIFIED account to PENDING_OWNERSHIP_VERIFICATION. ' +
+    'not verified yet. A new challenge replaces the previous challenge and can use ' +
+    'another method. It changes an UNVERIFIED account to PENDING_OWNERSHIP_VERIFICATION. ' +
     'For WALLET_SIGNATURE, submit the signature through the verify operation. For ' +
     'LIVENESS, send the owner to the `verificationLink`.',
   permission: 'MANAGE',

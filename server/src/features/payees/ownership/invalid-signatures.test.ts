@@ -14,7 +14,7 @@ import { externalAccounts } from '../external-accounts/store.ts';
 
 const ownership = openForFile(startOwnership);
 
-describe('invalid signature', () => {
+describe('a rejected signature', () => {
   it('sets the account to UNVERIFIED and requires a new challenge', async () => {
     const { id, wallet, messageToSign } = await ownership.createPendingProof();
     const rejectedResponse = await ownership.verify(id, evmWallet(9n).sign(messageToSign));
@@ -38,7 +38,7 @@ describe('invalid signature', () => {
     ]);
   });
 
-  it('includes a valid signature after expiry', async () => {
+  it('can be a valid signature after expiry', async () => {
     for (const [lateBy, status, expectedCode] of [
       [-1, 200, 'ACTIVE'],
       [0, 400, 'UNVERIFIED'],
@@ -50,7 +50,7 @@ describe('invalid signature', () => {
     }
   });
 
-  it('includes a signature for a superseded challenge', async () => {
+  it('can be a signature for a superseded challenge', async () => {
     const { id, wallet, messageToSign } = await ownership.createPendingProof();
     const { messageToSign: newer } = ok(await ownership.challenge(id), 201);
     expect(newer).not.toBe(messageToSign);
@@ -101,7 +101,7 @@ describe('invalid signature', () => {
     ).toBe(409);
   });
 
-  it('does not change the account if it is malformed', async () => {
+  it('leaves the account unchanged if it is malformed', async () => {
     const { id } = await ownership.createPendingProof();
     for (const body of [
       {},
@@ -122,7 +122,7 @@ describe('invalid signature', () => {
     expect((await ownership.challenge(id, 'FAX')).status).toBe(400);
   });
 
-  it('does not change an account under review or disabled', async () => {
+  it('leaves an account under review or disabled unchanged', async () => {
     const wallet = evmWallet(nextSecret());
     const { id } = ok(
       await ownership.app.call('POST', OWNER_PATHS.platform, {

@@ -78,7 +78,7 @@ describe('liveness', () => {
     expect(await eventTypes(ownership.app, id)).toHaveLength(1);
   });
 
-  it('has a page that cannot be framed, cached or referred from', async () => {
+  it('has a page that browsers neither frame nor cache', async () => {
     const { verificationLink, token } = await createLinkedChallenge();
     const { headers, body } = await requestPage('GET', verificationLink);
     const policy = String(headers['content-security-policy']);

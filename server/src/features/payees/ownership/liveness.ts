@@ -106,7 +106,7 @@ const CONFIRMED_PAGE: Record<LivenessProgress['state'], PageContent> = {
   waiting: CHECK_PENDING,
 };
 
-/** The challenge of a token, including expired ones, and its account. */
+/** The challenge of a token, expired or not, and its account. */
 async function findByToken({ db }: Runtime, token: string): Promise<ChallengeOfToken | null> {
   const [challenge] = await db.find(ownershipChallenges, { token_hash: sha256Hex(token) });
   const account = challenge && (await readExternalAccount(db, challenge.id));
@@ -144,7 +144,7 @@ const confirmationPage = (name: string, account: ExternalAccountRow): PageConten
   ],
 });
 
-/** The page of a verification link. Showing it has no effect. The button completes the check. */
+/** The page of a verification link. Showing the page has no effect. The button completes the check. */
 export function livenessPage(runtime: Runtime, parts: Parts): HostedPage {
   async function find(token: string) {
     const check = await findByToken(runtime, token);

@@ -1,5 +1,5 @@
-// Creates and verifies ownership challenges, for wallets of customers and of the platform. An invalid or late
-// signature is rejected and also changes the account: the change set of the rejection is committed.
+// Creates and verifies ownership challenges, for wallets of customers and of the platform. The rejection of
+// an invalid or late signature commits a change set, which also changes the account.
 
 import type { Static } from '@sinclair/typebox';
 import { primaryIdentifierOf, rowOf } from '../../../catalog/accounts/account-info.ts';

@@ -44,14 +44,16 @@ describe('payments to an unverified wallet', () => {
     });
     await fundAccount(ownership.app, source.id, 10_000_00, { as: ownership.as });
     const { address } = evmWallet(nextSecret());
-    const custodial = { accountType: 'ETHEREUM_WALLET', address, vaspName: 'Kraken' };
-    const { id, status } = await ownership.add('', '', { fields: { accountInfo: custodial } });
+    const custodialWallet = { accountType: 'ETHEREUM_WALLET', address, vaspName: 'Kraken' };
+    const { id, status } = await ownership.add('', '', {
+      fields: { accountInfo: custodialWallet },
+    });
     expect(status).toBe('ACTIVE');
     ok(await ownership.call('POST', '/quotes', quoteBody(source.id, id, 5_000_00)), 201);
     const unknownResponse = await ownership.call('POST', OWNER_PATHS.customer, {
       customerId: ownership.person.id,
       currency: 'USDC',
-      accountInfo: { ...custodial, vaspName: 'Unlisted & Sons' },
+      accountInfo: { ...custodialWallet, vaspName: 'Unlisted & Sons' },
     });
     expect(statusAndCode(unknownResponse)).toEqual([400, 'INVALID_INPUT']);
   });

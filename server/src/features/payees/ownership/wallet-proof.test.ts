@@ -75,13 +75,13 @@ describe.each([
       201,
     );
     const path = `${OWNER_PATHS[owner]}/${id}`;
-    const live = await ownership.app.call(
+    const livenessResponse = await ownership.app.call(
       'POST',
       `${path}/challenge`,
       { method: 'LIVENESS' },
       { as: platform },
     );
-    expect(statusAndCode(live)).toEqual([501, 'NOT_IMPLEMENTED']);
+    expect(statusAndCode(livenessResponse)).toEqual([501, 'NOT_IMPLEMENTED']);
     const method = { method: 'WALLET_SIGNATURE' };
     const { messageToSign } = ok(
       await ownership.app.call('POST', `${path}/challenge`, method, { as: platform }),
@@ -250,7 +250,7 @@ describe('concurrent requests', () => {
     expect(await eventTypes(ownership.app, id)).toHaveLength(1);
   });
 
-  it('leave one of several challenges outstanding', async () => {
+  it('leave one of several challenges open', async () => {
     const wallet = evmWallet(nextSecret());
     const { id } = await ownership.add('ETHEREUM_WALLET', wallet.address);
     const responses = await Promise.all([1, 2, 3, 4].map(() => ownership.challenge(id)));

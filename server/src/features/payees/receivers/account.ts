@@ -17,8 +17,12 @@ import type { Offer } from './payee-discovery.ts';
 import type { DiscoveryResult } from './save-discovery.ts';
 import type { Sender } from './sender.ts';
 
-/** Statuses of accounts that can receive payments. The last two only small amounts. */
-const PAYABLE: readonly string[] = ['ACTIVE', 'PENDING_OWNERSHIP_VERIFICATION', 'UNVERIFIED'];
+/** Statuses of accounts that can receive payments. The last two statuses permit only small amounts. */
+const PAYABLE_STATUSES: readonly string[] = [
+  'ACTIVE',
+  'PENDING_OWNERSHIP_VERIFICATION',
+  'UNVERIFIED',
+];
 
 /** The connected corridors to the account. Throws NOT_IMPLEMENTED if there are none. */
 function corridorsTo({ rail: port }: Connectors, from: string, account: ExternalAccountRow) {
@@ -40,7 +44,7 @@ const sortAscending = (amounts: readonly bigint[]) => [...amounts].sort((a, b) =
 const smallestOf = (...amounts: bigint[]) => sortAscending(amounts)[0] as bigint;
 const largestOf = (...amounts: bigint[]) => sortAscending(amounts).at(-1) as bigint;
 
-/** Narrows the offer to the limits of the platform. */
+/** Restricts the offer to the limits of the platform. */
 function limitToPlatform(platform: PlatformRow, offer: Offer): Offer {
   const currencySettings = platform.currencies.find((each) => each.currencyCode === offer.currency);
   if (!currencySettings) return offer;
@@ -63,7 +67,7 @@ export async function findAccount(
   const account = await externalAccountOf(ctx, accountId);
   if (account.customer_id !== null)
     await customerOf(ctx, account.customer_id, { rejectDeleted: true });
-  if (!PAYABLE.includes(account.status)) {
+  if (!PAYABLE_STATUSES.includes(account.status)) {
     throw new Fault(
       'INVALID_RECEIVER',
       `The account is ${account.status} and cannot receive payments.`,

@@ -322,7 +322,7 @@ export const listVasps = operation({
   summary: 'List exchanges and custodians',
   description:
     'Returns a page of the exchanges and custodians that can be the `vaspName` of ' +
-    'a wallet, by name. Use it before `createCustomerExternalAccount`.',
+    'a wallet, by name. Use this operation before `createCustomerExternalAccount`.',
   permission: 'VIEW',
   query: Type.Object(PageQuery),
   replies: {

@@ -114,7 +114,7 @@ describe('listVasps', () => {
     }
   });
 
-  it('returns the same in production', async () => {
+  it('returns the same entries in production', async () => {
     expect(ok(await get('/vasps?limit=100', app.production), 200).data).toEqual(VASPS);
   });
 });

@@ -98,7 +98,7 @@ function cursorPosition(list: string, cursor: string): string {
   return name;
 }
 
-/** One page of `all`, ordered by `nameOf`. Throws INVALID_INPUT for a cursor of another list. */
+/** A page of `items`, ordered by `nameOf`. Throws INVALID_INPUT for a cursor of another list. */
 function pageOfList<T>(
   list: string,
   items: readonly T[],
@@ -137,9 +137,12 @@ export function receiverOperations(options: { connectors: (environment: Mode) =>
     handle(lookupUma, async (ctx, { params, query }) => {
       const { receiverUmaAddress } = params;
       const { senderUmaAddress, customerId } = query;
-      const read = parseUmaAddresses({ receiverUmaAddress, senderUmaAddress });
-      const receiver = read.receiverUmaAddress as UmaAddress;
-      const sender = await senderOf(ctx, { address: read.senderUmaAddress?.address, customerId });
+      const umaAddresses = parseUmaAddresses({ receiverUmaAddress, senderUmaAddress });
+      const receiver = umaAddresses.receiverUmaAddress as UmaAddress;
+      const sender = await senderOf(ctx, {
+        address: umaAddresses.senderUmaAddress?.address,
+        customerId,
+      });
       const parts = connectors(ctx.caller.environment);
       const discovery = await findUma(ctx, parts, sender, receiver);
       const savedDiscovery = await saveDiscovery(ctx, parts.rates, sender, discovery);

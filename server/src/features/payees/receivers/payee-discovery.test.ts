@@ -160,7 +160,7 @@ describe('lookupUma', () => {
     expect(codeOf(response)).toEqual([400, 'SELF_PAYMENT']);
   });
 
-  it('rejects a blocked provider and accepts an allowed one', async () => {
+  it('rejects a blocked provider and accepts an allowed provider', async () => {
     const blockedResponse = await discoverUma('$success.usd@blockvale.example');
     expect(codeOf(blockedResponse)).toEqual([403, 'COUNTERPARTY_NOT_ALLOWED']);
     expect((await discoverUma('$success.usd@montera.example')).status).toBe(200);
@@ -230,7 +230,7 @@ describe('lookupUma of a customer of this server', () => {
     expect(currencyCodesOf(ok(await discoverUma(receiver.umaAddress), 200))[0]).toBe('MXN');
   });
 
-  it('does not find a customer who is pending, deleted, unknown or of the other environment', async () => {
+  it('returns 404 for a customer that is pending, deleted, unknown or of the other environment', async () => {
     const pendingCustomer = await createCustomer(app, { as: app.unregulated });
     expect(codeOf(await discoverUma(pendingCustomer.umaAddress))).toEqual([404, 'UMA_NOT_FOUND']);
     const deletedCustomer = await createCustomer(app);
@@ -404,7 +404,7 @@ describe('payee discovery', () => {
     await expect(find()).rejects.toMatchObject(notFound);
   });
 
-  it('is deleted some time after expiry', async () => {
+  it('is deleted after expiry', async () => {
     const id = await createDiscovery();
     await app.advance(30 * 60_000);
     const remaining = await app.runtime.db.query('select 1 from payee_discoveries where id = $1', [

@@ -1,5 +1,5 @@
 // A payee discovery as a quote uses it: currencies, limits and required payer data. An unknown or expired
-// id, or one of another platform, is not found.
+// id, or an id of another platform, is not found.
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import { isLess, type Money } from '../../../kernel/money.ts';
@@ -29,7 +29,7 @@ export interface Offer {
 }
 
 /**
- * The offer in `currency`, or in the receiver's preferred one. Throws INVALID_CURRENCY if it is not
+ * The offer in `currency`, or in the preferred currency of the receiver. Throws INVALID_CURRENCY if it is not
  * offered.
  */
 export function offerOf(
@@ -52,17 +52,17 @@ export function offerOf(
 }
 
 /** Throws AMOUNT_OUT_OF_RANGE outside the limits of the receiver. */
-export function checkOffer({ currency, min, max }: Offer, receiving: Money): void {
-  const isTooLittle = isLess(receiving, { currency, amount: min });
-  if (!isTooLittle && !isLess({ currency, amount: max }, receiving)) return;
+export function checkOffer({ currency, min, max }: Offer, receivingAmount: Money): void {
+  const isTooLittle = isLess(receivingAmount, { currency, amount: min });
+  if (!isTooLittle && !isLess({ currency, amount: max }, receivingAmount)) return;
   throw new Fault(
     'AMOUNT_OUT_OF_RANGE',
-    `The receiver accepts ${min} to ${max} ${currency} per payment, not ${receiving.amount}.`,
+    `The receiver accepts ${min} to ${max} ${currency} per payment, not ${receivingAmount.amount}.`,
     { min: Number(min), max: Number(max) },
   );
 }
 
-/** Names of the mandatory fields that `provided` does not contain. */
+/** Names of the mandatory fields that `payerData` does not contain. */
 export const missingPayerData = (
   discovery: Pick<PayeeDiscoveryRow, 'required_payer_data'>,
   payerData: Readonly<Record<string, unknown>>,

@@ -29,8 +29,8 @@ function wholeUnits({ num, den, from, to }: ConversionRate): number {
   return Number(toDecimal(fullRate, MAX_DIGITS));
 }
 
-const atLeastOne = (amount: bigint) => (amount < 1n ? 1n : amount);
-const representable = (amount: bigint) => (amount > MAX_AMOUNT ? MAX_AMOUNT : amount);
+const limitToMinimum = (amount: bigint) => (amount < 1n ? 1n : amount);
+const limitToMaximum = (amount: bigint) => (amount > MAX_AMOUNT ? MAX_AMOUNT : amount);
 
 async function priceOffers(rates: RatePort | undefined, from: string, offers: readonly Offer[]) {
   const supportedOffers = offers.filter((offer) => findCurrency(offer.currency));
@@ -39,7 +39,7 @@ async function priceOffers(rates: RatePort | undefined, from: string, offers: re
       const rate = await midRate(rates, from, currency);
       if (!rate) return undefined;
       const estimatedExchangeRate = wholeUnits(rate);
-      const range = { min: Number(atLeastOne(min)), max: Number(representable(max)) };
+      const range = { min: Number(limitToMinimum(min)), max: Number(limitToMaximum(max)) };
       return { code: currency, estimatedExchangeRate, ...range };
     }),
   );

@@ -1,6 +1,6 @@
-// The sender of a payee discovery: a customer by id or UMA address, or the platform. Rates start from the
-// first currency of the platform that the sender can send and has an ACTIVE account in, as a lookup has no
-// source currency.
+// The sender of a payee discovery: a customer by id or UMA address, or the platform. A lookup has no source
+// currency. Its rates start from the first currency of the platform that the sender can send and has an
+// ACTIVE account in.
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { findInternalAccounts } from '../../balances/internal-accounts/index.ts';

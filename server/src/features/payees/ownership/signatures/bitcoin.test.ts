@@ -1,4 +1,4 @@
-// Bitcoin signed messages of each address type, and malformed ones.
+// Bitcoin signed messages of each address type, and malformed signatures.
 import { describe, expect, it } from 'vitest';
 import { bitcoinWallet } from '../../../../../test/kit/wallets/chain-wallets.ts';
 import { bitcoinDigest, isBitcoinProvable, provesBitcoin } from './bitcoin.ts';
@@ -135,7 +135,7 @@ describe('bip137', () => {
 });
 
 describe('electrum', () => {
-  // bitcoinj, MessageVerifyUtilsTest: made with Electrum 4.2.1 and with a Coldcard.
+  // bitcoinj, MessageVerifyUtilsTest: created with Electrum 4.2.1 and with a Coldcard.
   const VECTORS: [address: string, message: string, signature: string][] = [
     [
       'bc1qr98j5exfpgn3g6tup064sjtr8hqf4hwesg8x2n',

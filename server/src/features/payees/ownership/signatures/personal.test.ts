@@ -74,7 +74,7 @@ describe('EIP-191', () => {
     expect(provesEvm(wallet.address, message, wallet.sign('another'))).toBe(false);
   });
 
-  it('uses the length in bytes, not characters', () => {
+  it('uses the length in bytes', () => {
     const wallet = evmWallet(13n);
     expect(provesEvm(wallet.address, 'žluťoučký kůň', wallet.sign('žluťoučký kůň'))).toBe(true);
   });

@@ -1,6 +1,5 @@
 // Recovers the public key of an ECDSA signature on secp256k1. On most chains the address is a hash of that
-// key. The curve is implemented by a library. The strictness is defined here: low `s` only, and no value
-// out of range.
+// key. The curve is implemented by a library. This file rejects high `s` and values out of range.
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 
 const { Point, Signature } = secp256k1;

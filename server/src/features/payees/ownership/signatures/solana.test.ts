@@ -1,4 +1,4 @@
-// Signatures of Solana wallets, and malformed ones.
+// Signatures of Solana wallets, and malformed signatures.
 import { createHash } from 'node:crypto';
 import { base58 } from '@scure/base';
 import { describe, expect, it } from 'vitest';

@@ -1,7 +1,6 @@
-// Solana wallets sign the UTF-8 bytes of a message with Ed25519. The address is the public key. The check
-// is as strict as the check of Solana (with ZIP-215 rules, signatures for some keys can be forged): the
-// signature is base58 of exactly 64 bytes, and points of small order or with a non-canonical encoding are
-// rejected before OpenSSL verifies it.
+// Solana wallets sign the UTF-8 bytes of a message with Ed25519. The address is the public key. The signature
+// is base58 of exactly 64 bytes. Points of small order or with a non-canonical encoding are rejected, as on
+// Solana, because ZIP-215 rules permit forged signatures for some keys.
 import { createPublicKey, verify } from 'node:crypto';
 import { base58 } from '@scure/base';
 

@@ -1,4 +1,4 @@
-// Signatures of Spark wallets in both encodings, and malformed ones.
+// Signatures of Spark wallets in both encodings, and malformed signatures.
 import { createECDH, createPrivateKey, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { sparkWallet } from '../../../../../test/kit/wallets/chain-wallets.ts';

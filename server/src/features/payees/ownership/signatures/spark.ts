@@ -1,6 +1,7 @@
-// Spark addresses contain the identity key of the wallet, and the Spark SDKs sign messages with it: ECDSA
-// on secp256k1 over SHA-256 of the UTF-8 bytes, as hexadecimal of DER or of r and s in 64 bytes. No key
-// recovery is needed, so OpenSSL verifies the signature. A high `s` is rejected, as in the SDKs.
+// Spark addresses contain the identity key of the wallet, with which the Spark SDKs sign messages. The
+// signature is ECDSA on secp256k1 over SHA-256 of the UTF-8 bytes, as hexadecimal of DER or of r and s in 64
+// bytes. OpenSSL verifies the signature, because no key recovery is needed. A high `s` is rejected, as in the
+// SDKs.
 import { createPublicKey, ECDH, verify } from 'node:crypto';
 import { sparkIdentityKey } from '../../../../catalog/crypto/addresses.ts';
 import { decodeHex } from './personal.ts';
@@ -13,7 +14,7 @@ function publicKeyOf(key: Uint8Array) {
   return createPublicKey({ format: 'jwk', key: { kty: 'EC', crv: 'secp256k1', x, y } });
 }
 
-/** The `s` of a DER signature. OpenSSL validates the rest. */
+/** The `s` of a DER signature. OpenSSL validates the encoding. */
 function parseS(bytes: Uint8Array): bigint {
   const offset = 4 + (bytes[3] ?? 0);
   return toBigInt(bytes.subarray(offset + 2));
@@ -24,10 +25,10 @@ export function provesSpark(address: string, message: string, signature: string)
   const key = sparkIdentityKey(address);
   const bytes = decodeHex(signature);
   if (!key || !bytes) return false;
-  const compact = bytes.length === 64;
-  if (!isLow(compact ? toBigInt(bytes.subarray(32)) : parseS(bytes))) return false;
+  const isCompact = bytes.length === 64;
+  if (!isLow(isCompact ? toBigInt(bytes.subarray(32)) : parseS(bytes))) return false;
   try {
-    const dsaEncoding = compact ? 'ieee-p1363' : 'der';
+    const dsaEncoding = isCompact ? 'ieee-p1363' : 'der';
     return verify('sha256', Buffer.from(message), { key: publicKeyOf(key), dsaEncoding }, bytes);
   } catch {
     return false;
