@@ -26,7 +26,8 @@ export function checkFile({
     return rejection('UNSUITABLE_DOCUMENT', 'The file is encrypted. Send one without a password.');
   }
   if (width !== null && height !== null && Math.min(width, height) < MIN_SIDE_PIXELS) {
-    const reason = `The image has ${width} × ${height} pixels. Each side needs ${MIN_SIDE_PIXELS}.`;
+    const size = `${width} × ${height} pixels`;
+    const reason = `The image has ${size}. Each side needs ${MIN_SIDE_PIXELS}.`;
     return rejection('LOW_QUALITY', reason);
   }
   return { state: 'accepted' };

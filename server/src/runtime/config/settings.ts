@@ -367,7 +367,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     env: 'RAILHEAD_SAMPLE_CUSTOMER',
     flag: 'sample-customer',
     value: 'CHOICE',
-    help: 'sample customer of the first platform: create or none; default in production: none',
+    help: 'sample customer of the first platform: create or none. Default in production: none',
     validate: matches(/^(create|none)$/, 'must be create or none'),
   },
   {

@@ -51,8 +51,8 @@ export const asViolations = (errors: readonly FieldError[]): Violation[] =>
 type Channels = NonNullable<CustomerRow['contact_verification']>;
 
 /**
- * Verification of contact channels after an update. A changed contact becomes PENDING, or null if verification
- * is not required.
+ * Verification of contact channels after an update. A changed contact becomes PENDING, or null if
+ * verification is not required.
  */
 export function channelsAfter(
   isRequired: boolean,

@@ -75,8 +75,8 @@ export function sendMessage(ctx: Ctx, message: NewMessage): MessageRow {
 }
 
 /**
- * Reads a customer's data key, or undefined after an erasure. A port, because the customers feature depends on
- * messages.
+ * Reads a customer's data key, or undefined after an erasure. A port, because the customers feature
+ * depends on messages.
  */
 export type CustomerKey = (reader: Reader, customerId: string) => Promise<DataKey | undefined>;
 

@@ -38,7 +38,8 @@ const DIRECT = `select platform_id, grain, date_trunc(grain, created_at, 'UTC') 
     sum(amount)::text as amount,
     coalesce(sum(amount) filter (where outcome = 'COMPLETED'), 0)::text as completed_amount,
     coalesce(sum(amount) filter (where outcome = 'RETURNED'), 0)::text as returned_amount
-  from (select ${PAYMENT_COLUMNS}, ${OUTCOME} as outcome from transactions t) t, (values ('hour'), ('day')) g(grain)
+  from (select ${PAYMENT_COLUMNS}, ${OUTCOME} as outcome from transactions t) t,
+    (values ('hour'), ('day')) g(grain)
   where outcome <> 'NONE' group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6`;
 
 const STORED = `select platform_id, grain, bucket, type, currency, rail, payments::int4,

@@ -48,7 +48,8 @@ function subtractFees(sending: Money, { service, platform }: Terms) {
 }
 
 /**
- * The sending amount, including fees, for a fixed receiving amount, or undefined if the fee rates reach 100 %.
+ * The sending amount, including fees, for a fixed receiving amount, or undefined if the fee rates
+ * reach 100 %.
  */
 function sendingAmountFor({ amount, rate, service, platform }: Terms): Money | undefined {
   const remainingBps = BPS - BigInt(service.variableBps) - BigInt(platform.variableBps);

@@ -140,7 +140,10 @@ export function createChangeFeed({ runtime, log, metrics }: FeedOptions): Change
   const connections = new Set<Connection>();
   const pause = createPause();
   const now = () => performance.now();
-  /** Position up to which changes were passed to the connections, or undefined while there is no connection. */
+  /**
+   * Position up to which changes were passed to the connections, or undefined while there is no
+   * connection.
+   */
   let current: ChangePosition | undefined;
   let pendingPosition: Promise<void> | undefined;
   let isRunning = false;

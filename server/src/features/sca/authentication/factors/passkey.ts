@@ -201,8 +201,8 @@ export function readRegistration(
 }
 
 /**
- * The counter after a valid assertion, or undefined if the assertion is not valid. Throws INVALID_INPUT for an
- * invalid form.
+ * The counter after a valid assertion, or undefined if the assertion is not valid. Throws
+ * INVALID_INPUT for an invalid form.
  */
 export function readAssertion(
   ceremony: Ceremony,
