@@ -144,7 +144,7 @@ describe('a refund', () => {
     expect(await problemsOf()).toEqual(
       expect.arrayContaining([
         'The refund of 1100 exceeds the cleared amount of 1000.',
-        'The message has 100 EUR, the card is in USD.',
+        'The message has 100 EUR. The currency of the card is USD.',
         'The payment is of another card.',
       ]),
     );

@@ -212,7 +212,7 @@ describe('the funding sources', () => {
     ]);
   });
 
-  it('is ACTIVE', async () => {
+  it('are ACTIVE', async () => {
     const holder = await fixture.createCardholder();
     await app.operate(async (ctx) => {
       const row = await ctx.read(internalAccounts, holder.accountId);
@@ -249,7 +249,7 @@ describe('the funding sources', () => {
 });
 
 describe('the limit of cards', () => {
-  it('is exact for a platform under concurrency, and a closed card no longer counts', async () => {
+  it('is exact for a platform under concurrency and excludes closed cards', async () => {
     const platform = await createLimitedPlatform({ maxLive: 7 });
     const limitedFixture = cardFixture(app, { as: platform });
     const holders = await Promise.all(
@@ -279,7 +279,7 @@ describe('the limit of cards', () => {
     ]);
   });
 
-  it('is counted for each cardholder, and a card that was rejected does not count', async () => {
+  it('is counted for each cardholder and excludes rejected cards', async () => {
     const platform = await createLimitedPlatform({ maxLivePerHolder: 2 });
     const limitedFixture = cardFixture(app, { as: platform });
     const [firstHolder, secondHolder] = [
@@ -301,7 +301,7 @@ describe('the limit of cards', () => {
     ok(await limitedFixture.requestCard(secondHolder), 201);
   });
 
-  it('applies immediately when the operator raises it; lowering it closes no card', async () => {
+  it('applies immediately after a change by the operator, which closes no card', async () => {
     const platform = await createLimitedPlatform({ maxLive: 1 });
     const limitedFixture = cardFixture(app, { as: platform });
     const holder = await limitedFixture.createCardholder();
@@ -345,7 +345,7 @@ describe('platformCardId', () => {
   });
 });
 
-describe('the issuer', () => {
+describe('the issuer of the sandbox', () => {
   const readEmittedEvents = async (id: string) =>
     (await fixture.eventsOf('CARD.', id)).map(({ type, data }) => [
       type,
@@ -353,7 +353,7 @@ describe('the issuer', () => {
       data.stateReason,
     ]);
 
-  it('001 does not respond', async () => {
+  it('does not respond for the suffix 001', async () => {
     const { id } = await fixture.createCard(await fixture.createCardholder(), {
       platformCardId: newCardName('001'),
     });
@@ -362,7 +362,7 @@ describe('the issuer', () => {
     expect(await readEmittedEvents(id)).toEqual([]);
   });
 
-  it('002 rejects the card, and its platformCardId can be used again', async () => {
+  it('rejects the card for the suffix 002 and releases its platformCardId', async () => {
     const platformCardId = newCardName('002');
     const holder = await fixture.createCardholder();
     const card = await fixture.createCard(holder, { platformCardId });
@@ -375,7 +375,7 @@ describe('the issuer', () => {
     expect((await fixture.createCard(holder, { platformCardId })).state).toBe('CLOSED');
   });
 
-  it('005 issues the card later', async () => {
+  it('issues the card later for the suffix 005', async () => {
     const { id, state } = await fixture.createCard(await fixture.createCardholder(), {
       platformCardId: newCardName('005'),
     });
@@ -388,8 +388,8 @@ describe('the issuer', () => {
   });
 });
 
-describe('without an issuer', () => {
-  it('every operation returns 501', async () => {
+describe('an operation without an issuer', () => {
+  it('returns 501', async () => {
     const platform = app.production;
     const { call, cardBody } = cardFixture(app, { as: platform });
     const body = cardBody({ customer: { id: 'Customer:x' }, accountId: 'InternalAccount:x' });

@@ -1,5 +1,5 @@
-// Messages of a card network with a concurrent change between their reads and their commit: another
-// message with the same id, a decision of an operator about the same funds, or an unavailable
+// Messages of a card network with a concurrent change between their reads and their commit. The change is
+// another message with the same id, a decision of an operator about the same funds, or an unavailable
 // database.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testApp } from '../../../test/kit/app/test-app.ts';
@@ -143,7 +143,7 @@ describe('funds in suspense of a payment in progress', () => {
 });
 
 describe('a clearing above the authorized amount', () => {
-  it('debits nothing if the card is closed concurrently', async () => {
+  it('makes no debit if the card is closed concurrently', async () => {
     const payment = await payments.startPayment();
     const { committer } = app.runtime;
     let commits = 0;
@@ -162,17 +162,17 @@ describe('a clearing above the authorized amount', () => {
 describe('a fault unrelated to the wallet', () => {
   it('returns an error and no decline, so the request can be repeated', async () => {
     const fundedCard = await cardOf();
-    const unavailable = new Fault('SERVICE_UNAVAILABLE', 'The database is unavailable.');
+    const unavailableFault = new Fault('SERVICE_UNAVAILABLE', 'The database is unavailable.');
     let accountReads = 0;
     const { db } = app.runtime;
     const readWithFault: typeof db.read = async (table, id) => {
       // The signature reads the account a second time.
-      if (table.name === 'internal_accounts' && ++accountReads === 2) throw unavailable;
+      if (table.name === 'internal_accounts' && ++accountReads === 2) throw unavailableFault;
       return db.read(table, id);
     };
     const faultyNetwork = cardNetwork(app, { ...app.runtime, db: { ...db, read: readWithFault } });
     const request = faultyNetwork.message(fundedCard.cardId, 30_00);
-    await expect(faultyNetwork.send(request)).rejects.toBe(unavailable);
+    await expect(faultyNetwork.send(request)).rejects.toBe(unavailableFault);
     expect(await network.logOf(fundedCard.cardId)).toEqual([]);
     expect(await network.send(request)).toMatchObject({ approved: true });
   });
@@ -180,15 +180,15 @@ describe('a fault unrelated to the wallet', () => {
 
 describe('a fault unrelated to the account', () => {
   it.each(['CLEARING', 'AUTHORIZATION_ADVICE'] as const)(
-    'writes nothing of the %s, which is then repeated',
+    'leaves the payment unchanged until the %s is repeated',
     async (kind) => {
       const payment = await payments.startPayment();
       const stateBefore = await payment.readState();
       const notice = { kind, amount: 120n };
-      const unavailable = new Fault('SERVICE_UNAVAILABLE', 'The database is unavailable.');
+      const unavailableFault = new Fault('SERVICE_UNAVAILABLE', 'The database is unavailable.');
       const { db } = app.runtime;
       const readWithFault: typeof db.read = async (table, id) => {
-        if (table.name === 'internal_accounts') throw unavailable;
+        if (table.name === 'internal_accounts') throw unavailableFault;
         return db.read(table, id);
       };
       const faultyNetwork = cardNetwork(app, {
@@ -196,7 +196,7 @@ describe('a fault unrelated to the account', () => {
         db: { ...db, read: readWithFault },
       });
       await expect(faultyNetwork.notify(payment.token, notice, `to ${payment.id}`)).rejects.toBe(
-        unavailable,
+        unavailableFault,
       );
       expect(await payment.readState()).toEqual(stateBefore);
       expect(await network.logOf(payment.card.id)).toHaveLength(1);

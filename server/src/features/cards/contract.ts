@@ -145,19 +145,19 @@ const CardUpdateRequest = named(
 const partOf = (body: unknown, field: string): unknown =>
   typeof body === 'object' && body !== null ? (body as Record<string, unknown>)[field] : undefined;
 
-const has = (body: unknown, field: string) => partOf(body, field) !== undefined;
+const hasField = (body: unknown, field: string) => partOf(body, field) !== undefined;
 
 function createErrors(body: unknown): FieldError[] {
-  if (!has(body, 'threeDSecurePassword')) return [];
+  if (!hasField(body, 'threeDSecurePassword')) return [];
   return [{ field: 'threeDSecurePassword', message: 'is not supported by the card issuer' }];
 }
 
 function updateErrors(body: unknown): FieldError[] {
   const otherFields = ['fundingSources', 'maxSpendPerTransaction'].filter((each) =>
-    has(body, each),
+    hasField(body, each),
   );
-  if (!has(body, 'state') && otherFields.length === 0) {
-    const message = 'One of state, fundingSources and maxSpendPerTransaction is required.';
+  if (!hasField(body, 'state') && otherFields.length === 0) {
+    const message = 'At least one of state, fundingSources and maxSpendPerTransaction is required.';
     return [{ field: '', message }];
   }
   if (partOf(body, 'state') !== 'CLOSED') return [];

@@ -1,5 +1,5 @@
-// Cards after the deletion of their holder and before the job that closes them: they are closed for networks
-// and platforms.
+// Cards after the deletion of their holder and before the job that closes them. Networks and platforms cannot
+// use these cards.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
@@ -19,7 +19,7 @@ const deleteWithoutJobs = async (customerId: string) =>
   void ok(await app.call('DELETE', `/customers/${customerId}`), 200);
 
 describe('a card of a deleted holder', () => {
-  it('does not fund a late clearing, which is written off', async () => {
+  it('funds no late clearing, which is written off', async () => {
     const cardPayment = await payments.startPayment({ funds: 100 });
     await cardPayment.notify({ kind: 'CLEARING', amount: 100n });
     await deleteWithoutJobs(cardPayment.card.cardholderId);

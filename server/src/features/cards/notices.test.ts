@@ -59,7 +59,7 @@ describe('a clearing', () => {
     await expect(payment.notify(clearingNotice(MAX_AMOUNT - 59))).rejects.toThrow(message);
   });
 
-  it('is not added to an adjusted total or to refunds', async () => {
+  it('has its own maximum, separate from an adjusted total and from refunds', async () => {
     const payment = await fixture.startPayment({ currency: 'USDB', funds: 2_000_000 });
     await payment.notify(adjustmentNotice(MAX_AMOUNT));
     await payment.notify(clearingNotice(MAX_AMOUNT / 2 + 1));
@@ -158,7 +158,7 @@ describe('a clearing', () => {
     expect((await payment.readEvents()).slice(4)).toEqual(['5 of 10', 'EXCEPTION', '5 of 5']);
   });
 
-  it('on a frozen account is an exception and posts nothing', async () => {
+  it('on a frozen account is an exception without a posting', async () => {
     const payment = await fixture.startPayment();
     await fixture.freezeAccount(payment.accountId);
     await payment.notify(clearingNotice(120));
@@ -269,7 +269,7 @@ describe('an authorization adjustment', () => {
       settled: 40,
     });
     expect((await payment.readEvents()).slice(4)).toEqual(['960 of 960', 'SETTLED']);
-    // The payment is settled: a further total is recorded and changes nothing.
+    // A further total of the settled payment is recorded and has no effect.
     const resourceBefore = await payment.readResource();
     await payment.notify(adjustmentNotice(60));
     await payment.notify(adjustmentNotice(20));
@@ -280,7 +280,7 @@ describe('an authorization adjustment', () => {
     expect(recordedRows.map((each) => each.amount).sort()).toEqual([20n, 40n, 60n]);
   });
 
-  it('that the account cannot cover debits nothing until the clearing', async () => {
+  it('that the account cannot cover causes no debit until the clearing', async () => {
     const payment = await fixture.startPayment({ funds: 110 });
     await payment.notify(adjustmentNotice(150));
     expect(await payment.readState()).toEqual({
@@ -296,7 +296,7 @@ describe('an authorization adjustment', () => {
     expect((await payment.readState()).status).toBe('EXCEPTION');
   });
 
-  it('on a closed card debits nothing before the clearing', async () => {
+  it('on a closed card causes no debit before the clearing', async () => {
     const payment = await fixture.startPayment();
     await payment.close();
     await payment.notify(adjustmentNotice(150));
@@ -319,7 +319,7 @@ describe('an authorization adjustment', () => {
 });
 
 describe('a refund', () => {
-  it('of a part leaves the payment SETTLED with another event; of the remainder, REFUNDED', async () => {
+  it('of a part leaves the payment SETTLED, and of the remainder REFUNDED', async () => {
     const payment = await fixture.startPayment();
     await payment.notify(clearingNotice(100));
     await payment.notify(refundNotice(30));
@@ -379,7 +379,7 @@ describe('a refund', () => {
     });
   });
 
-  it('that is reversed is debited, below zero if necessary, and the next credit repays it', async () => {
+  it('that is reversed is debited, into a negative balance that the next credit repays', async () => {
     const payment = await fixture.startPayment({ funds: 100 });
     await payment.notify(clearingNotice(100));
     await payment.notify(refundNotice(100));

@@ -1,6 +1,6 @@
-// Notices of a network about an approved payment, one function each. A late or unfunded
-// notice is applied too: if the account cannot pay an amount, the payment becomes an exception. An
-// amount of a closed card is written off. Only impossible notices are rejected.
+// Notices of a network about an approved payment, one function each. Only impossible notices are rejected, so
+// late and unfunded notices are applied. If the account cannot pay an amount, the payment becomes an
+// exception. An amount of a closed card is written off.
 
 import type { CardNotice } from '../../connectors/ports/cards.ts';
 import { assertNever } from '../../kernel/assert-never.ts';
@@ -72,13 +72,13 @@ async function rejectUnlessFunded(ctx: Ctx, row: CardPaymentRow, amount: bigint)
 }
 
 /**
- * Rethrows faults that are unrelated to the account and may be temporary: nothing is written, and
- * the network repeats the notice.
+ * Rethrows faults that are unrelated to the account and may be temporary. The notice is then not recorded,
+ * and the network repeats it.
  */
 function rejectTemporarily(fault: Fault): void {
   if (isTransient(fault.code)) throw fault;
   if (!isWithoutResponse(fault)) return;
-  // The cause is omitted: it may contain a secret and would be logged.
+  // The cause is omitted, because it may contain a secret and would be logged.
   throw new Fault('SERVICE_UNAVAILABLE', fault.message, undefined, { retryAfterS: 1 });
 }
 
@@ -135,7 +135,7 @@ async function isClosed(ctx: Ctx, { card, customer_id }: CardPaymentRow): Promis
   return false;
 }
 
-/** Holds as much of an amount as the account can pay. Nothing is held for a closed card. */
+/** Holds as much of an amount as the account can pay. No amount is held for a closed card. */
 export async function holdAvailable(
   ctx: Ctx,
   parts: CardParts,
@@ -185,7 +185,7 @@ export async function clear(
   return stageFacts(
     ctx,
     row,
-    applyClearing(card, amount, { direction, further: furtherDebit }),
+    applyClearing(card, amount, { direction, furtherDebit }),
     furtherDebit.outcome === 'failed',
   );
 }
@@ -197,7 +197,7 @@ async function expire(ctx: Ctx, row: CardPaymentRow): Promise<CardPaymentRow> {
 
 /**
  * A new total. An increase is debited immediately if the card is open, otherwise at its clearing. Without
- * effect on a closed payment: a later clearing is a late clearing.
+ * effect on a closed payment, whose later clearings are late clearings.
  */
 async function applyAdvice(
   ctx: Ctx,
@@ -255,7 +255,7 @@ async function refund(
   return stageFacts(ctx, row, applyRefund(facts, amount));
 }
 
-/** Reverses the last refund. The account may get a negative balance. */
+/** Reverses the last refund. The balance of the account may become negative. */
 async function reverseRefundNotice(
   ctx: Ctx,
   row: CardPaymentRow,

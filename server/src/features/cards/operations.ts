@@ -25,7 +25,7 @@ async function cardholderOf(ctx: Ctx, id: string): Promise<CustomerRow> {
     return await customerOf(ctx, id, { rejectDeleted: true });
   } catch (error) {
     if (!(error instanceof Fault) || error.code !== 'CUSTOMER_NOT_FOUND') throw error;
-    throw invalidField('cardholderId', 'is not a customer');
+    throw invalidField('cardholderId', 'is not the ID of a customer');
   }
 }
 

@@ -129,10 +129,7 @@ export const cardMessages = table(
 );
 export type CardMessageRow = RowOf<typeof cardMessages>;
 
-/**
- * A link to number and security code. It can be opened once. The row records its creation and its
- * use.
- */
+/** A link to number and security code, which can be opened once. The row records its creation and its use. */
 export const cardReveals = table('card_reveals', {
   /** Hash of the link's secret. */
   id: col.text,

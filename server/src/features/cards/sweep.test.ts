@@ -1,5 +1,5 @@
-// Payments without further messages of their network are closed after thirty days, and afterwards block
-// neither the card nor its holder.
+// Payments without further messages of their network are closed after thirty days. Closed payments do not
+// block the deletion of the holder.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
@@ -21,12 +21,12 @@ const clearingNotice = (amount: number) => ({ kind: 'CLEARING', amount: BigInt(a
 const EXPIRY = { kind: 'AUTHORIZATION_EXPIRY' } as const;
 
 /** Ids of the payments that accept further messages. */
-const openPayments = async (...all: { id: string }[]) => {
+const openPayments = async (...payments: { id: string }[]) => {
   const text = 'select id from card_open_payments where id = any($1) order by id';
-  const rows = await app.runtime.db.query(text, [all.map((each) => each.id)]);
+  const rows = await app.runtime.db.query(text, [payments.map((each) => each.id)]);
   return rows.map((each) => each.id as string);
 };
-const sortIds = (...all: { id: string }[]) => all.map((each) => each.id).sort();
+const sortIds = (...payments: { id: string }[]) => payments.map((each) => each.id).sort();
 
 /** Advances the clock, then by one more minute, in which the sweep runs. */
 const advancePastSweep = async (ms: number) => {
@@ -100,7 +100,7 @@ describe('after thirty days', () => {
     });
     expect(await credit.readState()).toMatchObject({ status: 'SETTLED', account: '1000 of 1000' });
     expect(await openPayments(cardPayment, partialPayment, credit)).toEqual([]);
-    // The closure is not a message of the network, so the log has no entry for it.
+    // The network has sent no message about the closure, so the log has no entry for it.
     const log = await cardNetwork(app).logOf(cardPayment.card.id);
     expect(log.map((each) => each.kind)).toEqual(['AUTHORIZATION']);
     // A clearing after the closure is a late clearing.
@@ -134,7 +134,7 @@ describe('after thirty days', () => {
     expect(await openPayments(...allPayments)).toEqual([]);
   });
 
-  it('cards of every platform are included', async () => {
+  it('payments of every platform are closed', async () => {
     const otherPlatformFixture = cardFixture(app, { as: app.other });
     const holder = await otherPlatformFixture.createCardholder({ funds: 10_00 });
     const { id } = await otherPlatformFixture.createCard(holder);

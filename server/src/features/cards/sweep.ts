@@ -12,7 +12,7 @@ import { expireAuthorization } from './notices.ts';
 const SWEEP_INTERVAL_MS = 60_000;
 const BATCH_SIZE = 100;
 
-const DUE = `select id, platform_id from card_open_payments p where opened_at <= $1
+const DUE_PAYMENTS_SQL = `select id, platform_id from card_open_payments p where opened_at <= $1
     and not exists (select from sandbox_clocks c where c.id = p.platform_id)
   order by opened_at limit ${BATCH_SIZE}`;
 
@@ -34,7 +34,9 @@ export function cardSweep(): Sweep {
       if (now < nextRunAt) return 0;
       nextRunAt = now + SWEEP_INTERVAL_MS;
       type Due = { id: string; platform_id: string };
-      const duePayments = await runtime.db.query<Due>(DUE, [new Date(now - CARD_AUTHORIZATION_MS)]);
+      const duePayments = await runtime.db.query<Due>(DUE_PAYMENTS_SQL, [
+        new Date(now - CARD_AUTHORIZATION_MS),
+      ]);
       await Promise.all(duePayments.map((each) => expireOne(runtime, each.id, each.platform_id)));
       if (duePayments.length === BATCH_SIZE) nextRunAt = now;
       return duePayments.length;

@@ -1,5 +1,5 @@
-// Concurrent card requests in one and in two processes: approved amounts are covered, nothing is
-// approved after the commit of a freeze, and a repeated message has one effect.
+// Concurrent card requests in one and in two processes. Approved amounts are covered. No request is approved
+// after the commit of a freeze. A repeated message has one effect.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok, readBalances } from '../../../../test/kit/app/fixtures.ts';
 import { openSecondProcess } from '../../../../test/kit/app/second-process.ts';
@@ -39,7 +39,7 @@ const isApproved = ({ approved }: CardDecision) => approved;
 describe.each([
   ['one process', 1],
   ['two processes', 2],
-])('in %s', (_, processes) => {
+])('network handler in %s', (_, processes) => {
   it('approves only as many of 64 concurrent payments as the balance covers', async () => {
     const { accountId, cardId, customer } = await cardOf(20_50);
     const pendingRequests = Array.from({ length: 64 }, (_, index) =>
@@ -71,12 +71,12 @@ describe.each([
         ),
       ),
     );
-    const spent = cardDecisions.reduce(
+    const approvedAmount = cardDecisions.reduce(
       (sum, each, index) => sum + (each.approved ? 1_00 + (index % 3) : 0),
       0,
     );
     const { balance } = await readBalances(app, accountId);
-    expect(balance).toBe(30_00 - spent);
+    expect(balance).toBe(30_00 - approvedAmount);
     expect(balance).toBeLessThan(1_02);
   });
 
@@ -100,7 +100,7 @@ describe.each([
     expect((await networkOf(processes, 0).request(cardId, 1_00)).approved).toBe(false);
   });
 
-  it('applies a message that is sent ten times concurrently once, with one reply', async () => {
+  it('applies ten concurrent copies of a message once, with one reply', async () => {
     const { accountId, cardId, customer } = await cardOf(100_00);
     const request = networkOf(1, 0).message(cardId, 10_00);
     const manyRequests = Array.from({ length: 10 }, (_, index) =>
@@ -149,7 +149,7 @@ describe('a card whose limit is lowered during the request', () => {
         const card = await ctx.read(cards, cardId);
         if (card) ctx.update(cards, card, { max_spend: 5n, updated_at: ctx.now });
       });
-      // As after a freeze, all approvals are recorded at this point, and no further request is approved.
+      // All approvals are recorded at this point. No further request is approved.
       approvedAtLowering = (await networkOf(1, 0).paymentsOf(customer.id)).length;
     };
     const requests = Array.from({ length: 32 }, (_, index) =>

@@ -1,5 +1,5 @@
-// Decisions about authorization requests and their effects: a payment with a hold, or an entry in
-// the decision log only.
+// Decisions about authorization requests and their effects: a payment with a hold, or an entry in the
+// decision log only.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok, readBalances } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -121,7 +121,7 @@ describe('an authorization', () => {
     expect(payment.authorizedAmount).toMatchObject({ amount: 10_00, currency: { code: 'USD' } });
   });
 
-  it('declines on a card that is not issued, frozen or closed', async () => {
+  it('is declined on a card that is not issued, frozen or closed', async () => {
     const holder = await fixture.createCardholder({ funds: 100_00 });
     const waitingCard = await fixture.createCard(holder, {
       platformCardId: `waits-${app.effects.now()}-001`,
@@ -139,7 +139,7 @@ describe('an authorization', () => {
     expect(await network.request(id, 10_00)).toEqual(declineDecision('CARD_NOT_ACTIVE'));
   });
 
-  it('declines other currencies and records them', async () => {
+  it('is declined and recorded in another currency', async () => {
     const fundedCard = await cardOf();
     const request = network.message(fundedCard.cardId, 10_00, { currency: 'EUR' });
     expect(await network.send(request)).toEqual(declineDecision('CURRENCY_NOT_SUPPORTED'));
@@ -147,7 +147,7 @@ describe('an authorization', () => {
     expect((await network.logOf(fundedCard.cardId))[0]).toMatchObject({ currency: 'EUR' });
   });
 
-  it('declines requests that the issuer rejects, before any read', async () => {
+  it('is declined before any read if the issuer rejects it', async () => {
     const fundedCard = await cardOf(5_00);
     const merchant = { descriptor: 'Nothing 003' };
     const request = network.message(fundedCard.cardId, 10_00, { merchant });
@@ -155,7 +155,7 @@ describe('an authorization', () => {
     await expectOnlyDecision(fundedCard, 'CARD_PAUSED', 5_00);
   });
 
-  it('declines if its holder is no longer approved', async () => {
+  it('is declined if the holder is not approved', async () => {
     const fundedCard = await cardOf();
     const { id } = fundedCard.customer;
     await app.runtime.db.query("update customers set status = 'REJECTED' where id = $1", [id]);
@@ -165,9 +165,9 @@ describe('an authorization', () => {
     await expectOnlyDecision(fundedCard, 'CARDHOLDER_NOT_READY', 100_00);
   });
 
-  it('declines if the account is frozen or owes funds, without another account', async () => {
+  it('is declined if the only account is frozen or owes funds', async () => {
     const fundedCard = await cardOf();
-    const move = (event: 'freeze' | 'unfreeze') =>
+    const applyAccountEvent = (event: 'freeze' | 'unfreeze') =>
       app.operate(async (ctx) => {
         const row = await ctx.read(internalAccounts, fundedCard.accountId);
         if (row) transitionInternalAccount(ctx, row, event);
@@ -177,11 +177,11 @@ describe('an authorization', () => {
         fundedCard.accountId,
         units,
       ]);
-    await move('freeze');
+    await applyAccountEvent('freeze');
     expect(await network.request(fundedCard.cardId, 10_00)).toEqual(
       declineDecision('NO_FUNDING_SOURCE'),
     );
-    await move('unfreeze');
+    await applyAccountEvent('unfreeze');
     await setOwedAmount(1);
     expect(await network.request(fundedCard.cardId, 10_00)).toEqual(
       declineDecision('NO_FUNDING_SOURCE'),
@@ -190,7 +190,7 @@ describe('an authorization', () => {
     expect(await network.request(fundedCard.cardId, 10_00)).toEqual(approvedDecision);
   });
 
-  it('throws for an invalid amount and for an unknown card', async () => {
+  it('is rejected for an invalid amount and for an unknown card', async () => {
     const fundedCard = await cardOf();
     for (const amount of [-1, Number.MAX_SAFE_INTEGER]) {
       await expect(network.request(fundedCard.cardId, amount)).rejects.toMatchObject({
@@ -202,8 +202,8 @@ describe('an authorization', () => {
   });
 });
 
-describe('other messages', () => {
-  it('checks the card without a payment', async () => {
+describe('decide', () => {
+  it('checks the card for a balance inquiry without a payment', async () => {
     const fundedCard = await cardOf(0);
     expect(await network.request(fundedCard.cardId, 0, 'BALANCE_INQUIRY')).toEqual({
       approved: true,
@@ -219,7 +219,7 @@ describe('other messages', () => {
     ]);
   });
 
-  it('authorizes and clears in one message, with one event', async () => {
+  it('authorizes and clears a financial authorization with one event', async () => {
     const fundedCard = await cardOf();
     expect(await network.request(fundedCard.cardId, 30_00, 'FINANCIAL_AUTHORIZATION')).toEqual(
       approvedDecision,
@@ -256,7 +256,7 @@ describe('other messages', () => {
     expect(secondPayment.accountId).toBe(fundedCard.accountId);
   });
 
-  it('accepts a credit on a frozen card', async () => {
+  it('accepts the advice of a credit on a frozen card', async () => {
     const fundedCard = await cardOf(0);
     ok(await fixture.patchCard(fundedCard.cardId, { state: 'FROZEN' }), 200);
     expect(await network.request(fundedCard.cardId, 5_00, 'CREDIT_AUTHORIZATION')).toEqual(

@@ -1,7 +1,6 @@
-// Decides about a request of a card network. Everything that the decision depends on is read, a pure function
-// returns the decline reason, and an approval holds the amount in the change set that records it. If the
-// commit finds that a card was frozen or funds were spent concurrently, the request is decided again, so
-// concurrent requests never hold more than the balance and nothing is approved after a freeze.
+// Decides about a request of a card network. A pure function returns the decline reason for the rows as read.
+// An approval holds the amount in the change set that records it. The commit fails if a card was frozen or
+// funds were spent concurrently, and the request is decided again.
 import type { CardDecision, CardRequest, DeclineReason } from '../../../connectors/ports/cards.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -59,7 +58,7 @@ function decline(
   request: CardRequest,
   { holder, reason }: { holder: CustomerRow | undefined; reason: DeclineReason },
 ): CardDecision {
-  // A concurrent erasure would not find the new entry. Many entries may depend on one row.
+  // Required, because a concurrent erasure would not find the new entry.
   if (holder) requireCustomer(ctx, holder);
   const decision = { approved: false, reason } as const;
   writeDecision(ctx, card, withoutMerchant(request, holder), decision);

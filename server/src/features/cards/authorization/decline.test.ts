@@ -66,7 +66,7 @@ describe('declineReason', () => {
     }
   });
 
-  it('a card without a limit can spend the available balance', () => {
+  it('is undefined for the available balance on a card without a limit', () => {
     const card = { ...validState.card, max_spend: null };
     expect(declineReason({ ...validState, card })).toBeUndefined();
   });
@@ -75,7 +75,7 @@ describe('declineReason', () => {
     ['PROCESSING', 'CARD_NOT_ACTIVE'],
     ['CLOSED', 'CARD_NOT_ACTIVE'],
     ['FROZEN', 'CARD_PAUSED'],
-  ] as const)('declines on a card that is %s', (state, reason) => {
+  ] as const)('is returned for a card that is %s', (state, reason) => {
     expect(declineReason({ ...validState, card: { ...validState.card, state } })).toBe(reason);
   });
 
@@ -85,11 +85,11 @@ describe('declineReason', () => {
     ['that is closed', { ...source, account: { ...source.account, status: 'CLOSED' } }],
     ['that owes funds', { ...source, account: { ...source.account, owed: 1n } }],
     ['whose key may not sign', { ...source, maySign: false }],
-  ] as const)('uses no funds of an account %s', (_, input) => {
+  ] as const)('is NO_FUNDING_SOURCE for an account %s', (_, input) => {
     expect(declineReason({ ...validState, source: input })).toBe('NO_FUNDING_SOURCE');
   });
 
-  it('compares to the cent for an account with six decimals', () => {
+  it('is exact to the cent for an account with six decimals', () => {
     const account = { ...source.account, currency: 'USDB' };
     const inputFor = (amount: bigint) => {
       const spendable = { currency: 'USDB', amount };
@@ -99,7 +99,7 @@ describe('declineReason', () => {
     expect(declineReason(inputFor(49_999_999n))).toBe('INSUFFICIENT_FUNDS');
   });
 
-  it('accepts a merchant credit regardless of limit, balance and key', () => {
+  it('is undefined for a merchant credit regardless of limit, balance and key', () => {
     const emptySource = { ...source, maySign: false, spendable: usd(0n) };
     for (const kind of CARD_REQUESTS.filter(isCredit)) {
       const request = { ...validState.request, kind, amount: 1_000_00n };
@@ -119,14 +119,14 @@ describe('declineReason', () => {
     request: { ...validState.request, kind },
   });
 
-  it('rejects a credit to a closed account or a deleted holder', () => {
+  it('is returned for a credit to a closed account or a deleted holder', () => {
     const requestedState = creditState('CREDIT_AUTHORIZATION');
     expect(declineReason({ ...requestedState, source: closedSource })).toBe('NO_FUNDING_SOURCE');
     const holder = { status: 'APPROVED', deleted_at: 1 } as const;
     expect(declineReason({ ...requestedState, holder })).toBe('CARDHOLDER_NOT_READY');
   });
 
-  it('accepts a cleared credit unless card or holder are deleted', () => {
+  it('is undefined for a cleared credit unless the holder is deleted or the card closed', () => {
     const adviceState = creditState('CREDIT_AUTHORIZATION_ADVICE');
     const frozenState: AuthorizationState = {
       ...adviceState,

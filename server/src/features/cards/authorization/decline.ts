@@ -1,6 +1,7 @@
-// Decline reasons of a card request, without a database. The first matching check is the reason: card, then
-// cardholder, then funds. A merchant credit requires neither validity, limit, balance nor key. A credit that
-// was approved in stand-in processing is declined only if the card is closed or the cardholder deleted.
+// Decline reasons of a card request, without a database. The first matching check returns the reason, in the
+// order card, cardholder, funds. Validity, limit, balance and key are not checked for a merchant credit. A
+// credit that was approved in stand-in processing is declined only if the card is closed or the cardholder
+// deleted.
 
 import type {
   CardRequest,

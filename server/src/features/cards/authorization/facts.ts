@@ -1,7 +1,7 @@
 // Posts events that a network reports afterwards: payments that its issuer approved in stand-in processing,
-// and entries about payments. These events are never declined. Without a payment, a clearing or refund opens
-// a payment, and a reversal causes a later authorization to be declined, so the order of messages has no
-// effect on the result.
+// and entries about payments. Reported events are never declined. A clearing or refund without a payment
+// opens one. A reversal without a payment causes a later authorization to be declined, so the order of
+// messages has no effect on the result.
 
 import type { CardNotice, CardRequest } from '../../../connectors/ports/cards.ts';
 import { assertNever } from '../../../kernel/assert-never.ts';
@@ -41,7 +41,9 @@ const contradiction = (reason: string) => new Fault('INVALID_INPUT', reason);
 
 const checkCurrency = (card: CardRow, { currency, amount }: Money): void => {
   if (currency === card.currency) return;
-  throw contradiction(`The message has ${amount} ${currency}, the card is in ${card.currency}.`);
+  throw contradiction(
+    `The message has ${amount} ${currency}. The currency of the card is ${card.currency}.`,
+  );
 };
 
 /** Whether another message was committed first, so that a second attempt can succeed. */
@@ -101,7 +103,10 @@ function noticeOf(entry: CardEntry, { direction }: CardPaymentRow): CardNotice {
   }
 }
 
-/** Stages an entry without a payment. Returns the opened payment. False if the entry was recorded before. */
+/**
+ * Stages an entry without a payment. Returns the opened payment, true for a reversal, or false if the entry
+ * was recorded before.
+ */
 async function postWithoutPayment(
   ctx: Ctx,
   parts: CardParts,

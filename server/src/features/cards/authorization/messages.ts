@@ -1,7 +1,6 @@
-// The decision log: each network message is one row that never changes. The row also makes a message
-// idempotent: it is written with the effects of the message under the issuer's id, so a repetition reads the
-// recorded decision, immediately or after its commit is rejected. An approval that was too late has a second
-// row with the reason TOO_LATE.
+// The decision log: each network message is one row that never changes. The row is written with the effects
+// of the message under the issuer's id. A repeated message therefore reads the recorded decision, immediately
+// or after its commit is rejected. An approval that was too late has a second row with the reason TOO_LATE.
 
 import { formatAmount } from '../../../catalog/currencies/money-format.ts';
 import type {
@@ -47,7 +46,7 @@ export async function findEarlierDecision(
   ]);
   const lastRow = lateRow ?? row;
   if (!lastRow) return undefined;
-  // The reversal arrived first: the authorization is declined regardless of its amount.
+  // The reversal arrived first, so the authorization is declined regardless of its amount.
   if (lastRow.kind === 'AUTHORIZATION_REVERSAL') return decisionOf(lastRow);
   const isSameMessage =
     lastRow.card_id === cardId && lastRow.token === messageKey(ctx, token) && lastRow.kind === kind;
@@ -154,8 +153,8 @@ export async function applyNotice(
     if (!isSameMessage || knownCardMessage.amount !== amount) throw messageConflict();
     return row;
   }
-  // Also required if nothing changes: the entry contains the merchant as read, and an erasure may remove the
-  // merchant concurrently.
+  // The payment is required even if it does not change. The entry contains the merchant as read, which an
+  // erasure may remove concurrently.
   requirePayment(ctx, row);
   const changedPayment = await changeByNotice(ctx, parts, row, notice);
   writeNotice(ctx, row, notice);

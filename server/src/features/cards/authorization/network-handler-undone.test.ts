@@ -1,5 +1,5 @@
-// Messages about an approval that was undone because it was late: repetitions of the request,
-// another message with its token, and funding debits of the issuer.
+// Messages about an approval that was undone because it was late: repetitions of the request, another message
+// with its token, and funding debits of the issuer.
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { expectBalancedBooks } from '../../../../test/kit/app/books.ts';
 import { readBalances } from '../../../../test/kit/app/fixtures.ts';
@@ -89,13 +89,13 @@ describe('a repetition with a later deadline', () => {
   it('is decided if the first request reached no decision', async () => {
     const fundedCard = await cardOf();
     const request = network.message(fundedCard.cardId, 30_00);
-    const unavailable = new Error('the server is going down');
+    const shutdownError = new Error('the server is going down');
     let failures = 1;
     const runtime: Runtime = {
       ...app.runtime,
       committer: {
         commit: async (set) => {
-          if (failures-- > 0) throw unavailable;
+          if (failures-- > 0) throw shutdownError;
           return app.runtime.committer.commit(set);
         },
       },
@@ -151,7 +151,7 @@ describe('a pending funding debit of a late approval', () => {
 });
 
 describe('an approval that an operator has written off', () => {
-  it('remains recorded, and the account is not credited', async () => {
+  it('remains recorded without a credit to the account', async () => {
     const fundedCard = await cardOf();
     const request = network.message(fundedCard.cardId, 30_00, {
       kind: 'FINANCIAL_AUTHORIZATION',
@@ -174,7 +174,7 @@ describe('an approval that an operator has written off', () => {
   });
 });
 
-describe('another message with its reference', () => {
+describe('another message with the token of an undone approval', () => {
   it('is also late and is recorded', async () => {
     const { fundedCard, request } = await undoLatePayment();
     const secondCardRequest = network.message(fundedCard.cardId, 30_00, { token: request.token });

@@ -72,7 +72,7 @@ const typesOf = async (id: string) =>
   (await fixture.eventsOf('CARD_TRANSACTION.', id)).map((each) => each.type.split('.')[1]);
 
 describe('a decision after the deadline', () => {
-  it('is a decline if nothing was committed', async () => {
+  it('is a decline if no approval was committed', async () => {
     const fundedCard = await cardOf();
     const request = network.message(fundedCard.cardId, 30_00);
     expect(await network.send(request, app.effects.now() - 1)).toEqual(TOO_LATE);
@@ -82,7 +82,7 @@ describe('a decision after the deadline', () => {
     expect(await network.send(request, Infinity)).toEqual(TOO_LATE);
   });
 
-  it('is not late exactly at the deadline', async () => {
+  it('excludes a decision exactly at the deadline', async () => {
     const fundedCard = await cardOf();
     const request = network.message(fundedCard.cardId, 30_00);
     expect(await network.send(request, app.effects.now())).toMatchObject({ approved: true });
@@ -309,7 +309,7 @@ describe('a permanent rejection', () => {
 });
 
 describe('a rejection before the decision', () => {
-  it('is not a decision and can be repeated', async () => {
+  it('records no decision, so the message can be repeated', async () => {
     const fundedCard = await cardOf();
     const fullQueueFault = new Fault('SERVICE_UNAVAILABLE', 'Too many requests are waiting.');
     const rejectingNetwork = cardNetwork(
@@ -391,8 +391,8 @@ describe('a merchant', () => {
       mcc: '1234567890',
     });
     expect(secondPayment.merchant).toEqual({ descriptor: '-' });
-    const binary = 'select card::jsonb from transactions where id = $1';
-    expect(await app.runtime.db.query(binary, [firstPayment.id])).toHaveLength(1);
+    const merchantSql = 'select card::jsonb from transactions where id = $1';
+    expect(await app.runtime.db.query(merchantSql, [firstPayment.id])).toHaveLength(1);
   });
 });
 
@@ -435,8 +435,8 @@ describe('a notice', () => {
       return commitChangeSet(set);
     });
     await cardNetwork(app, concurrentCommit).notify(token, { kind: 'RETURN_REVERSAL' });
-    const owed = 'select owed from internal_accounts where id = $1';
-    expect(await app.runtime.db.query(owed, [fundedCard.accountId])).toEqual([{ owed: 20_00n }]);
+    const owedSql = 'select owed from internal_accounts where id = $1';
+    expect(await app.runtime.db.query(owedSql, [fundedCard.accountId])).toEqual([{ owed: 20_00n }]);
   });
 
   it('that is impossible is rejected and not recorded', async () => {

@@ -1,7 +1,7 @@
 // Receives the messages of a card issuer. Each message is one operation under the issuer's id, so a repeated
-// message has one effect and one response. A network accepts a decision for a limited time and treats a
-// missing response as a decline, so an approval must not remain in the books without reaching the network.
-// `cardNetworkHandler` describes how each failure is handled.
+// message has one effect and one response. A network treats a missing or late response as a decline, so no
+// approval may remain in the books without reaching the network. `cardNetworkHandler` describes how each
+// failure is handled.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type {
@@ -27,7 +27,7 @@ import { decide, declineLate } from './decide.ts';
 import { networkEventPoster } from './facts.ts';
 import { applyNotice, findEarlierDecision, findPaymentOfToken, writeTooLate } from './messages.ts';
 
-/** Maximum number of attempts. The delay between them starts at twice `BASE_DELAY_MS` and doubles. */
+/** Maximum number of attempts. The delay between attempts starts at twice `BASE_DELAY_MS` and doubles. */
 const MAX_ATTEMPTS = 5;
 const BASE_DELAY_MS = 50;
 
@@ -52,9 +52,7 @@ const TOO_LATE = { approved: false, reason: 'TOO_LATE' } as const;
 const isFinal = (error: unknown): boolean =>
   isKeyTaken(error) || (error instanceof Fault && !isTransient(error.code));
 
-/**
- * Repeats `work` until it succeeds or fails permanently. A result that is unknown is repeated too.
- */
+/** Repeats `work` until it succeeds or fails permanently. Work with an unknown result is repeated as well. */
 async function retryUntilFinal<R>(work: () => Promise<R>): Promise<R> {
   for (let attempts = 1; ; attempts++) {
     try {
@@ -76,7 +74,7 @@ interface PendingRequest {
   stage?: StageMessage | undefined;
 }
 
-/** A decision. `isNew`: it was made by this call. `isStaged`: rows of the caller were committed with it. */
+/** A decision. `isNew`: this call made it. `isStaged`: rows of the caller were committed with it. */
 type RecordedDecision = { decision: CardDecision; isNew: boolean; isStaged: boolean };
 
 /** Stages the rows of the caller. */
@@ -93,7 +91,7 @@ async function decideBeforeDeadline(ctx: Ctx, pending: PendingRequest): Promise<
   const card = await cardOf(ctx, request.cardId);
   const decidedAttempt = await ctx.attempt(async () => {
     const decision = await decide(ctx, parts, card, request);
-    // A custodian may respond after the deadline. In this case nothing is staged.
+    // A custodian may respond after the deadline. The approval is then discarded.
     if (isLate()) throw new Fault('SERVICE_UNAVAILABLE', 'The deadline of the request has passed.');
     return decision;
   });
@@ -145,8 +143,8 @@ const undoLateApproval = (
   );
 
 /**
- * A decline if the transaction token belongs to an approval that was undone and never reached the network:
- * the repetition is also late. Undefined if it belongs to another payment.
+ * A decline if the transaction token belongs to an approval that was undone and never reached the network,
+ * because the repetition is also late. Undefined if it belongs to another payment.
  */
 const declineAfterUndo = ({
   runtime,
@@ -178,13 +176,13 @@ async function authorize(
     const secondDecision = isConflict(error) ? await declineAfterUndo(pending) : undefined;
     if (secondDecision) return { decision: secondDecision, isStaged: false };
     const isRepeated = isKeyTaken(error);
-    // Any other error means that nothing was written.
+    // After any other error no row was written.
     if (!isRepeated && !isConnectionError(error)) throw error;
     const lateDecision = await decideLateRequest(pending);
     recordedDecision = { ...lateDecision, isNew: lateDecision.isNew && !isRepeated };
   }
   const { decision, isNew, isStaged } = recordedDecision;
-  // Only the call that made an approval undoes it: an earlier approval was already returned.
+  // Only the call that made an approval undoes it, because an earlier approval was already returned.
   const isUndone = isNew && decision.approved && pending.isLate();
   if (!isUndone || !decision.transactionId) return { decision, isStaged };
   return { decision: await undoLateApproval(pending, decision.transactionId), isStaged };
@@ -214,18 +212,18 @@ function createSerializer() {
 /**
  * The handler for the issuers of an environment. Cards of the other environment are not found.
  *
- * - A request that conflicts too often or finds a full queue has written nothing. It fails, and the
- *   issuer may repeat it.
+ * - A request that conflicts too often or finds a full queue fails without a change. The issuer may
+ *   repeat the request.
  * - A commit after the deadline is undone by a second commit before TOO_LATE is returned.
  * - If the connection is lost before the result of the commit, a decline is written under the same
  *   id. If the decline is committed, the approval under the same id can no longer be committed.
  *   Otherwise the approval exists and is returned.
  * - If the decline cannot be written either, or the process ends between commit and response, the
- *   issuer has no decision: it repeats the request and receives the recorded decision, or its
- *   network ends the payment (AUTHORIZATION_EXPIRY), or the sweep does (`sweep.ts`).
+ *   issuer has no decision. A repeated request then returns the recorded decision. Without a repetition
+ *   the network (AUTHORIZATION_EXPIRY) or the sweep (`sweep.ts`) ends the payment.
  *
- * A second request with the same id waits for the first in this process, so it never returns an
- * approval that is about to be undone. In another process, a second request with a later deadline
+ * A second request with the same id waits for the first in this process. It therefore never returns
+ * an approval that is about to be undone. In another process, a second request with a later deadline
  * may read the approval between the two commits. The network has then received both decisions, and
  * a clearing after that is a late clearing.
  */
@@ -245,14 +243,14 @@ export function cardNetworkHandler(
     return callerOfPlatform(platform.id);
   }
 
-  const storable = (message: CardRequest): CardRequest => ({
+  const storableRequestOf = (message: CardRequest): CardRequest => ({
     ...message,
     kind: kindOf(message),
     merchant: merchantOf(message.merchant),
   });
 
   async function decideRequest(message: CardRequest, deadline: Time, stage?: StageMessage) {
-    const request = storable(message);
+    const request = storableRequestOf(message);
     const caller = await holderOf(request.cardId);
     const isLate = () => effects.now() > deadline;
     const pending = { runtime, parts, caller, request, isLate, stage };
@@ -273,7 +271,7 @@ export function cardNetworkHandler(
 
     postApproved: (message, decidedId, stage) =>
       serialize(message.token, () =>
-        networkEvents.postApproved(storable(message), decidedId, stage),
+        networkEvents.postApproved(storableRequestOf(message), decidedId, stage),
       ),
 
     postEntry: (entry, stage) =>
@@ -296,8 +294,8 @@ export function cardNetworkHandler(
         await apply();
       } catch (error) {
         if (!isKeyTaken(error)) throw error;
-        // Another message was committed under this id: the same message has been applied completely. Any
-        // other message is a conflict.
+        // A message was committed under this id. The same message has been applied completely, and any other
+        // message is a conflict.
         await apply();
       }
     },

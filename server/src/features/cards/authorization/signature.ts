@@ -1,7 +1,7 @@
-// Signature of a wallet for a funding debit of a card. Each debit of a wallet must be signed, and
-// the holder cannot sign during a card payment, so the active delegated key of this card and wallet
-// signs. It signs a complete description of the debit, the signature is verified like a client's
-// signature, and it is recorded with the payment in the same commit.
+// Signature of a wallet for a funding debit of a card. The holder cannot sign during a card payment, so the
+// active delegated key of this card and wallet signs each debit. The signed text describes the debit
+// completely. The signature is verified like a client's signature and recorded with the payment in the same
+// commit.
 
 import { canonical } from '../../../kernel/crypto/canonical.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -18,14 +18,11 @@ import { type DelegatedKeyRow, delegatedKeys } from '../store.ts';
 const invalidSignature = (reason: string, cause?: unknown) =>
   new Fault('WALLET_SIGNATURE_INVALID', reason, undefined, { cause });
 
-/**
- * Whether the custodian did not respond, which may be temporary, unlike a missing key or an invalid
- * stamp.
- */
+/** Whether the custodian did not respond. Unlike a missing key or an invalid stamp, this may be temporary. */
 export const isWithoutResponse = ({ code, cause }: Fault): boolean =>
   code === 'WALLET_SIGNATURE_INVALID' && cause !== undefined;
 
-/** The signed text: the debit with amounts in minor units. `pull` is the number of the debit. */
+/** The signed text describes the debit, with amounts in minor units. `pull` is the number of the debit. */
 function textOf(row: CardPaymentRow, key: DelegatedKeyRow, ofCard: bigint): string {
   const { currency, amount } = inAccountCurrency(ofCard, currencyOfAccount(row));
   return canonical({
@@ -40,7 +37,7 @@ function textOf(row: CardPaymentRow, key: DelegatedKeyRow, ofCard: bigint): stri
 }
 
 /**
- * The stamp of the custodian. Its error is only the cause of the fault, because the error text may
+ * The stamp of the custodian. An error of the custodian is only the cause of the fault, because its text may
  * contain a secret.
  */
 async function requestCustodian(
@@ -60,7 +57,7 @@ async function requestCustodian(
 
 /**
  * Signs for the next funding debit of a payment if its account is a wallet. `readKey` is the key of the
- * wallet if it was already read. Throws WALLET_SIGNATURE_INVALID without a signature: call it within
+ * wallet if it was already read. Throws WALLET_SIGNATURE_INVALID without a signature. Call it within
  * `ctx.attempt`, together with the debit.
  */
 export async function signFundingDebit(

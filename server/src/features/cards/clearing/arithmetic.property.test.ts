@@ -1,6 +1,5 @@
-// Invariants of a card payment under any order of events from its network, its issuer and the
-// operator: the postings match the facts, no more is released than was debited, and a finished
-// payment balances.
+// Invariants of a card payment under any order of events from its network, its issuer and the operator. The
+// postings match the facts. The released amount is at most the debited amount. A finished payment balances.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -40,23 +39,23 @@ interface Payment {
   /** A debit of the account has failed, so its refunds may exceed the amount that it paid. */
   isOutOfReach: boolean;
   balances: Record<Balance, bigint>;
-  held: bigint;
+  heldAmount: bigint;
   steps: Set<string>;
 }
 
-const AUTHORIZED = 100n;
+const AUTHORIZED_AMOUNT = 100n;
 
 /** A payment of 100 with its hold. */
 const openPayment = (): Payment => ({
   card: {
-    ...newFacts(AUTHORIZED),
-    fundingDebits: [{ amount: AUTHORIZED, status: 'PENDING' }],
+    ...newFacts(AUTHORIZED_AMOUNT),
+    fundingDebits: [{ amount: AUTHORIZED_AMOUNT, status: 'PENDING' }],
   },
   status: 'AUTHORIZED',
   isCardClosed: false,
   isOutOfReach: false,
   balances: { account: 0n, cards: 0n, external_settlement: 0n, losses: 0n },
-  held: AUTHORIZED,
+  heldAmount: AUTHORIZED_AMOUNT,
   steps: new Set(['pull.1']),
 });
 
@@ -66,16 +65,22 @@ function recordStep(payment: Payment, step: string) {
 }
 
 /** Applies the postings of a change, as the ledger would. */
-function post(payment: Payment, { card, steps }: Change, failed = false, emits = true) {
+function post(
+  payment: Payment,
+  { card, steps }: Change,
+  hasFailedDebit = false,
+  emitsEvent = true,
+) {
   for (const { step, verb, amount, from, to } of steps) {
     expect(amount > 0n).toBe(true);
     recordStep(payment, verb === 'transfer' ? step : `${step}!`);
-    if (verb !== 'transfer') payment.held -= amount;
+    if (verb !== 'transfer') payment.heldAmount -= amount;
     if (verb === 'void') continue;
     payment.balances[from as Balance] -= amount;
     payment.balances[to as Balance] += amount;
   }
-  const event = emits || failed ? eventAfter(payment.status, card, failed) : undefined;
+  const event =
+    emitsEvent || hasFailedDebit ? eventAfter(payment.status, card, hasFailedDebit) : undefined;
   payment.card = card;
   if (event) payment.status = cardPaymentStates.next(payment.status, event);
 }
@@ -84,7 +89,7 @@ function furtherDebitOf(payment: Payment, amount: bigint, canPay: boolean): Furt
   if (amount === 0n) return NO_FURTHER_DEBIT;
   if (!canPay) return { amount, outcome: 'failed' };
   recordStep(payment, `pull.${payment.card.fundingDebits.length + 1}`);
-  payment.held += amount;
+  payment.heldAmount += amount;
   return { amount, outcome: 'pending' };
 }
 
@@ -99,7 +104,7 @@ const clear =
       : furtherDebitOf(payment, missingAmount, canPay);
     post(
       payment,
-      applyClearing(payment.card, amount, { direction: 'DEBIT', further: furtherDebit }),
+      applyClearing(payment.card, amount, { direction: 'DEBIT', furtherDebit }),
       furtherDebit.outcome === 'failed',
     );
   };
@@ -141,17 +146,17 @@ const endDebit =
     if (openIndex === undefined) return;
     const change = applyFundingDebitResult(payment.card, openIndex, isConfirmed);
     const isStuck = change.card.fundingDebits[openIndex]?.status === 'STUCK';
-    // A failed debit is voided if nothing is owed, and needs a decision otherwise.
+    // A failed debit is voided if no amount is owed. Otherwise it needs a decision.
     if (!isConfirmed) expect(isStuck || payment.card.closed).toBe(true);
     post(payment, change, isStuck, false);
   };
 
 const resolve =
-  (outcome: 'collect' | 'write-off', reachable = true): Action =>
+  (outcome: 'collect' | 'write-off', isDebitable = true): Action =>
   (payment) => {
     if (payment.status !== 'EXCEPTION' || hasPendingFundingDebit(payment.card)) return;
-    const { card, steps } = applyResolution(payment.card, { outcome, reachable });
-    if (!reachable) payment.isOutOfReach = true;
+    const { card, steps } = applyResolution(payment.card, { outcome, isDebitable });
+    if (!isDebitable) payment.isOutOfReach = true;
     payment.status = 'SETTLED';
     post(payment, { card, steps });
     expect(card.closed).toBe(true);
@@ -161,7 +166,7 @@ const resolve =
 const undo: Action = (payment) => {
   const { closed, clearings, refunds, fundingDebits, writtenOff, authorized } = payment.card;
   const isUntouched = refunds.length === 0 && fundingDebits.length === 1 && writtenOff === 0n;
-  const isAsOpened = clearings.length === (closed ? 1 : 0) && authorized === AUTHORIZED;
+  const isAsOpened = clearings.length === (closed ? 1 : 0) && authorized === AUTHORIZED_AMOUNT;
   if (!isUntouched || !isAsOpened || payment.card.undoneClearings !== null) return;
   const change = undoApproval(payment.card, 'DEBIT');
   payment.status = 'SETTLED';
@@ -185,7 +190,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   { arbitrary: event, weight: 9 },
   { arbitrary: fc.constant(reverse), weight: 1 },
   { arbitrary: fc.constant(undo), weight: 1 },
-  { arbitrary: fc.boolean().map((reachable) => resolve('write-off', reachable)), weight: 1 },
+  { arbitrary: fc.boolean().map((isDebitable) => resolve('write-off', isDebitable)), weight: 1 },
   {
     arbitrary: fc.constant((payment: Payment) => {
       payment.isCardClosed = true;
@@ -195,13 +200,14 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 );
 
 /**
- * A clearing above the amount that the account can pay, followed by a full refund. Rare in random sequences.
+ * A clearing above the amount that the account can pay, followed by a full refund. Random sequences rarely
+ * contain one.
  */
 const recoverySequence: fc.Arbitrary<Action[]> = fc
   .record({ excess: fc.bigInt({ min: 1n, max: 9n }), further: fc.bigInt({ min: 1n, max: 9n }) })
   .map(({ excess, further }) => {
-    const total = AUTHORIZED + excess;
-    return [adjustTotal(total + further, false), clear(total, false), applyRefundShare(4n)];
+    const total = AUTHORIZED_AMOUNT + excess;
+    return [adjustTotal(total + furtherAmount, false), clear(total, false), applyRefundShare(4n)];
   });
 const actionsOf = (arbitrary: fc.Arbitrary<Action>): fc.Arbitrary<Action[]> =>
   fc
@@ -212,7 +218,7 @@ const actionsOf = (arbitrary: fc.Arbitrary<Action>): fc.Arbitrary<Action[]> =>
 const creditedOf = (card: CardFacts) => refundedOf(card) - card.recovered;
 
 /** Paid by account and operator, without amounts recovered beyond losses. */
-const paidByBoth = ({ account, losses }: Payment['balances']) =>
+const paidByAccountAndOperator = ({ account, losses }: Payment['balances']) =>
   -account - (losses < 0n ? losses : 0n);
 
 /** The remaining authorization. */
@@ -221,11 +227,11 @@ function remainderOf(card: CardFacts): bigint {
   return card.closed || remainder < 0n ? 0n : remainder;
 }
 
-function checkBooks({ card, balances, held, status, isOutOfReach }: Payment) {
+function checkBooks({ card, balances, heldAmount, status, isOutOfReach }: Payment) {
   const debitedAmount = fundingDebitAmountOf(card, 'CONFIRMED');
   const onHold = fundingDebitAmountOf(card, 'PENDING', 'STUCK');
   const { released, writtenOff, recovered } = card;
-  expect(held).toBe(onHold);
+  expect(heldAmount).toBe(onHold);
   expect(balances).toEqual({
     account: creditedOf(card) + released - debitedAmount,
     cards: debitedAmount - released + writtenOff - settledOf(card),
@@ -246,11 +252,12 @@ function checkBooks({ card, balances, held, status, isOutOfReach }: Payment) {
   expect([released, writtenOff, recovered].every((each) => each >= 0n)).toBe(true);
   if (!isOutOfReach) expect(released + creditedOf(card) <= debitedAmount + onHold).toBe(true);
   expect(excessOf(card)).toBe(0n);
-  const owed = balances.external_settlement + remainderOf(card);
-  if (!hasPendingFundingDebit(card)) expect(paidByBoth(balances) <= owed).toBe(true);
+  const owedAmount = balances.external_settlement + remainderOf(card);
+  if (!hasPendingFundingDebit(card))
+    expect(paidByAccountAndOperator(balances) <= owedAmount).toBe(true);
   if (status === 'REFUNDED') expect(balances.external_settlement).toBe(0n);
   if (status === 'EXCEPTION') return;
-  expect(balances.cards + held >= 0n).toBe(true);
+  expect(balances.cards + heldAmount >= 0n).toBe(true);
   expect(balances.losses <= 0n).toBe(true);
 }
 
@@ -277,7 +284,7 @@ describe('card payment arithmetic', () => {
         }
         finish(payment, outcome);
         checkBooks(payment);
-        expect(payment.held).toBe(0n);
+        expect(payment.heldAmount).toBe(0n);
         expect(payment.balances.cards).toBe(0n);
         expect(['SETTLED', 'REFUNDED']).toContain(payment.status);
         // The account pays from zero up to the amount that the network has settled.
@@ -306,7 +313,7 @@ describe('card payment arithmetic', () => {
     );
   });
 
-  it('does not debit a refunded amount again that the operator recovered', () => {
+  it('debits a refunded amount only once after the operator recovered it', () => {
     const payment = openPayment();
     endDebit(0, true)(payment);
     const actions = [

@@ -1,6 +1,6 @@
-// The arithmetic of a card payment: from its facts and an event, the new facts and the postings.
-// Pure, and the only place that adds these amounts. All amounts are in the currency of the card. The
-// caller converts them to the units of the funding account.
+// The arithmetic of a card payment. Pure functions return the new facts and the postings for the facts and an
+// event. No other module adds these amounts. Amounts are in the currency of the card, and the caller converts
+// them to the units of the funding account.
 
 import { Fault } from '../../../kernel/fault.ts';
 import type { SystemAccount } from '../../../ledger/chart.ts';
@@ -17,16 +17,19 @@ import {
 } from '../../payments/card-payments/index.ts';
 
 // The system account `cards` contains debited amounts until the network clears them. The balance of one
-// payment is always confirmed debits - released + writtenOff - settled. It is negative only while a debit is
-// pending or an exception is open. With net = settled - refunded, paid = confirmed debits - released -
-// (refunded - recovered), borne = max(writtenOff, recovered) and loss = borne - recovered, these conditions
-// are met after every change:
-// - Without a pending debit, paid + loss <= net + the remaining authorization: no amount is debited twice.
-// - Unless the payment is an EXCEPTION, recovered <= writtenOff: the operator makes no gain.
-// - In a final status, paid + loss = net. Neither is negative, unless an account that could not be debited
+// payment is always confirmed debits - released + writtenOff - settled. The balance is negative only while a
+// debit is pending or an exception is open. Definitions:
+// - net = settled - refunded
+// - paid = confirmed debits - released - (refunded - recovered)
+// - borne = max(writtenOff, recovered)
+// - loss = borne - recovered
+// These conditions are met after every change:
+// - Without a pending debit, paid + loss <= net + remaining authorization, so each amount is debited once.
+// - Unless the payment is an EXCEPTION, recovered <= writtenOff, so the operator makes no gain.
+// - In a final status, paid + loss = net. Both are at least zero, unless an account that could not be debited
 //   had received more refunds than it ever paid.
 
-/** One posting of a payment. */
+/** A posting of a payment. */
 export interface Step {
   step: string;
   amount: bigint;
@@ -85,14 +88,15 @@ export const amountToDebit = (card: CardFacts, total: bigint, maximum: bigint): 
   atLeastZero(smallerOf(maximum, total - coveredOf(card)));
 
 /**
- * Debited amounts that will not be cleared: beyond the settled amount once closed, beyond the authorized
- * amount before. Zero while a debit is pending, because the result may change the amount.
+ * Debited amount that will not be cleared. A closed payment needs the settled amount, an open payment the
+ * larger of settled and authorized amount. Zero while a debit is pending, because the result may change the
+ * amount.
  */
 export function excessOf(card: CardFacts): bigint {
   if (hasPendingFundingDebit(card)) return 0n;
-  const settled = settledOf(card);
+  const settledAmount = settledOf(card);
   const { authorized } = card;
-  const requiredAmount = card.closed || authorized < settled ? settled : authorized;
+  const requiredAmount = card.closed || authorized < settledAmount ? settledAmount : authorized;
   return atLeastZero(fundedOf(card) - requiredAmount);
 }
 
@@ -116,7 +120,7 @@ export type FurtherDebit = { amount: bigint; outcome: 'pending' | 'failed' | 'wr
 
 export const NO_FURTHER_DEBIT: FurtherDebit = { amount: 0n, outcome: 'pending' };
 
-/** The operator bears a further amount. Recovered amounts beyond losses go to `cards` with it. */
+/** The operator bears a further amount. Recovered amounts beyond losses are posted to `cards` with it. */
 function writeOff(card: CardFacts, furtherAmount: bigint): Change {
   const writtenOff = absorbedLossOf(card) + furtherAmount;
   const amount = writtenOff - card.writtenOff;
@@ -155,8 +159,8 @@ export function applyClearing(
   amount: bigint,
   {
     direction,
-    further = NO_FURTHER_DEBIT,
-  }: { direction: 'CREDIT' | 'DEBIT'; further?: FurtherDebit },
+    furtherDebit = NO_FURTHER_DEBIT,
+  }: { direction: 'CREDIT' | 'DEBIT'; furtherDebit?: FurtherDebit },
 ): Change {
   checkCount(previousCard.clearings, 'clearings');
   const clearings = [...previousCard.clearings, amount];
@@ -167,7 +171,7 @@ export function applyClearing(
   if (direction === 'CREDIT') {
     return { card: facts, steps: [{ ...step, from: 'external_settlement', to: 'account' }] };
   }
-  const { card, steps } = withFurtherDebit(facts, further);
+  const { card, steps } = withFurtherDebit(facts, furtherDebit);
   return withoutExcess({
     card,
     steps: [...steps, { ...step, from: 'cards', to: 'external_settlement' }],
@@ -182,12 +186,12 @@ export const applyExpiry = (card: CardFacts): Change =>
 export function applyAdjustment(
   previousCard: CardFacts,
   total: bigint,
-  further: FurtherDebit,
+  furtherDebit: FurtherDebit,
 ): Change {
   const isClosed = previousCard.closed || total <= settledOf(previousCard);
   const { card, steps } = withFurtherDebit(
     { ...previousCard, authorized: total, closed: isClosed },
-    further,
+    furtherDebit,
   );
   return withoutExcess({ card, steps });
 }
@@ -276,7 +280,7 @@ const withDebitStatus = (
   ),
 });
 
-/** Whether a payment is settled without a debit: it is closed and other debits cover it. */
+/** Whether a debit is not needed, because the payment is closed and other debits cover it. */
 function isUnneededDebit(card: CardFacts, index: number): boolean {
   const withoutDebit = withDebitStatus(card, index, 'FAILED');
   return (
@@ -287,8 +291,8 @@ function isUnneededDebit(card: CardFacts, index: number): boolean {
 }
 
 /**
- * Applies the result of a debit. A failed debit remains on hold for an operator to decide, or is voided
- * if nothing is owed.
+ * Applies the result of a debit. A failed debit is voided if no amount is owed. Otherwise it remains on hold
+ * until an operator decides.
  */
 export function applyFundingDebitResult(
   card: CardFacts,
@@ -313,7 +317,7 @@ export type Resolution = 'collect' | 'write-off';
 function endStuckDebits(
   previousCard: CardFacts,
   requiredAmount: bigint,
-): Change & { missing: bigint } {
+): Change & { missingAmount: bigint } {
   let [card, missingAmount] = [previousCard, requiredAmount];
   const steps: (Step & { verb: TransferVerb })[] = [];
   for (const [index, { amount, status }] of previousCard.fundingDebits.entries()) {
@@ -323,12 +327,12 @@ function endStuckDebits(
     card = withDebitStatus(card, index, isPosted ? 'CONFIRMED' : 'FAILED');
     if (isPosted) missingAmount -= amount;
   }
-  return { card, steps, missing: atLeastZero(missingAmount) };
+  return { card, steps, missingAmount: atLeastZero(missingAmount) };
 }
 
 /**
- * Undoes an approval that never reached the network: its clearing is reversed and debits are
- * released. A pending debit remains on hold until the issuer reports its result.
+ * Undoes an approval that never reached the network. Its clearing is reversed and its debits are released. A
+ * pending debit remains on hold until the issuer reports its result.
  */
 export function undoApproval(previousCard: CardFacts, direction: 'CREDIT' | 'DEBIT'): Change {
   const facts = {
@@ -351,28 +355,28 @@ export function undoApproval(previousCard: CardFacts, direction: 'CREDIT' | 'DEB
 }
 
 /**
- * Resolves an exception: the unpaid amount is debited or written off. An account that received more refunds
- * than it ever paid pays the difference back. An account that cannot be debited pays nothing. The payment is
- * closed afterwards.
+ * Resolves an exception by a debit or a write-off of the unpaid amount. An account that received more refunds
+ * than it ever paid pays the difference back. A closed account is not debited. The payment is closed
+ * afterwards.
  */
 export function applyResolution(
   previousCard: CardFacts,
-  { outcome, reachable }: { outcome: Resolution; reachable: boolean },
+  { outcome, isDebitable }: { outcome: Resolution; isDebitable: boolean },
 ): Change {
   const closedCard = { ...previousCard, closed: true };
   const unpaidAmount = unpaidOf(closedCard);
-  const payable =
+  const payableAmount =
     outcome === 'collect'
       ? unpaidAmount
       : smallerOf(unpaidAmount, atLeastZero(-paidOf(closedCard)));
-  const debit = reachable ? payable : 0n;
+  const debit = isDebitable ? payableAmount : 0n;
   const stuckDebits = endStuckDebits(closedCard, debit);
   const loss = writeOff(stuckDebits.card, unpaidAmount - debit);
   const furtherFundingDebit: FundingDebit = {
-    amount: stuckDebits.missing,
+    amount: stuckDebits.missingAmount,
     status: 'CONFIRMED',
   };
-  const isIncomplete = stuckDebits.missing > 0n;
+  const isIncomplete = stuckDebits.missingAmount > 0n;
   const card = isIncomplete
     ? { ...loss.card, fundingDebits: [...loss.card.fundingDebits, furtherFundingDebit] }
     : loss.card;
@@ -383,11 +387,11 @@ export function applyResolution(
     from: 'account',
     to: 'cards',
   } as const;
-  const furtherSteps = isIncomplete ? [{ ...furtherStep, amount: stuckDebits.missing }] : [];
+  const furtherSteps = isIncomplete ? [{ ...furtherStep, amount: stuckDebits.missingAmount }] : [];
   return withoutExcess({ card, steps: [...stuckDebits.steps, ...furtherSteps, ...loss.steps] });
 }
 
-/** The lifecycle event of new facts, or undefined if the status is unchanged. `failed`: a debit failed. */
+/** The lifecycle event of new facts, or undefined if the status is unchanged. */
 export function eventAfter(
   status: CardStatus,
   card: CardFacts,
@@ -395,7 +399,7 @@ export function eventAfter(
 ): CardEvent | undefined {
   if (status === 'EXCEPTION') return undefined;
   if (hasFailedDebit) return 'except';
-  const settled = settledOf(card);
-  if (!card.closed) return settled > 0n ? 'clear' : undefined;
-  return settled > 0n && refundedOf(card) === settled ? 'refund' : 'settle';
+  const settledAmount = settledOf(card);
+  if (!card.closed) return settledAmount > 0n ? 'clear' : undefined;
+  return settledAmount > 0n && refundedOf(card) === settledAmount ? 'refund' : 'settle';
 }

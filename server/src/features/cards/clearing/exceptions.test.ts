@@ -1,6 +1,6 @@
-// Resolution of an exception by an operator: the amounts that the account pays, that the
-// operator pays and that are released. No account is credited with more than it has paid. Refunds and
-// reversals while an exception is open.
+// Resolution of an exception by an operator, and refunds and reversals while an exception is open. The tests
+// compare the amounts that the account pays, that the operator pays and that are released. No account is
+// credited with more than it has paid.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { fundAccount } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -28,7 +28,7 @@ const resolve = ({ id }: Pick<CardPaymentFixture, 'id'>, outcome: Resolution, re
 const exceptionsOf = async ({ id }: CardPaymentFixture): Promise<number> =>
   (await app.runtime.db.query('select 1 from card_exceptions where id = $1', [id])).length;
 
-/** An exception: 100 were debited, 120 cleared, and the further debit failed. */
+/** An exception with 100 debited, 120 cleared, and a failed further debit. */
 async function createShortfall() {
   const payment = await fixture.startPayment({ funds: 110 });
   await payment.notify(clearingNotice(120));
@@ -37,7 +37,7 @@ async function createShortfall() {
   return payment;
 }
 
-/** An exception: the debit has failed, and this amount was cleared. */
+/** An exception with a failed debit and this cleared amount. */
 async function createException(clearedAmount: number) {
   const payment = await fixture.startPayment(FAILING_MERCHANT);
   if (clearedAmount) await payment.notify(clearingNotice(clearedAmount));
@@ -89,8 +89,8 @@ describe('resolution by collecting', () => {
   it('debits the remainder into a negative balance, which the next deposit settles', async () => {
     const shortfallPayment = await createShortfall();
     await resolve(shortfallPayment, 'collect');
-    const negative = { status: 'SETTLED', account: '0 of 0', settled: 120, receivable: -10 };
-    expect(await shortfallPayment.readState()).toEqual(negative);
+    const negativeState = { status: 'SETTLED', account: '0 of 0', settled: 120, receivable: -10 };
+    expect(await shortfallPayment.readState()).toEqual(negativeState);
     expect(await shortfallPayment.readResource()).toMatchObject({
       pullSummary: { count: 2, totalAmount: 120 },
     });
@@ -176,7 +176,7 @@ describe('resolveException', () => {
     });
   });
 
-  it('debits nothing for an adjustment that a refund already covers', async () => {
+  it('makes no debit for an adjustment that a refund already covers', async () => {
     const payment = await fixture.startPayment({ funds: 100 });
     await payment.notify({ kind: 'AUTHORIZATION_ADVICE', amount: 102n });
     await payment.notify(clearingNotice(101));

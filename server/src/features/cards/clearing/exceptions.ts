@@ -47,15 +47,15 @@ export async function resolveException(
     const reason = 'A funding debit is pending. Wait for its result, or record the result first.';
     throw new Fault('CONFLICT', reason);
   }
-  const reachable = (await creditableAccountOf(ctx, row)) !== undefined;
-  if (outcome === 'collect' && !reachable) {
+  const isDebitable = (await creditableAccountOf(ctx, row)) !== undefined;
+  if (outcome === 'collect' && !isDebitable) {
     throw new Fault('CONFLICT', 'The account is closed and cannot be debited. Write it off.');
   }
-  const { card, steps } = applyResolution(facts, { outcome, reachable });
+  const { card, steps } = applyResolution(facts, { outcome, isDebitable });
   await postSteps(ctx, row, steps);
   recordRailResult(ctx, row, {
     kind: 'card',
-    // The payment can become an exception again. Its row then has a new version.
+    // The version is unique for each resolution, because the payment can become an exception again.
     name: `${outcome}.${row.version}`,
     state: outcome === 'collect' ? 'settled' : 'failed',
     reason,

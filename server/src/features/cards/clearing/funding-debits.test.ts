@@ -163,7 +163,7 @@ describe('a failed debit of an amount that is not owed', () => {
     });
   });
 
-  it('remains on hold if they do not, even after a full refund', async () => {
+  it('remains on hold if the cleared amount is not covered, even after a full refund', async () => {
     const payment = await fixture.startPayment(SLOW_MERCHANT);
     await payment.notify(clearingNotice(100));
     await payment.notify(refundNotice(100));

@@ -1,6 +1,6 @@
-// The job for a funding debit: the job calls the issuer immediately and then at the times that the issuer
-// requests, and applies the result. Its id is constant, so repeated calls are idempotent. Each debit has one
-// job, and only the first final result counts. If no result arrives, an operator enters it.
+// The job for a funding debit. The job calls the issuer immediately and then at the times that the issuer
+// requests, and applies the result. Repeated calls are idempotent, because the id of the debit is constant.
+// Only the first final result counts, which an operator enters if the issuer reports none.
 
 import { formatAmount } from '../../../catalog/currencies/money-format.ts';
 import type { CardFundingDebit, FundingDebitProgress } from '../../../connectors/ports/cards.ts';

@@ -260,7 +260,7 @@ async function debitAccount(ctx: Ctx, row: CardPaymentRow, step: Step): Promise<
   const creditTo = systemAccount(ctx.caller.environment, step.to as SystemAccount, currency);
   const money = inAccountCurrency(step.amount, currency);
   const transferDetails = { transactionId: row.id, step: step.step, ...money, creditTo };
-  // Staged as an attempt, so that concurrently spent funds increase the shortfall and nothing is rejected.
+  // Staged as an attempt, so that funds that are spent concurrently increase the shortfall.
   const debitResult = await ctx.attempt(() => debitWithShortfall(ctx, account, transferDetails));
   if (debitResult instanceof Fault) throw debitResult;
 }

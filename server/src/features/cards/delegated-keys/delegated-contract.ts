@@ -54,7 +54,7 @@ export const createDelegatedKey = operation({
   method: 'POST',
   path: '/auth/delegated-keys',
   tag: TAG,
-  summary: 'Let a card pay from an embedded wallet',
+  summary: 'Create a delegated key for a card',
   description:
     'Creates a key that signs the payments of a card. Three requests with the same body are ' +
     'required. The first returns a payload. The second contains the signature of a ' +

@@ -1,5 +1,5 @@
-// Revocation of delegated keys: by a request, with their funding source, with the card and with its holder,
-// even while a key is being created, and the active key among several keys. In production only real
+// Revocation of delegated keys by a request, and with their funding source, card or holder, even while a key
+// is being created. Only one of several keys of a funding source is active. In production only real
 // signatures are accepted.
 import { describe, expect, it } from 'vitest';
 import { findInternalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
@@ -70,11 +70,11 @@ describe('several keys of one funding source', () => {
     ok(await fixture.sendSigned(firstBody, abandonedKey, walletCard.session), 201);
   });
 
-  it('are activated concurrently, and one succeeds', async () => {
+  it('are limited to one of several concurrent activations', async () => {
     const walletCard = await fixture.createWalletCard();
-    const bodies = Array.from({ length: 4 }, () => fixture.keyBody(walletCard));
+    const requestBodies = Array.from({ length: 4 }, () => fixture.keyBody(walletCard));
     const challenges: [object, ApiResponse][] = [];
-    for (const body of bodies)
+    for (const body of requestBodies)
       challenges.push([body, await fixture.registerKey(body, walletCard.session)]);
     const responses = await Promise.all(
       challenges.map(([body, challenge]) =>
@@ -90,7 +90,7 @@ describe('several keys of one funding source', () => {
     expect(keys).toHaveLength(4);
   });
 
-  it('are not created twice by concurrent identical requests', async () => {
+  it('are created once by concurrent identical requests', async () => {
     const walletCard = await fixture.createWalletCard();
     const body = fixture.keyBody(walletCard);
     let challenge = await fixture.send(body);
@@ -122,8 +122,15 @@ describe('several keys of one funding source', () => {
       }
     });
     // The hundredth key can be created and activated. A further key cannot.
-    const hundredth = await fixture.sendSigned(firstBody, firstResponse, walletCard.session);
-    const { id } = ok(await fixture.sendSigned(firstBody, hundredth, walletCard.session), 201);
+    const hundredthResponse = await fixture.sendSigned(
+      firstBody,
+      firstResponse,
+      walletCard.session,
+    );
+    const { id } = ok(
+      await fixture.sendSigned(firstBody, hundredthResponse, walletCard.session),
+      201,
+    );
     expect(await statusesOf(walletCard)).toHaveLength(100);
     ok(await fixture.revoke(id), 204);
     const fullError = [409, 'CONFLICT', expect.stringContaining('has had 100 keys')];
@@ -156,7 +163,7 @@ describe('revokeDelegatedKey', () => {
     const { walletCard, active } = await createActiveAndPendingKeys();
     const [firstKey] = await fixture.listKeys(`accountId=${walletCard.accountId}`);
     const inactiveKeyError = (status: string) => [
-      ...[400, 'INVALID_INPUT', `Only an active key can be revoked. This one is ${status}.`],
+      ...[400, 'INVALID_INPUT', `The key is ${status}. Only an ACTIVE key can be revoked.`],
     ];
     expect(reasonOf(await fixture.revoke(firstKey.id))).toEqual(inactiveKeyError('PENDING'));
     ok(await fixture.revoke(active.id), 204);
@@ -179,7 +186,7 @@ describe('a delegated key', () => {
     ).rejects.toThrow();
   });
 
-  it('is revoked with the funding source, and not restored when the wallet is added again', async () => {
+  it('remains revoked after its funding source is removed and added again', async () => {
     const { walletCard, body, pending } = await createActiveAndPendingKeys();
     const balance = await findInternalAccount(app, walletCard.customer.id, 'USDB');
     const setFundingSources = (...fundingSources: string[]) =>

@@ -1,6 +1,6 @@
-// Delegated keys as rows. The custodian generates a key and keeps its private part. The row stores the
+// Delegated keys as rows. The custodian generates a key and keeps its private part, and the row stores the
 // custodian's reference until the key is revoked. A key belongs to the funding source that links a card to a
-// wallet. It is revoked by its owner, or when the funding source is removed or the card is closed.
+// wallet. A key is revoked by its owner, or when the funding source is removed or the card is closed.
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import { UNPAGED } from '../../../runtime/db/database.ts';

@@ -1,6 +1,6 @@
 // The operations on delegated keys. A key that signs card payments of a wallet is created in two steps, both
-// signed by the wallet: the key is registered, then its policy. All conditions are checked in each step,
-// because card, funding source and account may change between the steps.
+// signed by the wallet. The first registers the key, the second its policy. All conditions are checked in
+// each step, because card, funding source and account may change between the steps.
 
 import type { Bound, Input } from '../../../kernel/contract/operation.ts';
 import { Fault, invalid, invalidField } from '../../../kernel/fault.ts';
@@ -86,7 +86,7 @@ const createKeyActivity = (nickname: string, { id, publicKey }: NewKey): Activit
   },
 });
 
-/** The policy: the key signs debits of one card from this wallet only. */
+/** The policy limits the key to debits of one card from this wallet. */
 const createPolicyActivity = ({ card, wallet }: Target, id: string): Activity => ({
   type: 'CREATE_POLICIES',
   parameters: {
@@ -162,7 +162,7 @@ const revokeOwnKey = handle(revokeDelegatedKey, async (ctx, { params }) => {
   if (row.status !== 'ACTIVE') {
     throw new Fault(
       'INVALID_INPUT',
-      `Only an active key can be revoked. This one is ${row.status}.`,
+      `The key is ${row.status}. Only an ACTIVE key can be revoked.`,
     );
   }
   revokeKey(ctx, row);

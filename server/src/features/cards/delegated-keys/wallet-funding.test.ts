@@ -1,5 +1,5 @@
-// A card funded by a wallet: each debit requires the signature of a key that its holder has delegated for
-// this card, and each signature is stored with its payment.
+// A card funded by a wallet. Each debit requires the signature of a key that its holder has delegated for
+// this card. Each signature is stored with its payment.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   findInternalAccount,
@@ -185,7 +185,7 @@ describe('a card funded by a wallet', () => {
     expect(noted).toEqual(failure === 'does not respond' ? [problem] : []);
   });
 
-  it('logs the ID of a key that does not sign, and no secret', async () => {
+  it('logs the ID of a key that does not sign, without a secret', async () => {
     const fundedCard = await cardOf();
     const { id } = await delegateKey(fundedCard.cardId);
     const replaceSigner = "update delegated_keys set signer = 'sealed by another' where id = $1";
@@ -209,7 +209,7 @@ describe('a card funded by a wallet', () => {
     const appliedNotice = handlerWith(() => Promise.reject(new Error('gone'))).handler.applyNotice(
       clearing,
     );
-    // Errors are logged with their cause, and an error of a custodian may quote a secret.
+    // An error of a custodian may contain a secret, and errors are logged with their cause.
     await expect(appliedNotice).rejects.toMatchObject({
       code: 'SERVICE_UNAVAILABLE',
       cause: undefined,
@@ -227,7 +227,7 @@ describe('a card funded by a wallet', () => {
     });
   });
 
-  it('debits nothing for a clearing above the authorization if the stamp is invalid', async () => {
+  it('makes no debit for a clearing above the authorization if the stamp is invalid', async () => {
     const { fundedCard, clearing } = await clearAboveAuthorization();
     await handlerWith(() => Promise.resolve('stamp')).handler.applyNotice(clearing);
     expect(await network.paymentsOf(fundedCard.customer.id)).toMatchObject([

@@ -38,7 +38,7 @@ interface SearchInput extends PageInput {
   state?: string | undefined;
   /** Last digits of the card number. */
   last4?: string | undefined;
-  /** The last card of the previous page, instead of its cursor. */
+  /** Last id of the previous page. Alternative to `cursor`. */
   after?: string | undefined;
 }
 

@@ -37,6 +37,6 @@ describe.each(Object.keys(TABLE) as State[])('a card in state %s', (from) => {
   );
 });
 
-it('covers every state', () => {
+it('the table covers every state', () => {
   expect(Object.keys(cardStates.transitions).sort()).toEqual(Object.keys(TABLE).sort());
 });

@@ -1,6 +1,6 @@
 // Jobs of cards: order from the issuer, poll for the result, notify the issuer of changes, and close the
-// cards of a deleted customer. The result for a card that was closed before the response is also recorded, so
-// that the issuer is notified of the closure.
+// cards of a deleted customer. If a card was closed before the response, the result is recorded and the
+// issuer is notified of the closure.
 
 import { Type } from '@sinclair/typebox';
 import type { CardOrder, IssueProgress, IssuerPort } from '../../../connectors/ports/cards.ts';
@@ -43,7 +43,7 @@ const orderOf = (row: CardRow, withName: boolean): CardOrder => ({
   orderedAt: row.created_at,
 });
 
-/** The card of a job, acting as the server for its platform, and its issuer. */
+/** The card of a job with its issuer and the system caller of its platform. */
 async function loadCard(runtime: Runtime, parts: Parts, job: JobOf<typeof NOTIFY_ISSUER>) {
   const row = await runtime.db.read(cards, job.input.cardId);
   const platform = row && (await readPlatform(runtime.db, row.platform_id));

@@ -1,5 +1,5 @@
-// Changes of a card: by its platform, of its funding sources with their keys, its closure with the
-// cardholder, and notifications to the issuer, which may respond late.
+// Changes of a card by its platform, of its funding sources with their keys, and by the deletion of its
+// cardholder. The issuer is notified of changes and may respond late.
 import { describe, expect, it } from 'vitest';
 import { findInternalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
@@ -32,7 +32,7 @@ const rowOf = async (ctx: Ctx, id: string) => {
 const readBindings = (cardId: string) =>
   app.runtime.db.find(fundingSources, { card_id: cardId }, { orderBy: 'id' });
 
-/** A cardholder with a balance and a wallet in USDB. Both can fund a card. */
+/** A cardholder with a balance and a wallet in USDB, which can both fund a card. */
 async function createHolderWithTwoAccounts(): Promise<Cardholder & { walletId: string }> {
   const holder = await fixture.createCardholder({ currency: 'USDB' });
   const path = `/customers/internal-accounts?customerId=${holder.customer.id}&type=EMBEDDED_WALLET`;
@@ -81,7 +81,7 @@ describe('updateCardById', () => {
     );
   });
 
-  it('rejects an impossible transition and changes nothing', async () => {
+  it('rejects an impossible transition without a change', async () => {
     const processingCard = await fixture.createCard(await fixture.createCardholder(), {
       platformCardId: newCardName('001'),
     });
@@ -141,8 +141,8 @@ describe('updateCardById', () => {
     const { id } = await fixture.createCard(await fixture.createCardholder(), {
       platformCardId: newCardName('001'),
     });
-    const set = ok(await fixture.patchCard(id, { maxSpendPerTransaction: 25_00 }), 200);
-    expect(set.maxSpendPerTransaction).toBe(25_00);
+    const limitedCard = ok(await fixture.patchCard(id, { maxSpendPerTransaction: 25_00 }), 200);
+    expect(limitedCard.maxSpendPerTransaction).toBe(25_00);
     const clearedCard = ok(await fixture.patchCard(id, { maxSpendPerTransaction: null }), 200);
     expect(clearedCard.maxSpendPerTransaction).toBeNull();
     expect(await fixture.eventsOf('CARD.', id)).toEqual([]);
@@ -179,7 +179,7 @@ describe('updateCardById', () => {
 });
 
 describe('funding sources', () => {
-  it('are replaced as a list: common sources are kept, the others are removed with their keys', async () => {
+  it('are replaced as a list, and removed sources lose their keys', async () => {
     const holder = await createHolderWithTwoAccounts();
     const { accountId: balance, walletId: wallet } = holder;
     const { id } = await fixture.createCard(holder, { fundingSources: [balance, wallet] });
@@ -242,7 +242,7 @@ describe('funding sources', () => {
     expect(await eventsOf(id)).toEqual([]);
   });
 
-  it('are removed when the card is closed, and its record still shows them', async () => {
+  it('are removed when the card is closed and remain in its record', async () => {
     const holder = await createHolderWithTwoAccounts();
     const { id } = await fixture.createCard(holder, { fundingSources: [holder.walletId] });
     const key = await keyOf(id, holder.walletId, 'PENDING');

@@ -50,7 +50,7 @@ export async function closeCard(
 }
 
 /**
- * Stages a change by the platform. The caller has checked the funding sources. `event` comes from
+ * Stages a change by the platform. The caller has checked the funding sources. `event` is the result of
  * `stateEventFor`.
  */
 export async function changeCard(

@@ -1,6 +1,6 @@
-// Opens a card payment, and undoes a payment that was approved too late. All kinds are opened in the same
-// way: a row, and a hold for a nonzero amount. A clearing in the same message is applied like later ones.
-// Undoing reverses exactly these changes, so a late approval leaves only its log entry.
+// Opens a card payment, and undoes a payment that was approved too late. Every kind is opened with a row, and
+// with a hold for a nonzero amount. A clearing in the same message is applied like a later clearing. Undoing
+// reverses exactly these changes, so a late approval leaves only its log entry.
 
 import type { CardRequest } from '../../../connectors/ports/cards.ts';
 import { invalidField } from '../../../kernel/fault.ts';
@@ -120,9 +120,9 @@ export async function openPayment(
 }
 
 /**
- * Stages a payment that the network has approved or cleared without this server: as much of its amount is
- * held as the account can pay. The remainder is debited by its clearing, which makes the payment an exception
- * if the debit is impossible. `isCleared`: the payment is cleared immediately.
+ * Stages a payment that the network has approved or cleared without this server. The hold is the part of its
+ * amount that the account can pay. The clearing debits the remainder, and the payment becomes an exception if
+ * this debit is impossible. `isCleared`: the payment is cleared immediately.
  */
 export async function openApproved(
   ctx: Ctx,
@@ -159,9 +159,9 @@ function isUntouched(row: CardPaymentRow, request: CardRequest): boolean {
 }
 
 /**
- * Undoes a payment that was approved too late: it is closed with no settled amount, and the held or debited
- * amount is released, immediately or after the issuer reports the result of a pending debit. Returns false if
- * the network has sent a message about it, or an operator has written it off.
+ * Undoes a payment that was approved too late. The payment is closed with no settled amount. The held or
+ * debited amount is released, immediately or after the issuer reports the result of a pending debit. Returns
+ * false if the network has sent a message about it, or an operator has written it off.
  */
 export async function undoPayment(
   ctx: Ctx,

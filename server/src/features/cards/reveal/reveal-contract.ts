@@ -11,8 +11,8 @@ const CardRevealResponse = named(
       panEmbedUrl: Type.String({
         format: 'uri',
         description:
-          'Page that shows number, expiry and security code once. Secret: anyone with the link ' +
-          'can open it.',
+          'Page that shows number, expiry and security code once. Secret, because the link alone ' +
+          'opens the page.',
       }),
       expiresAt: withDescription(Timestamp, 'Time at which the link expires.'),
     },

@@ -1,7 +1,7 @@
-// The page that shows number and security code to the cardholder, once. The link is consumed by a commit
-// before the issuer is called, so that only one of several concurrent requests reads the details, and each
-// read is recorded. If the issuer does not respond, the link is restored. After a crash before the
-// restoration the link remains consumed, and the platform creates another link.
+// The page that shows number and security code to the cardholder, once. A commit consumes the link and
+// records the view before the issuer is called, so only one of several concurrent requests reads the details.
+// If the issuer does not respond, the link is restored. After a crash before the restoration the link remains
+// consumed, and the platform creates another link.
 
 import type { CardDetails } from '../../../connectors/ports/cards.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
@@ -35,7 +35,7 @@ const formatInFours = (number: string): string => number.replace(/\d{4}(?=\d)/g,
 const monthOf = ({ expMonth, expYear }: CardDetails): string =>
   `${String(expMonth).padStart(2, '0')}/${String(expYear).slice(-2)}`;
 
-/** Without details: the page for HEAD requests. */
+/** Without `details`, the page for HEAD requests. */
 const pageOf = (
   details: CardDetails | null,
   name: string,
@@ -66,7 +66,7 @@ export function revealPage(runtime: Runtime, { connectors, note }: Parts): Hoste
     const caller = systemCaller(platformId, environment);
     const card = await operate(runtime, caller, (ctx) => consumeLink(ctx, linkId));
     if (!card) return LINK_EXPIRED;
-    // An error of the issuer is not logged: its text may contain the details.
+    // An error of the issuer is not logged, because its text may contain the details.
     const { id: cardId, secret, brand } = card;
     const details = await issuer.details({ cardId, secret }).catch(() => undefined);
     if (details) return pageOf(details, cardProgramNameOf(platform), brand);
@@ -75,7 +75,7 @@ export function revealPage(runtime: Runtime, { connectors, note }: Parts): Hoste
     return UNAVAILABLE;
   }
 
-  /** The same page without the card's details. Nothing is committed. */
+  /** The same page without the card's details and without a commit. */
   async function previewOf(linkId: string, platform: PlatformRow): Promise<PageContent> {
     const { id: platformId, environment } = platform;
     if (!connectors(environment).issuer) return LINK_EXPIRED;

@@ -1,5 +1,5 @@
-// Access to a card number: permission to create a link, single use of a link, the page behind it,
-// and the record of each view.
+// Access to a card number: permission to create a link, single use of a link, its page, and the record of
+// each view.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
@@ -96,7 +96,7 @@ describe('revealCard', () => {
     expect(keys).toEqual([]);
   });
 
-  it('shows the same number of a card each time, and another of another card', async () => {
+  it('shows the same number of a card each time, and different numbers of different cards', async () => {
     const [firstCard, secondCard] = [await createCard(), await createCard()];
     const numbers = [];
     for (const { id } of [firstCard, firstCard, secondCard]) {
@@ -134,7 +134,7 @@ describe('revealCard', () => {
         status: 404,
         body: {
           code: 'NOT_FOUND',
-          reason: 'The card has no number to show: it must be ACTIVE or FROZEN.',
+          reason: 'The card has no number to show. It must be ACTIVE or FROZEN.',
         },
       });
     }
@@ -260,10 +260,10 @@ describe('the card details page', () => {
   });
 });
 
-describe('the record', () => {
+describe('a reveal', () => {
   const readReveals = (cardId: string) => app.runtime.db.find(cardReveals, { card_id: cardId });
 
-  it('records the token and the time of the view permanently', async () => {
+  it('is recorded permanently with the token and the time of the view', async () => {
     const { id } = await createCard();
     const token = await app.tokenWith(['MANAGE']);
     const requestedTime = app.effects.now();
@@ -292,7 +292,7 @@ describe('the record', () => {
     expect(await readReveals(id)).toHaveLength(2);
   });
 
-  it('emits no event and logs neither number, code nor link', async () => {
+  it('causes no event and no log line with number, code or link', async () => {
     const { id } = await createCard();
     const eventCountBefore = (await app.events()).length;
     const path = await linkTo(id);

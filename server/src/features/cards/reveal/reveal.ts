@@ -1,6 +1,6 @@
-// Links to number and security code of a card. A link is a secret stored as a hash. It expires after five
-// minutes or one view, and its row remains as the audit record. Only the page of the link reads number and
-// code, directly from the issuer.
+// Links to number and security code of a card. A link is a secret stored as a hash, which expires after five
+// minutes or one view. Its row remains as the audit record. Only the page of the link reads number and code,
+// directly from the issuer.
 
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -35,7 +35,7 @@ async function reveal(ctx: Ctx, parts: CardParts, cardId: string) {
   issuerOf(ctx, parts);
   const card = await cardOf(ctx, cardId);
   if (!hasNumber(card) || !(await hasHolder(ctx, card)))
-    throw new Fault('NOT_FOUND', 'The card has no number to show: it must be ACTIVE or FROZEN.');
+    throw new Fault('NOT_FOUND', 'The card has no number to show. It must be ACTIVE or FROZEN.');
   const { tokenId } = ctx.caller;
   if (tokenId === null)
     throw new Fault('FORBIDDEN', 'Only an API token can create a link to card details.');
@@ -66,7 +66,7 @@ export async function consumeLink(ctx: Ctx, linkId: string) {
   return card;
 }
 
-/** Restores the link, because nothing was shown. */
+/** Restores the link after a view that showed no details. */
 export async function restoreLink(ctx: Ctx, linkId: string): Promise<void> {
   const link = await ctx.read(cardReveals, linkId);
   if (link) ctx.update(cardReveals, link, { opened_at: null });
