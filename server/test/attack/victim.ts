@@ -1,4 +1,4 @@
-// The other tenant during the attacks: it pays continuously, and each of its requests must succeed.
+// The other tenant during the attacks. It pays continuously. Each of its requests must succeed.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BASE, type Call, createCall, must, type Tenant } from './target/tenants.ts';

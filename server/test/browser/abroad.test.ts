@@ -1,5 +1,5 @@
-// The hosted verification page for residents outside the United States: the country of residence
-// determines the required number. Residents of a country that issues none submit a document only.
+// The hosted verification page for residents outside the United States. The country of residence determines
+// the required number. Residents of a country without such a number submit a document only.
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { createCustomer, ok } from '../kit/app/fixtures.ts';
@@ -134,7 +134,7 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
       await openAndStart(page, await fixture.linkFor(id));
       await introduce(page, 'Amna Al Suwaidi', 'AE');
       await settle(page, 'AE', 'Dubai', '00000');
-      // The number is optional here: navigation back skips it as well.
+      // Navigation back skips the optional number as well.
       await title(page, 'Documents');
       await press(page, 'Back');
       await title(page, 'Where you live');

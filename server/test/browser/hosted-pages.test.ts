@@ -103,7 +103,7 @@ const cardLink = async (): Promise<string> =>
   ok(await ownership.app.call('POST', `/cards/${cardId}/reveal`), 200).panEmbedUrl;
 
 type Theme = 'light' | 'dark';
-/** Colors are independent of the size. These two combinations cover both sizes and both color schemes. */
+/** Colors are independent of the size. The combinations cover both sizes and both color schemes. */
 const VIEWS = [
   ['phone', 'dark'],
   ['desktop', 'light'],

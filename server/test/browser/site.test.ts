@@ -1,6 +1,6 @@
-// The documentation site as the server sends it. Its links and anchors exist, its pages are accessible, small
-// and without requests to other origins, and its search finds the common tasks. A short run examines each
-// page in one width and theme. The tests are skipped without a built site, which .ci/run requires.
+// The documentation site as the server sends it: existing links and anchors, small and accessible pages
+// without requests to other origins, and a search for the common tasks. A short run examines each page in one
+// width and theme. The tests are skipped without a built site, which .ci/run requires.
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import Fastify from 'fastify';
@@ -187,7 +187,7 @@ describe.skipIf(skipped || !browserPath)('the site in a browser', () => {
     page.evaluate(`Math.min(...[...document.querySelectorAll('.diagram text')].map((label) =>
       parseFloat(getComputedStyle(label).fontSize) * label.getScreenCTM().a))`);
 
-  // Colors are independent of the size. These two combinations cover both sizes and both color schemes.
+  // Colors are independent of the size. The combinations cover both sizes and both color schemes.
   const VIEWS = [
     ['phone', 'dark'],
     ['desktop', 'light'],

@@ -6,7 +6,7 @@ import { startApp } from '../kit/app/harness.ts';
 import { pdfFile, pngFile } from '../kit/http/documents.ts';
 import { expectAccessible, expectNoHorizontalScroll, launch, screenshot } from './browser.ts';
 
-/** Timeout: many screens, each checked by axe, on a busy machine. */
+/** Timeout for the inspection of many screens by axe on a busy machine. */
 export const TIMEOUT_MS = 120_000;
 
 export const REDIRECT = 'http://localhost:9/finished?order=7';

@@ -1,6 +1,6 @@
-// The primary and a server on its machine are separated from the network. This server must not acknowledge
-// any payment. Its commits are on no replica, and another node becomes the primary. The nodes run in network
-// namespaces, which require root.
+// The primary and a server on its machine are separated from the network. The separated server must not
+// acknowledge any payment, because another node becomes the primary. The nodes run in network namespaces,
+// which require root.
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import fs from 'node:fs';

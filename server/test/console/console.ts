@@ -71,7 +71,7 @@ const clockScript = (time: number) => `{
 
 const WALLET_RECOVERY_MS = 48 * 3_600_000;
 
-/** The screen is complete: it shows its title and no loading state. */
+/** Waits until the screen shows its title and no loading state. */
 export const complete = (page: Page) => page.locator('main:has(h1):not(:has(.skeleton))').waitFor();
 
 /** Opens another page of the console without loading it again. */

@@ -13,7 +13,7 @@ const kebab = (type: string) => type.toLowerCase().replaceAll('_', '-');
 /** Each type of account that a customer can register. */
 async function recordAccountTypes(recorder: ExampleRecorder) {
   for (const type of ACCOUNT_TYPES) {
-    // Some types share an account, which a customer registers once.
+    // Some types have the same example account, which a customer can register only once.
     const customer = await createPerson(recorder);
     // SWIFT delivers every currency.
     const [currency = 'USD'] = ACCOUNT_TYPE_ROWS[type].currencies;

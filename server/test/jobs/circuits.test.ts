@@ -1,5 +1,5 @@
-// Jobs whose circuit is open. They are postponed without using an attempt. A payment keeps its state until
-// the provider responds again.
+// Jobs whose circuit is open. Such jobs are postponed without using an attempt. A payment keeps its state
+// until the provider responds again.
 import { describe, expect, it } from 'vitest';
 import type { Connectors, Progress, RailPort } from '../../src/connectors/ports/index.ts';
 import { sendMessage } from '../../src/features/notifications/messages/index.ts';

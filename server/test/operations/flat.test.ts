@@ -1,7 +1,7 @@
-// The cost of a list page is independent of the number of rows and the position of the page. With a few
-// hundred thousand rows, each list with a filter by owner, account or time reads a range of an index from the
-// start of the page. The test examines PostgreSQL's query plan and the number of blocks read. Filters by
-// status, type, region or change read a limited number of rows.
+// The cost of a list page is independent of the number of rows and the position of the page. With hundreds of
+// thousands of rows, each list with a filter by owner, account or time reads an index range from the start of
+// the page. The test examines PostgreSQL's query plan and the number of blocks read. Filters by status, type,
+// region or change read a limited number of rows.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { trialSql } from '../../src/features/accounting/ledger-accounts.ts';

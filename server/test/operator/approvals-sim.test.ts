@@ -1,7 +1,7 @@
-// A simulator of approvals. In a random order and concurrently, operators request, approve and reject changes
-// of money, the command changes the same money, and a requester is disabled or loses its role or token. A
-// change takes effect once and as shown. It requires the permission of its requester, and the decision of
-// another person if a policy applies.
+// A simulator of approvals. Concurrently and in random order, operators request, approve and reject changes
+// of money, and the command makes the same changes. Requesters are disabled or lose their role or token. A
+// change has one effect, which requires the permission of its requester and, if a policy applies, the
+// decision of another person.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { rejectHeldDeposit, releaseHeldDeposit } from '../../src/features/payments/manual/index.ts';
 import { verifyAudit } from '../../src/features/staff/audit/index.ts';

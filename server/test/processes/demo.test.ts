@@ -11,7 +11,9 @@ import { createDataFolder, type DataFolder, type Running } from '../kit/crash/se
 import { type Receiver, startReceiver } from '../kit/http/webhook-receiver.ts';
 
 const DEMO = path.join(projectRoot(), 'scripts', 'demo.mjs');
-/** The demonstration has a timeout of 60 s. It may build before that time and stop a server after it. */
+/**
+ * The demonstration has a timeout of 60 s. The process may also build before and stop a server afterwards.
+ */
 const DEMO_MS = 120_000;
 
 let dataFolder: DataFolder;

@@ -1,5 +1,5 @@
-// A follower of events misses none after a crash of the database, which then assigns the ids of transactions
-// again whose records had not reached the disk.
+// A follower receives every event after a crash of the database. The database then assigns transaction IDs
+// again whose records were not on the disk.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { callOrThrow } from '../kit/crash/load.ts';

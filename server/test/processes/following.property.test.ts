@@ -66,7 +66,7 @@ const commits = fc.array(
   { minLength: 20, maxLength: 60 },
 );
 
-// Like the committer: the event and its queue entry in one transaction.
+// Inserts the event and its queue entry in one transaction, like the committer.
 const INSERT = `with made as (
     select 'Webhook:' || uuidv7(make_interval(secs => -$2::float8 / 1000)) as id,
       date_trunc('milliseconds', now() - make_interval(secs => $2::float8 / 1000)) as at

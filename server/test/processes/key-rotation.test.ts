@@ -1,6 +1,6 @@
-// The commands of docs/guides/keys.md on two servers under load. The rotation is killed together with
-// one of the servers, and continues. At the end no column contains a sealed value of an earlier key,
-// every customer is readable, and a start with the old master key fails and writes nothing.
+// The commands of docs/guides/keys.md on two servers under load. The rotation is killed together with one of
+// the servers, and continues. At the end no column contains a sealed value of an earlier key, and every
+// customer is readable. A start with the old master key fails without a write.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';

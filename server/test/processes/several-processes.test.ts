@@ -1,5 +1,5 @@
-// Several server processes of one supervisor: start, restart after a kill, replacement without failed
-// requests, and stop.
+// Start, restart after a kill, replacement without failed requests, and stop of several server processes of
+// one supervisor.
 import fs from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';

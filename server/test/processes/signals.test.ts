@@ -278,7 +278,7 @@ describe('an invalid setting', () => {
     expect(lines).toEqual(['RAILHEAD_MASTER_KEY must be 32 bytes in hex or base64.', '']);
   }, 60_000);
 
-  /** Output of a start that cannot listen. It creates no files, and no process remains. */
+  /** Output of a start that cannot listen. The start creates no files, and no process remains. */
   const cannotListen = async (flags: string[]) => {
     const folder = newFolder();
     const { code, out, err } = await folder.waitForExit(folder.launch(flags));

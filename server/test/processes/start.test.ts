@@ -102,7 +102,7 @@ describe('a start on loopback', () => {
       socket.write('GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n');
       const [chunk] = await once(socket, 'data');
       expect(String(chunk)).toMatch(/^HTTP\/1\.1 200 /);
-      // Its open connection does not delay the stop.
+      // The open connection of the server does not delay the stop.
       const sentMs = performance.now();
       server.child.kill('SIGTERM');
       expect(await folder.waitForExit(server.child)).toMatchObject({ code: 0 });

@@ -132,7 +132,7 @@ describe('a day', () => {
     });
     expect(await system('suspense')).toBe(0);
     expect(await system('rail_in_transit')).toBe(0);
-    // Payouts are settled with the provider: only the opening balance remains.
+    // Payouts are settled with the provider, so only the opening balance remains.
     expect(await system('external_settlement')).toBe(50_000_00);
     await expectBalanced();
     await rejects(409, 'CONFLICT', 'POST', CLOSE, { body: key() });

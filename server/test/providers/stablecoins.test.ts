@@ -200,7 +200,7 @@ describe('a provider', () => {
     await write('POST', '/providers/other/check');
     await route('other', 1);
     await write('POST', '/providers/issuer/pause');
-    // The orders of the paused provider continue. It receives no new orders.
+    // The orders of the paused provider continue. The provider receives no new orders.
     expect((await fixture.mint(coin.id, fixture.mintBody(wallet.id))).body.code).toBe(
       'SERVICE_UNAVAILABLE',
     );

@@ -284,7 +284,7 @@ const SENDERS: Readonly<Record<string, Row | { discovery: Rejection }>> = {
   ...Object.fromEntries(
     DISCOVERY_ERRORS.map((errorName) => [`$error.${errorName}`, SENDER_REJECTED]),
   ),
-  // These addresses reject payments as receivers, but can be senders.
+  // Addresses that reject payments as receivers and can be senders.
   ...Object.fromEntries(QUOTE_ERRORS.map((errorName) => [`$error.${errorName}`, ACCEPTED])),
   ...Object.fromEntries(
     RECHECKED_ERRORS.map((errorName) => [`$error.payment.${errorName}`, ACCEPTED]),

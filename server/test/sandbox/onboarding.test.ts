@@ -1,6 +1,6 @@
-// Every cell of the sandbox's tables of identity checks: the status after creation and after each submission,
-// missing requirements, the outcome of owners, and all events in order. The suffixes are the data of the
-// sandbox, so a suffix without a row here fails.
+// Every cell of the sandbox's tables of identity checks: status after creation and submission, missing
+// requirements, outcome of owners, and all events in order. The suffixes are the data of the sandbox, so a
+// suffix without a row here fails.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   BUSINESS_SUFFIXES,
@@ -148,7 +148,7 @@ describe.each(KINDS)('a business of a %s platform', (kind) => {
     const first = ok(await fixture.submitVerification(as, id), 200);
     const events: string[] = [];
     if (lite && isFinal(row.customer)) {
-      // Validation is skipped: only the number was required.
+      // Only the number was required, because validation is skipped.
       expect([first.verificationStatus, first.errors]).toEqual([row.verification, []]);
       expect(await fixture.readStatuses(as, id)).toEqual([row.customer]);
       events.push(`VERIFICATION.${row.verification}`, `CUSTOMER.KYB_${row.customer}`);

@@ -296,7 +296,7 @@ async function applyCorruptions(): Promise<void> {
 
 /** Corruptions of rows that appear late in a run. */
 const RARE_ACTIONS = [...AGENT_MANAGEMENT, ...COIN_ACTIONS, ...MINT_ACTIONS];
-/** The step at which completed and pending payments and delivered and due events exist. */
+/** The step at which payments and events of every status exist. */
 const EARLY_STEP = 200;
 const INTERVAL_STEPS = 20;
 const LATE_STEP = 4_000;

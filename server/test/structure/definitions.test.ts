@@ -88,10 +88,7 @@ const isEmitted = ({ file, holder, key }: Definition): boolean => {
   return otherSources.some(({ text }) => use.test(text.replaceAll(/^import [^;]*;$/gm, '')));
 };
 
-/**
- * Never called: the compiler reports an error for each marked line, and for a mark without an
- * error.
- */
+/** Never called. The compiler rejects each marked line, and reports a mark without an error. */
 export function rejectedByTheCompiler(ctx: Ctx): void {
   // @ts-expect-error: the type is not documented.
   const lost = defineEvent('CARD.LOST', Type.Object({}));
@@ -105,9 +102,9 @@ export function rejectedByTheCompiler(ctx: Ctx): void {
   ctx.later('test.run', { id: '1' });
   // @ts-expect-error: the input does not match the definition.
   ctx.later(job, {});
-  // @ts-expect-error: an object with a type and a schema is not a definition; only defineEvent creates one.
+  // @ts-expect-error: only defineEvent creates a definition from a type and a schema.
   ctx.emit({ type: 'TEST', data: test.data }, 'Platform:1', { id: '1' });
-  // @ts-expect-error: an object with a kind and a schema is not a definition; only defineJob creates one.
+  // @ts-expect-error: only defineJob creates a definition from a kind and a schema.
   ctx.later({ kind: 'test.run', input: job.input }, { id: '1' });
 }
 

@@ -30,7 +30,7 @@ export const lineOf = (source: ts.SourceFile, position: number): number =>
 /** A node and all its descendants, outermost first. */
 export function nodesOf(node: ts.Node): ts.Node[] {
   const nodes = [node];
-  // One list for all nodes: a list per node would be copied at each level above it.
+  // All nodes are in one list, because a list per node would be copied at each level above it.
   for (let index = 0; index < nodes.length; index++) {
     ts.forEachChild(nodes[index] as ts.Node, (child) => {
       nodes.push(child);

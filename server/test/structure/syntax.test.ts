@@ -1,5 +1,5 @@
-// Rules that need the syntax tree: the length of functions, the last clause of a switch, and a
-// reason for each cast that the compiler cannot check.
+// Rules that need the syntax tree: the length of functions, the last clause of a switch, and a reason for
+// each unchecked cast.
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { lineOf, nodesOf, parse, tracked } from './sources.ts';

@@ -60,7 +60,7 @@ describe('tidy', () => {
       !allowed.has(file) && !isComment(line) && banned.test(line);
     expect(offenders(shipped, isViolation)).toEqual([]);
     const clockInSql = /\b(now\(\)|current_timestamp|clock_timestamp|statement_timestamp)/i;
-    // This module compares the clocks of the server and the database.
+    // The module compares the clocks of the server and the database.
     const reading = 'server/src/runtime/diagnosis/database-checks.ts';
     const inSql = (line: string, file: string) =>
       file !== reading &&

@@ -1,5 +1,6 @@
-// Preloaded into the attacked server: rejects connections to other machines, because fuzzed requests contain
-// addresses that the server calls, such as webhook endpoints. Names other than localhost do not resolve.
+// Preloaded into the attacked server. It rejects connections to other machines, because fuzzed requests
+// contain addresses that the server calls, such as webhook endpoints. Names other than localhost do not
+// resolve.
 import dns from 'node:dns';
 import { syncBuiltinESMExports } from 'node:module';
 import net from 'node:net';

@@ -1,4 +1,4 @@
-// Fixture for the usage of agents: each payment is evaluated and counted in one operation, in any process, at
+// Fixture for the usage of agents. Each payment is evaluated and counted in one operation, in any process, at
 // configured rates. No funds are posted unless a start function is passed.
 import type { AgentParts } from '../../../src/features/agents/parts.ts';
 import { evaluate, type Policy } from '../../../src/features/agents/policy/policy.ts';

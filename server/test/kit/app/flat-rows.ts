@@ -1,4 +1,4 @@
-// Hundreds of thousands of rows for tests of the cost of lists. One row of each kind is created over the API
+// Hundreds of thousands of rows for tests of the cost of lists. A row of each kind is created over the API
 // and copied. IDs, owners and times of the copies follow from their number. Some owners have very many rows.
 import type pg from 'pg';
 import { expect } from 'vitest';
@@ -64,7 +64,7 @@ export const createFiller =
     await withoutIndexes(client, table, () => client.query(insert));
   };
 
-/** One of `max` values. A third of the rows has the first value. */
+/** SQL for one of `max` values. A third of the rows has the first value. */
 const often = (resource: string, max = PEOPLE) =>
   `case when n % 3 = 0 then ${idSql(resource, '1')} else ${idSql(resource, `n % ${max}`)} end`;
 
@@ -125,7 +125,7 @@ async function fillActions(app: TestApp, fill: Fill) {
 }
 
 /**
- * Cards, most of them closed. The first customer has a third of them. One account funds as many cards, of
+ * Cards, most of them closed. The first customer has a third of them. An account funds as many cards, of
  * which few are open. The first card has a third of the messages and reveal links, and few declines.
  */
 async function fillCards(app: TestApp, fill: Fill) {

@@ -275,7 +275,7 @@ export async function startApp(options: AppOptions = {}) {
     },
     operate: <R>(work: (ctx: Ctx) => Promise<R>, as: TestPlatform = main): Promise<R> =>
       operate(runtime, systemCaller(as.id, as.environment), work),
-    /** Stops the server. Its books must balance and every reply must match its contract. */
+    /** Stops the server. The books must balance. Every reply must match its contract. */
     async close() {
       const books = await Promise.allSettled([
         expectBalancedBooks({ runtime }),

@@ -115,7 +115,7 @@ async function replayOf(app: TestApp, as: TestPlatform, endpointId: string): Pro
   return ok(await app.call('POST', '/webhook-replays', body, { as }), 202).id;
 }
 
-/** One of each resource, owned by `as`, by the name of its path parameter. */
+/** Creates one of each resource, owned by `as`. Returns the IDs by the name of their path parameter. */
 export async function createOneOfEach(
   app: TestApp,
   as: TestPlatform,

@@ -1,5 +1,5 @@
-// PostgreSQL's query plans: whether a statement reads a range of an index, sorts many rows, and how
-// many blocks it reads. Tests of the cost of lists use it with generated ids.
+// Reads from PostgreSQL's query plans whether a statement reads a range of an index or sorts many rows, and
+// how many blocks it reads. Tests of the cost of lists use it with generated IDs.
 import type pg from 'pg';
 import { expect } from 'vitest';
 import { PLANS } from '../../../src/runtime/db/connections/connect.ts';

@@ -11,7 +11,7 @@ function hooksOf<T extends Closable>(open: () => Promise<T>) {
   const value = new Proxy(state, {
     get(target, name) {
       if (target.close || typeof name === 'symbol') return Reflect.get(target, name);
-      throw new Error(`opened before the first test: read '${String(name)}' from there on`);
+      throw new Error(`'${String(name)}' is available only after the first hook.`);
     },
   }) as T;
   const start = async () => {
@@ -39,7 +39,8 @@ type Options = AppOptions | (() => AppOptions);
 const start = (options: Options) => startApp(typeof options === 'function' ? options() : options);
 
 /**
- * One server for all tests of the file or `describe` that calls this. Closing the server checks its books.
+ * Opens one server for all tests of the file or `describe` that calls this. Closing the server checks its
+ * books.
  */
 export function testApp(options: Options = {}): TestApp {
   return openForFile(() => start(options));

@@ -1,5 +1,5 @@
-// Runs once before the cluster tests: installs missing packages, or fails with their names. The setup also
-// fails without the privileges that the tests need, because skipped tests would look like success.
+// Installs missing packages before the cluster tests, or fails with their names. The setup also fails without
+// the privileges that the tests need, because skipped tests would look like success.
 import { ensurePackages, isRoot } from './packages.ts';
 
 export function setup(): void {

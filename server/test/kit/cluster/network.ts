@@ -1,4 +1,4 @@
-// Networks of a cluster: the loopback interface, or a network namespace for each node, which can be
+// Networks of a cluster: the loopback interface, or a network namespace for each node. Only namespaces can be
 // disconnected. Namespaces require root.
 import { spawnSync } from 'node:child_process';
 

@@ -1,4 +1,4 @@
-// Processes of a cluster. They are stopped by their IDs, and by the kernel when this process exits.
+// Processes of a cluster. The processes are stopped by their IDs, and by the kernel when this process exits.
 // Their state is read from /proc, because a cluster runs on Linux only.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -69,7 +69,7 @@ const statusOf = (address: string) =>
     () => 0,
   );
 
-/** Starts HAProxy in front of two servers. Its configuration is written to `folder`. */
+/** Starts HAProxy in front of two servers. The configuration is written to `folder`. */
 export async function startProxy(
   servers: readonly Running[],
   folder: string,

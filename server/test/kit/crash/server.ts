@@ -210,7 +210,7 @@ export function createDataFolder(name: string, folder = scratchFolder()): DataFo
     const family = recordProcesses(child);
     const postmaster = runningIn(cluster)?.pid;
     const exited = waitForExit(child);
-    // PostgreSQL first: without Node its guard would start an orderly shutdown.
+    // PostgreSQL is killed first, because its guard starts an orderly shutdown when Node exits.
     if (target === 'both' && postmaster !== undefined) {
       killProcess(postmaster);
       for (const member of family) if (member.parent === postmaster) killProcess(member.pid);

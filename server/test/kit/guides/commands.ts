@@ -14,7 +14,7 @@ import { projectRoot } from '../../../src/runtime/config/root.ts';
 const root = projectRoot();
 const ORIGIN = 'http://railhead.test';
 
-/** Programs that are not part of this checkout, with the reason: bash only reads their commands. */
+/** Programs outside this checkout, with the reason. bash only reads their commands. */
 const EXTERNAL_PROGRAMS: Readonly<Record<string, string>> = {
   cd: 'the folders of a checkout do not exist where bash reads the block',
   cp: 'the files of a checkout do not exist where bash reads the block',

@@ -1,4 +1,4 @@
-// Tests of the guide runner with small guides in each shell: it finds problems for readers who
+// Tests of the guide runner with small guides in each shell. The runner reports problems for readers who
 // paste the commands, with their lines.
 import fs from 'node:fs';
 import os from 'node:os';
@@ -130,7 +130,7 @@ describe('runGuide', () => {
       );
     });
 
-    test('stops processes that a guide leaves running', { timeout: 20_000 }, async () => {
+    test('stops processes that run after the end of a guide', { timeout: 20_000 }, async () => {
       // The background process keeps the output of the shell open, which the runner reads to its
       // end.
       expect(await run(shell, sh('(sleep 60 &)'))).toEqual([]);

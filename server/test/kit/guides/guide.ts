@@ -184,7 +184,7 @@ function openShell({ shell, bin, cwd, env, limitMs }: GuideEnvironment): Session
     cwd,
     env: { ...env, HOME: cwd, PATH: bin, HISTFILE: '', PS1: '', PS2: '' },
     stdio: ['pipe', 'pipe', 'inherit'],
-    // A separate process group: a guide may leave a server running.
+    // A separate process group, because a server of a guide can run after its end.
     detached: true,
   });
   const endShell = () => {

@@ -52,7 +52,7 @@ const END = Buffer.from([0xff, 0xd9]);
 /** A gray JPEG. `before` are segments in front of its frame header. */
 export function jpegFile(width = 600, height = 400, before: Buffer[] = []): Buffer {
   const frame = [8, height >> 8, height & 0xff, width >> 8, width & 0xff, 1, 1, 0x11, 0];
-  // Each table has one code, the bit 0. It means no difference and no further coefficients.
+  // Each table has one code, the bit 0. The bit means no difference and no further coefficients.
   const code = [1, ...Array<number>(15).fill(0), 0];
   const bits = 2 * Math.ceil(width / 8) * Math.ceil(height / 8);
   return Buffer.concat([

@@ -23,7 +23,7 @@ interface ExampleRequest extends CallOptions {
 export interface ExampleRecorder {
   app: TestApp;
   /**
-   * The endpoint that receives the webhooks. It returns 200 unless a scenario configures another
+   * The endpoint that receives the webhooks. The endpoint returns 200 unless a scenario configures another
    * response.
    */
   receiver: Receiver;

@@ -1,4 +1,4 @@
-// Local servers that never complete a reply. They send nothing, only the headers, or single bytes at
+// Local servers that never complete a reply. They send no byte, only the headers, or single bytes at
 // intervals.
 import { once } from 'node:events';
 import http from 'node:http';

@@ -1,4 +1,4 @@
-// A local webhook receiver of a platform: it records received webhooks and replies as the test configures.
+// A local webhook receiver of a platform, which records received webhooks. The test configures its replies.
 import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,7 +10,7 @@ export interface Received {
   type: string;
 }
 
-/** A status, or a function that replies or does not reply. */
+/** A status, or a function that may reply. */
 type Behavior = number | ((response: http.ServerResponse, received: Received) => void);
 
 export interface Receiver {

@@ -39,7 +39,7 @@ export async function newOperatorUser(app: TestApp, name = 'User') {
 interface OperatorRequest {
   body?: unknown;
   headers?: Record<string, string>;
-  /** Null: no credential. */
+  /** Null sends no credential. */
   secret?: string | null;
 }
 

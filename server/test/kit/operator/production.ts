@@ -15,7 +15,7 @@ export function operatorService() {
     client = operatorClient(service.app);
   });
   const call: ReturnType<typeof operatorClient>['call'] = (...input) => {
-    if (!client) throw new Error('opened before the first test');
+    if (!client) throw new Error('The client is available only after the first hook.');
     return client.call(...input);
   };
 

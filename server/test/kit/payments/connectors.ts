@@ -1,4 +1,4 @@
-// The capabilities of each connector, opened separately: a suite over the implementations of a port
+// The capabilities of each connector, opened separately. A suite over the implementations of a port then
 // includes connectors that another connector would replace.
 
 import type {

@@ -1,6 +1,5 @@
 // The fixture for tests of stablecoins: a platform linked to the sandbox provider, its tokens, and external
-// accounts for mints and burns. Symbols and identifiers are unique, and none has a sandbox suffix by
-// accident.
+// accounts for mints and burns. Symbols and identifiers are unique and have no sandbox suffix.
 import { createCustomer, createExternalAccount, ok } from '../app/fixtures.ts';
 import type { ApiResponse, CallOptions, TestApp } from '../app/harness.ts';
 import { sparkWallet } from '../wallets/chain-wallets.ts';

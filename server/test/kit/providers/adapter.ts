@@ -22,7 +22,7 @@ const SEPA_PAYOUTS = {
   currencies: ['EUR'],
 };
 
-/** The card of an order: the same one at each repetition. */
+/** The card of an order, which is the same at each repetition. */
 const issuedCard = (cardId: string) => ({
   ...{ state: 'issued', reference: `ACME-${cardId.slice(-6)}`, brand: 'MASTERCARD' },
   ...{ last4: '4444', expMonth: 12, expYear: 2030 },

@@ -18,7 +18,7 @@ export function cardIssuer() {
   const { service, write } = operator;
   const opened: { adapter?: Adapter } = {};
   const adapter = (): Adapter => {
-    if (!opened.adapter) throw new Error('opened before the first test');
+    if (!opened.adapter) throw new Error('The adapter is available only after the first hook.');
     return opened.adapter;
   };
 

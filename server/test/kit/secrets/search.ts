@@ -13,7 +13,7 @@ interface Secret {
   name: string;
   /** In lower case. */
   forms: readonly string[];
-  /** For short secrets: searched as an isolated word. */
+  /** A short secret, which is searched as an isolated word. */
   pattern?: RegExp;
   /** Name prefixes of the places that must contain it. */
   stored: readonly string[];

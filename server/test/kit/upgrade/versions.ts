@@ -1,6 +1,6 @@
 // Two versions of the server for one database. The earlier one is the newest tagged release before this
-// checkout whose packages are installed here. It is this checkout if there is none. The later one is the
-// build of this checkout with further migrations.
+// checkout whose packages are installed here. Without such a release, the earlier one is this checkout. The
+// later one is the build of this checkout with further migrations.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -41,7 +41,7 @@ const programsOf = (folder: string) => ({
   operator: [path.join(folder, 'server', 'bin', 'railhead-server.js')],
 });
 
-/** The version from which a test upgrades. Its files are written to `folder`. */
+/** The version from which a test upgrades. The files are written to `folder`. */
 export function earlierVersion(folder: string): Version {
   const tag = earlierReleases().find(hasSamePackages);
   if (tag === undefined) return { name: 'this checkout', ...programsOf(root) };

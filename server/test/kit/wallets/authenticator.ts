@@ -1,5 +1,5 @@
-// Software authenticator for passkeys. It creates registrations and assertions in the format of browsers. It
-// shares no code with the verification. Every verified field can be set to a wrong value.
+// Software authenticator for passkeys, which creates registrations and assertions in the format of browsers.
+// It shares no code with the verification. Every verified field can be set to a wrong value.
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 
 type Cbor = number | string | Uint8Array | Map<Cbor, Cbor>;

@@ -53,7 +53,7 @@ export function passkeyBody(accountId: string, nickname = 'Phone', device = auth
 
 /** A session and its private key. */
 export interface ClientSession extends Keys {
-  // biome-ignore lint/suspicious/noExplicitAny: a reply; tests assert its fields.
+  // biome-ignore lint/suspicious/noExplicitAny: a reply whose fields the tests assert.
   session: any;
 }
 

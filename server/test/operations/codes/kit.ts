@@ -10,7 +10,7 @@ import { type WalletFixture, walletFixture } from '../../kit/wallets/embedded-wa
 /** The reply with the error code. */
 interface Rejection {
   status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: the body of an error; only the code is read.
+  // biome-ignore lint/suspicious/noExplicitAny: the body of an error, of which only the code is read.
   body: any;
 }
 

@@ -120,7 +120,7 @@ const CREDENTIALS: readonly Provocation[] = [
       const { id } = await createCustomer(app, { as }, { email: freshMail() });
       await app.settle();
       await set(all);
-      // Jobs run one after another: the first creates the account, the second activates it.
+      // Jobs run one after another. The first one creates the account, and the second one activates it.
       await app.worker.runDue();
       const path = `/customers/internal-accounts?customerId=${id}&type=EMBEDDED_WALLET`;
       const { data } = (await call('GET', path, undefined, { as })).body;

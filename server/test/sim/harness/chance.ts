@@ -1,4 +1,4 @@
-// Seeded randomness: a seed yields the same numbers, bytes and choices on every machine. The actors and the
+// Seeded randomness. A seed yields the same numbers, bytes and choices on every machine. The actors and the
 // server use separate streams, so that their choices are independent.
 
 export interface Chance {

@@ -108,17 +108,17 @@ export interface Order {
   received: bigint;
   platformFee: bigint;
   feeAccount: InternalAccount | null;
-  /** Null if it depends on other events. Then any outcome is valid that matches the ledger. */
+  /** Null if the outcome depends on other events. Then any outcome that matches the ledger is valid. */
   expectedOutcome: Outcome | null;
   started: boolean;
   expiresAt: number;
   /** The payload that the wallet holder signs. */
   payload?: string;
-  /** Whether it requires strong authentication. */
+  /** Whether the payment requires strong authentication. */
   requiresSca?: boolean;
-  /** The agent that created it. */
+  /** The agent that created the payment. */
   agent?: Agent;
-  /** The outcome if it is not started. Absent: it expires. */
+  /** The outcome if the payment is not started. Absent if the payment then expires. */
   outcomeUnlessStarted?: Outcome;
 }
 

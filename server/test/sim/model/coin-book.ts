@@ -44,7 +44,7 @@ const suppliesOf = ({ supply }: CoinBook, id: string): Supply => {
   return knownSupply;
 };
 
-/** Counted amount of an order: only a part if it was funded after its expiry. */
+/** Counted amount of an order. Only a part counts if the order was funded after its expiry. */
 const countedOf = ({ amount, uncounted }: RecordedRow): bigint =>
   BigInt(amount ?? 0) - BigInt(uncounted ?? 0);
 

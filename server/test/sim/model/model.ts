@@ -82,7 +82,10 @@ const UPDATE_CONDITIONS: Readonly<Record<string, string>> = {
   jobs: "when (current_setting('application_name') <> 'simulator')",
 };
 
-/** Rows that are moved into their partition are not recorded: it has no trigger while it is filled. */
+/**
+ * Rows that are moved into their partition are not recorded, because a partition has no trigger while it is
+ * filled.
+ */
 const NOT_MOVED = "when (current_setting('application_name') <> 'railhead retention')";
 
 /** The trigger of a table. The trigger runs for every changed row, so it only copies the row. */

@@ -1,5 +1,5 @@
 // A production platform that sends euro payouts to a simulated bank and receives its deposits. The server can
-// crash before or after a commit. Its calls to the bank can time out.
+// crash before or after a commit. Calls of the server to the bank can time out.
 import type { HttpReply, HttpRequest } from '../../../src/kernel/effects.ts';
 import { findInternalAccount, ok, quoteBody } from '../../kit/app/fixtures.ts';
 import { startProduction } from '../../kit/app/production.ts';

@@ -30,7 +30,10 @@ interface Action {
 const CONTRADICTIONS = `select count(*)::int4 as count from provider_messages
   where result = 'CONTRADICTORY' and id like $1`;
 
-/** Messages that contradict recorded states. They must have no effect and be listed for operators. */
+/**
+ * Messages that contradict recorded states. The messages must have no effect, and must be listed for
+ * operators.
+ */
 function contradictions(parts: DayParts, deposits: DayParts['deposits']) {
   const { installation, chance, bank, outbox, violations } = parts;
   const { service, app } = installation;

@@ -316,7 +316,7 @@ async function sendNetworkNotice(sim: Sim): Promise<string> {
   return `${description}: ${updated.status}`;
 }
 
-/** Concurrent authorizations against one balance: approved up to the available amount. */
+/** Concurrent authorizations against one balance, which are approved up to the available amount. */
 async function authorizeConcurrently(sim: Sim): Promise<string> {
   const card = chooseCard(sim);
   const amount = chooseAmount(sim, card);

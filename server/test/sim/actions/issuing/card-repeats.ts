@@ -26,9 +26,7 @@ import {
 } from './card-messages.ts';
 import { settleAll } from './settling.ts';
 
-/**
- * Repeats an earlier message on both servers concurrently: no further effect and the same reply.
- */
+/** Repeats an earlier message on both servers concurrently, with the same reply and no further effect. */
 async function repeatMessage(sim: Sim): Promise<string> {
   const { request, decision, notice } = sim.chance.pick(sim.cardMessages);
   const [firstNode, otherNode] = sim.nodes as [Node, Node];
@@ -52,7 +50,7 @@ async function repeatMessage(sim: Sim): Promise<string> {
   return `${request?.kind}: ${textOf(decision as CardDecision)}`;
 }
 
-/** The same new message on both servers concurrently: one effect, one reply. */
+/** Sends the same new message to both servers concurrently, with one effect and one reply. */
 async function sendTwice(sim: Sim): Promise<string> {
   const card = chooseCard(sim);
   const requested = chooseRequest(sim, card);

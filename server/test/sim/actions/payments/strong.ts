@@ -40,7 +40,7 @@ export function isLocked(sim: Sim, person: Person): boolean {
 export const isLoggedIn = (sim: Sim, person: Person): boolean =>
   Date.parse(lockoutOf(sim, person)?.session_expires_at ?? '') > sim.effects.now();
 
-/** Kinds of proof: usually right and in time. */
+/** Kinds of proof. Most are right and in time. */
 export const PROOF_VARIANTS = [
   { name: 'right', weight: 12 },
   { name: 'wrong', weight: 4 },
