@@ -204,8 +204,11 @@ const action: fc.Arbitrary<Action> = fc.oneof(
  * contain one.
  */
 const recoverySequence: fc.Arbitrary<Action[]> = fc
-  .record({ excess: fc.bigInt({ min: 1n, max: 9n }), further: fc.bigInt({ min: 1n, max: 9n }) })
-  .map(({ excess, further }) => {
+  .record({
+    excess: fc.bigInt({ min: 1n, max: 9n }),
+    furtherAmount: fc.bigInt({ min: 1n, max: 9n }),
+  })
+  .map(({ excess, furtherAmount }) => {
     const total = AUTHORIZED_AMOUNT + excess;
     return [adjustTotal(total + furtherAmount, false), clear(total, false), applyRefundShare(4n)];
   });
