@@ -1,8 +1,7 @@
-// Applies the retention: creates the next partitions, and removes those whose rows are all older than the
-// retention period. A partition is first detached, which is atomic. Then its rows are
-// stored in a file. Then it is dropped with the commit that records the file. After a crash at any point
-// the detached table still exists, and the file is written again under another key. One process at a time
-// does this.
+// Applies the retention in one process at a time: creates the next partitions, and removes those whose rows
+// are all older than the retention period. A partition is first detached, which is atomic. After its rows are
+// stored in a file, it is dropped with the commit that records the file. After a crash at any point the
+// detached table still exists, so the file is written again under another key.
 import type { Time } from '../../kernel/effects.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { newId } from '../../kernel/id.ts';
@@ -38,7 +37,7 @@ interface RemovedPartition {
   rows: number;
 }
 
-export interface Applied {
+export interface RetentionResult {
   dryRun: boolean;
   partitionsCreated: number;
   partitions: RemovedPartition[];
@@ -47,7 +46,7 @@ export interface Applied {
 
 const STATEMENT_TIMEOUT_MS = 600_000;
 
-const alreadyRunning = () =>
+const concurrentRunFault = () =>
   new Fault('CONFLICT', 'Another process is applying the retention. Try later.');
 
 const entryOf = ({ table, name, rows }: ExpiredPartition, result: RemovedPartition['result']) => ({
@@ -55,7 +54,7 @@ const entryOf = ({ table, name, rows }: ExpiredPartition, result: RemovedPartiti
 });
 
 /** The changes that `applyRetention` would make. */
-async function preview({ runtime, settings }: RetentionParts): Promise<Applied> {
+async function preview({ runtime, settings }: RetentionParts): Promise<RetentionResult> {
   const { db, effects } = runtime;
   const now = effects.now();
   const partitions: RemovedPartition[] = [];
@@ -92,11 +91,11 @@ async function removePartitions(
   const { runtime, settings } = parts;
   const { effects } = runtime;
   const removedPartitions = await storeDetached(parts, db);
-  const archives = settings.archiveRetentionMs > 0;
+  const hasArchives = settings.archiveRetentionMs > 0;
   for (const each of expiredPartitions(await listPartitions(db), settings, effects.now())) {
-    // This check needs no lock. The detachment repeats it under a lock.
+    // This check has no lock, because the detachment repeats it under a lock.
     const isNeeded = await hasDeliveries(db, each);
-    const archive = archives ? { id: newId(effects, 'Archive'), now: effects.now() } : undefined;
+    const archive = hasArchives ? { id: newId(effects, 'Archive'), now: effects.now() } : undefined;
     const result = isNeeded ? 'WAITING' : await detach(db, each, archive);
     if (result === 'DETACHED') removedPartitions.push(...(await storeDetached(parts, db)));
     else removedPartitions.push(entryOf(each, result));
@@ -116,10 +115,13 @@ async function removeArchives(parts: RetentionParts, db: Queryable): Promise<num
 }
 
 /**
- * Applies the retention, or returns what would be done. Throws CONFLICT while another process applies
- * it.
+ * Applies the retention, or with `dryRun` returns the changes that it would make. Throws CONFLICT while
+ * another process applies it.
  */
-export async function applyRetention(parts: RetentionParts, dryRun = false): Promise<Applied> {
+export async function applyRetention(
+  parts: RetentionParts,
+  dryRun = false,
+): Promise<RetentionResult> {
   if (dryRun) return preview(parts);
   const client = await connectDatabase(parts.databaseUrl, {
     name: 'railhead retention',
@@ -132,7 +134,7 @@ export async function applyRetention(parts: RetentionParts, dryRun = false): Pro
   });
   try {
     const db = onClient(client);
-    if (!(await takeLock(db))) throw alreadyRunning();
+    if (!(await takeLock(db))) throw concurrentRunFault();
     const partitionsCreated = await createPartitions(db, parts.runtime.effects.now());
     const partitions = await removePartitions(parts, db);
     const archivesRemoved = await removeArchives(parts, db);

@@ -1,4 +1,4 @@
-// The file of an archive: lines of JSON, compressed, and encrypted like any other file: under its
+// The file of an archive contains compressed lines of JSON. It is encrypted like any other file, under its
 // own key, which is sealed under the master key. A key encrypts one attempt only. The object of an
 // interrupted attempt is removed.
 import { createHash } from 'node:crypto';

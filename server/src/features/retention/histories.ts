@@ -11,7 +11,7 @@ export interface RetentionSettings {
   eventRetentionMs: number;
   /** Recorded requests and their bodies. */
   requestRetentionMs: number;
-  /** Archives of both. 0: rows are removed without an archive. */
+  /** Archives of events and requests. 0: rows are removed without an archive. */
   archiveRetentionMs: number;
 }
 
@@ -21,7 +21,7 @@ export const DEFAULT_RETENTION: RetentionSettings = {
   archiveRetentionMs: RETENTION_DAYS.archives * DAY_MS,
 };
 
-/** Attempts first: the archive of an attempt needs its event. */
+/** Attempts first, because the archive of an attempt requires its event. */
 const SETTING_OF: Readonly<Record<PartitionedName, keyof RetentionSettings>> = {
   webhook_attempts: 'eventRetentionMs',
   events: 'eventRetentionMs',

@@ -5,7 +5,7 @@ import { archiveKeyContext } from './archive.ts';
 import type { RetentionParts } from './parts.ts';
 import { retentionSweep } from './sweep.ts';
 
-export { type Applied, applyRetention } from './apply.ts';
+export { applyRetention, type RetentionResult } from './apply.ts';
 export { archivePart, archiveText } from './archive.ts';
 export { HISTORIES } from './histories.ts';
 export { type RetentionOptions, type RetentionParts, retentionPartsOf } from './parts.ts';

@@ -1,7 +1,6 @@
-// The lines of an archive: the rows of a partition as JSON objects. Content that can be personal
-// data of a customer is sealed under the customer's data key, also if the row stores it as plain
-// text, so that the erasure of the customer also erases it in every archive. Sealed content is not
-// opened.
+// The lines of an archive: the rows of a partition as JSON objects. Content that can be personal data of a
+// customer is sealed under the customer's data key, even if the row stores plain text. The erasure of the
+// customer therefore also erases this content in every archive. Sealed content is not opened.
 import { iso, type Time } from '../../kernel/effects.ts';
 import type { Database } from '../../runtime/db/database.ts';
 import { PARTITIONS, type PartitionedName } from '../../runtime/db/partitions/partitions.ts';
@@ -78,7 +77,7 @@ function eventContent(parts: LineParts, keys: Keys, row: EventRow, customer: str
   if (row.data === '') return { erased: true };
   if (row.sealed_for !== null) return { sealed: row.data };
   const text = dataOf(row);
-  // The base event is missing: only the differences remain.
+  // If the base event is missing, only the differences remain.
   if (text === undefined) return { changes: row.data, baseId: row.base_id };
   if (customer === undefined) return { data: JSON.parse(text) };
   return sealedText(parts, keys.get(customer), text, eventContext(row.id));
@@ -128,9 +127,7 @@ async function attemptLines(parts: LineParts, rows: readonly AttemptOfEvent[]): 
   }));
 }
 
-/**
- * The columns of a request, unsealed: requests belong to no customer, and their bodies are masked.
- */
+/** The columns of a request, unsealed, because requests belong to no customer and their bodies are masked. */
 const plainLine = (row: object): Line => {
   const { operation_hash, token_hash, failed_status, created_at, ...columns } = row as Line & {
     created_at: Time;

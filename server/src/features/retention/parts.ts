@@ -6,7 +6,7 @@ export interface RetentionParts extends ArchiveParts {
   settings: RetentionSettings;
 }
 
-/** Settings of a server. Absent ones have their defaults. */
+/** Settings of a server. Absent settings have their defaults. */
 export type RetentionOptions = { [K in keyof RetentionSettings]?: number | undefined };
 
 export function retentionPartsOf(

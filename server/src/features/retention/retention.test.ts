@@ -1,6 +1,5 @@
-// Retention over weeks of simulated payments: partitions are removed after the retention period,
-// each row is in exactly one archive, also after failures at any point, and an erasure removes
-// personal data from archives.
+// Retention over weeks of simulated payments: removed partitions, archives after failures at any point, and
+// erasures in archives.
 import { readdirSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import {
@@ -151,7 +150,7 @@ describe('archives', () => {
   }
 
   it.each(['within', 'after'] as const)(
-    'contain each row once after a stop %s a file',
+    'contain each row once after a failure %s the write of a file',
     async (failureTime) => {
       const { pay } = await payer(app);
       await pay();
@@ -220,14 +219,14 @@ describe('archives', () => {
     await db.query('create table late_events as select * from events');
     setClockForward(6 * WEEK_MS);
     await applyRetention(partsOf());
-    const before = await readArchivedRows('events');
-    expect(before.length).toBeGreaterThan(0);
+    const rowsBefore = await readArchivedRows('events');
+    expect(rowsBefore.length).toBeGreaterThan(0);
     for (const factor of [2, 3]) {
       await db.query('insert into events select * from late_events');
       setClockForward(WEEK_MS);
       await app.settle();
       await applyRetention(partsOf());
-      expect(await readArchivedRows('events')).toHaveLength(factor * before.length);
+      expect(await readArchivedRows('events')).toHaveLength(factor * rowsBefore.length);
     }
     expect(await idsOf('events', 'id')).toEqual([]);
   });
@@ -248,16 +247,18 @@ describe('archives', () => {
     const { archivesRemoved } = await applyRetention(partsOf());
     expect(archivesRemoved).toBeGreaterThanOrEqual(archives);
     expect(storedObjects()).toEqual([]);
-    const removed = (await retentionOverview(partsOf())).archives;
-    expect(removed.map(({ state }) => state)).toEqual(Array(archivesRemoved).fill('REMOVED'));
-    await expect(archiveText(partsOf(), removed[0]?.id as string)).rejects.toMatchObject({
+    const removedArchives = (await retentionOverview(partsOf())).archives;
+    expect(removedArchives.map(({ state }) => state)).toEqual(
+      Array(archivesRemoved).fill('REMOVED'),
+    );
+    await expect(archiveText(partsOf(), removedArchives[0]?.id as string)).rejects.toMatchObject({
       code: 'CONFLICT',
     });
   });
 });
 
 describe('applying the retention', () => {
-  it('changes nothing in a dry run', async () => {
+  it('leaves partitions unchanged in a dry run', async () => {
     await (await payer(app)).pay();
     setClockForward(6 * WEEK_MS);
     const partitionsBefore = await listPartitions(app.runtime.db);
@@ -281,8 +282,8 @@ describe('applying the retention', () => {
     const count = (await idsOf('events', 'id')).length;
     setClockForward(6 * WEEK_MS);
     const appliedResult = await applyRetention(partsOf());
-    const ofEvents = appliedResult.partitions.filter(({ history }) => history === 'events');
-    expect(ofEvents.map(({ result }) => result)).toContain('WAITING');
+    const eventPartitions = appliedResult.partitions.filter(({ history }) => history === 'events');
+    expect(eventPartitions.map(({ result }) => result)).toContain('WAITING');
     expect(await idsOf('events', 'id')).toHaveLength(count);
     await app.runtime.db.query('delete from webhook_queue');
     await applyRetention(partsOf());

@@ -55,7 +55,7 @@ export const latestArchives = (db: Queryable, limit: number) =>
   db.query<ArchiveRow>(LATEST, [limit]);
 export const findArchive = async (db: Queryable, id: string) =>
   (await db.query<ArchiveRow>(BY_ID, [id]))[0];
-/** Attempts before events. */
+/** Detached archives, attempts before events. */
 export const detachedArchives = (db: Queryable) => db.query<ArchiveRow>(DETACHED, []);
 export const archivesBefore = (db: Queryable, time: Time) =>
   db.query<ArchiveRow>(EXPIRED, [new Date(time)]);
@@ -84,8 +84,8 @@ const REPETITIONS = `select count(*)::int4 as count from archives
   where partition = $1 or partition like $1 || '\\_repeated\\_%'`;
 
 /**
- * Renames a detached partition if one of its name was archived before: rows that were written after the
- * removal of their week are in a partition of the same name. Returns the current name.
+ * Renames a detached partition if a partition of the same name was archived before. Rows that are written
+ * after the removal of their week are in such a partition. Returns the current name.
  */
 async function renameRepeated(db: Connection, name: string): Promise<string> {
   const [row] = await db.query<{ count: number }>(REPETITIONS, [name]);
@@ -111,7 +111,7 @@ async function inTransaction<T>(db: Connection, work: () => Promise<T>): Promise
   }
 }
 
-/** The partition has pending deliveries, or other statements hold locks on it. */
+/** Error codes: the partition has pending deliveries, or other statements hold locks on it. */
 const WAITING = new Set(['DELIVERIES_PENDING', '55P03', '40P01']);
 
 const pendingError = () =>

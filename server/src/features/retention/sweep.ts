@@ -6,7 +6,7 @@ import { applyRetention, isRetentionDue } from './apply.ts';
 import type { RetentionParts } from './parts.ts';
 
 const EVERY_MS = 3_600_000;
-/** After a failure, such as storage that is not available. */
+/** Delay after a failure, such as unavailable storage. */
 const RETRY_MS = 60_000;
 
 export function retentionSweep(parts: RetentionParts): Sweep {

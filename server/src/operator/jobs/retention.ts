@@ -1,9 +1,9 @@
 // `retention show|apply|read`: retention periods of histories, their partitions and their archives.
 import {
-  type Applied,
   applyRetention,
   archiveText,
   type RetentionOverview,
+  type RetentionResult,
   retentionOverview,
 } from '../../features/retention/index.ts';
 import { record, table } from '../cli/table.ts';
@@ -50,7 +50,7 @@ function overviewText({ archiveDays, histories, archives }: RetentionOverview): 
   return [...sections, ...(archives.length > 0 ? [files] : [])].join('\n');
 }
 
-function appliedOutput(json: Applied): Output {
+function appliedOutput(json: RetentionResult): Output {
   const rows = json.partitions.map((each) => [each.partition, each.result, `${each.rows}`]);
   const heads = [leftColumn('PARTITION'), leftColumn('RESULT'), rightColumn('ROWS')];
   const summary = record([

@@ -1,6 +1,6 @@
-// Changes that require the approval of a second operator. A change is prepared as usual, and its change set
-// is stored instead of committed. On approval it is prepared again. If the change set is the same, it is
-// committed together with the decision, otherwise the change must be requested again.
+// Changes that require the approval of a second operator. The change set of a requested change is stored
+// without a commit. On approval the change is prepared again. If the change set is the same, it is committed
+// together with the decision, otherwise the change must be requested again.
 import type { Operator } from '../../../kernel/caller.ts';
 import { canonical } from '../../../kernel/crypto/canonical.ts';
 import { iso, type Time } from '../../../kernel/effects.ts';
@@ -40,7 +40,7 @@ const BUILT_IN = { id: 'built-in', hours: 24 };
 export const isApprovalNeeded = (error: unknown): error is NeededApproval =>
   error instanceof Error && error.name === APPROVAL_NEEDED;
 
-/** Prevents the commit of a change to which a policy applies, or of each one if `always` is true. */
+/** Prevents the commit of a change to which a policy applies, or of each change if `always` is true. */
 export const requirePolicies =
   ({ db }: Pick<Runtime, 'db'>, operationId: string, always = false): CommitCheck =>
   async (set, commits) => {
@@ -65,7 +65,7 @@ interface RequestedInput {
 
 export type ApprovalStatus = 'PENDING' | 'APPROVED' | 'REJECTED' | 'EXPIRED' | 'INVALID';
 
-/** Whether the requester of a change may still make it, and the rows that this depends on. */
+/** Whether the requester of a change still has the required rights, and the rows that determine them. */
 interface RequesterRights {
   mayRequest: boolean;
   rows: Versioned[];
@@ -125,7 +125,7 @@ export const sealedApprovalColumns = ['request', 'changes'].map(
     table: 'operator_approvals',
     column,
     contexts: (id) => [contextOf(id, column)],
-    // Changes of a customer are sealed under its key and begin with another letter.
+    // Changes of a customer are sealed under the customer's key and have another prefix.
     prefix: 'O',
   }),
 );
@@ -281,7 +281,8 @@ const undecidableFault = (status: ApprovalStatus): Fault =>
   new Fault(
     'CONFLICT',
     status === 'INVALID'
-      ? 'The approval is INVALID: its requester has lost the permission. Request the change again.'
+      ? 'The approval is INVALID, because its requester has lost the permission. Request the ' +
+          'change again.'
       : `The approval is ${status}.`,
   );
 
@@ -329,7 +330,7 @@ const decisionPatch = (
 });
 
 /**
- * Rejects a change, even if the requester may no longer make it. Throws NOT_FOUND, FORBIDDEN and
+ * Rejects a change, even if the requester has lost the required rights. Throws NOT_FOUND, FORBIDDEN and
  * CONFLICT.
  */
 export const rejectApproval = (runtime: Runtime, id: string, decision: Decision) =>
@@ -385,7 +386,10 @@ export async function prepareApproved(
       const now = runtime.effects.now();
       const requires = await assertApprovable(runtime.db, current, decision, now);
       if (digestOf(set) !== current.digest) {
-        throw new Fault('CONFLICT', 'The state has changed since the request. Request it again.');
+        throw new Fault(
+          'CONFLICT',
+          'The state has changed since the request. Request the change again.',
+        );
       }
       const patch = decisionPatch('approve', current, decision, now);
       const update = {

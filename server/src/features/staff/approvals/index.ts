@@ -23,7 +23,10 @@ const personalData: PersonalData = {
     operator_approvals: {
       rows: CUSTOMER_ROWS_SQL,
       without: ['request', 'changes', 'digest', 'change_key'],
-      erasure: { retained: 'who decided what. Request and changes are sealed under a deleted key' },
+      erasure: {
+        retained:
+          'decisions and their operators. Request and changes are sealed under a deleted key',
+      },
     },
   },
 };

@@ -77,14 +77,14 @@ export const removePolicy = (runtime: Runtime, id: string) =>
 const includesMinimum = ({ currency, amount }: PolicyRow, { transfers }: ChangeSet): boolean =>
   amount === null || transfers.some((each) => each.currency === currency && each.amount >= amount);
 
-/** The policy that applies to a change set: of several, the one with the shortest expiry. */
+/** The policy that applies to a change set. Of several policies, the one with the shortest expiry. */
 export async function matchingPolicy(
   db: Pick<Database, 'find'>,
   operationId: string,
   set: ChangeSet,
 ): Promise<PolicyRow | undefined> {
   const policies = await db.find(approvalPolicies, { operation_id: operationId });
-  // A change of several platforms needs the approval that one of them requires.
+  // A change of several platforms requires approval if one of them requires it.
   const { platformIds } = ownersOf(set);
   return policies
     .filter(({ platform_id }) => platform_id === null || platformIds.has(platform_id))

@@ -57,7 +57,7 @@ const COLUMNS = {
 const CHANGE_KEY = 'operator_approvals_change_key';
 
 export const approvals = table('operator_approvals', COLUMNS, {
-  // Of two concurrent requests the second is executed again, and then finds the first.
+  // The second of two concurrent requests is executed again, so that it reads the first one.
   contendedKeys: [CHANGE_KEY],
   unique: {
     [CHANGE_KEY]: () => new Fault('CONFLICT', 'An approval of the same change is already pending.'),

@@ -88,7 +88,7 @@ describe('a record', () => {
     expect(verifiedAfter.last.number).toBe(verifiedAfter.records);
   });
 
-  it('rejects a change of a platform that the operator may not access', async () => {
+  it('is not written for a change of a platform that the operator may not access', async () => {
     const operator = { ...OPERATOR, platformIds: [app.other.id] };
     const operatorRuntime = auditedRuntime(app.runtime, { operator, operationId: 'test' });
     const caller = systemCaller(app.platform.id, 'sandbox');
@@ -98,22 +98,26 @@ describe('a record', () => {
     await expect(change).rejects.toThrow('not found');
   });
 
-  it('rejects a change of another platform before an approval is requested', async () => {
-    const operator = { ...OPERATOR, platformIds: [app.other.id] };
-    let checks = 0;
-    const operatorRuntime = auditedRuntime(
-      app.runtime,
-      { operator, operationId: 'test' },
-      async (set) => {
-        checks++;
-        return set;
-      },
-    );
-    const rowOf = (id: string) => ({ table: platforms, row: { id } });
-    const set = { ...emptyChangeSet(), inserts: [app.other.id, app.platform.id].map(rowOf) };
-    await expect(operatorRuntime.runtime.committer.commit(set)).rejects.toThrow('not found');
-    expect(checks).toBe(0);
-  });
+  it(
+    'is not written for a change of another platform, which is rejected before an approval ' +
+      'is requested',
+    async () => {
+      const operator = { ...OPERATOR, platformIds: [app.other.id] };
+      let checks = 0;
+      const operatorRuntime = auditedRuntime(
+        app.runtime,
+        { operator, operationId: 'test' },
+        async (set) => {
+          checks++;
+          return set;
+        },
+      );
+      const rowOf = (id: string) => ({ table: platforms, row: { id } });
+      const set = { ...emptyChangeSet(), inserts: [app.other.id, app.platform.id].map(rowOf) };
+      await expect(operatorRuntime.runtime.committer.commit(set)).rejects.toThrow('not found');
+      expect(checks).toBe(0);
+    },
+  );
 
   it('is not written if the commit is rejected', async () => {
     const verifiedBefore = await verifyAudit(app.runtime);
@@ -192,7 +196,7 @@ describe('verification', () => {
     expect(problems.length).toBeGreaterThan(0);
   });
 
-  it('detects a chain truncated with its head, by a record stored elsewhere', async () => {
+  it('detects a chain truncated with its head, by the number and hash of an earlier record', async () => {
     const recordedHead = await prepare();
     expect((await verifyAudit(app.runtime, recordedHead)).problems).toEqual([]);
     await sql('delete from operator_audit where number > 3');
@@ -202,7 +206,7 @@ describe('verification', () => {
     );
     expect((await verifyAudit(app.runtime)).problems).toEqual([]);
     expect((await verifyAudit(app.runtime, recordedHead)).problems).toEqual([
-      'record 5 differs from the given number and hash',
+      'record 5 differs from the expected number and hash',
     ]);
   });
 

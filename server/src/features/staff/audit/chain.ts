@@ -1,7 +1,6 @@
-// The hash of an audit record covers its columns as they are stored, sealed values included, and
-// the hash of the previous record. An erasure deletes a key and changes no row, so the chain
-// remains valid. The hash is keyed: a writer of the database cannot compute it without the master
-// key.
+// The hash of an audit record covers its stored columns, sealed values included, and the hash of the previous
+// record. An erasure deletes a key and changes no row, so the chain remains valid. The hash is keyed, so a
+// writer of the database cannot compute it without the master key.
 import { canonical } from '../../../kernel/crypto/canonical.ts';
 import type { Vault } from '../../../runtime/security/vault.ts';
 import type { AuditRow } from './store.ts';

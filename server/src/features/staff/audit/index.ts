@@ -33,7 +33,9 @@ const personalData: PersonalData = {
     operator_audit: {
       rows: CUSTOMER_ROWS_SQL,
       without: ['changes', 'previous_hash', 'hash', 'request_key'],
-      erasure: { retained: 'who did what and when. The changes are sealed under a deleted key' },
+      erasure: {
+        retained: 'actions, their operators and times. The changes are sealed under a deleted key',
+      },
     },
   },
 };

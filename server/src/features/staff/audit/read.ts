@@ -103,7 +103,7 @@ const HEADS_SQL = `select number, operation_id, subject, platform_id, created_at
     changes is not null as has_changes
   from operator_audit where number > $1 order by number limit $2`;
 
-/** Records as they are followed. */
+/** Records for operators who follow the changes. */
 export const recordHeads = {
   /** Up to `limit` records with a number above `after`, in order. */
   after: (db: Pick<Database, 'query'>, after: bigint, limit: number): Promise<RecordHead[]> =>
@@ -134,11 +134,11 @@ export async function auditLines(
   limit: number,
 ): Promise<{ lines: string; after: number; hasMore: boolean }> {
   const rows = await recordsAfter(db, after, limit);
-  const visible = rows.filter(
+  const visibleRows = rows.filter(
     ({ platform_id }) => platformIds === null || platformIds.includes(platform_id ?? ''),
   );
   return {
-    lines: visible.map(lineOf).join(''),
+    lines: visibleRows.map(lineOf).join(''),
     after: Number(rows.at(-1)?.number ?? after),
     hasMore: rows.length === limit,
   };
@@ -160,8 +160,8 @@ interface Verification {
 const MAX_PROBLEMS = 100;
 
 /**
- * Verifies the chain from the first record to the last. `anchor` is the number and the hash of a
- * record that was stored elsewhere. With it, a chain that was truncated or rebuilt is detected.
+ * Verifies the chain from the first record to the last. `anchor` is the number and the hash of a record that
+ * was stored outside of the database. With it, a chain that was truncated or rebuilt is detected.
  */
 export async function verifyAudit(
   { db, vault }: Pick<Runtime, 'db' | 'vault'>,
@@ -183,7 +183,8 @@ export async function verifyAudit(
       records++;
     }
   }
-  if (!isAnchored) problems.push(`record ${anchor?.number} differs from the given number and hash`);
+  if (!isAnchored)
+    problems.push(`record ${anchor?.number} differs from the expected number and hash`);
   const lastRecord = { number: Number(previous.number), hash: previous.hash };
   if (!head) problems.push('the head is missing');
   else if (head.number > previous.number) {

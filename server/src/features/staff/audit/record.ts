@@ -1,5 +1,5 @@
-// Writes audit records: each change set that an operator commits contains its record. The commit requires
-// the last record, so that concurrent commits get successive numbers.
+// Writes audit records. Each change set that an operator commits contains its record. The commit requires the
+// last record, so that concurrent commits have successive numbers.
 import type { Operator } from '../../../kernel/caller.ts';
 import { contentionFault, Fault } from '../../../kernel/fault.ts';
 import { newId } from '../../../kernel/id.ts';
@@ -114,11 +114,10 @@ export interface AuditedRuntime {
   runtime: Runtime;
   /** Records an access or an effect without a commit of `runtime`. */
   recordAccess(owners?: Owners): Promise<void>;
-  /** Number of records so far. */
+  /** Number of records that were written. */
   count(): number;
   /**
-   * Whether a request with the same key was executed before, so that it gets the reply of the first
-   * request.
+   * Whether a request with the same key was executed before, so that the reply is that of the first request.
    */
   isRepeated(): Promise<boolean>;
 }
@@ -156,7 +155,7 @@ export function auditedRuntime(
     }
   }
 
-  /** A change that the operator may not make is rejected before an approval is requested. */
+  /** A change of a platform that the operator may not access is rejected before an approval is requested. */
   async function checkedCommit(set: ChangeSet): Promise<Outcome> {
     assertPlatforms(set, request.operator);
     return commit(await check(set, count));

@@ -1,8 +1,7 @@
-// Seals descriptions of changes. A description of a customer is sealed under the customer's key, so
-// that an erasure makes it unreadable. Other descriptions in approvals are sealed under a key of
-// the installation. Other descriptions in audit records are sealed under the key of the audit,
-// which is stored sealed: records are never changed, so a rotation of the installation's keys seals
-// this key again instead.
+// Seals descriptions of changes. A description of a customer is sealed under the customer's key, so that an
+// erasure makes it unreadable. Other descriptions are sealed under a key of the installation in approvals,
+// and under the key of the audit in audit records. The key of the audit is stored sealed, so a rotation of
+// the installation's keys seals this key again without a change of records.
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import type { SealedColumn } from '../../../runtime/security/sealed-columns.ts';
 import { type DataKey, dataKeyContext } from '../../../runtime/security/vault.ts';
@@ -82,7 +81,7 @@ export async function openFor(
   context: string,
 ): Promise<string | undefined> {
   const text = sealed.slice(1);
-  // Audit records of earlier versions are sealed this way, too.
+  // Audit records of earlier versions are also sealed under this key.
   if (sealed.startsWith(OPERATOR_KEY)) return vault.openOwn(text, context).toString();
   if (sealed.startsWith(AUDIT_KEY)) {
     const auditKeyRow = await readAuditKey({ db });

@@ -116,8 +116,8 @@ export function createConnection({
   }
 
   function sendAll(messages: readonly Message[]): boolean {
-    const fits = output.pending() + messages.length <= MAX_PENDING;
-    if (!fits || !budget.take(messages.length)) return false;
+    const hasCapacity = output.pending() + messages.length <= MAX_PENDING;
+    if (!hasCapacity || !budget.take(messages.length)) return false;
     for (const each of messages) send(eventText('change', each.position, each.data));
     return true;
   }

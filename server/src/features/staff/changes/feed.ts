@@ -1,7 +1,7 @@
-// Changes of the installation for operators who follow them: events of platforms, and audit
-// records. One loop per process reads them for all connections, soon after commits of this process
-// and several times per second for commits of other processes, while there is a connection. It also
-// closes connections whose session is no longer valid or whose rights have changed.
+// Changes of the installation for operators who follow them: events of platforms, and audit records. One loop
+// per process reads them for all connections, soon after commits of this process and several times per second
+// for commits of other processes. The loop runs while a connection is open. It also closes connections whose
+// session has ended or whose rights have changed.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Operator } from '../../../kernel/caller.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -70,7 +70,9 @@ async function readAfter(
   return { position, batch: isComplete ? { events, records, position } : undefined };
 }
 
-/** Changes that a client has missed since its cursor. A reset if they are unknown or too many. */
+/**
+ * Changes that a client has missed since its cursor. Returns a reset if the changes are unknown or too many.
+ */
 async function missedSince(
   db: FeedDatabase,
   cursor: string,
@@ -88,7 +90,7 @@ async function missedSince(
 const rightsOf = ({ permissions, platformIds }: Operator) =>
   JSON.stringify([permissions, platformIds]);
 
-/** Closes the connections of operators whose session is no longer valid or whose rights have changed. */
+/** Closes the connections of operators whose session has ended or whose rights have changed. */
 async function closeInvalid(
   runtime: FeedOptions['runtime'],
   connections: Iterable<Connection>,

@@ -9,7 +9,7 @@ import { type ChangePosition, isEventAfter, laterOf } from './cursor.ts';
 export interface Batch {
   events: readonly EventHead[];
   records: readonly RecordHead[];
-  /** The position after them. */
+  /** The position after the changes. */
   position: ChangePosition;
 }
 
@@ -23,8 +23,8 @@ export interface Message {
 const OPERATOR_CHANGE = 'OPERATOR.CHANGE';
 
 /**
- * The part of a record that an operator receives. Without `audit.read` it reports only that rows
- * were changed, so that lists are read again, and not the operation.
+ * The part of a record that an operator receives. Without `audit.read` the operation is omitted. The part
+ * then reports only that rows were changed, so that lists are read again.
  */
 function recordData(operator: Operator, record: RecordHead): Record<string, unknown> | undefined {
   const { platformIds, permissions } = operator;
@@ -47,7 +47,7 @@ export function messagesFor(operator: Operator, from: ChangePosition, batch: Bat
     (each) =>
       (platformIds === null || platformIds.includes(each.platformId)) && isEventAfter(each, from),
   );
-  const ofEvents = events.map((event): Message => {
+  const eventMessages = events.map((event): Message => {
     const { position, id, type, resourceId, platformId, customerId, createdAt } = event;
     return {
       key: resourceId,
@@ -60,13 +60,13 @@ export function messagesFor(operator: Operator, from: ChangePosition, batch: Bat
     };
   });
   const { position, id } = laterOf(from, batch.position);
-  const ofRecords = batch.records.flatMap((record): Message[] => {
+  const recordMessages = batch.records.flatMap((record): Message[] => {
     const data = record.number > from.record ? recordData(operator, record) : undefined;
     if (!data) return [];
     const key = `${OPERATOR_CHANGE} ${data.operationId ?? ''} ${data.subject ?? ''}`;
     return [{ key, position: { position, id, record: record.number }, data }];
   });
-  return [...ofEvents, ...ofRecords];
+  return [...eventMessages, ...recordMessages];
 }
 
 /** The last message of each key, in order. */

@@ -1,5 +1,6 @@
-// Authenticates operators by the bearer secret of their token. The token is read for each request, so that
-// a revocation takes effect immediately. Requests of operators are rare enough for this.
+// Authenticates operators by the bearer secret of their token. The token is read for each request, so that a
+// revocation takes effect immediately. The cost of this read is small, because requests of operators are
+// rare.
 import type { Operator } from '../../../kernel/caller.ts';
 import type { Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';

@@ -34,7 +34,7 @@ describe('operator tokens', () => {
     expect(JSON.stringify(audit, (_, value) => String(value))).not.toContain(secret);
   });
 
-  it('are rejected with all invalid fields', async () => {
+  it('are rejected with a list of all invalid fields', async () => {
     const body = { name: '', roles: ['owner'], expiresInDays: 0 };
     const { status, body: error } = await client.call('POST', '/operator-tokens', { body });
     expect(status).toBe(400);
@@ -56,7 +56,7 @@ describe('operator tokens', () => {
     expect(body.code).toBe('PLATFORM_NOT_FOUND');
   });
 
-  it('are not accepted after revocation or expiry', async () => {
+  it('are rejected after revocation or expiry', async () => {
     const { body: token } = await client.call('POST', '/operator-tokens', { body: NEW });
     const { body: short } = await client.call('POST', '/operator-tokens', {
       body: { ...NEW, roles: ['administrator'], expiresInDays: 1 },
@@ -80,7 +80,7 @@ describe('operator tokens', () => {
     expect((await read(short.secret)).status).toBe(401);
   });
 
-  it('are not accepted by the platform API, and platform credentials not by the operator API', async () => {
+  it('are rejected by the platform API, like platform credentials by the operator API', async () => {
     const secret = await client.secretOf();
     const headers = { authorization: `Bearer ${secret}` };
     expect((await app.call('GET', '/config', undefined, { as: null, headers })).status).toBe(401);

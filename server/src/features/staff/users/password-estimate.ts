@@ -1,6 +1,6 @@
-// Estimates how easily a password can be guessed. A separate module, because the rules load it on first use.
-// The packages are imported statically: in a bundle, a dynamic import of a CommonJS package has no named
-// exports.
+// Estimates how easily a password can be guessed. The module is separate, because the rules load it on first
+// use. The packages are imported statically, because a dynamic import of a CommonJS package in a bundle has
+// no named exports.
 import { ZxcvbnFactory } from '@zxcvbn-ts/core';
 import { dictionary, adjacencyGraphs as graphs } from '@zxcvbn-ts/language-common';
 

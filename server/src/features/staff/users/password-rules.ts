@@ -8,7 +8,7 @@ export const MAX_PASSWORD = 128;
 /** On the scale from 0 to 4 of the estimate. 3 means more than 10^8 guesses. */
 const MIN_SCORE = 3;
 
-/** Characters that are estimated, because the time of an estimate grows faster than the length. */
+/** Maximum number of estimated characters, because the time of an estimate grows faster than the length. */
 const MAX_ESTIMATED = 64;
 
 /**
@@ -16,7 +16,7 @@ const MAX_ESTIMATED = 64;
  * address.
  */
 export async function assertStrong(password: string, personal: readonly string[]): Promise<void> {
-  // Loaded on first use: the lists of common passwords and words take 30 MB of memory.
+  // Loaded on first use, because the lists of common passwords and words use 30 MB of memory.
   const { scoreOf } = await import('./password-estimate.ts');
   const words = personal.flatMap((each) => [each, ...each.split(/[\s@.]+/)]).filter(Boolean);
   if (scoreOf(password.slice(0, MAX_ESTIMATED), [...words, 'railhead']) >= MIN_SCORE) return;

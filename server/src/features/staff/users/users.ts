@@ -194,7 +194,7 @@ export async function updateOperatorUser(
     assertWithin(caller, { roles, platformIds: platformIds ?? undefined });
     if (Object.keys(patch).length === 0) return presentUser(ctx.vault, row);
     if (patch.status === 'DISABLED') {
-      // Sessions and links do not return when the user is enabled again.
+      // Revoked sessions and links remain revoked when the user is enabled again.
       await endSessionsOf(ctx, id);
       await endLinks(ctx, id);
     }

@@ -19,11 +19,11 @@ export interface NewPlatform {
   sca?: boolean | undefined;
   /** Payments with a conversion are authorized in two steps. Defaults to false. */
   scaTwoSteps?: boolean | undefined;
-  /** Passkey site of its app. */
+  /** Passkey site of the platform's app. */
   passkeySite?: PasskeySite | null | undefined;
   /** Rejects payments until the end-user terms are accepted. Defaults to false. */
   termsRequired?: boolean | undefined;
-  /** Its customers may invite others. Defaults to true. */
+  /** Customers of the platform may invite others. Defaults to true. */
   invitations?: boolean | undefined;
   standardWebhooks?: boolean | undefined;
 }
@@ -44,13 +44,12 @@ export function checkCurrencyCodes(
 }
 
 /**
- * Stages a new platform as the caller's own: run it inside `operate` with `systemCaller` of an id from
+ * Stages a new platform as the caller's own. Run it inside `operate` with `systemCaller` of an id from
  * `newPlatformId`. Throws `INVALID_INPUT` for an unknown currency.
  */
 export function createPlatform(ctx: Ctx, input: NewPlatform): PlatformRow {
   checkCurrencyCodes(input.currencies, (index) => `currencies.${index}`);
-  // The random suffix of the ID, so that platforms that are created at the same time have different
-  // subdomains.
+  // The random suffix of the ID, so that platforms that are created concurrently have different subdomains.
   const subdomain = `p-${ctx.caller.platformId.slice(-12)}`;
   return insertPlatform(ctx, {
     id: ctx.caller.platformId,

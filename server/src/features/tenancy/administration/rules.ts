@@ -61,8 +61,8 @@ interface TermsSettings {
 }
 
 /**
- * Error of a change that enables a setting without effect: customers of a regulated platform accept the terms
- * of that platform. Undefined if the change is valid.
+ * Error of a change that enables a setting without effect, because customers of a regulated platform accept
+ * the terms of that platform. Undefined if the change is valid.
  */
 export function termsProblem(
   change: { regulated?: boolean | undefined; terms?: boolean | undefined },
@@ -99,7 +99,10 @@ export function checkSettings(
   if (errors.length) throw invalid(errors);
 }
 
-/** A scheme, a host and a port only. Without encryption only this machine, in the sandbox. */
+/**
+ * Whether the text is only a scheme, a host and a port. http is permitted only for this machine in the
+ * sandbox.
+ */
 export function isFrameOrigin(text: string, environment: Mode): boolean {
   const url = readUrl(text);
   if (url?.origin !== text || !isHost(url.hostname, environment)) return false;

@@ -1,6 +1,6 @@
-// Stages a change of a platform, by the platform itself or by its operator. An enabled currency
-// also needs accounts: accounts of the platform immediately, accounts of its customers in a job.
-// Later features open both, so their functions are parameters.
+// Stages a change of a platform, by the platform itself or by its operator. Accounts of the platform in an
+// enabled currency are opened immediately, accounts of its customers in a job. Later features open accounts,
+// so their functions are parameters.
 import { Type } from '@sinclair/typebox';
 import { defineJob } from '../../../kernel/contract/job.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -13,7 +13,7 @@ import {
 import { addedCurrencies } from './config.ts';
 import { defaultUmaDomain, openCurrency } from './defaults.ts';
 
-/** Opens the accounts of customers in currencies that were added. Migration 0026 stages it too. */
+/** Opens the accounts of customers in currencies that were added. Migration 0026 also stages this job. */
 export const BACKFILL_ACCOUNTS = defineJob(
   'accounts.backfill',
   Type.Object({
@@ -38,15 +38,15 @@ export async function changeConfig(
   const addedCodes = addedCurrencies(previous.currencies, row.currencies);
   if (addedCodes.length) {
     await provision(ctx, addedCodes);
-    // There can be many customers: their accounts are opened after the commit, in batches.
+    // There can be many customers, so their accounts are opened after the commit, in batches.
     ctx.later(BACKFILL_ACCOUNTS, { platformId: row.id, currencies: addedCodes });
   }
   return row;
 }
 
 /**
- * Stages the configuration that a platform has after its creation. Its currencies remain, with
- * default limits. Settings that only an operator can change remain unchanged.
+ * Stages the configuration that a platform has after its creation. The currencies remain, with default
+ * limits. Settings that only an operator can change remain unchanged.
  */
 export async function resetConfig(ctx: Ctx): Promise<void> {
   const row = await readOwnPlatform(ctx);

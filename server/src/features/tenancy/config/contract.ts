@@ -117,7 +117,7 @@ export const CardTokenization2FAConfig = object(
   {
     displayName: maybeText('Name of the card program, shown in the messages.', { maxLength: 255 }),
     logoUrl: maybeText(
-      'URL of the logo, https only. The page with the card details shows it instead of ' +
+      'URL of the logo, https only. The page with the card details shows this logo instead of ' +
         'the logo of the embedded wallets.',
       {
         format: 'uri',
@@ -239,7 +239,7 @@ export const PlatformConfigUpdateRequest = object(
   'Fields to change. Fields that are absent keep their values.',
   {
     umaDomain: maybeText(
-      'New domain of UMA addresses. It applies to customers that are created after the ' +
+      'New domain of UMA addresses. The domain applies to customers that are created after the ' +
         'change. Existing addresses are unchanged.',
       {
         minLength: 1,
@@ -256,7 +256,7 @@ export const PlatformConfigUpdateRequest = object(
       Type.Array(PlatformCurrencyConfig, {
         maxItems: 200,
         description:
-          'Complete list of enabled currencies. It replaces the current list. At most 200.',
+          'Complete list of enabled currencies, which replaces the current list. At most 200.',
       }),
     ),
     embeddedWalletConfig: optional(EmbeddedWalletConfig),
@@ -290,17 +290,20 @@ export const updatePlatformConfig = operation({
   tag: TAG,
   summary: 'Update the platform configuration',
   description:
-    'Changes the fields that the request contains. Changes take effect immediately. ' +
-    'Settings of wallets and cards are merged field by field, `supportedCurrencies` is ' +
-    'replaced as a whole, and fees are set one by one. Adding a currency opens accounts in ' +
-    'it for the platform immediately and for existing customers in the background. Setting ' +
+    'Changes the fields that the request contains. Changes take effect immediately. Settings ' +
+    'of wallets and cards are merged field by field. `supportedCurrencies` is replaced ' +
+    'completely. Fees are set one by one. Adding a currency opens accounts in it for the ' +
+    'platform immediately and for existing customers in the background. Setting ' +
     '`webhookEndpoint` sends a test webhook to it. Repeat the test with `sendTestEvent`.',
   permission: 'MANAGE',
   body: PlatformConfigUpdateRequest,
-  maxBody: { bytes: 262_144, reason: 'the list of up to 200 currencies is sent as a whole' },
+  maxBody: { bytes: 262_144, reason: 'the complete list of up to 200 currencies is sent' },
   replies: { 200: PlatformConfig },
   errors: ['NOT_IMPLEMENTED'],
 });
 
 /** Sent to an endpoint when it is set or changed, and on request. */
-export const testEvent = defineEvent('TEST', Type.Object({}, { description: 'Always empty.' }));
+export const testEvent = defineEvent(
+  'TEST',
+  Type.Object({}, { description: 'Data of a test event. Always empty.' }),
+);

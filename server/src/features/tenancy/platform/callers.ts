@@ -34,12 +34,12 @@ export const systemCaller = (platformId: string, environment: Mode): Caller => (
   permissions: PERMISSIONS,
 });
 
-/** Caller of work that belongs to the installation and not to a platform, such as approvals. */
+/** Caller of work that belongs to the installation, such as approvals. */
 export const INSTALLATION = systemCaller('', 'production');
 
 /** System caller for a platform, by its id. */
 export async function callerOf(reader: Reader, id: string): Promise<Caller> {
   const platform = await readPlatform(reader, id);
-  if (!platform) throw new Error(`no platform ${id}`);
+  if (!platform) throw new Error(`platform ${id} not found`);
   return systemCaller(id, platform.environment);
 }

@@ -1,4 +1,4 @@
-// A platform: the tenant. Every other row belongs to one, and the token of a request identifies it.
+// A platform is the tenant to which every other row belongs. The token of a request identifies its platform.
 
 import type { Mode } from '../../../kernel/mode.ts';
 import type { FloorBasis } from '../../../runtime/committer/ledger-accounts.ts';
@@ -52,16 +52,16 @@ export const platforms = table('platforms', {
   id: col.text,
   name: col.text.mut,
   environment: col.enum<'sandbox' | 'production'>(),
-  /** Regulated: it verifies its customers, who are approved at creation. */
+  /** Regulated: the platform verifies its customers, who are approved at creation. */
   regulated: col.bool.mut,
   documents_optional: col.bool.mut,
   sca: col.bool.mut,
   terms_required: col.bool.mut,
-  /** Its customers may invite others. */
+  /** Customers of the platform may invite others. */
   invitations: col.bool.mut,
   /** Number of PROCESSING replies of wallet operations in the sandbox. */
   wallet_polls: col.int4.mut,
-  /** Passkey site of its app, or null until the operator configures it. */
+  /** Passkey site of the platform's app, or null until the operator configures it. */
   passkey_site: col.json<PasskeySite>().null.mut,
   /** Payments with a conversion are authorized in two steps: the conversion, then the payout. */
   sca_two_steps: col.bool.mut,
@@ -77,11 +77,14 @@ export const platforms = table('platforms', {
   card_program: col.json<CardProgram>().null.mut,
   fees: col.json<FeeConfig[]>().mut,
   limits: col.json<PaymentLimit[]>().mut,
-  /** Maximum payments that one customer can start per hour, or null: unlimited. */
+  /** Maximum payments that one customer can start per hour, or null for no limit. */
   hourly_payments: col.int4.null.mut,
   /** The color of hosted pages, `#rrggbb`, or null for the default. */
   brand_color: col.text.null.mut,
-  /** Time until which bodies of its requests are kept in production, or null: not kept. */
+  /**
+   * Time until which bodies of the platform's requests are kept in production, or null if bodies are not
+   * kept.
+   */
   request_bodies_until: col.time.null.mut,
   created_at: col.time,
   updated_at: col.time.mut,
@@ -124,7 +127,7 @@ export async function platformOfUmaDomain(
   return (await db.find(platforms, filter, { limit: 1 }))[0];
 }
 
-/** Every platform, in the order of their creation. */
+/** Every platform, in the order of creation. */
 export const allPlatforms = (db: Pick<Database, 'page'>): Promise<PlatformRow[]> =>
   allRows(db, platforms, []);
 

@@ -1,6 +1,6 @@
-// A page of the requests of all platforms, newest first. Requests with their own rows and reads are
-// each read along an index by time in steps, and each part stops after a bounded time, so the cost of a
-// page depends on neither the number of platforms nor the number of rows.
+// A page of the requests of all platforms, newest first. Requests with their own rows, and reads, are each
+// read in steps along an index by time. Each part stops after a bounded time, so the cost of a page is
+// independent of the number of platforms and rows.
 import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { mergeParts, type Part } from '../../../runtime/db/merge.ts';

@@ -90,7 +90,10 @@ export async function requestByOperator(
 export interface BodyRetention {
   platformId: string;
   environment: Mode;
-  /** Time until which bodies are kept, or null if bodies are not kept, or always (in the sandbox). */
+  /**
+   * Time until which bodies are kept. Null if bodies are not kept, or in the sandbox, where bodies are always
+   * kept.
+   */
   requestBodiesUntil: string | null;
 }
 

@@ -63,8 +63,8 @@ const fields = {
   createdAt: withDescription(Timestamp, 'Time at which the request arrived.'),
   operationId: text(
     'Operation of this API, such as `createQuote`. `unknownPath` and `unsupportedMethod` for ' +
-      'requests without an operation. They are recorded only for a token that the process ' +
-      'accepted shortly before.',
+      'requests without an operation. Such requests are recorded only for a token that the ' +
+      'process accepted shortly before.',
   ),
   method: text('HTTP method.'),
   path: text(
@@ -78,7 +78,7 @@ const fields = {
     minimum: 0,
     description:
       'Time from the arrival of the request to its reply, in milliseconds, to three decimal ' +
-      'places. It includes the time that a request with `wait` waited.',
+      'places. The waiting time of a request with `wait` is included.',
   }),
   callerType: oneOf(CALLER_TYPES, {
     description:
@@ -89,8 +89,8 @@ const fields = {
   agentId: optional(text('The agent that sent the request. Absent for other credentials.')),
   address: optional(
     text(
-      'IP address that the request came from. Present for API tokens only, because agents and ' +
-        'hosted pages may run on the device of a person.',
+      'IP address of the client. Present for API tokens only, because agents and hosted pages ' +
+        'may run on the device of a person.',
     ),
   ),
   idempotencyKeyHash: optional(

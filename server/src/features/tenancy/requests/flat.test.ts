@@ -1,5 +1,5 @@
-// The cost of a list of requests does not depend on the number of rows, the position of the page or
-// the filter, checked by PostgreSQL's plans on half a million rows.
+// The cost of a list of requests does not depend on the number of rows, the position of the page or the
+// filter. The tests check PostgreSQL's plans on half a million rows.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPlanner } from '../../../../test/kit/app/query-plans.ts';
@@ -164,7 +164,7 @@ it('finds the platform of a request by the index by time', async () => {
   await check({ text: OWNER, values: [new Date(START + 20_000), 'none'] }, 10);
 });
 
-describe('reads over all platforms', () => {
+describe('successful reads of all platforms', () => {
   const PLATFORMS = 2_000;
   const BATCHES = 100;
   /** A row for each platform and quarter of a second, with requests of the second before. */

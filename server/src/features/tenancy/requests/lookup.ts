@@ -17,7 +17,7 @@ export interface RecordedRequest {
 
 type Reader = Pick<Database, 'query'>;
 
-/** Rows of reads that contain the id. Their last times are near the time in the id. */
+/** Rows of reads that contain the id. The last times of these rows are near the time in the id. */
 const WITH_ID = `last_at >= $1 and last_at <= $2 and first_at <= $1 and position($3 in entries) > 0`;
 
 const valuesOf = (id: string) => {

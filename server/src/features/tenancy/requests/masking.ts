@@ -1,7 +1,7 @@
-// Masks bodies and error replies before they are stored. A value is kept only if the contract or the
-// catalog lists it: values of enumerations, currency codes, numbers and booleans, and ids and times
-// in fields for them. Every other text is replaced regardless of its content, so a stored body has no
-// personal data and no secret, and an erasure has nothing to remove from it.
+// Masks bodies and error replies before they are stored. A value is kept only if the contract or the catalog
+// lists it. These are values of enumerations, currency codes, numbers and booleans, and ids and times in
+// fields for them. Every other text is replaced, so a stored body has no personal data and no secret, and an
+// erasure does not affect it.
 import { findCurrency } from '../../../catalog/currencies/currencies.ts';
 import type { Contract } from '../../../kernel/contract/operation.ts';
 import { STATUS_OF } from '../../../kernel/fault.ts';
@@ -61,35 +61,35 @@ type Schema = Record<string | symbol, unknown>;
 function collect(
   schema: unknown,
   name: string,
-  listed: ListedValues,
+  listedValues: ListedValues,
   visitedSchemas: Set<unknown>,
 ): void {
   if (typeof schema !== 'object' || schema === null) return;
   if (Array.isArray(schema)) {
-    for (const each of schema) collect(each, name, listed, visitedSchemas);
+    for (const each of schema) collect(each, name, listedValues, visitedSchemas);
     return;
   }
   const { type, format, enum: values, const: value, properties, ...rest } = schema as Schema;
   const types = [type].flat();
-  if (format === 'date-time') listed.times.add(name);
-  if (types.includes('integer') || types.includes('number')) listed.numeric.add(name);
-  const listedValues = Array.isArray(values) ? values : value === undefined ? [] : [value];
-  const constants = listedValues.filter((each) => !/["\\\p{Cc}]/u.test(String(each)));
+  if (format === 'date-time') listedValues.times.add(name);
+  if (types.includes('integer') || types.includes('number')) listedValues.numeric.add(name);
+  const enumeratedValues = Array.isArray(values) ? values : value === undefined ? [] : [value];
+  const constants = enumeratedValues.filter((each) => !/["\\\p{Cc}]/u.test(String(each)));
   if (constants.length) {
-    const values = listed.values.get(name) ?? new Set();
+    const values = listedValues.values.get(name) ?? new Set();
     for (const each of constants) {
       values.add(each);
-      listed.words.add(each);
+      listedValues.words.add(each);
     }
-    listed.values.set(name, values);
+    listedValues.values.set(name, values);
   }
-  // Several fields can use a named schema. Its own fields are collected once.
+  // Several fields can use the same named schema, whose fields are collected once.
   const isVisited = visitedSchemas.has(properties);
   if (properties && !isVisited) visitedSchemas.add(properties);
   for (const [field, each] of isVisited ? [] : Object.entries((properties ?? {}) as Schema)) {
-    listed.names.add(field);
-    listed.words.add(field);
-    collect(each, field, listed, visitedSchemas);
+    listedValues.names.add(field);
+    listedValues.words.add(field);
+    collect(each, field, listedValues, visitedSchemas);
   }
   for (const key of [
     'items',
@@ -99,7 +99,7 @@ function collect(
     'additionalProperties',
     'patternProperties',
   ]) {
-    collect(rest[key], name, listed, visitedSchemas);
+    collect(rest[key], name, listedValues, visitedSchemas);
   }
   for (const mark of Object.getOwnPropertySymbols(schema)) {
     const { tag, branches } = ((schema as Schema)[mark] ?? {}) as {
@@ -107,13 +107,13 @@ function collect(
       branches?: Schema;
     };
     if (tag === undefined || !branches) continue;
-    listed.names.add(tag);
-    const tags = listed.values.get(tag) ?? new Set();
+    listedValues.names.add(tag);
+    const tags = listedValues.values.get(tag) ?? new Set();
     for (const [text, branch] of Object.entries(branches)) {
       tags.add(text);
-      collect(branch, name, listed, visitedSchemas);
+      collect(branch, name, listedValues, visitedSchemas);
     }
-    listed.values.set(tag, tags);
+    listedValues.values.set(tag, tags);
   }
 }
 
@@ -126,7 +126,7 @@ const listedByContract = new WeakMap<Contract, ListedValues>();
 function listedIn(contract: Contract, contracts: readonly Contract[]): ListedValues {
   const cachedValues = listedByContract.get(contract);
   if (cachedValues) return cachedValues;
-  const listed: ListedValues = {
+  const listedValues: ListedValues = {
     names: new Set(),
     numeric: new Set(),
     times: new Set(),
@@ -138,36 +138,36 @@ function listedIn(contract: Contract, contracts: readonly Contract[]): ListedVal
   for (const each of contract.callsOperations ? [contract, ...contracts] : [contract]) {
     const { body, query, params, headers, replies } = each;
     for (const schema of [body, query, params, headers, ...Object.values(replies)]) {
-      collect(schema, '', listed, visitedSchemas);
+      collect(schema, '', listedValues, visitedSchemas);
     }
   }
   if (contract.callsOperations) {
     const ids = contracts.map(({ operationId }) => operationId);
-    listed.values.set('operationId', new Set(ids));
-    for (const id of ids) listed.words.add(id);
+    listedValues.values.set('operationId', new Set(ids));
+    for (const id of ids) listedValues.words.add(id);
   }
-  if (!contract.callsOperations || contracts.length) listedByContract.set(contract, listed);
-  return listed;
+  if (!contract.callsOperations || contracts.length) listedByContract.set(contract, listedValues);
+  return listedValues;
 }
 
-function ruleOf(name: string, listed: ListedValues): FieldRule {
-  const cachedRule = listed.rules.get(name);
+function ruleOf(name: string, listedValues: ListedValues): FieldRule {
+  const cachedRule = listedValues.rules.get(name);
   if (cachedRule) return cachedRule;
-  const isListed = listed.names.has(name);
+  const isListed = listedValues.names.has(name);
   const isSecret = SECRET_NAMES.some((each) => each.test(name));
   const isPersonal = PERSONAL_NAME.test(name);
   const isCurrency = CURRENCY_NAME.test(name) || name === 'code';
-  const isTime = listed.times.has(name);
+  const isTime = listedValues.times.has(name);
   const isId = isListed && ID_NAME.test(name);
-  const values = listed.values.get(name);
+  const values = listedValues.values.get(name);
   const isHidden = isSecret || isPersonal;
   const rule: FieldRule = {
     head: isListed ? `"${name}":` : undefined,
     keepsTexts: !isHidden && (isId || isTime || isCurrency || values !== undefined),
-    keepsNumbers: !isHidden && listed.numeric.has(name),
+    keepsNumbers: !isHidden && listedValues.numeric.has(name),
     ...{ isSecret, isPersonal, isCurrency, isTime, isId, values },
   };
-  if (isListed) listed.rules.set(name, rule);
+  if (isListed) listedValues.rules.set(name, rule);
   return rule;
 }
 
@@ -176,7 +176,7 @@ const COLON = 58;
 const ZERO = 48;
 const NINE = 57;
 
-/** Length and a character exclude most strings before the expression is matched. */
+/** The length and one character exclude most strings before the expression is matched. */
 const isId = (text: string) =>
   text.charCodeAt(text.length - UUID_LENGTH - 1) === COLON && isAnyId(text);
 const startsWithDigit = (text: string) => {
@@ -193,18 +193,19 @@ function isTextKeptBy(rule: FieldRule, text: string): boolean {
   return rule.isCurrency && findCurrency(text) !== undefined;
 }
 
-const isKeptText = (text: string, name: string, listed: ListedValues) =>
-  isTextKeptBy(ruleOf(name, listed), text);
+const isKeptText = (text: string, name: string, listedValues: ListedValues) =>
+  isTextKeptBy(ruleOf(name, listedValues), text);
 
-/** In details of errors, which the server writes: ids and times of fields without a schema. */
-function isKeptDetail(text: string, name: string, listed: ListedValues): boolean {
-  if (isKeptText(text, name, listed) || CONSTANT.test(text)) return true;
+/** Details of errors are written by the server. Ids and times are also kept in fields without a schema. */
+function isKeptDetail(text: string, name: string, listedValues: ListedValues): boolean {
+  if (isKeptText(text, name, listedValues) || CONSTANT.test(text)) return true;
   if (Object.hasOwn(STATUS_OF, text)) return true;
-  const { isSecret, isPersonal } = ruleOf(name, listed);
+  const { isSecret, isPersonal } = ruleOf(name, listedValues);
   return !isSecret && !isPersonal && (isId(text) || isTime(text));
 }
 
-const isKeptNumber = (name: string, listed: ListedValues) => ruleOf(name, listed).keepsNumbers;
+const isKeptNumber = (name: string, listedValues: ListedValues) =>
+  ruleOf(name, listedValues).keepsNumbers;
 
 export interface MaskedBody {
   /** JSON. */
@@ -233,7 +234,7 @@ export function maskedBody(
   body: unknown,
   contracts: readonly Contract[] = [],
 ): MaskedBody {
-  const listed = listedIn(contract, contracts);
+  const listedValues = listedIn(contract, contracts);
   let text = '';
   let remainingBytes = MAX_BODY_BYTES;
   let isTruncated = false;
@@ -277,7 +278,7 @@ export function maskedBody(
     for (const name of Object.keys(value)) {
       const inner = (value as Record<string, unknown>)[name];
       if (inner === undefined) continue;
-      const rule = ruleOf(name, listed);
+      const rule = ruleOf(name, listedValues);
       const fieldHead = rule.head ?? `"${UNKNOWN_NAME} ${++unknownCount}":`;
       if (isTruncated || !reserveBytes(fieldHead.length + 1)) break;
       if (typeof inner === 'object' && inner !== null) {
@@ -293,7 +294,7 @@ export function maskedBody(
     text += separator === '{' ? '{}' : '}';
   }
 
-  const rule = ruleOf('', listed);
+  const rule = ruleOf('', listedValues);
   if (typeof body === 'object' && body !== null) write(body, rule, 0);
   else text = maskedScalar(body, rule);
   return { text, isTruncated };
@@ -310,14 +311,14 @@ const MAX_TEXTS = 2_000;
 const MIN_LENGTH = 3;
 
 /** Values of the request that are not kept in clear, the longest first. */
-function privateTexts(listed: ListedValues, parts: readonly unknown[]): string[] {
+function privateTexts(listedValues: ListedValues, parts: readonly unknown[]): string[] {
   const texts = new Set<string>();
   const visit = (value: unknown, name: string): void => {
     if (texts.size >= MAX_TEXTS) return;
     if (typeof value === 'string') {
       const text = value.trim().toLowerCase();
-      if (text.length >= MIN_LENGTH && !isKeptText(value, name, listed)) texts.add(text);
-    } else if (typeof value === 'number' && !isKeptNumber(name, listed)) {
+      if (text.length >= MIN_LENGTH && !isKeptText(value, name, listedValues)) texts.add(text);
+    } else if (typeof value === 'number' && !isKeptNumber(name, listedValues)) {
       if (String(value).length >= MIN_LENGTH) texts.add(String(value));
     } else if (Array.isArray(value)) for (const each of value) visit(each, name);
     else if (typeof value === 'object' && value !== null) {
@@ -371,22 +372,22 @@ export function maskedError(
   request: readonly unknown[],
   contracts: readonly Contract[] = [],
 ): ErrorRecord {
-  const listed = listedIn(contract, contracts);
+  const listedValues = listedIn(contract, contracts);
   const { reason, details } = (reply ?? {}) as { reason?: unknown; details?: unknown };
-  const texts = privateTexts(listed, request);
+  const texts = privateTexts(listedValues, request);
   const maskMessage = (text: unknown) =>
-    withoutTexts(String(text ?? ''), texts, listed).slice(0, MAX_MESSAGE);
+    withoutTexts(String(text ?? ''), texts, listedValues).slice(0, MAX_MESSAGE);
   const isSafe = (part: string) =>
-    FIELD_NAME.test(part) && withoutTexts(part, texts, listed) === part;
+    FIELD_NAME.test(part) && withoutTexts(part, texts, listedValues) === part;
   const fieldName = (part: string) =>
-    listed.names.has(part) || isSafe(part) ? part : UNKNOWN_NAME;
+    listedValues.names.has(part) || isSafe(part) ? part : UNKNOWN_NAME;
   const fieldOf = (path: unknown) => String(path).split('.').map(fieldName).join('.');
 
   function detail(value: unknown, name: string, depth: number): unknown {
     if (typeof value === 'string') {
       // The error of a called operation.
       if (name === 'reason') return maskMessage(value);
-      return isKeptDetail(value, name, listed) && !texts.includes(value.toLowerCase())
+      return isKeptDetail(value, name, listedValues) && !texts.includes(value.toLowerCase())
         ? value
         : MASKED;
     }

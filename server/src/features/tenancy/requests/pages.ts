@@ -1,6 +1,6 @@
-// Pages of the list of requests. A filter by operation, token or a successful status may match few of
-// very many requests, so the order is read in periods of time and a page stops after a bounded time.
-// It can then be shorter than requested although `hasMore` is true.
+// Pages of the list of requests. A filter by operation, token or a successful status may match few of very
+// many requests, so a page is read in periods of time and returned after a bounded time. A page can therefore
+// be shorter than requested although `hasMore` is true.
 import { iso, type Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { cursorOf, type Page, type PageQuery, positionOf } from '../../../runtime/db/paging.ts';
@@ -11,7 +11,7 @@ import { apiRequests, type RequestRow } from './store.ts';
 type RequestPage = Page<typeof apiRequests>;
 type PageOptions = Omit<PageQuery, 'filters' | 'count'>;
 
-/** Length of the first period. It doubles while periods are short to read. */
+/** Length of the first period. The length doubles while periods are read quickly. */
 const FIRST_PERIOD_MS = 24 * 3_600_000;
 const SHORT_MS = 50;
 /** Maximum duration of a page. */
@@ -32,11 +32,11 @@ function isSelective(selection: RequestSelection): boolean {
 /** A time before all requests of a platform. */
 async function findOldestTime(db: Database, platformId: string): Promise<Time | undefined> {
   const filters = [{ column: 'platform_id' as const, op: '=' as const, value: platformId }];
-  const [{ rows }, reads] = await Promise.all([
+  const [{ rows }, oldestRead] = await Promise.all([
     db.page(apiRequests, { filters, sort: 'asc', limit: 1, count: false }),
     beforeReads(db, platformId),
   ]);
-  const times = [rows[0]?.created_at, reads].filter((each) => each !== undefined);
+  const times = [rows[0]?.created_at, oldestRead].filter((each) => each !== undefined);
   return times.length ? Math.min(...times) : undefined;
 }
 
@@ -45,7 +45,7 @@ export interface Period {
   until: Time;
 }
 
-/** PostgreSQL and `Date` have these times. */
+/** PostgreSQL and `Date` can represent these times. */
 const FULL_PERIOD: Period = { from: 0, until: Date.UTC(9999, 0) };
 
 export function periodOf({ createdAfter, createdBefore }: RequestSelection): Period {
@@ -92,10 +92,10 @@ async function pageIn(
 function split({ from, until }: Period, sort: 'asc' | 'desc', lengthMs: number) {
   if (sort === 'asc') {
     const end = Math.min(from + lengthMs, until);
-    return { part: { from, until: end }, left: { from: end + 1, until }, end };
+    return { firstPeriod: { from, until: end }, remainingPeriod: { from: end + 1, until }, end };
   }
   const end = Math.max(until - lengthMs, from);
-  return { part: { from: end, until }, left: { from, until: end - 1 }, end };
+  return { firstPeriod: { from: end, until }, remainingPeriod: { from, until: end - 1 }, end };
 }
 
 /** The remaining period after a cursor. */
@@ -117,7 +117,7 @@ async function pageInPeriods(
 ): Promise<RequestPage> {
   const oldestTime = await findOldestTime(db, platformId);
   if (oldestTime === undefined) return { rows: [], hasMore: false };
-  const started = performance.now();
+  const startedAt = performance.now();
   const { from, until } = periodOf(selection);
   let period = periodAfterCursor(
     { from: Math.max(oldestTime, from), until: Math.min(now, until) },
@@ -126,8 +126,8 @@ async function pageInPeriods(
   let lengthMs = FIRST_PERIOD_MS;
   const rows: RequestRow[] = [];
   while (period.from <= period.until) {
-    const startedAt = performance.now();
-    const { part: firstPeriod, left: remainingPeriod, end } = split(period, page.sort, lengthMs);
+    const periodStartedAt = performance.now();
+    const { firstPeriod, remainingPeriod, end } = split(period, page.sort, lengthMs);
     // A full page reads one more row, which shows whether there is a next page.
     const remainingPage = { ...page, limit: Math.max(page.limit - rows.length, 1) };
     const bounds = { createdAfter: iso(firstPeriod.from), createdBefore: iso(firstPeriod.until) };
@@ -139,8 +139,8 @@ async function pageInPeriods(
     rows.push(...pageOfReads.rows);
     if (pageOfReads.hasMore) return { ...pageOfReads, rows };
     period = remainingPeriod;
-    if (performance.now() - startedAt < SHORT_MS) lengthMs *= 2;
-    if (period.from <= period.until && performance.now() - started > PAGE_MS) {
+    if (performance.now() - periodStartedAt < SHORT_MS) lengthMs *= 2;
+    if (period.from <= period.until && performance.now() - startedAt > PAGE_MS) {
       const id = page.sort === 'asc' ? LAST_ID : FIRST_ID;
       return { rows, hasMore: true, nextCursor: cursorOf({ created_at: end, id }) };
     }

@@ -1,5 +1,5 @@
-// Reads in the order of a list. A row has many of them and rows of several processes overlap, so a
-// page reads rows until no further row can contain a request before the found requests.
+// Reads in the order of a list. A row has many reads, and rows of several processes overlap. A page therefore
+// reads rows until no further row can contain a request before the found requests.
 import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { MAX_SPAN_MS, type ReadsRow, requestsOf } from './reads.ts';

@@ -29,7 +29,7 @@ function idAt(time: number): string {
 interface RequestSpec {
   operation: number;
   token: number;
-  /** After the start. */
+  /** Milliseconds after the start. */
   atMs: number;
   status: number;
   process: number;
@@ -108,7 +108,7 @@ async function listIds(platformId: string, selection: RequestSelection, sort: 'a
   return ids;
 }
 
-it('are listed in order, once, with every filter', async () => {
+it('reads are listed in order, once, with every filter', async () => {
   let run = 0;
   const property = async (specs: RequestSpec[]) => {
     const platformId = `Platform:${++run}`;
@@ -150,7 +150,7 @@ it('are listed in order, once, with every filter', async () => {
   });
 }, 120_000);
 
-it('share a row, whose platform the operator finds by the ID of a request', async () => {
+it('reads share a row, whose platform the operator finds by the ID of a request', async () => {
   const platformId = app.platform.id;
   const start = app.effects.now();
   const recorder = createRequestRecorder({
@@ -178,7 +178,7 @@ it('share a row, whose platform the operator finds by the ID of a request', asyn
   expect(await platformOfRequest(app.runtime.db, idAt(start))).toBeUndefined();
 });
 
-it('fill rows of at most 500', async () => {
+it('reads fill rows of at most 500', async () => {
   const platformId = 'Platform:rows';
   const recorder = createRequestRecorder({
     connect: () => connectLane(app.databaseUrl),

@@ -1,6 +1,5 @@
-// Successful reads, which are most of the requests: the reads of a platform in a batch share one
-// row. Requests that differ only in id and duration share a shape, and the time of a request is
-// encoded in its id.
+// Successful reads are most of the requests, so the reads of a platform in a batch share one row. Requests
+// that differ only in id and duration share a shape. The time of a request is encoded in its id.
 import type { Time } from '../../../kernel/effects.ts';
 import { timeOfUuid7 } from '../../../kernel/id.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
@@ -42,7 +41,7 @@ type Shape = Pick<
 >;
 
 export const MAX_SPAN_MS = 10_000;
-/** A read that takes longer has its own row, so that it does not extend the time of others. */
+/** A longer read has its own row, so that it does not extend the time of others. */
 const MAX_DURATION_MS = 5_000;
 
 /** Whether the request can share a row: a successful read without further details. */
@@ -82,7 +81,7 @@ export const newReads = ({ platformId, createdAt, requestId }: RequestRecord): R
 const MAX_ENTRIES = 500;
 
 /** Whether there is room for the request and its time is close to the others. */
-export const fits = (
+export const canAddRead = (
   { firstAt, lastAt, durations }: Reads,
   { createdAt }: RequestRecord,
 ): boolean =>

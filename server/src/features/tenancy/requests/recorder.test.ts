@@ -1,5 +1,5 @@
-// The recorder with a database that is slow, unavailable or rejects rows: requests never wait for
-// it, memory is bounded, and dropped records are counted.
+// The recorder with a database that is slow, unavailable or rejects rows: delays of requests, use of memory,
+// and the count of dropped records.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -52,7 +52,7 @@ async function countRows(platformId: string): Promise<number> {
   return rows[0].count as number;
 }
 
-it('writes the records of each period, and the remaining records when it closes', async () => {
+it('the recorder writes the records of each period, and the remaining records when it closes', async () => {
   const recorder = createRecorder();
   for (let index = 0; index < 1_234; index++) recorder.add(completedRequest('p-1'));
   await expect.poll(() => countRows('p-1'), { timeout: 3_000 }).toBe(1_234);
@@ -62,7 +62,7 @@ it('writes the records of each period, and the remaining records when it closes'
   expect(recorder.dropped()).toBe(0);
 });
 
-it('drops and counts records beyond the maximum while the database cannot be reached', async () => {
+it('the recorder drops and counts records beyond the maximum while the database cannot be reached', async () => {
   let isReachable = false;
   const recorder = createRecorder({
     maxBuffered: 100,
@@ -78,7 +78,7 @@ it('drops and counts records beyond the maximum while the database cannot be rea
   await recorder.close();
 });
 
-it('writes a batch once although its first result was lost', async () => {
+it('the recorder writes a batch once although its first result was lost', async () => {
   const recorder = createRecorder({
     connect: () => connectLane(app.databaseUrl, { name: 'lost' }),
   });
@@ -99,7 +99,7 @@ it('writes a batch once although its first result was lost', async () => {
   expect(recorder.dropped()).toBe(0);
 });
 
-it('drops rows that the database rejects, and continues', async () => {
+it('the recorder drops rows that the database rejects, and continues', async () => {
   const recorder = createRecorder();
   recorder.add(completedRequest('p-4', 'a\0b'));
   await recorder.flush();

@@ -1,6 +1,6 @@
-// Records requests outside their critical path: in memory at first, then many in one statement on a
-// separate connection, whose commits do not wait for the disk. A request never waits for its
-// record. If the database does not keep up, records are dropped and counted.
+// Records requests outside their critical path. Records are buffered in memory, then written in one statement
+// on a separate connection, whose commits do not wait for the disk. A request never waits for its record. If
+// the database is too slow, records are dropped and counted.
 import type pg from 'pg';
 import type { Contract } from '../../../kernel/contract/operation.ts';
 import type { Time } from '../../../kernel/effects.ts';
@@ -18,7 +18,7 @@ import { maskedBody, maskedError } from './masking.ts';
 import {
   addRead,
   apiRequestReads,
-  fits,
+  canAddRead,
   isPlainRead,
   newReads,
   type Reads,
@@ -59,9 +59,8 @@ const LIMITED_PER_SECOND = 20;
 type Columns = readonly unknown[][];
 
 /**
- * Buffered records, as columns that are the parameters of a statement: one object per record would
- * survive collections of the young generation. Successful reads are buffered in the row that they
- * share.
+ * Buffered records, as columns that are the parameters of a statement, because one object per record would
+ * survive collections of the young generation. Successful reads are buffered in the row that they share.
  */
 interface Batch {
   count: number;
@@ -92,7 +91,7 @@ function addRow(columns: Columns, table: Table, row: object): void {
   });
 }
 
-/** For a batch whose result is unknown, which costs more than an insert. */
+/** Inserts the missing rows of a batch whose result is unknown. Costs more than a plain insert. */
 const insertMissing = (table: Table): Statement => {
   const { text, types } = insertInto(table);
   return statement(`${text} on conflict do nothing`, types);
@@ -104,7 +103,7 @@ const boundOf = (table: Table, columns: Columns, mayExist: boolean) =>
 /** Adds a read to the reads of its platform. */
 function addToSharedRow({ reads, readsOf }: Batch, record: RequestRecord): void {
   let sharedRow = readsOf.get(record.platformId);
-  if (!sharedRow || !fits(sharedRow, record)) {
+  if (!sharedRow || !canAddRead(sharedRow, record)) {
     sharedRow = newReads(record);
     reads.push(sharedRow);
     readsOf.set(record.platformId, sharedRow);

@@ -1,5 +1,4 @@
-// Recorded requests over the API: what a record contains, which requests are recorded, filters and
-// pages, and who reads them.
+// Recorded requests over the API: contents of a record, recorded requests, filters, pages and permissions.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { agentFixture } from '../../../../test/kit/agents/agents.ts';
@@ -62,7 +61,7 @@ describe('getRequestById', () => {
     expect(record.responseBody).toBeUndefined();
   });
 
-  it('has the fields of the log line', async () => {
+  it('returns the fields of the log line', async () => {
     const response = await get('/quotes/Quote:00000000-0000-7000-8000-000000000000');
     expect(response.status).toBe(404);
     const record = await recordOf(response);
@@ -75,7 +74,7 @@ describe('getRequestById', () => {
     });
   });
 
-  it('contains the created resource, the replay and the hash of the idempotency key', async () => {
+  it('returns the created resource, the replay and the hash of the idempotency key', async () => {
     const headers = { 'idempotency-key': 'a-secret-key' };
     const body = { name: 'Reporting', permissions: ['VIEW'] };
     const firstResponse = await app.call('POST', '/tokens', body, { headers });
@@ -102,7 +101,7 @@ describe('getRequestById', () => {
     expect(JSON.stringify([firstRecord, secondRecord])).not.toContain('a-secret-key');
   });
 
-  it('records requests without the permission, and none without a credential', async () => {
+  it('returns requests without the permission, and no request without a credential', async () => {
     const as = await app.tokenWith(['VIEW']);
     const forbiddenResponse = await app.call('POST', '/tokens', { name: 'x' }, { as });
     expect(await recordOf(forbiddenResponse)).toMatchObject({
@@ -133,7 +132,7 @@ describe('getRequestById', () => {
     expect((await get(`/requests/${unrecordedId}`)).status).toBe(404);
   });
 
-  it('has the whole duration of a request that waited for events', async () => {
+  it('includes the wait for events in the duration', async () => {
     const { after } = ok(await get('/events?limit=1'), 200);
     const waitResponse = await get(`/events?after=${encodeURIComponent(after)}&wait=1`);
     expect(waitResponse.body.data).toEqual([]);
@@ -162,7 +161,7 @@ describe('getRequestById', () => {
     expect(list.data).toHaveLength(20);
   });
 
-  it('records unknown paths and methods of a token, without the path', async () => {
+  it('returns requests of unknown paths and methods of a token, without the path', async () => {
     await get('/config');
     const notFoundResponse = await get('/customers/Quorbat/quotes?x=Quorbat');
     expect(notFoundResponse.status).toBe(404);
@@ -186,7 +185,7 @@ describe('getRequestById', () => {
     expect((await get(`/requests/${idOf(anonymousResponse)}`)).status).toBe(404);
   });
 
-  it('is not found for other platforms, unknown IDs and other strings', async () => {
+  it('returns 404 to other platforms and for unknown IDs', async () => {
     const response = await get('/config');
     const texts = [
       idOf(response),
@@ -200,7 +199,7 @@ describe('getRequestById', () => {
     }
   });
 
-  it('contains the agent without its IP address, and agents cannot read requests', async () => {
+  it('returns the agent without its IP address, and rejects agents', async () => {
     const fixture = agentFixture(app);
     const agent = await fixture.createAgent();
     const authorization = `Bearer ${agent.accessToken}`;
@@ -390,7 +389,7 @@ describe('listRequests', () => {
   });
 });
 
-it('removes recorded requests by week after 30 days', async () => {
+it('recorded requests are removed by week after 30 days', async () => {
   const { db } = app.runtime;
   await createCustomer(app);
   await app.app.runtime.db.ping();

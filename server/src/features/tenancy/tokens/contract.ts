@@ -40,7 +40,7 @@ const ApiTokenCreateRequest = named(
   'ApiTokenCreateRequest',
   Type.Object(
     {
-      name: text('Display name, 1 to 255 characters. It does not have to be unique.', {
+      name: text('Display name, 1 to 255 characters. Not necessarily unique.', {
         minLength: 1,
         maxLength: 255,
       }),

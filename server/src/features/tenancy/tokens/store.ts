@@ -12,7 +12,7 @@ const COLUMNS = {
   name: col.text,
   permissions: col.json<Permission[]>(),
   client_id: col.text,
-  /** SHA-256 of the secret, hex. The secret itself is random enough to need no slower hash. */
+  /** SHA-256 of the secret, hex. The secret is random, so no slower hash is needed. */
   secret_hash: col.text,
   /** 1 to `MAX_TOKENS`, unique in the platform, or null for tokens of earlier versions beyond the maximum. */
   number: col.int4.null,
@@ -21,12 +21,12 @@ const COLUMNS = {
   version: col.int4,
 };
 
-// Of two concurrent tokens with one number, the second runs again.
+// The second of two concurrent creations with one number is executed again.
 export const tokens = table('tokens', COLUMNS, { contendedKeys: ['tokens_number'] });
 
 export type TokenRow = RowOf<typeof tokens>;
 
-/** The token of a client id. The platform's oldest if there is none. */
+/** The token of a client id, or the platform's oldest token if no token has this id. */
 export async function tokenOfClient(
   db: Pick<Database, 'find' | 'page'>,
   platformId: string,

@@ -1,4 +1,4 @@
-// Creation of tokens: the secret is generated here, returned once and stored only as a hash. An operator
+// Creation of tokens. The secret is generated here, returned once and stored only as a hash. An operator
 // creates, lists and revokes tokens of any platform, the last one included.
 
 import type { Permission } from '../../../kernel/contract/operation.ts';

@@ -57,7 +57,7 @@ describe('createToken', () => {
     expect(app.log.join('')).not.toContain(clientSecret);
   });
 
-  it('does not store the secret for replays', async () => {
+  it('omits the secret from the stored reply', async () => {
     const request = { name: 'Keyed', permissions: ['VIEW'] };
     const headers = { 'idempotency-key': 'one token' };
     const firstResponse = await app.call('POST', '/tokens', request, { headers });
@@ -97,7 +97,7 @@ describe('createToken', () => {
 describe('the maximum number of tokens', () => {
   const invalidInput = [400, 'INVALID_INPUT'];
 
-  it('is 100 under concurrency, and deleted tokens do not count', async () => {
+  it('is 100 under concurrency, without deleted tokens', async () => {
     const platform = await app.newPlatform('Many');
     const send = () =>
       app.call(
@@ -150,7 +150,7 @@ describe('the maximum number of tokens', () => {
     });
   });
 
-  it('does not affect tokens of an earlier version', async () => {
+  it('exempts tokens of an earlier version', async () => {
     const platform = await app.newPlatform('Old');
     await addEarlierTokens(platform, 120);
     expect(await getStatusAs(platform)).toBe(200);
@@ -161,7 +161,7 @@ describe('the maximum number of tokens', () => {
 });
 
 describe('createToken during a deletion', () => {
-  it('creates no token by a token that is deleted concurrently', async () => {
+  it('rejects a token that is deleted concurrently, or succeeds before the deletion', async () => {
     for (let round = 0; round < 5; round++) {
       const parent = await createNamedToken('Parent', ['MANAGE', 'VIEW']);
       const request = { name: `Child ${round}`, permissions: ['MANAGE'] };
@@ -192,7 +192,7 @@ describe('createToken during a deletion', () => {
 });
 
 describe('listTokens', () => {
-  it('accepts any name repeatedly, and filters by the exact name', async () => {
+  it('filters by the exact name, which several tokens can have', async () => {
     const platform = await app.newPlatform('Names');
     const longestName = 'n'.repeat(255);
     for (const name of ['Shop', 'Shop', 'shop', 'Shop 2', 'S%', longestName, '💶']) {
@@ -211,7 +211,7 @@ describe('listTokens', () => {
     expect(await findIdsByName('💶')).toEqual(['💶']);
   });
 
-  it('returns pages of its own platform, newest first', async () => {
+  it('returns pages of the calling platform, newest first', async () => {
     const platform = await app.newPlatform('Lists');
     const tokenIds: string[] = [];
     for (const name of ['a', 'b', 'c']) {
@@ -337,7 +337,7 @@ describe('deleteTokenById', () => {
     expect((await remove('x', callerToken)).status).toBe(403);
   });
 
-  it('does not delete a token of another platform', async () => {
+  it('returns 404 for a token of another platform', async () => {
     const otherPlatformToken = await createNamedToken('Foreign', ['VIEW'], app.other);
     expect((await remove(otherPlatformToken.id)).body.code).toBe('TOKEN_NOT_FOUND');
     expect(await getStatusAs(otherPlatformToken)).toBe(200);

@@ -1,5 +1,5 @@
-// Cookies of operators. The session cookie is valid only together with the cookie of the browser that
-// signed in, and changes require a token that other sites cannot read.
+// Cookies of operators. The session cookie is valid only together with the cookie of the browser that signed
+// in. Changes require a token that other sites cannot read.
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { Effects } from '../../../../kernel/effects.ts';
 import { Fault } from '../../../../kernel/fault.ts';

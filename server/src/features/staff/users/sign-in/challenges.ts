@@ -1,6 +1,6 @@
-// Challenges of a sign-in. The client keeps the sealed state between its two requests, so that a request
-// without a credential stores nothing. A state belongs to one owner (a browser, a link or a session),
-// expires after ten minutes, and can be used once.
+// Challenges of a sign-in. The client keeps the sealed state between its two requests, so that requests
+// without a credential store no data. A state belongs to one owner (a browser, a link or a session), expires
+// after ten minutes, and can be used once.
 import type { Time } from '../../../../kernel/effects.ts';
 import { type Fault, invalidField } from '../../../../kernel/fault.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
@@ -16,7 +16,7 @@ type Purpose = 'sign-in' | 'passkey' | 'totp' | 'identity provider';
 export interface Challenge {
   /** base64url. */
   challenge: string;
-  /** Needed by the second request. */
+  /** Data for the second request. */
   data: Readonly<Record<string, string>>;
 }
 

@@ -1,5 +1,5 @@
-// The identity provider of a company (OpenID Connect, authorization code flow with PKCE, state and
-// nonce). The library is loaded with the first sign-in, and its requests are made by `Effects`.
+// The identity provider of a company (OpenID Connect, authorization code flow with PKCE, state and nonce).
+// The library is loaded with the first sign-in. `Effects` sends its requests.
 import type { AuthorizationCodeGrantChecks, Configuration, CustomFetch } from 'openid-client';
 import type { Effects, Time } from '../../../../kernel/effects.ts';
 import { Fault } from '../../../../kernel/fault.ts';
@@ -70,7 +70,7 @@ function faultIn(error: unknown): Fault | undefined {
 /** Rejections caused by the configuration of this server. */
 const CONFIGURATION_ERRORS = ['invalid_client', 'unauthorized_client', 'unsupported_grant_type'];
 
-/** The fault of a failed exchange. The error of the library is not kept: it may contain tokens. */
+/** The fault of a failed exchange. The error of the library is discarded, because it may contain tokens. */
 function faultOf(error: unknown): Fault {
   const knownFault = faultIn(error);
   if (knownFault) return knownFault;
@@ -146,7 +146,7 @@ export interface PendingSignIn {
   verifier: string;
 }
 
-/** The identity provider of these settings. Its functions throw SERVICE_UNAVAILABLE. */
+/** The identity provider of these settings. The functions of the result throw SERVICE_UNAVAILABLE. */
 export function identityProvider(effects: Effects, settings: IdentityProviderSettings) {
   let discoveredServer: Discovered | undefined;
   let pendingDiscovery: Promise<Discovered> | undefined;

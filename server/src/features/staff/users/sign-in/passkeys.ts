@@ -143,7 +143,7 @@ export function signInOptions(runtime: Runtime, { site, deviceHash }: Browser) {
   return { state, publicKey };
 }
 
-/** Without a reason, so that the reply reveals nothing about users. */
+/** The reply omits the reason, so that it does not reveal which users exist. */
 const rejectedFault = (): Fault => new Fault('UNAUTHORIZED', 'The sign-in was not accepted.');
 
 /** Verifies an assertion, or undefined if it is invalid. */

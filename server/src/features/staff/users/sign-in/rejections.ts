@@ -1,6 +1,6 @@
-// Audit records of rejected sign-ins of a user. Nothing is recorded for an unknown user. A commit of the
-// same cost replaces the record, so that the time of a reply does not reveal which users exist. The
-// submitted secrets are never stored.
+// Audit records of rejected sign-ins of a user. For an unknown user, a commit of the same cost replaces the
+// record, so that the time of a reply does not reveal which users exist. The submitted secrets are never
+// stored.
 import { Fault } from '../../../../kernel/fault.ts';
 import { claim, countAttempt } from '../../../../runtime/operation/attempt-limiter.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
@@ -38,7 +38,7 @@ async function tryCommit(runtime: Runtime, stage: (ctx: Ctx) => Promise<void>): 
   }
 }
 
-/** Records a rejection. The actor is the claimed user, without roles, because nothing is proved. */
+/** Records a rejection. The actor is the claimed user, without roles, because the identity is not proved. */
 async function record(
   runtime: Runtime,
   { browser: { address, requestId }, operationId }: SignInAttempt,

@@ -1,5 +1,5 @@
-// Sessions of operator users. They are read for each request, so that a revoked session, a disabled
-// user or a changed role takes effect immediately.
+// Sessions of operator users. Sessions are read for each request, so that a revoked session, a disabled user
+// or a changed role takes effect immediately.
 import type { Operator } from '../../../../kernel/caller.ts';
 import { iso, type Time } from '../../../../kernel/effects.ts';
 import { Fault } from '../../../../kernel/fault.ts';
