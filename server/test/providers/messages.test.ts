@@ -64,7 +64,7 @@ describe('deposit.received', () => {
     const { data } = await read('/provider-messages?result=IGNORED');
     expect(data[0]).toMatchObject({
       ...{ messageId: 'hand', transactionId: first.transactionId },
-      problem: 'An operator recorded this deposit before: it was not posted again.',
+      problem: 'An operator already recorded this deposit. It was not posted again.',
     });
     await adapter.send(BANK, deposit({ amount: 4_00, bankReference: 'STMT-H2' }));
     expect((await recordManually('STMT-H2', 4_00)).recorded).toBe('before');

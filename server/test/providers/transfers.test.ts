@@ -140,7 +140,7 @@ describe('a payout', () => {
     });
     const otherAmount = await adapter.send(BANK, settle({ amount: 1, currency: 'EUR' }));
     expect(otherAmount).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
-    expect(otherAmount.body.message).toContain('The message has 1 EUR, the transfer has');
+    expect(otherAmount.body.message).toContain('The message has 1 EUR, but the transfer has');
     expect(await service.readStatus(id)).toBe('PROCESSING - -');
     expect((await adapter.send(BANK, settle({}))).status).toBe(200);
     const lateFailure = { ...settle({}), transfer: { state: 'failed', reason: 'LIMIT_EXCEEDED' } };

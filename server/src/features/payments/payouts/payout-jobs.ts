@@ -74,7 +74,7 @@ export async function loadPayment<R extends TransactionRow>(
   return { row: narrow(row), caller: systemCaller(platform.id, platform.environment) };
 }
 
-/** The current row, when the result of a job is staged. */
+/** Reads the current row for the stage of a job. */
 export async function readCurrent<R extends TransactionRow>(
   ctx: Ctx,
   id: string,
@@ -231,16 +231,16 @@ export function payoutJobs(connectors: ConnectorsOf): JobHandler[] {
       return { caller, stage };
     }
     if (await hasJobFor(runtime.db, SEND_PAYOUT, row.id)) {
-      // Another worker may be sending the payout. The cancellation must follow.
+      // Another worker may be sending the payout. The cancellation is therefore delayed.
       return { caller, stage: async (ctx) => postpone(ctx, CANCEL_PAYOUT, job) };
     }
     const response = await rail.cancel(await payoutOf(runtime, row), now);
     return {
       caller,
       stage: async (ctx) => {
-        const current = await readCurrent(ctx, row.id, asOutgoing);
-        if (response === 'cancelled') cancelPayout(ctx, current);
-        if (response === 'rejected') rejectCancel(ctx, current);
+        const currentPayment = await readCurrent(ctx, row.id, asOutgoing);
+        if (response === 'cancelled') cancelPayout(ctx, currentPayment);
+        if (response === 'rejected') rejectCancel(ctx, currentPayment);
       },
     };
   };

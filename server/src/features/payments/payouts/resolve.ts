@@ -1,7 +1,6 @@
 // Decisions on funds in suspense. Funds are returned to the destination of their refund: an internal
-// balance, or rail in transit after a manual transfer. The failed refund is then COMPLETED. A shortfall in
-// suspense, caused by the return of a debit without an account to debit, is settled with funds that were
-// received for it. A decision is applied once, as it removes the suspense item.
+// balance, or rail in transit after a manual transfer. A shortfall in suspense is settled with funds that
+// were received for it. A decision is applied once, because it removes the suspense item.
 
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -40,8 +39,8 @@ export const suspenseCurrencyOf = (row: TransactionRow): string =>
   row.type === 'INCOMING' ? row.received_currency : row.sent_currency;
 
 /**
- * The balance to which funds in suspense are returned. Undefined if they return to an external account, or
- * if the account is closed or its owner deleted: then the operator sends them manually.
+ * The balance to which funds in suspense are returned. Undefined for an external account, for a closed
+ * account, and for an account of a deleted owner. An operator then sends the funds manually.
  */
 export async function findSuspenseReturnAccount(
   db: Ctx['db'],
@@ -77,18 +76,18 @@ function postFromSuspense(
     debit: systemAccountFor(ctx, row, 'suspense'),
     credit: account?.id ?? systemAccountFor(ctx, row, 'rail_in_transit'),
     ...money,
-    // A frozen account receives the return of its own funds.
+    // A frozen account can receive returned funds.
     force: true,
   });
   if (!account) return;
-  // `force` skips the freeze check, so the row must be unchanged: the account cannot be closed concurrently.
+  // `force` skips the freeze check. The unchanged row ensures that the account is not closed concurrently.
   if (account.owed === 0n) requireInternalAccount(ctx, account);
   repayShortfall(ctx, account, { transactionId, step: 'resolve.owed', ...money });
 }
 
 /**
- * A card payment continues while its funds are in suspense. Changing the row makes the commit fail if the
- * payment changed concurrently, so that amount and suspense item are consistent.
+ * A card payment continues while its funds are in suspense. The change of the row makes the commit fail if
+ * the payment changed concurrently, so that amount and suspense item are consistent.
  */
 const requireUnchanged = (ctx: Ctx, row: CardPaymentRow): void =>
   void changeTransaction(ctx, row, {});
@@ -115,7 +114,10 @@ async function recordManualReturn(
   return row;
 }
 
-/** Returns all funds that the transaction has in suspense. Throws CONFLICT if there are none. */
+/**
+ * Returns all funds that the transaction has in suspense. A failed refund is then COMPLETED. Throws
+ * CONFLICT without such funds.
+ */
 export async function returnSuspenseFunds(
   ctx: Ctx,
   row: TransactionRow,
@@ -150,7 +152,10 @@ export async function returnSuspenseFunds(
   return updatedTransaction;
 }
 
-/** Covers a shortfall in suspense with received funds. Throws CONFLICT if there is none. */
+/**
+ * Covers a shortfall in suspense with received funds. The return of a debit causes a shortfall if no
+ * account can be debited. Throws CONFLICT without a shortfall.
+ */
 export async function settleSuspenseShortfall(
   ctx: Ctx,
   row: TransactionRow,

@@ -1,5 +1,5 @@
-// The amounts of card payments in the database: rejections by the constraints, and the migration to
-// columns, which preserves every payment.
+// The amounts of card payments in the database: rejections by the constraints, and the preservation of
+// every payment by the migration to columns.
 import fs from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
@@ -29,7 +29,10 @@ const processPastDeadline = (): Runtime => ({
   },
 });
 
-/** One payment per combination: cleared in parts, refunded, unpaid, undone, a credit. */
+/**
+ * One payment per combination: partial clearings with refunds, a failed funding debit, a late approval, a
+ * credit.
+ */
 beforeAll(async () => {
   fixture = cardFixture(app);
   const network = cardNetwork(app);

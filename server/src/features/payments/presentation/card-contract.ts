@@ -1,5 +1,5 @@
-// A card payment in the list of transactions. The schema of the list contains it whether or not a platform
-// has issued cards.
+// A card payment in the list of transactions. The schema of the list is the same for platforms without
+// cards.
 
 import { Type } from '@sinclair/typebox';
 import {

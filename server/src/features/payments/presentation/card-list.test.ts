@@ -1,5 +1,5 @@
-// Card payments among the transactions: the platform and the agent of the customer list and filter them like
-// all others. They are read-only.
+// Card payments in the list of transactions. Platforms and agents list and filter card payments like all
+// other transactions. Card payments are read-only.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { agentFixture } from '../../../../test/kit/agents/agents.ts';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
@@ -12,7 +12,7 @@ let cards: CardFixture;
 let network: ReturnType<typeof cardNetwork>;
 let person: { id: string; platformCustomerId: string };
 let accountId: string;
-// biome-ignore lint/suspicious/noExplicitAny: replies are untyped; tests read the fields that they assert.
+// biome-ignore lint/suspicious/noExplicitAny: replies are untyped. Each test reads the asserted fields.
 let allTransactions: any[];
 
 /** A deposit, then two payments and a credit, each at a different time. */
@@ -42,7 +42,7 @@ const list = async (query: string) =>
 const ids = (rows: typeof allTransactions) => rows.map((each) => each.id);
 
 describe('listTransactions', () => {
-  it('includes card payments, each equal to its own resource', async () => {
+  it('includes each card payment as its complete resource', async () => {
     expect(allTransactions.map((each) => `${each.type} ${each.status}`)).toEqual([
       'INCOMING COMPLETED',
       'CARD AUTHORIZED',
@@ -70,7 +70,7 @@ describe('listTransactions', () => {
       [1],
     ],
     ['a status of other types', () => 'status=COMPLETED', [0]],
-  ])('filters them by %s', async (_, query, indexes) => {
+  ])('filters card payments by %s', async (_, query, indexes) => {
     const listedTransactions = await list(`customerId=${person.id}&sortOrder=asc&${query()}`);
     expect(ids(listedTransactions)).toEqual(indexes.map((index) => allTransactions[index].id));
   });
@@ -119,7 +119,7 @@ describe('operations on transactions', () => {
 });
 
 describe('agent of the customer', () => {
-  it('lists its card payments and none of other customers', async () => {
+  it('lists only the card payments of the customer', async () => {
     const fixture = agentFixture(app);
     const agent = await fixture.connectAgent(person.id);
     const observedTransactions = ok(

@@ -123,7 +123,7 @@ export const outgoingPayment = {
   REFUND_FAILED: defineEvent('OUTGOING_PAYMENT.REFUND_FAILED', OutgoingTransaction),
 } as const satisfies Record<OutgoingRow['status'] | RefundEvent, EventDefinition>;
 
-/** Events about an incoming payment. PROCESSING has none. */
+/** Events about an incoming payment. PROCESSING has no event. */
 export const incomingPayment = {
   PENDING: defineEvent('INCOMING_PAYMENT.PENDING', IncomingEvent),
   COMPLETED: defineEvent('INCOMING_PAYMENT.COMPLETED', IncomingEvent),

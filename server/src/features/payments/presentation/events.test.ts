@@ -172,7 +172,7 @@ describe('payment between internal accounts', () => {
 });
 
 describe('quote', () => {
-  it('emits no event on creation, rejection or read, and one at expiry', async () => {
+  it('emits its only event at expiry', async () => {
     const { person, account } = await createFundedCustomer(app, 50_00, options);
     const target = await createExternalAccount(app, person.id, 'EUR', '000', options);
     const { lines } = await eventsOf({}, async () => {
@@ -187,9 +187,10 @@ describe('quote', () => {
 });
 
 describe('balance event', () => {
-  const STORED = `select id, data, base_id from events
+  const STORED_EVENTS_SQL = `select id, data, base_id from events
     where subject = $1 and type = 'INTERNAL_ACCOUNT.BALANCE_UPDATED' order by id`;
-  const readStoredData = (id: string) => app.runtime.db.query<{ data: string }>(STORED, [id]);
+  const readStoredData = (id: string) =>
+    app.runtime.db.query<{ data: string }>(STORED_EVENTS_SQL, [id]);
 
   it('stores the account once for each version, and contains the complete account', async () => {
     const { account } = await createFundedCustomer(app, 10_00, options);

@@ -27,7 +27,7 @@ const app = testApp();
 let shownTransactions: TransactionView[];
 const ids: Record<string, string> = {};
 
-/** Two customers, one of whom pays the other. Banks that accept, reject and delay payouts. */
+/** Creates a customer who pays another customer, and bank accounts that accept, reject and delay payouts. */
 async function populate(): Promise<void> {
   const ada = await createCustomer(app, {}, { platformCustomerId: 'ada' });
   const bob = await createCustomer(app, {}, { platformCustomerId: 'bob' });
@@ -226,7 +226,7 @@ describe('listTransactions', () => {
     expect(secondPage.totalCount).toBe(shownTransactions.length + 1);
   });
 
-  it('omits other platforms for every filter', async () => {
+  it('omits transactions of other platforms for every filter', async () => {
     const platform = app.other;
     expect((await list('', { as: platform })).data).toEqual([]);
     const transaction = shownTransactions[3] as TransactionView;

@@ -1,4 +1,4 @@
-// Fields of a card payment at each stage: a total is present once there is an amount.
+// Fields of a card payment at each stage. A total is present only if it has an amount.
 import { describe, expect, it } from 'vitest';
 import { type CardFacts, columnsOf, newFacts } from '../card-payments/facts.ts';
 import type { CardStatus } from '../card-payments/states.ts';
@@ -66,7 +66,7 @@ describe('presentCardPayment', () => {
     });
   });
 
-  it('adds up clearings, refunds and funding debits', () => {
+  it('sums clearings, refunds and funding debits', () => {
     const view = presentWith(
       {
         clearings: [10_00n, 25_00n],
@@ -90,7 +90,7 @@ describe('presentCardPayment', () => {
     });
   });
 
-  it('shows a zero clearing once no clearing can follow', () => {
+  it('shows a settled amount of zero after the release of the authorization', () => {
     const view = presentWith({ closed: true }, 'SETTLED');
     expect(view.settledAmount).toEqual({ amount: 0, currency: USD });
     expect(view).not.toHaveProperty('settlementSummary');

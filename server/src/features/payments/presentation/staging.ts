@@ -29,8 +29,8 @@ export function emitPayment(
 }
 
 /**
- * Stages postings, and one balance event for each internal account that they change. Accounts that
- * are `knownAccounts` are not read again.
+ * Stages postings, and one balance event for each internal account that they change. `knownAccounts` are
+ * not read again.
  */
 export async function postAndNotify(
   ctx: Ctx,

@@ -29,7 +29,7 @@ export const TransactionStatus = named(
     description:
       'PENDING: created, or held for approval or review. PENDING_AUTHORIZATION: ' +
       'waiting for strong customer authentication. PROCESSING: funds are in ' +
-      'transfer. COMPLETED: delivered. It can still become FAILED if a bank returns ' +
+      'transfer. COMPLETED: delivered. The status changes to FAILED if a bank returns ' +
       'the funds. FAILED: see `failureReason` and `refund`. EXPIRED: the quote was ' +
       'not executed or funded in time. CREATED, REJECTED and REFUNDED are not used.',
   }),
@@ -83,8 +83,8 @@ const OnChainTransaction = named(
     },
     {
       description:
-        'Blockchain transaction that transferred the funds. Absent until it has settled, ' +
-        'which can be after the transaction has completed.',
+        'Blockchain transaction that transferred the funds. Absent until its settlement, ' +
+        'which can be later than the completion of the payment.',
     },
   ),
 );
@@ -248,8 +248,8 @@ export const RateDetails = named(
       }),
       serviceApiFixedFee: withDescription(
         Amount,
-        'Fixed fee of the service, in minor units of the sending currency. It ' +
-          'includes the network fee of a payment to a wallet.',
+        'Fixed fee of the service, in minor units of the sending currency, including ' +
+          'the network fee of a payment to a wallet.',
       ),
       serviceApiVariableFeeRate: Type.Number({
         minimum: 0,
@@ -260,6 +260,6 @@ export const RateDetails = named(
         description: 'Variable fee of the service, in minor units of the sending currency.',
       }),
     },
-    { description: 'Components of the rate and the fees. Platform fees are not included.' },
+    { description: 'Components of the rate and the fees, without platform fees.' },
   ),
 );

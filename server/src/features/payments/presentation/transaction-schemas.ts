@@ -67,7 +67,9 @@ const commonFields = {
     ),
   ),
   agentId: Type.Optional(
-    Type.String({ description: 'Agent that requested the payment. Absent if no agent did.' }),
+    Type.String({
+      description: 'Agent that requested the payment. Absent for a payment without an agent.',
+    }),
   ),
   description: Type.Optional(
     Type.String({ description: 'Internal note of the platform, from the quote.' }),
@@ -238,7 +240,7 @@ export const IncomingTransaction = named(
       sentAmount: Type.Optional(
         withDescription(
           CurrencyAmount,
-          'Amount debited from the sender. Absent if it is not known.',
+          'Amount debited from the sender. Absent if the amount is unknown.',
         ),
       ),
       receivedAmount: withDescription(

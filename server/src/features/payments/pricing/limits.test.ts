@@ -155,7 +155,7 @@ describe('corridor limits', () => {
     expect(body.details).toEqual({ min: 1_00, max: 100_000_000_00 });
   });
 
-  it('select a rail that supports the amount, the cheapest instant one if any', async () => {
+  it('select a rail that supports the amount, preferably the cheapest instant rail', async () => {
     const options = { as: platform };
     const { person, account } = await createFundedCustomer(app, 1_000_00, options);
     const usd = await createExternalAccount(app, person.id, 'USD', '000', options);
@@ -191,7 +191,7 @@ describe('corridor limits', () => {
     );
   });
 
-  it('require a purpose if the receiving country does', async () => {
+  it('require a purpose if the receiving country requires a purpose', async () => {
     const options = { as: platform };
     const person = await createCustomer(app, options);
     const account = await findInternalAccount(app, person.id, 'INR', options);
@@ -226,7 +226,7 @@ describe('corridor limits', () => {
 });
 
 describe('amounts', () => {
-  it('do not exceed the largest safe integer, on either side', async () => {
+  it('are limited to the largest safe integer on both sides', async () => {
     const options = { as: platform };
     const person = await createCustomer(app, options);
     const btc = await findInternalAccount(app, person.id, 'BTC', options);

@@ -1,6 +1,6 @@
-// Admission of a payment and choice of its rail: the platform's settings for both currencies, the limits of
-// the corridor, the purpose that a receiving country requires, and the limit for wallets without a proof of
-// ownership. The same checks apply to quotes and same-currency transfers.
+// Admission of a payment and choice of its rail. The checks are the platform's settings for both
+// currencies, the limits of the corridor, the required purpose, and the limit for wallets without a proof
+// of ownership. The same checks apply to quotes and same-currency transfers.
 import { isSelfCustody } from '../../../catalog/accounts/account-info.ts';
 import { allowsAmount, type Corridor, corridors } from '../../../catalog/currencies/corridors.ts';
 import { requiresPurpose } from '../../../catalog/rails/purposes.ts';
@@ -18,8 +18,8 @@ import type { PlatformRow } from '../../tenancy/platform/index.ts';
 import { checkValidated, type Payee, type Payer } from './parties.ts';
 import type { Price } from './price.ts';
 
-// Receiving countries require information about a paying business. It is checked for the quote, before
-// funds are debited.
+// Receiving countries require information about a paying business. The information is checked for the
+// quote, before funds are debited.
 
 /** Currencies whose banks require the registration number of a paying business. */
 const REGISTRATION_REQUIRED: ReadonlySet<string> = new Set(
@@ -56,8 +56,8 @@ const ONE_TO_ONE: Rate = { num: 1n, den: 1n };
 const UNVERIFIED_STATUSES: readonly string[] = ['PENDING_OWNERSHIP_VERIFICATION', 'UNVERIFIED'];
 
 /**
- * Whether this amount requires a proof of ownership of the destination wallet. It is converted at the current
- * rate. Without a rate a proof is required.
+ * Whether this amount requires a proof of ownership of the destination wallet. The amount is converted at
+ * the current rate. Without a rate a proof is required.
  */
 export async function needsProof(
   { account }: Payee & { kind: 'external' },
@@ -73,8 +73,8 @@ export async function needsProof(
 }
 
 /**
- * Throws as `checkValidated` does, INVALID_RECEIVER for any other account that cannot receive payments, and
- * EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED if a proof of ownership is needed.
+ * Throws the errors of `checkValidated`, INVALID_RECEIVER for any other account that cannot receive
+ * payments, and EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED if a proof of ownership is needed.
  */
 export function checkReceiver(
   account: Pick<ExternalAccountRow, 'status' | 'info'>,

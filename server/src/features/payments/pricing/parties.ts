@@ -1,5 +1,6 @@
-// Payer and payee of a payment: they are read, and checked to belong to the caller and to be usable. Quotes
-// and same-currency transfers both start here. The property `kind` determines all differences between them.
+// Reads payer and payee of a payment, and checks that they belong to the caller and are usable. Quotes and
+// same-currency transfers use the same checks. The property `kind` determines all differences between
+// parties.
 
 import { debitRailOf, railsOf } from '../../../catalog/accounts/account-info.ts';
 import type { PaymentRail } from '../../../catalog/rails/rails.ts';
@@ -188,7 +189,7 @@ export async function requireRealtimePayer(
   };
 }
 
-/** The rails for a payment to the account: the requested one, or all that reach it. */
+/** The rails for a payment to the account: the requested rail, or all rails that reach the account. */
 function railsTo(
   account: ExternalAccountRow,
   requestedRail: string | undefined,

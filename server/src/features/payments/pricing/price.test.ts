@@ -77,7 +77,7 @@ describe('exchangeRate', () => {
     expect(exchangeRate({ net: 1n, receiving: 9_000_000_000_000_000n }, bitcoin)).toBe(
       '0.000000000000000000000111',
     );
-    // 100.00 USD in rupiahs: four significant digits remain and are kept.
+    // For 100.00 USD in rupiahs, 8 decimals contain four significant digits.
     expect(roundedExchangeRate(100_00n, 0n, 164_000_000n, 2)).toBe('0.00006098');
   });
 });
@@ -113,11 +113,11 @@ describe('priceOf', () => {
     const platform = { fixed: 20n, variableBps: 0 };
     const terms = { rate: { num: 92n, den: 100n }, service, platform };
     const price = priceOf({ ...terms, lock: 'RECEIVING', amount: 92_00n });
-    // 92.00 at 0.92 is 100.00. By 0.99 that is 101.0101…. 0.50 on top.
+    // 92.00 / 0.92 is 100.00. 100.00 / 0.99 is 101.0101…. The fixed fees add 0.50.
     expect(price).toMatchObject({ sending: 101_52n, serviceFee: 131n, platformFee: 20n });
   });
 
-  it('charges 10 bps of 50', () => {
+  it('charges a fee of 10 bps of 50, rounded up', () => {
     const fee = { fixed: 0n, variableBps: 10 };
     const terms = { rate: par, service: fee, platform: noFees };
     const price = priceOf({ ...terms, lock: 'SENDING', amount: 50_00000000n });
@@ -160,7 +160,7 @@ describe('priceOf', () => {
     }),
   });
 
-  it('adds up exactly and never delivers more than a fixed sending amount covers', () => {
+  it('has exact sums and delivers at most what a fixed sending amount covers', () => {
     fc.assert(
       fc.property(terms, (input) => {
         const price = priceOf(input);

@@ -1,6 +1,6 @@
-// The price of a payment in integers. Fees are deducted from the sending amount. The remainder is
-// converted. Each variable fee is rounded half up, the receiving amount down if the sending side is fixed,
-// the sending amount up if the receiving side is fixed. The FX position absorbs rounding differences.
+// The price of a payment in integers. Fees are deducted from the sending amount before the conversion. A
+// variable fee is rounded half up, a calculated receiving amount down, and a calculated sending amount up.
+// The FX position absorbs rounding differences.
 import { calculateFees, type FeeSchedule } from '../../../catalog/currencies/fees.ts';
 import { wholeUnitRate } from '../../../catalog/currencies/money-format.ts';
 import {
@@ -63,7 +63,7 @@ function sendingAmountFor({ amount, rate, service, platform }: Terms): Money | u
   return add(base, { currency: from, amount: service.fixed + platform.fixed });
 }
 
-/** Undefined if nothing remains to send or to deliver. */
+/** Undefined if the amount to convert or to deliver is not above zero. */
 export function priceOf(terms: Terms): Price | undefined {
   const { lock, amount, rate } = terms;
   const sending = lock === 'SENDING' ? amount : sendingAmountFor(terms);

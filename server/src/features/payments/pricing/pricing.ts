@@ -54,18 +54,18 @@ function platformFeeFor(
   return platformFeeOf(platform, from, to);
 }
 
-/** Time before the expiry of a firm quote at which it is not used any more. */
+/** Last period before the expiry of a firm quote, in which it is not used. */
 const FIRM_MARGIN_MS = 1_000;
 
-/** The amount that is exchanged, as far as it does not depend on the rate. */
+/** The amount to exchange: of the fixed side, after fees if that side is the sending side. */
 const exchangedOf = ({ lock, amount, service, platform }: Omit<Terms, 'rate'>): bigint =>
   lock === 'SENDING'
     ? amount.amount - calculateFees(amount.amount, service, platform).total
     : amount.amount;
 
 /**
- * A rate that a provider holds for the payment. Null if no provider offers a rate or responds. Then
- * the mid rates apply.
+ * A rate that a provider holds for the payment. Null if no provider offers a rate or responds. The mid
+ * rates then apply.
  */
 async function firmQuoteOf(
   ctx: Ctx,
@@ -192,7 +192,7 @@ export async function priceRequest(
   return priceTerms(ctx, { ...terms, rate }, firm);
 }
 
-/** Prices a same-currency transfer. It has no platform fee. Other fees are deducted from the amount. */
+/** Prices a same-currency transfer, which has no platform fee. Other fees are deducted from the amount. */
 export async function priceTransfer(
   ctx: Ctx,
   connectors: Connectors,

@@ -1,5 +1,5 @@
-// Payments to UMA addresses. The payee discovery determines currency and required payer data, and the
-// receiving provider accepts the payment before it is quoted. A receiver who is a customer of the same
+// Payments to UMA addresses. The payee discovery determines currency and required payer data. The receiving
+// provider accepts the payment before the quote is created. A receiver who is a customer of the same
 // platform is paid internally, without a provider.
 
 import { parseUmaAddress } from '../../../catalog/rails/uma-address.ts';

@@ -1,11 +1,11 @@
-// Functions of the cards feature that card messages of providers need. Cards are a later feature.
-// Each message is applied in one change set, together with what the caller stages.
+// Functions of the cards feature that card messages of providers need. Cards are a later feature. Each
+// message is applied in one change set, together with the rows that the caller stages.
 
 import type { CardDecision, CardMerchant, CardRequest } from '../../../connectors/ports/cards.ts';
 import type { Time } from '../../../kernel/effects.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 
-/** An entry of the network about a payment. An entry is posted once. */
+/** An entry of the network about a payment, which is posted once. */
 export interface CardEntry {
   id: string;
   /** The issuer's token of the payment. */
@@ -40,7 +40,7 @@ export interface CardOutcome extends CardSubject {
  * message contradicts the recorded state.
  */
 export interface CardNetwork {
-  /** Decides about a request. A repetition returns the recorded decision. */
+  /** Decides on an authorization request. A repetition returns the recorded decision. */
   decide(
     request: CardRequest,
     deadline: Time,
@@ -51,6 +51,6 @@ export interface CardNetwork {
    * request if it was sent for a decision.
    */
   postApproved(request: CardRequest, decidedId: string, stage: StageMessage): Promise<CardOutcome>;
-  /** Posts an entry. A clearing or refund without a payment opens one. */
+  /** Posts an entry. A clearing or refund without a payment opens a payment. */
   postEntry(entry: CardEntry, stage: StageMessage): Promise<CardOutcome>;
 }

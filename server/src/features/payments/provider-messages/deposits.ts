@@ -19,8 +19,8 @@ function conflictOf(error: unknown): { problem: string } {
 
 /**
  * Another amount or target for a recorded bank reference is a contradiction. Throws ACCOUNT_NOT_FOUND,
- * REFERENCE_NOT_FOUND and INVALID_CURRENCY: the message is stored for an operator, who attributes
- * the funds.
+ * REFERENCE_NOT_FOUND and INVALID_CURRENCY. The caller then stores the message for an operator, who
+ * attributes the funds.
  */
 export async function applyDepositMessage(
   runtime: Runtime,
@@ -34,7 +34,7 @@ export async function applyDepositMessage(
   const subject = { platformId, transactionId };
   if (recorded === 'now') return { result: 'APPLIED', ...subject };
   const isOwn = await providerReports.depositOf(runtime, reportedBy, entry);
-  const problem = 'An operator recorded this deposit before: it was not posted again.';
+  const problem = 'An operator already recorded this deposit. It was not posted again.';
   return { result: 'IGNORED', ...subject, ...(isOwn ? {} : { problem }) };
 }
 
@@ -49,7 +49,7 @@ export async function applyDepositReturn(
   if (!deposit) throw new Fault('NOT_FOUND', 'No deposit has this bank reference.');
   const subject = { platformId: deposit.platform_id, transactionId: deposit.transaction_id };
   if (deposit.amount !== BigInt(amount)) {
-    const problem = `The message has ${amount} ${currency}, the deposit has ${deposit.amount}.`;
+    const problem = `The message has ${amount} ${currency}, but the deposit has ${deposit.amount}.`;
     return { result: 'CONTRADICTORY', ...subject, problem };
   }
   const row = await readTransaction(runtime.db, deposit.transaction_id);

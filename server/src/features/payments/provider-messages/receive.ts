@@ -126,7 +126,7 @@ async function apply(
   }
 }
 
-type Stored = Pick<ProviderMessageRow, 'result'> &
+type StoredMessage = Pick<ProviderMessageRow, 'result'> &
   Partial<Pick<ProviderMessageRow, 'platform_id' | 'transaction_id' | 'problem' | 'type'>>;
 
 /** Stages a message, with its body if it was not applied. */
@@ -135,7 +135,7 @@ function stageStored(
   { row }: Provider,
   id: string,
   body: string,
-  storedRow: Stored,
+  storedRow: StoredMessage,
 ): void {
   const isKept = storedRow.result === 'REJECTED' || storedRow.result === 'CONTRADICTORY';
   const rowId = `${row.id}/${id}`;
@@ -155,7 +155,7 @@ async function store(
   provider: Provider,
   id: string,
   body: string,
-  storedRow: Stored,
+  storedRow: StoredMessage,
 ): Promise<boolean> {
   try {
     await operate(runtime, systemCaller('', provider.row.environment), async (ctx) =>
@@ -232,7 +232,7 @@ async function rejectContradiction(
   throw new Fault('CONFLICT', problem);
 }
 
-async function receiveOther(
+async function receiveNonCardMessage(
   parts: ReceiverParts,
   provider: Provider,
   message: Exclude<Message, CardMessage>,
@@ -263,19 +263,19 @@ async function receiveCard(
   message: CardMessage,
   body: string,
 ): Promise<Reply> {
-  const storedOf = (
+  const storedMessageOf = (
     result: 'APPLIED' | 'IGNORED',
     { platformId, transactionId }: CardSubject,
-  ): Stored => ({
+  ): StoredMessage => ({
     ...{ result, type: message.type },
     ...{ platform_id: platformId, transaction_id: transactionId },
   });
   try {
     const outcome = await applyCardMessage(parts, provider, message, (ctx, subject) =>
-      stageStored(ctx, provider, message.id, body, storedOf('APPLIED', subject)),
+      stageStored(ctx, provider, message.id, body, storedMessageOf('APPLIED', subject)),
     );
     if (outcome.isNew) return replyOf('APPLIED', outcome);
-    const ignoredMessage = storedOf('IGNORED', outcome);
+    const ignoredMessage = storedMessageOf('IGNORED', outcome);
     if (await store(parts, provider, message.id, body, ignoredMessage))
       return replyOf('IGNORED', outcome);
     const earlierMessage = await parts.runtime.db.read(
@@ -294,22 +294,22 @@ async function receiveCard(
  * Result of a message that was received before, with the recorded decision about an authorization. Throws
  * CONFLICT if its body differs.
  */
-async function receiveAgain(
+async function receiveRepetition(
   parts: ReceiverParts,
   provider: Provider,
   message: Message,
   body: string,
-  before: ProviderMessageRow,
+  earlierMessage: ProviderMessageRow,
 ): Promise<Reply> {
-  const result = repeatedResult(before, body);
+  const result = repeatedResult(earlierMessage, body);
   if (message.type !== 'card.authorization') return { result };
   return replyOf(result, await applyCardMessage(parts, provider, message, () => undefined));
 }
 
 /**
  * Applies the message of an authenticated provider. Throws INVALID_INPUT with every invalid field, and
- * CONFLICT for a message that contradicts the recorded state. Both are final. After any other error the
- * provider sends the message again.
+ * CONFLICT for a message that contradicts the recorded state. These two errors are final. After any other
+ * error the provider sends the message again.
  */
 export async function receiveMessage(
   parts: ReceiverParts,
@@ -317,20 +317,20 @@ export async function receiveMessage(
   body: string,
   value: unknown,
 ): Promise<Reply> {
-  const read = messageOf(parts, value);
-  if ('fault' in read) {
+  const parsedMessage = messageOf(parts, value);
+  if ('fault' in parsedMessage) {
     // The message is identified by its digest, because its ID may be missing.
-    const problem = read.fault.message;
+    const problem = parsedMessage.fault.message;
     const subject = await subjectOfInvalid(parts, provider.row.id, value);
     const storedResult = { result: 'REJECTED', problem, ...subject } as const;
     await store(parts, provider, `sha256:${sha256(body)}`, body, storedResult);
-    throw read.fault;
+    throw parsedMessage.fault;
   }
-  const { message } = read;
+  const { message } = parsedMessage;
   const id = `${provider.row.id}/${message.id}`;
   const earlierMessage = await parts.runtime.db.read(providerMessages, id);
-  if (earlierMessage) return receiveAgain(parts, provider, message, body, earlierMessage);
+  if (earlierMessage) return receiveRepetition(parts, provider, message, body, earlierMessage);
   return isCardMessage(message)
     ? receiveCard(parts, provider, message, body)
-    : receiveOther(parts, provider, message, body);
+    : receiveNonCardMessage(parts, provider, message, body);
 }

@@ -66,7 +66,7 @@ function amountProblem({ amount, currency }: TransferMessage, expected: Money) {
   if (isSame) return undefined;
   return (
     `The message has ${amount ?? 'no amount'} ${currency ?? ''}, ` +
-    `the transfer has ${expected.amount} ${expected.currency}.`
+    `but the transfer has ${expected.amount} ${expected.currency}.`
   );
 }
 
@@ -93,11 +93,11 @@ export async function applyTransferMessage(
     if (problem) return { result: 'CONTRADICTORY', ...subject, problem };
     const result = effectOf(row, kind, progress);
     if (result === 'CONTRADICTORY') {
-      const current = `${row.status}${row.refund ? `, its refund ${row.refund.status}` : ''}`;
+      const currentStatus = `${row.status}${row.refund ? `, its refund ${row.refund.status}` : ''}`;
       return {
         result,
         ...subject,
-        problem: `The reported state is ${progress.state}, but the payment is ${current}.`,
+        problem: `The reported state is ${progress.state}, but the payment is ${currentStatus}.`,
       };
     }
     const isFinal = progress.state !== 'accepted' && progress.state !== 'unknown';

@@ -299,7 +299,7 @@ export const Quote = named(
       paymentInstructions: Type.Optional(
         Type.Array(PaymentInstructions, {
           description:
-            'How to fund the quote (REALTIME_FUNDING; any one entry is sufficient), or ' +
+            'Instructions to fund a REALTIME_FUNDING quote, of which one is sufficient, or ' +
             'the payload that an embedded wallet signs. Empty if neither applies, and ' +
             'until a REALTIME_FUNDING quote is authorized.',
         }),
@@ -446,8 +446,8 @@ export const executeQuote = operation({
   summary: 'Execute a quote',
   description:
     'Debits the source and starts the payment. The quote must be PENDING and not ' +
-    'expired. It executes once, and it cannot be used for a REALTIME_FUNDING ' +
-    'source. For an embedded wallet, send the signature over the `payloadToSign` ' +
+    'expired. A quote with a REALTIME_FUNDING source executes automatically when its ' +
+    'funds arrive. For an embedded wallet, send the signature over the `payloadToSign` ' +
     'of the quote. Without a signature the request returns 202 with the payload. ' +
     'Where strong customer authentication applies, the quote becomes ' +
     'PENDING_AUTHORIZATION and no funds are held. Continue with `authorizeQuote`.',

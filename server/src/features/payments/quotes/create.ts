@@ -41,7 +41,7 @@ import { quotes } from './store.ts';
 
 type Request = Static<typeof QuoteRequest>;
 
-/** Payer and payee of the request. Throws if one of them cannot be used. */
+/** Payer and payee of the request. Throws if a party is not usable. */
 async function partiesOf(
   ctx: Ctx,
   platform: PlatformRow,
@@ -95,7 +95,7 @@ async function payInInstructions(
   return instructions;
 }
 
-/** Requirement for the execution of the quote: a payment in, a signature, or nothing. */
+/** Instructions for the execution of the quote: to send funds, to sign, or none. */
 async function instructionsFor(
   ctx: Ctx,
   port: FundingPort | undefined,
@@ -151,7 +151,7 @@ export async function stageQuote(
     await checkLogin(ctx, platform, payer);
   }
   const [id, quoteId] = [ctx.id('Transaction'), ctx.id('Quote')];
-  // A rate is held for seconds or minutes: not until funds from outside arrive.
+  // A provider holds a rate for seconds or minutes, which is too short for funds that must first arrive.
   const firmQuoteId = payer.kind === 'internal' ? quoteId : undefined;
   const direction = { from: payer.currency, payee, firmQuoteId };
   const money = await priceRequest(ctx, connectors, platform, request, direction);

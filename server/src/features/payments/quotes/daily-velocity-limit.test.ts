@@ -1,5 +1,5 @@
-// The daily velocity limit of a platform: counted when a payment starts, by every operation that starts one,
-// and released when the payment is refunded.
+// The daily velocity limit of a platform. Every operation that starts a payment counts the payment, and a
+// refund releases the usage.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   createExternalAccount,
@@ -28,7 +28,7 @@ const setLimits = (limits: Limits): Promise<Limits> =>
     return { hourly_payments: row.hourly_payments, limits: row.limits };
   });
 
-const LIMIT_EXCEEDED = [429, 'DAILY_VOLUME_LIMIT_EXCEEDED'];
+const DAILY_LIMIT_EXCEEDED = [429, 'DAILY_VOLUME_LIMIT_EXCEEDED'];
 
 async function createPayer(suffix = '000') {
   const { person, account } = await createFundedCustomer(app);
@@ -48,9 +48,9 @@ describe('daily velocity limit', () => {
     const { account, target, quote, pay } = await createPayer();
     expect(await pay()).toEqual([200, undefined]);
     expect(await pay()).toEqual([200, undefined]);
-    expect(await pay()).toEqual(LIMIT_EXCEEDED);
+    expect(await pay()).toEqual(DAILY_LIMIT_EXCEEDED);
     const { status, body, headers } = await quote({ immediatelyExecute: true });
-    expect([status, body.code]).toEqual(LIMIT_EXCEEDED);
+    expect([status, body.code]).toEqual(DAILY_LIMIT_EXCEEDED);
     expect(Number(headers['retry-after'])).toBeGreaterThan(0);
     const transfer = {
       source: { accountId: account.id },
@@ -58,7 +58,7 @@ describe('daily velocity limit', () => {
       amount: 100_00,
     };
     const transferOut = await app.call('POST', '/transfer-out', transfer);
-    expect([transferOut.status, transferOut.body.code]).toEqual(LIMIT_EXCEEDED);
+    expect([transferOut.status, transferOut.body.code]).toEqual(DAILY_LIMIT_EXCEEDED);
     await app.advance(24 * 3_600_000);
     expect(await pay()).toEqual([200, undefined]);
   });
@@ -84,28 +84,28 @@ describe('daily velocity limit', () => {
     }
   });
 
-  it('does not apply to customers below the hourly limit', async () => {
-    const TOO_OFTEN = [403, 'VELOCITY_LIMIT_EXCEEDED'];
-    const previous = await setLimits({ hourly_payments: 1, limits: [] });
+  it('applies only to customers who reached the hourly limit', async () => {
+    const HOURLY_LIMIT_EXCEEDED = [403, 'VELOCITY_LIMIT_EXCEEDED'];
+    const previousLimits = await setLimits({ hourly_payments: 1, limits: [] });
     const { account, target, pay, quote } = await createPayer();
     expect(await pay()).toEqual([200, undefined]);
-    expect(await pay()).toEqual(TOO_OFTEN);
+    expect(await pay()).toEqual(HOURLY_LIMIT_EXCEEDED);
     const { status, body } = await quote({ immediatelyExecute: true });
-    expect([status, body.code]).toEqual(TOO_OFTEN);
+    expect([status, body.code]).toEqual(HOURLY_LIMIT_EXCEEDED);
     const accounts = { source: { accountId: account.id }, destination: { accountId: target.id } };
     const headers = { 'Idempotency-Key': 'patient' };
     const send = () =>
       app.call('POST', '/transfer-out', { ...accounts, amount: 1_00 }, { headers });
     const transferOut = await send();
-    expect([transferOut.status, transferOut.body.code]).toEqual(TOO_OFTEN);
+    expect([transferOut.status, transferOut.body.code]).toEqual(HOURLY_LIMIT_EXCEEDED);
     expect(await (await createPayer()).pay()).toEqual([200, undefined]);
     await app.advance(3_600_000);
     expect((await send()).status).toBe(201);
-    expect(await pay()).toEqual(TOO_OFTEN);
-    await setLimits(previous);
+    expect(await pay()).toEqual(HOURLY_LIMIT_EXCEEDED);
+    await setLimits(previousLimits);
   });
 
-  /** Pays a realtime quote in and returns its transaction. */
+  /** Sends the funds of a realtime quote and returns its transaction. */
   async function payInQuote({ person, target }: Awaited<ReturnType<typeof createPayer>>) {
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', customerId: person.id };
     const body = { ...quoteBody('', target.id, 100_00), source };
@@ -121,18 +121,18 @@ describe('daily velocity limit', () => {
     refund: { status: 'COMPLETED' },
   };
 
-  it('fails and returns realtime funds above the daily limit', async () => {
-    const authorizer = await createPayer();
-    await authorizer.pay();
-    await authorizer.pay();
-    expect(await payInQuote(authorizer)).toMatchObject(REFUNDED);
+  it('returns realtime funds above the daily limit', async () => {
+    const payer = await createPayer();
+    await payer.pay();
+    await payer.pay();
+    expect(await payInQuote(payer)).toMatchObject(REFUNDED);
   });
 
-  it('fails and returns realtime funds over the hourly limit', async () => {
-    const authorizer = await createPayer();
-    const previous = await setLimits({ hourly_payments: 1, limits: [] });
-    expect(await payInQuote(authorizer)).toMatchObject({ status: 'COMPLETED' });
-    expect(await payInQuote(authorizer)).toMatchObject(REFUNDED);
-    await setLimits(previous);
+  it('returns realtime funds above the hourly limit', async () => {
+    const payer = await createPayer();
+    const previousLimits = await setLimits({ hourly_payments: 1, limits: [] });
+    expect(await payInQuote(payer)).toMatchObject({ status: 'COMPLETED' });
+    expect(await payInQuote(payer)).toMatchObject(REFUNDED);
+    await setLimits(previousLimits);
   });
 });

@@ -118,7 +118,7 @@ export async function startQuote(
   await checkSession(ctx, authorizer.customer.id);
   if (await isExempt(ctx, authorizer, quote, payment))
     return startPayment(ctx, payment, { signed });
-  checkSigned(await checkParties(ctx, payment, { starts: false }), signed);
+  checkSigned(await checkParties(ctx, payment, { reservesInvoice: false }), signed);
   await checkFunds(ctx, payment);
   const steps = stepsOf(authorizer.platform, payment);
   return requestAuthorization(ctx, parts, { quote, payment, authorizer, factor, steps });

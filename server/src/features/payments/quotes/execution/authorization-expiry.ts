@@ -1,5 +1,5 @@
-// Fails a payment that was not authorized before its challenge expired. Proof and expiry are both decided
-// on the row of the challenge, so exactly one of them takes effect.
+// Fails a payment that was not authorized before its challenge expired. Proof and expiry both change the
+// row of the challenge, so exactly one of the two takes effect.
 import {
   type JobHandler,
   type JobOf,

@@ -1,5 +1,5 @@
-// The customer's authorization of a payment. The last proof starts the payment in the same change set: if the
-// payment cannot start, the proof is not recorded and can be submitted again.
+// The customer's authorization of a payment. The last proof starts the payment in the same change set. If
+// the payment cannot start, the proof is not recorded and can be submitted again.
 import type { Input } from '../../../../kernel/contract/operation.ts';
 import { Fault } from '../../../../kernel/fault.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
@@ -73,8 +73,8 @@ async function authorize(
   const subject = actionOf(quote, payment, row);
   const rejection = await prove(ctx, authorizer, row, { action: subject, proof, ip });
   if (rejection) return rejection;
-  const current = await releaseOrExecute(ctx, parts, pendingAuthorization);
-  return { status: 200 as const, body: await quoteView(ctx, quote, current) };
+  const updatedPayment = await releaseOrExecute(ctx, parts, pendingAuthorization);
+  return { status: 200 as const, body: await quoteView(ctx, quote, updatedPayment) };
 }
 
 async function resend(ctx: Ctx, parts: ScaParts, quoteId: string): Promise<void> {

@@ -1,6 +1,6 @@
-// Starts a payment: it is checked again and its funds are debited or held. Between internal accounts it
-// completes in the same commit. Over a rail the funds are held and a job sends them. From an external account
-// a job collects them first by debit. A REALTIME_FUNDING payment starts when its funds arrive (funding.ts).
+// Checks a payment again and starts it. A payment between internal accounts completes in the same commit.
+// For a payment over a rail the funds are held and sent by a job, after a debit if the source is an
+// external account. A REALTIME_FUNDING payment starts when its funds arrive (funding.ts).
 
 import { hasFirmRate } from '../../../../catalog/currencies/rate-details.ts';
 import { defineJob } from '../../../../kernel/contract/job.ts';
@@ -95,14 +95,14 @@ async function targetOf(ctx: Ctx, row: OutgoingRow): Promise<Parties['target']> 
 }
 
 /**
- * Throws if the payment cannot be made now: payer and receiver must exist and be eligible. The
- * commit checks again that internal accounts are not frozen. With `starts` an invoice is reserved.
- * A payment that awaits authorization reserves nothing, so it cannot block other payments.
+ * Throws if the payment cannot start now. Payer and receiver must exist and be eligible. The commit checks
+ * again that internal accounts are not frozen. With `reservesInvoice` an invoice is reserved. A payment
+ * that awaits authorization reserves no invoice, so it cannot block other payments.
  */
 export async function checkParties(
   ctx: Ctx,
   row: OutgoingRow,
-  { starts = true }: { starts?: boolean } = {},
+  { reservesInvoice = true }: { reservesInvoice?: boolean } = {},
 ): Promise<Parties> {
   const [source, target, payer] = await Promise.all([
     sourceOf(ctx, row),
@@ -118,7 +118,7 @@ export async function checkParties(
   if (target && 'info' in target) {
     const amount = row.received_amount;
     checkReceiver(target, row.needs_proof === true);
-    if (starts) await reserveInvoice(ctx, target, { id: row.id, amount });
+    if (reservesInvoice) await reserveInvoice(ctx, target, { id: row.id, amount });
     else await checkInvoice(ctx, target, amount);
     requireExternalAccount(ctx, target);
     // External accounts are not frozen when their owner is deleted.
@@ -134,7 +134,8 @@ async function insertCounterparty(
   to: InternalAccountRow,
   { owner, payer }: Parties,
 ): Promise<IncomingRow> {
-  // A platform that requires no information about receivers requires none about senders: this saves a read.
+  // A platform that requires no information about receivers requires none about senders, so the read is
+  // omitted.
   const counterparty =
     row.counterparty && ownerInformation(ctx.vault, await readOwnPlatform(ctx), to.currency, payer);
   return insertTransaction(ctx, {
@@ -164,7 +165,7 @@ async function insertCounterparty(
   });
 }
 
-/** Makes a payment whose funds are available: on the source account, or `funds` received for it. */
+/** Executes a payment whose funds are available on the source account, or were received as `funds`. */
 export async function makePayment(
   ctx: Ctx,
   row: OutgoingRow,
@@ -227,7 +228,7 @@ export async function startPayment(
   return awaitFunds(ctx, row);
 }
 
-/** Throws if the quote cannot be executed: it executes once, before it expires. */
+/** Throws if the quote cannot be executed. A quote executes once, before its expiry. */
 export function checkExecutable(
   ctx: Ctx,
   quote: Pick<QuoteRow, 'expires_at'>,

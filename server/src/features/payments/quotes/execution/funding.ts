@@ -1,6 +1,6 @@
-// External funding of payments: by debit over a rail, or by deposit. When the funds arrive, the
-// payment continues, or it fails and the funds are returned. `receiveFunds` is the only entry point
-// for funds that arrive: they identify a quote, a payment reference or an account.
+// External funding of payments: by debit over a rail, or by deposit. When the funds arrive, the payment
+// continues, or it fails and the funds are returned. `receiveFunds` is the only entry point for funds that
+// arrive. The funds identify a quote, a payment reference or an account.
 
 import { isFiat } from '../../../../catalog/currencies/currencies.ts';
 import type { Progress } from '../../../../connectors/ports/index.ts';
@@ -72,13 +72,13 @@ import {
 
 const CHECK_FUNDING_DEBIT = defineJob('funding.check', RailTransferInput);
 
-/** Failure reason of a payment that cannot be made when its funds arrive. */
+/** Failure reason of a payment that cannot start when its funds arrive. */
 function reasonOf({ code }: Fault): FailureReason {
   if (code === 'ACCOUNT_NOT_FOUND') return 'ACCOUNT_INVALID';
   return 'QUOTE_EXECUTION_FAILED';
 }
 
-/** Makes the payment with the funds received for it, or returns them. */
+/** Executes the payment with the funds received for it, or returns the funds. */
 async function payWith(ctx: Ctx, row: OutgoingRow, funds: ReceivedFunds): Promise<OutgoingRow> {
   if (subtract(funds, debitedOf(row)).amount !== 0n) {
     return rejectFunds(ctx, row, funds, 'FUNDING_AMOUNT_MISMATCH');
@@ -123,7 +123,7 @@ async function depositFunds(
 }
 
 /**
- * Late or duplicate funds for a payment. A digital asset is credited to its owner, as the sending
+ * Late or duplicate funds for a payment. A digital asset is credited to its owner, because the sending
  * wallet may not accept a return. Fiat funds are returned.
  */
 async function receiveUnexpectedFunds(
@@ -194,10 +194,9 @@ export async function receiveFunds(ctx: Ctx, notice: FundsNotice): Promise<Payme
 }
 
 /**
- * Reverses the debit or deposit that funded a payment, after the payment was made. The balance of
- * the payer is debited, else the balance of the platform. If neither has an account in this
- * currency, suspense is debited and an operator decides. Returns false if the reversal was already
- * posted.
+ * Reverses the debit or deposit that funded an executed payment. The balance of the payer is debited, or
+ * without one the balance of the platform. Without either balance in this currency, suspense is debited and
+ * an operator decides. Returns false if the reversal was already posted.
  */
 export async function reverseFunding(ctx: Ctx, row: OutgoingRow): Promise<boolean> {
   if (await hasTransfersIn(ctx.db, row.id, 'return', 'return.owed')) return false;
@@ -269,17 +268,17 @@ const cancelFunding =
       return { caller, stage };
     }
     if (await hasJobFor(runtime.db, SEND_FUNDING_DEBIT, row.id)) {
-      // Another worker may be sending the debit. The cancellation must follow.
+      // Another worker may be sending the debit. The cancellation is therefore delayed.
       return { caller, stage: async (ctx) => postpone(ctx, CANCEL_FUNDING, job) };
     }
     const response = await rail.cancel(await debitOf(runtime, row), now);
     return {
       caller,
       stage: async (ctx) => {
-        const current = await readCurrent(ctx, row.id, asOutgoing);
+        const currentPayment = await readCurrent(ctx, row.id, asOutgoing);
         if (response === 'cancelled')
-          await applyFundingStatus(ctx, current, { state: 'cancelled' });
-        if (response === 'rejected') rejectCancel(ctx, current);
+          await applyFundingStatus(ctx, currentPayment, { state: 'cancelled' });
+        if (response === 'rejected') rejectCancel(ctx, currentPayment);
       },
     };
   };

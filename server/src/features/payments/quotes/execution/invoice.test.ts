@@ -15,14 +15,14 @@ import { bolt11 } from '../../../../connectors/sandbox/payments/bolt11.ts';
 
 const ISSUED_S = 1_496_314_658;
 /** An invoice without an amount, valid for an hour. */
-const DONATION =
+const DONATION_INVOICE =
   'lnbc1pvjluezsp5zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zygspp5qqqsyqcyq5rqwzqfqqqsyqcyq' +
   '5rqwzqfqqqsyqcyq5rqwzqfqypqdpl2pkx2ctnv5sxxmmwwd5kgetjypeh2ursdae8g6twvus8g6rfwvs8qun0dfjkxaq9q' +
   'rsgq357wnc5r2ueh7ck6q93dj32dlqnls087fxdwk8qakdyafkq3yap9us6v52vjjsrvywa6rt52cm9r9zqt8r2t7mlcwsp' +
   'yetp5h2tztugp9lfyql';
 
 /** An invoice over 50,000 satoshis whose suffix makes the sandbox reject the payment. */
-const FAILING =
+const FAILING_INVOICE =
   'lnbcrt500u1pvjluezsp5qyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqspp5qqqp2zgqqqqq' +
   'qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqdq9w3jkzxqrrss9qrsgq3frtmlcdpg76utg68kyek88nm9fe' +
   'mptnvnrcnxsge9aw4awafj7x4qyf4rrgsga2vylzxnnj6q55vp64wtapspaz85g6fyjr4tmd0lcp6lr002';
@@ -85,7 +85,7 @@ const execute = ({ options }: Payer, { body }: { body: { id: string } }) =>
 const outcomeOf = ({ status, body }: { status: number; body: { code?: string } }) =>
   status < 300 ? status : [status, body.code];
 
-const ALREADY_USED = [400, 'INVALID_RECEIVER'];
+const INVOICE_USED = [400, 'INVALID_RECEIVER'];
 
 describe('invoice', () => {
   it('is paid with its exact amount only', async () => {
@@ -116,7 +116,7 @@ describe('invoice', () => {
 
   it('without an amount accepts any amount', async () => {
     const from = await createPayer();
-    const to = await registerInvoice(from, { invoice: DONATION });
+    const to = await registerInvoice(from, { invoice: DONATION_INVOICE });
     expect(outcomeOf(await requestQuote(from, to, 12_345))).toBe(201);
     expect(outcomeOf(await requestQuote(from, to, 54_321))).toBe(201);
   });
@@ -138,9 +138,9 @@ describe('invoice', () => {
     ]);
     const outcomes = responses.map(outcomeOf);
     expect(outcomes.filter((each) => each === 200)).toHaveLength(1);
-    expect(outcomes.filter((each) => each !== 200)).toEqual([ALREADY_USED, ALREADY_USED]);
-    expect(outcomeOf(await requestQuote(from, to))).toEqual(ALREADY_USED);
-    expect(outcomeOf(await requestQuote(otherPayer, otherAccount))).toEqual(ALREADY_USED);
+    expect(outcomes.filter((each) => each !== 200)).toEqual([INVOICE_USED, INVOICE_USED]);
+    expect(outcomeOf(await requestQuote(from, to))).toEqual(INVOICE_USED);
+    expect(outcomeOf(await requestQuote(otherPayer, otherAccount))).toEqual(INVOICE_USED);
     await app.settle();
     const results = await Promise.all(
       [from, otherPayer].map(
@@ -152,18 +152,18 @@ describe('invoice', () => {
 
   it('can be paid again after a failed payment', async () => {
     const from = await createPayer();
-    const to = await registerInvoice(from, { invoice: FAILING });
+    const to = await registerInvoice(from, { invoice: FAILING_INVOICE });
     const [firstResponse, secondResponse] = [
       await requestQuote(from, to),
       await requestQuote(from, to),
     ];
     expect(outcomeOf(await execute(from, firstResponse))).toBe(200);
-    expect(outcomeOf(await execute(from, secondResponse))).toEqual(ALREADY_USED);
+    expect(outcomeOf(await execute(from, secondResponse))).toEqual(INVOICE_USED);
     await app.settle();
     const { body } = await app.call('GET', `/transactions/${firstResponse.body.transactionId}`);
     expect(body.status).toBe('FAILED');
     expect(outcomeOf(await execute(from, secondResponse))).toBe(200);
-    expect(outcomeOf(await requestQuote(from, to))).toEqual(ALREADY_USED);
+    expect(outcomeOf(await requestQuote(from, to))).toEqual(INVOICE_USED);
   });
 
   it('is rejected at each step after expiry', async () => {

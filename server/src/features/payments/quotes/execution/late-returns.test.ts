@@ -94,7 +94,7 @@ describe('returned debit', () => {
   it.each([
     ['005', 'while it is awaited'],
     ['002', 'after it failed'],
-  ])('of an account with suffix %s has no ledger effect %s, even if repeated', async (suffix) => {
+  ])('has no ledger effect for an account with suffix %s %s, even if repeated', async (suffix) => {
     const { account, id } = await createDebitedQuote(suffix);
     for (let round = 0; round < 3; round++) await notify(id, applyFundingStatus, RETURNED);
     expect((await getTransaction(id)).status).toBe('FAILED');
@@ -194,7 +194,7 @@ describe('funds paid in at the daily limit', () => {
 });
 
 describe('payment to oneself', () => {
-  it('is rejected for a UMA address as well', async () => {
+  it('is rejected for a UMA address', async () => {
     const { person, account } = await createFundedCustomer(app);
     const uma = encodeURIComponent(person.umaAddress);
     const { lookupId } = ok(await app.call('GET', `/receiver/uma/${uma}`), 200);

@@ -1,6 +1,6 @@
-// Payments with external funds: paid in for a quote exactly, short, in excess, late and twice, and debited
-// from a bank account with every result of a bank. Each test compares the final states, the order of
-// events, the balances and the ledger.
+// Payments with external funds: exact, insufficient, excess, late and repeated funds for a quote, and
+// debits with every result of a bank. Each test compares the final states, the order of events, the
+// balances and the ledger.
 import { describe, expect, it } from 'vitest';
 import {
   createCustomer,
@@ -82,7 +82,7 @@ describe('realtime funding quote', () => {
   it.each([
     ['less', 99_99],
     ['more', 100_01],
-  ])('fails with %s than the amount and refunds all of it', async (_, currencyAmount) => {
+  ])('fails with %s than the amount and refunds all funds', async (_, currencyAmount) => {
     const { quote } = await createPendingQuote();
     ok(await send(quote.id, { currencyAmount }), 200);
     await app.settle();
@@ -104,7 +104,7 @@ describe('realtime funding quote', () => {
     });
   });
 
-  it('is expired for late funds, which are returned', async () => {
+  it('expires before late funds, which are returned', async () => {
     const { quote } = await createPendingQuote();
     await app.advance(15 * MINUTE);
     const unmatchedBody = ok(await send(quote.id), 200);
@@ -120,7 +120,7 @@ describe('realtime funding quote', () => {
     expect(shortenTypes(await eventTypes(app, quote.transactionId))).toEqual(['EXPIRED']);
   });
 
-  it('returns funds that arrive twice', async () => {
+  it('returns repeated funds', async () => {
     const { quote } = await createPendingQuote();
     ok(await send(quote.id), 200);
     const unmatchedBody = ok(await send(quote.id), 200);
@@ -288,23 +288,20 @@ describe('quote funded by debit', () => {
     ['003', 'ACCOUNT_INVALID', 0],
     ['004', 'ACCOUNT_CANNOT_RECEIVE', 0],
     ['005', 'PAYOUT_RETURNED', 30_000],
-  ])(
-    'fails with …%s as %s, without a refund because nothing was debited',
-    async (suffix, reason, ms) => {
-      const { quote } = await createDebitedQuote(suffix);
-      await app.settle();
-      if (ms) expect((await quoteOf(quote.id)).status).toBe('PROCESSING');
-      await app.advance(ms);
-      const payment = await getTransaction(quote.transactionId);
-      expect(payment).toMatchObject({ status: 'FAILED', failureReason: reason });
-      expect(payment.refund).toBeUndefined();
-      expect(shortenTypes(await eventTypes(app, quote.transactionId))).toEqual([
-        'PENDING',
-        'PROCESSING',
-        'FAILED',
-      ]);
-    },
-  );
+  ])('fails for the suffix %s as %s, without a debit and a refund', async (suffix, reason, ms) => {
+    const { quote } = await createDebitedQuote(suffix);
+    await app.settle();
+    if (ms) expect((await quoteOf(quote.id)).status).toBe('PROCESSING');
+    await app.advance(ms);
+    const payment = await getTransaction(quote.transactionId);
+    expect(payment).toMatchObject({ status: 'FAILED', failureReason: reason });
+    expect(payment.refund).toBeUndefined();
+    expect(shortenTypes(await eventTypes(app, quote.transactionId))).toEqual([
+      'PENDING',
+      'PROCESSING',
+      'FAILED',
+    ]);
+  });
 
   it('records a shortfall if the bank returns the debit after the payout', async () => {
     const { quote, person } = await createDebitedQuote('000');

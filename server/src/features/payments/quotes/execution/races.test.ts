@@ -1,4 +1,4 @@
-// Concurrent changes between a decision and its commit: funds are posted once or not at all, and never for a
+// Concurrent changes between a decision and its commit. Funds are posted at most once, and never for a
 // deleted customer. The competing change runs after all reads and before all writes.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -72,7 +72,7 @@ async function createQuoteToPayee() {
 }
 
 const remove = async (id: string) => ok(await app.call('DELETE', `/customers/${id}`), 200);
-/** Bypasses the lifecycle, in which an approval is final: payments do not rely on that. */
+/** Bypasses the lifecycle, in which an approval is final. Payments check the current status. */
 const setStatus = (id: string, status: string) =>
   app.runtime.db.query('update customers set status = $2, version = version + 1 where id = $1', [
     id,
@@ -221,7 +221,7 @@ describe('payment jobs', () => {
   const stage = ({ caller, stage: work }: Result) => operate(app.runtime, caller, work);
 
   it.each(['000', '002', '004', '005', '006', '007'])(
-    'are idempotent when repeated, late and concurrently: …%s',
+    'are idempotent under repeated, late and concurrent runs: suffix %s',
     async (suffix) => {
       const firstPayout = await createPayout(suffix);
       ok(await execute(firstPayout.quote.id), 200);
@@ -234,7 +234,7 @@ describe('payment jobs', () => {
           const dueAt = Date.parse(job.due_at as unknown as string) || Number(job.due_at);
           if (dueAt > app.effects.now()) app.effects.set(dueAt);
           const results = await Promise.all([1, 2, 3].map(() => handler?.run(app.runtime, job)));
-          // As with an expired lease: all results arrive, concurrently and after the job was finished.
+          // As after an expired lease, all results arrive concurrently and after the end of the job.
           await Promise.all(results.map((result) => result && stage(result)));
           await app.settle();
           for (const result of results) if (result) await stage(result);

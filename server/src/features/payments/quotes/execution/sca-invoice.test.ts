@@ -1,4 +1,4 @@
-// A payment that awaits authorization holds neither the funds nor the invoice that it would pay.
+// A payment that awaits authorization reserves neither funds nor an invoice.
 import { describe, expect, it } from 'vitest';
 import {
   createCustomer,
@@ -63,7 +63,7 @@ describe('invoice of a payment that awaits authorization', () => {
     return { first: firstQuote, second: secondQuote, eur: payer.eur.id };
   }
 
-  it('can be paid by another customer until then', async () => {
+  it('can be paid by another customer before the authorization', async () => {
     const { first, second, eur } = await createTwoPayments();
     expect(ok(await execute(app, second.id), 200).status).toBe('PROCESSING');
     const lateResponse = await authorize(app, first.id);

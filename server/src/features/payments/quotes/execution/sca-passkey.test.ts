@@ -68,7 +68,7 @@ describe('passkey in the sandbox', () => {
     origin: ORIGIN,
   });
 
-  it('a payment includes the assertion request, without origins, and accepts its response', async () => {
+  it('is requested without origins and authorizes the payment', async () => {
     const quote = await createPendingQuote();
     expect(quote.scaChallenge).toMatchObject({
       factor: 'PASSKEY',

@@ -1,6 +1,6 @@
 // Concurrent operations on a payment that awaits authorization: two proofs, two executions, a proof and the
-// expiry, trust that is removed. The competing operation runs after all reads and before all writes. Exactly
-// one of the two takes effect.
+// expiry, and the removal of trust. The competing operation runs after all reads and before all writes.
+// Exactly one of the two takes effect.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { eventTypes, ok, quoteBody, readBalances } from '../../../../../test/kit/app/fixtures.ts';
 import type { ApiResponse } from '../../../../../test/kit/app/harness.ts';
@@ -133,7 +133,7 @@ describe('proof and expiry', () => {
     expect(await eventsOf(quote.transactionId)).toEqual(AUTHORIZED);
     expect((await readBalances(app, payer.eur.id)).balance).toBe(before.balance - 10_00);
     expect((await app.runtime.db.read(scaChallenges, challenge.id))?.status).toBe('SATISFIED');
-    // The job itself, when due.
+    // Runs the due job.
     await app.advance(10 * 60_000);
     expect(await eventsOf(quote.transactionId)).toEqual([...AUTHORIZED, 'COMPLETED']);
   });

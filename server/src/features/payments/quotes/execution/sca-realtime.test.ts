@@ -1,5 +1,5 @@
-// Realtime funding quotes in the region: payment instructions are withheld until the customer has authorized
-// the payment, and funds that arrive before are not assigned to it.
+// Realtime funding quotes in the region. Payment instructions are withheld until the customer has
+// authorized the payment. Funds that arrive earlier are not assigned to the payment.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   createExternalAccount,
@@ -93,7 +93,7 @@ describe('realtime funding quote', () => {
     ]);
   });
 
-  it('does not use funds that arrive before authorization: euros are returned, coins credited', async () => {
+  it('returns euros and credits coins that arrive before authorization', async () => {
     const euros = await createPendingQuote();
     const returnedBody = ok(await send(euros.id), 200);
     expect(returnedBody).toMatchObject({ type: 'INCOMING', status: 'FAILED' });

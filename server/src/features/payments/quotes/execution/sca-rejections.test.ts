@@ -1,5 +1,5 @@
-// Rejected proofs: wrong, late, from another quote, or without funds. Nothing is posted, and a challenge that
-// can be retried does not change.
+// Rejected proofs: wrong, late, from another quote, or without funds. No funds are posted, and a challenge
+// that can be retried is unchanged.
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
   createExternalAccount,
@@ -52,7 +52,7 @@ const countFailedAttempts = async (customerId: string) =>
 
 describe('authorizeQuote', () => {
   describe('proof', () => {
-    it('is rejected and counted if wrong, and a correct one is accepted afterwards', async () => {
+    it('is rejected and counted if wrong, and is accepted once it is correct', async () => {
       const { payer, quote, challenge } = await createPendingQuote();
       expect(fieldsOf(await authorize(app, quote.id, WRONG_CODE))).toEqual([400, ['code']]);
       expect(await countFailedAttempts(payer.person.id)).toBe(1);
@@ -227,7 +227,7 @@ describe('locked customer', () => {
 });
 
 describe('session', () => {
-  it('is required to execute, immediately as well, and to authorize', async () => {
+  it('is required for execution, immediate execution and authorization', async () => {
     const { payer, quote, target } = await createPendingQuote();
     const eventType = 'RESET_PASSWORD_COMPLETED';
     const path = `/sca/record-event?customerId=${payer.person.id}`;
@@ -297,7 +297,7 @@ describe('authorization', () => {
     expect(codeOf(await authorize(app, quote.id))).toEqual([410, 'CUSTOMER_DELETED']);
 
     const rejectedQuote = await createPendingQuote();
-    // Bypasses the lifecycle, in which an approval is final: payments do not rely on that.
+    // Bypasses the lifecycle, in which an approval is final. Payments check the current status.
     await app.runtime.db.query(
       `update customers set status = 'REJECTED', version = version + 1 where id = $1`,
       [rejectedQuote.payer.person.id],

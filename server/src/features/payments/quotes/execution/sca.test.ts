@@ -57,7 +57,7 @@ async function readTimeline(transactionId: string, accountId: string): Promise<s
 }
 
 describe('payout of euros', () => {
-  it('awaits the code and debits the funds with it', async () => {
+  it('awaits the code, which debits the funds', async () => {
     const ownPayer = await createScaPayer(app, { usdc: 0 });
     const { quote, target } = await createQuotedPayout(app, ownPayer);
     expect(quote).toMatchObject({ status: 'PENDING' });
@@ -246,7 +246,7 @@ describe('external UMA address', () => {
 });
 
 describe('trusted beneficiary', () => {
-  it('is paid without a proof until trust is removed, but not without a session', async () => {
+  it('is paid with a session and without a proof until trust is removed', async () => {
     const { quote, target } = await createQuotedPayout(app, payer);
     const path = `/customers/external-accounts/${target.id}`;
     const changeTrust = async (action: string) => {
@@ -295,7 +295,7 @@ describe('trusted beneficiary', () => {
 });
 
 describe('authorization', () => {
-  it('is not required for dollars or outside the region, where authorizeQuote is rejected', async () => {
+  it('is omitted for dollars and outside the region', async () => {
     const dollars = await findInternalAccount(app, payer.person.id, 'USD');
     await fundAccount(app, dollars.id, 100_00);
     const plainPayout = await createQuotedPayout(app, payer, { from: dollars.id, currency: 'USD' });

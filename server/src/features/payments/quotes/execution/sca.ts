@@ -68,7 +68,7 @@ async function isTrusted(ctx: Ctx, payment: OutgoingRow): Promise<boolean> {
   if (!isId(id, 'ExternalAccount')) return false;
   const account = await readExternalAccount(ctx, id);
   if (!account || account.trusted_at === null) return false;
-  // The exemption depends on the account remaining trusted until the commit.
+  // The exemption requires that the account is still trusted at the commit.
   requireExternalAccount(ctx, account);
   return account.customer_id === payment.customer_id;
 }
@@ -144,7 +144,10 @@ interface Step {
   steps: readonly Purpose[];
 }
 
-/** Opens a challenge for the first of the steps. The payment fails if it is not completed in time. */
+/**
+ * Opens a challenge for the first of the steps. The payment fails if the challenge is not completed in
+ * time.
+ */
 export async function requestAuthorization(
   ctx: Ctx,
   parts: ScaParts,
