@@ -1,5 +1,5 @@
-// The provider of a transfer or card. It is selected and stored before the first call. All later
-// calls use the stored provider, even if the routes have changed.
+// The provider of a transfer or card. The provider is selected and stored before the first call. All later
+// calls use the stored provider, even after a change of the routes.
 
 import type { Mode } from '../../kernel/mode.ts';
 import type { RowOf } from '../../runtime/db/table.ts';
@@ -57,7 +57,8 @@ export async function assignProvider(
       if (!isKeyTaken(error)) throw error;
       const assignment = await storedAssignment(parts, subject.id);
       if (assignment) return assignment.provider_id;
-      // Otherwise a concurrent transfer inserted the usage row of the day: the next attempt updates it.
+      // Without an assignment, a concurrent transfer inserted the usage row of the day. The next attempt
+      // updates that row.
       if (attempt === MAX_ATTEMPTS) throw error;
     }
   }

@@ -32,7 +32,7 @@ export interface Provider {
   publicKeys(now: Time): ReadonlyMap<string, KeyObject>;
 }
 
-/** Providers and routes as last read. */
+/** The latest read of providers and routes. */
 interface ProviderSnapshot {
   providers: ReadonlyMap<string, Provider>;
   /** In order of priority. */
@@ -41,9 +41,9 @@ interface ProviderSnapshot {
 
 export interface ProviderDirectory {
   current(): ProviderSnapshot;
-  /** Reads immediately. Called after a change by this process. */
+  /** Reads without a delay. Called after a change by this process. */
   refresh(): Promise<void>;
-  /** Whether the circuit breaker of a provider is open: then calls fail without being sent. */
+  /** Whether the circuit breaker of a provider is open, so that calls fail without a request. */
   isUnavailable(providerId: string): boolean;
   /** Counts the calls of this process. */
   calls: CallRecorder;
@@ -70,7 +70,7 @@ const ROWS = {
 const isUsable = ({ active_from, retired_at }: ProviderKeyRow, now: Time) =>
   active_from <= now && (retired_at === null || retired_at > now);
 
-/** Null if the capabilities were stored by another version of the server and are invalid in this one. */
+/** Null if the capabilities were stored by another version of the server and are invalid in this version. */
 function capabilitiesOf({ capabilities }: ProviderRow): Capabilities | null {
   if (capabilities === null) return null;
   const value = JSON.parse(capabilities) as Capabilities;
@@ -78,8 +78,8 @@ function capabilitiesOf({ capabilities }: ProviderRow): Capabilities | null {
 }
 
 /**
- * The rates that a message reported, or null if another version stored them and they are invalid in
- * this one.
+ * The rates that a message reported, or null if another version stored them and they are invalid in this
+ * version.
  */
 function reportedRatesOf({ rates }: ProviderRow): ReportedRates | null {
   if (rates === null) return null;

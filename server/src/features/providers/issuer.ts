@@ -1,7 +1,6 @@
-// The card issuer of an environment with providers. It selects the provider of a card once, before
-// the order, and sends all calls about the card to it. Cards without a route are issued by the
-// built-in issuer. The funds of a provider's card are in this ledger, so its funding debits are
-// confirmed immediately.
+// The card issuer of an environment with providers. The provider of a card is selected once, before the
+// order, and receives all calls about the card. Cards without a route are issued by the built-in issuer.
+// The funds of a provider's card are in this ledger, so its funding debits are confirmed immediately.
 
 import type { CardOrder, IssuerPort, ProviderIssuerPort } from '../../connectors/ports/cards.ts';
 import { type AssignmentParts, assignProvider, storedAssignment } from './assignment.ts';
@@ -55,7 +54,7 @@ async function issuerOf(
 const issuerOfCard = async (parts: RoutedIssuerParts, cardId: string): Promise<AssignedIssuer> =>
   issuerOf(parts, cardId, (await storedAssignment(parts, cardId))?.provider_id);
 
-/** Whether the environment has an issuer: the built-in one, or a provider that issues cards. */
+/** Whether the environment has an issuer: the built-in issuer, or a provider that issues cards. */
 const hasIssuer = ({ directory, environment, builtIn }: RoutedIssuerParts): boolean =>
   builtIn !== undefined ||
   [...directory.current().providers.values()].some(

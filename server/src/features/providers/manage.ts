@@ -227,7 +227,7 @@ export const listProviders = (parts: ManagerParts, builtIn: readonly BuiltInProv
   })),
 ];
 
-/** Requests the capabilities of a provider and stores them. A failure is stored and returned, not thrown. */
+/** Requests the capabilities of a provider and stores them. A failure is stored and returned. */
 export async function checkProvider(
   parts: ManagerParts,
   providerId: string,

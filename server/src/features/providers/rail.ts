@@ -54,7 +54,7 @@ async function recordPolledResult(
   return progress;
 }
 
-/** Returns the rail of the provider, or the built-in one. */
+/** Returns the rail of the provider, or the built-in rail. */
 function railOf({ directory, builtIn }: RoutedRailParts, providerId: string | null | undefined) {
   if (providerId) {
     const provider = directory.current().providers.get(providerId);

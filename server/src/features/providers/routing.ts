@@ -1,6 +1,6 @@
-// Selects the provider of a transfer or card. Routes are evaluated in order of priority, then of
-// cost. The result contains a verdict for each route, so that operators can simulate a selection
-// and review an earlier one.
+// Selects the provider of a transfer or card. Routes are evaluated in order of priority, then of cost. The
+// result contains a verdict for each route, so that operators can simulate a selection and review an
+// earlier selection.
 
 import { countryOfAccount } from '../../catalog/accounts/account-country.ts';
 import { isRail } from '../../catalog/rails/rails.ts';
@@ -47,7 +47,7 @@ export interface RouteVerdict {
 }
 
 export interface Choice {
-  /** Undefined if no route is selected: the built-in rail executes the transfer. */
+  /** Undefined if no route is selected. The built-in rail then executes the transfer. */
   selected: ProviderRouteRow | undefined;
   verdicts: RouteVerdict[];
 }
@@ -74,7 +74,10 @@ type TransferOffer = NonNullable<Capabilities['transfers']>[number];
 const toBigInt = (amount: number | undefined) =>
   amount === undefined ? undefined : BigInt(amount);
 
-/** Whether the offer includes the transfer. An unknown country matches: the provider can reject it. */
+/**
+ * Whether the offer includes the transfer. An unknown country matches, because the provider can reject the
+ * transfer.
+ */
 const includes = (
   { kinds, rails, currencies, countries, minAmount, maxAmount }: TransferOffer,
   { kind, rail, currency, country, amount }: TransferFacts,

@@ -21,7 +21,9 @@ export interface Usage {
   sentToday: bigint;
   /** Null if the provider is not prefunded in the currency. */
   available: bigint | null;
-  /** The rows as read. Changes are staged on them, so that the commit fails if they changed since. */
+  /**
+   * The rows as read. Changes are staged on these rows, so that the commit fails after a concurrent change.
+   */
   rows: { day: RowOf<typeof providerUsage> | undefined; balance: BalanceRow | undefined };
 }
 
@@ -146,9 +148,9 @@ interface ClosingBalance {
 }
 
 /**
- * Stages the closing balance of a statement as the prefunded balance, less the transfers on no
- * statement: transfers that were sent later, and transfers that the provider had not booked yet.
- * Without effect if the provider is not prefunded in the currency, or a later balance is known.
+ * Stages the closing balance of a statement as the prefunded balance, less the transfers on no statement:
+ * transfers that were sent later, and transfers that the provider had not booked yet. Without effect if the
+ * provider is not prefunded in the currency, or a later balance is stored.
  */
 export async function stageClosingBalance(
   ctx: Ctx,

@@ -1,5 +1,5 @@
-// Expiry of quotes on a real database: the batch size of the sweep, and the retry of a payment that fails to
-// expire, which does not delay other payments.
+// Expiry of quotes on a real database: the batch size of the sweep, and the retry of a failed expiry, which
+// does not delay other payments.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   createExternalAccount,
@@ -64,7 +64,7 @@ describe('quote expiry sweep', () => {
     expect(await eventTypes(app, transactionId)).toEqual(['OUTGOING_PAYMENT.EXPIRED']);
   });
 
-  it('expires more quotes than one batch', async () => {
+  it('expires quotes of several batches', async () => {
     const { account, quote } = await createParties();
     const quotes = [];
     for (let round = 0; round < 21; round++) {
@@ -79,7 +79,7 @@ describe('quote expiry sweep', () => {
     expect(row?.n).toBe(quotes.length);
   });
 
-  it('continues past a payment that fails to expire, and retries it', async () => {
+  it('continues after a failed expiry, and retries it', async () => {
     const { quote } = await createParties();
     const [broken, ...otherQuotes] = [await quote(), await quote(), await quote()];
     const repair = await breakPayment(broken.transactionId);

@@ -1,5 +1,5 @@
-// Expires the payments of quotes that were not executed in time. A sweep expires them. A payment
-// whose expiry fails is retried by a job, so that it does not delay the others.
+// A sweep expires the payments of quotes that were not executed in time. A job retries a failed expiry, so
+// that other payments are not delayed.
 
 import { defineJob } from '../../../kernel/contract/job.ts';
 import type { Time } from '../../../kernel/effects.ts';
@@ -16,28 +16,29 @@ import { readTransaction } from '../transactions/index.ts';
 const EXPIRE = defineJob('quotes.expire', PaymentInput);
 const BATCH_SIZE = 500;
 
-interface Due {
+interface DueQuote {
   transaction_id: string;
   platform_id: string;
   expires_at: Time;
 }
 
-const DUE = `select q.transaction_id, t.platform_id, q.expires_at
+const DUE_QUOTES_SQL = `select q.transaction_id, t.platform_id, q.expires_at
   from quotes q join transactions t on t.id = q.transaction_id
   where q.expires_at >= $1 and (q.expires_at, q.transaction_id) > ($1, $2)
     and q.expires_at <= $3 and t.status = 'PENDING'
   order by q.expires_at, q.transaction_id limit ${BATCH_SIZE}`;
 
-const LATEST = 'select max(expires_at) as latest from quotes where expires_at <= $1';
+const LATEST_EXPIRY_SQL = 'select max(expires_at) as latest from quotes where expires_at <= $1';
 
 /** Time before the latest expired quote at which the first sweep after a start begins. */
 const FIRST_SWEEP_MS = 7 * 24 * 3_600_000;
 
 /**
- * Relative to the latest quote, so that a server finds pending payments after a long outage too.
+ * The first position is relative to the latest quote, so that pending payments are also found after a long
+ * outage.
  */
 async function readFirstPosition(runtime: Runtime, now: Time): Promise<Time> {
-  const [row] = await runtime.db.query<{ latest: Time | null }>(LATEST, [new Date(now)]);
+  const [row] = await runtime.db.query<{ latest: Time | null }>(LATEST_EXPIRY_SQL, [new Date(now)]);
   return (row?.latest ?? now) - FIRST_SWEEP_MS;
 }
 
@@ -53,34 +54,37 @@ async function expire(ctx: Ctx, id: string): Promise<void> {
   if (payment?.type === 'OUTGOING' && payment.status === 'PENDING') expirePayment(ctx, payment);
 }
 
-/** Adds an expiry job on a platform with its own clock, which the sweep does not use. */
+/** Adds an expiry job on a platform with its own clock. The sweep uses the clock of the server. */
 export function expireOnClock(
   ctx: Ctx,
-  { transaction_id: transactionId, expires_at }: Pick<Due, 'transaction_id' | 'expires_at'>,
+  { transaction_id: transactionId, expires_at }: Pick<DueQuote, 'transaction_id' | 'expires_at'>,
 ): void {
   if (ctx.ownClock) ctx.later(EXPIRE, { transactionId }, expires_at);
 }
 
-const PENDING = `select q.transaction_id, q.expires_at
+const PENDING_QUOTES_SQL = `select q.transaction_id, q.expires_at
   from quotes q join transactions t on t.id = q.transaction_id
   where t.platform_id = $1 and t.type = 'OUTGOING' and t.status = 'PENDING'`;
 
 /** Adds expiry jobs for all pending quotes of a platform that changes to its own clock. */
 export async function expireAllOnClock(ctx: Ctx): Promise<void> {
-  const pendingRows = await ctx.db.query<Omit<Due, 'platform_id'>>(PENDING, [
+  const pendingRows = await ctx.db.query<Omit<DueQuote, 'platform_id'>>(PENDING_QUOTES_SQL, [
     ctx.caller.platformId,
   ]);
   for (const each of pendingRows) expireOnClock(ctx, each);
 }
 
-async function expireOne(runtime: Runtime, { transaction_id: id, platform_id, expires_at }: Due) {
+async function expireOne(
+  runtime: Runtime,
+  { transaction_id: id, platform_id, expires_at }: DueQuote,
+) {
   await operate(runtime, await readCaller(runtime, platform_id), async (ctx) => {
     if (!ctx.ownClock || ctx.now >= expires_at) await expire(ctx, id);
   });
 }
 
 /** Adds a job for a payment that could not be expired. */
-async function retryLater(runtime: Runtime, { transaction_id: id, platform_id }: Due) {
+async function retryLater(runtime: Runtime, { transaction_id: id, platform_id }: DueQuote) {
   if (await hasJobFor(runtime.db, EXPIRE, id)) return;
   await operate(runtime, await readCaller(runtime, platform_id), async (ctx) => {
     ctx.later(EXPIRE, { transactionId: id });
@@ -91,12 +95,12 @@ async function retryLater(runtime: Runtime, { transaction_id: id, platform_id }:
 export function expirySweep(log: Log): Sweep {
   let position: { at: Time; id: string } | undefined;
 
-  async function expireOrRetry(runtime: Runtime, due: Due): Promise<void> {
+  async function expireOrRetry(runtime: Runtime, dueQuote: DueQuote): Promise<void> {
     try {
-      await expireOne(runtime, due);
+      await expireOne(runtime, dueQuote);
     } catch (error) {
-      log.error({ err: error, transactionId: due.transaction_id }, 'quote expiry failed');
-      await retryLater(runtime, due);
+      log.error({ err: error, transactionId: dueQuote.transaction_id }, 'quote expiry failed');
+      await retryLater(runtime, dueQuote);
     }
   }
 
@@ -106,7 +110,7 @@ export function expirySweep(log: Log): Sweep {
       const now = runtime.effects.now();
       position ??= { at: await readFirstPosition(runtime, now), id: '' };
       const values = [new Date(position.at), position.id, new Date(now)];
-      const rows = await runtime.db.query<Due>(DUE, values);
+      const rows = await runtime.db.query<DueQuote>(DUE_QUOTES_SQL, values);
       await Promise.all(rows.map((row) => expireOrRetry(runtime, row)));
       const lastRow = rows.length < BATCH_SIZE ? undefined : rows.at(-1);
       position = lastRow

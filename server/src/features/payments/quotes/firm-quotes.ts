@@ -1,6 +1,6 @@
 // Rates that providers hold for quotes. The execution of a payment stages the redemption, so its result is
-// the same if a process stops and restarts. A rejected redemption does not change the payment, whose price is
-// guaranteed: the FX position stays open, and an operator is alerted.
+// the same if a process stops and restarts. A rejected redemption leaves the payment unchanged, because its
+// price is guaranteed. The FX position then stays open and an operator is alerted.
 
 import type { FirmQuote, HeldQuote, Redemption } from '../../../connectors/ports/index.ts';
 import { defineJob } from '../../../kernel/contract/job.ts';
@@ -25,7 +25,7 @@ import type { QuoteRow } from './store.ts';
 
 type FirmQuoteState = 'HELD' | 'REDEEMED' | 'REJECTED' | 'DIFFERENT';
 
-/** HELD without an execution has expired. DIFFERENT: other amounts were exchanged. */
+/** A HELD quote without an execution has expired. DIFFERENT: other amounts were exchanged. */
 export const firmQuoteStates = stateTable<FirmQuoteState, 'redeem' | 'reject' | 'differ'>(
   'firm quote',
   {
@@ -50,7 +50,7 @@ const firmQuotes = table(
     bought_currency: col.text,
     bought: col.int8,
     state: col.enum<FirmQuoteState>().mut,
-    /** ID of the exchange, or why it was rejected or differs. */
+    /** ID of the exchange, or the reason for its rejection or difference. */
     result: col.text.null.mut,
     expires_at: col.time,
     ended_at: col.time.null.mut,

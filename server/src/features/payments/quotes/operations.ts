@@ -11,13 +11,16 @@ import { checkExecutable } from './execution/execute.ts';
 import { makeQuote, paymentOf, quoteOf, quoteView, signQuote, startQuote } from './quote.ts';
 import type { QuoteRow } from './store.ts';
 
-/** `pendingActionOf` is provided by the composition, as quotes do not depend on agents. */
+/** `pendingActionOf` is provided by the composition, because quotes do not depend on agents. */
 interface QuoteParts extends ScaParts {
   /** Id of the agent action that is pending approval for this payment. */
   pendingActionOf(ctx: Ctx, transactionId: string): Promise<string | undefined>;
 }
 
-/** Throws CONFLICT if a pending agent action controls the quote, because only one of both may decide it. */
+/**
+ * Throws CONFLICT if a pending agent action controls the quote, because only one operation may decide on a
+ * quote.
+ */
 async function rejectPendingAction(
   ctx: Ctx,
   { pendingActionOf }: QuoteParts,

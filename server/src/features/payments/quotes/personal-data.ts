@@ -1,6 +1,6 @@
 // Export and erasure of the personal data in a customer's payments and quotes. An erasure keeps the kind of
-// each party, Railhead ids and amounts. It runs in short statements, and each continues after the previous
-// one.
+// each party, Railhead ids and amounts. The erasure runs in short statements, each of which continues after
+// the previous statement.
 import { rateDetailsOf, type StoredRateDetails } from '../../../catalog/currencies/rate-details.ts';
 import type { Time } from '../../../kernel/effects.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
@@ -69,7 +69,7 @@ async function emptyPayments({ db }: Runtime, { id }: DataSubject) {
   }
 }
 
-/** Rate details with their names. */
+/** Rate details with the names of the API. */
 const openRates = (_: unknown, { rate_details: storedDetails }: Json): Json =>
   storedDetails ? { rate_details: rateDetailsOf(storedDetails as StoredRateDetails) } : {};
 

@@ -65,7 +65,8 @@ describe('platform fee', () => {
     const { person, account } = await createFundedCustomer(app, 1_000_00, options);
     const target = await createExternalAccount(app, person.id, 'EUR', '005', options);
     const quote = await createQuote(account.id, target.id, 100_00);
-    // 100.00 less 0.50 is 99.50: 0.30 % is 29.85 cents, 0.50 % of the service 49.75.
+    // The platform fee is 0.50 plus 0.30 % of 99.50 (29.85 cents). The service fee is 0.50 % of 99.50
+    // (49.75 cents).
     expect(quote).toMatchObject({ platformFeesIncluded: 80, feesIncluded: 130 });
     const totalBefore = await totalBalanceOf(platformAccount.id);
     const readFees = async () => {
@@ -123,7 +124,7 @@ describe('platform fee', () => {
         ...override(0, 100),
         lockedCurrencySide: 'RECEIVING',
       });
-      // 101.02 are sent and the fee is 1.01: one cent remains.
+      // One cent remains of 101.02 after 100.00 and the fee of 1.01.
       expect(quote).toMatchObject({ totalSendingAmount: 101_02, feesIncluded: 1_01 });
       await execute(quote.id);
       await app.advance(60_000);
@@ -261,7 +262,7 @@ describe('refund', () => {
     expect(suspense[0]?.stored).toBe(100_00n);
   });
 
-  it('is complete even if the platform has spent its fee, which becomes a shortfall', async () => {
+  it('is complete if the platform has spent its fee, which becomes a shortfall', async () => {
     const { person, account } = await createFundedCustomer(app, 1_000_00, options);
     const target = await createExternalAccount(app, person.id, 'EUR', '005', options);
     const quote = await createQuote(account.id, target.id, 100_00);

@@ -1,4 +1,4 @@
-// The use cases of quotes, for platforms and agents alike: create, present, sign and start.
+// The use cases of quotes for platforms and agents: create, present, sign and start.
 import type { Static } from '@sinclair/typebox';
 import { currencyView } from '../../../catalog/currencies/currencies.ts';
 import { rateDetailsOf } from '../../../catalog/currencies/rate-details.ts';
@@ -101,7 +101,7 @@ interface Start {
 }
 
 /**
- * Starts the payment of an executable quote, or requests the customer's authorization first: the payment is
+ * Starts the payment of an executable quote, or requests the customer's authorization first. The payment is
  * then PENDING_AUTHORIZATION. Throws if neither is possible. Funds are checked before a code is sent.
  */
 export async function startQuote(
@@ -124,7 +124,10 @@ export async function startQuote(
   return requestAuthorization(ctx, parts, { quote, payment, authorizer, factor, steps });
 }
 
-/** Requests authorization of a REALTIME_FUNDING payment. Its instructions are withheld until then. */
+/**
+ * Requests authorization of a REALTIME_FUNDING payment. The payment instructions are withheld until the
+ * authorization.
+ */
 async function authorizeBeforeFunding(
   ctx: Ctx,
   parts: ScaParts,

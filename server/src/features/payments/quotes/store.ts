@@ -1,5 +1,5 @@
-// Quotes: a guaranteed price and all the data that execution needs. Rows never change: the transaction alone
-// states whether a quote was executed and with which result, so the two cannot disagree.
+// Quotes: a guaranteed price and all the data that execution needs. Rows are immutable. Only the
+// transaction states whether a quote was executed and with which result.
 
 import type { StoredRateDetails } from '../../../catalog/currencies/rate-details.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -26,7 +26,7 @@ export const quotes = table('quotes', {
   lock_side: col.enum<'SENDING' | 'RECEIVING'>(),
   lock_amount: col.int8,
   description: col.text.null,
-  /** The agent that requested it. */
+  /** The agent that requested the quote. */
   agent_id: col.text.null,
   expires_at: col.time,
   created_at: col.time,

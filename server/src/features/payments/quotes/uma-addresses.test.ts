@@ -38,7 +38,7 @@ async function createQuote(address: string, overrides: object = {}) {
 const execute = async (id: string) => ok(await app.call('POST', `/quotes/${id}/execute`), 200);
 
 describe('payment to a UMA address', () => {
-  it('credits the balance of an internal receiver, not its embedded wallet', async () => {
+  it('credits the balance of an internal receiver with an embedded wallet', async () => {
     const receiver = await createCustomer(app, {}, { currencies: ['USDB'] });
     const tokenAccount = await findInternalAccount(app, receiver.id, 'USDB');
     const url = `/customers/internal-accounts?customerId=${receiver.id}&type=EMBEDDED_WALLET`;
@@ -50,7 +50,7 @@ describe('payment to a UMA address', () => {
     const { total } = await readBalances(app, tokenAccount.id);
     expect(total).toBe(quote.totalReceivingAmount);
     expect(await readBalances(app, wallet.id)).toMatchObject({ total: 0 });
-    // The wallet is not credited either if the balance is frozen.
+    // A frozen balance is not replaced by the wallet.
     const secondQuote = await createQuote(receiver.umaAddress);
     const frozenSql = `update internal_accounts set status = 'FROZEN', version = version + 1 where id = $1`;
     await app.runtime.db.query(frozenSql, [tokenAccount.id]);
@@ -95,7 +95,7 @@ describe('payment to a UMA address', () => {
     expect((await getTransaction(quote.transactionId)).status).toBe('COMPLETED');
   });
 
-  it('is refunded if the counterparty rejects it', async () => {
+  it('is refunded if the counterparty rejects the payment', async () => {
     const { account, response } = await createQuote(`$fail.compliance.usd@${HOST}`);
     const quote = ok(response, 201);
     await execute(quote.id);

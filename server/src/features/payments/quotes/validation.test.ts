@@ -1,5 +1,5 @@
-// Payouts to a bank account under micro-deposit validation: every payout operation reports whether to retry,
-// before and after pricing.
+// Payouts to a bank account during its micro-deposit validation. Every payout operation reports whether a
+// retry is useful, before and after pricing.
 import { describe, expect, it } from 'vitest';
 import {
   createExternalAccount,
@@ -38,7 +38,7 @@ async function createPayer(currency = 'USD') {
     id: id as string,
     create: () => app.call('POST', '/quotes', body),
     immediate: () => app.call('POST', '/quotes', { ...body, immediatelyExecute: true }),
-    /** Always with one idempotency key. */
+    /** All requests have the same idempotency key. */
     execute: () => app.call('POST', `/quotes/${quote.id}/execute`, undefined, key),
     transfer: () => app.call('POST', '/transfer-out', { ...transfer, amount: 10_00 }),
   };

@@ -1,6 +1,5 @@
-// Payments from an embedded wallet: exact to the micro-unit for every kind of destination, refunded
-// to the wallet after a failure, and payments on a production platform, which has its own error
-// codes.
+// Payments from an embedded wallet: exact amounts for every kind of destination, refunds to the wallet
+// after a failure, and payments on a production platform with its error codes.
 import { describe, expect, it } from 'vitest';
 import {
   createCustomer,

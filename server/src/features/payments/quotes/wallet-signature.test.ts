@@ -287,7 +287,7 @@ describe('executeQuote from an embedded wallet', () => {
     }
   });
 
-  it('keeps the quote if the wallet has insufficient funds', async () => {
+  it('keeps the quote executable if the wallet has insufficient funds', async () => {
     const { quote, stamp, accountId, target } = await createQuote();
     const bodies = ok(await create(quoteBody(accountId, target.id, 100_000_000)), 201);
     const { privateKey } = await payer.fixture.openEmailSession(accountId);
@@ -302,7 +302,7 @@ describe('executeQuote from an embedded wallet', () => {
     expect(await readBalances(app, accountId)).toEqual({ balance: 0, total: 0 });
   });
 
-  it('ignores both headers for other accounts', async () => {
+  it('ignores the signature headers for other accounts', async () => {
     const { person, account } = await createFundedCustomer(app);
     const target = await createExternalAccount(app, person.id, 'EUR');
     const quote = ok(await create(quoteBody(account.id, target.id, 100_00)), 201);
@@ -333,7 +333,7 @@ describe('executeQuote from an embedded wallet', () => {
     expect(await readStamps(accountId)).toHaveLength(1);
   });
 
-  it('replays an error for a first request that follows it', async () => {
+  it('replays the error of a signed request for a later unsigned request', async () => {
     const { accountId, session } = await payer.createFundedWallet();
     const payee = await createExternalAccount(app, null, 'EUR');
     const body = quoteBody(accountId, payee.id, 90_000_000);

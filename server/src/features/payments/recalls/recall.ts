@@ -1,5 +1,5 @@
-// Requests the return of a settled payout from its provider. The decision of the bank is only
-// recorded. Nothing is posted until the provider reports the return of the transfer.
+// Requests the return of a settled payout from its provider. The decision of the bank is only recorded.
+// Funds are posted when the provider reports the return of the transfer.
 
 import type { ReportResult } from '../../../connectors/ports/providers/port.ts';
 import type { RecallCause, RecallProgress } from '../../../connectors/ports/rail.ts';
@@ -82,7 +82,7 @@ export async function requestRecall(
 
 const STATE = { accepted: 'ACCEPTED', rejected: 'REJECTED' } as const;
 
-/** Stages a decision. The first one is final. */
+/** Stages a decision. The first decision is final. */
 function applyRecall(ctx: Ctx, row: RecallRow, progress: RecallProgress): ReportResult {
   if (progress.state === 'requested') return 'IGNORED';
   const state = STATE[progress.state];

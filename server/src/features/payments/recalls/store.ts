@@ -24,7 +24,7 @@ export const transferRecalls = table(
     provider_id: col.text,
     cause: col.enum<RecallCause>(),
     state: col.enum<RecallStatus>().mut,
-    /** Why it was rejected. */
+    /** Reason for the rejection. */
     rejection: col.enum<RecallRejection>().null.mut,
     decided_at: col.time.null.mut,
     created_at: col.time,

@@ -205,9 +205,9 @@ describe('system accounts', () => {
     expect(rows).toEqual([]);
   });
 
-  it('have a rail in transit of zero once every payment is final', async () => {
+  it('have a rail in transit of zero after every payment is final', async () => {
     await app.advance(10 * 60_000);
-    // Without deposits, every posting into the rail in transit is followed by one out of it.
+    // Without deposits, every posting into the rail in transit is followed by a posting out of it.
     const [row] = await app.runtime.db.query(
       `select sum(case when split_part(credit, ':', 3) = 'rail_in_transit' then amount
         else -amount end)::text as net

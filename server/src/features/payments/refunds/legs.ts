@@ -129,7 +129,7 @@ export function submit(ctx: Ctx, id: string, legs: Legs): void {
   for (const leg of legs.source) {
     ctx.post({ transactionId: id, ...leg });
   }
-  // The funds were held before an account could be frozen, so a freeze does not block them.
+  // Funds that were held before a freeze are posted regardless of the freeze.
   for (const leg of legs.destination) ctx.transfer({ transactionId: id, ...leg, force: true });
 }
 
@@ -151,7 +151,7 @@ export function release(ctx: Ctx, id: string, legs: Legs): void {
   }
 }
 
-/** Posts released amounts to suspense, as they cannot remain on the source. */
+/** Posts released amounts to suspense, because they cannot remain on the source. */
 export function postToSuspense(ctx: Ctx, id: string, { source }: Legs, suspense: string): void {
   for (const leg of source) {
     const step = `suspense.${leg.step}`;
@@ -159,7 +159,7 @@ export function postToSuspense(ctx: Ctx, id: string, { source }: Legs, suspense:
   }
 }
 
-/** Reverses posted legs, to their debit accounts or to `suspense` instead. */
+/** Reverses posted legs, to their debit accounts or to `suspense`. */
 export function reverse(ctx: Ctx, id: string, legs: readonly Leg[], suspense?: string): void {
   for (const { step, debit, credit, currency, amount } of [...legs].reverse()) {
     ctx.transfer({

@@ -1,6 +1,6 @@
 // Refunds of payments: to the source account, to the external payer, or to suspense if the funds cannot be
-// returned automatically. A refund reverses the legs of the payment, last first. External funds are then
-// returned in one more posting.
+// returned automatically. A refund reverses the legs of the payment, in reverse order. External funds are
+// then returned by a further posting.
 
 import { Type } from '@sinclair/typebox';
 import { isFiat } from '../../../catalog/currencies/currencies.ts';
@@ -44,7 +44,7 @@ export const PaymentInput = Type.Object({ transactionId: Type.String() });
 
 export const CancelInput = Type.Object({
   ...PaymentInput.properties,
-  /** Next retry delay. Absent at first. */
+  /** Delay of the next retry. Absent in the first attempt. */
   waitMs: Type.Optional(Type.Number()),
 });
 
@@ -93,7 +93,7 @@ async function returnPlatformFee(ctx: Ctx, leg: Leg, row: OutgoingRow, to: strin
   });
 }
 
-/** Reverses the legs to the source, or to `suspense` instead. */
+/** Reverses the legs to the source, or to `suspense`. */
 async function reverseLegs(ctx: Ctx, row: OutgoingRow, suspense?: string): Promise<void> {
   if (row.funds === 'FUNDED') return;
   const legs = legsOf(row, ctx.caller.environment);
@@ -122,17 +122,17 @@ export async function findRefundBalance(
     customer_id: row.customer_id,
     currency: row.sent_currency,
   });
-  // The funds were not debited from this account, so a frozen one does not receive them.
+  // The funds were not debited from this account, so a frozen account does not receive them.
   return customerAccounts.find((each) => each.status === 'ACTIVE' && isBalance(each));
 }
 
 /**
- * Statuses in which an account receives refunds of its own funds. On a frozen account they are not
+ * Statuses in which an account receives refunds of funds that it paid. Refunds to a frozen account are not
  * available.
  */
 const REFUND_STATUSES = ['ACTIVE', 'FROZEN'];
 
-/** Whether an account can receive a refund: it is not closed, and its owner is not deleted. */
+/** Whether an account can receive a refund: the account is open and its owner exists. */
 export async function canReceiveRefund(
   db: Ctx['db'],
   { status, customer_id: id }: InternalAccountRow,
@@ -142,7 +142,7 @@ export async function canReceiveRefund(
   return !owner || owner.deleted_at === null;
 }
 
-/** The internal account that receives the refund, or undefined if it cannot. */
+/** The internal account that receives the refund, or undefined if no account can receive it. */
 async function receiverOf(ctx: Ctx, row: OutgoingRow): Promise<InternalAccountRow | undefined> {
   const account = isExternallyFunded(row)
     ? await findRefundBalance(ctx.db, row)
@@ -150,7 +150,8 @@ async function receiverOf(ctx: Ctx, row: OutgoingRow): Promise<InternalAccountRo
   if (!account || !(await canReceiveRefund(ctx.db, account))) return undefined;
   const owner = account.customer_id && (await readCustomer(ctx, account.customer_id));
   if (owner) requireCustomer(ctx, owner);
-  // With a shortfall the refund changes the row, which has the same effect.
+  // The row must be unchanged at the commit. With a shortfall the refund changes the row, which has the
+  // same effect.
   if (account.owed === 0n) requireInternalAccount(ctx, account);
   return account;
 }

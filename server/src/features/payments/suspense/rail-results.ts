@@ -1,7 +1,7 @@
-// Results that are awaited from manual rails: the operator's queue. A row is written by the step that submits
-// a transfer and removed by the step that applies its result. Rails that are polled by jobs have no rows. A
-// query by status would need an index on columns of `transactions` that change with every step. A row can
-// remain after its payment is final, so lists of the queue check the payment too.
+// The operator's queue of awaited results of manual rails. The step that submits a transfer writes the row,
+// and the step that applies the result removes it. A query by status instead of the queue would need an
+// index on columns that change with every step. A row can remain after its payment is final, so lists of
+// the queue also check the payment.
 
 import type { Progress, RailInstruction } from '../../../connectors/ports/index.ts';
 import { assertNever } from '../../../kernel/assert-never.ts';
@@ -14,7 +14,7 @@ import type { TransactionRow } from '../transactions/index.ts';
 
 export type WaitKind = RailInstruction['kind'];
 
-/** `id` is the transaction's id: a transaction has at most one external transfer in progress. */
+/** `id` is the id of the transaction, which has at most one external transfer in progress. */
 const awaitedRailResults = table(
   'awaited_rail_results',
   {
@@ -66,14 +66,14 @@ export async function awaitRailResult(
 
 interface RailResult {
   kind: 'suspense' | 'card' | WaitKind;
-  /** Unique within transaction and kind: each result is recorded once. */
+  /** Unique within transaction and kind, so that each result is recorded once. */
   name: string;
   state: Progress['state'];
   reference?: string | null | undefined;
   reason?: string | null | undefined;
 }
 
-/** Stages the record of a result. The commit fails with CONFLICT if it was recorded before. */
+/** Stages the record of a result. The commit fails with CONFLICT if the result is already recorded. */
 export const recordRailResult = (
   ctx: Ctx,
   { id }: { id: string },
@@ -145,8 +145,8 @@ export async function recordNotice(
   kind: WaitKind,
   progress: Progress,
 ): Promise<void> {
-  const wait = await ctx.read(awaitedRailResults, transactionId);
-  if (wait?.kind === kind) ctx.remove(awaitedRailResults, wait);
+  const awaitedRow = await ctx.read(awaitedRailResults, transactionId);
+  if (awaitedRow?.kind === kind) ctx.remove(awaitedRailResults, awaitedRow);
   recordRailResult(
     ctx,
     { id: transactionId },

@@ -1,7 +1,7 @@
-// The queue of funds that need an operator's decision: one row for each transaction with funds or a shortfall
-// in suspense. It is written by the step that posts to suspense and removed by the decision, so it needs no
-// index on columns that change with every payment. It has no amount: the ledger has the suspense balance by
-// transaction.
+// The queue of funds that need an operator's decision: one row for each transaction with funds or a
+// shortfall in suspense. The step that posts to suspense writes the row, and the decision removes it. The
+// queue therefore needs no index on columns that change with every payment. A row has no amount, because
+// the ledger has the suspense balance of each transaction.
 
 import type { Progress } from '../../../connectors/ports/index.ts';
 import type { Time } from '../../../kernel/effects.ts';
@@ -60,7 +60,7 @@ export async function awaitDecision(ctx: Ctx, row: TransactionRow): Promise<void
   else ctx.insert(suspenseItems, { id: row.id, platform_id: row.platform_id, since: ctx.now });
 }
 
-/** Removes the transaction from the queue if no decision is needed any more. */
+/** Removes the transaction from the queue if no decision is needed. */
 export async function cancelDecision(ctx: Ctx, { id }: { id: string }): Promise<void> {
   const waitingSuspenseItem = await ctx.read(suspenseItems, id);
   if (waitingSuspenseItem) ctx.remove(suspenseItems, waitingSuspenseItem);

@@ -1,4 +1,4 @@
-// Guarantees per transaction type: enforced by the database and checked where a row is read.
+// Guarantees of each transaction type, which the database enforces and the read functions check.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   createExternalAccount,
@@ -74,7 +74,7 @@ describe('transaction columns', () => {
 });
 
 describe('typed transaction', () => {
-  it('is read as its own type only', () => {
+  it('is read only as its type', () => {
     expect(asOutgoing(rows.OUTGOING)).toBe(rows.OUTGOING);
     expect(asIncoming(rows.INCOMING)).toBe(rows.INCOMING);
     expect(asCardPayment(rows.CARD)).toBe(rows.CARD);

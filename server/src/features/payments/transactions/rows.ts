@@ -50,16 +50,13 @@ export function asPayment(row: TransactionRow): PaymentRow {
   throw new Error(`${row.id} is a card payment`);
 }
 
-/** Throws for funds that came from neither an account nor a UMA address. */
+/** The account or UMA address that sent the funds. Throws for funds without either. */
 export function sourceAccountOf({ id, source_account: account }: TransactionRow): string {
   if (account === null) throw new Error(`${id} has no source account`);
   return account;
 }
 
-/**
- * Amount debited from the source. For an incoming
- * payment it equals the received amount.
- */
+/** Amount debited from the source, which for an incoming payment equals the received amount. */
 export const debitedOf = (row: PaymentRow): Money =>
   row.type === 'OUTGOING'
     ? { currency: row.sent_currency, amount: row.sent_amount }

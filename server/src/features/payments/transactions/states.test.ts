@@ -1,4 +1,4 @@
-// Every allowed transition of the lifecycles, and that no other is allowed.
+// Every allowed transition of the lifecycles, and the rejection of all others.
 import { describe, expect, it } from 'vitest';
 import {
   type OutgoingStatus,

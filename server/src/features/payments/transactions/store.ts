@@ -85,14 +85,14 @@ const columns = {
   /** Service and platform fees together, in the sending currency. */
   fees: col.int8.null,
   platform_fees: col.int8.null,
-  /** The platform's own account that earns `platform_fees`. */
+  /** The account of the platform that earns `platform_fees`. */
   platform_fee_account: col.text.null,
   /** Sending units for one receiving unit, as a decimal. */
   exchange_rate: col.text.null,
   rate_details: col.json<StoredRateDetails>().null,
   quote_id: col.text.null,
   description: col.text.null,
-  /** The agent that requested it. */
+  /** The agent that requested the payment. */
   agent_id: col.text.null,
   remittance: col.text.null,
   /** Purpose of payment, for the rail. */
@@ -110,7 +110,7 @@ const columns = {
   funded_amount: col.int8.null.mut,
   /** Time at which the current debit or payout was first sent. */
   sent_at: col.time.null.mut,
-  /** Time at which cancellation was requested, or null once the rail has responded. */
+  /** Time at which cancellation was requested, or null after the response of the rail. */
   cancel_requested_at: col.time.null.mut,
   /** Whether the amount requires a proof of ownership of the destination wallet. */
   needs_proof: col.bool.null,
@@ -145,8 +145,8 @@ const columns = {
 
 type Common = RowOfColumns<typeof columns>;
 
-/** A row whose columns in `Own` have narrower types. */
-type With<Own extends Partial<Common>> = Omit<Common, keyof Own> & Own;
+/** A row whose columns in `Narrowed` have narrower types. */
+type With<Narrowed extends Partial<Common>> = Omit<Common, keyof Narrowed> & Narrowed;
 
 // The columns that each type guarantees. The constraint `transactions_columns` enforces the same.
 
@@ -224,10 +224,10 @@ export const readTransaction = (reader: Reader, id: string): Promise<Transaction
 export const requireTransaction = (ctx: Ctx, row: TransactionRow): void =>
   ctx.require(transactions, row);
 
-/** Pages of transactions. Both throw INVALID_INPUT for an invalid cursor. */
+/** Pages of transactions. Both functions throw INVALID_INPUT for an invalid cursor. */
 export const transactionPages = {
   byFilters: (ctx: Ctx, query: PageQuery) => ctx.db.page(transactions, query),
-  /** Of all platforms or one owner, newest first, with any filters. */
+  /** Transactions of all platforms or one owner, newest first, with any filters. */
   inSteps: (db: Pick<Database, 'query'>, query: Omit<StepQuery, 'resources'>) =>
     pageInSteps(db, transactions, { ...query, resources: ['Transaction', 'CardTransaction'] }),
 };

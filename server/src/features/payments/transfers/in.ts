@@ -28,7 +28,7 @@ export const createTransferIn = operation({
   description:
     'Debits an external account and credits an internal account of the same ' +
     'currency and owner. The external account must support debits (USD_ACCOUNT ' +
-    'over ACH). For others, pay in with the `fundingPaymentInstructions` of the ' +
+    'over ACH). For others, use the `fundingPaymentInstructions` of the ' +
     'internal account. The transaction is returned as PENDING and the balance is ' +
     'credited when the debit settles. Deprecated: use `createQuote`.',
   permission: 'TRANSACT',
@@ -119,7 +119,7 @@ interface TransferInput {
   amount: bigint;
 }
 
-/** The parties and the rail of an admissible transfer. Throws if it is not admissible. */
+/** The parties and the rail of a transfer. Throws if the transfer is not admissible. */
 async function resolve(
   ctx: Ctx,
   { connectors }: TransferParts,
@@ -157,7 +157,7 @@ export async function stageTransferIn(
   });
 }
 
-/** Starts the debit. The transfer is checked again, as it may have waited for approval. */
+/** Starts the debit. The transfer is checked again, because it may have waited for approval. */
 export async function startTransferIn(
   ctx: Ctx,
   parts: TransferParts,

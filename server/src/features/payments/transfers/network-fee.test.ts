@@ -1,5 +1,6 @@
-// Network fees are charged exactly as estimated: on transfers, on quotes with either locked side, and across
-// currencies. Refunds include them. Payments to banks and over chains without known fees have no network fee.
+// Network fees are charged exactly as estimated: on transfers, on quotes with either locked side, and
+// across currencies. Refunds include network fees. Payments to banks and over chains without known fees
+// have no network fee.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   createCustomer,

@@ -97,7 +97,7 @@ export async function stageTransferOut(
   });
 }
 
-/** Starts the transfer. It is checked again, as it may have waited for approval. */
+/** Starts the transfer. The transfer is checked again, because it may have waited for approval. */
 export async function startTransferOut(ctx: Ctx, row: OutgoingRow): Promise<OutgoingRow> {
   const [platform, customer] = await Promise.all([
     readOwnPlatform(ctx),

@@ -46,27 +46,30 @@ describe('createTransferOut', () => {
     ['004', 'ACCOUNT_CANNOT_RECEIVE', 0],
     ['005', 'PAYOUT_RETURNED', 30_000],
   ];
-  it.each(failures)('…%s fails with %s after %i ms and refunds', async (suffix, reason, waitMs) => {
-    const { account, response } = await transfer(suffix);
-    const { id } = ok(response, 201);
-    await app.settle();
-    if (waitMs) {
-      expect(ok(await app.call('GET', `/transactions/${id}`), 200).status).toBe('PROCESSING');
-      await app.advance(waitMs);
-    }
-    const completedTransaction = ok(await app.call('GET', `/transactions/${id}`), 200);
-    expect(completedTransaction).toMatchObject({
-      status: 'FAILED',
-      failureReason: reason,
-      refund: { status: 'COMPLETED' },
-    });
-    expect(await readBalances(app, account.id)).toEqual({ balance: 1_000_00, total: 1_000_00 });
-    expect(await eventTypes(app, id)).toEqual(
-      ['PENDING', 'PROCESSING', 'FAILED', 'REFUND_PENDING', 'REFUND_COMPLETED'].map(
-        (each) => `OUTGOING_PAYMENT.${each}`,
-      ),
-    );
-  });
+  it.each(failures)(
+    'fails for the suffix %s with %s after %i ms and refunds the payment',
+    async (suffix, reason, waitMs) => {
+      const { account, response } = await transfer(suffix);
+      const { id } = ok(response, 201);
+      await app.settle();
+      if (waitMs) {
+        expect(ok(await app.call('GET', `/transactions/${id}`), 200).status).toBe('PROCESSING');
+        await app.advance(waitMs);
+      }
+      const completedTransaction = ok(await app.call('GET', `/transactions/${id}`), 200);
+      expect(completedTransaction).toMatchObject({
+        status: 'FAILED',
+        failureReason: reason,
+        refund: { status: 'COMPLETED' },
+      });
+      expect(await readBalances(app, account.id)).toEqual({ balance: 1_000_00, total: 1_000_00 });
+      expect(await eventTypes(app, id)).toEqual(
+        ['PENDING', 'PROCESSING', 'FAILED', 'REFUND_PENDING', 'REFUND_COMPLETED'].map(
+          (each) => `OUTGOING_PAYMENT.${each}`,
+        ),
+      );
+    },
+  );
 
   it('rejects invalid requests', async () => {
     const { person, account } = await transfer('000');

@@ -19,7 +19,7 @@ const amount = (description: string) => ({ ...PositiveAmount, description });
 export const Environment = oneOf(MODES, { description: 'Environment of the provider.' });
 
 export const ProviderId = withErrorText(
-  text('Name of the provider. The address for its messages ends with it.', {
+  text('Name of the provider. The address for its messages ends with this name.', {
     pattern: PROVIDER_CHOICES.name,
   }),
   PROVIDER_CHOICES.nameRule,
@@ -61,7 +61,7 @@ export const NEW_ROUTE = {
   maxAmount: optional(
     amount(
       'Largest amount, in minor units. Requires `currency`. For cards: the largest authorization that ' +
-        'the provider may approve if Railhead does not respond. If absent, it must decline.',
+        'the provider may approve if Railhead does not respond. If absent, the provider must decline.',
     ),
   ),
   costFixed: optional(

@@ -1,6 +1,6 @@
-// Imports providers and routes from one file: the file is validated as a whole, compared with the
-// stored rows, and applied in one commit. A second import of the same file changes nothing. The
-// file contains no secrets: signing keys of the installation are generated at the import.
+// Imports providers and routes from one file. The complete file is validated, compared with the stored
+// rows, and applied in one commit. A second import of the same file therefore has no effect. The file
+// contains no secrets, because the import generates the signing keys of the installation.
 import { type FieldError, invalid } from '../../../kernel/fault.ts';
 import { readUrl } from '../../../kernel/net/url.ts';
 import { type Ctx, createContext } from '../../../runtime/operation/context.ts';
@@ -35,7 +35,7 @@ export interface FileChange {
   after?: string;
 }
 
-interface Stored {
+interface StoredRows {
   providers: ReadonlyMap<string, ProviderRow>;
   keys: Awaited<ReturnType<typeof readKeys>>;
   routes: Awaited<ReturnType<typeof readRoutes>>;
@@ -62,17 +62,17 @@ function keyErrors({ publicKeys }: FileProvider): FieldError[] {
   });
 }
 
-function providerErrors(provider: FileProvider, stored: ProviderRow | undefined): FieldError[] {
+function providerErrors(provider: FileProvider, storedRow: ProviderRow | undefined): FieldError[] {
   const { url, privateAddressAllowed = false, environment, terms = {} } = provider;
   const problem = urlProblem(readUrl(url), privateAddressAllowed);
-  const isEnvironmentChanged = stored !== undefined && stored.environment !== environment;
+  const isEnvironmentChanged = storedRow !== undefined && storedRow.environment !== environment;
   return [
     ...(problem === null ? [] : [{ field: 'url', message: problem }]),
     ...(isEnvironmentChanged
       ? [
           {
             field: 'environment',
-            message: `must be ${stored.environment}: the environment of a provider cannot change`,
+            message: `must be ${storedRow.environment}: the environment of a provider cannot change`,
           },
         ]
       : []),
@@ -82,7 +82,7 @@ function providerErrors(provider: FileProvider, stored: ProviderRow | undefined)
 }
 
 /** A key can belong to one provider only, as long as its row exists. */
-function usedKeyErrors(file: ProviderFile, { keys }: Stored): FieldError[] {
+function usedKeyErrors(file: ProviderFile, { keys }: StoredRows): FieldError[] {
   const owners = new Map(keys.map((each) => [each.id, each.provider_id]));
   const errors: FieldError[] = [];
   for (const [index, { providerId, publicKeys }] of (file.providers ?? []).entries()) {
@@ -114,7 +114,7 @@ function routeFileErrors(
   if (environment === undefined) {
     return [
       ...errors,
-      { field: 'providerId', message: 'must be a provider of the file or an existing one' },
+      { field: 'providerId', message: 'must be a provider of the file or an existing provider' },
     ];
   }
   if (environment === route.environment) return errors;
@@ -140,10 +140,10 @@ const describeRoute = (route: Record<string, unknown>): string =>
     .join(' ');
 
 /** Every error of a file that matches the schema, by its path. */
-function fileErrors(file: ProviderFile, stored: Stored): FieldError[] {
+function fileErrors(file: ProviderFile, storedRows: StoredRows): FieldError[] {
   const { providers: own = [], routes = [] } = file;
   const environments = new Map<string, string>([
-    ...[...stored.providers.values()].map((row) => [row.id, row.environment] as const),
+    ...[...storedRows.providers.values()].map((row) => [row.id, row.environment] as const),
     ...own.map((each) => [each.providerId, each.environment] as const),
   ]);
   const names = own.map(({ providerId }) => providerId);
@@ -155,10 +155,10 @@ function fileErrors(file: ProviderFile, stored: Stored): FieldError[] {
         : []),
       ...withPrefix(
         `providers.${index}`,
-        providerErrors(provider, stored.providers.get(provider.providerId)),
+        providerErrors(provider, storedRows.providers.get(provider.providerId)),
       ),
     ]),
-    ...usedKeyErrors(file, stored),
+    ...usedKeyErrors(file, storedRows),
     ...routes.flatMap((route, index) => [
       ...(texts.indexOf(texts[index] ?? '') < index ? [repeatedError(`routes.${index}`)] : []),
       ...withPrefix(`routes.${index}`, routeFileErrors(route, environments)),
@@ -176,7 +176,7 @@ function stageProviderChange(
   ctx: Ctx,
   provider: FileProvider,
   row: ProviderRow,
-  keys: Stored['keys'],
+  keys: StoredRows['keys'],
 ): FileChange[] {
   const { providerId: id, privateAddressAllowed = false, terms = {} } = provider;
   const changes: FileChange[] = [];
@@ -214,22 +214,22 @@ function stageProviderChange(
   return [...changes, ...keyRemovals];
 }
 
-function stageProviders(ctx: Ctx, file: ProviderFile, stored: Stored): FileChange[] {
+function stageProviders(ctx: Ctx, file: ProviderFile, storedRows: StoredRows): FileChange[] {
   return (file.providers ?? []).flatMap((fileProvider): FileChange[] => {
-    const row = stored.providers.get(fileProvider.providerId);
-    if (row) return stageProviderChange(ctx, fileProvider, row, stored.keys);
+    const row = storedRows.providers.get(fileProvider.providerId);
+    if (row) return stageProviderChange(ctx, fileProvider, row, storedRows.keys);
     stageProvider(ctx, fileProvider, fileProvider.publicKeys.map(pemOf));
     return [{ action: 'ADD', subject: 'PROVIDER', id: fileProvider.providerId }];
   });
 }
 
-function stageRoutes(ctx: Ctx, { routes }: ProviderFile, stored: Stored): FileChange[] {
+function stageRoutes(ctx: Ctx, { routes }: ProviderFile, storedRows: StoredRows): FileChange[] {
   if (!routes) return [];
   const newRoutes = new Map(routes.map((each) => [routeIdentity(each), each]));
   const changes: FileChange[] = [];
-  for (const row of stored.routes) {
+  for (const row of storedRows.routes) {
     const fields = routeFields(row);
-    // Earlier versions allowed repeated routes: the first one is kept, the others are removed.
+    // Earlier versions allowed repeated routes. The first route is kept and the others are removed.
     if (newRoutes.delete(routeIdentity(fields))) continue;
     ctx.remove(providerRoutes, row);
     changes.push({ action: 'REMOVE', subject: 'ROUTE', id: describeRoute(fields) });
@@ -248,10 +248,10 @@ async function stageFile(ctx: Ctx, file: ProviderFile): Promise<FileChange[]> {
     readKeys(ctx),
     readRoutes(ctx),
   ]);
-  const stored = { providers: new Map(rows.map((row) => [row.id, row])), keys, routes };
-  const errors = fileErrors(file, stored);
+  const storedRows = { providers: new Map(rows.map((row) => [row.id, row])), keys, routes };
+  const errors = fileErrors(file, storedRows);
   if (errors.length > 0) throw invalid(errors);
-  return [...stageProviders(ctx, file, stored), ...stageRoutes(ctx, file, stored)];
+  return [...stageProviders(ctx, file, storedRows), ...stageRoutes(ctx, file, storedRows)];
 }
 
 /**
@@ -273,7 +273,7 @@ export async function importProviders(
   return { applied: changes.length > 0, changes };
 }
 
-/** Providers and routes as a file whose import changes nothing. */
+/** Providers and routes as a file whose import has no effect. */
 export async function exportProviders({ runtime }: ManagerParts): Promise<ProviderFile> {
   const { db, effects } = runtime;
   const [rows, keys, routes] = await Promise.all([

@@ -52,7 +52,7 @@ function pauseReason(
   return undefined;
 }
 
-/** Changes the status unless it has changed since `row` was read. Returns whether it did. */
+/** Changes the status if it is unchanged since `row` was read. Returns whether the status was changed. */
 async function changeStatus(
   { directory, asSystem, log }: HealthParts,
   runtime: Runtime,
@@ -62,13 +62,17 @@ async function changeStatus(
   const { operationId, reason, patch } = change;
   const auditedRuntime = asSystem(runtime, { operationId, subject: row.id, reason });
   const isChanged = await operate(auditedRuntime, INSTALLATION, async (ctx) => {
-    const current = await ctx.read(providers, row.id);
-    if (!current || current.status_since !== row.status_since || current.status !== row.status) {
+    const currentRow = await ctx.read(providers, row.id);
+    if (
+      !currentRow ||
+      currentRow.status_since !== row.status_since ||
+      currentRow.status !== row.status
+    ) {
       return false;
     }
     const now = ctx.effects.now();
     const times = { status_since: now, updated_at: now };
-    ctx.update(providers, current, { ...patch, ...times });
+    ctx.update(providers, currentRow, { ...patch, ...times });
     return true;
   });
   if (isChanged) {
@@ -126,16 +130,16 @@ function createProbeSchedule({ now }: Pick<Effects, 'now'>) {
   };
 }
 
-/** Pauses and resumes providers. It runs in the process that runs jobs. */
+/** Pauses and resumes providers. The sweep runs in the process that runs jobs. */
 export function healthSweep(parts: HealthParts): Sweep {
-  let next: Time = 0;
+  let nextCheckAt: Time = 0;
   let isProbeDue: ReturnType<typeof createProbeSchedule> | undefined;
   return {
     name: 'providers.health',
     async run(runtime) {
       const now = runtime.effects.now();
-      if (now < next) return 0;
-      next = now + CHECK_EVERY_MS;
+      if (now < nextCheckAt) return 0;
+      nextCheckAt = now + CHECK_EVERY_MS;
       isProbeDue ??= createProbeSchedule(runtime.effects);
       const directory = parts.directory;
       const monitoredProviders = [...directory.current().providers.values()].filter(

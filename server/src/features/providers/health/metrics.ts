@@ -102,7 +102,7 @@ function watchRates(parts: WatchParts): void {
   );
   watch(
     'railhead_provider_return_rate',
-    'Rate of returned transfers among all settled ones, over a day.',
+    'Rate of returned transfers among all settled transfers, over a day.',
     1_440,
     (each) => each.returnRate,
   );

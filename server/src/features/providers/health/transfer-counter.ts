@@ -1,6 +1,6 @@
 // Counts the transfers and cards that were assigned to providers, and their results. The rates of
-// `metrics.ts` are computed from the rows that all processes share. These counters need no query and
-// can be summed over any period.
+// `metrics.ts` are computed from the rows that all processes share. The counters of this file need no query
+// and can be summed over any period.
 import type { ChangeSet, Row } from '../../../runtime/committer/change-set.ts';
 import type { Metrics } from '../../../runtime/observability/metrics.ts';
 import { providerTransfers } from '../store.ts';

@@ -15,8 +15,8 @@ interface RoutedMintParts {
 type Calls = Omit<MintPort, 'selectedProvider' | 'enablesAtOnce'>;
 
 /**
- * Whether a provider of the environment has the service. A paused provider counts, because its
- * existing accounts need it.
+ * Whether a provider of the environment has the service. A paused provider counts, because its existing
+ * accounts need the service.
  */
 const isServed = ({ directory, environment }: RoutedMintParts): boolean =>
   [...directory.current().providers.values()].some(

@@ -10,7 +10,7 @@ import { routedFirmQuotes } from './firm-quotes.ts';
 import { routedMint } from './mint.ts';
 import { providerOfService } from './select.ts';
 
-/** A paused provider receives no new verifications. Pending ones continue. */
+/** A paused provider receives no new verifications. Pending verifications continue. */
 function identityOf(providerOf: (includesPaused?: boolean) => Provider | undefined) {
   const port = providerOf(true)?.port.identity;
   if (!port) return undefined;

@@ -1,6 +1,6 @@
-// Quotes whose source is an embedded wallet. The payload that the holder signs is in the payment
-// instructions. It is created with the quote, never changes, and contains all accounts and amounts, so that
-// a signature is valid for this payment only.
+// Quotes whose source is an embedded wallet. The payment instructions contain the payload that the holder
+// signs. This immutable payload contains all accounts and amounts, so that a signature is valid for this
+// payment only.
 
 import type { PaymentInstructions } from '../../../../catalog/rails/payment-instructions.ts';
 import { canonical } from '../../../../kernel/crypto/canonical.ts';
