@@ -147,7 +147,7 @@ describe('a change with a policy', () => {
     const lateReply = await decide(requested.body.id, 'approve');
     expect([lateReply.status, lateReply.body.reason]).toEqual([
       409,
-      'The state has changed since the request. Request it again.',
+      'The state has changed since the request. Request the change again.',
     ]);
     expect((await decide(requested.body.id, 'reject')).status).toBe(200);
     expect((await requestLimit()).status).toBe(202);

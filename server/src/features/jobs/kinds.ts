@@ -31,7 +31,7 @@ export const PENDING_EFFECTS: Readonly<Record<string, string>> = {
   'accounts.backfill': 'Some customers have no account in a currency that was added.',
   'accounts.funding': 'New accounts have no instructions for deposits.',
   'accounts.activate': 'New accounts remain PENDING.',
-  'invitations.tell-claimed': 'The inviting platform gets no event about the claim.',
+  'invitations.tell-claimed': 'The inviting platform receives no event about the claim.',
   'external-account.name': 'The result of the name check remains PENDING.',
   'ownership.liveness': 'The ownership check remains PENDING until its challenge expires.',
   'sca.expire-reset':

@@ -36,8 +36,8 @@ export const LINES_PER_COMMIT = 200;
 /** Creates the row of a day if it does not exist. */
 async function ensureDay(ctx: Ctx, source: Source, key: DayKey): Promise<DayRow> {
   const id = dayIdOf(key);
-  const existing = await ctx.read(providerDays, id);
-  if (existing) return existing;
+  const existingDay = await ctx.read(providerDays, id);
+  if (existingDay) return existingDay;
   const account = {
     provider_id: key.providerId,
     environment: source.environment,
@@ -111,18 +111,21 @@ const CONTENT = [
 const isSame = (a: NewLine, b: NewLine) => CONTENT.every((name) => a[name] === b[name]);
 
 /** Returns the lines that a statement removes and adds. */
-function changesOf<L extends NewLine>(current: readonly L[], next: ReadonlyMap<string, NewLine>) {
+function changesOf<L extends NewLine>(
+  current: readonly L[],
+  nextLines: ReadonlyMap<string, NewLine>,
+) {
   const unchangedIds = new Set(
     current
       .filter((currentLine) => {
-        const line = next.get(currentLine.line_id);
+        const line = nextLines.get(currentLine.line_id);
         return line !== undefined && isSame(currentLine, line);
       })
       .map((each) => each.line_id),
   );
   return {
     removed: current.filter((each) => !unchangedIds.has(each.line_id)),
-    added: [...next.values()].filter((each) => !unchangedIds.has(each.line_id)),
+    added: [...nextLines.values()].filter((each) => !unchangedIds.has(each.line_id)),
   };
 }
 
@@ -184,8 +187,8 @@ async function applyToOpenDay({ runtime, source, key, statement }: Application):
     operate(runtime, systemCaller('', source.environment), work);
   const day = await commit((ctx) => ensureDay(ctx, source, key));
   const version = day.statement_version + 1;
-  const next = await statementLinesOf(runtime, statement, version);
-  const { removed, added } = changesOf(await linesOf(runtime, dayId), next);
+  const nextLines = await statementLinesOf(runtime, statement, version);
+  const { removed, added } = changesOf(await linesOf(runtime, dayId), nextLines);
   for (const each of removed) await commit((ctx) => removeLine(ctx, dayId, each.id));
   for (const chunk of chunksOf(added, LINES_PER_COMMIT)) {
     await commit(async (ctx) => {
@@ -233,9 +236,9 @@ async function latestLines({ runtime, statement }: Application): Promise<NewLine
   const laterStatements = (
     await runtime.db.find(providerStatements, { day_id: statement.day_id, status: 'LATE' })
   ).toSorted((a, b) => (a.completed_at ?? 0) - (b.completed_at ?? 0));
-  const latest = laterStatements.at(-1);
-  if (!latest) return linesOf(runtime, statement.day_id);
-  return [...(await statementLinesOf(runtime, latest, 0)).values()];
+  const latestStatement = laterStatements.at(-1);
+  if (!latestStatement) return linesOf(runtime, statement.day_id);
+  return [...(await statementLinesOf(runtime, latestStatement, 0)).values()];
 }
 
 const linesText = (lines: readonly { line_id: string }[]) =>
@@ -250,8 +253,8 @@ const linesText = (lines: readonly { line_id: string }[]) =>
  */
 async function applyToClosedDay(application: Application): Promise<boolean> {
   const { runtime, source, key, statement } = application;
-  const next = await statementLinesOf(runtime, statement, 0);
-  const { removed, added } = changesOf(await latestLines(application), next);
+  const nextLines = await statementLinesOf(runtime, statement, 0);
+  const { removed, added } = changesOf(await latestLines(application), nextLines);
   const effect = (lines: readonly NewLine[]) =>
     lines.reduce((sum, each) => sum + effectOf(each), 0n);
   const amount = effect(added) - effect(removed);

@@ -98,15 +98,15 @@ export async function closeDay(runtime: Runtime, key: DayKey, closedBy: string) 
     if (!day) throw notFound();
     if (day.status === 'CLOSED') throw conflict('The day is already closed.');
     const days = await daysOf(ctx, key);
-    const earlierDay = days.find((other) => other.id < day.id && other.status === 'OPEN');
+    const earlierDay = days.find((each) => each.id < day.id && each.status === 'OPEN');
     if (earlierDay) throw conflict(`An earlier day is open. Close ${earlierDay.day} first.`);
     const { ties: isBalanced, openDifferences, bookedBalance } = await presentDay(ctx, day, days);
     if (openDifferences > 0) {
       throw conflict(`The day has open differences: ${openDifferences}. Decide them first.`);
     }
-    const laterDays = days.filter((other) => other.id > day.id);
+    const laterDays = days.filter((each) => each.id > day.id);
     const account = await readLedgerAccount(ctx, accountOfProvider(day));
-    const laterNet = laterDays.reduce((sum, other) => sum + netOf(other), 0n);
+    const laterNet = laterDays.reduce((sum, each) => sum + netOf(each), 0n);
     const isBooked = -(account?.balance ?? 0n) - laterNet === day.closing_balance;
     if (!isBalanced || !isBooked) {
       const textOf = (amount: bigint) => formatAmount({ currency: day.currency, amount });
@@ -132,11 +132,11 @@ export async function balancesOfProviders(runtime: Pick<Runtime, 'db'>, provider
   const { db } = runtime;
   const rows = await db.query<DayRow>(LATEST_DAYS, [providerId ?? null]);
   const availableAt = await prefunding.available(db);
-  const existing = new Set((await providerModes(db)).map(({ providerId: id }) => id));
+  const providerIds = new Set((await providerModes(db)).map(({ providerId: id }) => id));
   const balanceAt = async (id: string) => Number((await readLedgerAccount(db, id))?.balance ?? 0n);
   return Promise.all(
     rows
-      .filter((each) => existing.has(each.provider_id))
+      .filter((each) => providerIds.has(each.provider_id))
       .map(async (day) => {
         const balanceOf = (purpose: 'rail_in_transit' | 'external_settlement' | 'suspense') =>
           balanceAt(systemAccount(day.environment, purpose, day.currency));

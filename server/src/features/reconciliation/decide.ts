@@ -1,5 +1,5 @@
-// Decisions on differences. Each decision is one change set: the postings, the status change of the payment
-// if there is one, and the record of the operator and the reason.
+// Decisions on differences. Each decision is one change set: the postings, any status change of the payment,
+// and the record of the operator and the reason.
 
 import { formatAmount } from '../../catalog/currencies/money-format.ts';
 import type { FailureReason, Progress } from '../../connectors/ports/index.ts';

@@ -31,15 +31,15 @@ function providerIn(directory: ProviderDirectory, providerId: string): Provider 
 
 /** Runs work of the same key sequentially. */
 function createKeyedQueue() {
-  const last = new Map<string, Promise<unknown>>();
+  const lastRuns = new Map<string, Promise<unknown>>();
   return async <R>(key: string, work: () => Promise<R>): Promise<R> => {
-    const result = (last.get(key) ?? Promise.resolve()).then(work);
+    const result = (lastRuns.get(key) ?? Promise.resolve()).then(work);
     const end = result.catch(() => undefined);
-    last.set(key, end);
+    lastRuns.set(key, end);
     try {
       return await result;
     } finally {
-      if (last.get(key) === end) last.delete(key);
+      if (lastRuns.get(key) === end) lastRuns.delete(key);
     }
   };
 }

@@ -279,13 +279,21 @@ async function stageMissing(ctx: Ctx, run: Run, items: readonly BookItem[]): Pro
   );
   for (const item of items) {
     const key = missingKeyOf(item.key);
-    const existing = differencesByKey.get(key);
-    if (existing?.status === 'CARRIED' && existing.day_id < day.id) {
-      ctx.update(differences, existing, { status: 'OPEN', day_id: day.id, updated_at: ctx.now });
-    } else if (existing?.status === 'RESOLVED') {
-      ctx.update(differences, existing, { status: 'OPEN', day_id: day.id, updated_at: ctx.now });
+    const existingDifference = differencesByKey.get(key);
+    if (existingDifference?.status === 'CARRIED' && existingDifference.day_id < day.id) {
+      ctx.update(differences, existingDifference, {
+        status: 'OPEN',
+        day_id: day.id,
+        updated_at: ctx.now,
+      });
+    } else if (existingDifference?.status === 'RESOLVED') {
+      ctx.update(differences, existingDifference, {
+        status: 'OPEN',
+        day_id: day.id,
+        updated_at: ctx.now,
+      });
     }
-    if (existing) continue;
+    if (existingDifference) continue;
     const detail = `${item.transferId} with ${textOf(item)} is settled and on no statement.`;
     stageDifference(ctx, run, day, {
       ...{ key, kind: 'MISSING_AT_PROVIDER', detail, subject: item.key },
@@ -300,11 +308,11 @@ async function stageMissing(ctx: Ctx, run: Run, items: readonly BookItem[]): Pro
  */
 export function balanceGap(day: DayRow, days: readonly DayRow[]): bigint {
   if (day.closing_balance === null || day.opening_balance === null) return 0n;
-  const earlier = days.filter((each) => each.id < day.id);
-  const reportedAt = earlier.findLastIndex((each) => each.closing_balance !== null);
-  const start = earlier[reportedAt]?.closing_balance ?? day.opening_balance;
+  const earlierDays = days.filter((each) => each.id < day.id);
+  const reportedAt = earlierDays.findLastIndex((each) => each.closing_balance !== null);
+  const start = earlierDays[reportedAt]?.closing_balance ?? day.opening_balance;
   // Days without a statement have corrections only.
-  const adjustments = earlier
+  const adjustments = earlierDays
     .slice(reportedAt + 1)
     .reduce((sum, each) => sum + each.adjusted_net, 0n);
   return day.closing_balance - (start + adjustments + day.line_net + day.adjusted_net);
@@ -314,17 +322,22 @@ export function balanceGap(day: DayRow, days: readonly DayRow[]): bigint {
 async function stageGap(ctx: Ctx, run: Run, day: DayRow, days: readonly DayRow[]): Promise<void> {
   const amount = balanceGap(day, days);
   const key = `BALANCE/${day.id}`;
-  const existing = (await differencesBy(ctx, [key])).get(key);
-  if (amount === 0n) return resolve(ctx, existing);
+  const existingDifference = (await differencesBy(ctx, [key])).get(key);
+  if (amount === 0n) return resolve(ctx, existingDifference);
   const money = (value: bigint | null) => textOf({ currency: day.currency, amount: value ?? 0n });
   const detail =
     `The closing balance is ${money(day.closing_balance)}, and the previous balance with the lines and ` +
     `decisions of the day is ${money((day.closing_balance ?? 0n) - amount)}. ` +
     `The opening balance is ${money(day.opening_balance)}.`;
-  if (!existing)
+  if (!existingDifference)
     return stageDifference(ctx, run, day, { key, kind: 'BALANCE_DIFFERS', amount, detail });
-  if (existing.amount === amount && existing.status !== 'RESOLVED') return;
-  ctx.update(differences, existing, { amount, detail, status: 'OPEN', updated_at: ctx.now });
+  if (existingDifference.amount === amount && existingDifference.status !== 'RESOLVED') return;
+  ctx.update(differences, existingDifference, {
+    amount,
+    detail,
+    status: 'OPEN',
+    updated_at: ctx.now,
+  });
 }
 
 /** Stages the difference of the closing balance, and that of the next day, which starts with it. */
@@ -333,11 +346,11 @@ async function stageBalance(ctx: Ctx, run: Run): Promise<void> {
   const days = await daysOf(ctx, run.key);
   await stageGap(ctx, run, day, days);
   ctx.update(providerDays, day, { reconciled_at: ctx.now, updated_at: ctx.now });
-  const next = days.find((each) => each.id > day.id && each.closing_balance !== null);
-  if (next?.status !== 'OPEN') return;
-  if (next.reconciled_at !== null) await stageGap(ctx, run, next, days);
+  const nextDay = days.find((each) => each.id > day.id && each.closing_balance !== null);
+  if (nextDay?.status !== 'OPEN') return;
+  if (nextDay.reconciled_at !== null) await stageGap(ctx, run, nextDay, days);
   // A concurrent run of the next day conflicts, so that it reads this day again.
-  ctx.update(providerDays, next, { updated_at: ctx.now });
+  ctx.update(providerDays, nextDay, { updated_at: ctx.now });
 }
 
 /** Stages the closing balance as the prefunded balance of the provider. */

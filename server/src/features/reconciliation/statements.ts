@@ -32,7 +32,7 @@ interface PageResult {
   isComplete?: boolean;
 }
 
-const contradictory = (problem: string): PageResult => ({ result: 'CONTRADICTORY', problem });
+const contradictoryResult = (problem: string): PageResult => ({ result: 'CONTRADICTORY', problem });
 
 /** Returns the problem of an invalid page. */
 function pageProblem(page: StatementPage, { time_zone }: Source, now: number): string | undefined {
@@ -72,7 +72,7 @@ async function storePage(ctx: Ctx, source: Source, page: StatementPage): Promise
     await ctx.read(statementPages, pageId),
   ];
   if (before && !hasTotals(before, totals)) {
-    return contradictory(
+    return contradictoryResult(
       'An earlier page of this statement has other balances, lineCount or pageCount. ' +
         'Send a corrected statement with another statementId.',
     );
@@ -81,7 +81,7 @@ async function storePage(ctx: Ctx, source: Source, page: StatementPage): Promise
     const isSame = pageBefore.body === body;
     return isSame
       ? { result: 'IGNORED' }
-      : contradictory(
+      : contradictoryResult(
           'This page was already received with other content. ' +
             'Send a corrected statement with another statementId.',
         );
@@ -90,7 +90,7 @@ async function storePage(ctx: Ctx, source: Source, page: StatementPage): Promise
   const lines_received = (before?.lines_received ?? 0) + page.lines.length;
   const isComplete = pages_received === page.pageCount;
   if (isComplete ? lines_received !== page.lineCount : lines_received > page.lineCount) {
-    return contradictory(
+    return contradictoryResult(
       `The statement has ${lines_received} lines, but lineCount is ${page.lineCount}.`,
     );
   }
@@ -122,7 +122,7 @@ export async function receivePage(
 ): Promise<PageResult> {
   const source = await sourceOf(runtime, providerId);
   const problem = pageProblem(page, source, runtime.effects.now());
-  if (problem) return contradictory(problem);
+  if (problem) return contradictoryResult(problem);
   return operate(runtime, systemCaller('', source.environment), async (ctx) => {
     const result = await storePage(ctx, source, page);
     const { currency, day } = page;

@@ -145,8 +145,8 @@ export async function applyRetention(
 }
 
 /**
- * Whether the retention has changes to make. Uses the connection pool, so that an idle check opens
- * no connection.
+ * Whether `applyRetention` would make changes. Uses the connection pool, so that an idle check opens no
+ * connection.
  */
 export async function isRetentionDue({ runtime, settings }: RetentionParts): Promise<boolean> {
   const { db, effects } = runtime;

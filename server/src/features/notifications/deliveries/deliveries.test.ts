@@ -119,13 +119,13 @@ describe('listWebhookDeliveries', () => {
 
   it('is read in pages in both orders, with each delivery once', async () => {
     for (let pageCount = 0; pageCount < 4; pageCount++) await emitCustomerEvents();
-    const newest = (await listAll({ limit: '100' })).map((each) => each.id);
-    expect(newest.length).toBeGreaterThan(8);
-    expect(new Set(newest).size).toBe(newest.length);
+    const descendingIds = (await listAll({ limit: '100' })).map((each) => each.id);
+    expect(descendingIds.length).toBeGreaterThan(8);
+    expect(new Set(descendingIds).size).toBe(descendingIds.length);
     for (const limit of ['1', '3']) {
-      expect((await listAll({ limit })).map((each) => each.id)).toEqual(newest);
-      const oldest = (await listAll({ limit, sortOrder: 'asc' })).map((each) => each.id);
-      expect(oldest).toEqual(newest.toReversed());
+      expect((await listAll({ limit })).map((each) => each.id)).toEqual(descendingIds);
+      const ascendingIds = (await listAll({ limit, sortOrder: 'asc' })).map((each) => each.id);
+      expect(ascendingIds).toEqual(descendingIds.toReversed());
     }
   });
 

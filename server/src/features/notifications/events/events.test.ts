@@ -163,9 +163,9 @@ describe('listEvents', () => {
     const { after } = await follow(app);
     const requestWait = () => app.call('GET', `/events?after=${after}&wait=1`);
     const replies = await Promise.all(Array.from({ length: 22 }, requestWait));
-    const limited = replies.filter((each) => each.status === 429);
-    expect(limited).toHaveLength(2);
-    expect(limited[0]?.headers['retry-after']).toBe('1');
+    const rejectedReplies = replies.filter((each) => each.status === 429);
+    expect(rejectedReplies).toHaveLength(2);
+    expect(rejectedReplies[0]?.headers['retry-after']).toBe('1');
     expect((await requestWait()).status).toBe(200);
     const text = await (await app.server.inject('/metrics')).body;
     expect(text).toContain('railhead_event_followers 0\n');

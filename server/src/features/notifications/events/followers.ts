@@ -7,7 +7,7 @@ import type { Database } from '../../../runtime/db/database.ts';
 import type { Log } from '../../../runtime/observability/log.ts';
 import type { Metrics } from '../../../runtime/observability/metrics.ts';
 import type { EventPosition } from './cursor.ts';
-import { arrivedFor, type WaitingRequest } from './store.ts';
+import { requestsWithEvents, type WaitingRequest } from './store.ts';
 
 /** Maximum number of waiting requests in one process, per platform and in total. */
 const MAX_OF_PLATFORM = 20;
@@ -89,7 +89,7 @@ function createLoop({ db, log }: FollowersOptions) {
 
   async function poll(): Promise<void> {
     const currentWaiters = [...waiters];
-    for (const followerIndex of await arrivedFor(db, currentWaiters))
+    for (const followerIndex of await requestsWithEvents(db, currentWaiters))
       currentWaiters[followerIndex]?.arrived();
   }
 

@@ -8,12 +8,12 @@ export { createFollowers, type Followers } from './followers.ts';
 export { type EventHead, eventsOfPlatforms } from './heads.ts';
 export { countEvents, eventsAfter } from './range.ts';
 export {
-  arrivedFor,
   type Counted,
   countedSql,
   frontierOf,
   horizonOf,
   openEpoch,
+  requestsWithEvents,
   subjectsAfter,
 } from './store.ts';
 

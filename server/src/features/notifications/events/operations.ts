@@ -20,7 +20,7 @@ import {
   type EventRow,
   eventOf,
   horizonOf,
-  LOWEST,
+  LOWEST_POSITION,
   openEpoch,
 } from './store.ts';
 import { readSteps } from './walk.ts';
@@ -57,8 +57,8 @@ function presentAll(ctx: Ctx, log: Log, rows: readonly EventRow[], customerId?: 
   return rows.flatMap((row) => {
     const data = dataOf(ctx, log, row);
     // The index contains only a part of the customer's hash.
-    const isOther = customerId !== undefined && !isAbout(customerId, row, data);
-    return isOther ? [] : [present(row, data)];
+    const isOtherCustomer = customerId !== undefined && !isAbout(customerId, row, data);
+    return isOtherCustomer ? [] : [present(row, data)];
   });
 }
 
@@ -81,11 +81,11 @@ const HOUR_MS = 3_600_000;
 
 /** The cursor from which to continue. Throws if events after it may have been deleted. */
 function parseFollowCursor(ctx: Ctx, { eventRetentionMs }: EventDeps, text: string): Cursor {
-  const oldest = ctx.effects.now() - eventRetentionMs;
+  const oldestTime = ctx.effects.now() - eventRetentionMs;
   // The cursors of the first pages must not expire before they are used.
-  if (text === BEGINNING) return { position: LOWEST, id: '', at: oldest + HOUR_MS };
+  if (text === BEGINNING) return { position: LOWEST_POSITION, id: '', at: oldestTime + HOUR_MS };
   const cursor = readCursor('after', text);
-  if (cursor.at >= oldest) return cursor;
+  if (cursor.at >= oldestTime) return cursor;
   const days = Math.round(eventRetentionMs / (24 * HOUR_MS));
   const message =
     `is older than ${days} days: events after it may have been deleted. Compare the resources, ` +
@@ -127,7 +127,8 @@ async function readPageAfter(ctx: Ctx, query: Query, from: Cursor) {
   const { limit = MAX_LIMIT } = query;
   const filter = filterOf(ctx, query);
   const startedAt = ctx.effects.now();
-  if (from.position === LOWEST) filter.createdAfter = Math.max(filter.createdAfter ?? 0, from.at);
+  if (from.position === LOWEST_POSITION)
+    filter.createdAfter = Math.max(filter.createdAfter ?? 0, from.at);
   let horizon = await horizonOf(ctx.db);
   if (from.position > horizon) {
     // After a crash of the database, a cursor can be above the horizon until the committer connects again.
@@ -169,12 +170,12 @@ export async function readPageBefore(ctx: Reads, query: Query, before: Cursor | 
   const from = before ?? horizonCursor;
   const walk = await readSteps(ctx.db, filter, { order: 'desc', ...bounds, from, limit });
   const [firstEvent] = walk.rows;
-  const newest =
+  const newestCursor =
     before && firstEvent ? { ...positionOf(firstEvent), at: timeOfId(firstEvent.id) } : from;
   return {
     rows: walk.rows,
     hasMore: walk.hasMore,
-    after: newest,
+    after: newestCursor,
     before: walk.hasMore ? cursorOf({ ...walk.end, at: horizonCursor.at }) : undefined,
   };
 }

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createPlanner, idSql, type Planned, uuid } from '../../../../test/kit/app/query-plans.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { HEADS } from './heads.ts';
-import { BOUNDARY, countSql, type EventFilter, LOWEST, rangeSql } from './store.ts';
+import { BOUNDARY, countSql, type EventFilter, LOWEST_POSITION, rangeSql } from './store.ts';
 import { readSteps } from './walk.ts';
 
 const EVENTS = Number(process.env.RAILHEAD_PLANNED_EVENTS ?? 100_000);
@@ -45,9 +45,9 @@ beforeAll(async () => {
 afterAll(() => client?.end());
 
 it.each(['asc', 'desc'] as const)('reads the range of a page, %s', async (order) => {
-  const range = { order, low: LOWEST, high: HIGHEST_POSITION, limit: 21 };
+  const range = { order, low: LOWEST_POSITION, high: HIGHEST_POSITION, limit: 21 };
   for (const platformId of [app.platform.id, app.other.id, 'none']) {
-    for (const position of [LOWEST, MIDDLE_POSITION, HIGHEST_POSITION]) {
+    for (const position of [LOWEST_POSITION, MIDDLE_POSITION, HIGHEST_POSITION]) {
       const from = { position, id: '' };
       await checkFlat(rangeSql({ platformId }, { ...range, from }), MAX_PAGE_BLOCKS);
       const boundedFilter = {
@@ -68,7 +68,10 @@ it('counts the events of a range along the index', async () => {
     countSql({ ...query, types: ['CARD.STATE_CHANGE'] }, range, 100),
     MAX_PAGE_BLOCKS,
   );
-  await checkFlat(countSql(query, { low: LOWEST, high: HIGHEST_POSITION }, 50), MAX_PAGE_BLOCKS);
+  await checkFlat(
+    countSql(query, { low: LOWEST_POSITION, high: HIGHEST_POSITION }, 50),
+    MAX_PAGE_BLOCKS,
+  );
 });
 
 it('finds a time by binary search', async () => {
@@ -99,8 +102,8 @@ it.each<[string, Partial<EventFilter>]>([
 });
 
 it.each(['asc', 'desc'] as const)('finds all events that a filter matches, %s', async (order) => {
-  const start = order === 'asc' ? LOWEST : HIGHEST_POSITION;
-  const range = { order, low: LOWEST, high: HIGHEST_POSITION, limit: 100 };
+  const start = order === 'asc' ? LOWEST_POSITION : HIGHEST_POSITION;
+  const range = { order, low: LOWEST_POSITION, high: HIGHEST_POSITION, limit: 100 };
   const ids: string[] = [];
   let from = { position: start, id: '' };
   for (;;) {

@@ -2,7 +2,7 @@
 import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import type { EventPosition } from './cursor.ts';
-import { boundsOf, countIn, type EventFilter, horizonOf, LOWEST } from './store.ts';
+import { boundsOf, countIn, type EventFilter, horizonOf, LOWEST_POSITION } from './store.ts';
 import { readSteps } from './walk.ts';
 
 export interface EventRange {
@@ -24,7 +24,7 @@ const POSITION_FORM = /^(-?\d{1,19}) ([\x21-\x7e]{0,200})$/;
 function positionOf(text: string | null): EventPosition {
   const [, position, id] = POSITION_FORM.exec(text ?? '') ?? [];
   return position === undefined || id === undefined
-    ? { position: LOWEST, id: '' }
+    ? { position: LOWEST_POSITION, id: '' }
     : { position: BigInt(position), id };
 }
 

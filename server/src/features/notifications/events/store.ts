@@ -233,11 +233,11 @@ export async function boundsOf(
     oldest > 0 ? boundary(oldest - DISORDER_MS) : undefined,
     createdBefore === undefined ? undefined : boundary(createdBefore + DISORDER_MS),
   ]);
-  return { low: after?.low ?? LOWEST, high: before?.high ?? horizon };
+  return { low: after?.low ?? LOWEST_POSITION, high: before?.high ?? horizon };
 }
 
 /** Below the position of every event. */
-export const LOWEST = -(2n ** 62n);
+export const LOWEST_POSITION = -(2n ** 62n);
 
 const FIRST_POSITION = `select e.position from events e where ${PLATFORM_CONDITION}
   order by e.position limit 1`;
@@ -261,7 +261,7 @@ const ARRIVED = `select w.at from unnest($1::int[], $2::text[], $3::bigint[], $4
       and (e.position, e.id) > (w.position, w.id))`;
 
 /** The followers that have an event to read, by their index in the list. */
-export async function arrivedFor(
+export async function requestsWithEvents(
   db: Database,
   waitingRequests: readonly WaitingRequest[],
 ): Promise<number[]> {

@@ -1,6 +1,6 @@
-// One page of the list of events. A filter by type, customer or resource may match few of very many events,
-// so a page is read in steps of positions and returned after a bounded time. A page can therefore be shorter
-// than requested although `hasMore` is true.
+// One page of the list of events. A filter by type, customer or resource may match few of very many events. A
+// page is therefore read in steps of positions and returned after a bounded time. A page can be shorter than
+// requested although `hasMore` is true.
 import type { Database } from '../../../runtime/db/database.ts';
 import type { EventPosition } from './cursor.ts';
 import {
@@ -8,7 +8,7 @@ import {
   type EventRow,
   eventsIn,
   firstPositionOf,
-  LOWEST,
+  LOWEST_POSITION,
   type Range,
 } from './store.ts';
 
@@ -65,7 +65,9 @@ export async function readSteps(
   const { order, from, limit } = fullRange;
   const startedAt = performance.now();
   // Steps begin at the oldest event instead of the lowest position.
-  const firstPosition = isSelective(filter) ? await firstPositionOf(db, filter.platformId) : LOWEST;
+  const firstPosition = isSelective(filter)
+    ? await firstPositionOf(db, filter.platformId)
+    : LOWEST_POSITION;
   const range = { ...fullRange, low: greaterOf(fullRange.low, firstPosition ?? fullRange.high) };
   // Positions before the start of the page are not read.
   let remaining: Range | undefined =

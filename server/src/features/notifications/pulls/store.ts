@@ -49,14 +49,14 @@ const PULL = `
   where w.platform_id = $1 and w.number = $2 and w.status = 'ENABLED' and w.deleted_at is null
   order by d.position, e.id`;
 
-const LOWEST: PullPosition = { position: -(2n ** 62n), eventId: '' };
+const FIRST_POSITION: PullPosition = { position: -(2n ** 62n), eventId: '' };
 
 /** The oldest deliveries below `horizon` and after a position. None while the endpoint is paused. */
 export async function pullable(
   db: Database,
   { platformId, endpoint }: PulledEndpoint,
   horizon: bigint,
-  { position, eventId }: PullPosition = LOWEST,
+  { position, eventId }: PullPosition = FIRST_POSITION,
   limit: number,
 ): Promise<PullRow[]> {
   const values = [platformId, endpoint, horizon, position, eventId, limit];
@@ -64,12 +64,12 @@ export async function pullable(
   return rows.map(({ base, ...row }) => ({ ...row, data: completeEventData(row.data, base) }));
 }
 
-/** `which` selects rows of the queue. `$3` is the time. */
-const acknowledge = (which: string) => `
+/** `condition` selects rows of the queue. `$3` is the time. */
+const acknowledge = (condition: string) => `
   with acknowledged as (
     delete from webhook_queue where (platform_id, endpoint, event_id) in (
       select platform_id, endpoint, event_id from webhook_queue
-      where platform_id = $1 and endpoint = $2 and position is not null and ${which})
+      where platform_id = $1 and endpoint = $2 and position is not null and ${condition})
     returning event_id, attempts
   ), recorded as (
     insert into webhook_attempts (platform_id, endpoint, event_id, attempt, at, ms, result)

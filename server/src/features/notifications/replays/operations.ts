@@ -64,9 +64,9 @@ async function requireIdle(ctx: Ctx, { target, platformId }: ReplayRange): Promi
     status: 'PROCESSING',
   } as const;
   const runningReplays = await ctx.db.find(webhookReplays, filter);
-  const active = runningReplays.find((row) => row.updated_at > ctx.now - STALLED_MS);
-  if (active) {
-    const details = { replayId: active.id };
+  const activeReplay = runningReplays.find((row) => row.updated_at > ctx.now - STALLED_MS);
+  if (activeReplay) {
+    const details = { replayId: activeReplay.id };
     throw new Fault('CONFLICT', 'Another replay to this endpoint is in progress.', details);
   }
   for (const row of runningReplays) {

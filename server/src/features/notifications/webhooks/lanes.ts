@@ -106,13 +106,13 @@ const createLane = (platform: Platform, slots: number): Lane => ({
   bufferedIds: new Set(),
 });
 
-/** Choosing the next event takes constant time: lanes that cannot send now are not visited. */
+/** The next event is chosen in constant time, because lanes that cannot send now are not visited. */
 export function createLanes(limits: Limits): Lanes {
   const platforms = new Map<string, Platform>();
   /** Lanes with a buffered event. */
-  const active = new Set<Lane>();
+  const activeLanes = new Set<Lane>();
   /** Lanes that may have an event to send, in the order in which they are served. */
-  const sendable = new Set<Lane>();
+  const sendableLanes = new Set<Lane>();
   /** Lanes of failing receivers that wait until fewer of their requests are in flight. */
   const stalledLanes = new Set<Lane>();
   let laneCount = 0;
@@ -168,7 +168,7 @@ export function createLanes(limits: Limits): Lanes {
   function release(lane: Lane, id: string): void {
     if (!lane.bufferedIds.delete(id)) return;
     total--;
-    if (!lane.bufferedIds.size) active.delete(lane);
+    if (!lane.bufferedIds.size) activeLanes.delete(lane);
   }
 
   /** Drops all events of a queue after the first `maximum`. Dropped events remain due in the database. */
@@ -181,7 +181,7 @@ export function createLanes(limits: Limits): Lanes {
   /** The next event of a lane. A lane without a sendable event is no longer visited. */
   function take(lane: Lane): DueEvent | undefined {
     const isFailing = lane.isHealthy === false;
-    sendable.delete(lane);
+    sendableLanes.delete(lane);
     if (lane.inFlight >= lane.slots) return undefined;
     if (lane.inFlight > 0 && lane.platform.inFlight >= limits.perPlatform) {
       if (lane.queue.isReady) lane.platform.waitingLanes.add(lane);
@@ -198,14 +198,14 @@ export function createLanes(limits: Limits): Lanes {
     lane.platform.inFlight++;
     inFlight++;
     if (isFailing) failingInFlight++;
-    if (lane.queue.isReady) sendable.add(lane);
+    if (lane.queue.isReady) sendableLanes.add(lane);
     return event;
   }
 
   function next(maximum = Number.POSITIVE_INFINITY): DueEvent[] {
     const sendableEvents: DueEvent[] = [];
     // Round robin: a lane that was served moves to the end.
-    for (const lane of sendable) {
+    for (const lane of sendableLanes) {
       if (inFlight >= limits.inFlightTotal || sendableEvents.length >= maximum) break;
       const event = take(lane);
       if (event) sendableEvents.push(event);
@@ -218,7 +218,7 @@ export function createLanes(limits: Limits): Lanes {
     for (const lane of stalledLanes) {
       if (freeRequests-- <= 0) break;
       stalledLanes.delete(lane);
-      sendable.add(lane);
+      sendableLanes.add(lane);
     }
   }
 
@@ -245,9 +245,9 @@ export function createLanes(limits: Limits): Lanes {
     lane.queue.end(event);
     if (outcome) recordDelivery(lane, outcome);
     else release(lane, event.id);
-    if (lane.queue.isReady) sendable.add(lane);
+    if (lane.queue.isReady) sendableLanes.add(lane);
     if (waitingLanes.size) {
-      for (const each of waitingLanes) sendable.add(each);
+      for (const each of waitingLanes) sendableLanes.add(each);
       waitingLanes.clear();
     }
     if (stalledLanes.size) resumeStalled();
@@ -264,11 +264,11 @@ export function createLanes(limits: Limits): Lanes {
       const lane = laneOfEvent(event);
       if (lane.bufferedIds.has(event.id)) return;
       lane.bufferedIds.add(event.id);
-      active.add(lane);
+      activeLanes.add(lane);
       total++;
       queuedCount++;
       lane.queue.push(event);
-      if (lane.queue.isReady) sendable.add(lane);
+      if (lane.queue.isReady) sendableLanes.add(lane);
     },
     next,
     done: finish,
@@ -286,11 +286,11 @@ export function createLanes(limits: Limits): Lanes {
       const lanes = platforms.get(platformId)?.lanes.values() ?? [];
       return [...lanes].every((lane) => lane.bufferedIds.size === 0);
     },
-    active: () => [...new Set([...active].map((lane) => lane.platform.id))],
+    active: () => [...new Set([...activeLanes].map((lane) => lane.platform.id))],
     leased: (now) =>
       [...platforms.values()].filter(({ until }) => until > now).map((platform) => platform.id),
     clear() {
-      for (const lane of active) shorten(lane, 0);
+      for (const lane of activeLanes) shorten(lane, 0);
     },
     get total() {
       return total;

@@ -77,14 +77,14 @@ export async function openDeliveries<E extends SealedEvent & { endpoint: number 
   { db, vault, log }: Pick<ReaderDeps, 'db' | 'vault' | 'log'>,
   events: readonly E[],
 ): Promise<E[]> {
-  const unreadable: E[] = [];
-  const readable = events.flatMap((event) => {
+  const unreadableEvents: E[] = [];
+  const readableEvents = events.flatMap((event) => {
     const openedEvent = openEvent(vault, log, event);
-    if (!openedEvent) unreadable.push(event);
+    if (!openedEvent) unreadableEvents.push(event);
     return openedEvent ?? [];
   });
-  if (unreadable.length) await discardUnreadable(db, unreadable);
-  return readable;
+  if (unreadableEvents.length) await discardUnreadable(db, unreadableEvents);
+  return readableEvents;
 }
 
 const knownOf = ({ endpoint }: LaneId, ids: ReadonlySet<string>) =>
@@ -134,11 +134,11 @@ export function createReader({ db, vault, log, lanes, onlyPlatform }: ReaderDeps
     }
   }
 
-  function planReads(due: readonly WaitingEndpoint[], now: Time, total: number) {
+  function planReads(dueEndpoints: readonly WaitingEndpoint[], now: Time, total: number) {
     const requests: ReadRequest[] = [];
     const unleasedPlatforms = new Set<string>();
     let remainingEvents = total;
-    for (const lane of due) {
+    for (const lane of dueEndpoints) {
       const maximum = Math.min(remainingEvents, lanes.room(lane));
       if (maximum > 0) requests.push(requestOf(lane, maximum, now));
       remainingEvents -= maximum;
@@ -214,12 +214,12 @@ export function createReader({ db, vault, log, lanes, onlyPlatform }: ReaderDeps
       const waitingEndpoints = await findWaiting(now);
       const dueEndpoints = waitingEndpoints.filter((each) => each.due && !each.isLeasedByOther);
       // The deliveries of a deleted endpoint are discarded immediately.
-      const undeliverable = waitingEndpoints.filter(
+      const undeliverableEndpoints = waitingEndpoints.filter(
         ({ target, endpoint, due, isLeasedByOther }) =>
           target === 'none' && !isLeasedByOther && (due || endpoint !== CONFIGURED),
       );
-      const discardedCount = undeliverable.length
-        ? await discardUndeliverable(db, now, undeliverable, DISCARD_BATCH)
+      const discardedCount = undeliverableEndpoints.length
+        ? await discardUndeliverable(db, now, undeliverableEndpoints, DISCARD_BATCH)
         : 0;
       const deliverableEndpoints = dueEndpoints.filter((each) => each.target === 'url');
       const { requests, cutAt } = planReads(deliverableEndpoints, now, total);

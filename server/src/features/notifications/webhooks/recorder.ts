@@ -64,14 +64,14 @@ function createFailures(db: Database) {
 }
 
 export function createRecorder({ db, log, recorded }: RecorderOptions): Recorder {
-  const pending: RecordedDelivery[] = [];
+  const pendingDeliveries: RecordedDelivery[] = [];
   const noteFailures = createFailures(db);
   let writer: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
   let size = BATCH_SIZE;
 
   async function writeSome(): Promise<void> {
-    const batch = pending.slice(0, size);
+    const batch = pendingDeliveries.slice(0, size);
     const outcomes = batch.map((each) => each.outcome);
     try {
       await recordOutcomes(db, outcomes);
@@ -84,12 +84,12 @@ export function createRecorder({ db, log, recorded }: RecorderOptions): Recorder
       if (batch.length > 1) return;
       log.error({ err: error, event: batch[0]?.event.id }, 'delivery cannot be recorded');
     }
-    pending.splice(0, batch.length);
+    pendingDeliveries.splice(0, batch.length);
     for (const { event } of batch) recorded(event);
   }
 
   async function writeAll(): Promise<void> {
-    while (pending.length) await writeSome();
+    while (pendingDeliveries.length) await writeSome();
   }
 
   function writeSequentially(): Promise<void> {
@@ -106,14 +106,14 @@ export function createRecorder({ db, log, recorded }: RecorderOptions): Recorder
 
   return {
     add(event, outcome) {
-      pending.push({ event, outcome });
+      pendingDeliveries.push({ event, outcome });
       timer ??= setTimeout(() => {
         timer = undefined;
         runInBackground();
       }, GATHER_MS);
     },
     tick() {
-      if (pending.length) runInBackground();
+      if (pendingDeliveries.length) runInBackground();
     },
     flush() {
       clearTimeout(timer);

@@ -79,16 +79,16 @@ it('the deliverer sends no event whose key was erased, and delivers the others',
 });
 
 it('the deliverer skips a corrupt event, logs it, and delivers the others', async () => {
-  const corrupt = await createCustomer(app);
+  const corruptCustomer = await createCustomer(app);
   await app.runtime.db.query(
     "update events set data = 's1.AAAA.AAAA' where subject = $1 and sealed_for is not null",
-    [corrupt.id],
+    [corruptCustomer.id],
   );
   const otherCustomer = await createCustomer(app);
   await app.settle();
   expect(receiver.arrivals.map((each) => each.id)).toContain(
     (await readStoredEvents(otherCustomer.id))[0]?.id,
   );
-  expect((await readStoredEvents(corrupt.id))[0]?.due_at).toBeNull();
+  expect((await readStoredEvents(corruptCustomer.id))[0]?.due_at).toBeNull();
   expect(app.log.some((line) => line.includes('event unreadable'))).toBe(true);
 });

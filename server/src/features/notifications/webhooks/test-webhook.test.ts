@@ -7,7 +7,7 @@ import { type Receiver, startReceiver } from '../../../../test/kit/http/webhook-
 import { defineEvent } from '../../../kernel/contract/event.ts';
 
 const kycApproved = defineEvent('CUSTOMER.KYC_APPROVED', Type.Object({ id: Type.String() }));
-const pending = defineEvent('CUSTOMER.KYC_PENDING', Type.Object({}));
+const kycPending = defineEvent('CUSTOMER.KYC_PENDING', Type.Object({}));
 
 const app = testApp();
 let receiver: Receiver;
@@ -151,7 +151,7 @@ describe('event', () => {
   it('is delivered immediately while the deliverer runs', async () => {
     await setEndpoint(receiver.url);
     app.start();
-    await app.operate(async (ctx) => ctx.emit(pending, 'Customer:2', {}));
+    await app.operate(async (ctx) => ctx.emit(kycPending, 'Customer:2', {}));
     await receiver.has(1);
     expect(receiver.arrivals[0]?.type).toBe('CUSTOMER.KYC_PENDING');
   });

@@ -4,7 +4,7 @@
 import type { Time } from '../../../kernel/effects.ts';
 import type { Sweep } from '../../../runtime/jobs/jobs.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
-import { arrivedFor, frontierOf, subjectsAfter } from '../../notifications/events/index.ts';
+import { frontierOf, requestsWithEvents, subjectsAfter } from '../../notifications/events/index.ts';
 import { allPlatforms, platformById } from '../../tenancy/platform/index.ts';
 import { cardTransaction, incomingPayment, outgoingPayment } from '../presentation/index.ts';
 import {
@@ -74,7 +74,7 @@ async function pendingMarks({ db }: Runtime, marks: readonly Mark[]): Promise<Ma
   const cursors = followingMarks.map(({ platform_id: platformId, position, event_id: id }) => ({
     ...{ platformId, position, id },
   }));
-  const marksWithEvents = (await arrivedFor(db, cursors)).map(
+  const marksWithEvents = (await requestsWithEvents(db, cursors)).map(
     (index) => followingMarks[index] as Mark,
   );
   return [...marks.filter((mark) => mark.stage !== 'follow'), ...marksWithEvents];

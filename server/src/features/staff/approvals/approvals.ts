@@ -40,11 +40,14 @@ const BUILT_IN = { id: 'built-in', hours: 24 };
 export const isApprovalNeeded = (error: unknown): error is NeededApproval =>
   error instanceof Error && error.name === APPROVAL_NEEDED;
 
-/** Prevents the commit of a change to which a policy applies, or of each change if `always` is true. */
+/**
+ * Prevents the commit of a change to which a policy applies, or of each change if `isAlwaysRequired` is true.
+ */
 export const requirePolicies =
-  ({ db }: Pick<Runtime, 'db'>, operationId: string, always = false): CommitCheck =>
+  ({ db }: Pick<Runtime, 'db'>, operationId: string, isAlwaysRequired = false): CommitCheck =>
   async (set, commits) => {
-    const policy = (await matchingPolicy(db, operationId, set)) ?? (always ? BUILT_IN : undefined);
+    const policy =
+      (await matchingPolicy(db, operationId, set)) ?? (isAlwaysRequired ? BUILT_IN : undefined);
     if (!policy) return set;
     // An earlier part of the request is committed already, so the remaining changes cannot be deferred.
     if (commits > 0) {

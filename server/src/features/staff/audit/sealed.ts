@@ -31,8 +31,8 @@ async function readAuditKey({ db }: Pick<SealingParts, 'db'>): Promise<DataKey |
 }
 
 async function auditKey(parts: SealingParts): Promise<DataKey> {
-  const existing = await readAuditKey(parts);
-  if (existing) return existing;
+  const existingKey = await readAuditKey(parts);
+  if (existingKey) return existingKey;
   await parts.db.query(
     'insert into operator_data_keys (id, data_key) values ($1, $2) on conflict do nothing',
     [AUDIT, parts.vault.newKey(AUDIT)],
@@ -47,8 +47,8 @@ export async function sealFor(
   text: string,
   context: string,
 ): Promise<string> {
-  const sealed = await sealForCustomer({ db, vault }, customerId, text, context);
-  return sealed ?? OPERATOR_KEY + vault.sealOwn(text, context);
+  const sealedText = await sealForCustomer({ db, vault }, customerId, text, context);
+  return sealedText ?? OPERATOR_KEY + vault.sealOwn(text, context);
 }
 
 async function sealForCustomer(
@@ -69,21 +69,21 @@ export async function sealRecord(
   text: string,
   context: string,
 ): Promise<string> {
-  const sealed = await sealForCustomer(parts, customerId, text, context);
-  return sealed ?? AUDIT_KEY + parts.vault.seal(await auditKey(parts), text, context);
+  const sealedText = await sealForCustomer(parts, customerId, text, context);
+  return sealedText ?? AUDIT_KEY + parts.vault.seal(await auditKey(parts), text, context);
 }
 
 /** Opens a sealed value, or undefined if the customer was erased. */
 export async function openFor(
   { db, vault }: SealingParts,
   customerId: string | null,
-  sealed: string,
+  sealedText: string,
   context: string,
 ): Promise<string | undefined> {
-  const text = sealed.slice(1);
+  const text = sealedText.slice(1);
   // Audit records of earlier versions are also sealed under this key.
-  if (sealed.startsWith(OPERATOR_KEY)) return vault.openOwn(text, context).toString();
-  if (sealed.startsWith(AUDIT_KEY)) {
+  if (sealedText.startsWith(OPERATOR_KEY)) return vault.openOwn(text, context).toString();
+  if (sealedText.startsWith(AUDIT_KEY)) {
     const auditKeyRow = await readAuditKey({ db });
     return auditKeyRow && vault.open(auditKeyRow, text, context).toString();
   }

@@ -21,7 +21,7 @@ type EndReason = 'SESSION_ENDED' | 'ACCESS_CHANGED' | 'SERVER_STOPPING';
 /** Changes that a client has missed since a position. */
 export interface Resumption {
   from: ChangePosition;
-  missed: Batch;
+  missedChanges: Batch;
 }
 
 export interface Connection {
@@ -166,7 +166,7 @@ export function createConnection({
       if (resume === 'reset') isResetDue = true;
       else if (resume && !isResetDue) current = resume.from;
       send(`retry: ${RETRY_MS}\n${eventText('ready', current, {})}`);
-      if (typeof resume === 'object') receive(resume.missed);
+      if (typeof resume === 'object') receive(resume.missedChanges);
       for (const each of waitingBatches) receive(each);
       tick();
     },

@@ -84,7 +84,7 @@ async function missedSince(
   // The cursor belongs to another installation.
   if (position.position > horizon || position.record > record) return 'reset';
   const { batch } = await readAfter(db, position, platformIds);
-  return batch ? { from: position, missed: batch } : 'reset';
+  return batch ? { from: position, missedChanges: batch } : 'reset';
 }
 
 const rightsOf = ({ permissions, platformIds }: Operator) =>

@@ -38,8 +38,8 @@ export async function addPasskey(
   name: string,
   { passkey, signCount }: { passkey: StoredPasskey; signCount: number },
 ): Promise<PasskeyRow> {
-  const existing = await ctx.db.find(operatorPasskeys, { user_id: user.id });
-  if (existing.length >= MAX_PASSKEYS) {
+  const existingPasskeys = await ctx.db.find(operatorPasskeys, { user_id: user.id });
+  if (existingPasskeys.length >= MAX_PASSKEYS) {
     throw new Fault('CONFLICT', `A user has at most ${MAX_PASSKEYS} passkeys. Remove one first.`);
   }
   return ctx.insert(operatorPasskeys, {

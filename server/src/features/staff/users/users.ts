@@ -63,7 +63,7 @@ export interface NewUser {
   platformIds?: readonly string[] | undefined;
 }
 
-const unique = <T>(values: readonly T[]): T[] => [...new Set(values)];
+const withoutDuplicates = <T>(values: readonly T[]): T[] => [...new Set(values)];
 
 /** Subject at the identity provider. */
 interface ProviderIdentity {
@@ -88,8 +88,8 @@ export function insertUser(
     id,
     name: user.name,
     ...(email === undefined ? {} : emailColumns(ctx.vault, id, email)),
-    roles: unique(user.roles),
-    platform_ids: platformIds ? unique(platformIds) : null,
+    roles: withoutDuplicates(user.roles),
+    platform_ids: platformIds ? withoutDuplicates(platformIds) : null,
     status: 'ACTIVE',
     totp_step: 0n,
     ...(identity && {
@@ -107,8 +107,8 @@ export function insertUser(
 export type InvitedUser = OperatorUser & { link: NewLink };
 
 /**
- * Creates a user with at most the rights of the creator. Throws FORBIDDEN, PLATFORM_NOT_FOUND, and
- * CONFLICT if the e-mail address is taken.
+ * Creates a user with at most the rights of the creator. Throws FORBIDDEN, PLATFORM_NOT_FOUND, and CONFLICT
+ * if another user has the e-mail address.
  */
 export async function createOperatorUser(
   runtime: Runtime,
@@ -154,10 +154,10 @@ function changesOf(row: UserRow, { name, roles, platformIds, isDisabled }: UserC
   const isSwitched = isDisabled !== undefined && isDisabled !== (row.status === 'DISABLED');
   return {
     ...(name === undefined ? {} : { name }),
-    ...(roles === undefined ? {} : { roles: unique(roles) }),
+    ...(roles === undefined ? {} : { roles: withoutDuplicates(roles) }),
     ...(platformIds === undefined
       ? {}
-      : { platform_ids: platformIds === null ? null : unique(platformIds) }),
+      : { platform_ids: platformIds === null ? null : withoutDuplicates(platformIds) }),
     ...(isSwitched ? { status: userStates.next(row.status, event) } : {}),
   };
 }

@@ -136,10 +136,10 @@ function pickDefined(
   for (const [name, property] of Object.entries(schema.properties)) {
     const value = settings[name];
     if (value === undefined) continue;
-    const inner = property as { properties?: Record<string, unknown> };
+    const nestedSchema = property as { properties?: Record<string, unknown> };
     knownSettings[name] =
-      inner.properties && isObject(value)
-        ? pickDefined({ properties: inner.properties }, value)
+      nestedSchema.properties && isObject(value)
+        ? pickDefined({ properties: nestedSchema.properties }, value)
         : value;
   }
   return knownSettings;

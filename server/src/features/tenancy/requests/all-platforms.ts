@@ -133,8 +133,8 @@ async function readsPart(
     if (isLast && foundRows.length <= limit) return { items: foundRows, end: undefined };
     // No further row has a request after this time.
     const bound = after?.last_at ?? 0;
-    const next = foundRows[limit];
-    if (next && (isLast || next.created_at > bound)) {
+    const nextRow = foundRows[limit];
+    if (nextRow && (isLast || nextRow.created_at > bound)) {
       return { items: foundRows.slice(0, limit), end: foundRows[limit - 1] };
     }
     // Rows after the period only overlap it and contain no request of the page.

@@ -276,16 +276,16 @@ export function maskedBody(
     let separator = '{';
     let unknownCount = 0;
     for (const name of Object.keys(value)) {
-      const inner = (value as Record<string, unknown>)[name];
-      if (inner === undefined) continue;
+      const fieldValue = (value as Record<string, unknown>)[name];
+      if (fieldValue === undefined) continue;
       const rule = ruleOf(name, listedValues);
       const fieldHead = rule.head ?? `"${UNKNOWN_NAME} ${++unknownCount}":`;
       if (isTruncated || !reserveBytes(fieldHead.length + 1)) break;
-      if (typeof inner === 'object' && inner !== null) {
+      if (typeof fieldValue === 'object' && fieldValue !== null) {
         text += separator + fieldHead;
-        write(inner, rule, depth + 1);
+        write(fieldValue, rule, depth + 1);
       } else {
-        const part = maskedScalar(inner, rule);
+        const part = maskedScalar(fieldValue, rule);
         if (!reserveBytes(part.length)) break;
         text += separator + fieldHead + part;
       }

@@ -1,6 +1,6 @@
 // Pages of the list of requests. A filter by operation, token or a successful status may match few of very
-// many requests, so a page is read in periods of time and returned after a bounded time. A page can therefore
-// be shorter than requested although `hasMore` is true.
+// many requests. A page is therefore read in periods of time and returned after a bounded time. A page can be
+// shorter than requested although `hasMore` is true.
 import { iso, type Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { cursorOf, type Page, type PageQuery, positionOf } from '../../../runtime/db/paging.ts';
@@ -58,8 +58,8 @@ export function periodOf({ createdAfter, createdBefore }: RequestSelection): Per
 /** Whether successful reads can match. */
 export function includesReads(selection: RequestSelection): boolean {
   const { status = 200, statusClass = '2xx', errorCode, resourceId, replayed } = selection;
-  const isOther = errorCode !== undefined || resourceId !== undefined || replayed === true;
-  return status < 400 && statusClass === '2xx' && !isOther;
+  const hasOtherFilter = errorCode !== undefined || resourceId !== undefined || replayed === true;
+  return status < 400 && statusClass === '2xx' && !hasOtherFilter;
 }
 
 /** A page of requests with their own rows and of reads. */

@@ -58,18 +58,18 @@ export async function firstReads(
   const bounds = [new Date(from), new Date(until + MAX_SPAN_MS), new Date(until)];
   const values = [platformId, ...bounds, hashIf(operationId), hashIf(tokenId)];
   const foundRows: RequestRow[] = [];
-  let last: ReadsRow | undefined;
+  let lastRow: ReadsRow | undefined;
   for (;;) {
-    const after = [last ? new Date(last.last_at) : null, last?.last_id ?? null];
+    const after = [lastRow ? new Date(lastRow.last_at) : null, lastRow?.last_id ?? null];
     const rows = await db.query<ReadsRow>(ROWS_SQL_BY_ORDER[sort], [...values, ...after]);
     for (const row of rows) foundRows.push(...requestsOf(row, isWanted));
-    last = rows.at(-1);
+    lastRow = rows.at(-1);
     foundRows.sort((first, second) => sign * comparePositions(first, second));
-    if (!last || rows.length < ROWS) break;
+    if (!lastRow || rows.length < ROWS) break;
     // No further row has a request beyond this time.
-    const bound = sort === 'asc' ? last.last_at - MAX_SPAN_MS : last.last_at;
-    const next = foundRows[limit];
-    if (next && sign * (bound - next.created_at) > 0) break;
+    const bound = sort === 'asc' ? lastRow.last_at - MAX_SPAN_MS : lastRow.last_at;
+    const nextRow = foundRows[limit];
+    if (nextRow && sign * (bound - nextRow.created_at) > 0) break;
   }
   return foundRows.slice(0, limit + 1);
 }

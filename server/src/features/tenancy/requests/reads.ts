@@ -162,8 +162,8 @@ export const rowOfReads = (reads: Reads): ReadsRow => ({
 
 function idAt(entries: Buffer, offset: number): string {
   const hex = entries.toString('hex', offset, offset + ID_BYTES);
-  const ends = [8, 12, 16, 20, 32];
-  return ends.map((end, index) => hex.slice(ends[index - 1] ?? 0, end)).join('-');
+  const groupEnds = [8, 12, 16, 20, 32];
+  return groupEnds.map((end, index) => hex.slice(groupEnds[index - 1] ?? 0, end)).join('-');
 }
 
 const rowOf = (platformId: string, id: string, shape: Shape, durationUs: number): RequestRow => ({

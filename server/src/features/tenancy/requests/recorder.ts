@@ -220,7 +220,7 @@ export function createRequestRecorder(options: RecorderOptions) {
   let characters = 0;
   let droppedCount = 0;
   let lane: Lane | undefined;
-  let connected: Promise<void> | undefined;
+  let connection: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let pendingWrite: Promise<void> | undefined;
   let isClosed = false;
@@ -238,7 +238,7 @@ export function createRequestRecorder(options: RecorderOptions) {
   }
 
   function open(): void {
-    connected = new Promise((resolve) => {
+    connection = new Promise((resolve) => {
       lane = openLane({ connect, onUp: resolve, timeoutMs: TIMEOUT_MS });
     });
   }
@@ -262,7 +262,7 @@ export function createRequestRecorder(options: RecorderOptions) {
 
   /** Writes the buffered records. Records that are added during the write are written by the next one. */
   async function write(): Promise<void> {
-    await within(RETRY_MS, connected ?? Promise.resolve());
+    await within(RETRY_MS, connection ?? Promise.resolve());
     let delayMs = GATHER_MS;
     closeBatch();
     for (const batch of fullBatches.slice()) {

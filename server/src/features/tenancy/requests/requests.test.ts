@@ -315,8 +315,8 @@ describe('listRequests', () => {
     for (const each of (await list('errorCode=CONFLICT')).data) {
       expect(each.errorCode).toBe('CONFLICT');
     }
-    const { data: replayed } = await list('replayed=true');
-    expect(replayed.map((each: { replayed: boolean }) => each.replayed)).toEqual([true]);
+    const { data: replayedRequests } = await list('replayed=true');
+    expect(replayedRequests.map((each: { replayed: boolean }) => each.replayed)).toEqual([true]);
     const { data: tokens } = await list('operationId=getPlatformConfig');
     const { token } = tokens.find(
       (each: { token: { name: string } }) => each.token.name === 'Filters',

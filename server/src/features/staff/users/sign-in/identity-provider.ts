@@ -26,7 +26,7 @@ export interface ProvidedPerson {
   roles: readonly RoleName[];
 }
 
-const unavailable = (reason: string, cause?: unknown): Fault =>
+const unavailableFault = (reason: string, cause?: unknown): Fault =>
   new Fault('SERVICE_UNAVAILABLE', `The identity provider ${reason}.`, undefined, {
     retryAfterS: RETRY_AFTER_S,
     cause,
@@ -50,9 +50,9 @@ const requestThrough =
       ...{ timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES, publicOnly: false },
     };
     const reply = await effects.http(request).catch((error: unknown) => {
-      throw unavailable('does not respond', error);
+      throw unavailableFault('does not respond', error);
     });
-    if (reply.status >= 500) throw unavailable('has an error');
+    if (reply.status >= 500) throw unavailableFault('has an error');
     const isEmpty = [101, 204, 205, 304].includes(reply.status);
     return new Response(isEmpty ? null : reply.body, {
       status: reply.status,
@@ -76,7 +76,7 @@ function faultOf(error: unknown): Fault {
   if (knownFault) return knownFault;
   const code = (error as { error?: unknown }).error;
   return CONFIGURATION_ERRORS.some((each) => each === code)
-    ? unavailable(`rejects the client ID or secret of this server (${code})`)
+    ? unavailableFault(`rejects the client ID or secret of this server (${code})`)
     : rejectedFault();
 }
 
@@ -134,7 +134,7 @@ async function discover(
     const config = await client.discovery(server, clientId, clientSecret, clientAuth, options);
     return { config, readAt: effects.now() };
   } catch (error) {
-    throw faultIn(error) ?? unavailable('has no valid metadata at its issuer', error);
+    throw faultIn(error) ?? unavailableFault('has no valid metadata at its issuer', error);
   }
 }
 

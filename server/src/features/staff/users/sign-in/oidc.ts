@@ -138,28 +138,28 @@ export async function signInWithOidc(
   const { nonce = '', verifier = '' } = challenge.data;
   const person = await provider.person(callback, { state: challenge.challenge, nonce, verifier });
   const { roles, name } = person;
-  const existing = await findUser(runtime, person);
-  if (existing && existing.status !== 'ACTIVE') {
-    await recordRejection(runtime, attempt, existing, 'disabled user');
+  const existingUser = await findUser(runtime, person);
+  if (existingUser && existingUser.status !== 'ACTIVE') {
+    await recordRejection(runtime, attempt, existingUser, 'disabled user');
     throw disabledFault();
   }
   if (roles.length === 0) {
-    if (existing) {
-      await removeAccess(runtime, attempt, existing);
-      await recordRejection(runtime, attempt, existing, 'groups without a role');
+    if (existingUser) {
+      await removeAccess(runtime, attempt, existingUser);
+      await recordRejection(runtime, attempt, existingUser, 'groups without a role');
     }
     throw new Fault('FORBIDDEN', 'None of your groups at the identity provider has a role here.');
   }
-  const addressOwner = existing ? undefined : await userWithAddress(runtime, person);
+  const addressOwner = existingUser ? undefined : await userWithAddress(runtime, person);
   if (addressOwner) {
     await recordRejection(runtime, attempt, addressOwner, 'identity of another person');
     throw addressTaken();
   }
-  const id = existing?.id ?? newId(runtime.effects, 'OperatorUser');
-  const user = existing
-    ? { ...existing, roles: [...roles] }
+  const id = existingUser?.id ?? newId(runtime.effects, 'OperatorUser');
+  const user = existingUser
+    ? { ...existingUser, roles: [...roles] }
     : { id, name, roles: [...roles], platform_ids: null };
   return openSession(runtime, { user, method: 'IDENTITY_PROVIDER', ...attempt }, (ctx) =>
-    existing ? stageRoles(ctx, id, roles) : stageUser(ctx, id, person),
+    existingUser ? stageRoles(ctx, id, roles) : stageUser(ctx, id, person),
   );
 }

@@ -79,14 +79,14 @@ export async function registrationOptions(
   { user, name, owner }: { user: UserRow; name: string; owner: string },
 ) {
   const { challenge, state } = issueChallenge(runtime, 'passkey', owner);
-  const existing = await passkeysOf(runtime.db, user.id);
+  const existingPasskeys = await passkeysOf(runtime.db, user.id);
   const publicKey = {
     rp: { id: rpId, name: 'Railhead' },
     user: { id: Buffer.from(user.id).toString('base64url'), name, displayName: user.name },
     challenge,
     pubKeyCredParams: [-7, -8, -257].map((alg) => ({ type: 'public-key', alg })),
     timeout: TIMEOUT_MS,
-    excludeCredentials: existing.map(({ credential_id: id, passkey: { transports } }) => ({
+    excludeCredentials: existingPasskeys.map(({ credential_id: id, passkey: { transports } }) => ({
       ...{ type: 'public-key', id, transports },
     })),
     authenticatorSelection: {
