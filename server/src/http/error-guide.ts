@@ -1,7 +1,7 @@
-// Cause and remedy of each error code. The API reference and docs/errors.md are generated from it.
+// Cause and remedy of each error code. The API references and docs/errors.md are generated from them.
 import type { Code } from '../kernel/fault.ts';
 
-interface Guide {
+export interface Guide {
   /** Cause: one sentence. */
   readonly cause: string;
   /** Next step of the client: one sentence. */
@@ -475,4 +475,19 @@ export const ERROR_GUIDE: Readonly<Record<Code, Guide>> = {
   ...PAYMENTS,
   ...WALLETS,
   ...CARDS_AND_COINS,
+};
+
+/** Causes and remedies of the operator API, whose credentials are tokens and sessions of operators. */
+export const OPERATOR_ERROR_GUIDE: Readonly<Record<Code, Guide>> = {
+  ...ERROR_GUIDE,
+  UNAUTHORIZED: guide(
+    'The operator token or the session is missing, has expired or was revoked, or the data of the ' +
+      'sign-in is wrong.',
+    'Sign in again, or use a valid operator token.',
+  ),
+  FORBIDDEN: guide(
+    'The operator lacks a permission or the access to a platform, or the page or the time of the ' +
+      'sign-in does not allow the operation.',
+    'Obtain the missing role or platform from an administrator, or sign in again as `reason` states.',
+  ),
 };

@@ -16,7 +16,6 @@ import {
   withDescription,
 } from '../kernel/schema.ts';
 import { type DocumentHead, PLATFORM_HEAD } from './document/head.ts';
-import { ERROR_GUIDE } from './error-guide.ts';
 import {
   type Examples,
   type Exchange,
@@ -243,11 +242,12 @@ interface Document {
   /** The schema of each error status, created once. */
   errors: Map<number, TSchema>;
   examples: Examples;
+  errorGuide: DocumentHead['errorGuide'];
 }
 
 /** The body of an error, narrowed to these codes of its status. */
 function errorOf(status: number, codes: readonly Code[], document: Document): Json {
-  const { naming, errors, components } = document;
+  const { naming, errors, components, errorGuide } = document;
   const schema = errors.get(status) ?? errorSchema(status, naming);
   errors.set(status, schema);
   const ownCodes = { properties: { code: { enum: codes.map((code) => naming.code(code)) } } };
@@ -256,7 +256,7 @@ function errorOf(status: number, codes: readonly Code[], document: Document): Js
   if (firstCode === undefined || otherCodes.length > 0) return narrowedSchema;
   // Most operations have one code of a status, and many have the same code.
   const name = errorName(firstCode);
-  components[name] = { description: ERROR_GUIDE[firstCode].cause, ...narrowedSchema };
+  components[name] = { description: errorGuide[firstCode].cause, ...narrowedSchema };
   return { $ref: `${REF}${name}` };
 }
 
@@ -270,10 +270,10 @@ const errorExamples = (codes: readonly Code[], naming: Naming): Json =>
   );
 
 /** The body of an error of each code, with the cause as its reason. */
-const errorBodies = (naming: Naming): Json =>
+const errorBodies = ({ naming, errorGuide }: Document): Json =>
   Object.fromEntries(
     (Object.keys(STATUS_OF) as Code[]).map((code) => {
-      const fault = new Fault(code, ERROR_GUIDE[code].cause);
+      const fault = new Fault(code, errorGuide[code].cause);
       return [naming.code(code), { summary: naming.code(code), value: faultBody(naming, fault) }];
     }),
   );
@@ -292,9 +292,9 @@ function errorResponse(
   codes: readonly Code[],
   document: Document,
 ): Json {
-  const { naming, responses } = document;
+  const { naming, responses, errorGuide } = document;
   const response = {
-    description: naming.text(`${STATUS_TEXT[status]}\n\n${codesText(codes)}`),
+    description: naming.text(`${STATUS_TEXT[status]}\n\n${codesText(codes, errorGuide)}`),
     ...headersOf(contract, status),
     content: {
       'application/json': {
@@ -438,12 +438,12 @@ export function* openApiSteps(
   webhooks: readonly WebhookContract[],
   naming: Naming,
   examples: Examples,
-  { securitySchemes: schemesOf, ...head }: DocumentHead = PLATFORM_HEAD,
+  { securitySchemes: schemesOf, errorGuide, ...head }: DocumentHead = PLATFORM_HEAD,
 ): Generator<void, Json> {
   const components: Json = {};
   const responses: Json = {};
   const errors = new Map<number, TSchema>();
-  const document = { naming, components, responses, errors, examples };
+  const document = { naming, components, responses, errors, examples, errorGuide };
   const paths: Record<string, Json> = {};
   for (const contract of contracts) {
     if (contract.auth === 'hosted') continue;
@@ -473,7 +473,7 @@ export function* openApiSteps(
     components: {
       schemas,
       responses: withNaming(naming, responses),
-      examples: errorBodies(naming),
+      examples: errorBodies(document),
       securitySchemes,
     },
   };

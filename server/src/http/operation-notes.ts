@@ -2,7 +2,7 @@
 // sandbox values and guides. The notes follow from the contract and the tables of this file.
 import { type Contract, idempotencyOf } from '../kernel/contract/operation.ts';
 import type { Code } from '../kernel/fault.ts';
-import { ERROR_GUIDE } from './error-guide.ts';
+import type { Guide } from './error-guide.ts';
 import { ownCodesOf } from './operation-errors.ts';
 import { eventsOf } from './operation-events.ts';
 
@@ -214,10 +214,13 @@ export function notesOf(contract: Contract): string {
 const sectionOf = (code: Code) => `/docs/errors#${code.toLowerCase()}`;
 
 /** Codes with their causes and remedies, as Markdown. */
-export const codesText = (codes: readonly Code[]): string =>
+export const codesText = (
+  codes: readonly Code[],
+  errorGuide: Readonly<Record<Code, Guide>>,
+): string =>
   codes
     .map((code) => {
-      const { cause, remedy } = ERROR_GUIDE[code];
+      const { cause, remedy } = errorGuide[code];
       return `- [\`${code}\`](${sectionOf(code)}): ${cause} ${remedy}`;
     })
     .join('\n');

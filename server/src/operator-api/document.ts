@@ -1,6 +1,7 @@
 // The OpenAPI document of the operator API.
 import type { Naming } from '../catalog/naming.ts';
 import type { DocumentHead } from '../http/document/head.ts';
+import { OPERATOR_ERROR_GUIDE } from '../http/error-guide.ts';
 import { NO_EXAMPLES } from '../http/examples.ts';
 import { openApiSteps } from '../http/openapi.ts';
 import { OPERATOR_BASE_PATH } from '../http/route.ts';
@@ -52,8 +53,8 @@ const HEAD: DocumentHead = {
     title: 'Railhead operator API',
     version: 'v1',
     description:
-      'API for the operators of an installation. It offers each command of ' +
-      '`railhead-server` as an operation, restricts operators by roles, and records each change.',
+      'API for the operators of an installation. Each command of `railhead-server` is an ' +
+      'operation. Roles restrict operators. Each change is recorded.',
     license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
   },
   servers: [{ url: OPERATOR_BASE_PATH }],
@@ -73,6 +74,7 @@ const HEAD: DocumentHead = {
         'need the header `X-CSRF-Token`.',
     },
   }),
+  errorGuide: OPERATOR_ERROR_GUIDE,
 };
 
 /** The document as plain JSON, generated one operation per step. */

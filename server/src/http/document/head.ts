@@ -1,6 +1,8 @@
 // Title, servers, tags and credentials of an OpenAPI document, which do not follow from contracts.
 import type { Naming } from '../../catalog/naming.ts';
 import { DEFAULT_MAX_BODY } from '../../kernel/contract/operation.ts';
+import type { Code } from '../../kernel/fault.ts';
+import { ERROR_GUIDE, type Guide } from '../error-guide.ts';
 import { TAGS } from '../tags.ts';
 
 type Json = Record<string, unknown>;
@@ -13,9 +15,11 @@ export interface DocumentHead {
   servers: Json[];
   tags: Json[];
   securitySchemes(naming: Naming): Json;
+  /** Cause and remedy of each error code. */
+  errorGuide: Readonly<Record<Code, Guide>>;
 }
 
-const HEAD: Omit<DocumentHead, 'securitySchemes'> = {
+const HEAD: Omit<DocumentHead, 'securitySchemes' | 'errorGuide'> = {
   openapi: '3.1.0',
   info: {
     title: 'Railhead',
@@ -55,4 +59,8 @@ const securitySchemesOf = (naming: Naming) => ({
 });
 
 /** The head of the document for platforms. */
-export const PLATFORM_HEAD: DocumentHead = { ...HEAD, securitySchemes: securitySchemesOf };
+export const PLATFORM_HEAD: DocumentHead = {
+  ...HEAD,
+  securitySchemes: securitySchemesOf,
+  errorGuide: ERROR_GUIDE,
+};
