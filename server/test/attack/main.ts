@@ -14,20 +14,20 @@ const megabytes = (bytes: number) => Math.round(bytes / 1_048_576);
 
 /** Figures of a run, one line each. */
 export function linesOf(result: Result, { seed }: AttackOptions, ms: number): string[] {
-  const { payments, floodedPayments, memory, reached, flooded } = result;
+  const { payments, floodedPayments, memory, reachedOperations, flooded } = result;
   const list = (counts: Map<string | number, number>) =>
     [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map((pair) => pair.join(' '));
-  const paid = (name: string, { paid, failures }: typeof payments) =>
-    `${name}: ${paid} payments of the other tenant, ${failures.length} failed`;
+  const describePayments = (name: string, { paymentCount, failures }: typeof payments) =>
+    `${name}: ${paymentCount} payments of the other tenant, ${failures.length} failed`;
   const latency = (of: typeof payments) =>
     `p50 ${quantile(of, 0.5)} ms, p99 ${quantile(of, 0.99)} ms`;
   return [
-    `seed ${seed}: ${list(result.sent).join(', ')}; ${Math.round(ms / 1_000)} s`,
+    `seed ${seed}: ${list(result.requestCounts).join(', ')}; ${Math.round(ms / 1_000)} s`,
     `statuses: ${list(result.statuses).join(', ')}`,
-    `${reached.size} operations succeeded; slowest: ${result.slowest} ${Math.round(result.slowestMs)} ms`,
-    `${paid('attacks', payments)}, ${latency(payments)}`,
-    `${paid(`${flooded} floods`, floodedPayments)}, ${latency(floodedPayments)}`,
-    `memory: ${megabytes(memory.start)} MiB before, at most ${megabytes(memory.highest)} MiB`,
+    `${reachedOperations.size} operations succeeded; slowest: ${result.slowestRequest} ${Math.round(result.slowestMs)} ms`,
+    `${describePayments('attacks', payments)}, ${latency(payments)}`,
+    `${describePayments(`${flooded} floods`, floodedPayments)}, ${latency(floodedPayments)}`,
+    `memory: ${megabytes(memory.start)} MiB before, at most ${megabytes(memory.highestBytes)} MiB`,
   ];
 }
 

@@ -38,12 +38,12 @@ export interface Sent {
 
 export interface Rules {
   /** Problems of a reply. `hidden` are texts that it must not contain. */
-  problemsOf(sent: Sent, reply: Reply | 'closed' | 'no reply'): string[];
+  problemsOf(sentRequest: Sent, reply: Reply | 'closed' | 'no reply'): string[];
   /** Marks and IDs of another tenant. */
   hide(texts: Iterable<string>): void;
 }
 
-function parsed(body: string): Json {
+function parseBody(body: string): Json {
   try {
     return JSON.parse(body);
   } catch {
@@ -52,7 +52,7 @@ function parsed(body: string): Json {
 }
 
 /** The text with the decoded colons of IDs in a path or a query. */
-const decoded = (text: string) => text.replaceAll(/%3a/gi, ':');
+const decodeColons = (text: string) => text.replaceAll(/%3a/gi, ':');
 
 function statusProblem({ operation }: Sent, status: number): string | undefined {
   if (status >= 500 && !(status === 501 && operation?.statuses.has(501))) return `status ${status}`;
@@ -75,48 +75,52 @@ const isUnread = (status: number, body: Json) =>
   status === 431 || status === 408 || /not a valid HTTP request/.test(body?.reason ?? '');
 
 export function createRules(): Rules {
-  const hidden = new Set<string>();
+  const hiddenTexts = new Set<string>();
   /** Hidden texts that are not IDs. */
   const marks: string[] = [];
 
   /** IDs that an attack has sent can be repeated later, for example in recorded requests. */
   function forget(text: string): void {
-    for (const [id] of decoded(text).matchAll(ID)) hidden.delete(id);
+    for (const [id] of decodeColons(text).matchAll(ID)) hiddenTexts.delete(id);
   }
 
   const leakOf = (body: string): string | undefined =>
-    [...body.matchAll(ID)].map(([id]) => id).find((id) => hidden.has(id)) ??
+    [...body.matchAll(ID)].map(([id]) => id).find((id) => hiddenTexts.has(id)) ??
     marks.find((mark) => body.includes(mark));
 
   return {
     hide(texts) {
       for (const text of texts) {
-        hidden.add(text);
+        hiddenTexts.add(text);
         if (!text.includes(':')) marks.push(text);
       }
     },
-    problemsOf(sent, reply) {
-      forget(sent.text);
+    problemsOf(sentRequest, reply) {
+      forget(sentRequest.text);
       if (typeof reply === 'string') return [reply];
       const { status, headers, body, ms } = reply;
-      const problems = [statusProblem(sent, status)];
+      const problems = [statusProblem(sentRequest, status)];
       const isJson = headers['content-type']?.includes('json') ?? false;
-      const json = isJson ? parsed(body) : undefined;
+      const json = isJson ? parseBody(body) : undefined;
       if (isJson && json === undefined) problems.push('the body is not JSON');
       problems.push(errorProblem(status, json));
-      if (sent.operation?.statuses.has(status) && json !== undefined) {
-        const deviation = sent.operation.deviationOf(status, json);
+      if (sentRequest.operation?.statuses.has(status) && json !== undefined) {
+        const deviation = sentRequest.operation.deviationOf(status, json);
         if (deviation) problems.push(`the body of ${status} is not documented: ${deviation}`);
       }
-      if (sent.operation && !isUnread(status, json) && !headers['x-request-id'])
+      if (sentRequest.operation && !isUnread(status, json) && !headers['x-request-id'])
         problems.push('no X-Request-Id');
       if (headers['x-injected']) problems.push('a header was injected');
-      const inside = INSIDE.find((pattern) => pattern.test(body) && !pattern.test(sent.text));
-      if (inside) problems.push(`the body reveals internals of the server: ${inside}`);
-      const leak = sent.seesAll ? undefined : leakOf(body);
+      const revealedPattern = INSIDE.find(
+        (pattern) => pattern.test(body) && !pattern.test(sentRequest.text),
+      );
+      if (revealedPattern)
+        problems.push(`the body reveals internals of the server: ${revealedPattern}`);
+      const leak = sentRequest.seesAll ? undefined : leakOf(body);
       if (leak) problems.push(`the body contains ${leak} of another tenant`);
       const isLong =
-        LONG_OPERATIONS.test(sent.operation?.operationId ?? '') || WAITS.test(sent.text);
+        LONG_OPERATIONS.test(sentRequest.operation?.operationId ?? '') ||
+        WAITS.test(sentRequest.text);
       if (ms > SLOW_MS && !isLong) problems.push(`took ${Math.round(ms)} ms`);
       return problems.flatMap((problem) => problem ?? []);
     },

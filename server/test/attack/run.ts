@@ -29,7 +29,7 @@ export interface Result extends Report {
   payments: Payments;
   floodedPayments: Payments;
   flooded: number;
-  memory: { start: number; highest: number };
+  memory: { start: number; highestBytes: number };
 }
 
 /** Number of concurrent connections. */
@@ -38,7 +38,8 @@ const MAX_MEMORY = 900 * 1_048_576;
 const MAX_VICTIM_MS = 5_000;
 const VICTIM_PAUSE_MS = 100;
 
-const total = ({ sent }: Report) => [...sent.values()].reduce((sum, count) => sum + count, 0);
+const total = ({ requestCounts }: Report) =>
+  [...requestCounts.values()].reduce((sum, count) => sum + count, 0);
 
 /** Lists without parameters, from which IDs are collected. */
 const listsOf = ({ operations }: Documents): string[] =>
@@ -109,13 +110,13 @@ async function work(session: Session, provider: ProviderTarget, requests: number
 
 async function attackOperations(
   target: Target,
-  prepared: Prepared,
+  preparation: Prepared,
   { seed, requests }: AttackOptions,
   result: Result,
   rules: Rules,
   documents: Documents,
 ): Promise<void> {
-  const { callers, provider } = prepared;
+  const { callers, provider } = preparation;
   const port = target.port();
   const call = caller.createCall(port);
   const payer = await createPayer(call, callers.victim);
@@ -124,7 +125,7 @@ async function attackOperations(
     ...([stop.signal, port, callers.victim, payer, result.payments, VICTIM_PAUSE_MS] as const),
   );
   const watch = setInterval(() => {
-    result.memory.highest = Math.max(result.memory.highest, target.memory() ?? 0);
+    result.memory.highestBytes = Math.max(result.memory.highestBytes, target.memory() ?? 0);
   }, 250);
   const record = createRecord(rules, result);
   await Promise.all(
@@ -160,7 +161,7 @@ async function attackWithFloods(target: Target, { callers }: Prepared, ms: numbe
   result.flooded = await flood(port, attacker.authorization, ms);
   stop.abort();
   await paying;
-  result.memory.highest = Math.max(result.memory.highest, target.memory() ?? 0);
+  result.memory.highestBytes = Math.max(result.memory.highestBytes, target.memory() ?? 0);
   const { status } = await call('GET', '/readyz', undefined);
   if (status !== 200) result.problems.push(`after the floods /readyz is ${status}`);
   call.close();
@@ -180,16 +181,16 @@ async function databaseProblems(target: Target, provider: ProviderTarget): Promi
   try {
     const read = async (sql: string, values: string[]) =>
       Number((await client.query(sql, values)).rows[0].value);
-    const smuggled = await read(
+    const smuggledCount = await read(
       'select count(*) as value from customers where platform_customer_id like $1',
       [`${SMUGGLED}%`],
     );
     const balance = await read('select balance as value from ledger_accounts where id = $1', [
       provider.accountId,
     ]);
-    const expected = provider.deposited;
+    const expected = provider.depositedAmount;
     return [
-      ...(smuggled ? [`${smuggled} smuggled requests were executed`] : []),
+      ...(smuggledCount ? [`${smuggledCount} smuggled requests were executed`] : []),
       ...(balance === expected ? [] : [`deposits of ${expected} have the balance ${balance}`]),
     ];
   } finally {
@@ -198,12 +199,14 @@ async function databaseProblems(target: Target, provider: ProviderTarget): Promi
 }
 
 function paymentProblems(name: string, payments: Payments): string[] {
-  const { paid, failures } = payments;
-  const slow = quantile(payments, 0.99);
+  const { paymentCount, failures } = payments;
+  const slowestLatency = quantile(payments, 0.99);
   return [
     ...failures.slice(0, 3).map((failure) => `a payment of the other tenant ${name}: ${failure}`),
-    ...(paid > 0 ? [] : [`no payment of the other tenant ${name}`]),
-    ...(slow > MAX_VICTIM_MS ? [`requests of the other tenant ${name} took ${slow} ms`] : []),
+    ...(paymentCount > 0 ? [] : [`no payment of the other tenant ${name}`]),
+    ...(slowestLatency > MAX_VICTIM_MS
+      ? [`requests of the other tenant ${name} took ${slowestLatency} ms`]
+      : []),
   ];
 }
 
@@ -214,7 +217,8 @@ async function finalProblems(target: Target, { provider }: Prepared, result: Res
     ...(await databaseProblems(target, provider)),
   ];
   if (!target.isRunning()) problems.push('the server exited');
-  if (result.memory.highest > MAX_MEMORY) problems.push(`memory of ${result.memory.highest} bytes`);
+  if (result.memory.highestBytes > MAX_MEMORY)
+    problems.push(`memory of ${result.memory.highestBytes} bytes`);
   const books = JSON.parse(await target.command('ledger', 'verify'));
   if (!books.balanced) problems.push(`the ledger: ${JSON.stringify(books).slice(0, 500)}`);
   const code = await target.stop();
@@ -227,20 +231,20 @@ export async function attack(options: AttackOptions): Promise<Result> {
   const rules = createRules();
   const target = await startTarget();
   try {
-    const prepared = await prepare(target, documents, rules);
+    const preparation = await prepare(target, documents, rules);
     const start = target.memory() ?? 0;
     const result: Result = {
       ...{ ...newReport(), payments: newPayments(), floodedPayments: newPayments() },
-      ...{ flooded: 0, memory: { start, highest: start } },
+      ...{ flooded: 0, memory: { start, highestBytes: start } },
     };
-    await attackOperations(target, prepared, options, result, rules, documents);
+    await attackOperations(target, preparation, options, result, rules, documents);
     if (!target.isRunning())
       result.problems.push(`the server exited: ${target.output().slice(-2_000)}`);
     else {
       // Work of the attacks that is still in progress.
       await sleep(200);
-      await attackWithFloods(target, prepared, options.floodMs, result);
-      result.problems.push(...(await finalProblems(target, prepared, result)));
+      await attackWithFloods(target, preparation, options.floodMs, result);
+      result.problems.push(...(await finalProblems(target, preparation, result)));
     }
     return result;
   } finally {

@@ -8,13 +8,13 @@ import type { Connection, Reply } from './target/wire.ts';
 
 export interface Report {
   /** Requests by attack. */
-  sent: Map<string, number>;
+  requestCounts: Map<string, number>;
   /** Replies by status. */
   statuses: Map<number, number>;
   /** Operations with a successful reply. */
-  reached: Set<string>;
+  reachedOperations: Set<string>;
   slowestMs: number;
-  slowest: string;
+  slowestRequest: string;
   problems: string[];
 }
 
@@ -38,7 +38,7 @@ export interface Session {
   rules: Rules;
   report: Report;
   /** Records a reply and its problems. */
-  record(sent: Sent, reply: Reply | 'closed' | 'no reply', problems?: string[]): void;
+  record(sentRequest: Sent, reply: Reply | 'closed' | 'no reply', problems?: string[]): void;
 }
 
 export interface Attack {
@@ -51,35 +51,37 @@ const MAX_PROBLEMS = 50;
 const MAX_TEXT = 1_500;
 
 export const newReport = (): Report => ({
-  ...{ sent: new Map(), statuses: new Map(), reached: new Set(), problems: [] },
-  ...{ slowestMs: 0, slowest: '' },
+  ...{ requestCounts: new Map(), statuses: new Map(), reachedOperations: new Set(), problems: [] },
+  ...{ slowestMs: 0, slowestRequest: '' },
 });
 
 const increase = <K>(counts: Map<K, number>, key: K) =>
   void counts.set(key, (counts.get(key) ?? 0) + 1);
 
 /** Adds a problem with the request that shows it. */
-export function addProblem(report: Report, sent: Sent, problem: string, body = ''): void {
+export function addProblem(report: Report, sentRequest: Sent, problem: string, body = ''): void {
   if (report.problems.length >= MAX_PROBLEMS) return;
-  const name = sent.operation?.operationId ?? `${sent.method} ${sent.path.slice(0, 80)}`;
+  const name =
+    sentRequest.operation?.operationId ?? `${sentRequest.method} ${sentRequest.path.slice(0, 80)}`;
   report.problems.push(
-    `${sent.attack}: ${name}: ${problem}\n  sent ${JSON.stringify(sent.text.slice(0, MAX_TEXT))}` +
+    `${sentRequest.attack}: ${name}: ${problem}\n  sent ${JSON.stringify(sentRequest.text.slice(0, MAX_TEXT))}` +
       `\n  received ${body.slice(0, 400)}`,
   );
 }
 
 export function createRecord(rules: Rules, report: Report): Session['record'] {
-  return (sent, reply, additional = []) => {
-    increase(report.sent, sent.attack);
-    const problems = [...rules.problemsOf(sent, reply), ...additional];
+  return (sentRequest, reply, additional = []) => {
+    increase(report.requestCounts, sentRequest.attack);
+    const problems = [...rules.problemsOf(sentRequest, reply), ...additional];
     const body = typeof reply === 'string' ? reply : reply.body;
-    for (const problem of problems) addProblem(report, sent, problem, body);
+    for (const problem of problems) addProblem(report, sentRequest, problem, body);
     if (typeof reply === 'string') return;
     increase(report.statuses, reply.status);
-    if (sent.operation && reply.status < 300) report.reached.add(sent.operation.operationId);
+    if (sentRequest.operation && reply.status < 300)
+      report.reachedOperations.add(sentRequest.operation.operationId);
     if (reply.ms <= report.slowestMs) return;
     report.slowestMs = reply.ms;
-    report.slowest = sent.operation?.operationId ?? sent.path;
+    report.slowestRequest = sentRequest.operation?.operationId ?? sentRequest.path;
   };
 }
 

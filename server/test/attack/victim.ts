@@ -9,13 +9,13 @@ interface Payer {
 }
 
 export interface Payments {
-  paid: number;
+  paymentCount: number;
   failures: string[];
   /** Milliseconds of each request. */
   latencies: number[];
 }
 
-export const newPayments = (): Payments => ({ paid: 0, failures: [], latencies: [] });
+export const newPayments = (): Payments => ({ paymentCount: 0, failures: [], latencies: [] });
 
 const id = encodeURIComponent;
 
@@ -55,7 +55,7 @@ export async function payUntil(
   pauseMs: number,
 ): Promise<void> {
   const call = createCall(port);
-  const timed = async (method: string, path: string, body?: object) => {
+  const callTimed = async (method: string, path: string, body?: object) => {
     const headers: Record<string, string> = body ? { 'idempotency-key': randomUUID() } : {};
     const { reply, ...result } = await call(method, path, victim.authorization, body, headers);
     payments.latencies.push(reply.ms);
@@ -63,15 +63,15 @@ export async function payUntil(
   };
   while (!stop.aborted) {
     try {
-      const quote = await timed('POST', `${BASE}/quotes`, {
+      const quote = await callTimed('POST', `${BASE}/quotes`, {
         source: { sourceType: 'ACCOUNT', accountId: usd },
         destination: { destinationType: 'ACCOUNT', accountId: externalAccount },
         ...{ lockedCurrencySide: 'SENDING', lockedCurrencyAmount: 1_00 },
       });
-      await timed('POST', `${BASE}/quotes/${id(quote.id)}/execute`, {});
-      await timed('GET', `${BASE}/transactions/${id(quote.transactionId)}`);
+      await callTimed('POST', `${BASE}/quotes/${id(quote.id)}/execute`, {});
+      await callTimed('GET', `${BASE}/transactions/${id(quote.transactionId)}`);
       victim.ids.collect(JSON.stringify(quote));
-      payments.paid++;
+      payments.paymentCount++;
     } catch (error) {
       payments.failures.push((error as Error).message);
     }
@@ -82,6 +82,6 @@ export async function payUntil(
 
 /** The latency below which this share of the requests is. */
 export function quantile({ latencies }: Payments, share: number): number {
-  const sorted = [...latencies].sort((a, b) => a - b);
-  return Math.round(sorted[Math.floor(share * (sorted.length - 1))] ?? 0);
+  const sortedLatencies = [...latencies].sort((a, b) => a - b);
+  return Math.round(sortedLatencies[Math.floor(share * (sortedLatencies.length - 1))] ?? 0);
 }

@@ -58,7 +58,7 @@ async function frameAt(site: Site, url: string, size: Size = 'desktop') {
 }
 
 const NUMBER = /^\d{4} \d{4} \d{4} (\d{4})$/;
-const inFrame = (frame: Frame, label: string) =>
+const frameText = (frame: Frame, label: string) =>
   frame.locator(`dt:text-is("${label}") + dd .code`).textContent({ timeout: 5_000 });
 
 describe.runIf(browserPath)('the page of a card in a browser', () => {
@@ -85,9 +85,9 @@ describe.runIf(browserPath)('the page of a card in a browser', () => {
     async (size) => {
       const url = await link();
       const first = await frameAt(platformSite, url, size);
-      expect(NUMBER.exec((await inFrame(first.frame, 'Card number')) ?? '')?.[1]).toBe(last4);
-      expect(await inFrame(first.frame, 'Security code')).toMatch(/^\d{3}$/);
-      expect(await inFrame(first.frame, 'Valid until')).toMatch(/^\d\d\/\d\d$/);
+      expect(NUMBER.exec((await frameText(first.frame, 'Card number')) ?? '')?.[1]).toBe(last4);
+      expect(await frameText(first.frame, 'Security code')).toMatch(/^\d{3}$/);
+      expect(await frameText(first.frame, 'Valid until')).toMatch(/^\d\d\/\d\d$/);
       // The framing page cannot read the frame.
       const read = "document.querySelector('iframe').contentDocument === null";
       expect(await first.page.evaluate(read)).toBe(true);
@@ -133,7 +133,7 @@ describe.runIf(browserPath)('the page of a card in a browser', () => {
   it(
     'copies the number without spaces, inside a frame and without one',
     async () => {
-      const pasted = async (page: Page, from: Page | Frame) => {
+      const pasteFrom = async (page: Page, from: Page | Frame) => {
         await from.getByRole('button', { name: 'Copy card number' }).click();
         await from.getByText('Card number copied').waitFor();
         await page.goto(`${platformSite.origin}/`);
@@ -142,10 +142,10 @@ describe.runIf(browserPath)('the page of a card in a browser', () => {
         await page.keyboard.press('Control+V');
         return page.locator('textarea').inputValue();
       };
-      const framed = await frameAt(platformSite, await link());
-      const number = await inFrame(framed.frame, 'Card number');
-      expect(await pasted(framed.page, framed.frame)).toBe(number?.replaceAll(' ', ''));
-      await framed.close();
+      const cardFrame = await frameAt(platformSite, await link());
+      const number = await frameText(cardFrame.frame, 'Card number');
+      expect(await pasteFrom(cardFrame.page, cardFrame.frame)).toBe(number?.replaceAll(' ', ''));
+      await cardFrame.close();
       const context = await browser.newContext();
       const page = await context.newPage();
       await page.goto(await link());
@@ -153,7 +153,7 @@ describe.runIf(browserPath)('the page of a card in a browser', () => {
       await page.getByRole('button', { name: 'Copy security code' }).click();
       await page.getByText('Security code copied').waitFor();
       expect(code).toMatch(/^\d{3}$/);
-      expect(await pasted(page, page)).toBe(number?.replaceAll(' ', ''));
+      expect(await pasteFrom(page, page)).toBe(number?.replaceAll(' ', ''));
       await context.close();
     },
     TIMEOUT_MS,
@@ -183,12 +183,12 @@ describe.runIf(browserPath)('the page of a card in a browser', () => {
     'shows the number after a prefetch',
     async () => {
       const url = await link();
-      const requested: unknown[] = [];
-      app.app.server.server.on('request', ({ headers }) => requested.push(headers['sec-purpose']));
+      const purposes: unknown[] = [];
+      app.app.server.server.on('request', ({ headers }) => purposes.push(headers['sec-purpose']));
       const context = await browser.newContext();
       const page = await context.newPage();
       await page.goto(`${platformSite.origin}/ahead?url=${encodeURIComponent(url)}`);
-      await expect.poll(() => requested, { timeout: 10_000 }).toEqual(['prefetch']);
+      await expect.poll(() => purposes, { timeout: 10_000 }).toEqual(['prefetch']);
       await page.goto(url);
       expect(await page.locator('dd').count()).toBe(3);
       await context.close();

@@ -77,7 +77,7 @@ async function alert(text: string | RegExp): Promise<void> {
   expect(await visited.page.evaluate('document.activeElement.getAttribute("role")')).toBe('alert');
 }
 
-const focused = (): Promise<string> =>
+const readFocusedText = (): Promise<string> =>
   visited.page.evaluate('document.activeElement.name') as Promise<string>;
 
 describe.runIf(browserPath)('the pages for operators', () => {
@@ -128,7 +128,7 @@ describe.runIf(browserPath)('the pages for operators', () => {
       await alert('Enter your name');
       await inspectState('enroll-missing');
       await page.getByRole('link', { name: 'Enter your e-mail address' }).click();
-      expect(await focused()).toBe('email');
+      expect(await readFocusedText()).toBe('email');
       await fill('Your name', 'Ada Admin');
       await fill('E-mail address', 'ada@');
       await press(page, 'Create a passkey');
@@ -283,10 +283,10 @@ describe.runIf(browserPath)('the pages for operators', () => {
     'complete a sign-in with a company account by the state that the browser kept',
     async () => {
       const { page } = visited;
-      const posted: unknown[] = [];
+      const postedBodies: unknown[] = [];
       await page.route('**/operator/v1/sign-in/oidc*', async (route) => {
         const isOptions = route.request().url().endsWith('-options');
-        if (!isOptions) posted.push(route.request().postDataJSON());
+        if (!isOptions) postedBodies.push(route.request().postDataJSON());
         const authorizationUrl = at('/sign-in?code=one&state=two');
         return isOptions
           ? route.fulfill({ json: { state: 'sealed', authorizationUrl } })
@@ -300,7 +300,7 @@ describe.runIf(browserPath)('the pages for operators', () => {
       await alert('The sign-in with your company account was not completed.');
       expect(page.url()).toBe(at('/sign-in'));
       const callbackUrl = at('/sign-in?code=one&state=two');
-      expect(posted).toEqual([{ state: 'sealed', callbackUrl }]);
+      expect(postedBodies).toEqual([{ state: 'sealed', callbackUrl }]);
       expect(violations()).toEqual([]);
     },
     TIMEOUT_MS,

@@ -86,7 +86,7 @@ async function device(verifies: boolean): Promise<Visit> {
   return tab;
 }
 
-const inPage = <T>({ page }: Visit, name: 'register' | 'prove', input: object): Promise<T> =>
+const callInPage = <T>({ page }: Visit, name: 'register' | 'prove', input: object): Promise<T> =>
   page.evaluate(`${name}(${JSON.stringify(input)})`) as Promise<T>;
 
 /** Registers a passkey of the page's device, signed by an e-mail session of the wallet. */
@@ -94,15 +94,18 @@ async function register(tab: Visit, ceremony: object) {
   const { accountId } = await fixture.createWalletCustomer();
   const session = await fixture.openEmailSession(accountId);
   const challenge = base64url(`challenge for ${accountId}`);
-  const attestation = await inPage<{ credentialId: string; transports: string[] }>(
+  const attestation = await callInPage<{ credentialId: string; transports: string[] }>(
     tab,
     'register',
     { challenge, ...ceremony },
   );
   const body = { type: 'PASSKEY', accountId, nickname: 'Chromium', challenge, attestation };
-  const added = ok(await fixture.callSigned('POST', '/auth/credentials', body, session), 201);
-  expect(added.credentialId).toBe(attestation.credentialId);
-  return { added, attestation };
+  const addedCredential = ok(
+    await fixture.callSigned('POST', '/auth/credentials', body, session),
+    201,
+  );
+  expect(addedCredential.credentialId).toBe(attestation.credentialId);
+  return { addedCredential, attestation };
 }
 
 /** Proves possession of a passkey in the current page. */
@@ -113,11 +116,14 @@ async function prove(
 ) {
   const { clientPublicKey, userVerification } = keys;
   const path = `/auth/credentials/${id}`;
-  const requested = ok(await fixture.call('POST', `${path}/challenge`, { clientPublicKey }), 200);
-  const input = { challenge: requested.challenge, credentialId, userVerification };
-  const assertion = await inPage<object>(tab, 'prove', input);
+  const challengeReply = ok(
+    await fixture.call('POST', `${path}/challenge`, { clientPublicKey }),
+    200,
+  );
+  const input = { challenge: challengeReply.challenge, credentialId, userVerification };
+  const assertion = await callInPage<object>(tab, 'prove', input);
   const body = { type: 'PASSKEY', assertion };
-  return fixture.call('POST', `${path}/verify`, body, { 'request-id': requested.requestId });
+  return fixture.call('POST', `${path}/verify`, body, { 'request-id': challengeReply.requestId });
 }
 
 describe.runIf(browserPath)('a passkey of a browser', () => {
@@ -139,10 +145,10 @@ describe.runIf(browserPath)('a passkey of a browser', () => {
     'opens a session: user verification $userVerification, attestation $attestation',
     async ({ verifies, userVerification, attestation }) => {
       const tab = await device(verifies);
-      const { added } = await register(tab, { attestation, userVerification });
+      const { addedCredential } = await register(tab, { attestation, userVerification });
       const keys = generateKeys();
       const request = { clientPublicKey: keys.uncompressedKey, userVerification };
-      const session = ok(await prove(tab, added, request), 200);
+      const session = ok(await prove(tab, addedCredential, request), 200);
       expect(session).toMatchObject({ type: 'PASSKEY', nickname: 'Chromium' });
 
       const signer = openSessionKey(session.encryptedSessionSigningKey, keys.privateKey);
@@ -159,10 +165,10 @@ describe.runIf(browserPath)('a passkey of a browser', () => {
     async () => {
       const tab = await device(true);
       const userVerification = 'preferred';
-      const { added } = await register(tab, { attestation: 'none', userVerification });
+      const { addedCredential } = await register(tab, { attestation: 'none', userVerification });
       await tab.page.goto(sites[1].origin);
       const request = { clientPublicKey: generateKeys().publicKey, userVerification };
-      expect(await prove(tab, added, request)).toMatchObject({
+      expect(await prove(tab, addedCredential, request)).toMatchObject({
         status: 401,
         body: {
           code: 'UNAUTHORIZED',
@@ -170,7 +176,7 @@ describe.runIf(browserPath)('a passkey of a browser', () => {
         },
       });
       await tab.page.goto(sites[0].origin);
-      expect((await prove(tab, added, request)).status).toBe(200);
+      expect((await prove(tab, addedCredential, request)).status).toBe(200);
       await tab.close();
     },
     TIMEOUT_MS,

@@ -39,7 +39,7 @@ const generator = new URL('../../../site/.vitepress/operations/document.mjs', im
 const { anchorOf, entries } = await import(generator.href);
 const ANCHORS = new Set<string>(entries.map(anchorOf));
 
-const newest = (...places: string[]): number =>
+const newestTime = (...places: string[]): number =>
   Math.max(
     ...places.flatMap((place) =>
       statSync(place).isDirectory()
@@ -58,19 +58,19 @@ function skipReason(): string | undefined {
     'operator-openapi.json',
   ];
   if (built === undefined) return 'The documentation site is not built. Run: npm run docs';
-  const current = built > newest(...sources.map((source) => path.join(root, source)));
-  return current ? undefined : 'site/dist is older than its sources. Run: npm run docs';
+  const isCurrent = built > newestTime(...sources.map((source) => path.join(root, source)));
+  return isCurrent ? undefined : 'site/dist is older than its sources. Run: npm run docs';
 }
 
-const skipped = skipReason();
-if (skipped) process.stderr.write(`The tests of the site are skipped. ${skipped}\n`);
+const reasonToSkip = skipReason();
+if (reasonToSkip) process.stderr.write(`The tests of the site are skipped. ${reasonToSkip}\n`);
 
 const server = Fastify();
 let origin = '';
 let browser: Awaited<ReturnType<typeof launch>>;
 
 beforeAll(async () => {
-  if (skipped) return;
+  if (reasonToSkip) return;
   addReference(server);
   addDocsSite(server, sendReference, dist);
   await server.listen({ port: 0, host: '127.0.0.1' });
@@ -79,48 +79,52 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 const ATTRIBUTE = (name: string) => new RegExp(`\\s${name}="([^"]*)"`, 'g');
-const decoded = (text: string) => text.replaceAll('&amp;', '&').replaceAll('&#39;', "'");
+const decodeText = (text: string) => text.replaceAll('&amp;', '&').replaceAll('&#39;', "'");
 const valuesOf = (html: string, name: string) =>
-  [...html.matchAll(ATTRIBUTE(name))].map(([, value = '']) => decoded(value));
+  [...html.matchAll(ATTRIBUTE(name))].map(([, value = '']) => decodeText(value));
 
 describe('the site of the documentation', () => {
   it('is built where RAILHEAD_SITE is required, as in .ci/run', () => {
-    if (process.env.RAILHEAD_SITE === 'required') expect(skipped).toBeUndefined();
+    if (process.env.RAILHEAD_SITE === 'required') expect(reasonToSkip).toBeUndefined();
   });
 });
 
-describe.skipIf(skipped)('the site', () => {
+describe.skipIf(reasonToSkip)('the site', () => {
   it('has no broken link or anchor', { timeout: PAGES_MS }, async () => {
     const pages = new Map<string, { status: number; html: string; ids: Set<string> }>();
     const load = async (url: string) => {
-      const cached = pages.get(url);
-      if (cached) return cached;
+      const cachedPage = pages.get(url);
+      if (cachedPage) return cachedPage;
       const { statusCode: status, headers, body } = await server.inject(url);
       const html = String(headers['content-type']).startsWith('text/html') ? body : '';
       const page = { status, html, ids: new Set(valuesOf(html, 'id')) };
       pages.set(url, page);
       return page;
     };
-    const broken = new Set<string>();
-    const unvisited = ['/docs/'];
-    for (let position = unvisited.pop(); position !== undefined; position = unvisited.pop()) {
+    const brokenLinks = new Set<string>();
+    const unvisitedUrls = ['/docs/'];
+    for (
+      let position = unvisitedUrls.pop();
+      position !== undefined;
+      position = unvisitedUrls.pop()
+    ) {
       const { html } = await load(position);
       for (const href of valuesOf(html, 'href')) {
         const to = new URL(href, `${origin}${position}`);
         if (to.origin !== origin || /\/assets\//.test(to.pathname)) continue;
         const exists = pages.has(to.pathname);
         const { status, ids } = await load(to.pathname);
-        if (status !== 200) broken.add(`${position}: ${href} is ${status}`);
+        if (status !== 200) brokenLinks.add(`${position}: ${href} is ${status}`);
         const anchor = decodeURIComponent(to.hash.slice(1));
         if (to.pathname === REFERENCE) {
           if (anchor && !ANCHORS.has(anchor))
-            broken.add(`${position}: ${href} is not an operation`);
+            brokenLinks.add(`${position}: ${href} is not an operation`);
         } else if (anchor && !ids.has(anchor))
-          broken.add(`${position}: ${href} has no such anchor`);
-        if (!exists && status === 200) unvisited.push(to.pathname);
+          brokenLinks.add(`${position}: ${href} has no such anchor`);
+        if (!exists && status === 200) unvisitedUrls.push(to.pathname);
       }
     }
-    expect([...broken]).toEqual([]);
+    expect([...brokenLinks]).toEqual([]);
     const files = readdirSync(path.join(root, 'docs'), { recursive: true });
     const markdown = files.filter((name) => String(name).endsWith('.md'));
     expect(pages.size).toBeGreaterThan(markdown.length + entries.length);
@@ -144,7 +148,7 @@ describe.skipIf(skipped)('the site', () => {
   });
 });
 
-describe.skipIf(skipped || !browserPath)('the site in a browser', () => {
+describe.skipIf(reasonToSkip || !browserPath)('the site in a browser', () => {
   beforeAll(async () => {
     browser = await launch();
   });
@@ -283,12 +287,12 @@ describe.skipIf(skipped || !browserPath)('the site in a browser', () => {
     await go('start');
     const caret = page.getByRole('button', { name: 'Decisions' });
     expect(await caret.getAttribute('aria-expanded')).toBe('false');
-    for (const [key, expanded] of [
+    for (const [key, isExpanded] of [
       ['Enter', 'true'],
       ['Space', 'false'],
     ] as const) {
       await caret.press(key);
-      expect(await caret.getAttribute('aria-expanded')).toBe(expanded);
+      expect(await caret.getAttribute('aria-expanded')).toBe(isExpanded);
     }
     await close();
   });

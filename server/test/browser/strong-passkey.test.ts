@@ -56,7 +56,7 @@ async function openShop(): Promise<void> {
   await service.page.goto(`${ORIGIN}/`);
 }
 
-const inPage = (name: 'register' | 'prove', options: object): Promise<object> =>
+const callInPage = (name: 'register' | 'prove', options: object): Promise<object> =>
   service.page.evaluate(`${name}(${JSON.stringify(options)})`) as Promise<object>;
 
 /** A customer with a passkey of the page's device, and the API reply. */
@@ -67,9 +67,9 @@ async function withPasskey() {
     [person.id],
   );
   const fixture = factorFixture(app, as());
-  const started = ok(await fixture.startEnrollment(person.id, 'PASSKEY'), 200);
-  expect(started.allowedOrigins).toEqual(SITE.origins);
-  const credential = await inPage('register', started.options);
+  const enrollment = ok(await fixture.startEnrollment(person.id, 'PASSKEY'), 200);
+  expect(enrollment.allowedOrigins).toEqual(SITE.origins);
+  const credential = await callInPage('register', enrollment.options);
   const body = { type: 'PASSKEY', origin: ORIGIN, credential };
   const { factor } = ok(await fixture.confirmEnrollment(person.id, body), 200);
   expect(await fixture.readFactors(person.id)).toEqual(['PASSKEY']);
@@ -80,7 +80,7 @@ async function withPasskey() {
 async function logIn(id: string): Promise<ApiResponse> {
   const fixture = loginFixture(app, as());
   const { passkeyOptions } = ok(await fixture.start(id, 'PASSKEY'), 200);
-  const passkeyAssertion = await inPage('prove', passkeyOptions);
+  const passkeyAssertion = await callInPage('prove', passkeyOptions);
   return fixture.complete(id, { factor: 'PASSKEY', passkeyAssertion, origin: ORIGIN });
 }
 
@@ -136,11 +136,11 @@ describe.runIf(browserPath)('a passkey of a browser as second factor', () => {
       expect(ok(await logIn(id), 200).status).toBe('SUCCESS');
 
       const [first, second] = await createWaitingQuotes(id, 2);
-      const signed = await inPage('prove', assertionOptionsOf(first));
-      expectWrong(await submitAssertion(second.id, signed));
-      expect(ok(await submitAssertion(first.id, signed), 200).status).toBe('PROCESSING');
-      expect((await submitAssertion(first.id, signed)).status).toBe(409);
-      const other = await inPage('prove', assertionOptionsOf(second));
+      const assertion = await callInPage('prove', assertionOptionsOf(first));
+      expectWrong(await submitAssertion(second.id, assertion));
+      expect(ok(await submitAssertion(first.id, assertion), 200).status).toBe('PROCESSING');
+      expect((await submitAssertion(first.id, assertion)).status).toBe(409);
+      const other = await callInPage('prove', assertionOptionsOf(second));
       expect(ok(await submitAssertion(second.id, other), 200).status).toBe('PROCESSING');
       expect(service.problems).toEqual([]);
     },

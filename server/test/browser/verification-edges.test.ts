@@ -32,7 +32,7 @@ describe.runIf(browserPath)('the verification page', () => {
       });
       const { page, close } = await visit(fixture.browser, 'desktop', fixture.origin);
       // The test waits for the file chooser from the start, so that the browser returns the selection.
-      const choosing = page.waitForEvent('filechooser', { timeout: TIMEOUT_MS });
+      const whenChosen = page.waitForEvent('filechooser', { timeout: TIMEOUT_MS });
       await openAndStart(page, await fixture.linkFor(person.id));
       await title(page, 'About you');
       const { keyboard } = page;
@@ -65,7 +65,7 @@ describe.runIf(browserPath)('the verification page', () => {
       await keyboard.type('State Department');
       await keyboard.press('Tab');
       await keyboard.press('Enter');
-      const chooser = await choosing;
+      const chooser = await whenChosen;
       await chooser.setFiles(picture('passport.png'));
       await keyboard.press('Tab');
       await keyboard.press('Enter');
@@ -148,11 +148,11 @@ describe.runIf(browserPath)('the verification page', () => {
       const { page, close } = await visit(fixture.browser, 'phone', fixture.origin);
       await openAndStart(page, await fixture.linkFor(person.id));
       await title(page, 'Documents');
-      const requested: string[] = [];
-      page.on('request', (request) => requested.push(request.method()));
+      const requestedActions: string[] = [];
+      page.on('request', (request) => requestedActions.push(request.method()));
       await page.getByRole('button', { name: /^Remove / }).dblclick();
       await page.getByRole('button', { name: /^Remove / }).waitFor({ state: 'detached' });
-      expect(requested.filter((method) => method === 'DELETE')).toHaveLength(1);
+      expect(requestedActions.filter((method) => method === 'DELETE')).toHaveLength(1);
       await close();
     },
     TIMEOUT_MS,

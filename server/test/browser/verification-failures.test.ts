@@ -25,10 +25,10 @@ describe.runIf(browserPath)('a verification page that is slow or cannot be loade
       const { page, close } = await visit(fixture.browser, 'phone', fixture.origin);
       await db.query('alter table documents rename to documents_away');
       try {
-        const failed = page.waitForResponse((reply) => reply.status() === 500);
+        const failedResponse = page.waitForResponse((reply) => reply.status() === 500);
         await page.goto(url);
         await title(page, 'The page could not be loaded');
-        const id = (await failed).headers()['x-request-id'];
+        const id = (await failedResponse).headers()['x-request-id'];
         expect(id).toMatch(/^[0-9a-f-]{36}$/);
         await page.getByText(`Request ID: ${id}`).waitFor();
         await inspect(page, 'trouble');

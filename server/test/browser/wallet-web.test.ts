@@ -34,7 +34,7 @@ let browser: Awaited<ReturnType<typeof launch>>;
 let backend: ChildProcess;
 let site: string;
 let isOpen = true;
-let ticking: Promise<void>;
+let clockWork: Promise<void>;
 
 /** The clock of the effects follows the real clock, and due work runs. */
 async function tick() {
@@ -154,8 +154,10 @@ async function useWallet({ page }: Visit, size: Size) {
   await balanceIs(page, '87.654322');
   expect(await readBalances(app, accountId)).toEqual({ balance: 87_654_322, total: 87_654_322 });
   const { data } = ok(await app.call('GET', `/transactions?accountIdentifier=${accountId}`), 200);
-  const paid = data.filter(({ type }: ApiResponse['body']) => type === 'OUTGOING');
-  expect(paid).toMatchObject([{ status: 'COMPLETED', sentAmount: { amount: 12_345_678 } }]);
+  const outgoingPayments = data.filter(({ type }: ApiResponse['body']) => type === 'OUTGOING');
+  expect(outgoingPayments).toMatchObject([
+    { status: 'COMPLETED', sentAmount: { amount: 12_345_678 } },
+  ]);
 
   await press(page, 'Show the words');
   await page.locator('#words li').last().waitFor();
@@ -207,17 +209,17 @@ async function visitor(email: string) {
 }
 
 /** A visit after sign-in. */
-async function signedIn(email: string) {
+async function signIn(email: string) {
   const { cookie, accountId, credential } = await visitor(email);
   const route = `/api/credentials/${credential.id}`;
   const challenge = await relayed('POST', `${route}/challenge`, { cookie });
   const keys = generateKeys();
   const { otpEncryptionTargetBundle: bundle } = challenge.body;
   const encryptedOtpBundle = await encryptOtp(CODE, bundle, keys.publicKey);
-  const requested = { body: { type: 'EMAIL_OTP', encryptedOtpBundle }, cookie };
-  const first = await relayed('POST', `${route}/verify`, requested);
+  const signInRequest = { body: { type: 'EMAIL_OTP', encryptedOtpBundle }, cookie };
+  const first = await relayed('POST', `${route}/verify`, signInRequest);
   const headers = await signedHeaders(first.body, keys);
-  const sessionReply = await relayed('POST', `${route}/verify`, { ...requested, headers });
+  const sessionReply = await relayed('POST', `${route}/verify`, { ...signInRequest, headers });
   expect(sessionReply.status).toBe(200);
   return { before: cookie, cookie: sessionReply.cookie, accountId, session: sessionReply.body };
 }
@@ -231,7 +233,7 @@ describe.runIf(browserPath)('the web wallet example', () => {
   beforeAll(async () => {
     fixture = walletFixture(app);
     await app.app.server.listen({ port: 0, host: '127.0.0.1' });
-    ticking = tick();
+    clockWork = tick();
     [browser, site] = await Promise.all([launch(), startBackend()]);
   }, TIMEOUT_MS);
   afterAll(async () => {
@@ -241,7 +243,7 @@ describe.runIf(browserPath)('the web wallet example', () => {
     }
     await browser?.close();
     isOpen = false;
-    await ticking;
+    await clockWork;
   });
 
   it.each(['desktop', 'phone'] as const)(
@@ -298,7 +300,7 @@ describe.runIf(browserPath)('the web wallet example', () => {
   it(
     'relays only permitted requests',
     async () => {
-      const { cookie, session } = await signedIn('listed@example.com');
+      const { cookie, session } = await signIn('listed@example.com');
       expect((await relayed('GET', '/api/account', { cookie })).status).toBe(200);
       const forbiddenRequests = [
         ['GET', '/api/customers'],
@@ -325,14 +327,14 @@ describe.runIf(browserPath)('the web wallet example', () => {
   it(
     'isolates visits, and limits each to the wallet of its sign-in',
     async () => {
-      const ownPage = await signedIn('mine@example.com');
-      const otherHolder = await signedIn('other@example.com');
+      const ownPage = await signIn('mine@example.com');
+      const otherHolder = await signIn('other@example.com');
       const { cookie } = ownPage;
       const { id } = otherHolder.session;
       const [credential] = await fixture.credentialsOf(otherHolder.accountId);
       await relayed('POST', '/api/fund', { cookie: otherHolder.cookie });
-      const quoted = { cookie: otherHolder.cookie, body: { amount: 1_000_000 } };
-      const { body: quote } = await relayed('POST', '/api/quotes', quoted);
+      const quoteRequest = { cookie: otherHolder.cookie, body: { amount: 1_000_000 } };
+      const { body: quote } = await relayed('POST', '/api/quotes', quoteRequest);
       expect(quote.status).toBe('PENDING');
       const foreignRequests = [
         ['DELETE', `/api/sessions/${id}`],
@@ -342,8 +344,8 @@ describe.runIf(browserPath)('the web wallet example', () => {
         ['POST', `/api/quotes/${quote.id}/execute`],
       ] as const;
       for (const [method, route] of foreignRequests) {
-        const requested = await relayed(method, route, { cookie });
-        expect([route, ...verdict(requested)]).toEqual([route, 404, 'NOT_FOUND']);
+        const reply = await relayed(method, route, { cookie });
+        expect([route, ...verdict(reply)]).toEqual([route, 404, 'NOT_FOUND']);
       }
       const { body } = await relayed('GET', '/api/account', { cookie });
       expect(body.id).toBe(ownPage.accountId);
@@ -355,22 +357,22 @@ describe.runIf(browserPath)('the web wallet example', () => {
     'rejects requests without a session, with an old session or from another site',
     async () => {
       const guest = await visitor('guest@example.com');
-      const { before, cookie } = await signedIn('guest@example.com');
+      const { before, cookie } = await signIn('guest@example.com');
       expect(before).not.toBe(cookie);
-      for (const unsigned of ['', 'visit=made-up', before, guest.cookie]) {
+      for (const invalidCookie of ['', 'visit=made-up', before, guest.cookie]) {
         for (const route of ['/api/account', '/api/credentials', '/api/sessions']) {
-          const requested = await relayed('GET', route, { cookie: unsigned });
-          expect(verdict(requested)).toEqual([401, 'SIGN_IN']);
+          const reply = await relayed('GET', route, { cookie: invalidCookie });
+          expect(verdict(reply)).toEqual([401, 'SIGN_IN']);
         }
       }
       const origin = 'http://localhost:9';
       const crossOriginReply = await relayed('POST', '/api/fund', { cookie, headers: { origin } });
       expect(verdict(crossOriginReply)).toEqual([403, 'WRONG_ORIGIN']);
-      const renamed = await fetch(site.replace('localhost', '127.0.0.1')).then(
+      const renamedSiteStatus = await fetch(site.replace('localhost', '127.0.0.1')).then(
         ({ status }) => status,
         () => 'closed',
       );
-      expect([421, 'closed']).toContain(renamed);
+      expect([421, 'closed']).toContain(renamedSiteStatus);
     },
     TIMEOUT_MS,
   );

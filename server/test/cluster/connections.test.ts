@@ -51,7 +51,7 @@ describe('connections', () => {
 
   const urlOf = (host: string, query = '') =>
     `postgresql://postgres@${host}:${port}/postgres${query}`;
-  const verified = (authority = 'ca') =>
+  const verifiedUrl = (authority = 'ca') =>
     `?sslmode=verify-full&sslrootcert=${path.join(folder, `${authority}.pem`)}`;
   const poolerUrl = () => `postgresql://postgres@127.0.0.1:${poolerPort}/postgres`;
 
@@ -182,7 +182,7 @@ describe('connections', () => {
 
   describe('with sslmode=verify-full', () => {
     it('are encrypted for all purposes', async () => {
-      const server = await startServer('verified', urlOf('localhost', verified()));
+      const server = await startServer('verified', urlOf('localhost', verifiedUrl()));
       expect(await pay(server)).toEqual([201, 201]);
       const client = new pg.Client({ connectionString: urlOf('127.0.0.1') });
       await client.connect();
@@ -197,14 +197,17 @@ describe('connections', () => {
     }, 120_000);
 
     it.each([
-      ['a host name that the certificate does not contain', () => urlOf('127.0.0.1', verified())],
-      ['a certificate of another authority', () => urlOf('localhost', verified('another-ca'))],
+      [
+        'a host name that the certificate does not contain',
+        () => urlOf('127.0.0.1', verifiedUrl()),
+      ],
+      ['a certificate of another authority', () => urlOf('localhost', verifiedUrl('another-ca'))],
       ['an unknown authority', () => urlOf('localhost', '?sslmode=verify-full')],
       [
         'an unknown authority and sslmode=require, which also verifies',
         () => urlOf('localhost', '?sslmode=require'),
       ],
-      ['a missing file of the authority', () => urlOf('localhost', verified('absent'))],
+      ['a missing file of the authority', () => urlOf('localhost', verifiedUrl('absent'))],
     ])('are rejected with %s', async (_, url) => {
       await expect(connectDatabase(url(), { name: 'rejected' })).rejects.toThrow(
         /altnames|IP|certificate|self-signed|ENOENT/,
@@ -215,7 +218,7 @@ describe('connections', () => {
     });
 
     it('are not downgraded to connections without TLS', async () => {
-      const clear = `postgresql://postgres@127.0.0.1:${poolerPort}/postgres${verified()}`;
+      const clear = `postgresql://postgres@127.0.0.1:${poolerPort}/postgres${verifiedUrl()}`;
       await expect(connectDatabase(clear, { name: 'rejected' })).rejects.toThrow(/SSL/);
     });
   });

@@ -16,7 +16,7 @@ const KILLS = isShort ? 1 : LENGTH === 'long' ? 20 : 4;
 
 describe('a cluster under load', () => {
   let fixture: ClusterUnderLoad;
-  let failed = false;
+  let hasFailed = false;
 
   beforeAll(async () => {
     fixture = await startClusterUnderLoad();
@@ -28,9 +28,9 @@ describe('a cluster under load', () => {
   }, 120_000);
 
   /** After a failure the remaining tests are skipped, because they would report the same failure. */
-  beforeEach((context) => context.skip(failed, 'skipped after a failure'));
+  beforeEach((context) => context.skip(hasFailed, 'skipped after a failure'));
   afterEach((context) => {
-    failed ||= context.task.result?.state === 'fail';
+    hasFailed ||= context.task.result?.state === 'fail';
   });
 
   it(
@@ -96,9 +96,9 @@ describe('a cluster under load', () => {
     'continues without a replica, and without the synchronous one',
     async () => {
       for (const role of ['replica', 'sync_standby'] as const) {
-        const lost = await fixture.cluster.nodeOf(role);
-        await fixture.disrupt(`${role} lost`, () => lost.kill(), 20_000);
-        lost.start();
+        const lostNode = await fixture.cluster.nodeOf(role);
+        await fixture.disrupt(`${role} lost`, () => lostNode.kill(), 20_000);
+        lostNode.start();
         await fixture.cluster.waitUntilHealthy();
       }
       await fixture.audit();

@@ -28,21 +28,21 @@ function fill(file: string): void {
 }
 
 describe('a full disk', () => {
-  const mounted = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-disk-'));
-  const filler = path.join(mounted, 'filler');
+  const mountPoint = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-disk-'));
+  const filler = path.join(mountPoint, 'filler');
   let fixture: ClusterUnderLoad | undefined;
 
   beforeAll(async () => {
-    fs.chmodSync(mounted, 0o755);
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${SIZE},mode=755`, 'tmpfs', mounted]);
+    fs.chmodSync(mountPoint, 0o755);
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${SIZE},mode=755`, 'tmpfs', mountPoint]);
     // The first node becomes the primary.
-    fixture = await startClusterUnderLoad({ dataFolders: { 0: path.join(mounted, 'node1') } });
+    fixture = await startClusterUnderLoad({ dataFolders: { 0: path.join(mountPoint, 'node1') } });
   }, 300_000);
 
   afterAll(async () => {
     await fixture?.stop();
-    execFileSync('umount', [mounted]);
-    fs.rmdirSync(mounted);
+    execFileSync('umount', [mountPoint]);
+    fs.rmdirSync(mountPoint);
     for (const line of outageLines()) console.info(line);
   }, 120_000);
 
@@ -51,9 +51,11 @@ describe('a full disk', () => {
     const primary = await cluster.leader();
     expect(primary.name).toBe('node1');
     fill(filler);
-    const ready = () =>
+    const readReadiness = () =>
       Promise.all(servers.map(({ port }) => fetch(`http://127.0.0.1:${port}/readyz`)));
-    await until('servers that are not ready', async () => (await ready()).every(({ ok }) => !ok));
+    await until('servers that are not ready', async () =>
+      (await readReadiness()).every(({ ok }) => !ok),
+    );
     // Patroni does not change the primary, because PostgreSQL runs although its writes fail.
     await disrupt('space released on a full disk', async () => fs.rmSync(filler), 15_000);
     await cluster.waitUntilHealthy();

@@ -85,13 +85,13 @@ describe('a separated primary', () => {
   it('acknowledges no payment, and another node becomes the primary', async () => {
     const primary = await fixture.cluster.leader();
     await startIsolated(primary);
-    const [sent] = fixture.load.requests.filter(
+    const [sentRequest] = fixture.load.requests.filter(
       (request) => request.kind === 'transfer' && request.response?.status === 201,
     );
-    if (!sent) throw new Error('no payment was sent');
-    path = `/2025-10-13${sent.path}`;
+    if (!sentRequest) throw new Error('no payment was sent');
+    path = `/2025-10-13${sentRequest.path}`;
     body = JSON.stringify({
-      ...{ ...sent.body, amount: 1_00 },
+      ...{ ...sentRequest.body, amount: 1_00 },
       remittanceInformation: 'by the isolated server',
     });
     expect(await request(path, randomUUID())).toBe(201);

@@ -16,9 +16,9 @@ const effects = systemEffects();
 const folder = mkdtempSync(path.join(os.tmpdir(), 'conformance-'));
 const key = newSignatureKey(effects);
 const INBOX = 20_000 + Math.floor(Math.random() * 20_000);
-const inFolder = (name: string) => path.join(folder, name);
+const pathOf = (name: string) => path.join(folder, name);
 
-beforeAll(() => writeFileSync(inFolder('adapter.pub.pem'), pemOf(key.privateKey)));
+beforeAll(() => writeFileSync(pathOf('adapter.pub.pem'), pemOf(key.privateKey)));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 async function run(...argv: string[]) {
@@ -38,9 +38,9 @@ async function runAgainst(fault: Fault | undefined, ...flags: string[]) {
   const options = { key, railhead, next: ownKey(effects, folder, 'next'), inbox };
   const provider = simulatedProvider(fault ? { ...options, fault } : options);
   const url = await provider.start();
-  const common = ['--url', url, '--keys', folder, '--port', String(INBOX)];
+  const commonFlags = ['--url', url, '--keys', folder, '--port', String(INBOX)];
   try {
-    return await run(...common, '--wait', '2', '--quiet', '0.3', ...flags);
+    return await run(...commonFlags, '--wait', '2', '--quiet', '0.3', ...flags);
   } finally {
     await provider.kill();
   }
@@ -48,7 +48,7 @@ async function runAgainst(fault: Fault | undefined, ...flags: string[]) {
 
 describe('the conformance command', () => {
   it('creates the key of Railhead once, with read access for the owner only', async () => {
-    const keys = inFolder('new');
+    const keys = pathOf('new');
     expect((await run('--keys', keys)).code).toBe(0);
     const file = path.join(keys, 'railhead.pem');
     const first = readFileSync(file, 'utf8');
@@ -84,14 +84,14 @@ describe('the conformance command', () => {
   });
 
   it('skips excluded outcomes, and uses the transfer fields of the file', async () => {
-    const file = inFolder('transfers.json');
+    const file = pathOf('transfers.json');
     writeFileSync(file, JSON.stringify({ transfer: { amount: 7 }, outcomes: { failed: null } }));
     const flags = ['--only', 'outcomes', '--transfers', file];
     const { code, out } = await runAgainst(undefined, ...flags);
     expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining('1 skipped') });
     writeFileSync(file, JSON.stringify({ transfer: { amount: 0.5 } }));
-    const invalid = await runAgainst(undefined, ...flags);
-    expect(invalid.out).toContain('--transfers: the field amount must be integer');
+    const invalidRun = await runAgainst(undefined, ...flags);
+    expect(invalidRun.out).toContain('--transfers: the field amount must be integer');
   });
 
   it.each([
@@ -107,7 +107,7 @@ describe('the conformance command', () => {
   });
 
   it('requires the public key of the adapter', async () => {
-    const keys = inFolder('empty');
+    const keys = pathOf('empty');
     const { code, err } = await run('--url', 'http://127.0.0.1:1', '--keys', keys, '--port', '1');
     expect({ code, err }).toMatchObject({
       code: 2,
@@ -124,8 +124,8 @@ describe('the conformance command', () => {
 
   it('can be run as a script of the repository', () => {
     const script = path.resolve(import.meta.dirname, '../../bin/conformance.js');
-    const printed = execFileSync(process.execPath, [script, '--help'], { encoding: 'utf8' });
-    expect(printed).toContain('--url URL');
+    const printedText = execFileSync(process.execPath, [script, '--help'], { encoding: 'utf8' });
+    expect(printedText).toContain('--url URL');
   }, 60_000);
 });
 

@@ -11,9 +11,9 @@ import { pemOf } from '../../src/runtime/security/keys.ts';
 import { FAULTS, type Fault, simulatedProvider } from '../kit/providers/simulated-provider.ts';
 
 const effects = systemEffects();
-const opened: { close(): Promise<void> }[] = [];
+const openedAdapters: { close(): Promise<void> }[] = [];
 afterEach(async () => {
-  for (const provider of opened.splice(0)) await provider.close();
+  for (const provider of openedAdapters.splice(0)) await provider.close();
 });
 
 /** Runs the checks whose names have one of the prefixes. Without prefixes, all checks. */
@@ -25,7 +25,7 @@ async function checkProvider(fault?: Fault, ...prefixes: string[]) {
   const options = { key, railhead, next, inbox: inbox.url };
   const provider = simulatedProvider(fault ? { ...options, fault } : options);
   const calls = callsTo(effects, await provider.start(), railhead);
-  opened.push({ close: provider.kill }, inbox);
+  openedAdapters.push({ close: provider.kill }, inbox);
   const parts = {
     ...{ effects, calls, inbox, key: railhead, otherKey: newSignatureKey(effects), nextKey: next },
     ...{ settings: {}, waitMs: 2_500, quietMs: 300, kill: provider.kill },
@@ -51,9 +51,9 @@ describe('the conformance kit', () => {
     async (fault, check) => {
       const [group = ''] = check.split('.');
       const results = await checkProvider(fault, group, 'messages.received');
-      const failed = results.filter(({ verdict }) => verdict === 'failed');
-      expect(failed.map(({ name }) => name)).toContain(check);
-      const result = failed.find(({ name }) => name === check);
+      const failedChecks = results.filter(({ verdict }) => verdict === 'failed');
+      expect(failedChecks.map(({ name }) => name)).toContain(check);
+      const result = failedChecks.find(({ name }) => name === check);
       expect(result?.remedy).toMatch(/\w+/);
       expect(result?.actual).not.toBe('');
     },

@@ -18,16 +18,16 @@ import { waitingCheck } from './data.ts';
 const pathOf = (screen: string, id: string) => `/${screen}/${encodeURIComponent(id)}`;
 
 describe.runIf(isTestable)('a change', () => {
-  const opened = consoleForFile();
+  const consoleFixture = consoleForFile();
   let tom: Operator;
   beforeAll(async () => {
-    tom = await opened.operator('Tom Treasury', 'treasury');
+    tom = await consoleFixture.operator('Tom Treasury', 'treasury');
     await tom.signIn();
   }, TIMEOUT_MS);
 
   /** Opens its own account, and fills in the form that freezes it. */
   async function freezing(reason: string) {
-    const { account } = await createFundedCustomer(opened.app);
+    const { account } = await createFundedCustomer(consoleFixture.app);
     const { page } = tom;
     await tom.go(pathOf('accounts', account.id));
     await titled(page, 'Account');
@@ -38,7 +38,7 @@ describe.runIf(isTestable)('a change', () => {
 
   async function recordsOf(operationId: string, subject: string) {
     const path = `/audit-records?operationId=${operationId}&subject=${subject}`;
-    return ok(await opened.client.call('GET', path), 200).data;
+    return ok(await consoleFixture.client.call('GET', path), 200).data;
   }
 
   const requestsTo = (page: Page, ending: string) => {
@@ -52,17 +52,17 @@ describe.runIf(isTestable)('a change', () => {
   /** Closes all connections of a browser, and prevents new ones. */
   async function interrupt({ page, context }: Operator): Promise<void> {
     await context.setOffline(true);
-    opened.app.app.server.server.closeAllConnections();
+    consoleFixture.app.app.server.server.closeAllConnections();
     await page.getByText('Connection interrupted').waitFor();
   }
 
   it(
     'of two concurrent reviewers is made by one of them',
     async () => {
-      const { id } = await waitingCheck(opened, 'Mia Meyer');
+      const { id } = await waitingCheck(consoleFixture, 'Mia Meyer');
       const [clara, carl] = [
-        await opened.operator('Clara Compliance', 'compliance'),
-        await opened.operator('Carl Compliance', 'compliance'),
+        await consoleFixture.operator('Clara Compliance', 'compliance'),
+        await consoleFixture.operator('Carl Compliance', 'compliance'),
       ];
       const submits = [];
       for (const [person, action] of [
@@ -86,7 +86,10 @@ describe.runIf(isTestable)('a change', () => {
       expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(1);
       const message = outcomes.find((outcome) => outcome !== 'done');
       expect(message).toMatch(/decided|status|final|already/i);
-      const { data } = ok(await opened.client.call('GET', `/audit-records?subject=${id}`), 200);
+      const { data } = ok(
+        await consoleFixture.client.call('GET', `/audit-records?subject=${id}`),
+        200,
+      );
       const decisions = data.filter(({ hasChanges }: { hasChanges: boolean }) => hasChanges);
       expect(decisions).toHaveLength(1);
       // The page shows the decision of the other reviewer.
@@ -136,14 +139,14 @@ describe.runIf(isTestable)('a change', () => {
     'of another operator is shown after the stream was interrupted',
     async () => {
       const { page, context } = tom;
-      const { account } = await createFundedCustomer(opened.app);
+      const { account } = await createFundedCustomer(consoleFixture.app);
       await tom.go(pathOf('accounts', account.id));
       await titled(page, 'Account');
       await page.getByText('Live', { exact: true }).waitFor();
       await interrupt(tom);
       const body = { reason: 'Made while the browser was offline' };
       const path = `/accounts/${account.id}/freeze`;
-      ok(await opened.client.call('POST', path, { body }), 200);
+      ok(await consoleFixture.client.call('POST', path, { body }), 200);
       await context.setOffline(false);
       await page.getByText('Live', { exact: true }).waitFor();
       await page.getByText(body.reason).waitFor();
@@ -156,18 +159,21 @@ describe.runIf(isTestable)('a change', () => {
     'is continued after a new sign-in when the session expires during the input',
     async () => {
       const { page, id, submit } = await freezing('Typed before the session expired');
-      const { data } = ok(await opened.client.call('GET', '/operator-sessions?limit=100'), 200);
+      const { data } = ok(
+        await consoleFixture.client.call('GET', '/operator-sessions?limit=100'),
+        200,
+      );
       const ownSession = data.find(
         (session: { operatorUserId: string; status: string }) =>
           session.operatorUserId === tom.id && session.status === 'ACTIVE',
       );
-      ok(await opened.client.call('DELETE', `/operator-sessions/${ownSession.id}`), 200);
-      const ended = page.getByRole('alertdialog', { name: 'Your session has ended' });
-      await ended.waitFor();
+      ok(await consoleFixture.client.call('DELETE', `/operator-sessions/${ownSession.id}`), 200);
+      const endedDialog = page.getByRole('alertdialog', { name: 'Your session has ended' });
+      await endedDialog.waitFor();
       const tab = tom.context.waitForEvent('page');
-      await ended.getByRole('link', { name: 'Sign in' }).click();
+      await endedDialog.getByRole('link', { name: 'Sign in' }).click();
       await tom.signInOn(await tab);
-      await ended.waitFor({ state: 'detached' });
+      await endedDialog.waitFor({ state: 'detached' });
       const reason = dialogOf(page).getByLabel('Reason');
       expect(await reason.inputValue()).toBe('Typed before the session expired');
       await submit.click();
@@ -198,7 +204,7 @@ describe.runIf(isTestable)('a change', () => {
     'that is rejected keeps the form and shows each error at its field',
     async () => {
       const { page } = tom;
-      const { account } = await createFundedCustomer(opened.app);
+      const { account } = await createFundedCustomer(consoleFixture.app);
       await tom.go(pathOf('accounts', account.id));
       await button(page, 'Freeze').click();
       await button(dialogOf(page), 'Freeze').click();
@@ -210,7 +216,7 @@ describe.runIf(isTestable)('a change', () => {
       await button(page, 'Freeze').click();
       // Another operator freezes the account first.
       const body = { reason: 'Faster' };
-      ok(await opened.client.call('POST', `/accounts/${account.id}/freeze`, { body }), 200);
+      ok(await consoleFixture.client.call('POST', `/accounts/${account.id}/freeze`, { body }), 200);
       await dialogOf(page).getByLabel('Reason').fill('Slower');
       await button(dialogOf(page), 'Freeze').click();
       await dialogOf(page)
@@ -224,6 +230,6 @@ describe.runIf(isTestable)('a change', () => {
   );
 
   it('violates no content security policy', () => {
-    expect(opened.problems()).toEqual([]);
+    expect(consoleFixture.problems()).toEqual([]);
   });
 });

@@ -176,7 +176,7 @@ async function openConsole() {
     /** The first administrator enrolls with the link that a start prints. */
     firstLink: () => enrollment.firstAdministratorLink(app.runtime),
     /** Content of all open pages, for the report of a failed test. */
-    async shown(): Promise<string> {
+    async readPages(): Promise<string> {
       const pages = browser.contexts().flatMap((context) => context.pages());
       const texts = pages.map(async (page) => {
         const parts = await page
@@ -198,11 +198,12 @@ async function openConsole() {
 
 /** As `openForFile`. A failed test reports the content of all pages. */
 export function consoleForFile(): OpenConsole {
-  const opened = openForFile(openConsole);
+  const consoleFixture = openForFile(openConsole);
   afterEach(async ({ task }) => {
-    if (task.result?.state === 'fail') process.stderr.write(`${await opened.shown()}\n`);
+    if (task.result?.state === 'fail')
+      process.stderr.write(`${await consoleFixture.readPages()}\n`);
   });
-  return opened;
+  return consoleFixture;
 }
 
 export type OpenConsole = Awaited<ReturnType<typeof openConsole>>;

@@ -70,18 +70,20 @@ const WORLDS = [
 ];
 
 /** Fills the main platform and a production one. Returns the ID for each screen of one resource. */
-export async function fillInstallation(opened: OpenConsole): Promise<Record<string, string>> {
-  const { app, client, createPayment } = opened;
+export async function fillInstallation(
+  consoleFixture: OpenConsole,
+): Promise<Record<string, string>> {
+  const { app, client, createPayment } = consoleFixture;
   ok(await app.call('PATCH', '/config', { webhookEndpoint: CLOSED_PORT }), 200);
   for (const world of WORLDS) {
     const path = `/platforms/${app.platform.id}/fixtures`;
     ok(await client.call('POST', path, { body: { world } }), 201);
   }
   await createPayment();
-  await fillProvider(opened);
-  await waitingCheck(opened, 'Mia Meyer');
-  await customersOfMain(opened);
-  await waitingApproval(opened);
+  await fillProvider(consoleFixture);
+  await waitingCheck(consoleFixture, 'Mia Meyer');
+  await customersOfMain(consoleFixture);
+  await waitingApproval(consoleFixture);
   await app.settle();
   const ids: Record<string, string> = {};
   for (const [route, { first }] of Object.entries(SCREENS)) {

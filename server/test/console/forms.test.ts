@@ -23,8 +23,8 @@ it.each([
   ],
   ['null for an emptied value', { color: '' }, { color: null, reason: 'why' }],
   ['a changed list', { currencies: ['USD', 'EUR'] }, { currencies: ['USD', 'EUR'], reason: 'why' }],
-])('sends %s', (_, changed, body) => {
-  const change = changeOf(SCHEMA, { ...CURRENT, ...changed, reason: 'why' }, CURRENT);
+])('sends %s', (_, description, body) => {
+  const change = changeOf(SCHEMA, { ...CURRENT, ...description, reason: 'why' }, CURRENT);
   expect(change).toEqual({ body, missing: [] });
 });
 

@@ -35,10 +35,10 @@ const SCRIPTED_PDF = [
 const pathOf = (screen: string, id: string) => `/${screen}/${encodeURIComponent(id)}`;
 
 describe.runIf(isTestable)('the console', () => {
-  const opened = consoleForFile();
+  const consoleFixture = consoleForFile();
   let clara: Operator;
   beforeAll(async () => {
-    clara = await opened.operator('Clara Compliance', 'compliance');
+    clara = await consoleFixture.operator('Clara Compliance', 'compliance');
     await clara.signIn();
   }, TIMEOUT_MS);
 
@@ -66,13 +66,13 @@ describe.runIf(isTestable)('the console', () => {
     'hides personal data until it is requested, which is recorded',
     async () => {
       const { page } = clara;
-      const { id } = await createCustomer(opened.app, {}, { fullName: 'Greta Geheim' });
+      const { id } = await createCustomer(consoleFixture.app, {}, { fullName: 'Greta Geheim' });
       await clara.go(pathOf('customers', id));
       await titled(page, 'Customer');
       await complete(page);
       expect(await page.content()).not.toContain('Geheim');
       const records = async () =>
-        ok(await opened.client.call('GET', `/audit-records?subject=${id}`), 200).data.map(
+        ok(await consoleFixture.client.call('GET', `/audit-records?subject=${id}`), 200).data.map(
           ({ operationId }: { operationId: string }) => operationId,
         );
       expect(await records()).not.toContain('exportCustomerData');
@@ -92,7 +92,7 @@ describe.runIf(isTestable)('the console', () => {
     'shows the names of the customers of a list on request, which is recorded once',
     async () => {
       const { page } = clara;
-      await createCustomer(opened.app, {}, { fullName: 'Nora Named' });
+      await createCustomer(consoleFixture.app, {}, { fullName: 'Nora Named' });
       await clara.go('/customers');
       await titled(page, 'Customers');
       await complete(page);
@@ -100,7 +100,7 @@ describe.runIf(isTestable)('the console', () => {
       await button(page, 'Show names').click();
       await rowOf(page, 'Nora Named').waitFor();
       const path = '/audit-records?operationId=revealCustomerNames';
-      expect(ok(await opened.client.call('GET', path), 200).data).toHaveLength(1);
+      expect(ok(await consoleFixture.client.call('GET', path), 200).data).toHaveLength(1);
     },
     TIMEOUT_MS,
   );
@@ -110,7 +110,7 @@ describe.runIf(isTestable)('the console', () => {
     async () => {
       const { page } = clara;
       const body = { name: NAME, permissions: ['VIEW'] };
-      ok(await opened.app.call('POST', '/tokens', body), 201);
+      ok(await consoleFixture.app.call('POST', '/tokens', body), 201);
       await clara.go('/tokens');
       await page.getByText(NAME, { exact: true }).waitFor();
       expect(await page.locator('main img').count()).toBe(0);
@@ -123,8 +123,8 @@ describe.runIf(isTestable)('the console', () => {
     'never runs a document of a customer',
     async () => {
       const { page } = clara;
-      const { app, as } = opened;
-      const { id } = await waitingCheck(opened, 'Paula Picture', 'pdf');
+      const { app, as } = consoleFixture;
+      const { id } = await waitingCheck(consoleFixture, 'Paula Picture', 'pdf');
       const fields = { documentHolder: id, documentType: 'OTHER', country: 'US' };
       for (const text of [SVG, `<!doctype html>${SCRIPT}`]) {
         const form = documentForm(fields, { bytes: Buffer.from(text), name: 'id.svg' });
@@ -158,7 +158,7 @@ describe.runIf(isTestable)('the console', () => {
         expect(dialogs).toEqual([]);
         await page.unroute('**/documents/*/content');
       }
-      const { headers } = await fetch(`${opened.origin}/console/`);
+      const { headers } = await fetch(`${consoleFixture.origin}/console/`);
       const policy = headers.get('content-security-policy');
       expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
       expect(policy).not.toContain('unsafe');
@@ -171,7 +171,7 @@ describe.runIf(isTestable)('the console', () => {
     'can be used by keyboard: the palette and dialogs keep the focus and return it',
     async () => {
       const { page } = clara;
-      const inDialog = () =>
+      const isFocusInDialog = () =>
         page.evaluate('document.activeElement.closest("[role=dialog]") !== null');
       await clara.go('/customers');
       await titled(page, 'Customers');
@@ -182,7 +182,7 @@ describe.runIf(isTestable)('the console', () => {
       await page.keyboard.press('Tab');
       await page.keyboard.press('Tab');
       // The dialog moves the focus back into the dialog.
-      await expect.poll(inDialog).toBe(true);
+      await expect.poll(isFocusInDialog).toBe(true);
       await page.keyboard.press('Escape');
       await dialogOf(page).waitFor({ state: 'detached' });
       await search.and(page.locator(':focus')).waitFor();
@@ -193,7 +193,7 @@ describe.runIf(isTestable)('the console', () => {
       await titled(page, 'Audit log');
       await dialogOf(page).waitFor({ state: 'detached' });
 
-      await createCustomer(opened.app);
+      await createCustomer(consoleFixture.app);
       await clara.go('/customers');
       await titled(page, 'Customers');
       // A concurrent test can add a customer at the top of the list.
@@ -208,7 +208,7 @@ describe.runIf(isTestable)('the console', () => {
       await page.locator('[role=dialog] :is(input, select, textarea):focus').waitFor();
       for (let step = 0; step < 8; step++) {
         await page.keyboard.press('Tab');
-        await expect.poll(inDialog).toBe(true);
+        await expect.poll(isFocusInDialog).toBe(true);
       }
       await page.keyboard.press('Escape');
       await erase.and(page.locator(':focus')).waitFor();
@@ -217,6 +217,6 @@ describe.runIf(isTestable)('the console', () => {
   );
 
   it('violates no content security policy', () => {
-    expect(opened.problems()).toEqual([]);
+    expect(consoleFixture.problems()).toEqual([]);
   });
 });

@@ -18,22 +18,22 @@ const writeWith =
   };
 
 /** Reconciles a statement with a fee that is not in the ledger. */
-async function reconcileUnknownFee(opened: OpenConsole, adapter: Adapter): Promise<void> {
-  const bank = bankAccount(opened.app, adapter, 'EUR', 50_000_00);
+async function reconcileUnknownFee(consoleFixture: OpenConsole, adapter: Adapter): Promise<void> {
+  const bank = bankAccount(consoleFixture.app, adapter, 'EUR', 50_000_00);
   const fee = { id: 'FEE-1', direction: 'out', amount: 12_50, kind: 'fee' } as const;
   bank.dayOf(DAY).entries.push({ ...fee, at: `${DAY}T12:00:00Z` });
-  const write = writeWith(opened);
+  const write = writeWith(consoleFixture);
   await write('POST', `/providers/${BANK}/reconcile`, { currency: 'EUR', day: DAY });
-  await opened.app.settle();
+  await consoleFixture.app.settle();
 }
 
 /** Connects the provider in production, with a route for euros and one for a service. */
-export async function connectedProvider(opened: OpenConsole): Promise<Adapter> {
-  const adapter = await startAdapter(opened.app);
+export async function connectedProvider(consoleFixture: OpenConsole): Promise<Adapter> {
+  const adapter = await startAdapter(consoleFixture.app);
   const offer = adapter.replies['/capabilities']?.({})?.body as object;
   const additionalCapabilities = { statements: true, services: ['email'] };
   adapter.replies['/capabilities'] = () => ({ body: { ...offer, ...additionalCapabilities } });
-  const write = writeWith(opened);
+  const write = writeWith(consoleFixture);
   await connectBank(write, adapter, BANK);
   const service = { providerId: BANK, environment: 'production', priority: 5, kind: 'email' };
   await write('POST', '/provider-routes', service);
@@ -41,16 +41,16 @@ export async function connectedProvider(opened: OpenConsole): Promise<Adapter> {
 }
 
 /** Creates the provider with a message of each result and a difference. */
-export async function fillProvider(opened: OpenConsole): Promise<void> {
-  const adapter = await connectedProvider(opened);
+export async function fillProvider(consoleFixture: OpenConsole): Promise<void> {
+  const adapter = await connectedProvider(consoleFixture);
   try {
-    const { id } = await opened.createPayment();
+    const { id } = await consoleFixture.createPayment();
     const transfer = { state: 'settled', reference: 'BANK-7741' };
     await adapter.send(BANK, { type: 'transfer.updated', transferId: id, transfer });
     const deposit = { amount: 25_00, currency: 'EUR', paymentReference: 'RF UNKNOWN' };
     await adapter.send(BANK, { type: 'deposit.received', bankReference: 'STMT-1', ...deposit });
     await adapter.send(BANK, '[]');
-    await reconcileUnknownFee(opened, adapter);
+    await reconcileUnknownFee(consoleFixture, adapter);
   } finally {
     await adapter.close();
   }

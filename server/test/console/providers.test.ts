@@ -21,14 +21,14 @@ import { BANK, fillProvider } from './provider-data.ts';
 const HTML = '<img src=x onerror="top.hasRun=true">';
 
 describe.runIf(isTestable)('in the console', () => {
-  const opened = consoleForFile();
+  const consoleFixture = consoleForFile();
   let adapter: Adapter;
   let tom: Operator;
   let page: Page;
   beforeAll(async () => {
-    await fillProvider(opened);
-    adapter = await startAdapter(opened.app);
-    tom = await opened.operator('Tom Treasury', 'treasury');
+    await fillProvider(consoleFixture);
+    adapter = await startAdapter(consoleFixture.app);
+    tom = await consoleFixture.operator('Tom Treasury', 'treasury');
     await tom.signIn('/providers');
     page = tom.page;
   }, TIMEOUT_MS);
@@ -78,10 +78,10 @@ describe.runIf(isTestable)('in the console', () => {
       await page.getByText('Receives no transfers until a check has read its offers.').waitFor();
       await region('Keys of Railhead').getByText('Signs calls', { exact: true }).waitFor();
       await region('Address for its messages')
-        .getByText(`${opened.origin}/connectors/euro-bank`)
+        .getByText(`${consoleFixture.origin}/connectors/euro-bank`)
         .waitFor();
       const path = '/audit-records?operationId=createProvider';
-      const { data } = ok(await opened.client.call('GET', path), 200);
+      const { data } = ok(await consoleFixture.client.call('GET', path), 200);
       expect(data[0]).toMatchObject({ actor: { name: tom.name }, outcome: 'SUCCEEDED' });
     },
     TIMEOUT_MS,
@@ -91,7 +91,7 @@ describe.runIf(isTestable)('in the console', () => {
     'a check shows the offers of the provider as sentences, with HTML as text',
     async () => {
       await openProvider('euro-bank');
-      const { ownKeys } = ok(await opened.client.call('GET', '/providers/euro-bank'), 200);
+      const { ownKeys } = ok(await consoleFixture.client.call('GET', '/providers/euro-bank'), 200);
       adapter.accept(ownKeys);
       const transfers = [{ kinds: ['payout'], rails: ['SEPA'], currencies: ['EUR', HTML] }];
       const offer = { protocol: '1', transfers, services: ['sms'] };
@@ -129,7 +129,7 @@ describe.runIf(isTestable)('in the console', () => {
       await tom.go('/provider-choice');
       await titled(page, 'Explain routing');
       const form = region('Transfer');
-      await form.getByLabel('Platform', { exact: true }).fill(opened.platform.id);
+      await form.getByLabel('Platform', { exact: true }).fill(consoleFixture.platform.id);
       await form.getByLabel('Currency', { exact: true }).fill('eur');
       await button(form, 'Explain').click();
       await form.getByText('This field is required.').waitFor();
@@ -184,7 +184,7 @@ describe.runIf(isTestable)('in the console', () => {
       await send('Change terms');
       await dialogOf(page).getByText('5,000.50 EUR').waitFor();
       await close();
-      const { terms } = ok(await opened.client.call('GET', '/providers/euro-bank'), 200);
+      const { terms } = ok(await consoleFixture.client.call('GET', '/providers/euro-bank'), 200);
       expect(terms.limits).toEqual([{ currency: 'EUR', perTransfer: 5_000_50 }]);
       await region('Limits and times')
         .getByText('At most 5,000.50 EUR for each transfer.')
@@ -194,7 +194,10 @@ describe.runIf(isTestable)('in the console', () => {
         .waitFor();
       await region('Health').getByRole('row').filter({ hasText: '1 hour' }).waitFor();
       const { data } = ok(
-        await opened.client.call('GET', `/provider-messages?providerId=${BANK}&result=APPLIED`),
+        await consoleFixture.client.call(
+          'GET',
+          `/provider-messages?providerId=${BANK}&result=APPLIED`,
+        ),
         200,
       );
       await tom.go(`/payments/${encodeURIComponent(data[0].transactionId)}`);
@@ -232,9 +235,9 @@ describe.runIf(isTestable)('in the console', () => {
     async () => {
       await tom.go('/provider-file');
       await titled(page, 'Import and export');
-      const saved = page.waitForEvent('download');
+      const whenDownloaded = page.waitForEvent('download');
       await button(page, 'Export file').click();
-      const stream = await (await saved).createReadStream();
+      const stream = await (await whenDownloaded).createReadStream();
       const file = JSON.parse(await textOf(stream));
       const choose = (content: object | string) =>
         page.getByLabel('File', { exact: true }).setInputFiles({
@@ -252,12 +255,12 @@ describe.runIf(isTestable)('in the console', () => {
       await choose({ routes: [...file.routes, { ...route, priority: 8_000 }] });
       await page.getByText('1 change of providers, keys and routes:').waitFor();
       await page.getByText('priority=8000', { exact: false }).waitFor();
-      const { data: before } = ok(await opened.client.call('GET', '/provider-routes'), 200);
+      const { data: before } = ok(await consoleFixture.client.call('GET', '/provider-routes'), 200);
       await button(page, 'Import file').click();
       await dialogOf(page).getByLabel('Reason').fill('New bank');
       await send('Import file');
       await close();
-      const { data: after } = ok(await opened.client.call('GET', '/provider-routes'), 200);
+      const { data: after } = ok(await consoleFixture.client.call('GET', '/provider-routes'), 200);
       expect(after.length).toBe(before.length + 1);
       expect(after.some((route: { priority: number }) => route.priority === 8_000)).toBe(true);
     },
@@ -268,7 +271,7 @@ describe.runIf(isTestable)('in the console', () => {
     'a pause needs approval, and the page of the provider shows the pending request',
     async () => {
       const policy = { operationId: 'pauseProvider', hours: 24, reason: 'Four eyes' };
-      ok(await opened.client.call('POST', '/approval-policies', { body: policy }), 201);
+      ok(await consoleFixture.client.call('POST', '/approval-policies', { body: policy }), 201);
       await openProvider('euro-bank');
       await button(page, 'Pause').click();
       await dialogOf(page).getByText('1 route selects this provider.').waitFor();
@@ -278,9 +281,12 @@ describe.runIf(isTestable)('in the console', () => {
       await close();
       await page.getByRole('link', { name: 'Pause: pending approval' }).waitFor();
       await page.getByRole('status').filter({ hasText: 'Pause a provider' }).waitFor();
-      const { data } = ok(await opened.client.call('GET', '/approvals?subject=euro-bank'), 200);
+      const { data } = ok(
+        await consoleFixture.client.call('GET', '/approvals?subject=euro-bank'),
+        200,
+      );
       ok(
-        await opened.client.call('POST', `/approvals/${data[0].id}/approve`, {
+        await consoleFixture.client.call('POST', `/approvals/${data[0].id}/approve`, {
           body: { reason: 'Agreed' },
         }),
         200,
@@ -294,19 +300,19 @@ describe.runIf(isTestable)('in the console', () => {
   it(
     'the return of a settled payout is requested once from a provider that offers it',
     async () => {
-      const recalls = await startAdapter(opened.app);
+      const recalls = await startAdapter(consoleFixture.app);
       const offer = recalls.replies['/capabilities']?.({})?.body as object;
       recalls.replies['/capabilities'] = () => ({ body: { ...offer, recall: true } });
       recalls.replies['/transfers/recall'] = () => ({ body: { state: 'requested' } });
       const providerId = 'recall-bank';
       const write = async (path: string, body?: object) => {
-        const reply = await opened.client.call('POST', path, { body });
+        const reply = await consoleFixture.client.call('POST', path, { body });
         return ok(reply, reply.status === 201 ? 201 : 200);
       };
       await addProvider((_, path, body) => write(path, body), recalls, providerId);
       await write(`/providers/${providerId}/check`);
       await write('/provider-routes', { providerId, environment: 'production', priority: 1 });
-      const { id } = await opened.createPayment();
+      const { id } = await consoleFixture.createPayment();
       await tom.go(`/payments/${encodeURIComponent(id)}`);
       await titled(page, 'Payment');
       await page.getByText(providerId).first().waitFor();
@@ -318,12 +324,12 @@ describe.runIf(isTestable)('in the console', () => {
       await send('Request return');
       await close();
       await expect.poll(() => button(page, 'Request return').count()).toBe(0);
-      await opened.app.settle();
+      await consoleFixture.app.settle();
       expect(recalls.calls).toContain('/transfers/recall');
       const path = '/audit-records?operationId=recallTransfer';
-      const { data } = ok(await opened.client.call('GET', path), 200);
+      const { data } = ok(await consoleFixture.client.call('GET', path), 200);
       expect(data[0]).toMatchObject({ actor: { name: tom.name }, outcome: 'SUCCEEDED' });
-      const vera = await opened.operator('Vera Viewer', 'viewer');
+      const vera = await consoleFixture.operator('Vera Viewer', 'viewer');
       await vera.signIn(`/payments/${encodeURIComponent(id)}`);
       await titled(vera.page, 'Payment');
       expect(await button(vera.page, 'Request return').count()).toBe(0);
@@ -370,6 +376,6 @@ describe.runIf(isTestable)('in the console', () => {
   );
 
   it('nothing violates the content security policy or is logged as an error', () => {
-    expect(opened.problems()).toEqual([]);
+    expect(consoleFixture.problems()).toEqual([]);
   });
 });

@@ -86,11 +86,11 @@ it('all routes are in the table of screens', () => {
 });
 
 describe.runIf(isTestable)('screens', () => {
-  const opened = consoleForFile();
+  const consoleFixture = consoleForFile();
   let ann: Operator;
   let ids: Record<string, string> = {};
   beforeAll(async () => {
-    ann = await opened.operator('Ann', 'administrator');
+    ann = await consoleFixture.operator('Ann', 'administrator');
     await ann.signIn();
   }, TIMEOUT_MS);
 
@@ -164,15 +164,15 @@ describe.runIf(isTestable)('screens', () => {
   it(
     'have no fault with data',
     async () => {
-      ids = await fillInstallation(opened);
+      ids = await fillInstallation(consoleFixture);
       const appearances = APPEARANCES.slice(0, lengthOf(2, APPEARANCES.length));
-      const inTurn = (routes: readonly string[]) =>
+      const casesInTurn = (routes: readonly string[]) =>
         routes.flatMap((route, number) =>
           withAppearances(variantsOf(appearances, number), [route], ids),
         );
-      await walk('filled', inTurn(ROUTES));
+      await walk('filled', casesInTurn(ROUTES));
       await selectMain(ann.page);
-      await walk('platform', inTurn(OF_PLATFORM));
+      await walk('platform', casesInTurn(OF_PLATFORM));
     },
     TIMEOUT_MS,
   );
@@ -180,18 +180,18 @@ describe.runIf(isTestable)('screens', () => {
   it(
     'offer no changes to a viewer, and the server rejects them',
     async () => {
-      const vera = await opened.operator('Vera Viewer', 'viewer');
+      const vera = await consoleFixture.operator('Vera Viewer', 'viewer');
       await vera.signIn();
       const { page } = vera;
-      const offered: string[] = [];
+      const offeredChanges: string[] = [];
       for (const route of [...ROUTES, ...OF_PLATFORM]) {
         if (route === OF_PLATFORM[0]) await selectMain(page);
         await show(vera, route, ids[route]);
         const names = await page.locator('main button').allInnerTexts();
-        const others = names.filter((name) => !READS.test(name.trim()));
-        if (others.length > 0) offered.push(`${route}: ${others}`);
+        const otherNames = names.filter((name) => !READS.test(name.trim()));
+        if (otherNames.length > 0) offeredChanges.push(`${route}: ${otherNames}`);
       }
-      expect(offered).toEqual([]);
+      expect(offeredChanges).toEqual([]);
       expect(await page.evaluate(`(${SEND_CHANGES})(${JSON.stringify(CHANGES)})`)).toEqual([]);
       await vera.close();
     },
@@ -200,9 +200,9 @@ describe.runIf(isTestable)('screens', () => {
 
   it('of unknown resources have a title and a message', async () => {
     const { page } = ann;
-    const unknown = encodeURIComponent('Transaction:01890000-0000-7000-8000-000000000000');
+    const unknownId = encodeURIComponent('Transaction:01890000-0000-7000-8000-000000000000');
     for (const [path, title, text] of [
-      [`/payments/${unknown}`, 'Payment', 'Transaction not found.'],
+      [`/payments/${unknownId}`, 'Payment', 'Transaction not found.'],
       ['/nothing', 'Not found', 'This page does not exist.'],
     ] as const) {
       await ann.go(path);

@@ -16,13 +16,13 @@ import {
 import { waitingCheck } from './data.ts';
 
 describe.runIf(isTestable)('in the console', () => {
-  const opened = consoleForFile();
+  const consoleFixture = consoleForFile();
   let receiver: Receiver;
   let ann: Operator;
   beforeAll(async () => {
     receiver = await startReceiver();
-    ok(await opened.app.call('PATCH', '/config', { webhookEndpoint: receiver.url }), 200);
-    ann = await opened.operator('Ann Admin', 'administrator');
+    ok(await consoleFixture.app.call('PATCH', '/config', { webhookEndpoint: receiver.url }), 200);
+    ann = await consoleFixture.operator('Ann Admin', 'administrator');
     await ann.signIn();
   }, TIMEOUT_MS);
   afterAll(async () => {
@@ -31,7 +31,7 @@ describe.runIf(isTestable)('in the console', () => {
 
   /** A payment of the sandbox platform to an account with this suffix. */
   async function payoutTo(suffix: string): Promise<string> {
-    const { app } = opened;
+    const { app } = consoleFixture;
     const { person, account } = await createFundedCustomer(app);
     const payee = await createExternalAccount(app, person.id, 'EUR', suffix);
     const quote = ok(
@@ -72,10 +72,10 @@ describe.runIf(isTestable)('in the console', () => {
   it(
     'support finds why a payout failed, and resends its webhook',
     async () => {
-      const { app, client } = opened;
+      const { app, client } = consoleFixture;
       const id = await payoutTo('004');
       const { reference } = ok(await client.call('GET', `/payments/${id}`), 200);
-      const sam = await opened.operator('Sam Support', 'support');
+      const sam = await consoleFixture.operator('Sam Support', 'support');
       await sam.signIn();
       const { page } = sam;
       await page.keyboard.press('Control+k');
@@ -91,9 +91,11 @@ describe.runIf(isTestable)('in the console', () => {
       await send(page, 'Resend last event', { Reason: 'The shop was not reachable' });
       await app.settle();
       expect(receiver.arrivals).toHaveLength(before + 1);
-      const resent = receiver.arrivals.at(-1);
-      expect(receiver.arrivals.slice(0, before).map((arrival) => arrival.id)).toContain(resent?.id);
-      expect(JSON.parse(resent?.body ?? '').data.id).toBe(id);
+      const resentWebhook = receiver.arrivals.at(-1);
+      expect(receiver.arrivals.slice(0, before).map((arrival) => arrival.id)).toContain(
+        resentWebhook?.id,
+      );
+      expect(JSON.parse(resentWebhook?.body ?? '').data.id).toBe(id);
       await closeDialog(page);
       await timeline.getByText('2 attempts').waitFor();
       await expectRecord('resendEventOfPlatform', sam.name, 'The shop was not reachable');
@@ -107,10 +109,10 @@ describe.runIf(isTestable)('in the console', () => {
     async () => {
       const people = ['Mia Meyer', 'Noah Nguyen', 'Olga Orlova'];
       for (const name of people) {
-        await waitingCheck(opened, name);
-        opened.app.effects.set(opened.app.effects.now() + 60_000);
+        await waitingCheck(consoleFixture, name);
+        consoleFixture.app.effects.set(consoleFixture.app.effects.now() + 60_000);
       }
-      const clara = await opened.operator('Clara Compliance', 'compliance');
+      const clara = await consoleFixture.operator('Clara Compliance', 'compliance');
       await clara.signIn('/verifications');
       const { page } = clara;
       const waitForName = (name: string) => page.getByText(name, { exact: true }).first().waitFor();
@@ -162,7 +164,7 @@ describe.runIf(isTestable)('in the console', () => {
   it(
     'treasury settles a manual payout that a second person approves',
     async () => {
-      const { id } = await opened.createPayment();
+      const { id } = await consoleFixture.createPayment();
       await ann.go('/policies');
       await titled(ann.page, 'Approval policies');
       await button(ann.page, 'Create policy').click();
@@ -171,7 +173,7 @@ describe.runIf(isTestable)('in the console', () => {
       await closeDialog(ann.page);
       await rowOf(ann.page, 'settleTransfer').waitFor();
 
-      const tom = await opened.operator('Tom Treasury', 'treasury');
+      const tom = await consoleFixture.operator('Tom Treasury', 'treasury');
       await tom.signIn('/payouts');
       await button(tom.page, 'Settle').click();
       await send(tom.page, 'Settle', { Reference: 'BANK-77', Reason: 'Statement of today' });
@@ -192,7 +194,7 @@ describe.runIf(isTestable)('in the console', () => {
         .filter({ hasText: 'Record a settled transfer, requested by Tom Treasury' })
         .waitFor();
 
-      const uma = await opened.operator('Uma Treasury', 'treasury');
+      const uma = await consoleFixture.operator('Uma Treasury', 'treasury');
       await uma.signIn('/approvals');
       await rowOf(uma.page, 'Record a settled transfer').getByRole('link').first().click();
       await titled(uma.page, 'Approval');
@@ -230,7 +232,7 @@ describe.runIf(isTestable)('in the console', () => {
     'a developer moves the clock of a sandbox platform until a payment is returned',
     async () => {
       const id = await payoutTo('008');
-      const dora = await opened.operator('Dora Developer', 'developer');
+      const dora = await consoleFixture.operator('Dora Developer', 'developer');
       await dora.signIn(`/payments/${encodeURIComponent(id)}`);
       const { page } = dora;
       await page.locator('.screen-head').getByText('Completed').waitFor();
@@ -256,7 +258,7 @@ describe.runIf(isTestable)('in the console', () => {
     'an administrator adds a user and revokes the session of another user, whose page shows it immediately',
     async () => {
       const { page } = ann;
-      const vera = await opened.operator('Vera Viewer', 'viewer');
+      const vera = await consoleFixture.operator('Vera Viewer', 'viewer');
       await vera.signIn('/payments');
       await ann.go('/users');
       await titled(page, 'Users');
@@ -269,7 +271,7 @@ describe.runIf(isTestable)('in the console', () => {
         .textContent();
       await closeDialog(page);
       await rowOf(page, 'Nils New').getByText('Invited').waitFor();
-      const nils = await opened.operator('Nils New', 'support', { link: link as string });
+      const nils = await consoleFixture.operator('Nils New', 'support', { link: link as string });
       await nils.signIn('/customers');
       await titled(nils.page, 'Customers');
 
@@ -292,6 +294,6 @@ describe.runIf(isTestable)('in the console', () => {
   );
 
   it('nothing violates the content security policy or is logged as an error', () => {
-    expect(opened.problems()).toEqual([]);
+    expect(consoleFixture.problems()).toEqual([]);
   });
 });

@@ -51,10 +51,10 @@ const typeInto = `async (text) => {
 }`;
 
 describe.runIf(isTestable)('a screen', () => {
-  const opened = consoleForFile();
+  const consoleFixture = consoleForFile();
   let ann: Operator;
   beforeAll(async () => {
-    ann = await opened.operator('Ann Admin', 'administrator');
+    ann = await consoleFixture.operator('Ann Admin', 'administrator');
     await ann.signIn();
   }, TIMEOUT_MS);
 
@@ -67,7 +67,7 @@ describe.runIf(isTestable)('a screen', () => {
   };
 
   const recordsOf = async (query: string) =>
-    ok(await opened.client.call('GET', `/audit-records?limit=100&${query}`), 200).data as {
+    ok(await consoleFixture.client.call('GET', `/audit-records?limit=100&${query}`), 200).data as {
       actor: { name: string };
       outcome: string;
     }[];
@@ -76,7 +76,7 @@ describe.runIf(isTestable)('a screen', () => {
     'of numbers shows one environment, production unless another is chosen',
     async () => {
       const { page } = ann;
-      await createFundedCustomer(opened.app);
+      await createFundedCustomer(consoleFixture.app);
       const totals = requestsOf(page, '/metrics/payments');
       const states = requestsOf(page, '/overview?');
       await ann.go('/audit');
@@ -84,8 +84,11 @@ describe.runIf(isTestable)('a screen', () => {
       await ann.go('/');
       await titled(page, 'Overview');
       await complete(page);
-      const pressed = page.getByRole('button', { pressed: true, name: /^(?:Production|Sandbox)$/ });
-      await expect.poll(() => pressed.allTextContents()).toEqual(['Production']);
+      const pressedMode = page.getByRole('button', {
+        pressed: true,
+        name: /^(?:Production|Sandbox)$/,
+      });
+      await expect.poll(() => pressedMode.allTextContents()).toEqual(['Production']);
       const ofAll = ({ length }: { length: number }) => length > 0;
       await expect.poll(() => [totals, states].every(ofAll)).toBe(true);
       const modes = () =>
@@ -105,7 +108,7 @@ describe.runIf(isTestable)('a screen', () => {
     'of search records each search once',
     async () => {
       const { page } = ann;
-      const { id } = await createCustomer(opened.app);
+      const { id } = await createCustomer(consoleFixture.app);
       const before = (await recordsOf('operationId=searchResources')).length;
       await page.keyboard.press('Control+k');
       await page.locator('[role=dialog] input:focus').waitFor();
@@ -124,7 +127,7 @@ describe.runIf(isTestable)('a screen', () => {
     'of an account offers what its state permits, and the audit log shows the failed change',
     async () => {
       const { page } = ann;
-      const { account } = await createFundedCustomer(opened.app);
+      const { account } = await createFundedCustomer(consoleFixture.app);
       await ann.go(pathOf('accounts', account.id));
       await titled(page, 'Account');
       await button(page, 'Freeze').waitFor();
@@ -132,7 +135,7 @@ describe.runIf(isTestable)('a screen', () => {
       const body = { reason: 'Court order' };
       await button(page, 'Freeze').click();
       // Another operator freezes the account first.
-      ok(await opened.client.call('POST', `/accounts/${account.id}/freeze`, { body }), 200);
+      ok(await consoleFixture.client.call('POST', `/accounts/${account.id}/freeze`, { body }), 200);
       await dialogOf(page).getByLabel('Reason').fill('Court order as well');
       await button(dialogOf(page), 'Freeze').click();
       await dialogOf(page).getByRole('alert').waitFor();
@@ -144,9 +147,9 @@ describe.runIf(isTestable)('a screen', () => {
       expect(records.map(({ outcome }) => outcome)).toEqual(['CONFLICT', 'SUCCEEDED']);
       await ann.go(`/audit?subject=${account.id}`);
       await titled(page, 'Audit log');
-      const failed = rowOf(page, 'Failed: conflict');
-      await failed.getByText('Freeze an account').waitFor();
-      await failed.getByText('freezeAccount').waitFor();
+      const failedRecord = rowOf(page, 'Failed: conflict');
+      await failedRecord.getByText('Freeze an account').waitFor();
+      await failedRecord.getByText('freezeAccount').waitFor();
       await rowOf(page, 'Succeeded').waitFor();
     },
     TIMEOUT_MS,
@@ -156,7 +159,7 @@ describe.runIf(isTestable)('a screen', () => {
     'of an identity check requires the reason for a rejection',
     async () => {
       const { page } = ann;
-      const { id } = await waitingCheck(opened, 'Mia Meyer');
+      const { id } = await waitingCheck(consoleFixture, 'Mia Meyer');
       await ann.go(pathOf('verifications', id));
       await button(page, 'Reject').click();
       await button(dialogOf(page), 'Reject').click();
@@ -173,7 +176,7 @@ describe.runIf(isTestable)('a screen', () => {
     'of a payment names the event and the endpoints to which it can be sent again',
     async () => {
       const { page } = ann;
-      const { id } = await opened.createPayment();
+      const { id } = await consoleFixture.createPayment();
       await ann.go(pathOf('payments', id));
       await titled(page, 'Payment');
       await button(page, 'Resend last event').click();
@@ -196,7 +199,7 @@ describe.runIf(isTestable)('a screen', () => {
     'of wallets lists them, and links to each wallet',
     async () => {
       const { page } = ann;
-      const wallets = walletFixture(opened.app);
+      const wallets = walletFixture(consoleFixture.app);
       const { accountId } = await wallets.createWalletCustomer({ phoneNumber: newPhoneNumber() });
       await ann.go('/wallets');
       await titled(page, 'Wallets');
@@ -212,7 +215,7 @@ describe.runIf(isTestable)('a screen', () => {
     'of the ledger leads from the trial balance to postings, and from an account to its postings',
     async () => {
       const { page } = ann;
-      const { account } = await createFundedCustomer(opened.app);
+      const { account } = await createFundedCustomer(consoleFixture.app);
       await ann.go('/ledger');
       await titled(page, 'Ledger');
       const balance = page.getByRole('region', { name: 'Trial balance', exact: true });
@@ -233,9 +236,9 @@ describe.runIf(isTestable)('a screen', () => {
     'of a list shows its decisive columns without scrolling, at 1440 and 390 pixels',
     async () => {
       const { page } = ann;
-      await opened.createPayment();
-      await (await connectedProvider(opened)).close();
-      const hidden: string[] = [];
+      await consoleFixture.createPayment();
+      await (await connectedProvider(consoleFixture)).close();
+      const hiddenColumns: string[] = [];
       for (const width of [1_440, 390]) {
         await page.setViewportSize({ width, height: 844 });
         for (const [path, columns] of Object.entries(LISTS)) {
@@ -244,10 +247,11 @@ describe.runIf(isTestable)('a screen', () => {
           await complete(page);
           await page.locator('.rows thead th').first().waitFor();
           const ends = (await page.evaluate(endsOfColumns)) as number[];
-          if (ends.slice(0, columns).some((end) => end > 1)) hidden.push(`${path} at ${width}`);
+          if (ends.slice(0, columns).some((end) => end > 1))
+            hiddenColumns.push(`${path} at ${width}`);
         }
       }
-      expect(hidden).toEqual([]);
+      expect(hiddenColumns).toEqual([]);
       await page.setViewportSize({ width: 1_280, height: 800 });
     },
     TIMEOUT_MS,
@@ -255,12 +259,12 @@ describe.runIf(isTestable)('a screen', () => {
 });
 
 describe.runIf(isTestable)('the menu', () => {
-  const opened = consoleForFile();
+  const consoleFixture = consoleForFile();
 
   it(
     'has few groups, of which the current group is expanded, and the palette finds every page',
     async () => {
-      const ann = await opened.operator('Ann Admin', 'administrator');
+      const ann = await consoleFixture.operator('Ann Admin', 'administrator');
       await ann.signIn();
       const { page } = ann;
       const menu = page.getByRole('navigation', { name: 'Console' });
@@ -288,7 +292,7 @@ describe.runIf(isTestable)('the menu', () => {
       const optionTexts = await page.getByRole('option').allTextContents();
       expect(optionTexts.map((text) => text.trim()).sort()).toEqual(names.sort());
       await page.keyboard.press('Escape');
-      expect(opened.problems()).toEqual([]);
+      expect(consoleFixture.problems()).toEqual([]);
       await ann.close();
     },
     TIMEOUT_MS,

@@ -108,21 +108,21 @@ async function recordOtherQuotes(recorder: ExampleRecorder) {
   const { customer, account } = await recordPayer(recorder);
   const wallet = await createSparkWallet(recorder, customer.id);
   const euros = await balanceOf(recorder, customer.id, 'EUR');
-  const locked = { lockedCurrencySide: 'SENDING', lockedCurrencyAmount: 50_00 };
+  const lockedAmount = { lockedCurrencySide: 'SENDING', lockedCurrencyAmount: 50_00 };
   await recorder.record('createQuote', 'balance-to-wallet', {
     summary: 'From a balance in USD to a Spark wallet',
-    body: { source: fromBalance(account.id), destination: toAccount(wallet.id), ...locked },
+    body: { source: fromBalance(account.id), destination: toAccount(wallet.id), ...lockedAmount },
   });
   await recorder.record('createQuote', 'balance-to-balance', {
     summary: 'Convert USD to EUR between balances of a customer',
-    body: { source: fromBalance(account.id), destination: toAccount(euros.id), ...locked },
+    body: { source: fromBalance(account.id), destination: toAccount(euros.id), ...lockedAmount },
   });
   await recorder.record('createQuote', 'funded-to-balance', {
     summary: 'Paid in by bank transfer, sent to a balance',
     body: {
       source: { sourceType: 'REALTIME_FUNDING', customerId: customer.id, currency: 'USD' },
       destination: toAccount(account.id),
-      ...locked,
+      ...lockedAmount,
     },
   });
   const mexico = await recorder.record('createCustomerExternalAccount', 'bank-in-mexico', {
@@ -200,22 +200,22 @@ async function recordIncoming(recorder: ExampleRecorder) {
         receivingCurrencyAmount: 250_00,
       },
     });
-  const [accepted, declined] = [await receive(), await receive()];
+  const [acceptedPayment, rejectedPayment] = [await receive(), await receive()];
   await app.settle();
   await record('approvePendingPayment', 'approved', {
     summary: 'Accept a payment',
-    params: { transactionId: accepted.id },
+    params: { transactionId: acceptedPayment.id },
     body: { receiverCustomerInfo: { FULL_NAME: 'Amara Okafor' } },
   });
   await record('rejectPendingPayment', 'rejected', {
     summary: 'Reject a payment',
-    params: { transactionId: declined.id },
+    params: { transactionId: rejectedPayment.id },
     body: { reason: 'UNKNOWN_SENDER' },
   });
   await app.advance(60_000);
   await record('getTransactionById', 'incoming', {
     summary: 'A completed incoming payment',
-    params: { transactionId: accepted.id },
+    params: { transactionId: acceptedPayment.id },
   });
   receiver.behave(200);
 }

@@ -73,10 +73,10 @@ describe('the sample customer', () => {
       if (status !== 201) differences.push(`createQuote ${name}: ${JSON.stringify(body)}`);
     }
     const paths = JSON.parse((await app.app.server.inject('/openapi.json')).body).paths;
-    for (const [id, described] of operations) {
-      const isRead = paths[described.path].get?.operationId === id;
-      if (!isRead || WITHOUT.has(id) || isAgents(described)) continue;
-      const { status, body } = await app.call('GET', urlOf(described));
+    for (const [id, operation] of operations) {
+      const isRead = paths[operation.path].get?.operationId === id;
+      if (!isRead || WITHOUT.has(id) || isAgents(operation)) continue;
+      const { status, body } = await app.call('GET', urlOf(operation));
       if (status !== 200) differences.push(`${id}: ${JSON.stringify(body)}`);
     }
     expect(differences).toEqual([]);

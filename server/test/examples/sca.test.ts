@@ -86,9 +86,13 @@ async function recordAgentPayment(
     defaultExecutionMode: 'AUTO',
     spendingLimits: { currency: 'EUR', perTransactionLimit: 500_00 },
   };
-  const created = await app.call('POST', '/agents', { name: 'Bookkeeping', customerId, policy });
-  const code = ok(created, 201).deviceCode.code;
-  const redeemed = await app.call('POST', `/agents/device-codes/${code}/redeem`, undefined, {
+  const createdAgent = await app.call('POST', '/agents', {
+    name: 'Bookkeeping',
+    customerId,
+    policy,
+  });
+  const code = ok(createdAgent, 201).deviceCode.code;
+  const redemption = await app.call('POST', `/agents/device-codes/${code}/redeem`, undefined, {
     as: null,
   });
   await record('agentCreateQuote', 'strong-authentication-first', {
@@ -100,7 +104,7 @@ async function recordAgentPayment(
       lockedCurrencyAmount: 80_00,
     },
     as: null,
-    headers: { authorization: `Bearer ${ok(redeemed, 200).accessToken}` },
+    headers: { authorization: `Bearer ${ok(redemption, 200).accessToken}` },
   });
 }
 

@@ -47,7 +47,7 @@ async function recordMintAndBurn(recorder: ExampleRecorder, params: { stablecoin
   const customer = await createPerson(recorder);
   const wallet = await createSparkWallet(recorder, customer.id);
   const bank = await createUsAccount(recorder, customer.id);
-  const minted = await record('createStablecoinMint', 'by-wire', {
+  const mintOrder = await record('createStablecoinMint', 'by-wire', {
     summary: 'Mint 100 tokens, paid by wire',
     params,
     headers: key('mint-1'),
@@ -60,7 +60,7 @@ async function recordMintAndBurn(recorder: ExampleRecorder, params: { stablecoin
   await app.advance(5_000);
   await record('getStablecoinOperation', 'completed', {
     summary: 'A completed mint',
-    params: { stablecoinOperationId: minted.id },
+    params: { stablecoinOperationId: mintOrder.id },
   });
   await record('createStablecoinBurn', 'to-bank', {
     summary: 'Burn 10 tokens and wire the dollars to a bank account',

@@ -107,9 +107,13 @@ describe('blocks', () => {
 
   it('of Patroni are the settings with which a cluster is tested', () => {
     const place = { name: 'n', host: 'h', port: 1, apiPort: 2, dataFolder: '/d' };
-    const tested = patroniConfiguration(place, { etcd: 'e', binaries: 'b', network: 'n' });
+    const testedConfiguration = patroniConfiguration(place, {
+      etcd: 'e',
+      binaries: 'b',
+      network: 'n',
+    });
     const lines = (ofLanguage('yaml')[0]?.text ?? '').trim().split('\n');
-    expect(lines.filter((line) => !tested.includes(`    ${line}\n`))).toEqual([]);
+    expect(lines.filter((line) => !testedConfiguration.includes(`    ${line}\n`))).toEqual([]);
   });
 
   it('are all covered by a check', () => {
@@ -208,16 +212,16 @@ describe('the verification of a webhook', () => {
     const python = programPath('python3');
     skip(python === undefined, 'python3 is not installed.');
     const parse = `import ast, sys\nast.parse(sys.stdin.read())`;
-    const parsed = spawnSync(python as string, ['-c', parse], { input: codeOf('python') });
-    expect(String(parsed.stderr)).toBe('');
+    const parseResult = spawnSync(python as string, ['-c', parse], { input: codeOf('python') });
+    expect(String(parseResult.stderr)).toBe('');
     const { status } = spawnSync(python as string, ['-c', 'import cryptography']);
     skip(status !== 0, 'The package cryptography is not installed: the code was only parsed.');
     const use = `
 import sys
 text, signed = sys.argv[1:]
 print(*(is_genuine(b.encode(), s) for b, s in [(text, signed), ("{}", signed), (text, "")]))`;
-    const printed = runProgram(python as string, 'verify.py', codeOf('python') + use);
-    expect(printed).toBe('True False False\n');
+    const printedText = runProgram(python as string, 'verify.py', codeOf('python') + use);
+    expect(printedText).toBe('True False False\n');
   });
 
   it('is correct in Go', ({ skip }) => {

@@ -41,7 +41,7 @@ const SHELLS = SHELL_NAMES.filter((shell) => missingPrograms(shell).length === 0
 const ALL = process.env.RAILHEAD_GUIDE_SHELLS === 'all';
 
 let dataFolder: DataFolder;
-let running: Running;
+let runningServer: Running;
 let base: string;
 let bin: string;
 /** Runs the guides with a replacement for Node. */
@@ -72,7 +72,7 @@ interface Credentials {
 /** All settings of its platform that a guide may change. */
 async function configurationOf({ platformId, clientId, clientSecret }: Credentials) {
   const authorization = `Basic ${btoa(`${clientId}:${clientSecret}`)}`;
-  const reply = await fetch(`${running.credentials.baseUrl}/config`, {
+  const reply = await fetch(`${runningServer.credentials.baseUrl}/config`, {
     headers: { authorization },
   });
   const configuration = {
@@ -93,8 +93,8 @@ function shellsOf(file: string): readonly Shell[] {
   const hasPorts = FILES_WITH_PORTS.includes(path.basename(file));
   if ((ALL && !hasPorts) || file === README) return SHELLS;
   const usesPrograms = FILES_OF_THE_PROGRAMS.includes(path.basename(file));
-  const inTurn = SHELLS[FILES.indexOf(file) % SHELLS.length];
-  return SHELLS.filter((shell) => shell === (usesPrograms ? SHELL_OF_THE_PROGRAMS : inTurn));
+  const nextShell = SHELLS[FILES.indexOf(file) % SHELLS.length];
+  return SHELLS.filter((shell) => shell === (usesPrograms ? SHELL_OF_THE_PROGRAMS : nextShell));
 }
 
 const hasPrograms = (file: string, shell: Shell) =>
@@ -104,7 +104,7 @@ const hasPrograms = (file: string, shell: Shell) =>
 function checkoutOf(shell: Shell, file: string, createdCredentials: Credentials): string {
   const cwd = path.join(base, `${shell}-${path.basename(file, '.md')}`);
   fs.mkdirSync(path.join(cwd, '.railhead'), { recursive: true });
-  const credentials = JSON.stringify({ ...running.credentials, ...createdCredentials });
+  const credentials = JSON.stringify({ ...runningServer.credentials, ...createdCredentials });
   fs.writeFileSync(path.join(cwd, '.railhead', 'credentials.json'), credentials);
   const link = (name: string) =>
     fs.symlinkSync(path.join(projectRoot(), name), path.join(cwd, name));
@@ -132,7 +132,7 @@ async function follow(file: string, shell: Shell): Promise<Result> {
 
 /** Values that are equal in every test run and differ between servers and days. */
 function differing(): RegExp {
-  const { port } = new URL(running.origin);
+  const { port } = new URL(runningServer.origin);
   const today = new Date().toISOString().slice(0, 10);
   // Two shells at the same point may receive a reply in the same millisecond.
   return new RegExp(`^${port}$|${port}/|${today}|T[\\d:.]{12}Z$|^[0-9a-f]{128}$`);
@@ -143,7 +143,7 @@ beforeAll(async () => {
   base = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-guides-'));
   if (SHELLS.length === 0) return;
   bin = linkPrograms(base);
-  running = await dataFolder.start();
+  runningServer = await dataFolder.start();
   service = await openOperator(environment());
   node = await openNode(base, programPath('curl') as string, service);
   clients = linkPrograms(base, 'clients', node.writeProgram);
@@ -194,7 +194,7 @@ describe('the page about existing clients', () => {
     const pairs = [...text.matchAll(/`([\w-]+)`\s+becomes\s+`([\w-]+)`/g)];
     const naming = namingFor('Grid');
     expect(pairs).not.toEqual([]);
-    expect(pairs.map(([, neutral = '']) => naming.apiName(neutral))).toEqual(
+    expect(pairs.map(([, neutralName = '']) => naming.apiName(neutralName))).toEqual(
       pairs.map(([, , value]) => value),
     );
   });

@@ -68,14 +68,14 @@ describe('text messages of a failing service', () => {
 function httpRail(guardedEffects: Effects, url: string): RailPort {
   const requestStatus = async (id: string): Promise<Progress> => {
     const limits = { timeoutMs: 1_000, maxBytes: 100, publicOnly: false };
-    const unknown = { state: 'unknown', checkAfterMs: 1_000 } as const;
+    const unknownResult = { state: 'unknown', checkAfterMs: 1_000 } as const;
     try {
       const request = { url, method: 'POST', headers: {}, body: id, ...limits } as const;
       const { status } = await guardedEffects.http(request);
-      return status === 200 ? { state: 'settled', reference: id } : unknown;
+      return status === 200 ? { state: 'settled', reference: id } : unknownResult;
     } catch (error) {
       if (circuitOpenIn(error)) throw error;
-      return unknown;
+      return unknownResult;
     }
   };
   const sentIds = new Set<string>();

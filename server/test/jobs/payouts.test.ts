@@ -102,7 +102,7 @@ describe('jobs retry', () => {
     expect(retries.map(({ code }) => code)).toContain(0);
     await Promise.all(workers.map((worker) => worker.runDue()));
     expect(await server.readStatus(payment.id)).toBe('COMPLETED - -');
-    expect(provider.paid).toEqual([payment.id]);
+    expect(provider.paidIds).toEqual([payment.id]);
     expect(new Set(provider.sends)).toEqual(new Set([payment.id]));
     expect(await funds(payment)).toEqual(PAID_BALANCE);
     expect((await server.run('jobs', 'retry', job)).code).toBe(1);
@@ -125,7 +125,7 @@ describe('jobs retry', () => {
     provider.behavior = 'pays';
     expect((await server.run('jobs', 'retry', job)).code).toBe(0);
     await workerOver().runDue();
-    expect(provider.paid).toEqual([payment.id]);
+    expect(provider.paidIds).toEqual([payment.id]);
     expect(await server.readStatus(payment.id)).toBe('COMPLETED - -');
     expect(await funds(payment)).toEqual(PAID_BALANCE);
   });
@@ -146,7 +146,7 @@ describe('jobs retry', () => {
   });
 });
 
-const cancelled = async (id: string, kind = 'payout.send') => {
+const cancelJob = async (id: string, kind = 'payout.send') => {
   const job = await jobOf(id, kind);
   await server.runJson(
     'jobs',
@@ -162,7 +162,7 @@ describe('jobs cancel', () => {
     const payment = await payout();
     provider.behavior = 'silent';
     await deadJob(payment.id, workerOver());
-    await cancelled(payment.id);
+    await cancelJob(payment.id);
     expect(await funds(payment)).toEqual(ON_HOLD);
     expect(await server.readStatus(payment.id)).toBe('PROCESSING - -');
     expect(await server.readQueue(payment.id)).toMatchObject([{ kind: 'payout', amount: 91_08 }]);
@@ -172,12 +172,12 @@ describe('jobs cancel', () => {
     const fail = ['payouts', 'fail', payment.id, '--reason', 'ACCOUNT_INVALID'];
     await server.expectRejected('No result is expected', ...fail);
     await workerOver().runDue();
-    expect(provider.paid).toEqual([payment.id]);
+    expect(provider.paidIds).toEqual([payment.id]);
   }, 60_000);
 
   it('of a send that never ran permits the operator to fail the payout, which is refunded once', async () => {
     const payment = await payout();
-    await cancelled(payment.id);
+    await cancelJob(payment.id);
     expect(await funds(payment)).toEqual(ON_HOLD);
     await server.runJson('payouts', 'fail', payment.id, '--reason', 'ACCOUNT_INVALID');
     while ((await workerOver().runDue()) > 0);
@@ -191,7 +191,7 @@ describe('jobs cancel', () => {
     const payment = await payout();
     provider.behavior = 'error';
     await workerOver({ returnsUnknown: true }).runDue();
-    await cancelled(payment.id, 'payout.check');
+    await cancelJob(payment.id, 'payout.check');
     await server.runJson('payouts', 'settle', payment.id);
     expect(await server.readStatus(payment.id)).toBe('COMPLETED - -');
     expect(await funds(payment)).toEqual(PAID_BALANCE);
@@ -199,7 +199,7 @@ describe('jobs cancel', () => {
 
   it('of a refund to an account here is rejected, since only this job pays it', async () => {
     const payment = await payout();
-    await cancelled(payment.id);
+    await cancelJob(payment.id);
     await server.runJson('payouts', 'fail', payment.id, '--reason', 'ACCOUNT_INVALID');
     const job = (await jobOf(payment.id, 'refund.pay'))?.jobId ?? '';
     await server.expectRejected('Retry the job instead.', 'jobs', 'cancel', job, '--reason', 'x');
@@ -217,7 +217,7 @@ describe('jobs cancel of other transfers', () => {
     const accounts = { source: { accountId: from.id }, destination: { accountId: account } };
     const body = { ...accounts, amount: USD };
     const { id } = ok(await server.app.call('POST', '/transfer-in', body, server.as), 201);
-    await cancelled(id, 'incoming.debit');
+    await cancelJob(id, 'incoming.debit');
     expect(await server.readQueue(id)).toMatchObject([{ kind: 'debit', amount: USD }]);
     await server.runJson('payouts', 'settle', id);
     expect((await readBalances(server.app, account, server.as)).total).toBe(USD);
@@ -231,12 +231,12 @@ describe('jobs cancel of other transfers', () => {
     const quote = quoteBody(from.id, payee, USD, { immediatelyExecute: true });
     const createdQuote = ok(await server.app.call('POST', '/quotes', quote, server.as), 201);
     const id = createdQuote.transactionId as string;
-    await cancelled(id, 'funding.send');
+    await cancelJob(id, 'funding.send');
     await server.runJson('payouts', 'settle', id);
-    await cancelled(id);
+    await cancelJob(id);
     await server.runJson('payouts', 'fail', id, '--reason', 'ACCOUNT_INVALID');
     expect(await server.readStatus(id)).toBe('FAILED PENDING ACCOUNT_INVALID');
-    await cancelled(id, 'refund.pay');
+    await cancelJob(id, 'refund.pay');
     expect(await server.readQueue(id)).toMatchObject([{ kind: 'refund', amount: USD }]);
     await server.runJson('payouts', 'settle', id);
     expect(await server.readStatus(id)).toBe('FAILED COMPLETED ACCOUNT_INVALID');

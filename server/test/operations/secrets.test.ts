@@ -40,7 +40,7 @@ import {
   type Completed,
   continueLifecycle,
   type Lifecycle,
-  recorded,
+  recordCalls,
   refreshLate,
 } from '../kit/secrets/wallets.ts';
 import { CODE, generateKeys, signedHeaders } from '../kit/wallets/embedded-wallets.ts';
@@ -225,8 +225,8 @@ beforeAll(async () => {
   searchedTexts = [];
   noteInstallation(app);
   ok(await app.call('PATCH', '/config', { webhookEndpoint: hook.url }), 200);
-  const real = recorded(app, secrets);
-  const inMail = () => /^(\w{12}) is your code/m.exec(mail.received.at(-1)?.raw ?? '')?.[1];
+  const real = recordCalls(app, secrets);
+  const inMail = () => /^(\w{12}) is your code/m.exec(mail.receivedMail.at(-1)?.rawText ?? '')?.[1];
   const inText = () => /^(\w{12}) /.exec(JSON.parse(sms.arrivals.at(-1)?.body ?? '{}').text)?.[1];
   const wait = () => app.effects.set(app.effects.now() + MINUTE);
   await inProduction({
@@ -251,7 +251,7 @@ beforeAll(async () => {
       return /^(\d{6}) /.exec(JSON.parse(sms.arrivals.at(-1)?.body ?? '{}').text)?.[1] ?? '';
     },
   });
-  const recordedApp = recorded(app, secrets);
+  const recordedApp = recordCalls(app, secrets);
   await inSandbox({
     ...{ app: recordedApp.app, as: app.platform, secrets, wait },
     codeOf: async () => CODE,
@@ -393,7 +393,7 @@ describe('a server process', () => {
     const { clientId, clientSecret } = server.credentials;
     list.note('an API secret', clientSecret, 'the printed output');
     const as: TestPlatform = { id: '', environment: 'sandbox', clientId, clientSecret };
-    const { app: remoteApp, exchanges } = recorded(remote(server, as), list);
+    const { app: remoteApp, exchanges } = recordCalls(remote(server, as), list);
     await continueLifecycle(
       await beginLifecycle({
         ...{ app: remoteApp, as, secrets: list, wait: () => undefined },

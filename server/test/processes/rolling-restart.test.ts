@@ -73,7 +73,7 @@ afterAll(async () => {
 async function pay(remittanceInformation: string): Promise<string> {
   const basic = Buffer.from(`${CLIENT.id}:${CLIENT.secret}`).toString('base64');
   try {
-    const reply = await fetch(`${proxy.proxied.credentials.baseUrl}/transfer-out`, {
+    const reply = await fetch(`${proxy.proxiedServer.credentials.baseUrl}/transfer-out`, {
       method: 'POST',
       headers: {
         authorization: `Basic ${basic}`,

@@ -100,7 +100,7 @@ const start = (index: number, version: Version, flags: readonly string[] = []) =
 
 /** Reads one list after another until the end of the load. */
 async function readSteadily(): Promise<void> {
-  const { baseUrl, clientId, clientSecret } = proxy.proxied.credentials;
+  const { baseUrl, clientId, clientSecret } = proxy.proxiedServer.credentials;
   const basic = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
   const headers = { authorization: `Basic ${basic}` };
   const paths = ['/transactions?limit=20', '/customers/internal-accounts', '/customers', '/config'];
@@ -128,11 +128,11 @@ beforeAll(async () => {
   servers = await Promise.all([start(0, earlier), start(1, earlier)]);
   await execute(url, alterTables("add column earlier_note text not null default ''"));
   proxy = await startProxy(servers, folder);
-  await callOrThrow(proxy.proxied, 'PATCH', '/config', { webhookEndpoint: receiver.url });
+  await callOrThrow(proxy.proxiedServer, 'PATCH', '/config', { webhookEndpoint: receiver.url });
   const clients = { clients: CLIENTS, people: PEOPLE, steadyMs: STEADY_MS };
-  load = await createLoad(proxy.proxied, { seed: Number(runSeed()), ...clients });
-  load.slow = false;
-  load.open(proxy.proxied);
+  load = await createLoad(proxy.proxiedServer, { seed: Number(runSeed()), ...clients });
+  load.hasSlowPayments = false;
+  load.open(proxy.proxiedServer);
   reader = readSteadily();
 }, 120_000);
 

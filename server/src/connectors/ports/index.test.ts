@@ -242,7 +242,8 @@ const MESSENGERS = [
         send: (to: string, id: string) => mail?.send({ id, to, subject: 'Hi', text: 'SECRET' }),
         answer: (outcome: keyof typeof responses, to: string) =>
           outcome === 'sent' ? undefined : peer.reject(to, responses[outcome]),
-        ids: () => peer.received.map(({ raw }) => /^Message-ID: (.*)$/im.exec(raw)?.[1]),
+        ids: () =>
+          peer.receivedMail.map(({ rawText }) => /^Message-ID: (.*)$/im.exec(rawText)?.[1]),
       };
     },
   ],

@@ -36,21 +36,23 @@ async function errorTextOf(work: Promise<unknown>): Promise<string> {
 describe('smtpMail', () => {
   it('logs in and sends one message with a plain text', async () => {
     expect(await mail().send(message)).toBe('sent');
-    const [received] = server.received;
+    const [received] = server.receivedMail;
     expect(received).toMatchObject({ from: 'codes@pay.example.com', to: [message.to] });
-    expect(received?.raw).toContain('From: Railhead <codes@pay.example.com>');
-    expect(received?.raw).toContain(`To: ${message.to}`);
-    expect(received?.raw).toContain('Date: Mon, 05 Jan 2026 09:00:00 +0000');
-    expect(received?.raw).toContain('Auto-Submitted: auto-generated');
-    expect(received?.raw).toContain('042137 is your code.\r\nDo not pass it on.');
-    expect(received?.raw).not.toContain('text/html');
+    expect(received?.rawText).toContain('From: Railhead <codes@pay.example.com>');
+    expect(received?.rawText).toContain(`To: ${message.to}`);
+    expect(received?.rawText).toContain('Date: Mon, 05 Jan 2026 09:00:00 +0000');
+    expect(received?.rawText).toContain('Auto-Submitted: auto-generated');
+    expect(received?.rawText).toContain('042137 is your code.\r\nDo not pass it on.');
+    expect(received?.rawText).not.toContain('text/html');
   });
 
   it('sends a message with the same ID each time', async () => {
     await mail().send(message);
     await mail().send(message);
     await mail().send({ ...message, id: 'Message:018f0000-0000-7000-8000-000000000002' });
-    const ids = server.received.map(({ raw }) => /^Message-ID: (.*)$/im.exec(raw)?.[1]?.trim());
+    const ids = server.receivedMail.map(({ rawText }) =>
+      /^Message-ID: (.*)$/im.exec(rawText)?.[1]?.trim(),
+    );
     expect(ids[0]).toBe('<018f0000-0000-7000-8000-000000000001@pay.example.com>');
     expect(ids[1]).toBe(ids[0]);
     expect(ids[2]).not.toBe(ids[0]);
@@ -60,23 +62,23 @@ describe('smtpMail', () => {
     for (const to of ['ada@example.org, eve@example.org', 'ada@a.org eve@b.org', 'x: ada@a.org;']) {
       expect([to, await mail().send({ ...message, to })]).toEqual([to, 'rejected']);
     }
-    expect(server.received).toEqual([]);
+    expect(server.receivedMail).toEqual([]);
     const lines = { ...message, subject: 'Hello\r\nBcc: eve@example.org' };
     expect(await mail().send(lines)).toBe('sent');
-    expect(server.received[0]?.to).toEqual([message.to]);
-    expect(server.received[0]?.raw).not.toMatch(/^Bcc:/m);
+    expect(server.receivedMail[0]?.to).toEqual([message.to]);
+    expect(server.receivedMail[0]?.rawText).not.toMatch(/^Bcc:/m);
   });
 
   it('uses the configured sender and reply address', async () => {
     const messageWithSender = { ...message, senderName: 'Bank "Söhne"\r\nBcc: eve@example.org' };
     await mail().send({ ...messageWithSender, replyTo: 'help@bank.example.com' });
     await mail().send({ ...messageWithSender, replyTo: 'a@b.example.com, eve@example.org' });
-    const [firstMail, secondMail] = server.received;
+    const [firstMail, secondMail] = server.receivedMail;
     expect(firstMail).toMatchObject({ from: 'codes@pay.example.com', to: [message.to] });
-    expect(firstMail?.raw).toMatch(/^From: =\?UTF-8\?.*<codes@pay\.example\.com>\r$/ms);
-    expect(firstMail?.raw).not.toMatch(/^Bcc:|=0D|=0A/m);
-    expect(firstMail?.raw).toContain('Reply-To: help@bank.example.com');
-    expect(secondMail?.raw).not.toMatch(/^Reply-To:/m);
+    expect(firstMail?.rawText).toMatch(/^From: =\?UTF-8\?.*<codes@pay\.example\.com>\r$/ms);
+    expect(firstMail?.rawText).not.toMatch(/^Bcc:|=0D|=0A/m);
+    expect(firstMail?.rawText).toContain('Reply-To: help@bank.example.com');
+    expect(secondMail?.rawText).not.toMatch(/^Reply-To:/m);
   });
 
   it.each([550, 501, 553])('counts a recipient rejected with %s as rejected', async (status) => {
@@ -98,7 +100,7 @@ describe('smtpMail', () => {
     );
     expect(errorText).toContain('EAUTH');
     expect(errorText).not.toContain('hunter2');
-    expect(server.received).toEqual([]);
+    expect(server.receivedMail).toEqual([]);
   });
 
   it('throws if the connection is refused', async () => {
@@ -110,7 +112,7 @@ describe('smtpMail', () => {
     const remoteUrl = server.url.replace('127.0.0.1', '0.0.0.0');
     const errorText = await errorTextOf(mail(remoteUrl).send(message));
     expect(errorText).toMatch(/ETLS|STARTTLS/);
-    expect(server.received).toEqual([]);
+    expect(server.receivedMail).toEqual([]);
   });
 
   it.each([
@@ -124,7 +126,7 @@ describe('smtpMail', () => {
     expect(await errorTextOf(mail(remoteUrl).send(message))).toContain(
       'did not accept the message',
     );
-    expect(otherMailServer.received).toEqual([]);
+    expect(otherMailServer.receivedMail).toEqual([]);
     await otherMailServer.close();
   });
 });

@@ -12,7 +12,7 @@ import {
 } from '../../../test/kit/payments/mints.ts';
 import {
   FINAL,
-  failed,
+  failedOrder,
   type ProviderReply,
   progressReply,
   workerWithReplies as workerOn,
@@ -87,7 +87,7 @@ describe('an EXPIRED mint or burn', () => {
 
   it.each([
     ['completed', [progressReply('completed')], 'COMPLETED', 'burn.late! post 10000000', BURNT],
-    ['failed', [failed], 'FAILED', 'burn.late! void 10000000', BEFORE_BURN],
+    ['failed', [failedOrder], 'FAILED', 'burn.late! void 10000000', BEFORE_BURN],
   ] as const)(
     'is held again when it continues: %s',
     async (_, lastResponse, status, step, supply) => {
@@ -167,7 +167,7 @@ describe('an EXPIRED mint or burn', () => {
 
   it.each([
     ['expired permanently', { state: 'expired', providerStatus: 'expired', final: true }],
-    ['failed', failed],
+    ['failed', failedOrder],
   ] as const)('is no longer polled once it is %s', async (_, response) => {
     const { id, runFor, calls } = await createExpiredBurn(response);
     await runFor(30 * 24 * HOUR);

@@ -6,7 +6,7 @@ import {
   NOW,
   newId,
   ok,
-  rejected,
+  rejectedWith,
   type Sample,
   setOf,
   transfer,
@@ -62,7 +62,7 @@ describe('committer', () => {
       { transfers: [transfer(a, b, 60n)] },
       { transfers: [transfer(a, b, 10n), transfer(a, b, 10n)] },
     );
-    const insufficientFunds = rejected({ reason: 'insufficient-funds', account: a });
+    const insufficientFunds = rejectedWith({ reason: 'insufficient-funds', account: a });
     expect(outcomes).toEqual([ok, insufficientFunds, ok, ok, insufficientFunds]);
     expect(await sample.holdings(a, b)).toEqual(['10/0', '90/0']);
   });
@@ -74,9 +74,9 @@ describe('committer', () => {
     await commitTogether({ transfers: [first] }, { transfers: [second] });
     expect(await sample.holdings(a, b)).toEqual(['100/100', '0/0']);
     expect(await commitTogether({ transfers: [transfer(a, b, 1n)] })).toEqual([
-      rejected({ reason: 'insufficient-funds', account: a }),
+      rejectedWith({ reason: 'insufficient-funds', account: a }),
     ]);
-    const duplicate = rejected({ reason: 'constraint', constraint: 'ledger_transfers_pkey' });
+    const duplicate = rejectedWith({ reason: 'constraint', constraint: 'ledger_transfers_pkey' });
     expect(
       await commitTogether(
         { transfers: [{ ...first, phase: 'post' }] },
@@ -103,7 +103,7 @@ describe('committer', () => {
     const hold = transfer(a, b, 60n, { phase: 'pending' });
     await commit({ transfers: [hold] });
     const post = { ...hold, phase: 'post' } as const;
-    const unknownHold = rejected({ reason: 'constraint', constraint: 'ledger_pending' });
+    const unknownHold = rejectedWith({ reason: 'constraint', constraint: 'ledger_pending' });
     const outcomes = await commitTogether(
       { transfers: [{ ...post, amount: 59n }] },
       { transfers: [{ ...post, credit: c }] },
@@ -129,8 +129,8 @@ describe('committer', () => {
     const [a = '', b = ''] = await sample.accounts(100n, 0n);
     const euroAccount = newId('account');
     await sample.account(euroAccount, 0n, 0n, 'EUR');
-    const currency = rejected({ reason: 'constraint', constraint: 'ledger_currency' });
-    const unknown = rejected({ reason: 'constraint', constraint: 'ledger_account' });
+    const currency = rejectedWith({ reason: 'constraint', constraint: 'ledger_currency' });
+    const unknown = rejectedWith({ reason: 'constraint', constraint: 'ledger_account' });
     const outcomes = await commitTogether(
       { transfers: [transfer(a, b, 1n)] },
       { transfers: [transfer(a, euroAccount, 1n)] },
@@ -165,7 +165,7 @@ describe('committer', () => {
       { inserts: [accountInsert(second)], transfers: [transfer(a, second, 60n)] },
       { transfers: [transfer(first, a, 5n)] },
     );
-    expect(outcomes).toEqual([ok, rejected({ reason: 'insufficient-funds', account: a }), ok]);
+    expect(outcomes).toEqual([ok, rejectedWith({ reason: 'insufficient-funds', account: a }), ok]);
     expect(await sample.holdings(a, first, second)).toEqual(['45/0', '55/0', '']);
   });
 
@@ -196,7 +196,7 @@ describe('freezes', () => {
     await commit({ transfers: [hold, secondHold] });
     expect(await commit(freeze(a, true))).toEqual({ ok: true });
     expect(await isFrozen(a)).toBe(true);
-    const frozen = rejected({ reason: 'frozen', account: a });
+    const frozen = rejectedWith({ reason: 'frozen', account: a });
     expect(
       await commitTogether(
         { transfers: [transfer(a, b, 1n)] },
@@ -217,7 +217,7 @@ describe('freezes', () => {
   it('apply in the order of the change sets of a batch', async () => {
     const [a = '', b = ''] = await sample.accounts(100n, 0n);
     const pay = () => ({ transfers: [transfer(a, b, 1n)] });
-    const frozen = rejected({ reason: 'frozen', account: a });
+    const frozen = rejectedWith({ reason: 'frozen', account: a });
     const { careful } = committer.stats();
     const outcomes = [pay(), freeze(a, true), pay(), freeze(a, false), pay(), freeze(a, true)];
     expect(await commitTogether(...outcomes)).toEqual([ok, ok, frozen, ok, ok, ok]);
@@ -242,11 +242,11 @@ describe('freezes', () => {
     await commit({ transfers: [transfer(c, b, 5n)] });
     await commit({ transfers: [transfer(b, c, 5n, { phase: 'pending' })] });
     expect(await commitTogether(freeze(a, true, true), freeze(b, true, true))).toEqual([
-      rejected({ reason: 'not-empty', account: a }),
-      rejected({ reason: 'not-empty', account: b }),
+      rejectedWith({ reason: 'not-empty', account: a }),
+      rejectedWith({ reason: 'not-empty', account: b }),
     ]);
     expect([await isFrozen(a), await isFrozen(b)]).toEqual([false, false]);
-    const unknownAccount = rejected({ reason: 'constraint', constraint: 'ledger_account' });
+    const unknownAccount = rejectedWith({ reason: 'constraint', constraint: 'ledger_account' });
     expect(
       await commitTogether(freeze('unknown', true), { transfers: [transfer(a, c, 1n)] }),
     ).toEqual([unknownAccount, ok]);
@@ -259,7 +259,7 @@ describe('freezes', () => {
     const inserts = [{ table: ledger, row: { ...row, created_at: NOW } }];
     const pay = (force: boolean) => [transfer(a, id, 1n, { force })];
     expect(await commitTogether({ inserts, transfers: pay(false) })).toEqual([
-      rejected({ reason: 'frozen', account: id }),
+      rejectedWith({ reason: 'frozen', account: id }),
     ]);
     expect(await commit({ inserts, transfers: pay(true) })).toEqual({ ok: true });
     expect(await commit(freeze(bank, true))).toEqual({

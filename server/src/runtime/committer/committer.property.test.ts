@@ -300,7 +300,7 @@ function modelAtStart(run: Run): Model {
   for (const [i, id] of run.accountIds.entries()) {
     const floor = FLOORS[i] as bigint | null;
     const balance = STARTS[i] as bigint;
-    const state = { frozen: false, wasFrozen: false, wasUsed: balance !== 0n };
+    const state = { isFrozen: false, wasFrozen: false, wasUsed: balance !== 0n };
     model.accounts.set(id, { floor, balance, held: 0n, lowestAvailable: balance, ...state });
   }
   return model;
@@ -329,9 +329,9 @@ async function compare(run: Run, model: Model): Promise<void> {
     'select id, balance, held, frozen from ledger_accounts where id like $1',
     like,
   );
-  const expected = [...model.accounts].map(([id, { balance, held, frozen }]) => ({
+  const expected = [...model.accounts].map(([id, { balance, held, isFrozen }]) => ({
     id,
-    frozen,
+    frozen: isFrozen,
     balance: String(balance),
     held: String(held),
   }));

@@ -10,7 +10,7 @@ import {
   NOW,
   newId,
   ok,
-  rejected,
+  rejectedWith,
   type Sample,
   setOf,
   thingAt,
@@ -106,14 +106,14 @@ describe('commit', () => {
     const row = await sample.thing(newId('thing'));
     const staleRow = { ...row, version: 0 };
     const newThing = () => ({ inserts: [insertThing(thingRow(newId('thing')))] });
-    const version = rejected({ reason: 'version', table: 'things', id: row.id });
+    const version = rejectedWith({ reason: 'version', table: 'things', id: row.id });
     const outcomes = await commitTogether(
       newThing(),
       { ...newThing(), requires: [thingAt(staleRow)] },
       { requires: [thingAt(row)], ...newThing() },
       { requires: [{ ...thingAt(row), id: 'missing' }], ...newThing() },
     );
-    const missingRow = rejected({ reason: 'version', table: 'things', id: 'missing' });
+    const missingRow = rejectedWith({ reason: 'version', table: 'things', id: 'missing' });
     expect(outcomes).toEqual([ok, version, ok, missingRow]);
     expect(await commitTogether({ updates: [updateThing(staleRow, {})] })).toEqual([version]);
     expect(await commitTogether({ removes: [thingAt(staleRow)] })).toEqual([version]);
@@ -123,7 +123,7 @@ describe('commit', () => {
     start();
     const now = await sample.thing(newId('thing'), { version: 2 });
     const before = { ...now, version: 1 };
-    const version = rejected({ reason: 'version', table: 'things', id: now.id });
+    const version = rejectedWith({ reason: 'version', table: 'things', id: now.id });
     const outcomes = await commitTogether(
       { updates: [updateThing(now, { rank: 5 })], requires: [thingAt(before)] },
       { removes: [thingAt(now)], requires: [thingAt(before)] },
@@ -149,7 +149,7 @@ describe('commit', () => {
     start();
     const id = newId('key');
     const freeKey = newId('key');
-    const exists = rejected({ reason: 'exists', table: 'client_keys', id });
+    const exists = rejectedWith({ reason: 'exists', table: 'client_keys', id });
     const outcomes = await commitTogether(
       { inserts: [insertKey(id, 'first')] },
       ...Array.from({ length: 29 }, () => ({ inserts: [insertKey(id, 'later')] })),
@@ -174,9 +174,9 @@ describe('commit', () => {
     );
     expect(outcomes).toEqual([
       ok,
-      rejected({ reason: 'constraint', constraint: 'things_name' }),
+      rejectedWith({ reason: 'constraint', constraint: 'things_name' }),
       ok,
-      rejected({ reason: 'constraint', constraint: 'things_rank' }),
+      rejectedWith({ reason: 'constraint', constraint: 'things_rank' }),
       ok,
     ]);
   });

@@ -10,10 +10,10 @@ import type { ProviderTarget } from './replay.ts';
 const FIELDS =
   /key|signature|stamp|token|bundle|pem|attestation|assertion|proof|jwt|challenge|code$/i;
 
-function malformed(): string[] {
+function createMalformedKeys(): string[] {
   const pem = ({ publicKey }: { publicKey: KeyObject }) =>
     String(publicKey.export({ type: 'spki', format: 'pem' }));
-  const valid = pem(generateKeyPairSync('ed25519'));
+  const validKey = pem(generateKeyPairSync('ed25519'));
   const curve = createECDH('prime256v1');
   curve.generateKeys();
   const point = curve.getPublicKey('hex', 'uncompressed');
@@ -23,7 +23,7 @@ function malformed(): string[] {
   other.generateKeys();
   return [
     // Keys.
-    ...[valid.slice(0, -30), valid.replace('PUBLIC', 'PRIVATE'), valid.repeat(30)],
+    ...[validKey.slice(0, -30), validKey.replace('PUBLIC', 'PRIVATE'), validKey.repeat(30)],
     ...[
       pem(generateKeyPairSync('rsa', { modulusLength: 1_024 })),
       pem(generateKeyPairSync('x25519')),
@@ -63,7 +63,7 @@ function malformed(): string[] {
   ];
 }
 
-const VALUES = malformed();
+const VALUES = createMalformedKeys();
 
 /**
  * Replaces the value of every field for a key, a signature or a token. Returns the number of replaced values.
@@ -90,7 +90,7 @@ async function sendMalformed(session: Session): Promise<void> {
   const signable = documents.operations.filter(mentions);
   const operation = chance.pick(signable);
   const body = bodyFor(operation, source);
-  const replaced = replaceFields(body, session);
+  const replacedCount = replaceFields(body, session);
   const authorization = authorizationFor(operation, session);
   if (authorization === callers.operator) return;
   const query = new URLSearchParams(queryFor(operation, source)).toString();
@@ -118,7 +118,7 @@ async function sendMalformed(session: Session): Promise<void> {
     reply,
   );
   const isRejected = typeof reply !== 'string' && reply.status === 401;
-  if (isRejected && replaced === 0 && !operation.isPublic) await callers.renew();
+  if (isRejected && replacedCount === 0 && !operation.isPublic) await callers.renew();
 }
 
 const INPUTS = [
@@ -148,8 +148,8 @@ async function sendUnsigned(session: Session, { providerId }: ProviderTarget): P
   const reply = await connection.send(bytes);
   const isAccepted = typeof reply !== 'string' && reply.status < 400;
   const problems = isAccepted ? ['a message without a valid signature was accepted'] : [];
-  const sent = { attack: 'cryptography', method: 'POST', path, text: bytes.toString() };
-  session.record(sent, reply, problems);
+  const sentRequest = { attack: 'cryptography', method: 'POST', path, text: bytes.toString() };
+  session.record(sentRequest, reply, problems);
 }
 
 export const cryptographyAttack = (provider: ProviderTarget): Attack => ({

@@ -16,7 +16,7 @@ interface Flood {
 
 interface Client {
   socket: net.Socket;
-  closed: Promise<unknown>;
+  whenClosed: Promise<unknown>;
 }
 
 function connect({ port, count }: Flood): Client {
@@ -24,7 +24,7 @@ function connect({ port, count }: Flood): Client {
   const socket = net.connect(port, '127.0.0.1');
   socket.on('error', () => undefined);
   socket.resume();
-  return { socket, closed: new Promise((resolve) => socket.on('close', resolve)) };
+  return { socket, whenClosed: new Promise((resolve) => socket.on('close', resolve)) };
 }
 
 /** Keeps this number of connections. Each connection runs `use` until it is closed. */
@@ -36,8 +36,8 @@ async function holdConnections(
   const runConnection = async () => {
     while (!flood.stop.aborted) {
       const client = connect(flood);
-      const ended = new Promise((resolve) => flood.stop.addEventListener('abort', resolve));
-      await Promise.race([use(client), client.closed, ended]);
+      const whenEnded = new Promise((resolve) => flood.stop.addEventListener('abort', resolve));
+      await Promise.race([use(client), client.whenClosed, whenEnded]);
       client.socket.destroy();
       await sleep(10);
     }
@@ -78,41 +78,41 @@ const FLOODS: Record<string, (flood: Flood) => Promise<void>> = {
       await trickle(client, flood, 'x'.repeat(10_000));
     }),
   'large bodies without a credential': (flood) =>
-    holdConnections(flood, 16, async ({ socket, closed }) => {
+    holdConnections(flood, 16, async ({ socket, whenClosed }) => {
       socket.write(head('Basic eDp5', 800_000));
       socket.write(Buffer.alloc(800_000, 'x'));
-      await closed;
+      await whenClosed;
     }),
   'large bodies with a credential': (flood) =>
-    holdConnections(flood, 4, async ({ socket, closed }) => {
+    holdConnections(flood, 4, async ({ socket, whenClosed }) => {
       const body = JSON.stringify({ a: Array.from({ length: 20_000 }, () => 1) });
       socket.write(head(flood.authorization, body.length) + body);
-      await Promise.race([closed, sleep(50)]);
+      await Promise.race([whenClosed, sleep(50)]);
     }),
   'wrong credentials': (flood) =>
-    holdConnections(flood, 16, async ({ socket, closed }) => {
+    holdConnections(flood, 16, async ({ socket, whenClosed }) => {
       const request = `GET ${BASE}/config HTTP/1.1\r\nhost: x\r\nauthorization: Basic eDp5\r\n\r\n`;
       for (let count = 0; count < 20 && !socket.destroyed; count++) {
         flood.count();
         socket.write(request);
-        await Promise.race([closed, sleep(5)]);
+        await Promise.race([whenClosed, sleep(5)]);
       }
     }),
   'a tenant at its limit': (flood) =>
-    holdConnections(flood, 8, async ({ socket, closed }) => {
+    holdConnections(flood, 8, async ({ socket, whenClosed }) => {
       const request =
         `GET ${BASE}/transactions?limit=100 HTTP/1.1\r\nhost: x\r\n` +
         `authorization: ${flood.authorization}\r\n\r\n`;
       for (let count = 0; count < 200 && !socket.destroyed; count++) {
         flood.count();
         socket.write(request);
-        await Promise.race([closed, sleep(4)]);
+        await Promise.race([whenClosed, sleep(4)]);
       }
     }),
   'broken requests': (flood) =>
-    holdConnections(flood, 8, async ({ socket, closed }) => {
+    holdConnections(flood, 8, async ({ socket, whenClosed }) => {
       socket.write('\u0000 /\r\n\r\n'.repeat(20));
-      await Promise.race([closed, sleep(50)]);
+      await Promise.race([whenClosed, sleep(50)]);
     }),
 };
 

@@ -65,10 +65,10 @@ function contentOf(
 ): { type: string; body: string | Buffer } {
   const { chance, callers, documents } = session;
   const source = { chance, ids: callers.attacker.ids, documents };
-  const valid = bodyFor(operation, source);
+  const validBody = bodyFor(operation, source);
   const isForm = operation.body?.type.startsWith('multipart') ?? false;
-  const foreign = callers.victim.ids.any(chance);
-  const body = chance.percent(45) ? valid : mutate(valid, chance, foreign);
+  const foreignId = callers.victim.ids.pickAny(chance);
+  const body = chance.percent(45) ? validBody : mutate(validBody, chance, foreignId);
   if (isForm) {
     return { type: `multipart/form-data; boundary=${LINE}`, body: formOf(body, session) };
   }
@@ -145,7 +145,7 @@ function draftOf(operation: Operation, session: Session): Draft {
 function mutateHead(draft: Draft, operation: Operation, session: Session): void {
   const { chance, callers } = session;
   const replace = (name: string, value: string) => {
-    draft.headers = draft.headers.filter(([existing]) => existing.toLowerCase() !== name);
+    draft.headers = draft.headers.filter(([fieldName]) => fieldName.toLowerCase() !== name);
     draft.headers.push([name, value.replaceAll(/[\r\n\0]/g, '')]);
   };
   const hostileText = () => {
@@ -172,7 +172,7 @@ function mutateHead(draft: Draft, operation: Operation, session: Session): void 
       const segments = path.split('/');
       const at = segments.findLastIndex((segment) => segment.includes('%3A'));
       if (at < 0) return;
-      const id = chance.percent(50) ? (callers.attacker.ids.any(chance) ?? '') : hostileText();
+      const id = chance.percent(50) ? (callers.attacker.ids.pickAny(chance) ?? '') : hostileText();
       segments[at] = encode(id);
       draft.isRouted = false;
       draft.path = segments.join('/');
@@ -235,12 +235,12 @@ async function sendFuzzed(session: Session): Promise<void> {
   }
   const bytes = requestBytes({ method, ...draft });
   const reply = await connection.send(bytes);
-  const sent = {
+  const sentRequest = {
     ...{ attack: 'fuzz', method, path: draft.path, text: bytes.toString() },
     operation: draft.isRouted ? operation : undefined,
     seesAll: authorization !== '' && authorization === callers.operator,
   };
-  session.record(sent, reply);
+  session.record(sentRequest, reply);
   if (typeof reply === 'string') return;
   if (operation.api === 'platform' && reply.status < 300) callers.attacker.ids.collect(reply.body);
   if (

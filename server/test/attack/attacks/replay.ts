@@ -23,7 +23,7 @@ export interface ProviderTarget {
   accountId: string;
   authorization: string;
   /** Sum of the deposits that the server has accepted. */
-  deposited: number;
+  depositedAmount: number;
 }
 
 /** Adds a production provider and a funded customer's account for its messages. */
@@ -48,7 +48,7 @@ export async function createProviderTarget(call: Call, root: string): Promise<Pr
   const { data } = await must(call('GET', `${path}&currency=USD`, authorization));
   const accountId = data[0].id as string;
   const keyId = keyIdOf(publicKeyPem);
-  return { providerId, privateKey, keyId, accountId, authorization, deposited: 0 };
+  return { providerId, privateKey, keyId, accountId, authorization, depositedAmount: 0 };
 }
 
 async function sendMessage(
@@ -65,11 +65,11 @@ async function sendMessage(
   const { host: _, ...headers } = change(await signRequest(provider, request, at));
   const bytes = requestBytes({ method: 'POST', path, headers: Object.entries(headers), body });
   const reply = await session.connection.send(bytes);
-  const sent = { attack: 'replay', method: 'POST', path, text: bytes.toString() };
+  const sentRequest = { attack: 'replay', method: 'POST', path, text: bytes.toString() };
   // Only the guide describes the replies of this path.
   const isConflict = typeof reply !== 'string' && reply.status === 409;
-  if (!isConflict) session.record(sent, reply);
-  return { sent, reply };
+  if (!isConflict) session.record(sentRequest, reply);
+  return { sentRequest, reply };
 }
 
 const statusOf = (reply: Json): number => (typeof reply === 'string' ? 0 : reply.status);
@@ -87,9 +87,9 @@ async function replayMessage(session: Session, provider: ProviderTarget): Promis
     ...{ currency: 'USD', accountId: provider.accountId, bankReference: `R-${id}`, rail: 'WIRE' },
   };
   const body = JSON.stringify(deposit);
-  const expect = ({ sent, reply }: Json, allowed: number[], description: string) => {
-    if (!allowed.includes(statusOf(reply)))
-      addProblem(report, sent, `${description}: ${statusOf(reply)}`);
+  const expect = ({ sentRequest, reply }: Json, allowedStatuses: number[], description: string) => {
+    if (!allowedStatuses.includes(statusOf(reply)))
+      addProblem(report, sentRequest, `${description}: ${statusOf(reply)}`);
   };
   const other = JSON.stringify({ ...deposit, amount: amount + 1 });
   expect(await sendMessage(session, provider, other, { signedBody: body }), [401], 'changed body');
@@ -99,7 +99,7 @@ async function replayMessage(session: Session, provider: ProviderTarget): Promis
   expect(await sendMessage(session, provider, body, futureTime), [401], 'signature of the future');
   const first = await sendMessage(session, provider, body);
   expect(first, [200], 'deposit');
-  if (statusOf(first.reply) === 200) provider.deposited += amount;
+  if (statusOf(first.reply) === 200) provider.depositedAmount += amount;
   expect(await sendMessage(session, provider, body), [200], 'repeated deposit');
   expect(await sendMessage(session, provider, other), [409], 'same ID, other amount');
 }
@@ -117,10 +117,16 @@ async function replayKey(session: Session): Promise<void> {
     platformCustomerId: `replay-${key}`,
   };
   const path = `${BASE}/customers`;
-  const sent = { attack: 'replay', method: 'POST', path, text: JSON.stringify(body), operation };
+  const sentRequest = {
+    attack: 'replay',
+    method: 'POST',
+    path,
+    text: JSON.stringify(body),
+    operation,
+  };
   const send = async (as: string, content: Json) => {
     const result = await call('POST', path, as, content, { 'idempotency-key': key });
-    session.record(sent, result.reply);
+    session.record(sentRequest, result.reply);
     return result;
   };
   const as = attacker.authorization;
@@ -133,18 +139,22 @@ async function replayKey(session: Session): Promise<void> {
   if (firstReply.status !== 201 || secondReply.body.id !== firstReply.body.id) {
     addProblem(
       report,
-      sent,
+      sentRequest,
       `the replay returned ${secondReply.status} ${JSON.stringify(secondReply.body)}`,
     );
   }
   if (otherBodyReply.status !== 409)
-    addProblem(report, sent, `another body returned ${otherBodyReply.status}`);
+    addProblem(report, sentRequest, `another body returned ${otherBodyReply.status}`);
   // The key of one platform is unknown to another. The reply must not contain the name of the victim.
   const victimReply = await call('POST', path, victim.authorization, body, {
     'idempotency-key': key,
   });
   if (victimReply.status !== 201 || victimReply.body.id === firstReply.body.id) {
-    addProblem(report, sent, `the key was valid for another platform: ${victimReply.status}`);
+    addProblem(
+      report,
+      sentRequest,
+      `the key was valid for another platform: ${victimReply.status}`,
+    );
   }
   victim.ids.collect(JSON.stringify(victimReply.body));
   session.rules.hide([victimReply.body.id]);
@@ -157,8 +167,14 @@ async function replayExecution(session: Session): Promise<void> {
   const source = { chance, ids: callers.attacker.ids, documents };
   const create = documents.operations.find(({ operationId }) => operationId === 'createQuote')!;
   const quote = await call('POST', create.path, as, bodyFor(create, source));
-  const sent = { attack: 'replay', method: 'POST', path: create.path, text: '', operation: create };
-  session.record(sent, quote.reply);
+  const sentRequest = {
+    attack: 'replay',
+    method: 'POST',
+    path: create.path,
+    text: '',
+    operation: create,
+  };
+  session.record(sentRequest, quote.reply);
   if (quote.status === 401) return callers.renew();
   if (quote.status >= 300 || !quote.body.id) return;
   const execute = documents.operations.find(({ operationId }) => operationId === 'executeQuote')!;
@@ -167,12 +183,12 @@ async function replayExecution(session: Session): Promise<void> {
   for (let count = 0; count < 4; count++) {
     const headers = { 'idempotency-key': randomUUID() };
     const result = await call('POST', path, as, undefined, headers);
-    session.record({ ...sent, operation: execute, path, text: path }, result.reply);
+    session.record({ ...sentRequest, operation: execute, path, text: path }, result.reply);
     results.push(result.status);
   }
   const executions = results.filter((status) => status === 200);
   if (executions.length > 1)
-    addProblem(report, { ...sent, path }, `executed: ${results.join(', ')}`);
+    addProblem(report, { ...sentRequest, path }, `executed: ${results.join(', ')}`);
 }
 
 export const replayAttack = (provider: ProviderTarget): Attack => ({

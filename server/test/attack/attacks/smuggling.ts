@@ -22,7 +22,7 @@ const WAIT_MS = 150;
 interface Parts {
   authorization: string;
   /** A complete request that must not be executed. */
-  hidden: string;
+  hiddenRequest: string;
   host: string;
 }
 
@@ -35,7 +35,7 @@ const partsOf = ({ callers, chance }: Session): Parts => {
   const head =
     `POST ${BASE}/customers HTTP/1.1\r\nhost: localhost\r\nauthorization: ${authorization}\r\n` +
     `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`;
-  return { authorization, hidden: head + body, host: 'host: localhost\r\n' };
+  return { authorization, hiddenRequest: head + body, host: 'host: localhost\r\n' };
 };
 
 /** A request whose body is framed by `framing`, with bytes after it. */
@@ -47,37 +47,45 @@ const get = ({ authorization, host }: Parts, fields: string, after = '') =>
   `GET ${BASE}/config HTTP/1.1\r\n${host}authorization: ${authorization}\r\n${fields}\r\n${after}`;
 
 function lengthCases(parts: Parts): Case[] {
-  const { hidden } = parts;
+  const { hiddenRequest } = parts;
   const lengths = ['+5', '0x5', '5,5', '-1', '5 5', '1e1', '99999999999999999999', '', '5;', '٥'];
   const bothLengths = 'content-length: 6\r\ntransfer-encoding: chunked\r\n';
-  const rejected = { replies: 1, mustReject: true };
+  const rejection = { replies: 1, mustReject: true };
   return [
-    { name: 'both lengths', bytes: post(parts, bothLengths, `0\r\n\r\n${hidden}`), ...rejected },
     {
-      ...{ name: 'both lengths reversed', ...rejected },
-      bytes: post(parts, 'transfer-encoding: chunked\r\ncontent-length: 4\r\n', `5c\r\n${hidden}`),
+      name: 'both lengths',
+      bytes: post(parts, bothLengths, `0\r\n\r\n${hiddenRequest}`),
+      ...rejection,
     },
     {
-      ...{ name: 'two different lengths', ...rejected },
-      bytes: post(parts, 'content-length: 0\r\ncontent-length: 40\r\n', hidden),
+      ...{ name: 'both lengths reversed', ...rejection },
+      bytes: post(
+        parts,
+        'transfer-encoding: chunked\r\ncontent-length: 4\r\n',
+        `5c\r\n${hiddenRequest}`,
+      ),
     },
     {
-      ...{ name: 'the same length twice', ...rejected },
-      bytes: post(parts, 'content-length: 2\r\ncontent-length: 2\r\n', `{}${hidden}`),
+      ...{ name: 'two different lengths', ...rejection },
+      bytes: post(parts, 'content-length: 0\r\ncontent-length: 40\r\n', hiddenRequest),
+    },
+    {
+      ...{ name: 'the same length twice', ...rejection },
+      bytes: post(parts, 'content-length: 2\r\ncontent-length: 2\r\n', `{}${hiddenRequest}`),
     },
     ...lengths.map((length) => ({
-      ...{ name: `length ${length}`, ...rejected },
-      bytes: post(parts, `content-length: ${length}\r\n`, `{}${hidden}`),
+      ...{ name: `length ${length}`, ...rejection },
+      bytes: post(parts, `content-length: ${length}\r\n`, `{}${hiddenRequest}`),
     })),
     {
       ...{ name: 'a body of GET', replies: 1, mustReject: false },
-      bytes: get(parts, `content-length: ${hidden.length}\r\n`, hidden),
+      bytes: get(parts, `content-length: ${hiddenRequest.length}\r\n`, hiddenRequest),
     },
   ];
 }
 
 function encodingCases(parts: Parts): Case[] {
-  const { hidden } = parts;
+  const { hiddenRequest } = parts;
   const encodings = [
     ...['transfer-encoding: xchunked', 'transfer-encoding: chunked, identity'],
     ...['transfer-encoding : chunked', 'transfer-encoding: chunked\r\ntransfer-encoding: identity'],
@@ -95,20 +103,20 @@ function encodingCases(parts: Parts): Case[] {
   return [
     ...encodings.map((encoding) => ({
       ...{ name: encoding, replies: 1, mustReject: true },
-      bytes: post(parts, `${encoding}\r\ncontent-length: 5\r\n`, `0\r\n\r\n${hidden}`),
+      bytes: post(parts, `${encoding}\r\ncontent-length: 5\r\n`, `0\r\n\r\n${hiddenRequest}`),
     })),
     ...sizes.map((size) => ({
       ...{ name: `chunk of ${size.slice(0, 20)}`, replies: 1, mustReject: true },
       bytes: post(
         parts,
         'transfer-encoding: chunked\r\n',
-        `${size}\r\n{"a":1}\r\n0\r\n\r\n${hidden}`,
+        `${size}\r\n{"a":1}\r\n0\r\n\r\n${hiddenRequest}`,
       ),
     })),
     {
       // The remaining body is rejected as well.
       ...{ name: 'chunked in HTTP/1.0', replies: 2, mustReject: true },
-      bytes: post(parts, 'transfer-encoding: chunked\r\n', `0\r\n\r\n${hidden}`).replace(
+      bytes: post(parts, 'transfer-encoding: chunked\r\n', `0\r\n\r\n${hiddenRequest}`).replace(
         '1.1',
         '1.0',
       ),
@@ -117,37 +125,49 @@ function encodingCases(parts: Parts): Case[] {
 }
 
 function lineCases(parts: Parts): Case[] {
-  const { authorization, hidden } = parts;
-  const rejected = { replies: 1, mustReject: true };
+  const { authorization, hiddenRequest } = parts;
+  const rejection = { replies: 1, mustReject: true };
   return [
-    { name: 'bare LF', bytes: get(parts, '').replaceAll('\r\n', '\n') + hidden, ...rejected },
-    { name: 'bare CR', bytes: get(parts, 'a: b\rc: d\r\n'), ...rejected },
-    { name: 'folded field', bytes: get(parts, 'a: b\r\n c: d\r\n'), replies: 1, mustReject: false },
-    { name: 'field without colon', bytes: get(parts, 'abc\r\n', hidden), ...rejected },
-    { name: 'NUL in a field', bytes: get(parts, 'a: b\0c\r\n', hidden), ...rejected },
-    { name: 'space before the colon', bytes: get(parts, 'a : b\r\n', hidden), ...rejected },
-    { name: 'long field', bytes: get(parts, `a: ${'x'.repeat(17_000)}\r\n`, hidden), ...rejected },
-    { name: 'many fields', bytes: get(parts, 'a: b\r\n'.repeat(10_000), hidden), ...rejected },
-    { name: 'two hosts', bytes: get(parts, 'host: evil.example\r\n'), ...rejected },
     {
-      ...{ name: 'no host', ...rejected },
+      name: 'bare LF',
+      bytes: get(parts, '').replaceAll('\r\n', '\n') + hiddenRequest,
+      ...rejection,
+    },
+    { name: 'bare CR', bytes: get(parts, 'a: b\rc: d\r\n'), ...rejection },
+    { name: 'folded field', bytes: get(parts, 'a: b\r\n c: d\r\n'), replies: 1, mustReject: false },
+    { name: 'field without colon', bytes: get(parts, 'abc\r\n', hiddenRequest), ...rejection },
+    { name: 'NUL in a field', bytes: get(parts, 'a: b\0c\r\n', hiddenRequest), ...rejection },
+    { name: 'space before the colon', bytes: get(parts, 'a : b\r\n', hiddenRequest), ...rejection },
+    {
+      name: 'long field',
+      bytes: get(parts, `a: ${'x'.repeat(17_000)}\r\n`, hiddenRequest),
+      ...rejection,
+    },
+    {
+      name: 'many fields',
+      bytes: get(parts, 'a: b\r\n'.repeat(10_000), hiddenRequest),
+      ...rejection,
+    },
+    { name: 'two hosts', bytes: get(parts, 'host: evil.example\r\n'), ...rejection },
+    {
+      ...{ name: 'no host', ...rejection },
       bytes: `GET ${BASE}/config HTTP/1.1\r\nauthorization: ${authorization}\r\n\r\n`,
     },
     {
       name: 'space in the address',
       bytes: get(parts, '').replace('config', 'con fig'),
-      ...rejected,
+      ...rejection,
     },
-    { name: 'HTTP/0.9', bytes: `GET ${BASE}/config\r\n`, ...rejected },
-    { name: 'HTTP/9.9', bytes: get(parts, '').replace('HTTP/1.1', 'HTTP/9.9'), ...rejected },
-    { name: 'invalid method', bytes: get(parts, '').replace('GET', 'G(T'), ...rejected },
+    { name: 'HTTP/0.9', bytes: `GET ${BASE}/config\r\n`, ...rejection },
+    { name: 'HTTP/9.9', bytes: get(parts, '').replace('HTTP/1.1', 'HTTP/9.9'), ...rejection },
+    { name: 'invalid method', bytes: get(parts, '').replace('GET', 'G(T'), ...rejection },
     {
       name: 'long address',
       bytes: get(parts, '').replace('config', 'x'.repeat(20_000)),
-      ...rejected,
+      ...rejection,
     },
-    { name: 'CONNECT', bytes: 'CONNECT 127.0.0.1:22 HTTP/1.1\r\nhost: x\r\n\r\n', ...rejected },
-    { name: 'OPTIONS *', bytes: 'OPTIONS * HTTP/1.1\r\nhost: x\r\n\r\n', ...rejected },
+    { name: 'CONNECT', bytes: 'CONNECT 127.0.0.1:22 HTTP/1.1\r\nhost: x\r\n\r\n', ...rejection },
+    { name: 'OPTIONS *', bytes: 'OPTIONS * HTTP/1.1\r\nhost: x\r\n\r\n', ...rejection },
     {
       ...{ name: 'absolute address of another host', replies: 1, mustReject: false },
       bytes: get(parts, '').replace(BASE, `http://evil.example${BASE}`),
@@ -156,27 +176,27 @@ function lineCases(parts: Parts): Case[] {
 }
 
 function protocolCases(parts: Parts, random: Buffer): Case[] {
-  const { hidden } = parts;
-  const rejected = { replies: 1, mustReject: true };
+  const { hiddenRequest } = parts;
+  const rejection = { replies: 1, mustReject: true };
   const h2c = 'connection: upgrade, http2-settings\r\nupgrade: h2c\r\nhttp2-settings: AAMAAABk\r\n';
   const socket = 'connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-key: YQ==\r\n';
   return [
-    { name: 'HTTP/2 preface', bytes: 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', ...rejected },
+    { name: 'HTTP/2 preface', bytes: 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', ...rejection },
     {
       name: 'TLS',
       bytes: Buffer.concat([Buffer.from('160301020001', 'hex'), random]),
-      ...rejected,
+      ...rejection,
     },
-    { name: 'random bytes', bytes: random, ...rejected },
+    { name: 'random bytes', bytes: random, ...rejection },
     { name: 'h2c', bytes: get(parts, h2c), replies: 1, mustReject: false },
     { name: 'WebSocket', bytes: get(parts, socket), replies: 1, mustReject: false },
-    { name: 'unknown expectation', bytes: get(parts, 'expect: 200-maybe\r\n'), ...rejected },
+    { name: 'unknown expectation', bytes: get(parts, 'expect: 200-maybe\r\n'), ...rejection },
     {
       ...{ name: 'expectation without credential', replies: 1, mustReject: true },
       bytes: post(
         { ...parts, authorization: 'Basic eDp5' },
-        `expect: 100-continue\r\ncontent-length: ${hidden.length}\r\n`,
-        hidden,
+        `expect: 100-continue\r\ncontent-length: ${hiddenRequest.length}\r\n`,
+        hiddenRequest,
       ),
     },
     {
@@ -197,22 +217,22 @@ async function smuggle(session: Session): Promise<void> {
     ...[...lengthCases(parts), ...encodingCases(parts)],
     ...[...lineCases(parts), ...protocolCases(parts, random)],
   ];
-  const chosen = chance.pick(cases);
-  const bytes = Buffer.from(chosen.bytes);
-  const { bytes: received } = await sendBytes(port, bytes, WAIT_MS);
-  const replies = readReplies(received);
+  const chosenCase = chance.pick(cases);
+  const bytes = Buffer.from(chosenCase.bytes);
+  const { bytes: receivedBytes } = await sendBytes(port, bytes, WAIT_MS);
+  const replies = readReplies(receivedBytes);
   const text = bytes.toString('latin1');
-  const sent = { attack: 'smuggling', method: chosen.name, path: '', text };
+  const sentRequest = { attack: 'smuggling', method: chosenCase.name, path: '', text };
   const [first] = replies;
-  if (first) session.record(sent, { ...first, ms: 0 });
-  else report.sent.set('smuggling', (report.sent.get('smuggling') ?? 0) + 1);
+  if (first) session.record(sentRequest, { ...first, ms: 0 });
+  else report.requestCounts.set('smuggling', (report.requestCounts.get('smuggling') ?? 0) + 1);
   const statuses = replies.map(({ status }) => status).join(', ');
-  if (replies.length > chosen.replies)
-    addProblem(report, sent, `${replies.length} replies: ${statuses}`);
+  if (replies.length > chosenCase.replies)
+    addProblem(report, sentRequest, `${replies.length} replies: ${statuses}`);
   if (replies.some(({ status }) => status === 101 || status >= 500))
-    addProblem(report, sent, statuses);
-  if (chosen.mustReject && replies.some(({ status }) => status < 400)) {
-    addProblem(report, sent, `accepted with ${statuses}`, received.toString());
+    addProblem(report, sentRequest, statuses);
+  if (chosenCase.mustReject && replies.some(({ status }) => status < 400)) {
+    addProblem(report, sentRequest, `accepted with ${statuses}`, receivedBytes.toString());
   }
   if (first?.status === 401 && parts.authorization === callers.attacker.authorization) {
     await callers.renew();

@@ -50,7 +50,7 @@ async function crossByPath(session: Session): Promise<void> {
     body: isJson ? JSON.stringify(body) : undefined,
   });
   const reply = await connection.send(bytes);
-  const sent = {
+  const sentRequest = {
     attack: 'tenants',
     method: operation.method,
     path,
@@ -61,7 +61,7 @@ async function crossByPath(session: Session): Promise<void> {
     typeof reply !== 'string' && reply.status < 300
       ? ['a resource of another platform was accepted']
       : [];
-  session.record(sent, reply, problems);
+  session.record(sentRequest, reply, problems);
   if (typeof reply !== 'string' && reply.status === 401) await callers.renew();
 }
 

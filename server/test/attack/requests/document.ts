@@ -45,23 +45,23 @@ const FILES: Record<Api, string> = {
 };
 
 function pointTo(document: Json, schema: Json): Json {
-  let current = schema;
-  while (current?.$ref) {
-    const keys = (current.$ref as string).slice(2).split('/');
-    current = keys.reduce((value: Json, key) => value[key], document);
+  let schemaPart = schema;
+  while (schemaPart?.$ref) {
+    const keys = (schemaPart.$ref as string).slice(2).split('/');
+    schemaPart = keys.reduce((value: Json, key) => value[key], document);
   }
-  return current;
+  return schemaPart;
 }
 
 function validators(document: Json, api: Api) {
   const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: false });
   ajv.addSchema({ $id: api, ...document });
-  const compiled = new Map<string, ValidateFunction>();
+  const compiledSchemas = new Map<string, ValidateFunction>();
   return (schema: Json): ValidateFunction => {
     // References point into the document.
     const text = JSON.stringify(schema).replaceAll('"#/', `"${api}#/`);
-    const validate = compiled.get(text) ?? ajv.compile(JSON.parse(text));
-    compiled.set(text, validate);
+    const validate = compiledSchemas.get(text) ?? ajv.compile(JSON.parse(text));
+    compiledSchemas.set(text, validate);
     return validate;
   };
 }

@@ -8,7 +8,7 @@ const HOSTILE_KEYS = [
   ...['__defineGetter__', '', '\0', '$ref', 'a.b', 'a[b]', 'é', '0', '-1'],
 ];
 
-const nested = (levels: number, isList: boolean): Json => {
+const nestedValue = (levels: number, isList: boolean): Json => {
   let value: Json = isList ? [] : {};
   for (let level = 0; level < levels; level++) value = isList ? [value] : { a: value };
   return value;
@@ -80,7 +80,7 @@ export function hostileValue(chance: Chance): Json {
     () => chance.pick(DATES),
     () => 'x'.repeat(chance.pick([256, 1_025, 10_000, 40_000])),
     () => 'é'.repeat(chance.pick([256, 5_000])),
-    () => nested(chance.pick([5, 31, 33, 200]), chance.percent(50)),
+    () => nestedValue(chance.pick([5, 31, 33, 200]), chance.percent(50)),
     () => chance.pick([null, true, false, [], {}, [[]], [null], [{}], ['x']]),
     () => Array.from({ length: chance.pick([20, 1_001]) }, () => 1),
     () => ({ [chance.pick(HOSTILE_KEYS)]: { polluted: true } }),
@@ -109,11 +109,11 @@ const define = (holder: Json, key: string | number, value: Json) =>
 
 /** The body with one to three changes. */
 export function mutate(body: Json, chance: Chance, foreignId?: string): Json {
-  let mutated = structuredClone(body);
+  let mutatedBody = structuredClone(body);
   for (let count = chance.integerBetween(1, 3); count > 0; count--) {
-    const places = placesOf(mutated);
+    const places = placesOf(mutatedBody);
     if (places.length === 0 || chance.percent(4)) {
-      mutated = hostileValue(chance);
+      mutatedBody = hostileValue(chance);
       continue;
     }
     const { holder, key } = chance.pick(places);
@@ -130,7 +130,7 @@ export function mutate(body: Json, chance: Chance, foreignId?: string): Json {
     ];
     chance.pick(changes)();
   }
-  return mutated;
+  return mutatedBody;
 }
 
 /** JSON text with a syntactic defect. */

@@ -24,10 +24,10 @@ const TEXTS = ['Ada Lovelace', 'USD', 'EUR', 'US', 'DE', '1', '100', '+141555501
 
 function text(schema: Json, { chance, ids }: ValueSource): string {
   if (schema.format && FORMATS[schema.format]) return chance.pick(FORMATS[schema.format] ?? []);
-  const id = chance.percent(30) ? ids.any(chance) : undefined;
+  const id = chance.percent(30) ? ids.pickAny(chance) : undefined;
   const value = id ?? chance.pick(TEXTS);
-  const shortened = value.slice(0, schema.maxLength ?? value.length);
-  return shortened.padEnd(schema.minLength ?? 0, 'x');
+  const shortText = value.slice(0, schema.maxLength ?? value.length);
+  return shortText.padEnd(schema.minLength ?? 0, 'x');
 }
 
 function number(schema: Json, { chance }: ValueSource): number {
@@ -38,9 +38,9 @@ function number(schema: Json, { chance }: ValueSource): number {
 }
 
 function object(schema: Json, api: Operation['api'], source: ValueSource, depth: number): Json {
-  const required = new Set<string>(schema.required ?? []);
+  const requiredNames = new Set<string>(schema.required ?? []);
   const entries = Object.entries<Json>(schema.properties ?? {}).filter(
-    ([name]) => required.has(name) || (depth < MAX_DEPTH && source.chance.percent(40)),
+    ([name]) => requiredNames.has(name) || (depth < MAX_DEPTH && source.chance.percent(40)),
   );
   return Object.fromEntries(
     entries.map(([name, property]) => [name, randomValue(property, api, source, depth + 1)]),

@@ -14,7 +14,7 @@ export interface Ids {
   like(id: string, chance: Chance): string | undefined;
   /** An ID for a path parameter, such as `customerId`. */
   forParameter(name: string, chance: Chance): string | undefined;
-  any(chance: Chance): string | undefined;
+  pickAny(chance: Chance): string | undefined;
   all(): string[];
 }
 
@@ -45,7 +45,7 @@ export function createIds(): Ids {
     const knownIds = byKind.get(kind);
     return knownIds && chance.pick(knownIds);
   };
-  const any = (chance: Chance) => pick(chance.pick([...byKind.keys(), 'Customer']), chance);
+  const pickAny = (chance: Chance) => pick(chance.pick([...byKind.keys(), 'Customer']), chance);
 
   return {
     collect(text) {
@@ -55,9 +55,9 @@ export function createIds(): Ids {
     forParameter(name, chance) {
       const base = name.replace(/Id$/, '');
       const kind = KINDS[name] ?? base.slice(0, 1).toUpperCase() + base.slice(1);
-      return pick(kind, chance) ?? any(chance);
+      return pick(kind, chance) ?? pickAny(chance);
     },
-    any,
+    pickAny,
     all: () => [...byKind.values()].flat(),
   };
 }

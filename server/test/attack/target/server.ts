@@ -39,7 +39,7 @@ export interface Target {
 export async function startTarget(): Promise<Target> {
   const folder = createDataFolder('attack');
   const env = { NODE_OPTIONS: `--import=${pathToFileURL(LOOPBACK_ONLY).href}` };
-  const earlier: string[] = [];
+  const earlierOutput: string[] = [];
   let server: Running;
   try {
     server = await folder.start([], { ...env, ...WITHOUT_LIMITS });
@@ -63,7 +63,7 @@ export async function startTarget(): Promise<Target> {
       const status = fs.readFileSync(`/proc/${server.child.pid}/status`, 'utf8');
       return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]) * 1_024;
     },
-    output: () => [...earlier, outputOf()].join('\n'),
+    output: () => [...earlierOutput, outputOf()].join('\n'),
     command(...argv) {
       const program = path.join(projectRoot(), 'server', 'bin', 'railhead-server.js');
       const args = [program, ...argv, '--json', '--data-dir', folder.dir];
@@ -76,7 +76,7 @@ export async function startTarget(): Promise<Target> {
     database: () => folder.database(),
     async restartWithLimits() {
       await stop();
-      earlier.push(outputOf());
+      earlierOutput.push(outputOf());
       server = await folder.start([], env);
     },
     stop,

@@ -130,8 +130,8 @@ export async function createTenant(
   { root, name, mark, lists }: { root: string; name: string; mark: string; lists: string[] },
 ): Promise<Tenant> {
   const platform = { name, environment: 'sandbox', regulated: true, currencies: ['USD', 'EUR'] };
-  const created = await must(call('POST', `${OPERATOR_BASE}/platforms`, root, platform));
-  const id = (created.platformId ?? created.id) as string;
+  const platformReply = await must(call('POST', `${OPERATOR_BASE}/platforms`, root, platform));
+  const id = (platformReply.platformId ?? platformReply.id) as string;
   const authorization = await platformToken(call, root, id);
   const tenant: Tenant = { id, authorization, agent: '', ids: createIds() };
   for (const world of WORLDS) {

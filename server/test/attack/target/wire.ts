@@ -13,11 +13,11 @@ const HEAD_END = Buffer.from('\r\n\r\n');
 
 interface Parsed {
   reply: Omit<Reply, 'ms'>;
-  remaining: Buffer;
+  remainingBytes: Buffer;
 }
 
 /** The content of a chunked body and the bytes after it, or undefined if it is incomplete. */
-function readChunks(bytes: Buffer): { body: Buffer; remaining: Buffer } | undefined {
+function readChunks(bytes: Buffer): { body: Buffer; remainingBytes: Buffer } | undefined {
   const parts: Buffer[] = [];
   let offset = 0;
   for (;;) {
@@ -26,7 +26,7 @@ function readChunks(bytes: Buffer): { body: Buffer; remaining: Buffer } | undefi
     const size = Number.parseInt(bytes.toString('latin1', offset, end), 16);
     const next = end + 2 + size + 2;
     if (bytes.length < next) return undefined;
-    if (size === 0) return { body: Buffer.concat(parts), remaining: bytes.subarray(next) };
+    if (size === 0) return { body: Buffer.concat(parts), remainingBytes: bytes.subarray(next) };
     parts.push(bytes.subarray(end + 2, end + 2 + size));
     offset = next;
   }
@@ -47,32 +47,36 @@ function readReply(bytes: Buffer): Parsed | undefined {
     }),
   );
   if (status === 204 || status === 304)
-    return { reply: { status, headers, body: '' }, remaining: after };
+    return { reply: { status, headers, body: '' }, remainingBytes: after };
   if (headers['transfer-encoding'] === 'chunked') {
     // A stream is complete with its head.
     if (headers['content-type']?.startsWith('text/event-stream')) {
-      return { reply: { status, headers, body: '' }, remaining: Buffer.alloc(0) };
+      return { reply: { status, headers, body: '' }, remainingBytes: Buffer.alloc(0) };
     }
     const chunks = readChunks(after);
     return (
       chunks && {
         reply: { status, headers, body: chunks.body.toString() },
-        remaining: chunks.remaining,
+        remainingBytes: chunks.remainingBytes,
       }
     );
   }
   const length = Number(headers['content-length'] ?? 0);
   if (after.length < length) return undefined;
   const body = after.toString('utf8', 0, length);
-  return { reply: { status, headers, body }, remaining: after.subarray(length) };
+  return { reply: { status, headers, body }, remainingBytes: after.subarray(length) };
 }
 
 /** All complete replies in the bytes. */
 export function readReplies(bytes: Buffer): Omit<Reply, 'ms'>[] {
   const replies = [];
-  for (let parsed = readReply(bytes); parsed; parsed = readReply(parsed.remaining)) {
-    replies.push(parsed.reply);
-    if (parsed.remaining.length === 0) break;
+  for (
+    let parsedReply = readReply(bytes);
+    parsedReply;
+    parsedReply = readReply(parsedReply.remainingBytes)
+  ) {
+    replies.push(parsedReply.reply);
+    if (parsedReply.remainingBytes.length === 0) break;
   }
   return replies;
 }
@@ -81,22 +85,22 @@ export interface Exchange {
   /** All bytes that the server sent. */
   bytes: Buffer;
   /** Whether the server closed the connection. */
-  closed: boolean;
+  isClosed: boolean;
 }
 
 /** Sends bytes on a new connection. Resolves when it is closed, or `waitMs` after the last byte. */
 export function sendBytes(port: number, bytes: Buffer, waitMs: number): Promise<Exchange> {
   return new Promise((resolve) => {
-    const received: Buffer[] = [];
+    const receivedBytes: Buffer[] = [];
     const socket = net.connect(port, '127.0.0.1', () => socket.write(bytes));
-    const finish = (closed: boolean) => {
+    const finish = (isClosed: boolean) => {
       clearTimeout(timer);
       socket.destroy();
-      resolve({ bytes: Buffer.concat(received), closed });
+      resolve({ bytes: Buffer.concat(receivedBytes), isClosed });
     };
     let timer = setTimeout(() => finish(false), waitMs);
     socket.on('data', (chunk) => {
-      received.push(chunk);
+      receivedBytes.push(chunk);
       clearTimeout(timer);
       timer = setTimeout(() => finish(false), waitMs);
     });
@@ -120,30 +124,30 @@ export function openConnection(port: number): Connection {
   const exchange = (bytes: Buffer, on: net.Socket) =>
     new Promise<Reply | 'closed' | 'no reply'>((resolve) => {
       const startedAt = performance.now();
-      let received: Buffer = Buffer.alloc(0);
+      let receivedBytes: Buffer = Buffer.alloc(0);
       const finish = (result: Reply | 'closed' | 'no reply') => {
         clearTimeout(timer);
         on.removeListener('data', read);
-        on.removeListener('close', closed);
+        on.removeListener('close', finishClosed);
         resolve(result);
       };
       const read = (chunk: Buffer) => {
-        received = received.length ? Buffer.concat([received, chunk]) : chunk;
-        const parsed = readReply(received);
-        if (!parsed) return;
-        const { headers } = parsed.reply;
+        receivedBytes = receivedBytes.length ? Buffer.concat([receivedBytes, chunk]) : chunk;
+        const parsedReply = readReply(receivedBytes);
+        if (!parsedReply) return;
+        const { headers } = parsedReply.reply;
         const ends = headers.connection === 'close';
         if (ends || headers['content-type']?.startsWith('text/event-stream')) on.destroy();
-        finish({ ...parsed.reply, ms: performance.now() - startedAt });
+        finish({ ...parsedReply.reply, ms: performance.now() - startedAt });
       };
-      const closed = () => finish('closed');
+      const finishClosed = () => finish('closed');
       const timer = setTimeout(() => finish('no reply'), REPLY_TIMEOUT_MS);
       on.on('data', read);
-      on.once('close', closed);
+      on.once('close', finishClosed);
       on.write(bytes);
     });
 
-  function connected(): { socket: net.Socket; isNew: boolean } {
+  function connect(): { socket: net.Socket; isNew: boolean } {
     if (socket && !socket.destroyed && socket.writable) return { socket, isNew: false };
     socket = net.connect(port, '127.0.0.1');
     socket.setNoDelay(true);
@@ -152,11 +156,11 @@ export function openConnection(port: number): Connection {
   }
 
   async function sendNow(bytes: Buffer): Promise<Reply | 'closed' | 'no reply'> {
-    const first = connected();
+    const first = connect();
     const result = await exchange(bytes, first.socket);
     if (result !== 'closed' || first.isNew) return result;
     // The server had closed an idle connection.
-    return exchange(bytes, connected().socket);
+    return exchange(bytes, connect().socket);
   }
 
   /** The completion of the latest request. Requests of one connection are sent one after another. */

@@ -24,8 +24,12 @@ export function evaluatePlainAmounts(
 ): Verdict {
   const { currency } = agent.policy.spendingLimits;
   const thresholdCurrency = agent.policy.approvalThresholds?.currency ?? currency;
-  const spent = { count, day: { currency, amount: day }, month: { currency, amount: month } };
-  return evaluate(agent, spent, {
+  const spentAmounts = {
+    count,
+    day: { currency, amount: day },
+    month: { currency, amount: month },
+  };
+  return evaluate(agent, spentAmounts, {
     ...request,
     amount: { currency, amount },
     thresholdAmount:

@@ -22,8 +22,8 @@ type Limits = Policy['spendingLimits'];
 /** Result of a payment: its id and the required version of the agent, or the violated rule. */
 export type PaymentResult = { id: string; version: number } | string;
 
-export const isPaid = (paid: PaymentResult): boolean => typeof paid !== 'string';
-export const idOf = (paid: PaymentResult): string => (paid as { id: string }).id;
+export const isPaid = (paymentResult: PaymentResult): boolean => typeof paymentResult !== 'string';
+export const idOf = (paymentResult: PaymentResult): string => (paymentResult as { id: string }).id;
 
 interface PaymentOptions {
   /** Currency of the amount. Defaults to the currency of the limits. */
@@ -76,14 +76,14 @@ export function spendingFixture(app: TestApp) {
     app.operate(async (ctx) => {
       const row = (await ctx.read(agents, id)) as AgentRow;
       const { spendingLimits: previousLimits } = row.policy;
-      const updated = { ...previousLimits, ...limits };
-      const former = { currency: previousLimits.currency, until: iso(ctx.now) };
+      const updatedLimits = { ...previousLimits, ...limits };
+      const formerCurrency = { currency: previousLimits.currency, until: iso(ctx.now) };
       return ctx.update(agents, row, {
         paused,
-        policy: { ...row.policy, spendingLimits: updated },
+        policy: { ...row.policy, spendingLimits: updatedLimits },
         former_currencies: [
           ...row.former_currencies,
-          ...(updated.currency === previousLimits.currency ? [] : [former]),
+          ...(updatedLimits.currency === previousLimits.currency ? [] : [formerCurrency]),
         ],
         updated_at: ctx.now,
       });
@@ -97,18 +97,18 @@ export function spendingFixture(app: TestApp) {
     const work = async (ctx: Ctx) => {
       const agent = (await ctx.read(agents, agentId)) as AgentRow;
       const { currency: limitCurrency } = agent.policy.spendingLimits;
-      const converted = await convertRoundedUp(
+      const convertedAmount = await convertRoundedUp(
         ctx,
         parts,
         { currency: currency ?? limitCurrency, amount },
         limitCurrency,
       );
-      const request = { accountId: 'one', amount: converted, thresholdAmount: null };
-      const spent = await readSpent(ctx, parts, agent);
-      const verdict = evaluate(agent, spent, { type: 'TRANSFER_OUT', ...request });
+      const request = { accountId: 'one', amount: convertedAmount, thresholdAmount: null };
+      const spentAmounts = await readSpent(ctx, parts, agent);
+      const verdict = evaluate(agent, spentAmounts, { type: 'TRANSFER_OUT', ...request });
       if (verdict.decision === 'REJECTED') throw new Error(verdict.reason);
       const id = start ? await start(ctx) : newId(app.effects, 'Transaction');
-      await countSpending(ctx, parts, agent, { transactionId: id, amount: converted });
+      await countSpending(ctx, parts, agent, { transactionId: id, amount: convertedAmount });
       return { id, version: agent.version };
     };
     const ruleOf = (error: Error) => /\((\w+)\)\.$/.exec(error.message)?.[1] ?? error.message;
@@ -129,8 +129,8 @@ export function spendingFixture(app: TestApp) {
           pay(id, amount, { runtime: runtimes[index % runtimes.length] as Runtime }),
         ),
       ),
-    returnFunds: (paid: PaymentResult) =>
-      app.operate((ctx) => reverseUsage(ctx, { id: idOf(paid) })),
+    returnFunds: (paymentResult: PaymentResult) =>
+      app.operate((ctx) => reverseUsage(ctx, { id: idOf(paymentResult) })),
     /** Usage of an agent, in minor units of the currency of its limits. */
     readUsage: (id: string) =>
       app.operate(async (ctx) => {

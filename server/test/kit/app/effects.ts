@@ -62,9 +62,9 @@ export function clockOf({ worker, deliverer, runtime }: App, effects: TestEffect
   /** Runs due work until none remains. */
   async function settle(): Promise<void> {
     for (;;) {
-      const worked = await worker.runDue();
-      const delivered = await deliverer.runDue(effects.now());
-      if (worked + delivered === 0) return;
+      const hasRunJobs = await worker.runDue();
+      const hasDelivered = await deliverer.runDue(effects.now());
+      if (hasRunJobs + hasDelivered === 0) return;
     }
   }
 
@@ -117,11 +117,11 @@ export async function emittedEvents({ db, vault }: App['runtime']): Promise<Emit
     data,
     base,
     sealed_for: owner,
-    data_key: sealed,
+    data_key: sealedKey,
   }: Record<string, unknown>) => {
     if (owner === null) return completeEventData(data as string, base as string | null);
-    if (sealed === null) return 'null';
-    const key = { owner: owner as string, sealed: sealed as string };
+    if (sealedKey === null) return 'null';
+    const key = { owner: owner as string, sealed: sealedKey as string };
     return vault.open(key, data as string, eventContext(id as string)).toString();
   };
   return rows.map((row) => ({

@@ -65,7 +65,7 @@ export const createFiller =
   };
 
 /** SQL for one of `max` values. A third of the rows has the first value. */
-const often = (resource: string, max = PEOPLE) =>
+const mostlyFirst = (resource: string, max = PEOPLE) =>
   `case when n % 3 = 0 then ${idSql(resource, '1')} else ${idSql(resource, `n % ${max}`)} end`;
 
 /** Owners, documents, verifications and messages. The first customer has most of the last two. */
@@ -95,13 +95,13 @@ async function fillOnboarding(app: TestApp, fill: Fill) {
   });
   await fill('verifications', createdVerification.id, TRANSACTIONS, {
     id: idSql('Verification', 'n'),
-    customer_id: `case when n < ${PEOPLE} then ${customerId} else ${often('Customer')} end`,
+    customer_id: `case when n < ${PEOPLE} then ${customerId} else ${mostlyFirst('Customer')} end`,
     latest: `n < ${PEOPLE}`,
     status: `case when n % ${RARE} = 1 then 'PENDING_MANUAL_REVIEW' else 'APPROVED' end`,
   });
   await fill('messages', message?.id ?? '', TRANSACTIONS, {
     id: idSql('Message', 'n'),
-    customer_id: often('Customer'),
+    customer_id: mostlyFirst('Customer'),
     status: `case when n % ${RARE} = 1 then 'FAILED' else 'SENT' end`,
   });
 }
@@ -111,15 +111,15 @@ async function fillOnboarding(app: TestApp, fill: Fill) {
  * because PostgreSQL sorts all rows of a customer with fewer rows than a count reads.
  */
 async function fillActions(app: TestApp, fill: Fill) {
-  const usually = (resource: string) =>
+  const mainlyFirst = (resource: string) =>
     `case when n % 3 = 1 then ${idSql(resource, `n % ${PEOPLE}`)} else ${idSql(resource, '1')} end`;
   const { requestAction } = await openAgentPayer(app, agentFixture(app), REQUIRES_APPROVAL);
   const { id } = await requestAction('TRANSFER_OUT', 'PENDING_APPROVAL');
   await fill('agent_actions', id, TRANSACTIONS, {
     id: idSql('AgentAction', 'n'),
     transaction_id: idSql('Transaction', 'n'),
-    agent_id: usually('Agent'),
-    customer_id: usually('Customer'),
+    agent_id: mainlyFirst('Agent'),
+    customer_id: mainlyFirst('Customer'),
     status: "case when n % 7 < 3 then 'PENDING_APPROVAL' else 'REJECTED' end",
   });
 }
@@ -137,14 +137,14 @@ async function fillCards(app: TestApp, fill: Fill) {
   );
   await fill('cards', id, ACCOUNTS, {
     id: idSql('Card', 'n'),
-    customer_id: often('Customer'),
+    customer_id: mostlyFirst('Customer'),
     platform_card_id: "'card ' || n",
     state: `case when n % ${ACCOUNTS / 20} = 3 then 'ACTIVE' else 'CLOSED' end`,
   });
   await fill('card_funding_sources', source?.id ?? '', ACCOUNTS, {
     id: idSql('CardFundingSource', 'n'),
     card_id: idSql('Card', 'n'),
-    account_id: often('InternalAccount', ACCOUNTS),
+    account_id: mostlyFirst('InternalAccount', ACCOUNTS),
     ended_at: `case when n % ${ACCOUNTS / 20} <> 3 then t.created_at end`,
   });
   const inquiry = { merchant: { descriptor: 'Corner shop' } };
@@ -154,13 +154,13 @@ async function fillCards(app: TestApp, fill: Fill) {
   const [reveal] = await app.runtime.db.query<{ id: string }>('select id from card_reveals', []);
   await fill('card_messages', message?.id ?? '', TRANSACTIONS, {
     id: "'message ' || n",
-    card_id: often('Card', ACCOUNTS),
+    card_id: mostlyFirst('Card', ACCOUNTS),
     approved: `n % ${RARE} <> 1`,
     reason: `case when n % ${RARE} = 1 then 'CARD_PAUSED' end`,
   });
   await fill('card_reveals', reveal?.id ?? '', ACCOUNTS, {
     id: "'link ' || n",
-    card_id: often('Card', ACCOUNTS),
+    card_id: mostlyFirst('Card', ACCOUNTS),
   });
 }
 

@@ -55,13 +55,13 @@ export interface CallOptions {
 }
 
 /** Types of the events that were committed while the request of this context ran. */
-const emitted = new AsyncLocalStorage<Set<string>>();
+const emittedTypes = new AsyncLocalStorage<Set<string>>();
 
 /** Reports emitted events that the contract of the operation does not list. */
 function checkEvents({ operationId }: Contract, problems: string[], repliesFile?: string): void {
   // Operations that execute steps emit the events of other operations.
   if (operationId === 'updateSandboxClock') return;
-  for (const type of emitted.getStore() ?? []) {
+  for (const type of emittedTypes.getStore() ?? []) {
     if (repliesFile) appendFileSync(repliesFile, `${operationId} emits ${type}\n`);
     if (!emits(operationId, type)) {
       problems.push(`${operationId}: operation-events.ts does not list ${type}`);
@@ -156,9 +156,9 @@ export async function startApp(options: AppOptions = {}) {
   const problems: string[] = [];
   const lines: string[] = [];
   const log = createLog(effects, 'debug', (line) => lines.push(line));
-  const { start: _, seed: _seed, serviceNamePrefix = 'Service', ...others } = options;
+  const { start: _, seed: _seed, serviceNamePrefix = 'Service', ...otherOptions } = options;
   const settings = {
-    ...others,
+    ...otherOptions,
     serviceNamePrefix,
     databaseUrl: database.url,
     ...TEST_SETTINGS,
@@ -178,7 +178,7 @@ export async function startApp(options: AppOptions = {}) {
     async commit(set) {
       const outcome = await commit(set);
       if (!outcome.ok) return outcome;
-      for (const { type } of set.events) emitted.getStore()?.add(type);
+      for (const { type } of set.events) emittedTypes.getStore()?.add(type);
       checkPostings(set);
       return outcome;
     },
@@ -207,7 +207,7 @@ export async function startApp(options: AppOptions = {}) {
 
   const tokensByName = new Map<string, { clientId: string; clientSecret: string }>();
 
-  const main = await platform('Main');
+  const mainPlatform = await platform('Main');
   const otherPlatform = await platform('Other');
   const unregulated = await platform('Unregulated', { regulated: false });
   const production = await platform('Production', {
@@ -219,7 +219,7 @@ export async function startApp(options: AppOptions = {}) {
     method: string,
     path: string,
     body?: unknown,
-    { as = main, headers = {} }: CallOptions = {},
+    { as = mainPlatform, headers = {} }: CallOptions = {},
   ): Promise<ApiResponse> {
     const auth = as && Buffer.from(`${as.clientId}:${as.clientSecret}`).toString('base64');
     const wire = body === undefined ? undefined : await wireOf(body);
@@ -233,7 +233,7 @@ export async function startApp(options: AppOptions = {}) {
       },
       ...(wire ? { payload: wire.payload } : {}),
     };
-    const reply = await emitted.run(new Set(), async () => server.inject(request));
+    const reply = await emittedTypes.run(new Set(), async () => server.inject(request));
     if (problems.length) throw new Error(`contract broken: ${problems.splice(0).join('; ')}`);
     const text = reply.body;
     const json = text && String(reply.headers['content-type']).includes('json');
@@ -255,7 +255,7 @@ export async function startApp(options: AppOptions = {}) {
     log: lines,
     databaseUrl: database.url,
     filesFolder: settings.files.folder,
-    platform: main,
+    platform: mainPlatform,
     other: otherPlatform,
     unregulated,
     production,
@@ -273,7 +273,7 @@ export async function startApp(options: AppOptions = {}) {
       tokensByName.set(name, { clientId, clientSecret });
       return { clientId, clientSecret };
     },
-    operate: <R>(work: (ctx: Ctx) => Promise<R>, as: TestPlatform = main): Promise<R> =>
+    operate: <R>(work: (ctx: Ctx) => Promise<R>, as: TestPlatform = mainPlatform): Promise<R> =>
       operate(runtime, systemCaller(as.id, as.environment), work),
     /** Stops the server. The books must balance. Every reply must match its contract. */
     async close() {

@@ -31,8 +31,13 @@ async function importOf(app: TestApp, as: TestPlatform): Promise<string> {
   };
   const row = await app.operate(async (ctx) => {
     const id = ctx.id('BulkCustomerImportJob');
-    const common = { id, platform_id: as.id, status: 'PENDING', created_at: ctx.now } as const;
-    return ctx.insert(imports, { ...common, ...defaults });
+    const commonFields = {
+      id,
+      platform_id: as.id,
+      status: 'PENDING',
+      created_at: ctx.now,
+    } as const;
+    return ctx.insert(imports, { ...commonFields, ...defaults });
   }, as);
   return row.id;
 }
@@ -84,14 +89,14 @@ async function resetOf(app: TestApp, as: TestPlatform): Promise<string> {
 async function coinOf(app: TestApp, as: TestPlatform) {
   const fixture = mintFixture(app, { as });
   const coin = await fixture.createCoin();
-  const minted = ok(
+  const mintOrder = ok(
     await fixture.mint(coin.id, fixture.mintBody((await fixture.createWallet()).id)),
     201,
   );
   return {
     stablecoinId: coin.id,
     stablecoinProviderAccountId: coin.stablecoinProviderAccountId,
-    stablecoinOperationId: minted.id,
+    stablecoinOperationId: mintOrder.id,
   };
 }
 
@@ -144,11 +149,11 @@ export async function createOneOfEach(
   const endpoint = ok(await app.call('POST', '/webhook-endpoints', hook, options), 201);
   const agent = await agentFixture(app, { as }).connectAgent(person.id);
   const cards = cardFixture(app, { as });
-  const delegated = delegatedFixture(app, { as });
+  const delegatedCards = delegatedFixture(app, { as });
   return {
     requestId: observedResponse.headers['x-request-id'] as string,
     cardId: (await cards.createCard(await cards.createCardholder())).id,
-    delegatedKeyId: (await delegated.createKey(await delegated.createWalletCard())).id,
+    delegatedKeyId: (await delegatedCards.createKey(await delegatedCards.createWalletCard())).id,
     agentId: agent.id,
     actionId: await actionOf(app, agent.id, person.id, quote.transactionId, as),
     code: agent.code,

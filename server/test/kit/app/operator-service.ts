@@ -23,15 +23,15 @@ export async function openOperator(
   const read = readConfig(env, []);
   if (!('config' in read)) throw new Error('the settings are not valid');
   let release: () => void = () => undefined;
-  let closed = Promise.resolve();
+  let whenClosed = Promise.resolve();
   const system = await new Promise<System>((resolve, reject) => {
-    closed = withSystem(read.config, (system) => {
+    whenClosed = withSystem(read.config, (system) => {
       resolve(system);
-      return new Promise<void>((done) => {
-        release = done;
+      return new Promise<void>((resolveDone) => {
+        release = resolveDone;
       });
     });
-    closed.catch(reject);
+    whenClosed.catch(reject);
   });
   async function run(argv: readonly string[]): Promise<CommandOutput> {
     const result = { out: '', err: '' };
@@ -51,7 +51,7 @@ export async function openOperator(
     run,
     async close() {
       release();
-      await closed;
+      await whenClosed;
     },
   };
 }

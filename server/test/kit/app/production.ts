@@ -119,11 +119,15 @@ export async function startProduction(options: AppOptions = {}) {
     return JSON.parse(out);
   }
 
-  const created = await runJson(
+  const createdToken = await runJson(
     ...['platform', 'create', '--name', 'Shop', '--environment', 'production'],
     ...['--currencies', 'USD,EUR'],
   );
-  const service: TestPlatform = { id: created.platformId, environment: 'production', ...created };
+  const service: TestPlatform = {
+    id: createdToken.platformId,
+    environment: 'production',
+    ...createdToken,
+  };
   const as = { as: service };
   const hook = { webhookEndpoint: 'https://hooks.example.com/shop' };
   ok(await app.call('PATCH', '/config', hook, as), 200);

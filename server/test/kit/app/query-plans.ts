@@ -39,9 +39,9 @@ async function explain(client: pg.Client, { text, values }: Sql): Promise<Plan[]
     `explain (analyze, buffers, format json) ${text}`,
     values,
   );
-  const [reported] = rows;
-  if (!reported) throw new Error('the plan is empty');
-  return flatten(reported['QUERY PLAN'][0].Plan);
+  const [reportedPlan] = rows;
+  if (!reportedPlan) throw new Error('the plan is empty');
+  return flatten(reportedPlan['QUERY PLAN'][0].Plan);
 }
 
 const blocksOf = ([top]: Plan[]) =>

@@ -189,7 +189,7 @@ export const insertKey = (id: string, reply = '{}') => ({
 export const ok = { status: 'fulfilled', value: { ok: true } };
 
 /** Result of `Promise.allSettled` for a rejected change set. */
-export const rejected = (reason: object) => ({
+export const rejectedWith = (reason: object) => ({
   status: 'fulfilled',
   value: { ok: false, rejection: reason },
 });

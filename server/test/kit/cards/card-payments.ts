@@ -93,7 +93,7 @@ export function cardPayments(app: TestApp) {
       async readState() {
         const { status } = await readPayment(id);
         const after = await readSystemBalances(currency);
-        const changed = SYSTEM_ACCOUNTS.map(
+        const changes = SYSTEM_ACCOUNTS.map(
           (accountName) =>
             [
               accountName === 'external_settlement' ? 'settled' : accountName,
@@ -102,11 +102,11 @@ export function cardPayments(app: TestApp) {
         );
         const text = 'select balance, held from ledger_accounts where id = $1';
         const [account] = await app.runtime.db.query(text, [options.accountId]);
-        const [balance, onHold] = [Number(account?.balance), Number(account?.held)];
+        const [balance, heldAmount] = [Number(account?.balance), Number(account?.held)];
         return {
           status: status as string,
-          account: `${balance - onHold} of ${balance}`,
-          ...Object.fromEntries(changed.filter(([, difference]) => difference !== 0)),
+          account: `${balance - heldAmount} of ${balance}`,
+          ...Object.fromEntries(changes.filter(([, difference]) => difference !== 0)),
         };
       },
       /** Applies a notice of the network and runs the jobs that it stages. */
@@ -114,8 +114,13 @@ export function cardPayments(app: TestApp) {
         await handler.applyNotice({ id: randomUUID(), token, ...notice } as CardNotice);
         if (settles) await app.settle();
       },
-      clear: (cleared: number) =>
-        handler.applyNotice({ id: randomUUID(), token, kind: 'CLEARING', amount: BigInt(cleared) }),
+      clear: (clearedAmount: number) =>
+        handler.applyNotice({
+          id: randomUUID(),
+          token,
+          kind: 'CLEARING',
+          amount: BigInt(clearedAmount),
+        }),
       close: async () => void ok(await patchCard(card.id, { state: 'CLOSED' }), 200),
     };
   }

@@ -41,19 +41,23 @@ const describeSummary = (term: string, summary: Resource) =>
 /** `SETTLED 40, cleared 40 in 1, debited 40 in 1 (1 pending), refunded 10 in 1`. */
 function describePayment(data: Resource): string {
   const { status, authorizedAmount, settledAmount, refundedAmount } = data;
-  const { pullSummary: fundingDebits, settlementSummary: settled, refundSummary: refunds } = data;
-  if (settledAmount) expect(settledAmount.amount).toBe(settled?.totalAmount ?? 0);
+  const {
+    pullSummary: fundingDebits,
+    settlementSummary: settlement,
+    refundSummary: refunds,
+  } = data;
+  if (settledAmount) expect(settledAmount.amount).toBe(settlement?.totalAmount ?? 0);
   expect(refundedAmount?.amount).toBe(refunds?.totalAmount);
-  const closed = settledAmount && !settled ? ', cleared 0' : '';
-  const pending = fundingDebits?.pendingCount ? ` (${fundingDebits.pendingCount} pending)` : '';
+  const withoutClearing = settledAmount && !settlement ? ', cleared 0' : '';
+  const pendingText = fundingDebits?.pendingCount ? ` (${fundingDebits.pendingCount} pending)` : '';
   const parts = [
-    describeSummary('cleared', settled),
+    describeSummary('cleared', settlement),
     describeSummary('debited', fundingDebits),
-    pending,
+    pendingText,
   ];
   const sign = data.direction === 'CREDIT' ? '+' : '';
   const amount = authorizedAmount.amount / CENTS;
-  return `${status} ${sign}${amount}${closed}${parts.join('')}${describeSummary('refunded', refunds)}`;
+  return `${status} ${sign}${amount}${withoutClearing}${parts.join('')}${describeSummary('refunded', refunds)}`;
 }
 
 /** `card CLOSED ISSUER_REJECTED`. */
@@ -186,25 +190,29 @@ export async function openCardScenarios() {
        */
       async next(): Promise<string[]> {
         await app.settle();
-        const received: Resource[] = fixture.arrivals
+        const receivedResources: Resource[] = fixture.arrivals
           .slice(receivedCount)
           .map(({ body }) => JSON.parse(body));
         receivedCount = fixture.arrivals.length;
-        for (const subject of new Set(received.map(({ data }) => data.id))) {
+        for (const subject of new Set(receivedResources.map(({ data }) => data.id))) {
           if (subject === accountId) continue;
-          const ids = received.filter(({ data }) => data.id === subject).map((event) => event.id);
+          const ids = receivedResources
+            .filter(({ data }) => data.id === subject)
+            .map((event) => event.id);
           expect(ids).toEqual(ids.toSorted());
         }
-        expect(new Set(received.map((event) => event.id)).size).toBe(received.length);
-        return received.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(line);
+        expect(new Set(receivedResources.map((event) => event.id)).size).toBe(
+          receivedResources.length,
+        );
+        return receivedResources.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(line);
       },
       /** The payment as read equals the one in its last event. */
       async end(): Promise<string> {
-        const current = await payment();
-        const { pullSummary: _p, lastEventAt: _l, updatedAt: _u, ...view } = current;
-        expect(last.get(current.id)).toMatchObject(view);
+        const currentPayment = await payment();
+        const { pullSummary: _p, lastEventAt: _l, updatedAt: _u, ...view } = currentPayment;
+        expect(last.get(currentPayment.id)).toMatchObject(view);
         const { balance, total } = await readBalances(app, accountId);
-        return `${describePayment(current)}; account ${balance / units}/${total / units}`;
+        return `${describePayment(currentPayment)}; account ${balance / units}/${total / units}`;
       },
       /** Part of this scenario in the system account `cards`, in dollars. */
       storedFunds: async () => (await settlementBalance(currency)) - initialBalance,

@@ -55,9 +55,9 @@ export function delegatedFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> =
   /** The next request after a reply with a payload to sign. */
   const sendSigned = async (
     body: unknown,
-    requested: ApiResponse,
+    signingRequest: ApiResponse,
     session: Holder,
-  ): Promise<ApiResponse> => request(body, await signedHeaders(ok(requested, 202), session));
+  ): Promise<ApiResponse> => request(body, await signedHeaders(ok(signingRequest, 202), session));
 
   /** The first two requests. Returns the payload of the third. */
   const registerKey = async (body: unknown, session: Holder): Promise<ApiResponse> =>

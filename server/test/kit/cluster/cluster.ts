@@ -168,10 +168,12 @@ function createManagement(nodes: readonly Node[]) {
       await until(
         'a healthy cluster',
         async () => {
-          const healthy = (await members()).filter(isHealthy);
-          const roles = healthy.map(({ role }) => role);
+          const healthyMembers = (await members()).filter(isHealthy);
+          const roles = healthyMembers.map(({ role }) => role);
           return (
-            healthy.length === count && roles.includes('leader') && roles.includes('sync_standby')
+            healthyMembers.length === count &&
+            roles.includes('leader') &&
+            roles.includes('sync_standby')
           );
         },
         HEALTHY_MS,

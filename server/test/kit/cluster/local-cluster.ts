@@ -169,9 +169,9 @@ async function run(): Promise<number> {
     print(problem);
     return 1;
   }
-  const interrupted = new AbortController();
-  const whenInterrupted = once(interrupted.signal, 'abort');
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => interrupted.abort());
+  const interruption = new AbortController();
+  const whenInterrupted = once(interruption.signal, 'abort');
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => interruption.abort());
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-cluster-'));
   let cluster: Cluster | undefined;
   let servers: ServerProcess[] = [];
@@ -181,7 +181,7 @@ async function run(): Promise<number> {
     cluster = await startCluster({ folder });
     servers = createServers(cluster, { LOG_LEVEL: 'error' });
     for (const server of servers) {
-      if (interrupted.signal.aborted) break;
+      if (interruption.signal.aborted) break;
       print(`Starting ${server.name} …`);
       await server.start();
     }
@@ -189,7 +189,7 @@ async function run(): Promise<number> {
     print(`\n${await statusText({ cluster, servers })}\n`);
     print(`Master key of the servers: ${SERVER_ENV.RAILHEAD_MASTER_KEY}`);
     print(`Logs: ${folder}\n\n${USAGE}\n`);
-    if (!interrupted.signal.aborted) await whenInterrupted;
+    if (!interruption.signal.aborted) await whenInterrupted;
   } finally {
     print('Stopping …');
     close?.();

@@ -11,7 +11,7 @@ export interface Network {
   /** Command prefix that runs a program in the namespace of a node. */
   prefixOf(index: number): readonly string[];
   /** Disconnects a node from all others, or reconnects it. */
-  setConnected(index: number, connected: boolean): void;
+  setConnected(index: number, isConnected: boolean): void;
   remove(): void;
 }
 
@@ -43,10 +43,10 @@ export function createNamespaces(count: number): Network {
   const namespaceOf = (index: number) => `railhead-${id}-${index + 1}`;
   const linkOf = (index: number) => `rhv${id}-${index + 1}`;
   const addressOf = (index: number) => `${subnet}.${11 + index}`;
-  const created: (() => void)[] = [];
+  const undoSteps: (() => void)[] = [];
 
   function remove(): void {
-    for (const undo of created.splice(0).reverse()) {
+    for (const undo of undoSteps.splice(0).reverse()) {
       try {
         undo();
       } catch (error) {
@@ -57,13 +57,13 @@ export function createNamespaces(count: number): Network {
 
   try {
     ip('link', 'add', bridge, 'type', 'bridge');
-    created.push(() => ip('link', 'del', bridge));
+    undoSteps.push(() => ip('link', 'del', bridge));
     ip('addr', 'add', `${subnet}.1/24`, 'dev', bridge);
     ip('link', 'set', bridge, 'up');
     for (let index = 0; index < count; index++) {
       const namespace = namespaceOf(index);
       ip('netns', 'add', namespace);
-      created.push(() => ip('netns', 'del', namespace));
+      undoSteps.push(() => ip('netns', 'del', namespace));
       const peer = ['type', 'veth', 'peer', 'name', 'eth0', 'netns', namespace];
       ip('link', 'add', linkOf(index), ...peer);
       ip('link', 'set', linkOf(index), 'master', bridge, 'up');
@@ -80,8 +80,8 @@ export function createNamespaces(count: number): Network {
     range: `${subnet}.0/24`,
     addressOf,
     prefixOf: (index) => ['ip', 'netns', 'exec', namespaceOf(index)],
-    setConnected(index, connected) {
-      ip('link', 'set', linkOf(index), connected ? 'up' : 'down');
+    setConnected(index, isConnected) {
+      ip('link', 'set', linkOf(index), isConnected ? 'up' : 'down');
     },
     remove,
   };

@@ -65,7 +65,7 @@ export function createNode(index: number, settings: NodeSettings, options: NodeO
   fs.writeFileSync(file, patroniConfiguration(settings, options));
   let patroni: ChildProcess | undefined;
   /** IDs of the frozen processes. They are stored, because the process tree can change. */
-  let frozen: number[] = [];
+  let frozenPids: number[] = [];
   const postmaster = () => postmasterOf(settings.dataFolder);
   const isRunning = () => patroni !== undefined && !hasEnded(patroni);
   const patroniPid = () => (isRunning() ? patroni?.pid : undefined);
@@ -110,11 +110,11 @@ export function createNode(index: number, settings: NodeSettings, options: NodeO
     },
     freeze() {
       const roots = [patroniPid(), postmaster()].filter((pid) => pid !== undefined);
-      frozen = roots.flatMap((pid) => familyOf(pid));
-      for (const pid of frozen) signal(pid, 'SIGSTOP');
+      frozenPids = roots.flatMap((pid) => familyOf(pid));
+      for (const pid of frozenPids) signal(pid, 'SIGSTOP');
     },
     unfreeze() {
-      for (const pid of frozen.splice(0)) signal(pid, 'SIGCONT');
+      for (const pid of frozenPids.splice(0)) signal(pid, 'SIGCONT');
     },
   };
   return node;

@@ -31,20 +31,24 @@ export function createServerProcess(
   { port, databaseUrl, env }: { port: number; databaseUrl: string; env: Record<string, string> },
 ): ServerProcess {
   const folder: DataFolder = createDataFolder(`cluster-${name}`);
-  let running: Running | undefined;
+  let runningServer: Running | undefined;
   const child = () => {
-    const last = running?.child;
+    const last = runningServer?.child;
     return last && last.exitCode === null && last.signalCode === null ? last : undefined;
   };
   return {
     ...{ name, databaseUrl, port },
     pid: () => child()?.pid,
-    output: () => (running ? folder.outputOf(running.child).out : ''),
-    running: () => running,
+    output: () => (runningServer ? folder.outputOf(runningServer.child).out : ''),
+    running: () => runningServer,
     async start() {
       const flags = ['--port', String(port)];
-      running = await folder.start(flags, { ...SERVER_ENV, ...env, DATABASE_URL: databaseUrl });
-      return running;
+      runningServer = await folder.start(flags, {
+        ...SERVER_ENV,
+        ...env,
+        DATABASE_URL: databaseUrl,
+      });
+      return runningServer;
     },
     async kill() {
       const last = child();
@@ -71,9 +75,9 @@ export const createServers = (cluster: Cluster, env: Record<string, string>): Se
   });
 
 /** Returns a server with the address of HAProxy, which clients use. */
-export function behindProxy(running: Running, cluster: Cluster): Running {
+export function behindProxy(runningServer: Running, cluster: Cluster): Running {
   const origin = `http://127.0.0.1:${cluster.apiPort}`;
-  const { pathname } = new URL(running.credentials.baseUrl);
-  const credentials = { ...running.credentials, baseUrl: `${origin}${pathname}` };
-  return { child: running.child, origin, credentials };
+  const { pathname } = new URL(runningServer.credentials.baseUrl);
+  const credentials = { ...runningServer.credentials, baseUrl: `${origin}${pathname}` };
+  return { child: runningServer.child, origin, credentials };
 }

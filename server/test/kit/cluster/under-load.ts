@@ -64,12 +64,12 @@ const outages: Outage[] = [];
 export function outageLines(): string[] {
   const kinds = [...new Set(outages.map(({ kind }) => kind))];
   return kinds.map((kind) => {
-    const matching = outages.filter((outage) => outage.kind === kind);
-    const times = matching.map(({ outageMs }) => outageMs).sort((a, b) => a - b);
+    const matchingOutages = outages.filter((outage) => outage.kind === kind);
+    const times = matchingOutages.map(({ outageMs }) => outageMs).sort((a, b) => a - b);
     const seconds = (ms = 0) => (ms / 1_000).toFixed(1);
     const median = times[Math.floor(times.length / 2)];
     const range = `${seconds(times[0])} to ${seconds(times.at(-1))} s, median ${seconds(median)} s`;
-    const loads = matching.map(({ load }) => load).join(' ');
+    const loads = matchingOutages.map(({ load }) => load).join(' ');
     return `${kind}: ${times.length} times, ${range} (load average ${loads})`;
   });
 }
@@ -84,14 +84,14 @@ function createSuccesses() {
     since: (fromMs: number) => times.filter((time) => time > fromMs),
     /** Returns the end and the length of the longest gap after a time. */
     longestGap(fromMs: number): { endMs: number; lengthMs: number } {
-      let previous = fromMs;
-      let longest = { endMs: fromMs, lengthMs: 0 };
+      let previousMs = fromMs;
+      let longestGap = { endMs: fromMs, lengthMs: 0 };
       for (const time of [...times.filter((time) => time > fromMs), performance.now()]) {
-        if (time - previous > longest.lengthMs)
-          longest = { endMs: time, lengthMs: time - previous };
-        previous = time;
+        if (time - previousMs > longestGap.lengthMs)
+          longestGap = { endMs: time, lengthMs: time - previousMs };
+        previousMs = time;
       }
-      return longest;
+      return longestGap;
     },
   };
 }
@@ -99,7 +99,7 @@ function createSuccesses() {
 /** Describes the state of the cluster for the message of a failed test. */
 async function describeState(cluster: Cluster, servers: readonly ServerProcess[]): Promise<string> {
   const members = await cluster.members();
-  const ready = await Promise.all(
+  const readyServers = await Promise.all(
     servers.map(({ port }) =>
       fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(3_000) }).then(
         (reply) => reply.text(),
@@ -110,7 +110,7 @@ async function describeState(cluster: Cluster, servers: readonly ServerProcess[]
   const activity = await activityOf(cluster).catch(String);
   const logs = cluster.nodes.map(({ name, log }) => `${name}: ${lastLines(log)}`);
   const output = servers.map(({ name, output: text }) => `${name}: ${text().slice(-2_000)}`);
-  return [JSON.stringify(members), ...ready, activity, ...output, ...logs].join('\n');
+  return [JSON.stringify(members), ...readyServers, activity, ...output, ...logs].join('\n');
 }
 
 const lastLines = (file: string) => fs.readFileSync(file, 'utf8').split('\n').slice(-15).join('\n');
@@ -126,9 +126,9 @@ async function activityOf({ url }: Cluster): Promise<string> {
 }
 
 async function startLoad(cluster: Cluster, first: ServerProcess, receiver: Receiver, seed: number) {
-  const running = first.running();
-  if (!running) throw new Error('the first server is not running');
-  const server = behindProxy(running, cluster);
+  const runningServer = first.running();
+  if (!runningServer) throw new Error('the first server is not running');
+  const server = behindProxy(runningServer, cluster);
   await until('HAProxy with a ready server', async () => {
     return fetch(`${server.origin}/readyz`).then(
       ({ ok }) => ok,
@@ -141,7 +141,7 @@ async function startLoad(cluster: Cluster, first: ServerProcess, receiver: Recei
     ...{ seed, clients: CLIENTS, people: CUSTOMERS, toleratesFailures: true, steadyMs: STEADY_MS },
     onReply: successes.record,
   });
-  load.slow = false;
+  load.hasSlowPayments = false;
   load.open(server);
   return { load, successes };
 }
@@ -203,12 +203,14 @@ export async function startClusterUnderLoad(options: Options = {}): Promise<Clus
   const { load, successes } = await begin();
 
   async function audit(): Promise<BookSnapshot> {
-    const answered = new Set(load.requests.filter((request) => request.response !== undefined));
+    const answeredRequests = new Set(
+      load.requests.filter((request) => request.response !== undefined),
+    );
     const snapshot = await readPrimary(cluster.url);
     const problems = [
       ...load.unexpectedResults,
       ...problemsOf(snapshot),
-      ...replyProblems(snapshot, load.requests, (request) => answered.has(request)),
+      ...replyProblems(snapshot, load.requests, (request) => answeredRequests.has(request)),
     ];
     expect(problems.slice(0, 20)).toEqual([]);
     return snapshot;
@@ -239,21 +241,21 @@ export async function startClusterUnderLoad(options: Options = {}): Promise<Clus
       expect(load.requests.filter((request) => !request.response)).toEqual([]);
       await waitForWork(cluster.url);
       // A quote may expire after the snapshot, which emits an event.
-      const earlier = new Set(receiver.arrivals.map(({ id }) => id));
+      const earlierIds = new Set(receiver.arrivals.map(({ id }) => id));
       const snapshot = await audit();
-      const received = new Set(receiver.arrivals.map(({ id }) => id));
-      const undelivered = snapshot.events.filter(
-        (event) => !event.delivered || !received.has(event.id),
+      const receivedIds = new Set(receiver.arrivals.map(({ id }) => id));
+      const undeliveredEvents = snapshot.events.filter(
+        (event) => !event.delivered || !receivedIds.has(event.id),
       );
-      expect(undelivered.map(({ id, type }) => `${id} ${type}`)).toEqual([]);
+      expect(undeliveredEvents.map(({ id, type }) => `${id} ${type}`)).toEqual([]);
       // Every delivered event was committed.
-      const stored = new Set(snapshot.events.map(({ id }) => id));
-      expect([...earlier].filter((id) => !stored.has(id))).toEqual([]);
-      const acknowledged = load.requests.filter(
+      const storedIds = new Set(snapshot.events.map(({ id }) => id));
+      expect([...earlierIds].filter((id) => !storedIds.has(id))).toEqual([]);
+      const acknowledgedRequests = load.requests.filter(
         (request) => (request.response?.status ?? 500) < 300,
       );
       console.info(
-        `${load.requests.length} requests, ${acknowledged.length} acknowledged, ${load.lostCount} ` +
+        `${load.requests.length} requests, ${acknowledgedRequests.length} acknowledged, ${load.lostCount} ` +
           `attempts without a reply, ${snapshot.payments.length} payments, ` +
           `${snapshot.events.length} events: none lost, none duplicated.`,
       );

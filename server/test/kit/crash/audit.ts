@@ -14,8 +14,8 @@ function effectsIn(snapshot: BookSnapshot): Map<string, string[]> {
       add(`fund ${payment.received_amount}`, payment.id);
     }
     if (payment.remittance !== null) add(`transfer ${payment.remittance}`, payment.id);
-    const started = payment.status !== 'PENDING' && payment.status !== 'EXPIRED';
-    if (payment.type === 'OUTGOING' && started)
+    const isStarted = payment.status !== 'PENDING' && payment.status !== 'EXPIRED';
+    if (payment.type === 'OUTGOING' && isStarted)
       add(`execute ${payment.quote_id}`, payment.quote_id ?? '');
   }
   return idsByMark;
@@ -32,15 +32,15 @@ export function replyProblems(
   const successCounts = new Map<string, number>();
   for (const request of requests) {
     const name = `${request.kind} ${request.identifier}`;
-    const stored = snapshot.replies.get(request.key);
-    request.wasStored = stored !== undefined;
+    const storedReply = snapshot.replies.get(request.key);
+    request.wasStored = storedReply !== undefined;
     request.attempts = 0;
-    const succeeded = stored !== undefined && stored.status < 300;
-    successCounts.set(name, (successCounts.get(name) ?? 0) + (succeeded ? 1 : 0));
+    const hasSucceeded = storedReply !== undefined && storedReply.status < 300;
+    successCounts.set(name, (successCounts.get(name) ?? 0) + (hasSucceeded ? 1 : 0));
     if (!request.response || !isAnswered(request)) continue;
     const { status, body } = request.response;
-    if (stored?.status !== status || stored.reply !== JSON.stringify(body)) {
-      problems.push(`${name} got ${status}, and the database has ${stored?.status}`);
+    if (storedReply?.status !== status || storedReply.reply !== JSON.stringify(body)) {
+      problems.push(`${name} got ${status}, and the database has ${storedReply?.status}`);
     }
     const hasResource = request.kind !== 'fund' && isDone(request);
     if (hasResource && effects.get(name)?.[0] !== body.id)

@@ -110,8 +110,8 @@ export async function readSnapshot(url: string): Promise<BookSnapshot> {
     await client.query('begin isolation level repeatable read read only');
     const all: Record<string, unknown[]> = {};
     for (const [name, sql] of Object.entries(QUERIES)) all[name] = (await client.query(sql)).rows;
-    const stored = all.replies as { key: string; status: number; reply: string }[];
-    const replies = stored.map((row) => ({ ...row, reply: unpackJson(row.reply) }));
+    const storedReplies = all.replies as { key: string; status: number; reply: string }[];
+    const replies = storedReplies.map((row) => ({ ...row, reply: unpackJson(row.reply) }));
     // QUERIES has a statement for each field.
     return {
       ...(all as unknown as BookSnapshot),
@@ -194,39 +194,48 @@ const isInternal = (payment: Payment) => payment.destination_account.startsWith(
 function expectedEffect(payment: Payment): Sums {
   const expected: Sums = new Map();
   const { funds, source_account: source, sent_currency: from, received_currency: to } = payment;
-  const { sent_amount: sent, received_amount: received, fees, platform_fees: earned } = payment;
+  const {
+    sent_amount: sentAmount,
+    received_amount: receivedAmount,
+    fees,
+    platform_fees: earnedFees,
+  } = payment;
   const systemAccount = (purpose: string, currency: string | null) =>
     `system:sandbox:${purpose}:${currency}`;
-  if (funds === 'HELD') add(expected, `${source} held`, sent);
+  if (funds === 'HELD') add(expected, `${source} held`, sentAmount);
   if (funds === 'SUSPENSE') {
-    add(expected, source, -sent!);
-    add(expected, systemAccount('suspense', from), sent);
+    add(expected, source, -sentAmount!);
+    add(expected, systemAccount('suspense', from), sentAmount);
   }
   if (funds !== 'SUBMITTED' && funds !== 'SETTLED') return expected;
-  add(expected, source, -sent!);
-  add(expected, payment.platform_fee_account, earned);
-  add(expected, systemAccount('fees', from), fees! - earned!);
+  add(expected, source, -sentAmount!);
+  add(expected, payment.platform_fee_account, earnedFees);
+  add(expected, systemAccount('fees', from), fees! - earnedFees!);
   if (from !== to) {
-    add(expected, systemAccount('fx_position', from), sent! - fees!);
-    add(expected, systemAccount('fx_position', to), -received);
+    add(expected, systemAccount('fx_position', from), sentAmount! - fees!);
+    add(expected, systemAccount('fx_position', to), -receivedAmount);
   }
   const systemDestination =
     funds === 'SUBMITTED'
       ? systemAccount('rail_in_transit', to)
       : systemAccount('external_settlement', to);
-  add(expected, isInternal(payment) ? payment.destination_account : systemDestination, received);
+  add(
+    expected,
+    isInternal(payment) ? payment.destination_account : systemDestination,
+    receivedAmount,
+  );
   return expected;
 }
 
 /** A refund returns a platform fee from the platform. A spent fee is returned as a debt of the platform. */
 function withoutOwedFee(sums: Sums, payment: Payment): Sums {
-  const owed = `system:sandbox:receivable:${payment.sent_currency}`;
-  const remaining = new Map(sums);
-  const debt = remaining.get(owed);
-  if (debt === undefined || -debt !== payment.platform_fees) return remaining;
-  add(remaining, owed, -debt);
-  add(remaining, payment.platform_fee_account, debt);
-  return remaining;
+  const debtAccount = `system:sandbox:receivable:${payment.sent_currency}`;
+  const remainingSums = new Map(sums);
+  const debt = remainingSums.get(debtAccount);
+  if (debt === undefined || -debt !== payment.platform_fees) return remainingSums;
+  add(remainingSums, debtAccount, -debt);
+  add(remainingSums, payment.platform_fee_account, debt);
+  return remainingSums;
 }
 
 const REFUND: Record<string, string> = { COMPLETED: 'REFUND_COMPLETED', FAILED: 'REFUND_FAILED' };
@@ -234,21 +243,21 @@ const REFUND: Record<string, string> = { COMPLETED: 'REFUND_COMPLETED', FAILED: 
 /** Expected events of an outgoing payment, in order, or null for an invalid state. */
 function expectedEvents(payment: Payment): string[] | null {
   const { status, funds, refund, settled } = payment;
-  const started = ['PENDING', 'PROCESSING'];
-  const refunded = ['REFUND_PENDING', ...(refund && REFUND[refund] ? [REFUND[refund]] : [])];
+  const startEvents = ['PENDING', 'PROCESSING'];
+  const refundEvents = ['REFUND_PENDING', ...(refund && REFUND[refund] ? [REFUND[refund]] : [])];
   const areFundsIn = (...states: string[]) => states.includes(funds);
   if (status === 'PENDING') return areFundsIn('NONE') ? [] : null;
   if (status === 'EXPIRED') return areFundsIn('NONE') ? ['EXPIRED'] : null;
   if (status === 'PROCESSING') {
-    const scenario = refund ? [...started, ...refunded] : started;
+    const scenario = refund ? [...startEvents, ...refundEvents] : startEvents;
     return areFundsIn('HELD', 'SUBMITTED') && refund !== 'COMPLETED' && !isInternal(payment)
       ? scenario
       : null;
   }
   if (status === 'COMPLETED' && !refund)
-    return areFundsIn('SETTLED') ? [...started, 'COMPLETED'] : null;
+    return areFundsIn('SETTLED') ? [...startEvents, 'COMPLETED'] : null;
   if (status === 'COMPLETED') {
-    return areFundsIn('RETURNED') ? [...started, ...refunded, 'COMPLETED'] : null;
+    return areFundsIn('RETURNED') ? [...startEvents, ...refundEvents, 'COMPLETED'] : null;
   }
   if (status !== 'FAILED' || !refund) return null;
   const filter = {
@@ -257,25 +266,30 @@ function expectedEvents(payment: Payment): string[] | null {
     FAILED: ['SUSPENSE'],
   };
   if (!areFundsIn(...(filter[refund as 'PENDING'] ?? []))) return null;
-  return [...started, ...(settled ? ['COMPLETED'] : []), 'FAILED', ...refunded];
+  return [...startEvents, ...(settled ? ['COMPLETED'] : []), 'FAILED', ...refundEvents];
 }
 
 /** Events of each subject, in order, without the prefix of the direction. */
 function eventsBySubject(events: readonly Event[]): Map<string, string[]> {
-  const emitted = new Map<string, string[]>();
+  const emittedEvents = new Map<string, string[]>();
   for (const { subject, type } of events) {
     if (type === 'INTERNAL_ACCOUNT.BALANCE_UPDATED' || type === 'TEST') continue;
-    emitted.set(subject, [...(emitted.get(subject) ?? []), type]);
+    emittedEvents.set(subject, [...(emittedEvents.get(subject) ?? []), type]);
   }
-  return emitted;
+  return emittedEvents;
 }
 
-function outgoingProblems(payment: Payment, actual: Sums, emitted: readonly string[]): string[] {
+function outgoingProblems(
+  payment: Payment,
+  actual: Sums,
+  emittedEvents: readonly string[],
+): string[] {
   const name = `${payment.id} ${payment.status} ${payment.funds} refund ${payment.refund}`;
   const scenario = expectedEvents(payment)?.map((type) => `OUTGOING_PAYMENT.${type}`);
   if (!scenario) return [`${name} is in an invalid state`];
   const problems: string[] = [];
-  if (!isEqual(emitted, scenario)) problems.push(`${name} emitted ${emitted.join(', ')}`);
+  if (!isEqual(emittedEvents, scenario))
+    problems.push(`${name} emitted ${emittedEvents.join(', ')}`);
   const expected = textOf(expectedEffect(payment));
   const actualText = textOf(actual);
   if (
@@ -291,14 +305,14 @@ function outgoingProblems(payment: Payment, actual: Sums, emitted: readonly stri
 function incomingProblems(
   payment: Payment,
   actual: Sums,
-  emitted: readonly string[],
+  emittedEvents: readonly string[],
   sender?: Payment,
 ) {
   const name = `${payment.id} ${payment.status} ${payment.funds}`;
   const problems: string[] = [];
   if (payment.status !== 'COMPLETED' || payment.funds !== 'SETTLED') problems.push(`${name} ?`);
-  if (!isEqual(emitted, ['INCOMING_PAYMENT.COMPLETED']))
-    problems.push(`${name} emitted ${emitted.join(', ')}`);
+  if (!isEqual(emittedEvents, ['INCOMING_PAYMENT.COMPLETED']))
+    problems.push(`${name} emitted ${emittedEvents.join(', ')}`);
   if (payment.quote_id !== null) {
     if (sender?.status !== 'COMPLETED' || actual.size > 0)
       problems.push(`${name} has no counterparty transaction`);
@@ -324,7 +338,7 @@ function paymentProblems(snapshot: BookSnapshot): string[] {
     effects.set(transfer.transaction_id, sums);
     apply(sums, transfer);
   }
-  const emitted = eventsBySubject(snapshot.events);
+  const emittedEvents = eventsBySubject(snapshot.events);
   const senders = new Map<string, Payment>();
   const counterparties = new Map<string, number>();
   for (const payment of snapshot.payments) {
@@ -334,7 +348,7 @@ function paymentProblems(snapshot: BookSnapshot): string[] {
   }
   const problems = snapshot.payments.flatMap((payment) => {
     const actual = effects.get(payment.id) ?? new Map();
-    const scenario = emitted.get(payment.id) ?? [];
+    const scenario = emittedEvents.get(payment.id) ?? [];
     if (payment.type === 'OUTGOING') return outgoingProblems(payment, actual, scenario);
     return incomingProblems(payment, actual, scenario, senders.get(payment.quote_id ?? ''));
   });
@@ -380,16 +394,16 @@ function eventProblems(snapshot: BookSnapshot): string[] {
     [...snapshot.payments, ...snapshot.accounts].map((resource) => resource.id),
   );
   const problems: string[] = [];
-  const emitted: Sums = new Map();
+  const emittedEvents: Sums = new Map();
   for (const { id, type, subject, account } of snapshot.events) {
-    if (type === 'INTERNAL_ACCOUNT.BALANCE_UPDATED') add(emitted, account, 1n);
+    if (type === 'INTERNAL_ACCOUNT.BALANCE_UPDATED') add(emittedEvents, account, 1n);
     if (/^(Transaction|InternalAccount):/.test(subject) && !subjects.has(subject)) {
       problems.push(`${id} ${type} is about ${subject}, which does not exist`);
     }
   }
   const expected = expectedBalanceEvents(snapshot);
-  for (const id of new Set([...emitted.keys(), ...expected.keys()])) {
-    const [actual, expectedCount] = [emitted.get(id), expected.get(id)];
+  for (const id of new Set([...emittedEvents.keys(), ...expected.keys()])) {
+    const [actual, expectedCount] = [emittedEvents.get(id), expected.get(id)];
     if (actual !== expectedCount)
       problems.push(`${id} emitted ${actual} balance events, not ${expectedCount}`);
   }
@@ -402,13 +416,13 @@ function workProblems(snapshot: BookSnapshot): string[] {
   const open = snapshot.payments.filter(
     (payment) => payment.status === 'PROCESSING' || payment.refund === 'PENDING',
   );
-  const unfinished = open.filter((payment) => !transactionsWithJobs.has(payment.id));
+  const unfinishedPayments = open.filter((payment) => !transactionsWithJobs.has(payment.id));
   const ids = new Map(snapshot.payments.map((payment) => [payment.id, payment]));
   const orphan = snapshot.quotes.filter(
     (quote) => ids.get(quote.transaction_id)?.quote_id !== quote.id,
   );
   return [
-    ...unfinished.map((payment) => `${payment.id} is ${payment.status} and has no job`),
+    ...unfinishedPayments.map((payment) => `${payment.id} is ${payment.status} and has no job`),
     ...orphan.map((quote) => `${quote.id} has no payment`),
   ];
 }

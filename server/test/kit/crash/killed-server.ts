@@ -15,7 +15,7 @@ import { type Receiver, startReceiver } from '../http/webhook-receiver.ts';
 import { lengthOf } from '../length.ts';
 import { replyProblems } from './audit.ts';
 import { type BookSnapshot, countPending, problemsOf, readSnapshot } from './books.ts';
-import { callOrThrow, createLoad, type Load, seeded } from './load.ts';
+import { callOrThrow, createLoad, type Load, seededRandom } from './load.ts';
 import { createDataFolder, type DataFolder, type Running } from './server.ts';
 
 const KILLS = Number(process.env.CRASH_KILLS ?? lengthOf(3, 30));
@@ -32,7 +32,7 @@ const SETTLE_MS = 120_000;
 const SILENCE_MS = 30_000;
 const QUIET_ENV = { LOG_LEVEL: 'error', RAILHEAD_RATE_LIMIT: '0', RAILHEAD_RATE_LIMIT_QUOTES: '0' };
 
-const chance = seeded(SEED);
+const chance = seededRandom(SEED);
 /** Flags that set the number of processes of the server. */
 let flags: string[];
 let dataFolder: DataFolder;
@@ -40,14 +40,14 @@ let server: Running;
 let load: Load;
 let receiver: Receiver;
 /** Events that were rejected once. */
-const rejected = new Set<string>();
+const rejectedIds = new Set<string>();
 
 async function startLoad(): Promise<void> {
   dataFolder = createDataFolder('crash', os.tmpdir());
-  const receiverChance = seeded(SEED + 1);
+  const receiverChance = seededRandom(SEED + 1);
   receiver = await startReceiver((response, { id, type }) => {
-    const first = type !== 'TEST' && !rejected.has(id) && receiverChance() < 0.02;
-    if (first) rejected.add(id);
+    const first = type !== 'TEST' && !rejectedIds.has(id) && receiverChance() < 0.02;
+    if (first) rejectedIds.add(id);
     // Long enough that a kill finds some deliveries that are not yet recorded.
     setTimeout(() => response.writeHead(first ? 500 : 200).end(), 1 + 10 * receiverChance());
   });
@@ -81,9 +81,9 @@ async function waitUnderLoad(): Promise<void> {
   const before = load.replyCount;
   await sleep(200 + 800 * chance());
   for (
-    let remaining = 0;
-    load.replyCount < before + MIN_REPLIES && remaining < 10_000;
-    remaining += 5
+    let remainingMs = 0;
+    load.replyCount < before + MIN_REPLIES && remainingMs < 10_000;
+    remainingMs += 5
   )
     await sleep(5);
 }
@@ -91,9 +91,9 @@ async function waitUnderLoad(): Promise<void> {
 /** Restarts the server, sometimes with another kill during the start. */
 async function restart(): Promise<void> {
   if (chance() < KILLED_ON_START_SHARE) {
-    const early = dataFolder.launch(flags, QUIET_ENV);
+    const earlyProcess = dataFolder.launch(flags, QUIET_ENV);
     await sleep(800 * chance());
-    await dataFolder.kill(early, chance() < 0.5 ? 'node' : 'both');
+    await dataFolder.kill(earlyProcess, chance() < 0.5 ? 'node' : 'both');
   }
   server = await dataFolder.start(flags, QUIET_ENV);
 }
@@ -115,11 +115,11 @@ function receivedDeliveries(): Map<string, string> {
 
 /** Tests a server with this number of processes. */
 export function testKilledServer(processes: number): void {
-  let failed = false;
+  let hasFailed = false;
 
   beforeAll(async () => {
     flags = ['--processes', String(processes)];
-    rejected.clear();
+    rejectedIds.clear();
     await startLoad();
   }, 120_000);
 
@@ -130,9 +130,9 @@ export function testKilledServer(processes: number): void {
   }, 60_000);
 
   /** After a failure the remaining tests are skipped, because they would report the same failure. */
-  beforeEach((context) => context.skip(failed, 'skipped after a failure'));
+  beforeEach((context) => context.skip(hasFailed, 'skipped after a failure'));
   afterEach((context) => {
-    failed ||= context.task.result?.state === 'fail';
+    hasFailed ||= context.task.result?.state === 'fail';
   });
 
   describe(`a server of ${processes} that is killed under load (CRASH_SEED=${SEED})`, () => {
@@ -140,7 +140,7 @@ export function testKilledServer(processes: number): void {
       `matches the replies to its clients after each of ${KILLS} kills`,
       async () => {
         for (let kill = 0; kill < KILLS; kill++) {
-          load.slow = kill < KILLS / 2;
+          load.hasSlowPayments = kill < KILLS / 2;
           load.open(server);
           await waitUnderLoad();
           load.allowFailures();
@@ -163,7 +163,7 @@ export function testKilledServer(processes: number): void {
       async () => {
         for (const index of ['node', 'both'] as const) {
           const before = receiver.arrivals.length;
-          for (let waited = 0; waited < SILENCE_MS; waited += 5) {
+          for (let waitedMs = 0; waitedMs < SILENCE_MS; waitedMs += 5) {
             if (receiver.arrivals.length > before + 20) break;
             await sleep(5);
           }
@@ -181,9 +181,9 @@ export function testKilledServer(processes: number): void {
         const url = await dataFolder.database();
         let pendingCount = await countPending(url);
         for (
-          let waited = 0;
-          pendingCount.jobs + pendingCount.events > 0 && waited < SETTLE_MS;
-          waited += 200
+          let waitedMs = 0;
+          pendingCount.jobs + pendingCount.events > 0 && waitedMs < SETTLE_MS;
+          waitedMs += 200
         ) {
           await sleep(200);
           pendingCount = await countPending(url);
@@ -204,19 +204,21 @@ export function testKilledServer(processes: number): void {
     it('has delivered every event, signed, with the same bytes each time', async () => {
       const snapshot = await readSnapshot(await dataFolder.database());
       const bodies = receivedDeliveries();
-      const undelivered = snapshot.events.filter(
+      const undeliveredEvents = snapshot.events.filter(
         (event) => !event.delivered || !bodies.has(event.id),
       );
-      expect(undelivered.map(({ id, type, subject }) => `${id} ${type} ${subject}`)).toEqual([]);
+      expect(undeliveredEvents.map(({ id, type, subject }) => `${id} ${type} ${subject}`)).toEqual(
+        [],
+      );
       const events = new Map(snapshot.events.map((event) => [event.id, event]));
       for (const [id, body] of bodies) {
         const event = events.get(id);
-        const reported = JSON.parse(body) as { type: string; data: unknown };
-        expect(reported.type).toBe(event?.type); // no event is delivered that was not committed
+        const reportedEvent = JSON.parse(body) as { type: string; data: unknown };
+        expect(reportedEvent.type).toBe(event?.type); // no event is delivered that was not committed
         // Encrypted values can be decrypted by the server alone.
-        if (event?.sealed) expect(reported.data).toMatchObject({ id: event.subject });
+        if (event?.sealed) expect(reportedEvent.data).toMatchObject({ id: event.subject });
         else if (event?.balance === null)
-          expect(reported.data).toEqual(JSON.parse(completeEventData(event.data, event.base)));
+          expect(reportedEvent.data).toEqual(JSON.parse(completeEventData(event.data, event.base)));
       }
       // The latest balance event of an account has its current balance.
       const balanceKeys = new Set(
@@ -228,7 +230,7 @@ export function testKilledServer(processes: number): void {
           withEvents.has(id) && !balanceKeys.has(`${id} ${balance} ${held}`),
       );
       expect(withoutCurrentEvent).toEqual([]);
-      const repeatedCount = receiver.arrivals.length - bodies.size - rejected.size;
+      const repeatedCount = receiver.arrivals.length - bodies.size - rejectedIds.size;
       expect(repeatedCount).toBeGreaterThan(0);
       const payments = snapshot.payments.length;
       console.info(

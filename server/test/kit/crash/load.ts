@@ -33,13 +33,13 @@ export const isDone = (request: RecordedRequest) =>
   request.response !== undefined && request.response.status < 300;
 
 /** Reproducible numbers from 0 to 1 (mulberry32). */
-export function seeded(seed: number): () => number {
+export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+    let mixedBits = Math.imul(state ^ (state >>> 15), state | 1);
+    mixedBits ^= mixedBits + Math.imul(mixedBits ^ (mixedBits >>> 7), mixedBits | 61);
+    return ((mixedBits ^ (mixedBits >>> 14)) >>> 0) / 2 ** 32;
   };
 }
 
@@ -146,7 +146,7 @@ export interface Load {
   /** Resolves when no request is in progress. None starts until `open`. */
   waitUntilIdle(): Promise<void>;
   /** Enables payments that are returned after ten seconds. */
-  slow: boolean;
+  hasSlowPayments: boolean;
   /** Stops after every client has completed its request, with repetitions. */
   finish(): Promise<void>;
 }
@@ -154,7 +154,7 @@ export interface Load {
 /** The server of the clients, which wait while there is none. */
 function createServerHolder() {
   let server: Running | undefined;
-  let waiting: ((server: Running) => void)[] = [];
+  let waitingClients: ((server: Running) => void)[] = [];
   return {
     get open() {
       return server !== undefined;
@@ -163,12 +163,12 @@ function createServerHolder() {
       server
         ? Promise.resolve(server)
         : new Promise<Running>((resolve) => {
-            waiting.push(resolve);
+            waitingClients.push(resolve);
           }),
     setServer(next: Running) {
       server = next;
-      const all = waiting;
-      waiting = [];
+      const all = waitingClients;
+      waitingClients = [];
       for (const resolve of all) resolve(next);
     },
     close() {
@@ -197,7 +197,7 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
   const serverHolder = createServerHolder();
   const requests: RecordedRequest[] = [];
   const unexpectedResults: string[] = [];
-  let inFlight = 0;
+  let inFlightCount = 0;
   let replyCount = 0;
   let lostCount = 0;
   let requestCount = 0;
@@ -238,20 +238,28 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
   }
 
   /** Sends a request until it has a reply. */
-  async function sendUntilReply(recorded: RecordedRequest): Promise<ApiResponse> {
+  async function sendUntilReply(recordedRequest: RecordedRequest): Promise<ApiResponse> {
     for (;;) {
       const to = await serverHolder.waitForServer();
-      inFlight++;
-      recorded.attempts++;
-      const response = await request(to, 'POST', recorded.path, recorded.body, recorded.key);
-      inFlight--;
-      if (response) recordReply(recorded, response);
+      inFlightCount++;
+      recordedRequest.attempts++;
+      const response = await request(
+        to,
+        'POST',
+        recordedRequest.path,
+        recordedRequest.body,
+        recordedRequest.key,
+      );
+      inFlightCount--;
+      if (response) recordReply(recordedRequest, response);
       else {
         lostCount++;
         if (serverHolder.open && !isTolerant)
-          unexpectedResults.push(`${recorded.kind} ${recorded.key} got no reply without a kill`);
+          unexpectedResults.push(
+            `${recordedRequest.kind} ${recordedRequest.key} got no reply without a kill`,
+          );
       }
-      if (recorded.response) return recorded.response;
+      if (recordedRequest.response) return recordedRequest.response;
       await sleep(isTolerant ? 200 : 20);
     }
   }
@@ -266,7 +274,7 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
     const key = `act-${requestCount}`;
     const textFields = { quote: { description: key }, transfer: { remittanceInformation: key } };
     const fullBody = kind in textFields ? { ...body, ...textFields[kind as 'quote'] } : body;
-    const recorded: RecordedRequest = {
+    const recordedRequest: RecordedRequest = {
       kind,
       key,
       path,
@@ -276,8 +284,8 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
       wasStored: false,
       attempts: 0,
     };
-    requests.push(recorded);
-    return sendUntilReply(recorded);
+    requests.push(recordedRequest);
+    return sendUntilReply(recordedRequest);
   }
 
   const load: Load = {
@@ -292,12 +300,12 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
     open: serverHolder.setServer,
     allowFailures: serverHolder.close,
     async waitUntilIdle() {
-      while (inFlight > 0) await sleep(5);
+      while (inFlightCount > 0) await sleep(5);
     },
-    slow: true,
+    hasSlowPayments: true,
     async finish() {
       isFinishing = true;
-      await Promise.all(running);
+      await Promise.all(runningClients);
     },
   };
 
@@ -327,7 +335,7 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
           [otherPerson.usd, otherPerson.eur].filter((account) => account !== person.usd),
         );
       }
-      const suffixes = load.slow
+      const suffixes = load.hasSlowPayments
         ? [...QUICK_SUFFIXES, '000', SLOW_SUFFIX]
         : [...QUICK_SUFFIXES, '000'];
       return person.externalAccountIds[choose(['USD', 'EUR'] as const)][choose(suffixes)] as string;
@@ -384,9 +392,9 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
     await Promise.all(requests);
   }
 
-  const running = Array.from({ length: options.clients }, (_, index) =>
-    client(seeded(options.seed * 1_000 + index)),
+  const runningClients = Array.from({ length: options.clients }, (_, index) =>
+    client(seededRandom(options.seed * 1_000 + index)),
   );
-  if (options.steadyMs !== undefined) running.push(steadyClient(options.steadyMs));
+  if (options.steadyMs !== undefined) runningClients.push(steadyClient(options.steadyMs));
   return load;
 }

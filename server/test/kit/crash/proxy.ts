@@ -12,7 +12,7 @@ const WAIT = { timeout: 60_000, interval: 50 };
 
 export interface RunningProxy {
   /** The servers at the address of HAProxy. */
-  readonly proxied: Running;
+  readonly proxiedServer: Running;
   /** Messages of HAProxy, such as unavailable servers. */
   output(): string;
   stop(): void;
@@ -89,7 +89,11 @@ export async function startProxy(
   const { pathname } = new URL(credentials.baseUrl);
   await vi.waitUntil(async () => (await statusOf(`${origin}/readyz`)) === 200, WAIT);
   return {
-    proxied: { child, origin, credentials: { ...credentials, baseUrl: `${origin}${pathname}` } },
+    proxiedServer: {
+      child,
+      origin,
+      credentials: { ...credentials, baseUrl: `${origin}${pathname}` },
+    },
     output: () => output,
     stop: () => void proxy.kill('SIGTERM'),
   };

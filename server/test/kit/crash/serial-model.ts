@@ -8,7 +8,7 @@ interface Holding {
   floor: bigint | null;
   balance: bigint;
   held: bigint;
-  frozen: boolean;
+  isFrozen: boolean;
   /** Whether the account was ever frozen, and whether it ever had a hold. */
   wasFrozen: boolean;
   wasUsed: boolean;
@@ -46,8 +46,8 @@ function applyTransfer(model: Model, transfer: TransferRow): void {
   if (!from || !to) throw new Error(`no account ${debit} or ${credit}`);
   check(!model.transfers.has(stepOf(transfer)), `${stepOf(transfer)} twice`);
   if ((phase === 'posted' || phase === 'pending') && !transfer.force) {
-    check(!from.frozen, `${debit} is frozen`);
-    check(!to.frozen, `${credit} is frozen`);
+    check(!from.isFrozen, `${debit} is frozen`);
+    check(!to.isFrozen, `${credit} is frozen`);
   }
   if (phase === 'post' || phase === 'void') {
     const hold = model.transfers.get(`${transaction_id} ${step}`);
@@ -59,9 +59,9 @@ function applyTransfer(model: Model, transfer: TransferRow): void {
     from.balance -= amount;
     to.balance += amount;
   }
-  const spendable = from.balance - from.held;
-  check(from.floor === null || spendable >= from.floor, `${debit} at ${spendable}`);
-  if (spendable < from.lowestAvailable) from.lowestAvailable = spendable;
+  const spendableAmount = from.balance - from.held;
+  check(from.floor === null || spendableAmount >= from.floor, `${debit} at ${spendableAmount}`);
+  if (spendableAmount < from.lowestAvailable) from.lowestAvailable = spendableAmount;
   for (const holding of [from, to]) if (holding.balance || holding.held) holding.wasUsed = true;
   model.transfers.set(stepOf(transfer), transfer);
 }
@@ -79,18 +79,18 @@ export function applyChangeSet(model: Model, set: ChangeSet): void {
   for (const { table, row } of set.inserts) {
     check(!model.rows.has(rowKey(table, row.id)), `${String(row.id)} twice`);
     const conflict = [...model.rows.values()].some(
-      (stored) => row.name && stored.name === row.name,
+      (storedRow) => row.name && storedRow.name === row.name,
     );
     check(!conflict, `the name ${String(row.name)} twice`);
     model.rows.set(rowKey(table, row.id), row);
   }
   for (const transfer of set.transfers) applyTransfer(model, transfer);
-  for (const { account, frozen, empty } of set.freezes) {
+  for (const { account, frozen: isFrozen, empty } of set.freezes) {
     const holding = model.accounts.get(account);
     if (!holding) throw new Error(`no account ${account}`);
     check(!empty || (holding.balance === 0n && holding.held === 0n), `${account} is not empty`);
-    holding.frozen = frozen;
-    if (frozen) holding.wasFrozen = true;
+    holding.isFrozen = isFrozen;
+    if (isFrozen) holding.wasFrozen = true;
   }
 }
 
@@ -110,11 +110,11 @@ function lowestChange(set: ChangeSet, account: string): bigint {
 /** Whether a rejection is correct, given the model after all accepted change sets. */
 export function isCorrect(model: Model, set: ChangeSet, rejection: Rejection): boolean {
   if (rejection.reason === 'version') {
-    const used = [...set.updates, ...set.removes, ...set.requires].filter(
+    const usedRows = [...set.updates, ...set.removes, ...set.requires].filter(
       (requirement) =>
         requirement.table.name === rejection.table && requirement.id === rejection.id,
     );
-    return used.some(
+    return usedRows.some(
       ({ table, id, version }) => model.rows.get(rowKey(table, id))?.version !== version,
     );
   }

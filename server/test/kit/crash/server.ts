@@ -21,7 +21,7 @@ interface Process {
   pid: number;
   parent: number;
   /** Distinguishes a process from a later one with the same id. */
-  started: string;
+  startTime: string;
 }
 
 export interface Credentials {
@@ -62,7 +62,7 @@ export interface DataFolder {
   outputOf(child: ChildProcess): { out: string; err: string };
   waitForExit(child: ChildProcess): Promise<Ended>;
   /** `kill -9` of Node alone, or of Node and every process of PostgreSQL together. */
-  kill(child: ChildProcess, which: 'node' | 'both'): Promise<void>;
+  kill(child: ChildProcess, target: 'node' | 'both'): Promise<void>;
   /** A connection string of the database, for queries. */
   database(): Promise<string>;
   /** Waits for the exit of all processes of this folder's servers. Returns remaining processes. */
@@ -78,9 +78,9 @@ function processes(): Process[] {
       encoding: 'utf8',
     });
     return text.split('\n').flatMap((line) => {
-      const [pid, parent, state = '', ...started] = line.trim().split(/\s+/);
+      const [pid, parent, state = '', ...startFields] = line.trim().split(/\s+/);
       if (!pid || state.startsWith('Z')) return [];
-      return [{ pid: Number(pid), parent: Number(parent), started: started.join(' ') }];
+      return [{ pid: Number(pid), parent: Number(parent), startTime: startFields.join(' ') }];
     });
   }
   return fs.readdirSync('/proc').flatMap((name) => {
@@ -91,7 +91,7 @@ function processes(): Process[] {
       const [state, parent] = fields;
       // A zombie that its parent has not reaped.
       if (state === 'Z' || state === 'X') return [];
-      return [{ pid: Number(name), parent: Number(parent), started: fields[19] ?? '' }];
+      return [{ pid: Number(name), parent: Number(parent), startTime: fields[19] ?? '' }];
     } catch {
       return []; // The process has just exited.
     }
@@ -152,24 +152,28 @@ export function createDataFolder(name: string, folder = scratchFolder()): DataFo
   /** Records the current processes, so that none is missed later. */
   function recordProcesses(child: ChildProcess): Process[] {
     const family = child.pid ? familyOf(child.pid) : [];
-    for (const member of family) knownProcesses.set(`${member.pid} ${member.started}`, member);
+    for (const member of family) knownProcesses.set(`${member.pid} ${member.startTime}`, member);
     const folder = runningIn(cluster)?.socketFolder;
     if (folder) sockets.add(folder);
     return family;
   }
 
   /** Recorded processes that are running. */
-  function remaining(): Process[] {
+  function remainingProcesses(): Process[] {
     return processes().filter((candidate) =>
-      knownProcesses.has(`${candidate.pid} ${candidate.started}`),
+      knownProcesses.has(`${candidate.pid} ${candidate.startTime}`),
     );
   }
 
   async function waitUntilAllEnd(): Promise<Process[]> {
-    for (let waited = 0; waited < GONE_MS && remaining().length > 0; waited += POLL_MS) {
+    for (
+      let waitedMs = 0;
+      waitedMs < GONE_MS && remainingProcesses().length > 0;
+      waitedMs += POLL_MS
+    ) {
       await sleep(POLL_MS);
     }
-    return remaining();
+    return remainingProcesses();
   }
 
   function launch(
@@ -190,9 +194,9 @@ export function createDataFolder(name: string, folder = scratchFolder()): DataFo
 
   async function waitUntilReady(child: ChildProcess): Promise<Running> {
     const output = outputOf(child);
-    for (let waited = 0; !output.err.includes('Try it:'); waited += POLL_MS) {
+    for (let waitedMs = 0; !output.err.includes('Try it:'); waitedMs += POLL_MS) {
       if (hasEnded(child)) throw new Error(`the server exited: ${output.err}${output.out}`);
-      if (waited > START_MS) throw new Error(`the server does not start: ${output.err}`);
+      if (waitedMs > START_MS) throw new Error(`the server does not start: ${output.err}`);
       await sleep(POLL_MS);
     }
     recordProcesses(child);
@@ -235,7 +239,7 @@ export function createDataFolder(name: string, folder = scratchFolder()): DataFo
     remainingProcesses: waitUntilAllEnd,
     async remove() {
       for (const child of output.keys()) if (!hasEnded(child)) recordProcesses(child);
-      for (const member of remaining()) killProcess(member.pid);
+      for (const member of remainingProcesses()) killProcess(member.pid);
       await waitUntilAllEnd();
       for (const folder of [...sockets, base]) fs.rmSync(folder, { recursive: true, force: true });
     },

@@ -26,11 +26,11 @@ type Cells = Partial<Record<string, string>>;
 export const csvFile = (...rows: string[]) => `${[HEAD, ...rows].join('\n')}\n`;
 
 /** `progress` as in the API resource. */
-export const progress = (total: number, successful: number, failed: number) => ({
+export const progress = (total: number, successCount: number, failedCount: number) => ({
   total,
-  processed: successful + failed,
-  successful,
-  failed,
+  processed: successCount + failedCount,
+  successful: successCount,
+  failed: failedCount,
 });
 
 export type ImportHarness = Awaited<ReturnType<typeof importHarness>>;

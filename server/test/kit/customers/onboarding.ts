@@ -63,16 +63,16 @@ export async function openOnboarding(options: Parameters<typeof startApp>[0] = {
   const app = await startApp(options);
 
   async function createPlatform(kind: Kind, environment: Mode = 'sandbox') {
-    const created = await app.newPlatform(`${kind} ${environment}`, {
+    const createdPlatform = await app.newPlatform(`${kind} ${environment}`, {
       environment,
       regulated: kind === 'regulated',
     });
-    if (kind !== 'documents-optional') return created;
+    if (kind !== 'documents-optional') return createdPlatform;
     await app.operate(async (ctx) => {
-      const row = await ctx.read(platforms, created.id);
+      const row = await ctx.read(platforms, createdPlatform.id);
       if (row) ctx.update(platforms, row, { documents_optional: true });
-    }, created);
-    return created;
+    }, createdPlatform);
+    return createdPlatform;
   }
 
   const registerCustomer = async (as: TestPlatform, body: object) =>

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { projectRoot } from '../../../src/runtime/config/root.ts';
 
-const inFolder = (folder: string) =>
+const pagesIn = (folder: string) =>
   readdirSync(path.join(projectRoot(), folder), { recursive: true })
     .map((name) => `${folder}/${String(name).replaceAll(path.sep, '/')}`)
     .filter((name) => name.endsWith('.md') && !/node_modules|\.railhead|\/dist\//.test(name))
@@ -12,7 +12,7 @@ const inFolder = (folder: string) =>
 /** All pages with commands or code, named from the root of the checkout. */
 const PAGES: readonly string[] = [
   ...['README.md', 'CONTRIBUTING.md'],
-  ...['docs', 'examples', 'bench'].flatMap(inFolder),
+  ...['docs', 'examples', 'bench'].flatMap(pagesIn),
 ];
 
 /** The page installs packages. packages/cli/test/package.test.ts runs it. */

@@ -41,7 +41,7 @@ function tablesIn(lines: readonly Cell[][]): Cell[][][] {
 /** Formats a table of these texts, with the columns of the printed one. */
 function layOutTable(table: readonly Cell[][], texts: readonly string[][]): string[] {
   const [firstLine = []] = table;
-  const placed = table.flatMap((cells, row) =>
+  const placedCells = table.flatMap((cells, row) =>
     (columnsOf(cells, firstLine) ?? []).map((column, position) => ({
       row,
       column,
@@ -50,7 +50,7 @@ function layOutTable(table: readonly Cell[][], texts: readonly string[][]): stri
     })),
   );
   const columns = firstLine.map((_, column) => {
-    const cells = placed.filter((cell) => cell.column === column);
+    const cells = placedCells.filter((cell) => cell.column === column);
     return {
       width: Math.max(...cells.map(({ text }) => widthOf(text))),
       isLeft: cells.every(({ isLeft }) => isLeft),
@@ -59,7 +59,8 @@ function layOutTable(table: readonly Cell[][], texts: readonly string[][]): stri
   const indent = ' '.repeat(firstLine[0]?.start ?? 0);
   return table.map((_, row) => {
     const line = columns.map(({ width, isLeft }, column) => {
-      const text = placed.find((cell) => cell.row === row && cell.column === column)?.text ?? '';
+      const text =
+        placedCells.find((cell) => cell.row === row && cell.column === column)?.text ?? '';
       const gap = ' '.repeat(width - widthOf(text));
       return isLeft ? text + gap : gap + text;
     });
@@ -77,15 +78,18 @@ const inPlace = (cells: readonly Cell[], texts: readonly string[]): string =>
     .join('');
 
 /** The printed lines, laid out with the cells that the guide shows. */
-export function layOut(printed: readonly string[], expectedLines: readonly string[]): string[] {
-  const lines = printed.map(cellsOf);
+export function layOut(
+  printedLines: readonly string[],
+  expectedLines: readonly string[],
+): string[] {
+  const lines = printedLines.map(cellsOf);
   const expectedTexts = expectedLines.map((line) => textsOf(cellsOf(line)));
   let tableIndex = 0;
   return tablesIn(lines).flatMap((table) => {
     const [from, to] = [tableIndex, tableIndex + table.length];
     tableIndex = to;
     const asPrinted = layOutTable(table, table.map(textsOf));
-    const isTable = asPrinted.every((line, row) => line === printed[from + row]?.trimEnd());
+    const isTable = asPrinted.every((line, row) => line === printedLines[from + row]?.trimEnd());
     const texts = expectedTexts.slice(from, to);
     return isTable
       ? layOutTable(table, texts)

@@ -121,14 +121,18 @@ interface Request {
 
 function requestOf(command: readonly string[]): Request {
   const request: Request = { method: 'GET', headers: [] };
-  const remaining = [...command];
-  for (let word = remaining.shift(); word !== undefined; word = remaining.shift()) {
-    if (word === '-X') request.method = remaining.shift() ?? '';
+  const remainingArguments = [...command];
+  for (
+    let word = remainingArguments.shift();
+    word !== undefined;
+    word = remainingArguments.shift()
+  ) {
+    if (word === '-X') request.method = remainingArguments.shift() ?? '';
     else if (word === '-H')
-      request.headers.push(remaining.shift()?.split(':')[0]?.toLowerCase() ?? '');
-    else if (word === '-u') remaining.shift();
+      request.headers.push(remainingArguments.shift()?.split(':')[0]?.toLowerCase() ?? '');
+    else if (word === '-u') remainingArguments.shift();
     else if (word === '-d') {
-      request.body = remaining.shift() ?? '';
+      request.body = remainingArguments.shift() ?? '';
       if (request.method === 'GET') request.method = 'POST';
     } else if (!word.startsWith('-')) request.url = new URL(word);
   }

@@ -68,8 +68,8 @@ describe('runGuide', () => {
   });
 
   describe.for(SHELL_NAMES)('in %s', (shell) => {
-    const missing = missingFor(shell);
-    const test = it.skipIf(missing.length > 0);
+    const missingPrograms = missingFor(shell);
+    const test = it.skipIf(missingPrograms.length > 0);
 
     test.for<[string, string[], RegExp]>([
       [
@@ -151,7 +151,7 @@ describe('readGuide', () => {
 describe('compare', () => {
   const step = (...lines: string[]): Step => ({
     ...{ language: 'sh', line: 2, lines: [] },
-    shown: { line: 6, lines },
+    shownOutput: { line: 6, lines },
   });
 
   it('treats one value of one line as …', () => {
@@ -183,8 +183,8 @@ describe('compare', () => {
       ],
     ],
     ['gaps of no table', ['  a     12   b', 'c'], ['  a     …   b', 'c']],
-  ])('accepts %s', (_, printed, expected) => {
-    expect(compare(`${printed.join('\n')}\n`, step(...expected)).wrongLine).toBeUndefined();
+  ])('accepts %s', (_, printedLines, expected) => {
+    expect(compare(`${printedLines.join('\n')}\n`, step(...expected)).wrongLine).toBeUndefined();
   });
 
   it.each<[string, string[], string[], number]>([
@@ -204,8 +204,8 @@ describe('compare', () => {
       ['ID       PRICE  STATUS', 'Order:…  5.00   OPEN', 'Order:…  10.00'],
       7,
     ],
-  ])('rejects %s', (_, printed, expected, problem) => {
-    expect(compare(`${printed.join('\n')}\n`, step(...expected)).wrongLine).toBe(problem);
+  ])('rejects %s', (_, printedLines, expected, problem) => {
+    expect(compare(`${printedLines.join('\n')}\n`, step(...expected)).wrongLine).toBe(problem);
   });
 });
 

@@ -41,22 +41,22 @@ export interface Step {
   /** Line number of the first line of content of the fence. */
   readonly line: number;
   readonly lines: readonly string[];
-  shown?: Shown;
+  shownOutput?: Shown;
 }
 
 export function readGuide(markdown: string): Step[] {
   const steps: Step[] = [];
   let into: string[] | undefined;
-  let fenced = false;
+  let isInFence = false;
   for (const [index, text] of markdown.split('\n').entries()) {
     const [, openingFence] = /^ *```(.*)$/.exec(text) ?? [];
     if (openingFence === undefined) {
       into?.push(text);
       continue;
     }
-    fenced = !fenced;
+    isInFence = !isInFence;
     into = undefined;
-    if (!fenced) continue;
+    if (!isInFence) continue;
     const language = openingFence.trim();
     const line = index + 2;
     if (language === 'sh' || language === 'js') {
@@ -65,12 +65,12 @@ export function readGuide(markdown: string): Step[] {
     }
     if (language !== 'text') continue;
     const step = steps.findLast((step) => step.language === 'sh');
-    if (!step || step.shown)
+    if (!step || step.shownOutput)
       throw new Error(`${line}: a text fence belongs to the sh fence before`);
     into = [];
-    step.shown = { line, lines: into };
+    step.shownOutput = { line, lines: into };
   }
-  if (fenced) throw new Error('a fence is not closed');
+  if (isInFence) throw new Error('a fence is not closed');
   return steps;
 }
 
@@ -106,9 +106,12 @@ function valuesOfCells(line: string, expected: string): string[] | undefined {
 }
 
 /** Compares the output of a fence with the shown output. */
-export function compare(printed: string, step: Step): Comparison {
-  const lines = printed === '' ? [] : printed.replace(/\n$/, '').split('\n');
-  const { line: firstLine, lines: expectedLines } = step.shown ?? { line: step.line, lines: [] };
+export function compare(printedText: string, step: Step): Comparison {
+  const lines = printedText === '' ? [] : printedText.replace(/\n$/, '').split('\n');
+  const { line: firstLine, lines: expectedLines } = step.shownOutput ?? {
+    line: step.line,
+    lines: [],
+  };
   const values: Value[] = [];
   for (const [index, expected] of expectedLines.entries()) {
     const line = lines[index];
@@ -173,7 +176,7 @@ interface Session {
    * Pastes lines. A command that reads standard input consumes the following lines, as in a terminal.
    * Resolves with their output and the exit code of the last command, or none if the shell has exited.
    */
-  paste(lines: readonly string[]): Promise<{ printed: string; code?: number }>;
+  paste(lines: readonly string[]): Promise<{ printedText: string; code?: number }>;
   /** Ends the shell and all processes that it has started. */
   end(): Promise<void>;
 }
@@ -202,7 +205,7 @@ function openShell({ shell, bin, cwd, env, limitMs }: GuideEnvironment): Session
   });
   // Result of pasting into a shell that has exited.
   child.stdin?.on('error', () => undefined);
-  const closed = once(child, 'close').then(() => checkForMarker());
+  const whenClosed = once(child, 'close').then(() => checkForMarker());
   const timer = setTimeout(endShell, limitMs);
   return {
     child,
@@ -211,11 +214,11 @@ function openShell({ shell, bin, cwd, env, limitMs }: GuideEnvironment): Session
         checkForMarker = () => {
           const [marker, code] = MARKED.exec(text) ?? [];
           const hasEnded = child.exitCode !== null || child.signalCode !== null;
-          if (marker === undefined) return hasEnded ? resolve({ printed: text }) : undefined;
+          if (marker === undefined) return hasEnded ? resolve({ printedText: text }) : undefined;
           const markerIndex = text.indexOf(marker);
-          const printed = text.slice(0, markerIndex);
+          const printedText = text.slice(0, markerIndex);
           text = text.slice(markerIndex + marker.length);
-          resolve({ printed, code: Number(code) });
+          resolve({ printedText, code: Number(code) });
         };
         const mark = `printf '\\036%s\\036\\n' "$?"`;
         child.stdin?.write(`${[...lines, mark].join('\n')}\n`);
@@ -224,7 +227,7 @@ function openShell({ shell, bin, cwd, env, limitMs }: GuideEnvironment): Session
     async end() {
       clearTimeout(timer);
       endShell();
-      await closed;
+      await whenClosed;
       child.stdout?.destroy();
     },
   };
@@ -254,13 +257,13 @@ async function runSteps(
       writeFile(environment.cwd, step.lines);
       continue;
     }
-    const { printed, code } = await session.paste(step.lines);
-    if (code === undefined) return failedResult(step.line, `did not complete:\n${printed}`);
-    const { values: lineValues, wrongLine } = compare(printed, step);
+    const { printedText, code } = await session.paste(step.lines);
+    if (code === undefined) return failedResult(step.line, `did not complete:\n${printedText}`);
+    const { values: lineValues, wrongLine } = compare(printedText, step);
     values.push(...lineValues);
     if (wrongLine !== undefined)
-      return failedResult(wrongLine, `differs from the printed output:\n${printed}`);
-    if (code !== 0) return failedResult(step.line, `ends with ${code}:\n${printed}`);
+      return failedResult(wrongLine, `differs from the printed output:\n${printedText}`);
+    if (code !== 0) return failedResult(step.line, `ends with ${code}:\n${printedText}`);
   }
   return { problems: [], values };
 }

@@ -72,12 +72,12 @@ function filesWith(blocks: readonly Block[]): { files: Map<string, string>; prob
     }
     const { before = '', after = '', insertBefore } = placement;
     const file = inServer(placement.file);
-    const present = files.get(file) ?? (insertBefore ? (ts.sys.readFile(file) ?? '') : '');
-    const added = insertBefore
-      ? present.replace(insertBefore, `${text}${insertBefore}`)
-      : `${present}${before}${text}${after}`;
-    if (added === present) problems.push(`${placement.file} has no ${insertBefore}`);
-    files.set(file, added);
+    const presentText = files.get(file) ?? (insertBefore ? (ts.sys.readFile(file) ?? '') : '');
+    const addedText = insertBefore
+      ? presentText.replace(insertBefore, `${text}${insertBefore}`)
+      : `${presentText}${before}${text}${after}`;
+    if (addedText === presentText) problems.push(`${placement.file} has no ${insertBefore}`);
+    files.set(file, addedText);
   }
   return { files, problems };
 }

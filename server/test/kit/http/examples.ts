@@ -73,8 +73,8 @@ async function sendExample(
   const text = `${operationId} ${name}: ${JSON.stringify(reply)}`;
   expect(Object.keys(contract.replies), text).toContain(String(status));
   // Credentials are not parameters.
-  const { authorization: _, ...named } = headers ?? {};
-  const parameters = { ...params, ...query, ...named };
+  const { authorization: _, ...namedHeaders } = headers ?? {};
+  const parameters = { ...params, ...query, ...namedHeaders };
   const exchange: Exchange = {
     operationId,
     name,
@@ -93,8 +93,8 @@ async function sendExample(
  */
 function firstWebhookOfEachType(bodies: readonly string[]): Examples['webhooks'] {
   const webhooks = new Map<string, unknown>();
-  const parsed = bodies.map((text) => JSON.parse(text) as { id: string; type: string });
-  for (const body of parsed.sort((a, b) => (a.id < b.id ? -1 : 1))) {
+  const parsedEvents = bodies.map((text) => JSON.parse(text) as { id: string; type: string });
+  for (const body of parsedEvents.sort((a, b) => (a.id < b.id ? -1 : 1))) {
     if (!webhooks.has(body.type)) webhooks.set(body.type, body);
   }
   return [...webhooks.keys()].sort().map((type) => ({ type, body: webhooks.get(type) }));
@@ -169,24 +169,24 @@ function replaceRandomParts(first: unknown, second: unknown): unknown {
   const replaceValue = (a: string, b: string) => {
     if (a === b) return a;
     const prefixLength = sharedPrefixLength(a, b);
-    const stored =
+    const storedReplacement =
       replacements.get(a) ??
       a.slice(0, prefixLength) +
         replacementFor(a.slice(prefixLength), b.slice(prefixLength), replacements.size + 1);
-    replacements.set(a, stored);
-    return stored;
+    replacements.set(a, storedReplacement);
+    return storedReplacement;
   };
   const text = (a: string, b: string): string => {
     if (a === b) return a;
     if (OPAQUE.test(a) || CREDENTIAL.test(a)) return replaceValue(a, b);
-    const [parts, others] = [a.split(TOKENS), b.split(TOKENS)];
+    const [parts, otherParts] = [a.split(TOKENS), b.split(TOKENS)];
     const isAligned =
-      parts.length === others.length &&
-      parts.every((segment, position) => position % 2 || segment === others[position]);
+      parts.length === otherParts.length &&
+      parts.every((segment, position) => position % 2 || segment === otherParts[position]);
     if (!isAligned) return replaceValue(a, b);
     return parts
       .map((segment, position) =>
-        position % 2 ? replaceValue(segment, others[position] ?? '') : segment,
+        position % 2 ? replaceValue(segment, otherParts[position] ?? '') : segment,
       )
       .join('');
   };

@@ -46,12 +46,12 @@ export type IdentityProvider = Awaited<ReturnType<typeof startIdentityProvider>>
 
 export async function startIdentityProvider(keys: readonly ProviderKey[] = []) {
   let providerKeys = keys;
-  let requested: string[] = [];
+  let requestedPaths: string[] = [];
   /** Replies by path that replace the correct ones. */
   const replacements = new Map<string, ScriptedReply>();
   const server = createServer((request, reply) => {
     const path = request.url as string;
-    requested.push(path);
+    requestedPaths.push(path);
     const correctReplies: Record<string, ScriptedReply> = {
       '/.well-known/openid-configuration': json({ issuer, jwks_uri: `${issuer}/keys` }),
       '/keys': json({ keys: providerKeys.map(({ jwk }) => jwk) }),
@@ -76,8 +76,8 @@ export async function startIdentityProvider(keys: readonly ProviderKey[] = []) {
     restore: () => replacements.clear(),
     /** Paths requested since the last call. */
     takeRequests(): string[] {
-      const before = requested;
-      requested = [];
+      const before = requestedPaths;
+      requestedPaths = [];
       return before;
     },
     close: () =>

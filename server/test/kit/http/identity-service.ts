@@ -9,21 +9,21 @@ export interface IdentityService {
   /** All received cases, in order. */
   cases: IdentityCase[];
   /** Sets the reply: a value as JSON with 200, or a function. */
-  respondWith(reply: object | ((reply: ServerResponse, submitted: IdentityCase) => void)): void;
+  respondWith(reply: object | ((reply: ServerResponse, submittedCase: IdentityCase) => void)): void;
   close(): Promise<void>;
 }
 
 export async function startIdentityService(): Promise<IdentityService> {
   const cases: IdentityCase[] = [];
-  let respond: (reply: ServerResponse, submitted: IdentityCase) => void = (reply) =>
+  let respond: (reply: ServerResponse, submittedCase: IdentityCase) => void = (reply) =>
     reply.writeHead(503).end();
   const server: Server = createServer((request, reply) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => void chunks.push(chunk));
     request.on('end', () => {
-      const submitted = JSON.parse(Buffer.concat(chunks).toString()) as IdentityCase;
-      cases.push(submitted);
-      respond(reply, submitted);
+      const submittedCase = JSON.parse(Buffer.concat(chunks).toString()) as IdentityCase;
+      cases.push(submittedCase);
+      respond(reply, submittedCase);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

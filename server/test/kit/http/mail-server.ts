@@ -8,14 +8,14 @@ interface ReceivedMail {
   from: string;
   to: string[];
   /** As received: headers, an empty line, text. */
-  raw: string;
+  rawText: string;
 }
 
 export interface MailServer {
   readonly port: number;
   /** URL with the required login. */
   readonly url: string;
-  readonly received: ReceivedMail[];
+  readonly receivedMail: ReceivedMail[];
   /** Rejects a recipient with this status. */
   reject(address: string, status: number): void;
   close(): Promise<void>;
@@ -30,8 +30,8 @@ const fault = (status: number, text: string) =>
 export async function startMailServer(
   options: { starttls?: boolean; secure?: boolean } = {},
 ): Promise<MailServer> {
-  const received: ReceivedMail[] = [];
-  const rejected = new Map<string, number>();
+  const receivedMail: ReceivedMail[] = [];
+  const rejectedRecipients = new Map<string, number>();
   const server = new SMTPServer({
     secure: options.secure ?? false,
     disabledCommands: options.starttls ? [] : ['STARTTLS'],
@@ -39,12 +39,12 @@ export async function startMailServer(
     // Client names are not resolved, because a machine without DNS would wait for each.
     disableReverseLookup: true,
     onAuth({ username, password }, _session, callback) {
-      const valid = username === LOGIN.user && password === LOGIN.pass;
-      if (valid) callback(null, { user: LOGIN.user });
+      const isValid = username === LOGIN.user && password === LOGIN.pass;
+      if (isValid) callback(null, { user: LOGIN.user });
       else callback(fault(535, 'No such login'));
     },
     onRcptTo({ address }, _session, callback) {
-      const status = rejected.get(address);
+      const status = rejectedRecipients.get(address);
       callback(status === undefined ? null : fault(status, `Not to ${address}`));
     },
     onData(stream, { envelope }, callback) {
@@ -52,10 +52,10 @@ export async function startMailServer(
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
       stream.on('end', () => {
         const { mailFrom, rcptTo } = envelope;
-        received.push({
+        receivedMail.push({
           from: mailFrom ? mailFrom.address : '',
           to: rcptTo.map((recipient) => recipient.address),
-          raw: Buffer.concat(chunks).toString('utf8'),
+          rawText: Buffer.concat(chunks).toString('utf8'),
         });
         callback();
       });
@@ -70,8 +70,8 @@ export async function startMailServer(
   return {
     port,
     url: `smtp://${login}@127.0.0.1:${port}`,
-    received,
-    reject: (address, status) => void rejected.set(address, status),
+    receivedMail,
+    reject: (address, status) => void rejectedRecipients.set(address, status),
     close: () => new Promise((resolve) => server.close(() => resolve())),
   };
 }

@@ -39,14 +39,14 @@ function newSigningKeys(): SigningKeys {
   return { sandbox: key(), production: key() };
 }
 
-const silent = () => undefined;
+const ignoreLine = () => undefined;
 export const silentLog: Log = {
-  debug: silent,
-  info: silent,
-  warn: silent,
-  error: silent,
-  request: silent,
-  flush: silent,
+  debug: ignoreLine,
+  info: ignoreLine,
+  warn: ignoreLine,
+  error: ignoreLine,
+  request: ignoreLine,
+  flush: ignoreLine,
 };
 
 interface EventState {
@@ -181,7 +181,7 @@ export async function openOutbox() {
       // The columns of the statement above are its fields.
       return row as unknown as EventState;
     },
-    async undelivered(): Promise<number> {
+    async countUndelivered(): Promise<number> {
       const sql = 'select count(*)::int as n from webhook_queue';
       const [row] = await db.query<{ n: number }>(sql);
       return row?.n ?? 0;

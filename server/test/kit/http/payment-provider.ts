@@ -17,7 +17,7 @@ export interface PaymentProvider {
   /** Status requests received, by id. */
   readonly checks: string[];
   /** Ids of payments, once per payment. */
-  readonly paid: string[];
+  readonly paidIds: string[];
   close(): Promise<void>;
 }
 
@@ -27,10 +27,10 @@ export async function startPaymentProvider(): Promise<PaymentProvider> {
     request.resume();
     const isSend = request.method === 'POST';
     (isSend ? provider.sends : provider.checks).push(id);
-    if (isSend && !provider.paid.includes(id)) provider.paid.push(id);
+    if (isSend && !provider.paidIds.includes(id)) provider.paidIds.push(id);
     if (isSend && provider.behavior === 'silent') return;
     if (isSend && provider.behavior === 'error') return void response.writeHead(500).end();
-    response.end(provider.paid.includes(id) ? 'PAID' : 'NOT_FOUND');
+    response.end(provider.paidIds.includes(id) ? 'PAID' : 'NOT_FOUND');
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -39,7 +39,7 @@ export async function startPaymentProvider(): Promise<PaymentProvider> {
     behavior: 'pays',
     sends: [],
     checks: [],
-    paid: [],
+    paidIds: [],
     close: () =>
       new Promise((resolve) => {
         server.closeAllConnections();

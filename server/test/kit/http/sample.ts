@@ -54,6 +54,8 @@ export function sample(input: Json, root: Json): unknown {
   if (type === 'boolean') return true;
   if (type === 'array') return schema.minItems ? [sample(schema.items as Json, root)] : [];
   const properties = (schema.properties ?? {}) as Record<string, Json>;
-  const needed = (schema.required ?? []) as string[];
-  return Object.fromEntries(needed.map((name) => [name, sample(properties[name] as Json, root)]));
+  const requiredNames = (schema.required ?? []) as string[];
+  return Object.fromEntries(
+    requiredNames.map((name) => [name, sample(properties[name] as Json, root)]),
+  );
 }

@@ -11,7 +11,7 @@ export interface Received {
 }
 
 /** A status, or a function that may reply. */
-type Behavior = number | ((response: http.ServerResponse, received: Received) => void);
+type Behavior = number | ((response: http.ServerResponse, receivedWebhook: Received) => void);
 
 export interface Receiver {
   readonly url: string;
@@ -32,19 +32,19 @@ function read(headers: http.IncomingHttpHeaders, body: string): Received {
 
 export async function startReceiver(firstBehavior: Behavior = 200): Promise<Receiver> {
   let behavior = firstBehavior;
-  let inFlight = 0;
+  let inFlightCount = 0;
   let maxConcurrent = 0;
   const arrivals: Received[] = [];
   const server = http.createServer((request, response) => {
-    maxConcurrent = Math.max(maxConcurrent, ++inFlight);
-    response.on('close', () => inFlight--);
+    maxConcurrent = Math.max(maxConcurrent, ++inFlightCount);
+    response.on('close', () => inFlightCount--);
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      const received = read(request.headers, Buffer.concat(chunks).toString('utf8'));
-      arrivals.push(received);
+      const receivedWebhook = read(request.headers, Buffer.concat(chunks).toString('utf8'));
+      arrivals.push(receivedWebhook);
       if (typeof behavior === 'number') response.writeHead(behavior).end('seen');
-      else behavior(response, received);
+      else behavior(response, receivedWebhook);
       server.emit('received');
     });
   });

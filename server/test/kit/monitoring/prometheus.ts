@@ -59,7 +59,7 @@ export async function startPrometheus(
     `--web.listen-address=${address}`,
   ];
   const child = spawn('prometheus', flags, { stdio: 'ignore' });
-  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const whenEnded = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const origin = `http://${address}`;
   await waitUntilReady(origin, child);
 
@@ -78,7 +78,7 @@ export async function startPrometheus(
     },
     async stop() {
       child.kill('SIGTERM');
-      await ended;
+      await whenEnded;
     },
   };
 }

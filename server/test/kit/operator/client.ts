@@ -56,8 +56,8 @@ export function operatorClient(app: TestApp) {
   /** The secret of a token with these roles. The same input returns the same secret. */
   async function secretOf(token: Partial<NewOperatorToken> = {}): Promise<string> {
     const key = JSON.stringify(token);
-    const existing = secrets.get(key);
-    if (existing) return existing;
+    const existingSecret = secrets.get(key);
+    if (existingSecret) return existingSecret;
     const input = { name: 'Test', roles: ['administrator'] as const, days: 30, ...token };
     const { secret } = await createOperatorToken(app.runtime, FIRST_OPERATOR, input);
     secrets.set(key, secret);

@@ -91,39 +91,39 @@ export async function startIdentityProvider(
   { callback = CALLBACK, hasPages = false }: Settings = {},
 ) {
   const accounts = new Map<string, Account>();
-  let selected = '';
-  let changed: { claims: object; isForged: boolean } | undefined;
+  let selectedAccount = '';
+  let claimsChange: { claims: object; isForged: boolean } | undefined;
   let tokenRequests = 0;
   let handle: (request: IncomingMessage, response: ServerResponse) => void = () => undefined;
   const server = createServer((request, response) => handle(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const issuer = `http://localhost:${(server.address() as AddressInfo).port}`;
-  const [key, forged] = await Promise.all([newKey(), newKey()]);
+  const [key, forgedKey] = await Promise.all([newKey(), newKey()]);
   const provider = await providerAt({ issuer, accounts, placement, key, callback, hasPages });
   provider.use(async (ctx, next) => {
     await next();
     if (ctx.path !== '/token') return;
     tokenRequests += 1;
     const body = ctx.body as { id_token?: string };
-    if (!changed || !body.id_token) return;
+    if (!claimsChange || !body.id_token) return;
     const [, content = ''] = body.id_token.split('.');
     const claims = JSON.parse(Buffer.from(content, 'base64url').toString());
-    const { privateKey } = changed.isForged ? forged : key;
-    const token = new SignJWT({ ...claims, ...changed.claims });
+    const { privateKey } = claimsChange.isForged ? forgedKey : key;
+    const token = new SignJWT({ ...claims, ...claimsChange.claims });
     const id_token = await token.setProtectedHeader({ alg: 'RS256', kid: 'test' }).sign(privateKey);
     ctx.body = { ...body, id_token };
   });
   const serve = provider.callback();
   handle = (request, response) => {
     if (hasPages || !request.url?.startsWith('/interaction/')) return void serve(request, response);
-    const result = { login: { accountId: selected } };
+    const result = { login: { accountId: selectedAccount } };
     const options = { mergeWithLastSubmission: false };
     void provider.interactionFinished(request, response, result, options);
   };
 
   /** A browser without cookies that opens the address and signs in. Returns the callback address. */
   async function signIn(authorizationUrl: string, subject: string): Promise<string> {
-    selected = subject;
+    selectedAccount = subject;
     const cookies = new Map<string, string>();
     let url = authorizationUrl;
     for (let step = 0; step < 10 && !url.startsWith(CALLBACK); step += 1) {
@@ -146,8 +146,8 @@ export async function startIdentityProvider(
     signIn,
     tokenRequests: () => tokenRequests,
     /** Changes claims of the ID tokens from now on. Forged ones are signed with another key. */
-    change(change: typeof changed) {
-      changed = change;
+    change(change: typeof claimsChange) {
+      claimsChange = change;
     },
     close: () =>
       new Promise<void>((resolve) => {

@@ -19,16 +19,16 @@ function checkDeclared(
   contracts: readonly Contract[],
   { problems, repliesFile }: { problems: Problems; repliesFile?: string | undefined },
 ): void {
-  const declared = contracts.filter(({ postsMoney }) => postsMoney);
-  if (declared.length === 0) problems.push(`${name} posts money without \`postsMoney\``);
-  for (const { operationId } of declared) {
+  const declaredContracts = contracts.filter(({ postsMoney }) => postsMoney);
+  if (declaredContracts.length === 0) problems.push(`${name} posts money without \`postsMoney\``);
+  for (const { operationId } of declaredContracts) {
     if (repliesFile) appendFileSync(repliesFile, `${operationId} posts\n`);
   }
 }
 
 /** Checks each commit of an operation. */
 export function postingsChecker(problems: Problems, repliesFile?: string) {
-  const committed = new Set<string>();
+  const committedRequests = new Set<string>();
   return ({ inserts, transfers }: Pick<ChangeSet, 'inserts' | 'transfers'>): void => {
     const record = inserts.find(({ table }) => table.name === 'operator_audit')?.row;
     const contract = CONTRACTS.find(({ operationId }) => operationId === record?.operation_id);
@@ -36,8 +36,8 @@ export function postingsChecker(problems: Problems, repliesFile?: string) {
     if (!record || !contract) return;
     const { operationId } = contract;
     const request = `${operationId} ${record.request_id}`;
-    const isLater = record.request_id !== null && committed.has(request);
-    committed.add(request);
+    const isLater = record.request_id !== null && committedRequests.has(request);
+    committedRequests.add(request);
     if (transfers.length === 0) return;
     checkDeclared(operationId, [contract], { problems, repliesFile });
     if (isLater) problems.push(`${operationId} posts money after its first commit`);

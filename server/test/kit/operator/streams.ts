@@ -62,11 +62,11 @@ export async function openStream(
     data: () => events.filter(({ event }) => event === 'change').map(({ data }) => data),
     /** The first event that meets the condition, as soon as it arrives. */
     async waitFor(isExpected: (event: StreamEvent) => boolean): Promise<StreamEvent> {
-      const started = performance.now();
+      const startedAt = performance.now();
       for (;;) {
         const event = events.find(isExpected);
         if (event) return event;
-        if (performance.now() - started > MAX_MS) {
+        if (performance.now() - startedAt > MAX_MS) {
           throw new Error(`not received: ${JSON.stringify(events)}`);
         }
         await new Promise((resolve) => setTimeout(resolve, 10));

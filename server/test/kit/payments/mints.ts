@@ -46,15 +46,15 @@ export function mintFixture(app: TestApp, options: Pick<CallOptions, 'as'> = {})
 
   /** Ledger supply of a coin, in minor units. */
   async function readSupply(coinId: string) {
-    const [circulating, issued] = await Promise.all(
+    const [circulatingBalance, issuedBalance] = await Promise.all(
       [circulatingTokensAccount(coinId), issuedTokensAccount(coinId)].map((id) =>
         app.runtime.db.read(ledgerAccounts, id),
       ),
     );
     return {
-      circulating: circulating?.balance,
-      burning: circulating?.held,
-      minting: issued?.held,
+      circulating: circulatingBalance?.balance,
+      burning: circulatingBalance?.held,
+      minting: issuedBalance?.held,
     };
   }
 
@@ -82,8 +82,11 @@ export function mintFixture(app: TestApp, options: Pick<CallOptions, 'as'> = {})
       if (!row) throw new Error(`no account ${accountId}`);
       const { credentials } = linkOf(ctx, row);
       const text = JSON.stringify({ ...credentials, clientSecret });
-      const sealed = ctx.vault.sealOwn(text, `stablecoin_provider_accounts ${row.id} credentials`);
-      ctx.update(providerAccounts, row, { credentials: sealed });
+      const sealedText = ctx.vault.sealOwn(
+        text,
+        `stablecoin_provider_accounts ${row.id} credentials`,
+      );
+      ctx.update(providerAccounts, row, { credentials: sealedText });
     });
 
   /** Sets the status of an external account. */

@@ -161,16 +161,20 @@ export async function observePayment(
      * Balance events are delivered concurrently and are sorted by ID.
      */
     next(): string[] {
-      const credited: Delivery[] = fixture.arrivals
+      const creditedDeliveries: Delivery[] = fixture.arrivals
         .slice(receivedCount)
         .map(({ body }) => JSON.parse(body));
       receivedCount = fixture.arrivals.length;
-      const ownDeliveries = credited.filter((delivery) => delivery.data.id === paymentId());
+      const ownDeliveries = creditedDeliveries.filter(
+        (delivery) => delivery.data.id === paymentId(),
+      );
       const ids = ownDeliveries.map((delivery) => delivery.id);
       expect(ids).toEqual(ids.toSorted());
-      expect(new Set(credited.map((delivery) => delivery.id)).size).toBe(credited.length);
+      expect(new Set(creditedDeliveries.map((delivery) => delivery.id)).size).toBe(
+        creditedDeliveries.length,
+      );
       last = ownDeliveries.at(-1)?.data ?? last;
-      return credited.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(line);
+      return creditedDeliveries.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(line);
     },
     /** The payment as the latest webhook showed it. */
     last: () => last,
@@ -230,8 +234,8 @@ export async function expectWebhooks(fixture: Fixture, payment: Payment, row: Ro
   const { id, scenario, accounts } = payment;
   const { immediate, later, end } = row;
   await app.settle();
-  const received = scenario.next();
-  expect(received).toEqual(describePaymentEvents(payment, immediate));
+  const receivedLines = scenario.next();
+  expect(receivedLines).toEqual(describePaymentEvents(payment, immediate));
   if (later) {
     await app.advance(later.afterMs - 1);
     expect(scenario.next()).toEqual([]);
@@ -239,14 +243,16 @@ export async function expectWebhooks(fixture: Fixture, payment: Payment, row: Ro
     await app.advance(1);
     const nextStep = scenario.next();
     expect(nextStep).toEqual(describePaymentEvents(payment, later.events));
-    received.push(...nextStep);
+    receivedLines.push(...nextStep);
   }
   await expectEnd(fixture, payment, end);
   for (const account of accounts) {
     const { balance, total } = await readBalances(app, account.id);
     const [[first]] = account.labels;
-    const latest = received.findLast((line) => line.startsWith(`${account.name} `));
-    expect(balanceLine(account, balance, total)).toBe(latest ?? balanceLine(account, first, first));
+    const latestLine = receivedLines.findLast((line) => line.startsWith(`${account.name} `));
+    expect(balanceLine(account, balance, total)).toBe(
+      latestLine ?? balanceLine(account, first, first),
+    );
   }
   await fixture.drain();
   expect(scenario.next()).toEqual([]);

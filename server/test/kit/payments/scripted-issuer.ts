@@ -62,6 +62,10 @@ export const progressReply = (
   providerStatus: state,
   ...overrides,
 });
-export const failed: OrderProgress = { state: 'failed', providerStatus: 'returned', reason: 'R01' };
+export const failedOrder: OrderProgress = {
+  state: 'failed',
+  providerStatus: 'returned',
+  reason: 'R01',
+};
 /** The order has expired permanently. */
 export const FINAL = progressReply('expired', { final: true });

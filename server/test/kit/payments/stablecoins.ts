@@ -69,8 +69,8 @@ export function stablecoinFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> 
     const body = { currency: 'USDB', accountInfo };
     if (owner) return ok(await app.call('POST', '/platform/external-accounts', body, { as }), 201);
     const { id: customerId } = await createCustomer(app, { as });
-    const owned = { ...body, customerId };
-    return ok(await app.call('POST', '/customers/external-accounts', owned, { as }), 201);
+    const ownedAccount = { ...body, customerId };
+    return ok(await app.call('POST', '/customers/external-accounts', ownedAccount, { as }), 201);
   }
 
   /** A bank account of a customer whose number ends in `ownSuffix`. */

@@ -27,13 +27,13 @@ interface Script {
 export async function openUmaFixture() {
   const app: TestApp = await startApp();
   let script: Script = { status: 200 };
-  let requested: Received[] = [];
-  const receiver = await startReceiver((response, received) => {
-    if (received.type !== PENDING) return void response.writeHead(200).end();
-    requested.push(received);
+  let receivedRequests: Received[] = [];
+  const receiver = await startReceiver((response, receivedWebhook) => {
+    if (receivedWebhook.type !== PENDING) return void response.writeHead(200).end();
+    receivedRequests.push(receivedWebhook);
     const { status, body = '', neverResponds, beforeResponse } = script;
     if (neverResponds) return;
-    void Promise.resolve(beforeResponse?.(received)).then(() =>
+    void Promise.resolve(beforeResponse?.(receivedWebhook)).then(() =>
       response.writeHead(status).end(body),
     );
   });
@@ -68,9 +68,9 @@ export async function openUmaFixture() {
     /** Sets the response to the following requests and clears the recorded ones. */
     respond(next: Script): void {
       script = next;
-      requested = [];
+      receivedRequests = [];
     },
-    requests: (): readonly Received[] => requested,
+    requests: (): readonly Received[] => receivedRequests,
     read: async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200),
     act: (id: string, action: 'approve' | 'reject', body?: object, as = app.platform) =>
       app.call('POST', `/transactions/${id}/${action}`, body, { as }),

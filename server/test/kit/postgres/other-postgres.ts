@@ -72,9 +72,9 @@ export async function startOtherPostgres(binaries: string, folder: string) {
   return {
     url,
     async stop() {
-      const ended = once(server, 'exit');
+      const whenEnded = once(server, 'exit');
       server.kill('SIGINT');
-      await ended;
+      await whenEnded;
     },
   };
 }

@@ -135,13 +135,13 @@ export async function startAdapter(app: TestApp) {
         body: message,
       };
       const headers = await signRequest(signer, request, app.effects.now());
-      const signed = { ...request, headers };
-      change(signed);
+      const signedRequest = { ...request, headers };
+      change(signedRequest);
       const reply = await app.server.inject({
         method: 'POST',
-        url: new URL(signed.url).pathname,
-        headers: signed.headers,
-        payload: signed.body,
+        url: new URL(signedRequest.url).pathname,
+        headers: signedRequest.headers,
+        payload: signedRequest.body,
       });
       return { status: reply.statusCode, body: reply.json() as Json };
     },

@@ -43,11 +43,11 @@ export function bankAccount(
   const today = () => iso(app.effects.now()).slice(0, 10);
 
   function dayOf(day: string): Day {
-    const existing = days.get(day);
-    if (existing) return existing;
-    const created = { opening: balance, shift: 0, statementId: `${day}-1`, entries: [] };
-    days.set(day, created);
-    return created;
+    const existingDay = days.get(day);
+    if (existingDay) return existingDay;
+    const createdDay = { opening: balance, shift: 0, statementId: `${day}-1`, entries: [] };
+    days.set(day, createdDay);
+    return createdDay;
   }
   const closingOf = ({ opening: start, shift, entries }: Day) =>
     entries.reduce((sum, entry) => sum + effectOf(entry), start + shift);

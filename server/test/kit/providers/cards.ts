@@ -16,28 +16,29 @@ export const STAND_IN_MAX = 50_00;
 export function cardIssuer() {
   const operator = operatorService();
   const { service, write } = operator;
-  const opened: { adapter?: Adapter } = {};
+  const openResources: { adapter?: Adapter } = {};
   const adapter = (): Adapter => {
-    if (!opened.adapter) throw new Error('The adapter is available only after the first hook.');
-    return opened.adapter;
+    if (!openResources.adapter)
+      throw new Error('The adapter is available only after the first hook.');
+    return openResources.adapter;
   };
 
   beforeAll(async () => {
-    const started = await startAdapter(service.app);
-    opened.adapter = started;
-    started.replies['/capabilities'] = () => ({ body: { protocol: '1', cards: true } });
+    const startedAdapter = await startAdapter(service.app);
+    openResources.adapter = startedAdapter;
+    startedAdapter.replies['/capabilities'] = () => ({ body: { protocol: '1', cards: true } });
     const provider = await write('POST', '/providers', {
-      ...{ providerId: ISSUER, environment: 'production', url: started.url },
-      ...{ publicKeyPem: started.publicKeyPem, privateAddressAllowed: true },
+      ...{ providerId: ISSUER, environment: 'production', url: startedAdapter.url },
+      ...{ publicKeyPem: startedAdapter.publicKeyPem, privateAddressAllowed: true },
     });
-    started.accept(provider.ownKeys);
+    startedAdapter.accept(provider.ownKeys);
     await write('POST', `/providers/${ISSUER}/check`);
     await write('POST', '/provider-routes', {
       ...{ providerId: ISSUER, environment: 'production', priority: 10 },
       ...{ kind: 'card', currency: 'USD', maxAmount: STAND_IN_MAX },
     });
   });
-  afterAll(() => opened.adapter?.close());
+  afterAll(() => openResources.adapter?.close());
 
   const order = async (usd: string, fields: object = {}) => {
     const { person, account } = await service.createPayer(usd);

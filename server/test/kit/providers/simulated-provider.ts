@@ -74,16 +74,18 @@ const SETTLED = 'settled';
 
 /** Returns the states of a transfer after its acceptance. */
 function resultsOf(text: string, reference: string, fault?: Fault): Json[] {
-  const settled = { state: SETTLED, reference };
+  const settledResult = { state: SETTLED, reference };
   const reason = 'ACCOUNT_INVALID';
-  const failed =
+  const failedResult =
     fault === 'omits the reason of a failure' ? { state: 'failed' } : { state: 'failed', reason };
   if (text === 'TEST HELD') return [];
   if (text === 'TEST FAILED') {
-    return fault === 'settles after a failure' ? [failed, settled] : [failed];
+    return fault === 'settles after a failure' ? [failedResult, settledResult] : [failedResult];
   }
-  if (text !== 'TEST RETURNED') return [settled];
-  return fault === 'reports no return' ? [settled] : [settled, { state: 'returned', reason }];
+  if (text !== 'TEST RETURNED') return [settledResult];
+  return fault === 'reports no return'
+    ? [settledResult]
+    : [settledResult, { state: 'returned', reason }];
 }
 
 /** The transfers of the provider and their executions. */
@@ -92,7 +94,7 @@ function paymentsOf(payments: Map<string, Payment>, fault?: Fault) {
   /** All executions. A correct adapter has one per transfer. */
   const executions: Payment[] = [];
   /** Transfers whose calls a fault does not store. */
-  const unstored = new Set<string>();
+  const unstoredIds = new Set<string>();
   function pay(transfer: Json): Payment {
     const reference = `BANK-${++number}`;
     const next = resultsOf(transfer.remittanceInformation, reference, fault);
@@ -103,18 +105,18 @@ function paymentsOf(payments: Map<string, Payment>, fault?: Fault) {
   }
   async function send(transfer: Json): Promise<Json> {
     if (fault === 'rejects unknown fields' && 'newField' in transfer) return { status: 400 };
-    const existing = payments.get(transfer.transferId);
+    const existingPayment = payments.get(transfer.transferId);
     if (fault === 'executes concurrent calls separately') await sleep(LONG_MS);
     const isExecutedAgain =
       fault === 'executes a repeated transfer again' ||
-      unstored.delete(transfer.transferId) ||
-      (fault === 'executes a canceled transfer' && existing?.state.state === 'canceled');
-    return (existing && !isExecutedAgain ? existing : pay(transfer)).state;
+      unstoredIds.delete(transfer.transferId) ||
+      (fault === 'executes a canceled transfer' && existingPayment?.state.state === 'canceled');
+    return (existingPayment && !isExecutedAgain ? existingPayment : pay(transfer)).state;
   }
   function state({ transferId }: Json): Json {
-    const existing = payments.get(transferId)?.state;
+    const existingState = payments.get(transferId)?.state;
     return (
-      existing ??
+      existingState ??
       (fault === 'returns a state of unknown transfers' ? { state: 'unknown' } : undefined)
     );
   }
@@ -127,19 +129,20 @@ function paymentsOf(payments: Map<string, Payment>, fault?: Fault) {
     payment.state = { state: 'canceled' };
     return { result: 'canceled' };
   }
-  return { executions, unstored, send, state, cancel };
+  return { executions, unstoredIds, send, state, cancel };
 }
 
 /** Verifies the signature of a call. A fault accepts invalid ones. */
 async function isAccepted(request: Json, keys: Map<string, KeyObject>, fault?: Fault) {
   try {
     const { keyId } = await verifyRequest(request, keys, Date.now());
-    const [current] = [...keys.keys()];
-    if (fault === 'retires a key early' && current && keyId !== current) keys.delete(current);
+    const [currentKey] = [...keys.keys()];
+    if (fault === 'retires a key early' && currentKey && keyId !== currentKey)
+      keys.delete(currentKey);
     return true;
   } catch (error) {
     const { message } = error as Error;
-    const accepted: Partial<Record<Fault, RegExp>> = {
+    const acceptedErrors: Partial<Record<Fault, RegExp>> = {
       'accepts unsigned calls': /no signature|Content-Digest is missing/,
       'accepts a wrong signature': /does not match/,
       'ignores the ID of the key': /does not match/,
@@ -147,7 +150,7 @@ async function isAccepted(request: Json, keys: Map<string, KeyObject>, fault?: F
       'ignores the digest': /is not the SHA-256 digest/,
       'verifies with the key of the call': /is not known/,
     };
-    return fault !== undefined && accepted[fault]?.test(message) === true;
+    return fault !== undefined && acceptedErrors[fault]?.test(message) === true;
   }
 }
 
@@ -169,29 +172,30 @@ function messagesTo({ inbox, key, fault }: Options) {
     });
   }
   /** `answered` is called with the body of the response. An authorization is sent once. */
-  function report(message: Json, answered?: (reply: Json) => void): void {
+  function report(message: Json, onReply?: (reply: Json) => void): void {
     outbox.push({ occurredAt: new Date().toISOString(), ...message });
-    if (answered) callbacks.set(message.id, answered);
+    if (onReply) callbacks.set(message.id, onReply);
   }
   async function deliver(message: Json): Promise<void> {
     const isRenamed = fault === 'uses a new ID for each attempt';
     const sentMessage = isRenamed ? { ...message, id: `${message.id}/${++attempts}` } : message;
     const headers = { 'content-type': 'application/json' };
     const request = { method: 'POST', url: inbox, headers, body: JSON.stringify(sentMessage) };
-    const signed = await signRequest(key, request, Date.now());
+    const signedRequest = await signRequest(key, request, Date.now());
     const isSigned = fault !== 'sends unsigned messages';
-    const reply = await fetch(inbox, { ...request, headers: isSigned ? signed : headers }).catch(
-      () => undefined,
-    );
+    const reply = await fetch(inbox, {
+      ...request,
+      headers: isSigned ? signedRequest : headers,
+    }).catch(() => undefined);
     const isFinal = [200, 400, 409].includes(reply?.status ?? 0);
     const isDone =
       fault === 'repeats messages after a final response'
         ? false
         : isFinal || fault === 'does not repeat messages';
-    const answered = callbacks.get(message.id);
-    if (isDone || answered) outbox.splice(outbox.indexOf(message), 1);
+    const onReply = callbacks.get(message.id);
+    if (isDone || onReply) outbox.splice(outbox.indexOf(message), 1);
     callbacks.delete(message.id);
-    answered?.(reply?.ok ? await reply.json() : undefined);
+    onReply?.(reply?.ok ? await reply.json() : undefined);
   }
   return { outbox, add, report, deliverAll: () => Promise.all([...outbox].map(deliver)) };
 }
@@ -200,11 +204,11 @@ function messagesTo({ inbox, key, fault }: Options) {
 export function simulatedProvider(options: Options) {
   const { fault } = options;
   const payments = new Map<string, Payment>();
-  const { executions, unstored, send, state, cancel } = paymentsOf(payments, fault);
+  const { executions, unstoredIds, send, state, cancel } = paymentsOf(payments, fault);
   const messages = messagesTo(options);
-  const accepted = [options.railhead, ...(options.next ? [options.next] : [])];
+  const acceptedKeys = [options.railhead, ...(options.next ? [options.next] : [])];
   const keys = new Map(
-    accepted
+    acceptedKeys
       .slice(0, fault === 'accepts one key only' ? 1 : 2)
       .map((key) => [key.keyId, createPublicKey(pemOf(key.privateKey))]),
   );
@@ -235,15 +239,15 @@ export function simulatedProvider(options: Options) {
     const body = await text(request).catch(() => undefined);
     if (body === undefined) return;
     const { method = '', url: path = '', headers } = request;
-    const signed = { method, url: `http://${headers.host}${path}`, headers, body };
-    const isSigned = await isAccepted(signed, keys, fault);
+    const signedRequest = { method, url: `http://${headers.host}${path}`, headers, body };
+    const isSigned = await isAccepted(signedRequest, keys, fault);
     if (!isSigned) return void response.writeHead(401).end();
-    const input = parsed(body);
+    const input = parseBody(body);
     if (input === undefined) return void response.writeHead(400).end();
     const output = await calls[path]?.(input);
     if (fault === 'does not store a call whose connection closed' && path === '/transfers/send') {
       response.once('close', () => {
-        if (!response.writableFinished) unstored.add(input.transferId);
+        if (!response.writableFinished) unstoredIds.add(input.transferId);
       });
       await sleep(LONG_MS);
     }
@@ -283,7 +287,7 @@ export function simulatedProvider(options: Options) {
   };
 }
 
-function parsed(body: string): Json {
+function parseBody(body: string): Json {
   try {
     return JSON.parse(body);
   } catch {

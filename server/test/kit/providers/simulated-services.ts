@@ -51,7 +51,7 @@ export const SERVICE_CAPABILITIES = {
 interface Parts {
   fault: string | undefined;
   /** Sends a message until its response is final, and passes the response on. */
-  report(message: Json, answered?: (reply: Json) => void): void;
+  report(message: Json, onReply?: (reply: Json) => void): void;
   /** The payment of a transfer. */
   paymentOf(transferId: string): Json;
 }
@@ -60,7 +60,7 @@ let counter = 0;
 const next = (name: string) => `${name}-${++counter}`;
 
 /** A value for each key, created once. */
-function stored<T>(create: (key: string) => T) {
+function createOnce<T>(create: (key: string) => T) {
   const values = new Map<string, T>();
   return {
     has: (key: string) => values.has(key),
@@ -72,7 +72,7 @@ function stored<T>(create: (key: string) => T) {
 }
 
 function deposits({ fault, report }: Parts) {
-  const references = stored(() =>
+  const references = createOnce(() =>
     fault === 'assigns the same details to all accounts' ? 'RF-0' : next('RF'),
   );
   const details = (accountId: string) =>
@@ -104,27 +104,33 @@ function deposits({ fault, report }: Parts) {
 }
 
 function recalls({ fault, report, paymentOf }: Parts): Calls {
-  const requested = new Set<string>();
+  const requestedRecalls = new Set<string>();
   const REJECTED = { state: 'rejected', reason: 'BENEFICIARY_REFUSED' };
-  const returned = { state: 'returned', reason: 'PROVIDER_REJECTED' };
+  const returnedResult = { state: 'returned', reason: 'PROVIDER_REJECTED' };
   return {
     '/transfers/recall'({ transferId }) {
       const payment = paymentOf(transferId);
       if (!payment) return fault === 'recalls every transfer' ? { state: 'requested' } : undefined;
       const isGranted = payment.transfer.remittanceInformation === 'TEST RECALLED';
       const decision = isGranted ? { state: 'accepted' } : REJECTED;
-      if (requested.has(transferId)) return decision;
-      requested.add(transferId);
+      if (requestedRecalls.has(transferId)) return decision;
+      requestedRecalls.add(transferId);
       const isChanged = fault === 'changes a decision';
-      const reported = isChanged && !isGranted ? { state: 'accepted' } : decision;
+      const reportedDecision = isChanged && !isGranted ? { state: 'accepted' } : decision;
       report({
-        ...{ id: `${transferId}/recall`, type: 'transfer.recall', transferId, recall: reported },
+        ...{
+          id: `${transferId}/recall`,
+          type: 'transfer.recall',
+          transferId,
+          recall: reportedDecision,
+        },
       });
-      if (isGranted || fault === 'returns funds after a rejection') payment.next.push(returned);
+      if (isGranted || fault === 'returns funds after a rejection')
+        payment.next.push(returnedResult);
       if (isGranted && fault === 'returns recalled funds twice') {
         report({
           ...{ id: `${transferId}/again`, type: 'transfer.updated', transferId },
-          transfer: returned,
+          transfer: returnedResult,
         });
       }
       return { state: 'requested', checkAfterSeconds: 60 };
@@ -160,8 +166,8 @@ const pointOf = (key: KeyObject) => {
 
 function custody({ fault }: Parts): Calls {
   const newKey = () => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
-  const shared = newKey();
-  const keys = stored(() => (fault === 'has one key for all' ? shared : newKey()));
+  const sharedKey = newKey();
+  const keys = createOnce(() => (fault === 'has one key for all' ? sharedKey : newKey()));
   return {
     '/custody/keys'({ keyId }) {
       const key = fault === 'generates a key for each call' ? newKey() : keys.get(keyId);
@@ -178,10 +184,10 @@ function custody({ fault }: Parts): Calls {
 
 function quotes({ fault }: Parts): Calls {
   const expiresAt = () => new Date(Date.now() + 60_000).toISOString();
-  const heldQuotes = stored(() => ({
+  const heldQuotes = createOnce(() => ({
     ...{ result: 'quoted', reference: next('RATE'), rate: '0.9', expiresAt: expiresAt() },
   }));
-  const exchanges = stored(() => next('DEAL'));
+  const exchanges = createOnce(() => next('DEAL'));
   return {
     '/rates/quote': ({ quoteId }) =>
       fault === 'changes a held rate'
@@ -192,8 +198,8 @@ function quotes({ fault }: Parts): Calls {
         return { state: 'rejected', reason: 'OTHER' };
       }
       const reference = fault === 'exchanges twice' ? next('DEAL') : exchanges.get(quoteId);
-      const bought = fault === 'exchanges another amount' ? boughtAmount - 1 : boughtAmount;
-      return { state: 'redeemed', reference, soldAmount, boughtAmount: bought };
+      const reportedAmount = fault === 'exchanges another amount' ? boughtAmount - 1 : boughtAmount;
+      return { state: 'redeemed', reference, soldAmount, boughtAmount: reportedAmount };
     },
   };
 }
@@ -209,18 +215,18 @@ function stablecoins({ fault, report }: Parts): Calls {
       : { state: 'completed', providerStatus: 'done', amount: executed };
   };
   function submit(order: Json): Json {
-    const existing = orders.get(order.orderId);
-    const isTwice = fault === 'mints twice' && existing?.submissions === 1;
-    if (existing) existing.submissions += 1;
-    if (existing && !isTwice) {
+    const existingOrder = orders.get(order.orderId);
+    const isTwice = fault === 'mints twice' && existingOrder?.submissions === 1;
+    if (existingOrder) existingOrder.submissions += 1;
+    if (existingOrder && !isTwice) {
       const turns: Partial<Record<ServiceFault, string>> = {
         'fails a completed order': 'completed',
         'completes a failed order': 'failed',
       };
-      if (turns[fault as ServiceFault] !== existing.state.state) return existing.state;
+      if (turns[fault as ServiceFault] !== existingOrder.state.state) return existingOrder.state;
       return stateOf({
         ...order,
-        description: `TEST ${existing.state.state === 'failed' ? '' : 'FAILED'}`,
+        description: `TEST ${existingOrder.state.state === 'failed' ? '' : 'FAILED'}`,
       });
     }
     const state = stateOf(order);
@@ -257,17 +263,22 @@ function cards({ fault, report }: Parts): Calls {
       ...{ expMonth: 12, expYear: 2031 },
     };
   };
-  const issued = stored(newCard);
+  const issueCard = createOnce(newCard);
   function pay({ cardId, currency }: Json): void {
     const authorizationId = next('AUTH');
     const amount = 10_00;
-    const common = { cardId, authorizationId, currency, merchant: { descriptor: 'Shop' } };
-    const clear = (cleared: number) =>
+    const commonFields = { cardId, authorizationId, currency, merchant: { descriptor: 'Shop' } };
+    const clear = (clearedAmount: number) =>
       report({
-        ...{ id: next('clearing'), type: 'card.clearing', entryId: next('ENTRY'), ...common },
-        amount: cleared,
+        ...{ id: next('clearing'), type: 'card.clearing', entryId: next('ENTRY'), ...commonFields },
+        amount: clearedAmount,
       });
-    const message = { id: next('authorization'), type: 'card.authorization', ...common, amount };
+    const message = {
+      id: next('authorization'),
+      type: 'card.authorization',
+      ...commonFields,
+      amount,
+    };
     report(message, ({ authorization } = {}) => {
       if (authorization === undefined) {
         if (fault !== 'clears unanswered requests') return;
@@ -281,20 +292,20 @@ function cards({ fault, report }: Parts): Calls {
   return {
     '/cards/issue'(order) {
       if (fault === 'issues a card for each call') return newCard();
-      const isNew = !issued.has(order.cardId);
-      const card = issued.get(order.cardId);
+      const isNew = !issueCard.has(order.cardId);
+      const card = issueCard.get(order.cardId);
       if (isNew && order.platformCardId === 'TEST PAYMENT') pay(order);
       return card;
     },
     '/cards/state': ({ cardId }) =>
-      issued.has(cardId) || fault === 'returns the state of unknown cards'
-        ? issued.get(cardId)
+      issueCard.has(cardId) || fault === 'returns the state of unknown cards'
+        ? issueCard.get(cardId)
         : undefined,
     '/cards/change': ({ reference }) => ({
       reference: fault === 'replaces a frozen card' ? next('CARD') : reference,
     }),
     '/cards/details'({ cardId }) {
-      const { last4 } = issued.get(cardId);
+      const { last4 } = issueCard.get(cardId);
       const suffix = fault === 'shows the number of another card' ? '0000' : last4;
       return { number: `400000000000${suffix}`, code: '123', expMonth: 12, expYear: 2031 };
     },

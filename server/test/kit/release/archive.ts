@@ -26,7 +26,7 @@ export function buildRelease(out: string): void {
 
 /** The file in `folder` with this suffix. */
 export function fileIn(folder: string, suffix: string): string {
-  const name = fs.readdirSync(folder).find((each) => each.endsWith(suffix));
+  const name = fs.readdirSync(folder).find((fileName) => fileName.endsWith(suffix));
   if (name === undefined) throw new Error(`${folder} contains no file *${suffix}.`);
   return path.join(folder, name);
 }
@@ -42,7 +42,8 @@ export function unpack(archive: string, folder: string): string {
 /** An environment with Node as the only program, and a home that is empty. */
 export function nodeAlone(folder: string): NodeJS.ProcessEnv {
   const [programs, home] = ['programs', 'home'].map((name) => path.join(folder, name));
-  for (const each of [programs, home] as string[]) fs.mkdirSync(each, { recursive: true });
+  for (const directory of [programs, home] as string[])
+    fs.mkdirSync(directory, { recursive: true });
   const node = path.join(programs as string, 'node');
   if (!fs.existsSync(node)) fs.symlinkSync(process.execPath, node);
   return { PATH: programs, HOME: home };
@@ -58,10 +59,10 @@ interface Started {
 const textOf = (file: string) => (fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '');
 
 /** The credentials, once they differ from `earlier`. Each start selects another port. */
-async function readCredentials(file: string, earlier: string, hasEnded: () => boolean) {
-  for (let waited = 0; waited < START_MS && !hasEnded(); waited += POLL_MS) {
+async function readCredentials(file: string, earlierText: string, hasEnded: () => boolean) {
+  for (let waitedMs = 0; waitedMs < START_MS && !hasEnded(); waitedMs += POLL_MS) {
     const text = textOf(file);
-    if (text !== earlier && text.endsWith('}\n')) return JSON.parse(text) as Credentials;
+    if (text !== earlierText && text.endsWith('}\n')) return JSON.parse(text) as Credentials;
     await sleep(POLL_MS);
   }
   throw new Error('The server of the release does not start.');
@@ -79,7 +80,7 @@ export async function startRelease(
   { cwd, env, flags = [] }: { cwd: string; env: NodeJS.ProcessEnv; flags?: readonly string[] },
 ): Promise<Started> {
   const file = path.join(cwd, '.railhead', 'credentials.json');
-  const earlier = textOf(file);
+  const earlierText = textOf(file);
   const began = performance.now();
   const child = spawn(program, ['start', '--port', '0', ...flags], {
     cwd,
@@ -92,7 +93,7 @@ export async function startRelease(
   });
   const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
   try {
-    const credentials = await readCredentials(file, earlier, hasEnded);
+    const credentials = await readCredentials(file, earlierText, hasEnded);
     const headers = { authorization: authorizationOf(credentials) };
     const reply = await fetch(`${credentials.baseUrl}/platform/internal-accounts`, { headers });
     const firstReplyMs = performance.now() - began;
@@ -106,8 +107,8 @@ export async function startRelease(
 
 /** Stops a server by its process id and returns its exit code. */
 export async function stopRelease({ child }: Started): Promise<number | null> {
-  const ended = once(child, 'close');
+  const whenEnded = once(child, 'close');
   child.kill('SIGTERM');
-  await ended;
+  await whenEnded;
   return child.exitCode;
 }

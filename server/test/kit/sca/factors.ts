@@ -72,10 +72,13 @@ export function factorFixture(app: TestApp, options: CallOptions = {}) {
     },
     /** Enrolls a passkey. Returns the authenticator and the credential id. */
     async enrollPasskey(id: string, input?: Authenticator) {
-      const { options: requested, allowedOrigins } = ok(await startEnrollment(id, 'PASSKEY'), 200);
+      const { options: requestedOptions, allowedOrigins } = ok(
+        await startEnrollment(id, 'PASSKEY'),
+        200,
+      );
       const [origin] = allowedOrigins as [string];
-      const device = input ?? authenticator({ site: requested.rp.id, at: origin });
-      const credential = registrationJson(device, requested.challenge);
+      const device = input ?? authenticator({ site: requestedOptions.rp.id, at: origin });
+      const credential = registrationJson(device, requestedOptions.challenge);
       const { factor } = ok(
         await confirmEnrollment(id, { type: 'PASSKEY', origin, credential }),
         200,

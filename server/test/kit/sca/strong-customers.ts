@@ -30,12 +30,12 @@ export async function createPhoneVerifiedCustomer(
 
 /** Logs a customer in with the sandbox code. The session lasts 180 days. */
 export async function logIn(app: TestApp, customerId: string, options: CallOptions = {}) {
-  const requested = `?customerId=${customerId}`;
+  const customerQuery = `?customerId=${customerId}`;
   const factor = 'SMS_OTP';
-  const start = await app.call('POST', `/sca/login/start${requested}`, { factor }, options);
+  const start = await app.call('POST', `/sca/login/start${customerQuery}`, { factor }, options);
   const { challengeId } = ok(start, 200);
   const proof = { factor, challengeId, code: CODE, endUserIpAddress: ADDRESS };
-  return ok(await app.call('POST', `/sca/login/complete${requested}`, proof, options), 200);
+  return ok(await app.call('POST', `/sca/login/complete${customerQuery}`, proof, options), 200);
 }
 
 export type ScaPayer = Awaited<ReturnType<typeof createScaPayer>>;

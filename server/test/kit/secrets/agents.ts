@@ -61,10 +61,10 @@ async function connect(lifecycle: StrongLifecycle, fixture: Fixture, customerId:
   );
   const code = noteCode(lifecycle, 'a device code', ok(secondResponse, 201).code);
   await lifecycle.recordStoredData();
-  const unknown = noteCode(lifecycle, 'an invalid device code', 'SERVICE-AGENT-QQQQ-7777-QQQQ');
+  const unknownCode = noteCode(lifecycle, 'an invalid device code', 'SERVICE-AGENT-QQQQ-7777-QQQQ');
   for (const unknownSecret of [
-    unknown,
-    unknown.toLowerCase(),
+    unknownCode,
+    unknownCode.toLowerCase(),
     lifecycle.secrets.note('a malformed device code', randomPassword()),
   ]) {
     expect((await fixture.redeemCode(unknownSecret)).status).toBe(404);
@@ -147,8 +147,8 @@ async function sendInWrongPlaces(
       }),
       await send('POST', '/agents/me/external-accounts', { currency: secret, accountInfo: secret }),
     ];
-    for (const { status, body: reported } of responses) {
-      expect([status, status >= 400 && status < 500, reported]).toEqual([status, true, reported]);
+    for (const { status, body: replyBody } of responses) {
+      expect([status, status >= 400 && status < 500, replyBody]).toEqual([status, true, replyBody]);
     }
   }
 }
@@ -172,8 +172,8 @@ export async function runAgentScenario(lifecycle: StrongLifecycle): Promise<void
     await send('POST', '/agents/me/quotes', quoteBody(owner.from, owner.to, 1_00)),
     201,
   );
-  const requested = ok(await send('POST', `/agents/me/quotes/${quote.id}/execute`), 200);
-  const approve = `/agents/${id}/actions/${requested.id}/approve`;
+  const requestedAction = ok(await send('POST', `/agents/me/quotes/${quote.id}/execute`), 200);
+  const approve = `/agents/${id}/actions/${requestedAction.id}/approve`;
   ok(await fixture.callAsPlatform('POST', approve, undefined, idempotencyHeader()), 200);
   await app.settle();
 

@@ -21,15 +21,15 @@ export const [NUMBERS, SIGNERS] = ['cards.secret', 'delegated_keys.signer'] as c
 /** Encrypted data of the card and its key, and the key itself. */
 async function noteSealed({ app, secrets }: CardLifecycle, { card }: WalletCard, keyId: string) {
   const { db, vault } = app.runtime;
-  const [sealed] = await db.query<{ number: string; signer: string }>(
+  const [sealedRow] = await db.query<{ number: string; signer: string }>(
     `select c.secret as number, k.signer from cards c join delegated_keys k on k.card_id = c.id
       where c.id = $1 and k.id = $2`,
     [card.id, keyId],
   );
-  if (!sealed) throw new Error('no card with a key');
-  secrets.note(`the encrypted value of ${NUMBERS}`, sealed.number, NUMBERS);
-  secrets.note(`the encrypted value of ${SIGNERS}`, sealed.signer, SIGNERS);
-  const scalar = vault.openOwn(sealed.signer, `sandbox signer of ${keyId}`);
+  if (!sealedRow) throw new Error('no card with a key');
+  secrets.note(`the encrypted value of ${NUMBERS}`, sealedRow.number, NUMBERS);
+  secrets.note(`the encrypted value of ${SIGNERS}`, sealedRow.signer, SIGNERS);
+  const scalar = vault.openOwn(sealedRow.signer, `sandbox signer of ${keyId}`);
   secrets.note('a private key of a card', scalar.toString('hex'));
 }
 
@@ -59,21 +59,21 @@ async function readCard(lifecycle: CardLifecycle, fixture: DelegatedFixture, car
     secrets.note('the link to a card', pathname.split('/').at(-1) as string);
     links.push(pathname);
   }
-  const [used, unused] = links as [string, string];
-  expect((await openPage(lifecycle, used, 'HEAD')).statusCode).toBe(200);
-  const { statusCode, body } = await openPage(lifecycle, used, 'GET');
+  const [usedLink, unusedLink] = links as [string, string];
+  expect((await openPage(lifecycle, usedLink, 'HEAD')).statusCode).toBe(200);
+  const { statusCode, body } = await openPage(lifecycle, usedLink, 'GET');
   expect(statusCode).toBe(200);
   const inFours = /<span class="code">(\d{4} \d{4} \d{4} \d{4})<\/span>/.exec(body)?.[1] ?? '';
   const number = secrets.note('the number of a card', inFours.replaceAll(' ', ''));
   secrets.note('the number of a card', inFours);
   secrets.note('the number of a card', number.slice(-12));
-  for (const path of [used, `${unused}/x`, `/card/${number}`]) {
+  for (const path of [usedLink, `${unusedLink}/x`, `/card/${number}`]) {
     expect((await openPage(lifecycle, path, 'GET')).statusCode).toBe(404);
   }
-  expect((await openPage(lifecycle, unused, 'POST')).statusCode).toBe(404);
+  expect((await openPage(lifecycle, unusedLink, 'POST')).statusCode).toBe(404);
   await lifecycle.recordStoredData();
   app.effects.set(app.effects.now() + 6 * 60_000);
-  expect((await openPage(lifecycle, unused, 'GET')).statusCode).toBe(404);
+  expect((await openPage(lifecycle, unusedLink, 'GET')).statusCode).toBe(404);
   return [number, inFours, ...links.map((link) => link.split('/').at(-1) as string)];
 }
 
@@ -88,12 +88,12 @@ async function pay(
   const path = `/sandbox/cards/${cardId}/simulate/authorization`;
   ok(await fixture.call('POST', path, body), 202);
   await app.settle();
-  const signed = await app.runtime.db.query<{ stamp: string }>(
+  const signedRows = await app.runtime.db.query<{ stamp: string }>(
     "select stamp from wallet_authorizations where operation = 'cardPull'",
     [],
   );
-  expect(signed).toHaveLength(1);
-  for (const { stamp } of signed) secrets.note('a stamp', stamp, 'wallet_authorizations.stamp');
+  expect(signedRows).toHaveLength(1);
+  for (const { stamp } of signedRows) secrets.note('a stamp', stamp, 'wallet_authorizations.stamp');
 }
 
 /** Sends each in an unexpected place. Rejections must not repeat it. */
@@ -104,7 +104,7 @@ async function sendInWrongPlaces(
 ): Promise<void> {
   const encodedSecret = encodeURIComponent(secret);
   const card = fixture.cards.cardBody({ customer: { id: secret }, accountId: secret });
-  const valid = fixture.cards.cardBody({
+  const validBody = fixture.cards.cardBody({
     customer: { id: secret },
     accountId: walletCard.accountId,
   });
@@ -117,8 +117,8 @@ async function sendInWrongPlaces(
     ['PATCH', `/cards/${walletCard.card.id}`, { state: secret }],
     ['PATCH', `/cards/${walletCard.card.id}`, { fundingSources: [secret] }],
     ['POST', '/cards', card],
-    ['POST', '/cards', { ...valid, threeDSecurePassword: secret }],
-    ['POST', '/cards', { ...valid, form: secret }],
+    ['POST', '/cards', { ...validBody, threeDSecurePassword: secret }],
+    ['POST', '/cards', { ...validBody, form: secret }],
     ['POST', `${simulate}/clearing`, { cardTransactionId: secret, amount: 1 }],
     ['POST', `${simulate}/${encodedSecret}`, {}],
     ['POST', '/auth/delegated-keys', fixture.keyBody({ ...walletCard, card: { id: secret } })],
@@ -160,10 +160,10 @@ export async function digitsAt(
   exchanges: readonly Exchange[],
   count: number,
 ): Promise<string[]> {
-  const stored = await databaseText((sql) => app.runtime.db.query(sql, []));
+  const storedText = await databaseText((sql) => app.runtime.db.query(sql, []));
   const events = (await app.events()).filter((event) => event.type.startsWith('CARD'));
   const searchedTexts = [
-    ...stored
+    ...storedText
       .filter(({ name }) => CARD_TABLES.test(name))
       .map(({ name, text }) => ({ name, value: text.split('\n').map(jsonOf) })),
     ...events.map(({ type, data }) => ({ name: `the event ${type}`, value: data })),

@@ -14,7 +14,7 @@ export async function runIssuerScenario({ app, as, secrets }: IssuerLifecycle): 
   const randomSecret = (suffix: string) =>
     secrets.note('a secret at a provider', `${randomPassword()}-${suffix}`);
   const body = fixture.linkBody({ apiClientSecret: randomSecret('000') });
-  const linked = ok(await fixture.write(PATH, body, 'issuer-link'), 201);
+  const linkedAccount = ok(await fixture.write(PATH, body, 'issuer-link'), 201);
   ok(await fixture.write(PATH, body, 'issuer-link'), 201);
   ok(await fixture.write(PATH, body), 409);
   for (const [suffix, status] of [
@@ -26,12 +26,12 @@ export async function runIssuerScenario({ app, as, secrets }: IssuerLifecycle): 
   }
   ok(await fixture.linkAccount({ apiClientSecret: '', apiClientId: randomSecret('000') }), 400);
   ok(await fixture.linkAccount({ provider: randomSecret('000') }), 400);
-  const { id: stablecoinProviderAccountId } = linked;
+  const { id: stablecoinProviderAccountId } = linkedAccount;
   const coin = ok(await fixture.registerCoin('005', { stablecoinProviderAccountId }), 201);
   ok(await fixture.requestEnablement(coin.id), 200);
-  const [sealed] = await app.runtime.db.query<{ credentials: string }>(
+  const [sealedRow] = await app.runtime.db.query<{ credentials: string }>(
     'select credentials from stablecoin_provider_accounts where id = $1',
     [stablecoinProviderAccountId],
   );
-  secrets.note(`the encrypted value of ${CREDENTIALS}`, sealed?.credentials ?? '', CREDENTIALS);
+  secrets.note(`the encrypted value of ${CREDENTIALS}`, sealedRow?.credentials ?? '', CREDENTIALS);
 }

@@ -16,7 +16,7 @@ interface Secret {
   /** A short secret, which is searched as an isolated word. */
   pattern?: RegExp;
   /** Name prefixes of the places that must contain it. */
-  stored: readonly string[];
+  expectedPlaces: readonly string[];
 }
 
 /** A part of a longer secret is searched as well, which finds truncated output. */
@@ -31,8 +31,8 @@ function base64Forms(bytes: Buffer): string[] {
       before === 0 ? 0 : before + 1,
       Math.floor(((before + bytes.length) * 8) / 6),
     ];
-    const determined = text.slice(first, last);
-    return [determined, determined.replaceAll('+', '-').replaceAll('/', '_')];
+    const determinedText = text.slice(first, last);
+    return [determinedText, determinedText.replaceAll('+', '-').replaceAll('/', '_')];
   });
 }
 
@@ -71,24 +71,25 @@ export function secretList() {
       for (const { name } of all.values()) counts[name] = (counts[name] ?? 0) + 1;
       return counts;
     },
-    note(name: string, value: string, ...stored: readonly string[]): string {
-      all.set(value, { name, forms: formsOf(value), stored });
+    note(name: string, value: string, ...expectedPlaces: readonly string[]): string {
+      all.set(value, { name, forms: formsOf(value), expectedPlaces });
       return value;
     },
     /** Adds a short secret, which is searched as an isolated word. */
     recordShortSecret(name: string, value: string): string {
       const pattern = new RegExp(`(?<![\\w.:-])${value}(?![\\w:-])`);
-      all.set(`${name} ${value}`, { name, forms: [], pattern, stored: [] });
+      all.set(`${name} ${value}`, { name, forms: [], pattern, expectedPlaces: [] });
       return value;
     },
     /** Leaked secrets by place, and expected places without their secret. */
     find(searchedTexts: readonly SearchedText[]) {
       const [leaks, placesWithSecret] = [new Set<string>(), new Set<string>()];
       for (const { name: outputName, text } of searchedTexts) {
-        const low = text.toLowerCase();
-        for (const { name, forms, pattern, stored } of all.values()) {
-          if (!pattern?.test(low) && !forms.some((form) => low.includes(form))) continue;
-          const expectedPlace = stored.find((place) => outputName.startsWith(place));
+        const lowerCaseText = text.toLowerCase();
+        for (const { name, forms, pattern, expectedPlaces } of all.values()) {
+          if (!pattern?.test(lowerCaseText) && !forms.some((form) => lowerCaseText.includes(form)))
+            continue;
+          const expectedPlace = expectedPlaces.find((place) => outputName.startsWith(place));
           if (expectedPlace === undefined) leaks.add(`${name} in ${outputName}`);
           else placesWithSecret.add(`${name} in ${expectedPlace}`);
         }

@@ -124,9 +124,9 @@ async function useApp(
     secrets.note('a recovery code', code.replaceAll('-', ''));
   }
   lifecycle.wait();
-  const logIn = (typed: string) =>
+  const logIn = (enteredCode: string) =>
     request('POST', `/sca/login/complete?customerId=${id}`, {
-      ...{ factor: 'TOTP', code: typed, endUserIpAddress: randomAddress(lifecycle) },
+      ...{ factor: 'TOTP', code: enteredCode, endUserIpAddress: randomAddress(lifecycle) },
     });
   expectWrong(await logIn(secrets.note('a wrong recovery code', 'QQQQ-7777-QQQQ')));
   ok(await logIn(code()), 200);
@@ -147,12 +147,12 @@ async function usePasskey(
     request('POST', `/sca/factors/confirm?customerId=${id}`, {
       ...{ type: 'PASSKEY', origin, credential: registrationJson(device, challenge) },
     });
-  const another = () => randomBytes(32).toString('base64url');
-  expectWrong(await confirm(another()));
+  const newChallenge = () => randomBytes(32).toString('base64url');
+  expectWrong(await confirm(newChallenge()));
   const { factor } = ok(await confirm(options.challenge), 200);
   // A pending quote contains it, and stored replies of quotes are erased with the customer.
   lifecycle.secrets.note('the ID of a passkey', device.credentialId, 'idempotency.reply');
-  const requested = ok(
+  const enrollmentReply = ok(
     await request('POST', `/sca/login/start?customerId=${id}`, { factor: 'PASSKEY' }),
     200,
   );
@@ -161,8 +161,8 @@ async function usePasskey(
       ...{ factor: 'PASSKEY', origin, endUserIpAddress: randomAddress(lifecycle) },
       passkeyAssertion: assertionJson(device, challenge),
     });
-  expectWrong(await logIn(another()));
-  ok(await logIn(requested.passkeyOptions.challenge), 200);
+  expectWrong(await logIn(newChallenge()));
+  ok(await logIn(enrollmentReply.passkeyOptions.challenge), 200);
   return { device, origin, credentialId: factor.credentialId as string };
 }
 
@@ -211,19 +211,19 @@ async function pay(
       ...proof,
     });
 
-  const signed = await executeQuote(fixture, from, to, 'PASSKEY');
-  const { challenge } = signed.scaChallenge.passkeyAssertionOptions;
+  const passkeyPayment = await executeQuote(fixture, from, to, 'PASSKEY');
+  const { challenge } = passkeyPayment.scaChallenge.passkeyAssertionOptions;
   const proof = (text: string) => ({ passkeyAssertion: assertionJson(device, text), origin });
-  expectWrong(await authorize(signed, proof(randomBytes(32).toString('base64url'))));
-  ok(await authorize(signed, proof(challenge)), 200);
+  expectWrong(await authorize(passkeyPayment, proof(randomBytes(32).toString('base64url'))));
+  ok(await authorize(passkeyPayment, proof(challenge)), 200);
 
-  const texted = await executeQuote(fixture, from, to, 'SMS_OTP');
+  const smsPayment = await executeQuote(fixture, from, to, 'SMS_OTP');
   await lifecycle.recordStoredData();
   await sentCode(lifecycle);
-  expectWrong(await authorize(texted, { code: wrongCode(lifecycle) }));
+  expectWrong(await authorize(smsPayment, { code: wrongCode(lifecycle) }));
   lifecycle.wait();
-  ok(await fixture.send('POST', `/quotes/${texted.id}/authorize/resend`), 204);
-  ok(await authorize(texted, { code: await sentCode(lifecycle) }), 200);
+  ok(await fixture.send('POST', `/quotes/${smsPayment.id}/authorize/resend`), 204);
+  ok(await authorize(smsPayment, { code: await sentCode(lifecycle) }), 200);
   lifecycle.wait();
 
   const trust = `/customers/external-accounts/${to}/trust`;
@@ -312,8 +312,8 @@ export async function runScaScenario(lifecycle: StrongLifecycle): Promise<void> 
   await fixture.forgive(id);
   await logInBySms(lifecycle, fixture, id);
   await pay(lifecycle, fixture, id, passkey);
-  const started = ok(await fixture.factors.startEnrollment(id, 'TOTP'), 200);
-  expect(started.secret).toMatch(/^[0-9a-f]{40}$/);
+  const enrollment = ok(await fixture.factors.startEnrollment(id, 'TOTP'), 200);
+  expect(enrollment.secret).toMatch(/^[0-9a-f]{40}$/);
   await loseApp(lifecycle, fixture, id);
   const path = `/sca/factors/${passkey.credentialId}?customerId=${id}`;
   ok(await fixture.send('DELETE', path), 204);

@@ -50,7 +50,7 @@ function noteFields(secrets: SecretList, value: unknown): void {
 }
 
 /** Wraps the application to record exchanges and secrets. */
-export function recorded<A extends Pick<TestApp, 'call'>>(app: A, secrets: SecretList) {
+export function recordCalls<A extends Pick<TestApp, 'call'>>(app: A, secrets: SecretList) {
   const exchanges: Exchange[] = [];
   async function call(method: string, path: string, body?: unknown, options: CallOptions = {}) {
     noteFields(secrets, body);
@@ -102,9 +102,9 @@ function sessionOf(
   session: ApiResponse['body'],
   keys: Keys,
 ): ClientSession {
-  const sealed = session.encryptedSessionSigningKey;
-  if (sealed === undefined) return { session, ...keys };
-  const ownSessionKey = openSessionKey(sealed, keys.privateKey);
+  const sealedKey = session.encryptedSessionSigningKey;
+  if (sealedKey === undefined) return { session, ...keys };
+  const ownSessionKey = openSessionKey(sealedKey, keys.privateKey);
   secrets.note('a private key of a session', ownSessionKey.privateKey);
   return { session, ...ownSessionKey };
 }
@@ -133,8 +133,8 @@ async function signIn(
   const bundle = await fixture.requestOtpBundle(credential.id);
   const code = await lifecycle.codeOf(credential.type);
   const wrongCode = secrets.note('a wrong code', randomText());
-  const rejected = await show(credential, bundle, { code: wrongCode });
-  expect(rejected.response.status).toBe(401);
+  const rejection = await show(credential, bundle, { code: wrongCode });
+  expect(rejection.response.status).toBe(401);
   for (const text of [
     `not JSON, ${secrets.note('a code in a text', randomText())}`,
     JSON.stringify({ otp_code: 1, public_key: secrets.note('a code in a bundle', randomText()) }),
@@ -142,13 +142,17 @@ async function signIn(
     expect((await send(credential, encryptTo(bundle, text))).status).toBe(400);
   }
   const keys = createKeys(lifecycle);
-  const { sealed, response } = await show(credential, bundle, { code, keys });
+  const { sealed: sealedBundle, response } = await show(credential, bundle, { code, keys });
   const challengeReply = ok(response, 202);
   const unknownHeaders = await signedHeaders(challengeReply, createKeys(lifecycle));
-  expect((await send(credential, sealed, unknownHeaders)).status).toBe(401);
+  expect((await send(credential, sealedBundle, unknownHeaders)).status).toBe(401);
   const headers = { ...(await signedHeaders(challengeReply, keys)), ...idempotencyHeader() };
-  const newSession = sessionOf(lifecycle, ok(await send(credential, sealed, headers), 200), keys);
-  expect((await send(credential, sealed, headers)).status).toBe(401);
+  const newSession = sessionOf(
+    lifecycle,
+    ok(await send(credential, sealedBundle, headers), 200),
+    keys,
+  );
+  expect((await send(credential, sealedBundle, headers)).status).toBe(401);
   return newSession;
 }
 
@@ -196,8 +200,11 @@ async function proveByPasskey(lifecycle: Completed) {
   const { challengeOf, verifyWith } = passkeyFixture(fixture);
   const device = authenticator();
   const body = passkeyRegistration(accountId, device, { challenge: randomText() });
-  const added = ok(await fixture.callSigned('POST', '/auth/credentials', body, session), 201);
-  const holder = { accountId, session, device, id: added.id };
+  const addedCredential = ok(
+    await fixture.callSigned('POST', '/auth/credentials', body, session),
+    201,
+  );
+  const holder = { accountId, session, device, id: addedCredential.id };
   const keys = createKeys(lifecycle);
   const challengeReply = await challengeOf(holder, keys.uncompressedKey);
   const otherOriginAssertion = device.get(challengeReply.challenge, {
@@ -217,18 +224,25 @@ async function proveByIdentity(lifecycle: Completed): Promise<void> {
   const { fixture, accountId, session } = lifecycle;
   const claims = { aud: 'shop', sub: randomText(6) };
   const body = { type: 'OAUTH', accountId, oidcToken: await lifecycle.tokenOf(claims) };
-  const added = ok(await fixture.callSigned('POST', '/auth/credentials', body, session), 201);
+  const addedCredential = ok(
+    await fixture.callSigned('POST', '/auth/credentials', body, session),
+    201,
+  );
   const keys = createKeys(lifecycle);
   const proof = async (nonce: string) => ({
     type: 'OAUTH',
     oidcToken: await lifecycle.tokenOf({ ...claims, nonce }),
     clientPublicKey: keys.uncompressedKey,
   });
-  const path = `/auth/credentials/${added.id}/verify`;
+  const path = `/auth/credentials/${addedCredential.id}/verify`;
   expect((await fixture.call('POST', path, await proof('of another key'))).status).toBe(401);
-  const valid = await proof(nonceOf(keys.uncompressedKey));
-  sessionOf(lifecycle, ok(await fixture.call('POST', path, valid, idempotencyHeader()), 200), keys);
-  expect((await fixture.call('POST', path, valid)).status).toBeGreaterThanOrEqual(400);
+  const validProof = await proof(nonceOf(keys.uncompressedKey));
+  sessionOf(
+    lifecycle,
+    ok(await fixture.call('POST', path, validProof, idempotencyHeader()), 200),
+    keys,
+  );
+  expect((await fixture.call('POST', path, validProof)).status).toBeGreaterThanOrEqual(400);
 }
 
 /** Export of the recovery phrase, which must not be stored. */
@@ -241,10 +255,10 @@ async function exportPhrase(lifecycle: Completed): Promise<void> {
     headers: idempotencyHeader(),
   });
   const bundle = JSON.parse(ok(second, 200).encryptedWalletCredentials);
-  const sealed = JSON.parse(Buffer.from(bundle.data, 'hex').toString());
+  const sealedExport = JSON.parse(Buffer.from(bundle.data, 'hex').toString());
   const newSession = walletCrypto.hpkeDecrypt({
-    ciphertextBuf: Buffer.from(sealed.ciphertext, 'hex'),
-    encappedKeyBuf: Buffer.from(sealed.encappedPublic, 'hex'),
+    ciphertextBuf: Buffer.from(sealedExport.ciphertext, 'hex'),
+    encappedKeyBuf: Buffer.from(sealedExport.encappedPublic, 'hex'),
     receiverPriv: keys.privateKey,
   });
   const text = Buffer.from(newSession).toString();
@@ -312,15 +326,15 @@ export async function beginLifecycle(lifecycle: Lifecycle): Promise<Completed> {
 }
 
 /** The complete scenario. The wallet has four credentials at the end. */
-export async function continueLifecycle(started: Completed): Promise<Completed> {
-  const lifecycle = { ...started, session: await refresh(started) };
+export async function continueLifecycle(startedLifecycle: Completed): Promise<Completed> {
+  const lifecycle = { ...startedLifecycle, session: await refresh(startedLifecycle) };
   await proveByText(lifecycle);
   const session = await proveByPasskey(lifecycle);
   await proveByIdentity(lifecycle);
   await exceedRequests(lifecycle);
   await change(lifecycle);
   await exportPhrase({ ...lifecycle, session });
-  const path = `/auth/sessions/${started.session.session.id}`;
+  const path = `/auth/sessions/${startedLifecycle.session.session.id}`;
   ok(await lifecycle.fixture.callSigned('DELETE', path, undefined, session), 204);
   return { ...lifecycle, session };
 }

@@ -20,8 +20,8 @@ const mod = (value: bigint) => ((value % ORDER) + ORDER) % ORDER;
 
 function power(base: bigint, exponent: bigint): bigint {
   let [result, square] = [1n, base];
-  for (let remaining = exponent; remaining > 0n; remaining >>= 1n) {
-    if (remaining & 1n) result = (result * square) % ORDER;
+  for (let remainingExponent = exponent; remainingExponent > 0n; remainingExponent >>= 1n) {
+    if (remainingExponent & 1n) result = (result * square) % ORDER;
     square = (square * square) % ORDER;
   }
   return result;
@@ -108,12 +108,12 @@ const FIRST_HEADER = { uncompressed: 27, p2pkh: 31, p2sh: 35, segwit: 39 };
 export function bitcoinWallet(secret: bigint) {
   const point = pointOf(secret);
   const keyHash = hash160(compressKey(point));
-  const legacy = (version: number, hash: Uint8Array) =>
+  const legacyAddress = (version: number, hash: Uint8Array) =>
     base58check.encode(Buffer.concat([Buffer.of(version), hash]));
   return {
-    uncompressed: legacy(0, hash160(point)),
-    p2pkh: legacy(0, keyHash),
-    p2sh: legacy(5, hash160(Buffer.concat([Buffer.from([0, 20]), keyHash]))),
+    uncompressed: legacyAddress(0, hash160(point)),
+    p2pkh: legacyAddress(0, keyHash),
+    p2sh: legacyAddress(5, hash160(Buffer.concat([Buffer.from([0, 20]), keyHash]))),
     segwit: bech32.encode('bc', [0, ...bech32.toWords(keyHash)]),
     sign(message: string, header: keyof typeof FIRST_HEADER): string {
       const { signature, recovery } = signDigest(secret, bitcoinDigest(message));

@@ -49,8 +49,8 @@ export function encryptOtp(code: string, bundle: string, publicKey: string): Pro
 }
 
 /** The key pair in an `encryptedSessionSigningKey`. */
-export const openSessionKey = (sealed: string, privateKey: string): Keys =>
-  keyPairOf(walletCrypto.decryptCredentialBundle(sealed, privateKey));
+export const openSessionKey = (sealedKey: string, privateKey: string): Keys =>
+  keyPairOf(walletCrypto.decryptCredentialBundle(sealedKey, privateKey));
 
 /** The signing key: a scalar or its holder. */
 export type SigningKey = string | Pick<Keys, 'privateKey'>;

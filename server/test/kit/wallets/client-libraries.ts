@@ -42,13 +42,13 @@ interface KeyPair {
 interface Crypto {
   generateP256KeyPair(): KeyPair;
   verifyStampSignature(publicKey: string, signature: string, text: string): Promise<boolean>;
-  compressRawPublicKey(uncompressed: Uint8Array): Uint8Array;
-  uncompressRawPublicKey(compressed: Uint8Array): Uint8Array;
+  compressRawPublicKey(uncompressedKey: Uint8Array): Uint8Array;
+  uncompressRawPublicKey(compressedKey: Uint8Array): Uint8Array;
   getPublicKey(privateKey: Uint8Array | string, isCompressed?: boolean): Uint8Array;
   hpkeEncrypt(input: Sealing): Uint8Array;
   hpkeDecrypt(input: Opening): Uint8Array;
-  formatHpkeBuf(sealed: Uint8Array): string;
-  decryptCredentialBundle(sealed: string, privateKey: string): string;
+  formatHpkeBuf(sealedData: Uint8Array): string;
+  decryptCredentialBundle(sealedBundle: string, privateKey: string): string;
   decryptExportBundle(input: Exported): Promise<string>;
   encryptOtpCodeToBundle(
     code: string,

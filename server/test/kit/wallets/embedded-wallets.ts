@@ -99,10 +99,10 @@ export function walletFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}
   ): Promise<{ first: ApiResponse; second: ApiResponse }> {
     const firstResponse = await call(method, path, body, headers);
     ok(firstResponse, 202);
-    const signed = await signedHeaders(firstResponse.body, signer);
+    const retryHeaders = await signedHeaders(firstResponse.body, signer);
     return {
       first: firstResponse,
-      second: await call(method, path, change, { ...headers, ...signed }),
+      second: await call(method, path, change, { ...headers, ...retryHeaders }),
     };
   }
 
@@ -147,8 +147,8 @@ export function walletFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}
     const byEmail = await openEmailSession(accountId);
     const body = { type: 'SMS_OTP', accountId };
     const sms = ok(await callSigned('POST', '/auth/credentials', body, byEmail), 201);
-    const bySms = await openOtpSession(sms);
-    return { accountId, customer, email, sms, byEmail, bySms };
+    const smsSession = await openOtpSession(sms);
+    return { accountId, customer, email, sms, byEmail, bySms: smsSession };
   }
 
   return {

@@ -30,8 +30,8 @@ export const readBundle = (bundle: string) =>
 /** Encrypts any text to the key of a bundle. The client library encrypts valid codes only. */
 export function encryptTo(bundle: string, text: string): string {
   const targetKeyBuf = Buffer.from(readBundle(bundle).targetPublic, 'hex');
-  const sealed = walletCrypto.hpkeEncrypt({ plainTextBuf: Buffer.from(text), targetKeyBuf });
-  return walletCrypto.formatHpkeBuf(sealed);
+  const sealedText = walletCrypto.hpkeEncrypt({ plainTextBuf: Buffer.from(text), targetKeyBuf });
+  return walletCrypto.formatHpkeBuf(sealedText);
 }
 
 type Credential = Pick<ApiResponse['body'], 'id' | 'type'>;
@@ -56,8 +56,8 @@ export function otpFixture(app: TestApp, fixture: WalletFixture) {
     bundle: string,
     { code = CODE, keys = generateKeys() } = {},
   ) {
-    const sealed = await encryptOtp(code, bundle, keys.publicKey);
-    return { sealed, keys, response: await verifyBundle(credential, sealed) };
+    const sealedCode = await encryptOtp(code, bundle, keys.publicKey);
+    return { sealed: sealedCode, keys, response: await verifyBundle(credential, sealedCode) };
   }
 
   /** Creates a wallet with both credentials, and a session of the email credential. */
@@ -65,8 +65,11 @@ export function otpFixture(app: TestApp, fixture: WalletFixture) {
     const wallet = await fixture.createWalletCustomer({ phoneNumber: newPhoneNumber() });
     const session = await fixture.openEmailSession(wallet.accountId);
     const body = { type: 'SMS_OTP', accountId: wallet.accountId };
-    const added = ok(await fixture.callSigned('POST', '/auth/credentials', body, session), 201);
-    const { otpEncryptionTargetBundle: bundle, ...sms } = added;
+    const addedCredential = ok(
+      await fixture.callSigned('POST', '/auth/credentials', body, session),
+      201,
+    );
+    const { otpEncryptionTargetBundle: bundle, ...sms } = addedCredential;
     const credentialByType: Record<OtpType, ApiResponse['body']> = {
       EMAIL_OTP: wallet.credential,
       SMS_OTP: sms,

@@ -83,11 +83,11 @@ export function passkeyFixture(fixture: WalletFixture) {
 
   /** Requests a challenge and answers it. `ceremony` sets deviations of the authenticator. */
   async function prove(holder: Holder, ceremony: Parameters<Authenticator['get']>[1] = {}) {
-    const requested = await challengeOf(holder);
+    const challengeReply = await challengeOf(holder);
     return verifyWith(
       holder,
-      requested.requestId,
-      holder.device.get(requested.challenge, ceremony),
+      challengeReply.requestId,
+      holder.device.get(challengeReply.challenge, ceremony),
     );
   }
 

@@ -83,24 +83,28 @@ export async function signedTestOperation(
   const wallet = (await app.runtime.db.read(wallets, accountId)) as WalletRow;
   const resourceId = `resource-${accountId}`;
   const parts: WalletParts = { connectors: app.connectorsOf };
-  const bound = signedOperation({ ...contract, operationId: operationId } as TestContract, parts, {
-    resourceId: ({ params }) => params.id,
-    async begin(ctx, { params, body }) {
-      return {
-        signatureRequest: {
-          wallet: await walletOf(ctx, (body as Body).accountId),
-          payload: { type: 'TEST', parameters: { resourceId: params.id } },
-          bound: { resourceId: params.id },
-          signer: { by: 'session', accounts: [accountId], ...signer } as Signer,
-        },
-      };
+  const boundOperation = signedOperation(
+    { ...contract, operationId: operationId } as TestContract,
+    parts,
+    {
+      resourceId: ({ params }) => params.id,
+      async begin(ctx, { params, body }) {
+        return {
+          signatureRequest: {
+            wallet: await walletOf(ctx, (body as Body).accountId),
+            payload: { type: 'TEST', parameters: { resourceId: params.id } },
+            bound: { resourceId: params.id },
+            signer: { by: 'session', accounts: [accountId], ...signer } as Signer,
+          },
+        };
+      },
+      async perform(ctx, { params }) {
+        insertMark(ctx, params.id);
+        return { status: 201, body: { done: params.id } };
+      },
+      ...steps,
     },
-    async perform(ctx, { params }) {
-      insertMark(ctx, params.id);
-      return { status: 201, body: { done: params.id } };
-    },
-    ...steps,
-  });
+  );
 
   async function call(input: CallInput = {}) {
     const { body = { accountId }, headers = {}, of = resourceId } = input;
@@ -114,7 +118,7 @@ export async function signedTestOperation(
     const toBody = ({ code, message }: Fault) => ({ code, reason: message });
     try {
       const runtime = input.through ?? app.runtime;
-      return await perform(runtime, caller, input.with ?? bound, request, toBody);
+      return await perform(runtime, caller, input.with ?? boundOperation, request, toBody);
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
       return { status: error.status, body: toBody(error) };
@@ -165,7 +169,7 @@ export async function signedTestOperation(
     accountId,
     resourceId,
     wallet,
-    operation: bound,
+    operation: boundOperation,
     call,
     openSession,
     requestSignature: send,

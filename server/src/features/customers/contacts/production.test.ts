@@ -37,7 +37,7 @@ const as = () => ({ as: app.production });
 const createPerson = (overrides?: object) => createEuropeanCustomer(app, as(), overrides);
 
 const readMailedCode = (index = -1): string =>
-  /^(\d{6}) is your code/m.exec(mail.received.at(index)?.raw ?? '')?.[1] ?? '';
+  /^(\d{6}) is your code/m.exec(mail.receivedMail.at(index)?.rawText ?? '')?.[1] ?? '';
 const readTextMessage = () => JSON.parse(sms.arrivals.at(-1)?.body ?? '{}');
 /** A different code. */
 const wrongCode = (code: string, offset = 1) =>
@@ -53,9 +53,9 @@ describe('a code in production', () => {
   it('is sent by e-mail, and its text is deleted afterwards', async () => {
     const { id, email } = await createPerson();
     const code = await sendMailedCode(id);
-    expect(mail.received).toHaveLength(1);
-    expect(mail.received[0]).toMatchObject({ from: 'codes@pay.example.com', to: [email] });
-    expect(mail.received[0]?.raw).toContain('Subject: Your code for Production');
+    expect(mail.receivedMail).toHaveLength(1);
+    expect(mail.receivedMail[0]).toMatchObject({ from: 'codes@pay.example.com', to: [email] });
+    expect(mail.receivedMail[0]?.rawText).toContain('Subject: Your code for Production');
     const [row] = await messagesTo(app, id);
     expect(row).toMatchObject({ status: 'SENT', attempts: 1, content: null, to: email });
     expect(row?.sent_at).toBe(app.effects.now());
@@ -90,7 +90,7 @@ describe('a code in production', () => {
     const firstMailedCode = await sendMailedCode(id);
     app.effects.set(app.effects.now() + 30_000);
     const secondMailedCode = await sendMailedCode(id);
-    expect(mail.received).toHaveLength(2);
+    expect(mail.receivedMail).toHaveLength(2);
     const otherCode = await sendMailedCode(otherPerson.id);
     const codes: [string, 'email' | 'phone'][] = [
       [firstMailedCode, 'email'],
@@ -113,7 +113,7 @@ describe('a code in production', () => {
     expect((await confirmCode(app, id, 'email', code, as())).status).toBe(400);
     app.effects.set(app.effects.now() + 30_000);
     const nextMailedCode = await sendMailedCode(id);
-    expect(mail.received.at(-1)?.to).toEqual(['another@example.org']);
+    expect(mail.receivedMail.at(-1)?.to).toEqual(['another@example.org']);
     ok(await confirmCode(app, id, 'email', nextMailedCode, as()), 200);
   });
 

@@ -283,7 +283,7 @@ describe('queue', () => {
     const deliverer = outbox.deliverer();
     expect(await deliverer.runDue()).toBe(0);
     expect(await outbox.state(ids[0] as string)).toEqual({ due_at: null, attempts: 0 });
-    expect(await outbox.undelivered()).toBe(0);
+    expect(await outbox.countUndelivered()).toBe(0);
     await outbox.setEndpoint(platform, receiver.url);
     const [id] = await outbox.events(platform, [{}]);
     await deliverer.runDue();

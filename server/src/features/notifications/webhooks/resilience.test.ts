@@ -91,7 +91,7 @@ describe('unavailable receiver', () => {
     receiver.behave(200);
     outbox.clock.now += 5_500;
     expect(await deliverer.runDue()).toBe(50);
-    expect(await outbox.undelivered()).toBe(0);
+    expect(await outbox.countUndelivered()).toBe(0);
     expect(idsOf(receiver).slice(50).sort()).toEqual(ids);
   });
 });
@@ -158,7 +158,7 @@ describe('two processes on one database', () => {
       expect(await otherDeliverer.runDue()).toBe(0);
     }
     answer();
-    await waitUntil(async () => (await outbox.undelivered()) === 0);
+    await waitUntil(async () => (await outbox.countUndelivered()) === 0);
     expect(receiver.arrivals).toHaveLength(1);
     expect((await outbox.state(id as string)).attempts).toBe(1);
   });
@@ -179,7 +179,7 @@ describe('stop', () => {
     await firstDeliverer.stop();
     const sentCount = receiver.arrivals.length;
     expect(sentCount).toBeLessThan(250);
-    expect(await outbox.undelivered()).toBe(250 - sentCount);
+    expect(await outbox.countUndelivered()).toBe(250 - sentCount);
     expect(await outbox.state(ids.at(-1) as string)).toEqual({ due_at: start, attempts: 0 });
     receiver.behave(200);
     expect(await outbox.deliverer().runDue()).toBe(250 - sentCount);
@@ -252,7 +252,7 @@ describe('unavailable database', () => {
     await sleep(300);
     await execute(url, `alter database ${name} with allow_connections true`);
     receiver.behave(200);
-    await waitUntil(async () => (await outbox.undelivered().catch(() => 1)) === 0);
+    await waitUntil(async () => (await outbox.countUndelivered().catch(() => 1)) === 0);
     expect(idsOf(receiver).sort()).toEqual(ids);
     for (const id of ids) expect(await attemptsOf(outbox.db, id)).toHaveLength(1);
   });
@@ -306,6 +306,6 @@ describe('backlog', () => {
     console.log(`${perSecond} deliveries a second, receiver in the same process`);
     expect(new Set(idsOf(receiver)).size).toBe(10_000);
     expect(receiver.arrivals).toHaveLength(10_000);
-    expect(await outbox.undelivered()).toBe(0);
+    expect(await outbox.countUndelivered()).toBe(0);
   }, 60_000);
 });

@@ -7,7 +7,7 @@ import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { BEFORE_BURN, BURNT, mintFixture, PENDING } from '../../../../test/kit/payments/mints.ts';
 import {
   FINAL,
-  failed,
+  failedOrder,
   type ProviderReply,
   progressReply,
   type ScriptedReply,
@@ -247,7 +247,7 @@ describe('provider responses', () => {
   const completedProgress = progressReply('completed');
   it.each([
     ['completed immediately', [completedProgress], 'COMPLETED', undefined],
-    ['failed immediately', [failed], 'FAILED', 'R01'],
+    ['failed immediately', [failedOrder], 'FAILED', 'R01'],
     ['expired immediately', [FINAL], 'EXPIRED', undefined],
     ['a skipped step', [progressReply('submitted'), completedProgress], 'COMPLETED', undefined],
     [
@@ -262,10 +262,10 @@ describe('provider responses', () => {
       'FAILED',
       'PROVIDER_CANCELLED',
     ],
-    ['failed while it awaits payment', [progressReply('funding'), failed], 'FAILED', 'R01'],
+    ['failed while it awaits payment', [progressReply('funding'), failedOrder], 'FAILED', 'R01'],
     [
       'no time of the next poll',
-      [progressReply('funding'), progressReply('processing'), failed],
+      [progressReply('funding'), progressReply('processing'), failedOrder],
       'FAILED',
       'R01',
     ],

@@ -42,7 +42,7 @@ beforeEach(async () => {
 });
 
 const readMailedCode = (): string =>
-  /^(\w+) is your code/m.exec(mail.received.at(-1)?.raw ?? '')?.[1] ?? '';
+  /^(\w+) is your code/m.exec(mail.receivedMail.at(-1)?.rawText ?? '')?.[1] ?? '';
 
 /** The bundle of a new code, and the code as received. */
 async function sendOtp(id: string) {
@@ -58,11 +58,14 @@ describe('a code in production', () => {
   it('opens a session; the sandbox code does not', async () => {
     const { credential, customer: person } = await fixture.createWalletCustomer();
     const { bundle, code } = await sendOtp(credential.id);
-    expect(mail.received).toHaveLength(1);
-    expect(mail.received[0]).toMatchObject({ from: 'codes@pay.example.com', to: [person.email] });
-    expect(mail.received[0]?.raw).toContain('From: Notifications <codes@pay.example.com>');
-    expect(mail.received[0]?.raw).not.toMatch(/^Reply-To:/im);
-    expect(mail.received[0]?.raw).toContain('Subject: Your code for Production');
+    expect(mail.receivedMail).toHaveLength(1);
+    expect(mail.receivedMail[0]).toMatchObject({
+      from: 'codes@pay.example.com',
+      to: [person.email],
+    });
+    expect(mail.receivedMail[0]?.rawText).toContain('From: Notifications <codes@pay.example.com>');
+    expect(mail.receivedMail[0]?.rawText).not.toMatch(/^Reply-To:/im);
+    expect(mail.receivedMail[0]?.rawText).toContain('Subject: Your code for Production');
     expect(code).toMatch(/^\d{6}$/);
     if (code !== CODE) {
       expect(errorOf((await otp.submitCode(credential, bundle)).response)).toEqual(WRONG_CODE);
@@ -127,12 +130,12 @@ describe('a code in production', () => {
     const { credential } = await fixture.createWalletCustomer();
     const { bundle, code } = await sendOtp(credential.id);
     expect(code).toMatch(/^[2-9A-HJKMNP-Z]{12}$/);
-    const rawMail = mail.received[0]?.raw ?? '';
+    const rawMail = mail.receivedMail[0]?.rawText ?? '';
     expect(rawMail).toMatch(
       /^From: "Our \\"Bank\\" Bcc: eve@example\.org" <codes@pay\.example\.com>\r$/m,
     );
     expect(rawMail).not.toMatch(/^Bcc:/m);
-    expect(mail.received[0]?.to).toHaveLength(1);
+    expect(mail.receivedMail[0]?.to).toHaveLength(1);
     expect(rawMail).toContain('Reply-To: help@bank.example.com');
     expect(rawMail.replaceAll('=\r\n', '')).toContain('It expires in 90 seconds.');
     // Input as users type it.
