@@ -154,7 +154,7 @@ export function matchLines<L extends Line, C extends Candidate>(
     if (item.state === 'settled') settledByAmount.add(moneyName(item), item);
   }
   apply((line) => {
-    // Lines and candidates are sorted by time: a candidate too old for this line is too old for all later
+    // Lines and candidates are sorted by time, so a candidate too old for this line is too old for all later
     // lines.
     const item = settledByAmount.first(
       moneyName(line),

@@ -1,4 +1,4 @@
-// Query plans of the reconciliation. The cost of a day depends on its lines only: the queries read
+// Query plans of the reconciliation. The cost of a day depends on its lines only, because the queries read
 // ranges of indexes, regardless of the number of other days of the provider.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, it } from 'vitest';

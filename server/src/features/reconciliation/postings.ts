@@ -52,7 +52,7 @@ function post(
 const system = ({ environment, currency }: AccountKey, purpose: Purpose) =>
   systemAccount(environment, purpose, currency);
 
-/** Posts a change of the balance at the provider: an increase credits the account of `purpose`. */
+/** Posts a change of the balance at the provider. An increase credits the account of `purpose`. */
 export const postAtProvider = (
   ctx: Ctx,
   key: AccountKey,

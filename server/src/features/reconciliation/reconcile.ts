@@ -1,6 +1,6 @@
-// Reconciles a day: compares its lines with the transfers and deposits of the ledger, posts each
-// line once, and lists the differences. A run can be repeated at any time: it posts only new lines,
-// and resolves differences whose cause no longer exists.
+// Reconciles a day: compares its lines with the transfers and deposits of the ledger, posts each line once,
+// and lists the differences. A run can be repeated at any time, because it posts only new lines and resolves
+// differences whose cause no longer exists.
 
 import { formatAmount } from '../../catalog/currencies/money-format.ts';
 import { Fault } from '../../kernel/fault.ts';

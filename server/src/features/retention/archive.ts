@@ -61,7 +61,7 @@ export async function storeArchive(
   const lines = archiveLines(parts, archive, (count) => {
     rows += count;
   });
-  // Lazy: the partition is read when the storage requests the first byte.
+  // The partition is read lazily, when the storage requests the first byte.
   async function* compressAndMeasure(): AsyncGenerator<Uint8Array> {
     const text = Readable.from(lines, { objectMode: false });
     const compressedContent = pipeline(text, createGzip(), ignoreError);

@@ -1,5 +1,5 @@
-// The cost of a page of deliveries does not depend on the number of deliveries: each statement
-// reads a range of an index. RAILHEAD_PLANNED_DELIVERIES sets their number.
+// The cost of a page of deliveries does not depend on the number of deliveries, because each statement reads
+// a range of an index. RAILHEAD_PLANNED_DELIVERIES sets their number.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPlanner, idSql, type Planned, uuid } from '../../../../test/kit/app/query-plans.ts';

@@ -1,6 +1,6 @@
 // Pauses endpoints whose every attempt failed for five days on the clock of their platform, and emits an
 // event to the other endpoints. Sandboxes with their own clock are checked when this clock advances, all
-// other platforms by a sweep. The endpoint of the configuration is exempt: clients that use only the
+// other platforms by a sweep. The endpoint of the configuration is exempt, because clients that use only the
 // configuration could not resume it.
 import type { Time } from '../../../kernel/effects.ts';
 import { CLOCK } from '../../../runtime/clocks/clock-table.ts';

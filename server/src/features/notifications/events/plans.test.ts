@@ -1,5 +1,5 @@
-// The cost of a page of events does not depend on the number of events: each statement reads a range of
-// the index. RAILHEAD_PLANNED_EVENTS sets their number.
+// The cost of a page of events does not depend on the number of events, because each statement reads a range
+// of the index. RAILHEAD_PLANNED_EVENTS sets their number.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createPlanner, idSql, type Planned, uuid } from '../../../../test/kit/app/query-plans.ts';

@@ -164,7 +164,7 @@ function rowOf(request: CompletedRequest, allContracts: Contracts): RequestRow {
   };
 }
 
-/** Whether bodies are kept: those of requests that change data, except forms of hosted pages. */
+/** Whether bodies are kept. These are bodies of requests that change data, except forms of hosted pages. */
 function keepsBodies({ contract, caller }: CompletedRequest, now: Time): boolean {
   if (contract.method === 'GET' || contract.auth === 'hosted') return false;
   return caller.environment === 'sandbox' || (caller.requestBodiesUntil ?? 0) > now;

@@ -38,8 +38,8 @@ async function findFreeNumber(ctx: Ctx, platformId: string): Promise<number> {
 }
 
 /**
- * Stages a new token. Throws INVALID_INPUT if the platform has the maximum number of them. `clientSecret`
- * is not stored: return it once.
+ * Stages a new token. Throws INVALID_INPUT if the platform has the maximum number of them. `clientSecret` is
+ * not stored, so the caller must return it once.
  */
 export async function createTokenFor(
   ctx: Ctx,
