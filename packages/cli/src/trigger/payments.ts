@@ -81,7 +81,7 @@ export const PAYMENT_SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'payout.processing',
-    summary: 'A payout is in progress. It completes six minutes later.',
+    summary: 'A payout in progress completes after six minutes.',
     outcome: 'The payout is {payment.status}. Complete it with `railhead clock advance 6m`.',
     steps: () => payout('003', EXECUTE_DUE),
   },

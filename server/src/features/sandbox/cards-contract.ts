@@ -89,7 +89,7 @@ export const sandboxSimulateCardFinancialAuthorization = operation({
   path: '/sandbox/cards/{id}/simulate/financial_authorization',
   summary: 'Simulate a single-message authorization',
   description:
-    'Simulates a single-message (financial) authorization: if it is approved, the amount ' +
+    'Simulates a single-message (financial) authorization. If it is approved, the amount ' +
     `is authorized and cleared immediately. ${OUTCOME_BY_DESCRIPTOR}`,
 });
 
@@ -109,8 +109,8 @@ export const sandboxSimulateCardFinancialCreditAuthorization = operation({
   path: '/sandbox/cards/{id}/simulate/financial_credit_authorization',
   summary: 'Simulate a single-message credit',
   description:
-    'Simulates a single-message (financial) merchant credit: the funds are credited at ' +
-    `once. ${OUTCOME_BY_DESCRIPTOR}`,
+    'Simulates a single-message (financial) merchant credit. The funds are credited ' +
+    `immediately. ${OUTCOME_BY_DESCRIPTOR}`,
 });
 
 export const sandboxSimulateCardCreditAuthorizationAdvice = operation({
@@ -187,8 +187,8 @@ export const sandboxSimulateCardClearing = operation({
           minimum: 0,
           maximum: MAX_CENTS,
           description:
-            'Amount in minor units of the currency of the card. 0 to let the authorization ' +
-            'expire.',
+            'Amount in minor units of the currency of the card. With 0 the authorization ' +
+            'expires.',
         }),
       },
       {

@@ -49,7 +49,9 @@ interface SimulatedRequest {
   money?: { amount: number; currency: { code?: string } };
 }
 
-/** Processes an authorization request. Approved or declined, it has an issuer reference. */
+/**
+ * Processes an authorization request. The reply has an issuer reference for an approval and for a decline.
+ */
 async function authorize(ctx: Ctx, parts: CardParts, id: string, request: SimulatedRequest) {
   const { kind, merchant, money } = request;
   const card = await cardOf(ctx, id);

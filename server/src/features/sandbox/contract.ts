@@ -1,5 +1,5 @@
-// Contract for funding an account in the sandbox. Payer and hold reason are optional fields, not suffixes of
-// an address as elsewhere in the sandbox, because addresses of most blockchains cannot contain such codes.
+// Contract for funding an account in the sandbox. Payer and hold reason are optional fields, because the
+// addresses of most blockchains cannot contain suffixes that select an outcome.
 
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../kernel/contract/operation.ts';
@@ -16,7 +16,7 @@ export const sandboxFundInternalAccount = operation({
   description:
     'Simulates an incoming payment to an internal account. The funds are available ' +
     'immediately, and an INCOMING transaction is created. With `pendingReason` the funds ' +
-    'are held instead: they are part of the total balance of the account, not of its ' +
+    'are held. Held funds are part of the total balance of the account and not of its ' +
     'available balance.',
   permission: 'TRANSACT',
   sandboxOnly: true,

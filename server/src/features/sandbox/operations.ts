@@ -32,9 +32,9 @@ export const sandboxOperations = [
     const sender = from === undefined ? {} : { accountIdentifier: from };
     const origin = { accountHolderName: 'Sandbox funding', ...sender };
     await receiveDeposit(ctx, { account, owner, amount, origin, hold });
-    const repaid = hold ? 0n : account.owed < amount ? account.owed : amount;
+    const repaidAmount = hold ? 0n : account.owed < amount ? account.owed : amount;
     // Read before the commit. Concurrent postings are visible in the next read.
-    const addedAmounts = { balance: amount - repaid, held: hold ? amount : 0n };
+    const addedAmounts = { balance: amount - repaidAmount, held: hold ? amount : 0n };
     const accountAfter = await presentAccount(ctx, account, addedAmounts);
     return { status: 200, body: accountAfter as Static<typeof InternalAccount> };
   }),

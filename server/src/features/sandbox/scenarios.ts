@@ -1,4 +1,4 @@
-// Scenarios: short worlds with one result each, which can be built any number of times.
+// Scenarios are short worlds with one result each, which can be built any number of times.
 import {
   accountOf,
   advance,
@@ -67,7 +67,7 @@ export const SCENARIOS = {
     steps: payoutTo('002'),
   },
   'payout.processing': {
-    summary: 'A payout is in progress. It completes six minutes later.',
+    summary: 'A payout in progress completes after six minutes.',
     steps: payoutTo('003'),
   },
   'payout.refunded': {

@@ -1,5 +1,5 @@
-// Simulated funding of a quote. It is processed like a real deposit with the reference of the quote,
-// including wrong amounts and late deposits.
+// Simulated funding of a quote, processed like a real deposit with the reference of the quote. Wrong amounts
+// and late deposits are included.
 
 import { type Static, Type } from '@sinclair/typebox';
 import { operation } from '../../kernel/contract/operation.ts';

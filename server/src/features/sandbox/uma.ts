@@ -1,5 +1,5 @@
-// Simulated UMA payments to a customer. Only the sender is simulated: the platform approves the payment like
-// a real one.
+// Simulated UMA payments to a customer. Only the sender is simulated. The platform approves the payment like
+// a real payment.
 
 import { type Static, Type } from '@sinclair/typebox';
 import type { Connectors, UmaPort } from '../../connectors/ports/index.ts';

@@ -117,7 +117,7 @@ describe('a reset without an identity service', () => {
       ['RESET_COMPLETED', null, null],
     ]);
     await expectRejected(
-      'The reset cannot be decided: it is COMPLETED.',
+      'The reset is COMPLETED and cannot be decided.',
       'pass-reset',
       resetId,
       ...DECISION,
@@ -165,7 +165,7 @@ describe('a reset without an identity service', () => {
     const expired = await start(id);
     app.effects.set(app.effects.now() + 24 * HOUR);
     await expectRejected(
-      'The reset cannot be decided: it is EXPIRED.',
+      'The reset is EXPIRED and cannot be decided.',
       'pass-reset',
       expired.resetId,
       ...DECISION,

@@ -145,7 +145,7 @@ async function performAll(build: Build, actions: readonly Action[]): Promise<voi
 /** Advances the clock and executes all work that is due by then. */
 async function moveTo(runtime: Runtime, work: ClockWork, clock: ClockRow, at: Time) {
   let progress = await advanceTo(runtime, work, clock, at);
-  while (!progress.reached) progress = await advanceTo(runtime, work, progress.clock, at);
+  while (!progress.isReached) progress = await advanceTo(runtime, work, progress.clock, at);
   return progress.clock;
 }
 
@@ -179,8 +179,8 @@ export async function buildBusiness(
     }
     clock = await moveTo(runtime, work, clock, effects.now());
   } finally {
-    const end = { frozen: false, target: null, realTime: effects.now() };
-    clocks.replace(await releaseClock(db, clock, end));
+    const realTimeClock = { frozen: false, target: null, realTime: effects.now() };
+    clocks.replace(await releaseClock(db, clock, realTimeClock));
     runtime.wake.jobs();
     runtime.wake.events();
   }

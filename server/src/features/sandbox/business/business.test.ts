@@ -1,4 +1,4 @@
-// The world `business`: a job builds it through the operations of the API, at the times of the past.
+// The world `business`, which a job builds through the operations of the API at times in the past.
 import { expect, it } from 'vitest';
 import { expectBalancedBooks } from '../../../../test/kit/app/books.ts';
 import { createCustomer, ok } from '../../../../test/kit/app/fixtures.ts';
@@ -49,11 +49,11 @@ it('the times of events follow the order of their commits within two minutes', a
     [app.platform.id],
   );
   expect(events.length).toBeGreaterThan(300);
-  let latest = 0;
+  let latestTime = 0;
   let maxDelayMs = 0;
   for (const { created_at } of events) {
-    latest = Math.max(latest, created_at);
-    maxDelayMs = Math.max(maxDelayMs, latest - created_at);
+    latestTime = Math.max(latestTime, created_at);
+    maxDelayMs = Math.max(maxDelayMs, latestTime - created_at);
   }
   expect(maxDelayMs).toBeLessThan(120_000);
 });

@@ -19,7 +19,7 @@ const MERCHANTS = [
   ['CLOUD NINE HOSTING', '4816'],
 ] as const;
 
-/** The card of a customer. Its ID ends with digits that select no outcome. */
+/** The card of a customer. Its ID ends with digits without a special outcome. */
 export const newCard = (key: string, account: string): PlannedStep => ({
   name: `${key}-card`,
   operationId: 'createCard',
@@ -55,7 +55,7 @@ function branchOf(random: SeededRandom): string {
   if (random.is(0.035)) return ' #002'; // declined: INSUFFICIENT_FUNDS
   if (random.is(0.015)) return ' #003'; // declined: CARD_PAUSED
   if (random.is(0.008)) return ' #006'; // the funding debit fails
-  return ` #${random.between(11, 98)}`;
+  return ` #${random.integer(11, 98)}`;
 }
 
 /** An authorization, its clearing a day later, and some refunds. */
@@ -83,9 +83,9 @@ export function cardPayment(payment: CardPayment, at: Time, random: SeededRandom
       },
     ],
   };
-  const clearedAt = at + random.between(20, 60) * HOUR;
+  const clearedAt = at + random.integer(20, 60) * HOUR;
   const clearing = noticeOf(payment, 'sandboxSimulateCardClearing', clearedAt);
   if (!random.is(0.025)) return [authorization, clearing];
-  const refundedAt = clearedAt + random.between(24, 96) * HOUR;
+  const refundedAt = clearedAt + random.integer(24, 96) * HOUR;
   return [authorization, clearing, noticeOf(payment, 'sandboxSimulateCardReturn', refundedAt)];
 }

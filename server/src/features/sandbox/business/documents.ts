@@ -1,5 +1,5 @@
-// Files of the documents in the world `business`: a drawn passport as PNG and a bill as PDF. Both
-// state that they are specimens.
+// Files of the documents in the world `business`: a drawn passport as PNG and a bill as PDF. Both files state
+// that they are specimens.
 import { crc32, deflateSync } from 'node:zlib';
 
 interface DocumentFile {
@@ -34,17 +34,17 @@ function canvasOf(width: number, height: number, background: Color) {
   }
   function ellipse(cx: number, cy: number, rx: number, ry: number, color: Color): void {
     for (let y = -ry; y <= ry; y++) {
-      const half = Math.round(rx * Math.sqrt(1 - (y / ry) ** 2));
-      fill(cx - half, cy + y, 2 * half, 1, color);
+      const halfWidth = Math.round(rx * Math.sqrt(1 - (y / ry) ** 2));
+      fill(cx - halfWidth, cy + y, 2 * halfWidth, 1, color);
     }
   }
   function write(x: number, y: number, text: string, scale: number, color: Color): void {
     const plainText = text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toUpperCase();
-    for (const [place, character] of [...plainText].entries()) {
+    for (const [position, character] of [...plainText].entries()) {
       for (const [row, digit] of [...(GLYPHS.get(character) ?? '')].entries()) {
         for (let bit = 0; bit < 5; bit++) {
           if (!((Number.parseInt(digit, 32) >> (4 - bit)) & 1)) continue;
-          fill(x + (place * 6 + bit) * scale, y + row * scale, scale, scale, color);
+          fill(x + (position * 6 + bit) * scale, y + row * scale, scale, scale, color);
         }
       }
     }
@@ -117,15 +117,15 @@ export const passport = (input: PassportInput): DocumentFile => ({
   content: () => drawPassport(input),
 });
 
-/** The bytes of a PDF file with one page of text. Characters beyond Latin-1 are not possible. */
+/** The bytes of a PDF file with one page of text. The text is limited to Latin-1. */
 function pdfOf(lines: readonly (readonly [size: number, text: string])[]): Buffer {
   const escapeText = (text: string) => text.replaceAll(/[\\()]/g, '\\$&');
   let y = 770;
-  const drawn = lines.map(([size, text]) => {
+  const drawnLines = lines.map(([size, text]) => {
     y -= size * 1.7;
     return `BT /F1 ${size} Tf 64 ${Math.round(y)} Td (${escapeText(text)}) Tj ET`;
   });
-  const stream = drawn.join('\n');
+  const stream = drawnLines.join('\n');
   const font = '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>';
   const objects = [
     '<< /Type /Catalog /Pages 2 0 R >>',

@@ -1,5 +1,5 @@
-// Contents of the world `business` other than regular payments: identity checks in review with documents,
-// agents with approvals, a stablecoin, webhook endpoints, and payments that are in progress at the end.
+// Contents of the world `business` other than regular payments. They include identity checks in review with
+// documents, agents with approvals, a stablecoin, webhook endpoints, and payments in progress.
 import type { Time } from '../../../kernel/effects.ts';
 import { fund, setStatus, usAccount } from '../world/builders.ts';
 import { bill, passport } from './documents.ts';
@@ -91,7 +91,11 @@ const EVIDENCE = [
   'DIRECTOR_REGISTRY',
 ];
 
-function applyingFirm([legalName, age]: (typeof BUSINESSES)[number], index: number, until: Time) {
+function businessApplicant(
+  [legalName, age]: (typeof BUSINESSES)[number],
+  index: number,
+  until: Time,
+) {
   const key = `applying-firm-${index + 1}`;
   const owner = `${key}-owner`;
   const birthDate = '1979-05-14';
@@ -180,13 +184,15 @@ const agentOf = (name: string, customer: string, limit: number): PlannedStep => 
   },
 });
 
-/** Agents of the first customers: small transfers are executed immediately, larger ones require approval. */
+/**
+ * Agents of the first customers. Small transfers are executed immediately, larger transfers require approval.
+ */
 function agents({ keys, from, until }: Extras, random: SeededRandom): Action[] {
   const names = ['Accounts payable', 'Travel booking', 'Subscriptions'];
   return names.flatMap((name, index) => {
     const key = keys[index] as string;
     const payee = `${key}-agent-payee`;
-    const number = `4${random.digits(6)}${random.between(200, 999)}`;
+    const number = `4${random.digits(6)}${random.integer(200, 999)}`;
     const start = from + 2 * DAY;
     const setup: PlannedStep[] = [
       fund(`${key}-USD`, 20_000_00),
@@ -195,8 +201,8 @@ function agents({ keys, from, until }: Extras, random: SeededRandom): Action[] {
     ];
     const transfers = Array.from({ length: 7 }, (_, count): Action => {
       // The latest transfers are above the threshold and await an approval.
-      const amount = count > 4 ? random.between(250, 700) * 100 : random.between(20, 190) * 100;
-      const age = count > 4 ? random.between(1, 20) * HOUR : random.between(2, 40) * DAY;
+      const amount = count > 4 ? random.integer(250, 700) * 100 : random.integer(20, 190) * 100;
+      const age = count > 4 ? random.integer(1, 20) * HOUR : random.integer(2, 40) * DAY;
       return {
         at: Math.max(start + HOUR, until - age),
         owner: key,
@@ -223,7 +229,7 @@ function debits({ keys, from, until, payments }: Extras, random: SeededRandom): 
   return Array.from({ length: Math.ceil(payments / 40) }, (_, index): Action => {
     const key = keys[index % Math.ceil(keys.length / 4)] as string;
     const name = `debited-${index}`;
-    const suffix = random.is(0.06) ? '005' : random.between(200, 999);
+    const suffix = random.is(0.06) ? '005' : random.integer(200, 999);
     return {
       at: from + DAY + Math.floor(random.next() * (until - from - DAY)),
       owner: key,
@@ -234,7 +240,7 @@ function debits({ keys, from, until, payments }: Extras, random: SeededRandom): 
           body: {
             source: { accountId: `$${name}.id` },
             destination: { accountId: `$${key}-USD.data.0.id` },
-            amount: random.between(50, 2_000) * 100,
+            amount: random.integer(50, 2_000) * 100,
           },
           mayBeRejected: true,
         },
@@ -293,11 +299,11 @@ function stablecoin({ keys, from, until }: Extras, random: SeededRandom): Action
   const start = from + 3 * DAY;
   const orders = Array.from({ length: 18 }, (_, index) => {
     const at = start + DAY + Math.floor(((until - start - DAY) * index) / 18);
-    const amount = String(random.between(200, 5_000) * 1_000_000);
+    const amount = String(random.integer(200, 5_000) * 1_000_000);
     const [fundingSource, destination] = [{ type: 'WIRE' }, { accountId: '$coin-wallet.id' }];
     if (index % 3 < 2)
       return order(at, 'createStablecoinMint', { amount, fundingSource, destination });
-    const smallAmount = String(random.between(50, 190) * 1_000_000);
+    const smallAmount = String(random.integer(50, 190) * 1_000_000);
     return order(at, 'createStablecoinBurn', {
       amount: smallAmount,
       source: { type: 'EXTERNAL_ACCOUNT' },
@@ -323,12 +329,12 @@ function latePayouts({ keys, until }: Extras, random: SeededRandom): Action[] {
           source: { sourceType: 'ACCOUNT', accountId: `$${key}-USD.data.0.id` },
           destination: { destinationType: 'ACCOUNT', accountId: `$${payee}.id` },
           lockedCurrencySide: 'SENDING',
-          lockedCurrencyAmount: random.between(80, 1_900) * 100,
+          lockedCurrencyAmount: random.integer(80, 1_900) * 100,
         },
       },
       ...(isExecuted ? [{ operationId: 'executeQuote', params: { quoteId: `$${quote}.id` } }] : []),
     ];
-    return { at: until - random.between(20, 200) * 1_000, owner: key, steps };
+    return { at: until - random.integer(20, 200) * 1_000, owner: key, steps };
   });
 }
 
@@ -352,7 +358,7 @@ const heldDeposits = ({ keys, until }: Extras, random: SeededRandom): Action[] =
       {
         operationId: 'sandboxFundInternalAccount',
         params: { accountId: `$${key}-USD.data.0.id` },
-        body: { amount: random.between(4_000, 18_000) * 100, pendingReason: 'COMPLIANCE_REVIEW' },
+        body: { amount: random.integer(4_000, 18_000) * 100, pendingReason: 'COMPLIANCE_REVIEW' },
       },
     ],
   }));
@@ -376,7 +382,7 @@ export function extrasOf(input: Extras, random: SeededRandom): Action[] {
   const { until } = input;
   return [
     ...APPLICANTS.map((each, index) => applicant(each, index, until)),
-    ...BUSINESSES.map((each, index) => applyingFirm(each, index, until)),
+    ...BUSINESSES.map((each, index) => businessApplicant(each, index, until)),
     ...agents(input, random),
     ...debits(input, random),
     ...stablecoin(input, random),

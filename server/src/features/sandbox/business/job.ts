@@ -1,5 +1,5 @@
-// The job that builds the world `business`. It runs once: after a failure it is dead with the reason,
-// and the world is built again after a reset.
+// The job that builds the world `business`. The job runs once, and a failure is stored with its reason. The
+// world can be built again after a reset.
 import { Type } from '@sinclair/typebox';
 import { defineJob } from '../../../kernel/contract/job.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -19,7 +19,7 @@ const BUILD = defineJob(
 const SPAN_MS = 60 * 86_400_000;
 const DEADLINE_MS = 1_200_000;
 
-/** Stages the build. Throws CONFLICT unless the platform is as after a reset. */
+/** Stages the build. Throws CONFLICT if the platform has customers or its own clock. */
 export async function startBusiness(ctx: Ctx, payments: number): Promise<void> {
   const { platformId } = ctx.caller;
   const clock = await ctx.db.read(sandboxClocks, platformId);

@@ -84,12 +84,12 @@ const DETAILS: Readonly<Record<PayoutCurrency, Details>> = {
   }),
   USDC: (random) => ({
     accountType: 'BASE_WALLET',
-    address: `0x${Array.from({ length: 40 }, () => random.between(0, 15).toString(16)).join('')}`,
+    address: `0x${Array.from({ length: 40 }, () => random.integer(0, 15).toString(16)).join('')}`,
   }),
 };
 
 /** A suffix without a special outcome. */
-const regularSuffix = (random: SeededRandom): string => String(random.between(200, 999));
+const regularSuffix = (random: SeededRandom): string => String(random.integer(200, 999));
 
 /** Body of `createCustomerExternalAccount`, without the customer. */
 export function payeeIn(
@@ -111,7 +111,7 @@ export function payeeIn(
   };
 }
 
-/** Rails among which the payer selects. Otherwise the server does. */
+/** Rails that a payout requests, by currency. The server selects the rail of other currencies. */
 export const RAILS: Readonly<Partial<Record<PayoutCurrency, readonly string[]>>> = {
   USD: ['ACH', 'ACH', 'ACH', 'WIRE', 'RTP', 'FEDNOW'],
   EUR: ['SEPA', 'SEPA_INSTANT'],

@@ -6,10 +6,15 @@ interface Country {
   code: string;
   /** Share of the customers. */
   share: number;
-  given: readonly string[];
-  family: readonly string[];
-  places: readonly (readonly [line1: string, city: string, postalCode: string, state?: string])[];
-  /** Currencies besides USD that its customers hold. */
+  givenNames: readonly string[];
+  familyNames: readonly string[];
+  addresses: readonly (readonly [
+    line1: string,
+    city: string,
+    postalCode: string,
+    state?: string,
+  ])[];
+  /** Currencies in addition to USD that its customers hold. */
   currency?: string;
 }
 
@@ -19,11 +24,13 @@ const COUNTRIES: readonly Country[] = [
   {
     code: 'US',
     share: 0.46,
-    given: split(
+    givenNames: split(
       'Amara Caleb Dana Elena Grant Hannah Isaac Jenna Leon Maya Nolan Priya Ruth Tessa',
     ),
-    family: split('Adler Brooks Castillo Dunn Ellison Foster Hale Kim Lowell Mercer Okafor Reyes'),
-    places: [
+    familyNames: split(
+      'Adler Brooks Castillo Dunn Ellison Foster Hale Kim Lowell Mercer Okafor Reyes',
+    ),
+    addresses: [
       ['48 Willow Street', 'Portland', '97205', 'OR'],
       ['210 Harbor Road', 'Seattle', '98101', 'WA'],
       ['1702 Juniper Avenue', 'Austin', '78702', 'TX'],
@@ -33,9 +40,9 @@ const COUNTRIES: readonly Country[] = [
   {
     code: 'MX',
     share: 0.13,
-    given: split('Alejandra Bruno Camila Diego Fernanda Julián Lucía Mateo Renata Sofía'),
-    family: split('Aguilar Cárdenas Domínguez Fuentes Herrera Montes Navarro Rivas Soto'),
-    places: [
+    givenNames: split('Alejandra Bruno Camila Diego Fernanda Julián Lucía Mateo Renata Sofía'),
+    familyNames: split('Aguilar Cárdenas Domínguez Fuentes Herrera Montes Navarro Rivas Soto'),
+    addresses: [
       ['Calle Jacarandas 14', 'Guadalajara', '44100', 'JAL'],
       ['Avenida Olmos 230', 'Monterrey', '64000', 'NLE'],
     ],
@@ -44,9 +51,9 @@ const COUNTRIES: readonly Country[] = [
   {
     code: 'IN',
     share: 0.12,
-    given: split('Aarav Anika Dev Ishaan Kavya Meera Nikhil Rohan Sana Vikram'),
-    family: split('Bose Chandra Desai Iyer Kapoor Menon Nair Rao Sharma Verma'),
-    places: [
+    givenNames: split('Aarav Anika Dev Ishaan Kavya Meera Nikhil Rohan Sana Vikram'),
+    familyNames: split('Bose Chandra Desai Iyer Kapoor Menon Nair Rao Sharma Verma'),
+    addresses: [
       ['12 Lotus Lane', 'Pune', '411001', 'MH'],
       ['7 Banyan Road', 'Bengaluru', '560001', 'KA'],
     ],
@@ -55,33 +62,33 @@ const COUNTRIES: readonly Country[] = [
   {
     code: 'BR',
     share: 0.09,
-    given: split('Ana Caio Helena Igor Larissa Marcelo Paula Rafael Thaís Vitor'),
-    family: split('Almeida Barros Cardoso Farias Lacerda Moreira Pires Teixeira'),
-    places: [['Rua das Acácias 88', 'Curitiba', '80010-000', 'PR']],
+    givenNames: split('Ana Caio Helena Igor Larissa Marcelo Paula Rafael Thaís Vitor'),
+    familyNames: split('Almeida Barros Cardoso Farias Lacerda Moreira Pires Teixeira'),
+    addresses: [['Rua das Acácias 88', 'Curitiba', '80010-000', 'PR']],
     currency: 'BRL',
   },
   {
     code: 'NG',
     share: 0.08,
-    given: split('Adaeze Bola Chidi Folake Ifeoma Kunle Ngozi Tunde'),
-    family: split('Adeyemi Balogun Eze Ibrahim Nwosu Olawale Umar'),
-    places: [['5 Palm Close', 'Lagos', '101233', 'LA']],
+    givenNames: split('Adaeze Bola Chidi Folake Ifeoma Kunle Ngozi Tunde'),
+    familyNames: split('Adeyemi Balogun Eze Ibrahim Nwosu Olawale Umar'),
+    addresses: [['5 Palm Close', 'Lagos', '101233', 'LA']],
     currency: 'NGN',
   },
   {
     code: 'PH',
     share: 0.07,
-    given: split('Andrea Carlo Danica Jose Lea Miguel Paolo Trisha'),
-    family: split('Bautista Cruz Delgado Mendoza Pascual Santos Villanueva'),
-    places: [['31 Mango Street', 'Cebu City', '6000']],
+    givenNames: split('Andrea Carlo Danica Jose Lea Miguel Paolo Trisha'),
+    familyNames: split('Bautista Cruz Delgado Mendoza Pascual Santos Villanueva'),
+    addresses: [['31 Mango Street', 'Cebu City', '6000']],
     currency: 'PHP',
   },
   {
     code: 'DE',
     share: 0.05,
-    given: split('Emil Frieda Hanna Jonas Lotte Matthis'),
-    family: split('Albrecht Brandt Ebert Lindner Sommer Vogt'),
-    places: [['Heidestraße 17', 'Berlin', '10557']],
+    givenNames: split('Emil Frieda Hanna Jonas Lotte Matthis'),
+    familyNames: split('Albrecht Brandt Ebert Lindner Sommer Vogt'),
+    addresses: [['Heidestraße 17', 'Berlin', '10557']],
     currency: 'EUR',
   },
 ];
@@ -101,8 +108,8 @@ export interface Customer {
   name: string;
   isBusiness: boolean;
   country: string;
-  /** Currency besides USD. */
-  local: string | undefined;
+  /** Currency in addition to USD. */
+  localCurrency: string | undefined;
   /** Body of `createCustomer`. */
   body: Record<string, unknown>;
 }
@@ -116,8 +123,8 @@ const asciiOf = (text: string) =>
     .replaceAll(/ +/g, '.');
 
 /** A given and a family name of a country. */
-const nameIn = ({ given, family }: Country, random: SeededRandom) =>
-  `${random.pick(given)} ${random.pick(family)}`;
+const nameIn = ({ givenNames, familyNames }: Country, random: SeededRandom) =>
+  `${random.pick(givenNames)} ${random.pick(familyNames)}`;
 
 const countryOf = (code: string) => COUNTRIES.find((each) => each.code === code) as Country;
 
@@ -128,13 +135,13 @@ const countryOf = (code: string) => COUNTRIES.find((each) => each.code === code)
 export const payeeName = (country: string, random: SeededRandom): string =>
   nameIn(COUNTRIES.find(({ code }) => code === country) ?? countryOf('US'), random);
 
-function addressIn({ places, code }: Country, random: SeededRandom) {
-  const [line1, city, postalCode, state] = random.pick(places);
+function addressIn({ addresses, code }: Country, random: SeededRandom) {
+  const [line1, city, postalCode, state] = random.pick(addresses);
   return { line1, city, postalCode, ...(state ? { state } : {}), country: code };
 }
 
 const dateOf = (random: SeededRandom, from: number, to: number) =>
-  `${random.between(from, to)}-0${random.between(1, 9)}-${random.between(10, 28)}`;
+  `${random.integer(from, to)}-0${random.integer(1, 9)}-${random.integer(10, 28)}`;
 
 function individual(key: string, country: Country, random: SeededRandom): Customer {
   const name = nameIn(country, random);
@@ -143,7 +150,7 @@ function individual(key: string, country: Country, random: SeededRandom): Custom
     name,
     isBusiness: false,
     country: country.code,
-    local: country.currency,
+    localCurrency: country.currency,
     body: {
       customerType: 'INDIVIDUAL',
       platformCustomerId: key,
@@ -167,7 +174,7 @@ function business(key: string, index: number, country: Country, random: SeededRa
     name,
     isBusiness: true,
     country: country.code,
-    local: country.currency,
+    localCurrency: country.currency,
     body: {
       customerType: 'BUSINESS',
       platformCustomerId: key,
@@ -177,7 +184,7 @@ function business(key: string, index: number, country: Country, random: SeededRa
         country: country.code,
         taxId: country.code === 'US' ? `12-3${random.digits(6)}` : random.digits(11),
         incorporatedOn: dateOf(random, 2004, 2023),
-        registrationNumber: `${country.code}-${random.digits(6)}${random.between(200, 999)}`,
+        registrationNumber: `${country.code}-${random.digits(6)}${random.integer(200, 999)}`,
         entityType: 'LLC',
         businessType: 'INFORMATION',
         countriesOfOperation: [country.code],

@@ -1,5 +1,5 @@
-// The plan of the world `business`: the actions of each customer with their times, as steps. It depends only
-// on its input. Volume grows, follows the hours of a day, and is lower at weekends.
+// The plan of the world `business`: the actions of each customer with their times, as steps. The plan depends
+// only on its input. Volume grows, follows the hours of a day, and is lower at weekends.
 import type { Time } from '../../../kernel/effects.ts';
 import { accountOf, setStatus } from '../world/builders.ts';
 import { cardPayment, newCard } from './card-steps.ts';
@@ -12,7 +12,7 @@ import type { Action, PlanInput, PlannedStep } from './steps.ts';
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-/** Time before the first payment of a new customer. The issuer of its card responds within it. */
+/** Time before the first payment of a new customer. The issuer of its card responds within this time. */
 const SETTLING_MS = 6 * HOUR;
 
 /** Approximate number of units of a currency for one US dollar. */
@@ -44,10 +44,10 @@ const nextName = (holder: Holder, kind: string) => `${kind}${numberOf(holder)}-$
 
 const accountName = ({ customer }: Holder, currency: string) => `${customer.key}-${currency}`;
 
-/** A plausible amount in minor units. Small ones are more frequent. */
+/** A plausible amount in minor units. Small amounts are more frequent. */
 function amountOf({ customer: { isBusiness }, random }: Holder, currency: string): number {
-  const [low, high] = isBusiness ? [300, 14_000] : [25, 1_400];
-  const dollars = low * (high / low) ** random.next();
+  const [min, max] = isBusiness ? [300, 14_000] : [25, 1_400];
+  const dollars = min * (max / min) ** random.next();
   const round = random.is(0.4) ? 100 : 1;
   return Math.round((dollars * 100 * (PER_DOLLAR[currency] ?? 1)) / round) * round;
 }
@@ -76,9 +76,9 @@ function newPayee(holder: Holder, suffix?: string) {
 /** Registration, the check of a business, accounts, payees and a first deposit. */
 function joinSteps(holder: Holder): PlannedStep[] {
   const { customer, random } = holder;
-  const { key, isBusiness, local } = customer;
-  const currencies = ['USD', ...(local ? [local] : [])];
-  const payees = Array.from({ length: random.between(1, 3) }, () => newPayee(holder));
+  const { key, isBusiness, localCurrency } = customer;
+  const currencies = ['USD', ...(localCurrency ? [localCurrency] : [])];
+  const payees = Array.from({ length: random.integer(1, 3) }, () => newPayee(holder));
   holder.payees.push(...payees);
   holder.hasCard = customer.country !== 'DE' && random.is(0.5);
   const verification: PlannedStep[] = [
@@ -87,7 +87,7 @@ function joinSteps(holder: Holder): PlannedStep[] {
       body: {
         customerId: `$${key}.id`,
         roles: ['UBO'],
-        ownershipPercentage: random.between(26, 100),
+        ownershipPercentage: random.integer(26, 100),
         personalInfo: {
           firstName: 'Robin',
           lastName: customer.name.split(' ')[0],
@@ -95,7 +95,7 @@ function joinSteps(holder: Holder): PlannedStep[] {
           nationality: 'US',
           address: customer.body.address,
           idType: 'SSN',
-          identifier: `123-45-${random.between(1_000, 9_999)}`,
+          identifier: `123-45-${random.integer(1_000, 9_999)}`,
         },
       },
     },
@@ -143,7 +143,7 @@ function payout(holder: Holder, currency: string, amount: number): PlannedStep[]
         },
         lockedCurrencySide: 'SENDING',
         lockedCurrencyAmount: amount,
-        description: `${random.pick(PURPOSES)} ${random.between(1_000, 9_999)}`,
+        description: `${random.pick(PURPOSES)} ${random.integer(1_000, 9_999)}`,
         ...(selectedPayee.currency === 'INR' ? { purposeOfPayment: 'GOODS_OR_SERVICES' } : {}),
       },
       mayBeRejected: true,
@@ -155,10 +155,10 @@ function payout(holder: Holder, currency: string, amount: number): PlannedStep[]
 /** A payout, or a deposit if the balance does not cover it. */
 function payOrDeposit(holder: Holder): PlannedStep[] {
   const { random, balances, customer } = holder;
-  const currency = customer.local && random.is(0.3) ? customer.local : 'USD';
+  const currency = customer.localCurrency && random.is(0.3) ? customer.localCurrency : 'USD';
   const amount = amountOf(holder, currency);
   const balance = balances.get(currency) ?? 0;
-  // Customers in Germany must authenticate each payout, which steps cannot.
+  // Customers in Germany must authenticate each payout, which is not possible in steps.
   if (balance < amount * 1.2 || random.is(0.12) || customer.country === 'DE') {
     const depositAmount = Math.max(2 * amount, amountOf(holder, currency));
     return [deposit(holder, currency, depositAmount)];
@@ -188,7 +188,7 @@ function heldDeposit(holder: Holder, at: Time, until: Time): Action[] {
   const decision = setStatus(`$${name}.data.0.id`, status);
   return [
     depositAction,
-    { at: at + holder.random.between(2, 30) * HOUR, owner, steps: [decision] },
+    { at: at + holder.random.integer(2, 30) * HOUR, owner, steps: [decision] },
   ];
 }
 
@@ -204,7 +204,7 @@ function timesOf({ from, until, payments }: PlanInput, random: SeededRandom): Ti
   const times = days.flatMap(({ start, weight }) => {
     const midnight = Math.floor(start / DAY) * DAY;
     return Array.from({ length: Math.round((payments * weight) / total) }, () => {
-      // Highest at midday in the Americas.
+      // The volume is highest at midday in the Americas.
       const hour = 8 + 5 * (random.next() + random.next() + random.next());
       return midnight + Math.floor(hour * HOUR);
     });
@@ -228,7 +228,7 @@ function joinTimes(input: PlanInput, random: SeededRandom): { at: Time; holder: 
   });
 }
 
-/** One payment of a random customer, with the actions that follow from it. */
+/** A payment of a random customer, with its subsequent actions. */
 function activity(holder: Holder, at: Time, until: Time): Action[] {
   const { random, customer } = holder;
   const owner = customer.key;
@@ -261,7 +261,7 @@ export function businessPlan(input: PlanInput): Action[] {
   for (const at of timesOf(input, random)) {
     const activeHolders = arrivals.filter((each) => each.at < at - SETTLING_MS);
     if (!activeHolders.length) continue;
-    // The distribution is skewed: some customers pay far more often than others.
+    // The distribution is skewed, so that some customers pay far more often than others.
     const index = Math.floor(random.next() ** 1.7 * activeHolders.length);
     actions.push(
       ...activity((activeHolders[index] as (typeof activeHolders)[number]).holder, at, until),

@@ -1,5 +1,5 @@
-// A repeatable random generator: the same seed returns the same values. The world `business` is
-// generated with it, so each build has the same customers and payments.
+// A random generator that returns the same values for the same seed. The world `business` is generated with
+// it, so each build has the same customers and payments.
 import { createHash } from 'node:crypto';
 
 export interface SeededRandom {
@@ -7,8 +7,8 @@ export interface SeededRandom {
   next(): number;
   /** Whether an event of this probability occurs. */
   is(probability: number): boolean;
-  /** A whole number from `low` to `high`. */
-  between(low: number, high: number): number;
+  /** A whole number from `min` to `max`. */
+  integer(min: number, max: number): number;
   pick<T>(list: readonly T[]): T;
   /** Decimal digits. */
   digits(count: number): string;
@@ -23,12 +23,12 @@ export function seededRandom(seed: string): SeededRandom {
     bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits;
     return ((bits ^ (bits >>> 14)) >>> 0) / 4_294_967_296;
   }
-  const between = (low: number, high: number) => low + Math.floor(next() * (high - low + 1));
+  const integer = (min: number, max: number) => min + Math.floor(next() * (max - min + 1));
   return {
     next,
     is: (probability) => next() < probability,
-    between,
-    pick: (list) => list[between(0, list.length - 1)] as (typeof list)[number],
-    digits: (count) => Array.from({ length: count }, () => between(0, 9)).join(''),
+    integer,
+    pick: (list) => list[integer(0, list.length - 1)] as (typeof list)[number],
+    digits: (count) => Array.from({ length: count }, () => integer(0, 9)).join(''),
   };
 }

@@ -1,6 +1,6 @@
-// Moves a held clock to its target. Due work is executed in the order of time and id: the clock
-// moves to the instant of the earliest job, delivery or pause of a failing endpoint, that work is
-// executed, and so on. Work that it causes at the same instant follows immediately.
+// Moves a held clock to its target. Due work is executed in the order of time and id. The clock moves to the
+// instant of the earliest job, delivery or pause of a failing endpoint, and that work is executed. Work that
+// it causes at the same instant follows immediately.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Time } from '../../../kernel/effects.ts';
 import { stepClock } from '../../../runtime/clocks/clock-changes.ts';
@@ -49,19 +49,19 @@ export async function moveJobsToClock(
   { kinds }: Pick<ClockWork, 'kinds'>,
   clock: Time,
 ): Promise<void> {
-  const until = performance.now() + RUNNING_MS;
+  const deadline = performance.now() + RUNNING_MS;
   for (;;) {
     await moveToClock(db, platformId, kinds, { clock, realTime: effects.now() });
     const isRunning = await hasRunningJob(db, platformId, kinds, effects.now());
-    if (!isRunning || performance.now() > until) return;
+    if (!isRunning || performance.now() > deadline) return;
     await sleep(PAUSE_MS);
   }
 }
 
 interface Advance {
   clock: ClockRow;
-  processed: number;
-  reached: boolean;
+  processedCount: number;
+  isReached: boolean;
 }
 
 /**
@@ -76,12 +76,12 @@ export async function advanceTo(
   const { db, effects, clocks } = runtime;
   const { id: platformId, holder } = heldClock;
   const deliveries = work.deliveries(platformId, holder ?? '');
-  const until = performance.now() + MAX_MS;
+  const deadline = performance.now() + MAX_MS;
   let clock = heldClock;
   let renewAt = performance.now() + RENEW_MS;
   let processedCount = 0;
   /** Whether the endpoint responds. Otherwise the regular deliverer sends its deliveries. */
-  let responses = true;
+  let isResponsive = true;
 
   async function moveTo(targetTime: Time): Promise<void> {
     if (targetTime <= (clock.stands_at ?? 0) && performance.now() < renewAt) return;
@@ -102,7 +102,7 @@ export async function advanceTo(
   async function deliver(): Promise<void> {
     const { attempts, hasResponded } = await deliveries.run();
     processedCount += attempts;
-    responses = hasResponded;
+    isResponsive = hasResponded;
   }
 
   async function pause(endpoint: FailingEndpoint): Promise<void> {
@@ -115,7 +115,7 @@ export async function advanceTo(
     const [job, failing, queued] = await Promise.all([
       firstOnClock(db, platformId, target),
       firstFailing(db, platformId, target),
-      responses ? firstQueued(db, platformId, target) : undefined,
+      isResponsive ? firstQueued(db, platformId, target) : undefined,
     ]);
     const candidates = [
       ...(job ? [{ at: job.at, run: () => runJob(job.id) }] : []),
@@ -130,14 +130,14 @@ export async function advanceTo(
     for (;;) {
       const nextWork = await next();
       if (!nextWork) break;
-      if (processedCount >= MAX_ITEMS || performance.now() > until) {
-        return { clock, processed: processedCount, reached: false };
+      if (processedCount >= MAX_ITEMS || performance.now() > deadline) {
+        return { clock, processedCount, isReached: false };
       }
       await moveTo(nextWork.at);
       await nextWork.run();
     }
     await moveTo(target);
-    return { clock, processed: processedCount, reached: true };
+    return { clock, processedCount, isReached: true };
   } finally {
     deliveries.end();
   }

@@ -1,5 +1,4 @@
-// Expiry on the clock of a sandbox platform: a change of the clock expires resources of the
-// platform, but not the expiries of a platform in real time.
+// Expiry on the clock of a sandbox platform. A change of the clock expires only resources of its platform.
 import { describe, expect, it } from 'vitest';
 import { createCustomer, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
@@ -155,7 +154,7 @@ describe('on the clock of a platform', () => {
       const to = new Date(time).toISOString();
       ok(await app.call('POST', '/sandbox/clock', { to }, { as }), 200);
     };
-    // One call moves a clock by at most two years.
+    // A call moves a clock by at most two years.
     for (const days of [1_400, 700]) await moveTo(expiry - days * DAY);
     await moveTo(expiry - 60_000);
     expect(await authorize(onOwnClock)).toBe('approved');

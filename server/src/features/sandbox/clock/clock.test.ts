@@ -1,5 +1,5 @@
-// The clock of a sandbox platform, on a server whose loops do not run: all work is done by the
-// requests that change the clock.
+// The clock of a sandbox platform, on a server whose loops do not run. The requests that change the clock
+// execute all work.
 import { describe, expect, it } from 'vitest';
 import {
   createExternalAccount,
@@ -145,7 +145,7 @@ describe('updateSandboxClock', () => {
     expect(await timeOf(payingPlatform.as)).toBe(timeBefore + SECOND);
   });
 
-  it('executes due work on a clock that ticks ahead of real time', async () => {
+  it('executes due work on a clock that runs ahead of real time', async () => {
     const payingPlatform = await createPayingPlatform('Ahead');
     ok(await change({ advance: 'P1D' }, payingPlatform.as), 200);
     const id = await pay(payingPlatform, '003');
@@ -202,8 +202,10 @@ describe('updateSandboxClock', () => {
     expect(timestamps.every((each) => each <= app.effects.now())).toBe(true);
     receiver.behave(200);
     ok(await change({ advance: 'P1D' }, payingPlatform.as), 200);
-    const all = receiver.arrivals.filter((each) => each.type === 'OUTGOING_PAYMENT.COMPLETED');
-    expect(all).toHaveLength(5);
+    const allAttempts = receiver.arrivals.filter(
+      (each) => each.type === 'OUTGOING_PAYMENT.COMPLETED',
+    );
+    expect(allAttempts).toHaveLength(5);
     expect((await getTransaction(payingPlatform.as, id)).status).toBe('COMPLETED');
   });
 
@@ -299,7 +301,8 @@ describe('updateSandboxClock', () => {
       await runScenario('First'),
       await runScenario('Second'),
     ];
-    const eventsFrom2027 = (all: unknown[][]) => all.filter(([, , time]) => String(time) >= '2027');
+    const eventsFrom2027 = (allEvents: unknown[][]) =>
+      allEvents.filter(([, , time]) => String(time) >= '2027');
     expect(eventsFrom2027(firstScenario).length).toBeGreaterThan(8);
     expect(eventsFrom2027(secondScenario)).toEqual(eventsFrom2027(firstScenario));
   });

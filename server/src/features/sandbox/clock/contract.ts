@@ -45,8 +45,8 @@ export const getSandboxClock = operation({
   tag: 'Sandbox Clock',
   summary: 'Get the clock',
   description:
-    'Returns the time of the platform. It is real time until the platform changes its clock for ' +
-    'the first time.',
+    'Returns the time of the platform. The clock shows real time until the platform changes it ' +
+    'for the first time.',
   permission: 'VIEW',
   query: NO_QUERY,
   sandboxOnly: true,
@@ -62,11 +62,11 @@ export const updateSandboxClock = operation({
   summary: 'Change the clock',
   description:
     'Moves the clock of the platform forward, by a duration or to an instant, and freezes it ' +
-    'or switches it to real time. Everything that is due on the platform by then is ' +
-    'executed in chronological order before the reply is sent: quotes expire, payments complete ' +
-    'or are returned, webhooks are delivered and retried. If more is due than one request ' +
-    'can execute (10,000 steps or 25 seconds), the clock stops before the requested time and ' +
-    'the reply has `target`. Other platforms are not affected. Rate limits, timeouts, ' +
+    'or switches it to real time. All work that is due on the platform by then is ' +
+    'executed in chronological order before the reply is sent. For example, quotes expire, ' +
+    'payments complete or are returned, and webhooks are delivered and retried. If more is due ' +
+    'than one request can execute (10,000 steps or 25 seconds), the clock stops before the ' +
+    'requested time and the reply has `target`. Other platforms are not affected. Rate limits, timeouts, ' +
     'retention periods, identity tokens and the `webhook-timestamp` header follow real time.',
   permission: 'MANAGE',
   query: NO_QUERY,
@@ -81,7 +81,7 @@ export const updateSandboxClock = operation({
             maxLength: 64,
             description:
               'Duration by which to move the clock, as an ISO 8601 duration such as `P2D` or ' +
-              '`PT6M`. At most two years. `PT0S` executes only what is already due.',
+              '`PT6M`. At most two years. `PT0S` executes only work that is already due.',
           }),
         ),
         to: Type.Optional(

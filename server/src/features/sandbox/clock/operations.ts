@@ -1,5 +1,5 @@
-// The clock of a sandbox platform. A change holds the clock, so that a second one at the same time
-// is rejected, and completes after every process has stopped using the previous time.
+// The clock of a sandbox platform. A change holds the clock, so a concurrent change is rejected. A change
+// completes after every process has stopped using the previous time.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Caller } from '../../../kernel/caller.ts';
 import { iso, type Time } from '../../../kernel/effects.ts';
@@ -53,7 +53,7 @@ async function advanceClock(
     currentTime,
     requireTarget({ ...change, ...clampedTarget(change, currentTime) }, currentTime),
   );
-  // The first change, or one after an interrupted change. Staging twice has no effect.
+  // The first change, or a change after an interrupted one. Repeated staging has no effect.
   if (heldClock.target !== null) await operate(runtime, caller, work.stage);
   await moveJobsToClock(runtime, heldClock.id, work, currentTime);
   const progress = await advanceTo(runtime, work, heldClock, target);
@@ -90,13 +90,13 @@ async function changeClock(
       throw error;
     },
   );
-  const row = await release(progress.reached ? null : progress.target, isFrozen);
+  const row = await release(progress.isReached ? null : progress.target, isFrozen);
   // Operations that began with the previous time have staged jobs in real time.
   await sleep(FRESH_MS);
   await moveJobsToClock(runtime, platformId, work, timeOn(row, effects.now()));
   runtime.wake.jobs();
   runtime.wake.events();
-  return { ...presentClock(row, effects.now()), processed: progress.processed };
+  return { ...presentClock(row, effects.now()), processed: progress.processedCount };
 }
 
 export const sandboxClockOperations = ({ clockWork }: ClockParts) => [

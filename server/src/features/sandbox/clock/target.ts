@@ -17,7 +17,7 @@ export function changeErrors(body: unknown): FieldError[] {
   const { advance, to, freeze } = body as Record<string, unknown>;
   const errors: FieldError[] = [];
   if (advance === undefined && to === undefined && freeze === undefined) {
-    const message = 'One of advance, to and freeze is required.';
+    const message = 'At least one of advance, to and freeze is required.';
     errors.push({ field: '', message });
   }
   if (typeof advance === 'string' && !readDuration(advance)) {
@@ -31,13 +31,13 @@ export function changeErrors(body: unknown): FieldError[] {
 
 /** The target of a change of a clock that shows `now`, or the reason why it is invalid. */
 export function targetOf({ advance, to }: ClockChange, now: Time): Time | FieldError {
-  const latest = timeAfter(now, MAX_ADVANCE);
+  const latestTime = timeAfter(now, MAX_ADVANCE);
   const field = to === undefined ? 'advance' : 'to';
   const duration = advance === undefined ? undefined : readDuration(advance);
   const target =
     to === undefined ? timeAfter(now, duration ?? { months: 0, ms: 0 }) : Date.parse(to);
   if (target < now)
     return { field, message: `must not be before the time of the clock, ${iso(now)}` };
-  if (target <= latest) return target;
-  return { field, message: `must not be later than two years from the clock, ${iso(latest)}` };
+  if (target <= latestTime) return target;
+  return { field, message: `must not be later than two years from the clock, ${iso(latestTime)}` };
 }

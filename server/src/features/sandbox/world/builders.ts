@@ -9,7 +9,7 @@ const ADDRESS = {
   country: 'US',
 };
 
-/** Without a customer ID of the platform, so that several can be created. */
+/** An individual without a customer ID of the platform, so that several can be created. */
 export const individual = (name: string, fullName: string, reference = {}): Step => ({
   name,
   operationId: 'createCustomer',

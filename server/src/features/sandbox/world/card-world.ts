@@ -38,7 +38,7 @@ const followUp = (name: string, operationId: string, amount: number): Step => ({
 export const CARD_PAYMENTS: Step[] = [
   ...PAYMENTS.flatMap(authorization),
   followUp('partiallySettled', 'sandboxSimulateCardClearing', 10_00),
-  // Without a clearing of `exception`, which is rejected as soon as its debit has failed.
+  // The payment `exception` has no clearing, because a clearing is rejected once its debit has failed.
   ...['settled', 'refunded'].map((name) => followUp(name, 'sandboxSimulateCardClearing', 25_00)),
   // The issuer confirms or rejects the funding debits.
   advance('PT1M'),

@@ -77,8 +77,8 @@ const SandboxFixtureRequest = named(
           description:
             'Built-in world to build before `steps`. `business` is built in the background: the ' +
             'clock of the platform starts 60 days ago and reaches the present when the world is ' +
-            'complete. It requires a platform without customers and without its own clock, and ' +
-            'cannot be combined with `steps` or `seed`.',
+            'complete. `business` requires a platform without customers and without its own clock, ' +
+            'and cannot be combined with `steps` or `seed`.',
           'x-enumDescriptions': Object.fromEntries(
             WORLD_LIST.map(({ name, summary }) => [name, summary]),
           ),
@@ -155,7 +155,7 @@ export const createSandboxFixtures = operation({
   description:
     'Calls operations in order, with the permissions of the calling token, and returns their ' +
     'responses by name. Use it to bring a sandbox platform into a known state before a test. ' +
-    'It emits the events of these operations. A step that is rejected stops the call: ' +
+    'The call emits the events of these operations. A step that is rejected stops the call. ' +
     '`details.step` is the number of the step, from 0, and `details.error` is its error. ' +
     'Earlier steps are not undone. A repetition with the same `Idempotency-Key` omits ' +
     'secrets that the called operations return once.',

@@ -5,7 +5,7 @@ import type { Step } from './step.ts';
 /**
  * Lists the incoming payments of the customer. References to the latest one use `$NAMEList.data.0`.
  */
-const latest = (name: string): Step => ({
+const incomingPaymentsOf = (name: string): Step => ({
   name: `${name}List`,
   operationId: 'listTransactions',
   query: { customerId: '$receiver.id', type: 'INCOMING', limit: 1 },
@@ -23,7 +23,7 @@ const heldDepositSteps = (name: string): Step[] => [
     params: { accountId: '$receiverUsd.data.0.id' },
     body: { amount: 250_00, pendingReason: 'COMPLIANCE_REVIEW' },
   },
-  latest(name),
+  incomingPaymentsOf(name),
 ];
 
 /** A debit is PROCESSING for 30 seconds, by the suffix of its account. */
@@ -37,7 +37,7 @@ const DEBIT: Step[] = [
       amount: 250_00,
     },
   },
-  latest('processing'),
+  incomingPaymentsOf('processing'),
   // The bank accepts the debit.
   advance('PT1S'),
 ];
@@ -46,7 +46,7 @@ export const DEPOSITS: Step[] = [
   person('receiver', 'Amara Okafor'),
   accountOf('receiverUsd', 'receiver', 'USD'),
   fund('receiverUsd', 1_000_00),
-  latest('completed'),
+  incomingPaymentsOf('completed'),
   ...['held', 'released', 'rejected'].flatMap(heldDepositSteps),
   setStatus('$releasedList.data.0.id', 'COMPLETED'),
   setStatus('$rejectedList.data.0.id', 'FAILED'),

@@ -32,22 +32,25 @@ describe('createSandboxFixtures', () => {
 
   it('builds every scenario repeatedly with its result', async () => {
     await reset();
-    const built = [];
+    const builtWorlds = [];
     for (const world of [...Object.keys(SCENARIOS), 'card.authorized', 'payout.returned']) {
-      built.push({ world, ...ok(await build({ world }), 201).resources });
+      builtWorlds.push({ world, ...ok(await build({ world }), 201).resources });
     }
     await app.advance(60_000);
     await app.settle();
     const statuses: Record<string, string> = {};
-    for (const { world, customer, payment } of built) {
-      const latest = await app.call('GET', `/transactions?customerId=${customer.id}&limit=1`);
+    for (const { world, customer, payment } of builtWorlds) {
+      const transactionList = await app.call(
+        'GET',
+        `/transactions?customerId=${customer.id}&limit=1`,
+      );
       statuses[world] = payment
         ? (await app.call('GET', `/transactions/${payment.id}`)).body.status
-        : [customer.kycStatus, latest.body.data[0]?.status].join(' ');
+        : [customer.kycStatus, transactionList.body.data[0]?.status].join(' ');
     }
     expect(statuses).toEqual({
       'card.authorized': 'APPROVED AUTHORIZED',
-      // There is no card payment: the latest payment is the deposit.
+      // The latest payment is the deposit, because no card payment exists.
       'card.declined': 'APPROVED COMPLETED',
       'deposit.held': 'APPROVED PENDING',
       'deposit.received': 'APPROVED COMPLETED',
@@ -61,7 +64,7 @@ describe('createSandboxFixtures', () => {
       'payout.returned': 'COMPLETED',
       'payout.suspended': 'FAILED',
     });
-    const { payment } = built.at(-1) as { payment: { id: string } };
+    const { payment } = builtWorlds.at(-1) as { payment: { id: string } };
     await app.advance(2 * 24 * 60 * 60_000);
     await app.settle();
     const { body } = await app.call('GET', `/transactions/${payment.id}`);

@@ -1,5 +1,5 @@
-// Builds a world: calls operations one after the other, as the caller, with references to the
-// responses of earlier steps.
+// Builds a world by calling operations one after the other, as the caller. A step can refer to the responses
+// of earlier steps.
 import { createHash } from 'node:crypto';
 import type { Caller } from '../../../kernel/caller.ts';
 import { type Bound, type Permission, withoutSecrets } from '../../../kernel/contract/operation.ts';
@@ -33,7 +33,7 @@ export interface WorldParts {
   ): Promise<unknown>;
 }
 
-/** Operations that no step can call: uploads are forms, and these operations would call themselves. */
+/** Operations that no step can call. Uploads are forms, and fixtures would call themselves. */
 const EXCLUDED = ['resetSandbox', 'createSandboxFixtures'];
 
 const isCallable = ({ contract }: Operation) =>
@@ -63,7 +63,7 @@ function seededIds(runtime: Runtime, seed: string, platformId: string, step: num
   };
 }
 
-/** Whether a row with the id exists, which only ids from a seed can cause. */
+/** Whether a row with the id exists. Only ids from a seed can collide. */
 const isIdTaken = (error: unknown): boolean =>
   (error as { constraint?: string }).constraint?.endsWith('_pkey') ?? false;
 
@@ -87,13 +87,13 @@ function faultOf(fault: unknown, index: number, { operationId }: Step): unknown 
 
 /** The request of a step, with all references replaced. */
 function requestOf(step: Step, results: ReadonlyMap<string, unknown>, index: number) {
-  const part = <T>(name: keyof Step, value: unknown) =>
+  const resolvePart = <T>(name: keyof Step, value: unknown) =>
     resolve(value, results, `steps.${index}.${name}`) as T;
   return {
-    params: part<Record<string, string>>('params', step.params ?? {}),
-    query: part<Record<string, unknown>>('query', step.query ?? {}),
-    body: part<unknown>('body', step.body),
-    agentId: part<string | undefined>('agentId', step.agentId),
+    params: resolvePart<Record<string, string>>('params', step.params ?? {}),
+    query: resolvePart<Record<string, unknown>>('query', step.query ?? {}),
+    body: resolvePart<unknown>('body', step.body),
+    agentId: resolvePart<string | undefined>('agentId', step.agentId),
   };
 }
 
@@ -115,10 +115,10 @@ function checkPermissions(caller: Caller, calledOperations: readonly Operation[]
 interface World {
   resources: Record<string, unknown>;
   /** Responses for replays, without secrets that are returned once. */
-  replayed: Record<string, unknown>;
+  replayResources: Record<string, unknown>;
 }
 
-/** Makes the calls of `steps` and returns the responses of those with a name. */
+/** Runs `steps` and returns the responses of the steps with a name. */
 export async function buildWorld(
   runtime: Runtime,
   caller: Caller,
@@ -134,7 +134,7 @@ export async function buildWorld(
   const calledOperations = steps.map(({ operationId }) => operations.get(operationId) as Operation);
   checkPermissions(caller, calledOperations);
   const results = new Map<string, unknown>();
-  const replayed: World['replayed'] = {};
+  const replayResources: World['replayResources'] = {};
   const { platformId } = caller;
   for (const [index, step] of steps.entries()) {
     const operation = calledOperations[index] as Operation;
@@ -148,14 +148,14 @@ export async function buildWorld(
       const response = await parts.perform(seededRuntime, actionCaller, operation, request);
       if (step.name === undefined) continue;
       results.set(step.name, response);
-      replayed[step.name] = withoutSecrets(operation.contract, response);
+      replayResources[step.name] = withoutSecrets(operation.contract, response);
     } catch (error) {
       const rejection = step.mayBeRejected ? rejectionOf(error) : undefined;
       if (!rejection) throw faultOf(error, index, step);
       if (step.name === undefined) continue;
       results.set(step.name, rejection);
-      replayed[step.name] = rejection;
+      replayResources[step.name] = rejection;
     }
   }
-  return { resources: Object.fromEntries(results), replayed };
+  return { resources: Object.fromEntries(results), replayResources };
 }

@@ -1,5 +1,5 @@
-// Reset of a sandbox platform, and fixtures that fill it. Both use separate change sets. The change set of
-// the request contains only the idempotency record.
+// Reset of a sandbox platform, and fixtures that fill it. Both operations use separate change sets. The
+// change set of the request contains only the idempotency record.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FRESH_MS } from '../../../runtime/clocks/clocks.ts';
 import type { Removed } from '../../../runtime/committer/reset.ts';
@@ -21,7 +21,7 @@ export interface SandboxWorldParts extends WorldParts {
   removePlatformRows(platformId: string): Promise<Removed>;
 }
 
-const total = (removed: Removed) => Object.values(removed).reduce((sum, count) => sum + count, 0);
+const totalOf = (removed: Removed) => Object.values(removed).reduce((sum, count) => sum + count, 0);
 
 export const sandboxWorldOperations = (parts: SandboxWorldParts) => [
   handle(resetSandbox, async (ctx, { body }) => {
@@ -36,7 +36,7 @@ export const sandboxWorldOperations = (parts: SandboxWorldParts) => [
     if (including.includes('CONFIGURATION')) await resetConfig(ctx);
     if (including.includes('TOKENS')) await removeOtherTokens(ctx, parts.tokens);
     const { customers = 0, transactions = 0, events = 0 } = removedCounts;
-    const counts = { customers, transactions, events, rows: total(removedCounts) };
+    const counts = { customers, transactions, events, rows: totalOf(removedCounts) };
     return { status: 200, body: { removed: counts } };
   }),
 
@@ -50,12 +50,12 @@ export const sandboxWorldOperations = (parts: SandboxWorldParts) => [
     const worldSteps: readonly Step[] = world === undefined ? [] : stepsOf(world);
     const steps = [...worldSteps, ...(body.steps ?? [])];
     const result = await buildWorld(parts.runtime(), ctx.caller, parts, { steps, seed });
-    const { resources, replayed } = result;
+    const { resources, replayResources } = result;
     const count = steps.length;
     return {
       status: 201,
       body: { steps: count, resources },
-      replayBody: { steps: count, resources: replayed },
+      replayBody: { steps: count, resources: replayResources },
     };
   }),
 ];

@@ -1,6 +1,5 @@
-// Validates the steps of a fixture before the first call: unknown operations, parameters and names,
-// references to fields that no earlier step returns, and fields that do not match the schema of an
-// operation.
+// Validates the steps of a fixture before the first call. Invalid are unknown operations, parameters and
+// names, references to fields that no earlier step returns, and fields that do not match a schema.
 import type { Bound } from '../../../kernel/contract/operation.ts';
 import { bodyErrors, fieldErrors, MAX_FIELD_ERRORS } from '../../../kernel/contract/validate.ts';
 import { type FieldError, invalid } from '../../../kernel/fault.ts';
@@ -10,8 +9,8 @@ import type { Step } from './step.ts';
 
 type Operation = Bound<Ctx>;
 
-const isInside = (field: string, outer: string) =>
-  outer === '' || field === outer || field.startsWith(`${outer}.`);
+const isInside = (field: string, outerField: string) =>
+  outerField === '' || field === outerField || field.startsWith(`${outerField}.`);
 
 /** Errors of a part of a step, except about values that a reference replaces. */
 function errorsOfPart(
@@ -46,9 +45,9 @@ function schemaErrors(
 }
 
 function paramErrors({ contract }: Operation, { params = {} }: Step): FieldError[] {
-  const expected = Object.keys(contract.params?.properties ?? {});
-  const absentNames = expected.filter((each) => !(each in params));
-  const unknownNames = Object.keys(params).filter((each) => !expected.includes(each));
+  const parameterNames = Object.keys(contract.params?.properties ?? {});
+  const absentNames = parameterNames.filter((each) => !(each in params));
+  const unknownNames = Object.keys(params).filter((each) => !parameterNames.includes(each));
   return [
     ...absentNames.map((each) => ({ field: `params.${each}`, message: 'is required' })),
     ...unknownNames.map((parameter) => ({

@@ -1,5 +1,4 @@
-// Reset of a sandbox platform: what is removed, what is kept, and that other platforms are not
-// affected.
+// Reset of a sandbox platform: removed data, retained data, and no effect on other platforms.
 import { describe, expect, it } from 'vitest';
 import { expectBalancedBooks } from '../../../../test/kit/app/books.ts';
 import {
@@ -68,8 +67,8 @@ describe('resetSandbox', () => {
     const { jobs: _jobs, files: _files, webhook_lanes: _leases, ...rest } = rowsAfter;
     expect(Object.keys(rest).sort()).toEqual(['internal_accounts', 'tokens', 'webhook_endpoints']);
     await app.settle();
-    const { webhook_lanes: _laterLeases, ...settled } = await rowsOf(app.platform.id);
-    expect(settled).toEqual(rest);
+    const { webhook_lanes: _laterLeases, ...laterRows } = await rowsOf(app.platform.id);
+    expect(laterRows).toEqual(rest);
     await expectBalancedBooks(app);
   });
 
@@ -84,7 +83,7 @@ describe('resetSandbox', () => {
     await pay();
   });
 
-  it('does not affect other platforms', async () => {
+  it('leaves other platforms unchanged', async () => {
     const otherPayment = await pay({ as: app.other });
     await app.settle();
     const rowsBefore = await rowsOf(app.other.id);

@@ -11,7 +11,7 @@ import { testApp } from '../../../../test/kit/app/test-app.ts';
 
 const app = testApp();
 
-const set = (resourceId: string, status: string, options: CallOptions = {}) =>
+const setStatus = (resourceId: string, status: string, options: CallOptions = {}) =>
   app.call('POST', '/sandbox/status', { resourceId, status }, options);
 
 /** The resources of a world, by the names of its steps. */
@@ -26,43 +26,43 @@ describe('setSandboxStatus', () => {
     const { active } = await world('accounts');
     const { id } = active;
     const fund = () => app.call('POST', `/sandbox/internal-accounts/${id}/fund`, { amount: 100 });
-    expect(ok(await set(id, 'FROZEN'), 200)).toEqual({ resourceId: id, status: 'FROZEN' });
+    expect(ok(await setStatus(id, 'FROZEN'), 200)).toEqual({ resourceId: id, status: 'FROZEN' });
     expect((await fund()).status).toBe(400);
     expect(await eventTypes(app, id)).toContain('INTERNAL_ACCOUNT.STATUS_UPDATED');
     const eventsBefore = (await app.events()).length;
-    ok(await set(id, 'FROZEN'), 200);
+    ok(await setStatus(id, 'FROZEN'), 200);
     expect((await app.events()).length).toBe(eventsBefore);
-    ok(await set(id, 'ACTIVE'), 200);
+    ok(await setStatus(id, 'ACTIVE'), 200);
     expect((await fund()).status).toBe(200);
   });
 
   it('applies the same conditions as for the operator', async () => {
     const { active, closed, externalUnderReview, externalInactive } = await world('accounts');
-    expect(await set(active.id, 'CLOSED')).toMatchObject({ status: 409 });
-    expect(await set(closed.id, 'ACTIVE')).toMatchObject({ status: 409 });
-    ok(await set(externalUnderReview.id, 'INACTIVE'), 200);
-    ok(await set(externalInactive.id, 'ACTIVE'), 200);
+    expect(await setStatus(active.id, 'CLOSED')).toMatchObject({ status: 409 });
+    expect(await setStatus(closed.id, 'ACTIVE')).toMatchObject({ status: 409 });
+    ok(await setStatus(externalUnderReview.id, 'INACTIVE'), 200);
+    ok(await setStatus(externalInactive.id, 'ACTIVE'), 200);
   });
 
   it('does not unfreeze an account of a deleted customer', async () => {
     ok(await app.call('POST', '/sandbox/reset'), 200);
     const person = await createCustomer(app);
     const account = await findInternalAccount(app, person.id, 'USD');
-    ok(await set(account.id, 'FROZEN'), 200);
+    ok(await setStatus(account.id, 'FROZEN'), 200);
     ok(await app.call('DELETE', `/customers/${person.id}`), 200);
-    expect(await set(account.id, 'ACTIVE')).toMatchObject({ status: 410 });
+    expect(await setStatus(account.id, 'ACTIVE')).toMatchObject({ status: 410 });
   });
 
   it('decides verifications', async () => {
     const { unverified, pending, approved } = await world('customers');
     const statusOf = async (id: string) =>
       (await app.call('GET', `/customers/${id}`)).body.kycStatus;
-    ok(await set(unverified.id, 'APPROVED'), 200);
-    ok(await set(pending.id, 'HOLD'), 200);
+    ok(await setStatus(unverified.id, 'APPROVED'), 200);
+    ok(await setStatus(pending.id, 'HOLD'), 200);
     expect(await statusOf(unverified.id)).toBe('APPROVED');
     expect(await statusOf(pending.id)).toBe('HOLD');
-    ok(await set(pending.id, 'REJECTED'), 200);
-    expect(await set(approved.id, 'HOLD')).toMatchObject({ status: 409 });
+    ok(await setStatus(pending.id, 'REJECTED'), 200);
+    expect(await setStatus(approved.id, 'HOLD')).toMatchObject({ status: 409 });
   });
 
   it('decides about businesses', async () => {
@@ -82,7 +82,7 @@ describe('setSandboxStatus', () => {
       ).id;
     for (const status of ['APPROVED', 'REJECTED', 'HOLD']) {
       const id = await business();
-      ok(await set(id, status), 200);
+      ok(await setStatus(id, status), 200);
       expect((await app.call('GET', `/customers/${id}`)).body.kybStatus).toBe(status);
     }
   });
@@ -90,20 +90,20 @@ describe('setSandboxStatus', () => {
   it('releases and returns held deposits', async () => {
     const { held, receiverUsd } = await world('deposits');
     const { id } = receiverUsd.data[0];
-    ok(await set(held.id, 'COMPLETED'), 200);
+    ok(await setStatus(held.id, 'COMPLETED'), 200);
     const body = { amount: 100, pendingReason: 'COMPLIANCE_REVIEW' };
     ok(await app.call('POST', `/sandbox/internal-accounts/${id}/fund`, body), 200);
     const { data } = ok(await app.call('GET', '/transactions?type=INCOMING&limit=1'), 200);
-    ok(await set(data[0].id, 'FAILED'), 200);
+    ok(await setStatus(data[0].id, 'FAILED'), 200);
     const { status } = ok(await app.call('GET', `/transactions/${data[0].id}`), 200);
     expect(status).toBe('FAILED');
-    expect(await set(held.id, 'FAILED')).toMatchObject({ status: 409 });
+    expect(await setStatus(held.id, 'FAILED')).toMatchObject({ status: 409 });
   });
 
   it('decides about the use of stablecoins by the service', async () => {
     const { pendingApproval, provisioned } = await world('stablecoins');
-    ok(await set(pendingApproval.id, 'NOT_ENABLED'), 200);
-    ok(await set(provisioned.id, 'ENABLING'), 200);
+    ok(await setStatus(pendingApproval.id, 'NOT_ENABLED'), 200);
+    ok(await setStatus(provisioned.id, 'ENABLING'), 200);
     await app.settle();
     const { body } = await app.call('GET', `/stablecoins/${provisioned.id}`);
     expect(body.serviceOperationsStatus).toBe('ENABLED');
@@ -111,24 +111,24 @@ describe('setSandboxStatus', () => {
 
   it('reports the possible statuses of the resource, and hides resources of other platforms', async () => {
     const { active, externalActive } = await world('accounts');
-    const rejectedResponse = await set(active.id, 'HOLD');
+    const rejectedResponse = await setStatus(active.id, 'HOLD');
     expect(rejectedResponse).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
     expect(rejectedResponse.body.details.errors[0]).toEqual({
       field: 'status',
       message: 'must be one of FROZEN, ACTIVE, CLOSED for this resource',
     });
     for (const id of [active.id, externalActive.id]) {
-      expect(await set(id, 'ACTIVE', { as: app.other })).toMatchObject({ status: 404 });
+      expect(await setStatus(id, 'ACTIVE', { as: app.other })).toMatchObject({ status: 404 });
     }
-    expect(await set('Card:1', 'FROZEN')).toMatchObject({
+    expect(await setStatus('Card:1', 'FROZEN')).toMatchObject({
       status: 404,
       body: { code: 'NOT_FOUND' },
     });
   });
 
   it('requires a sandbox platform and a token that can change settings', async () => {
-    expect(await set('x', 'FROZEN', { as: app.production })).toMatchObject({ status: 403 });
+    expect(await setStatus('x', 'FROZEN', { as: app.production })).toMatchObject({ status: 403 });
     const reader = await app.tokenWith(['VIEW', 'TRANSACT']);
-    expect(await set('x', 'FROZEN', { as: reader })).toMatchObject({ status: 403 });
+    expect(await setStatus('x', 'FROZEN', { as: reader })).toMatchObject({ status: 403 });
   });
 });

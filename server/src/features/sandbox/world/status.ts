@@ -1,5 +1,5 @@
-// Sets a status of a sandbox resource that otherwise only an operator can set. It uses the transitions of the
-// operator, so that conditions and events are the same.
+// Sets a status of a sandbox resource that only an operator can set in production. The transitions are those
+// of the operator, so conditions and events are the same.
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -44,11 +44,15 @@ type Read = (
 const internalAccount: Read = async (ctx, id, parts) => {
   const row = await readInternalAccount(ctx, id);
   if (!row) return undefined;
-  const take =
+  const transition =
     (event: 'freeze' | 'unfreeze' | 'close') =>
     ({ reason }: Change) =>
       transitionAccount({ ...parts, runtime: parts.runtime() }, { accountId: id, event, reason });
-  const changes = { FROZEN: take('freeze'), ACTIVE: take('unfreeze'), CLOSED: take('close') };
+  const changes = {
+    FROZEN: transition('freeze'),
+    ACTIVE: transition('unfreeze'),
+    CLOSED: transition('close'),
+  };
   return { platformId: row.platform_id, status: row.status, changes };
 };
 
@@ -56,15 +60,15 @@ const externalAccount: Read = async (ctx, id, parts) => {
   const row = await readExternalAccount(ctx, id);
   if (!row || row.deleted_at !== null) return undefined;
   const { status } = row;
-  const take =
+  const transition =
     (event: 'check' | 'review' | 'pass' | 'reactivate' | 'reject' | 'disable') =>
     ({ reason }: Change) =>
       transitionExternalAccountByOperator(parts.runtime(), { accountId: id, event, reason });
   const changes = {
-    PENDING: take('check'),
-    UNDER_REVIEW: take('review'),
-    ACTIVE: take(status === 'INACTIVE' ? 'reactivate' : 'pass'),
-    INACTIVE: take(status === 'ACTIVE' ? 'disable' : 'reject'),
+    PENDING: transition('check'),
+    UNDER_REVIEW: transition('review'),
+    ACTIVE: transition(status === 'INACTIVE' ? 'reactivate' : 'pass'),
+    INACTIVE: transition(status === 'ACTIVE' ? 'disable' : 'reject'),
   };
   return { platformId: row.platform_id, status, changes };
 };
@@ -119,7 +123,7 @@ const SUBJECTS: Readonly<Record<string, Read>> = {
   Stablecoin: stablecoin,
 };
 
-/** The resource. Throws NOT_FOUND for one of another platform, as for an unknown one. */
+/** The resource. Throws NOT_FOUND for an unknown resource and for a resource of another platform. */
 async function subjectOf(ctx: Ctx, id: string, parts: StatusParts): Promise<Subject> {
   const [, read] = Object.entries(SUBJECTS).find(([resource]) => isId(id, resource)) ?? [];
   const subject = await read?.(ctx, id, parts);

@@ -24,8 +24,8 @@ export const FixtureStep = named(
         Type.String({
           maxLength: 100,
           description:
-            'The agent that makes the call, for operations of agents: the `agent.id` of an ' +
-            'earlier step. The calling token needs the permission of the operation too.',
+            'ID of the agent that makes the call, for operations of agents. Usually `agent.id` of ' +
+            'an earlier step. The calling token needs the permission of the operation too.',
         }),
       ),
       params: Type.Optional(
@@ -46,9 +46,9 @@ export const FixtureStep = named(
     {
       additionalProperties: false,
       description:
-        'One call of an operation. A string `$NAME.FIELD` in its parameters, its body or its ' +
-        '`agentId` is replaced by that field of the response with this name. A string that ' +
-        'starts with `$$` starts with a literal dollar sign.',
+        'A call of an operation. A string `$NAME.FIELD` in its parameters, its body or its ' +
+        '`agentId` is replaced by that field of the response with this name. `$$` at the start ' +
+        'of a string is a literal dollar sign.',
     },
   ),
 );

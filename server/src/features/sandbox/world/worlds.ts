@@ -1,4 +1,4 @@
-// Built-in worlds: lists of steps, as a client could send them.
+// Built-in worlds as lists of steps that a client could send.
 import { SCENARIOS } from '../scenarios.ts';
 import { ACCOUNTS } from './account-world.ts';
 import { AGENTS } from './agent-world.ts';
@@ -115,7 +115,7 @@ const PAYMENTS: Step[] = [
   ...EUROPEAN,
   ...PAYOUTS.map(([name, suffix]) => germanAccount(`${name}Account`, 'payer', `532013${suffix}`)),
   quote('expired', 'payerUsd', 'completedAccount', 100_00),
-  // Longer than a quote is valid.
+  // Longer than the validity of a quote.
   advance('PT6M'),
   ...PAYOUTS.flatMap(([name]) => [...payout(name, 'payerUsd', `${name}Account`, 100_00)]),
   // Longer than every outcome except `processing`.
@@ -167,7 +167,7 @@ export const WORLDS = {
   stablecoins: STABLECOINS,
 } satisfies Record<string, Step[]>;
 
-/** The world that is not a list of steps (`../business`). */
+/** The only world without a list of steps (`../business`). */
 export const BUSINESS = 'business';
 export const DEFAULT_PAYMENTS = 5_000;
 export const MAX_PAYMENTS = 20_000;

@@ -50,7 +50,7 @@ const presentReset = (row: ResetRow) => ({
 interface SearchInput extends PageInput {
   status: string;
   platformId?: string | undefined;
-  /** Last id of the previous page, instead of its cursor. */
+  /** Last id of the previous page. Alternative to `cursor`. */
   after?: string | undefined;
 }
 
@@ -82,7 +82,7 @@ export async function decideFactorReset(runtime: Runtime, { resetId, decision, b
       const customer = await customerById(ctx, row.customer_id, { rejectDeleted: true });
       const currentState = expireIfDue(ctx, customer, row);
       if (currentState.status !== 'INITIATED' && currentState.status !== 'PENDING_REVIEW') {
-        throw new Fault('CONFLICT', `The reset cannot be decided: it is ${currentState.status}.`);
+        throw new Fault('CONFLICT', `The reset is ${currentState.status} and cannot be decided.`);
       }
       return decideReset(ctx, customer, currentState, decision, by);
     },

@@ -1,7 +1,6 @@
-// SCA challenges. A challenge authorizes one action with one factor, for a short time and a limited
-// number of failed attempts, which also count toward the lockout. The caller passes the binding
-// when the challenge is created and when it is proved, so that a proof is valid for this amount and
-// payee only (dynamic linking).
+// SCA challenges. A challenge authorizes one action with one factor, for a short time and a limited number of
+// failed attempts. Failed attempts also count toward the lockout. The caller passes the same binding at
+// creation and at the proof, so a proof is valid for one amount and payee only (dynamic linking).
 
 import { createHash } from 'node:crypto';
 import type { Static } from '@sinclair/typebox';
@@ -42,10 +41,7 @@ export interface ScaParty {
   platform: PlatformRow;
 }
 
-/**
- * The action that a challenge authorizes. It must be identical when the challenge is created and
- * when it is proved.
- */
+/** The action that a challenge authorizes. The action must be identical at the creation and at the proof. */
 export interface ScaAction {
   kind: ChallengeKind;
   /** The customer, the quote or the external account. */
@@ -61,7 +57,7 @@ interface ChallengeRequest extends ScaAction {
   field: string;
   /** Description of the action in the message with the code: `100.00 EUR to DE89...`. */
   description?: string;
-  /** For a payment: the purpose of this step and of the following ones. */
+  /** Purposes of this step and the following steps of a payment. */
   steps?: readonly Purpose[];
   /** Latest expiry. */
   until?: Time;
@@ -107,7 +103,7 @@ const isAccepted = (kind: ChallengeKind, factor: ScaFactorName) =>
 /** Default factors, in order. */
 const PREFERRED: readonly ScaFactorName[] = ['SMS_OTP', 'PASSKEY', 'TOTP'];
 
-/** The challenge that a passkey signs. It is bound to the amount and the payee. */
+/** The WebAuthn challenge that a passkey signs, bound to the amount and the payee. */
 const signedText = ({ nonce }: ChallengeRow, { binding }: ScaAction): string =>
   createHash('sha256').update(`${nonce}\n${binding}`).digest('base64url');
 
@@ -247,7 +243,7 @@ export async function openChallenge(
   return row;
 }
 
-/** The pending challenge for this action, including staged changes. It may have expired. */
+/** The pending challenge for this action, including staged changes and challenges that have expired. */
 export async function findPendingChallenge(
   ctx: Ctx,
   kind: ChallengeKind,

@@ -32,8 +32,8 @@ export const ScaChallenge = named(
       id: Type.String({ description: 'ID of the challenge, `ScaChallenge:<uuid>`.' }),
       expiresAt: withDescription(
         Timestamp,
-        'Time at which the challenge expires: after 5 minutes for SMS_OTP, otherwise after ' +
-          '10 minutes, and not later than a REALTIME_FUNDING quote.',
+        'Time at which the challenge expires: after 5 minutes for SMS_OTP and 10 minutes for ' +
+          'other factors, at the latest with a REALTIME_FUNDING quote.',
       ),
       factor: withDescription(ScaFactor, 'Factor that completes the challenge.'),
       availableFactors: Type.Array(ScaFactor, {

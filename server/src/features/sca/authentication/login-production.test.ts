@@ -42,7 +42,7 @@ beforeAll(async () => {
 });
 
 const as = () => ({ as: app.production });
-const wait = (ms: number) => app.effects.set(app.effects.now() + ms);
+const advanceClock = (ms: number) => app.effects.set(app.effects.now() + ms);
 /** The last message to a customer, as sent. Other messages may be sent concurrently. */
 async function readTextMessage(customerId: string) {
   const lastMessage = (await messagesTo(app, customerId)).at(-1);
@@ -52,8 +52,8 @@ async function readTextMessage(customerId: string) {
 const readCode = async (customerId: string) =>
   String((await readTextMessage(customerId)).text).slice(0, 6);
 /** A different code. */
-const wrongCode = (correct: string, offset = 1) =>
-  String((Number(correct) + offset) % 1_000_000).padStart(6, '0');
+const wrongCode = (correctCode: string, offset = 1) =>
+  String((Number(correctCode) + offset) % 1_000_000).padStart(6, '0');
 
 /** A customer with a phone number that was verified by its code. */
 async function createPerson() {
@@ -61,7 +61,7 @@ async function createPerson() {
   ok(await sendCode(app, customer.id, 'phone', as()), 204);
   await app.settle();
   ok(await confirmCode(app, customer.id, 'phone', await readCode(customer.id), as()), 200);
-  wait(MINUTE);
+  advanceClock(MINUTE);
   return customer;
 }
 
@@ -102,7 +102,7 @@ describe('a code in production', () => {
     });
   });
 
-  it('is not the sandbox code', async () => {
+  it('differs from the sandbox code', async () => {
     const { id } = await createPerson();
     const proof = await startSmsLogin(id);
     if (proof.code === '123456') return;
@@ -120,7 +120,7 @@ describe('a code in production', () => {
     const tables = ['codes', 'sca_challenges', 'messages', 'events', 'jobs', 'idempotency'];
     const storedRows = (await Promise.all(tables.map(readRows))).flat().map(({ row }) => row);
     expect(storedRows.length).toBeGreaterThan(3);
-    // Compared as a whole word, because random data can contain the six digits.
+    // The pattern is a whole word, because random data can contain the six digits.
     const pattern = new RegExp(`\\b${secret}\\b`);
     for (const storagePlace of [...storedRows, ...app.log])
       expect(storagePlace).not.toMatch(pattern);
@@ -134,15 +134,15 @@ describe('a code in production', () => {
   it('is sent at most ten times in a quarter of an hour over all purposes', async () => {
     const { id } = await createPerson();
     for (let index = 0; index < 10; index++) ok(await fixture.start(id, 'SMS_OTP'), 200);
-    wait(MINUTE);
+    advanceClock(MINUTE);
     const rejection = await fixture.start(id, 'SMS_OTP');
     expect(statusCodeAndFields(rejection)).toEqual([429, 'RATE_LIMITED']);
     expect(rejection.headers['retry-after']).toBe(String(14 * 60));
-    wait(14 * MINUTE);
+    advanceClock(14 * MINUTE);
     ok(await fixture.start(id, 'SMS_OTP'), 200);
   });
 
-  it('requires a connector for messages: 501', async () => {
+  it('returns 501 without a connector for messages', async () => {
     const { id } = await createPerson();
     const appWithoutProviders = await startApp();
     const options = { as: appWithoutProviders.production };
@@ -161,12 +161,12 @@ describe('a code in production', () => {
   it('is deleted a day after its expiry', async () => {
     const { id } = await createPerson();
     const sweep = codeSweep();
-    wait(2 * DAY);
+    advanceClock(2 * DAY);
     await sweep.run(app.runtime);
     await startSmsLogin(id);
-    wait(DAY + 5 * MINUTE);
+    advanceClock(DAY + 5 * MINUTE);
     expect(await sweep.run(app.runtime)).toBe(0);
-    wait(10 * MINUTE);
+    advanceClock(10 * MINUTE);
     expect(await sweep.run(app.runtime)).toBe(1);
     expect(await readRows('codes')).toEqual([]);
   });
@@ -228,13 +228,17 @@ describe('a proof', () => {
     return { customer, platform: await readOwnPlatform(ctx) };
   }
 
-  const open = (id: string, action: ScaAction, overrides: object = {}): Promise<ChallengeRow> =>
+  const openPaymentChallenge = (
+    id: string,
+    action: ScaAction,
+    overrides: object = {},
+  ): Promise<ChallengeRow> =>
     app.operate(async (ctx) => {
       const request = { ...action, factor: undefined, field: 'scaFactor', ...overrides };
       return openChallenge(ctx, parts(), await partyOf(ctx, id), request);
     }, app.production);
 
-  /** `good`, or the status of the rejection. */
+  /** `valid`, or the status of the rejection. */
   const tryProof = (id: string, challenge: string, action: ScaAction, proof: object) =>
     app
       .operate(async (ctx) => {
@@ -242,7 +246,7 @@ describe('a proof', () => {
         return prove(ctx, await partyOf(ctx, id), row, { action, proof });
       }, app.production)
       .then(
-        (rejection) => rejection?.rejected.status ?? 'good',
+        (rejection) => rejection?.rejected.status ?? 'valid',
         (fault) => fault.status,
       );
 
@@ -265,7 +269,7 @@ describe('a proof', () => {
 
   it('by a code covers the amount and payee in the message', async () => {
     const { id } = await createPerson();
-    const row = await open(id, paymentAction('100.00 EUR'), {
+    const row = await openPaymentChallenge(id, paymentAction('100.00 EUR'), {
       description: '100.00 EUR to DE89…3000',
     });
     await app.settle();
@@ -275,14 +279,14 @@ describe('a proof', () => {
     );
     const proof = { code: await readCode(id) };
     expect(await tryProof(id, row.id, paymentAction('999.00 EUR'), proof)).toBe(400);
-    expect(await tryProof(id, row.id, paymentAction('100.00 EUR'), proof)).toBe('good');
+    expect(await tryProof(id, row.id, paymentAction('100.00 EUR'), proof)).toBe('valid');
     const types = (await scaEventsOf(app, id)).map(({ type }) => type);
     expect(types).toEqual(['AUTHORIZE_FAILED', 'AUTHORIZED']);
   });
 
   it('by a code is valid only for the number that it was sent to', async () => {
     const { id } = await createPerson();
-    const row = await open(id, paymentAction('1.00 EUR'));
+    const row = await openPaymentChallenge(id, paymentAction('1.00 EUR'));
     await app.settle();
     const proof = { code: await readCode(id) };
     await app.operate(async (ctx) => {
@@ -291,21 +295,21 @@ describe('a proof', () => {
     }, app.production);
     expect(await tryProof(id, row.id, paymentAction('1.00 EUR'), proof)).toBe(400);
     expect(await reopenChallenge(id, row.id, paymentAction('1.00 EUR'))).toBe('429 30');
-    wait(30 * SECOND);
+    advanceClock(30 * SECOND);
     expect(await reopenChallenge(id, row.id, paymentAction('1.00 EUR'))).toBe('sent');
     await app.settle();
     expect((await readTextMessage(id)).to).toBe('+4915200000001');
     expect(
       await tryProof(id, row.id, paymentAction('1.00 EUR'), { code: await readCode(id) }),
-    ).toBe('good');
+    ).toBe('valid');
   });
 
   it('can be requested again without a longer expiry', async () => {
     const { id } = await createPerson();
     const action = paymentAction('1.00 EUR');
-    const row = await open(id, action);
+    const row = await openPaymentChallenge(id, action);
     await app.settle();
-    wait(4 * MINUTE + 30 * SECOND);
+    advanceClock(4 * MINUTE + 30 * SECOND);
     const results = await Promise.all([
       reopenChallenge(id, row.id, action, 'rent'),
       reopenChallenge(id, row.id, action),
@@ -313,7 +317,7 @@ describe('a proof', () => {
     expect(results.sort()).toEqual(['429 30', 'sent']);
     await app.settle();
     expect((await readTextMessage(id)).text).toContain('It expires in 30 seconds.');
-    wait(30 * SECOND);
+    advanceClock(30 * SECOND);
     expect(await reopenChallenge(id, row.id, action)).toBe('409');
     expect(await tryProof(id, row.id, action, { code: await readCode(id) })).toBe(400);
     expect((await app.runtime.db.read(scaChallenges, row.id))?.expires_at).toBe(row.expires_at);
@@ -323,9 +327,9 @@ describe('a proof', () => {
     const { id } = await createPerson();
     const until = app.effects.now() + MINUTE;
     const countBefore = sms.arrivals.length;
-    const row = await open(id, paymentAction('1.00 EUR'), { until });
+    const row = await openPaymentChallenge(id, paymentAction('1.00 EUR'), { until });
     expect(row.expires_at).toBe(until);
-    wait(MINUTE);
+    advanceClock(MINUTE);
     await app.settle();
     expect(sms.arrivals).toHaveLength(countBefore);
     expect((await messagesTo(app, id)).at(-1)).toMatchObject({ failure: 'EXPIRED' });
@@ -334,7 +338,7 @@ describe('a proof', () => {
   it('of a payment cannot use an app or a factor that is not enrolled', async () => {
     const { id } = await createPerson();
     for (const factor of ['TOTP', 'PASSKEY']) {
-      const rejection = open(id, paymentAction('1.00 EUR'), { factor });
+      const rejection = openPaymentChallenge(id, paymentAction('1.00 EUR'), { factor });
       await expect(rejection).rejects.toMatchObject({
         code: 'INVALID_INPUT',
         details: { errors: [{ field: 'scaFactor' }] },
@@ -350,7 +354,7 @@ describe('a proof', () => {
     const device = authenticator({ site: 'bank.example', at: 'https://app.bank.example' });
     await factorFixture(app, as()).enrollPasskey(id, device);
     const action = paymentAction('100.00 EUR');
-    const row = await open(id, action, {
+    const row = await openPaymentChallenge(id, action, {
       factor: 'PASSKEY',
       steps: ['CURRENCY_CONVERSION', 'PAYOUT'],
     });
@@ -379,7 +383,7 @@ describe('a proof', () => {
     expect(await tryProof(id, row.id, action, signChallenge({ uv: false }))).toBe(400);
     expect(await tryProof(id, row.id, paymentAction('999.00 EUR'), signChallenge())).toBe(400);
     expect(await tryProof(id, row.id, action, { code: '123456' })).toBe(400);
-    expect(await tryProof(id, row.id, action, signChallenge())).toBe('good');
+    expect(await tryProof(id, row.id, action, signChallenge())).toBe('valid');
     expect(await tryProof(id, row.id, action, signChallenge())).toBe(400);
   });
 

@@ -24,7 +24,7 @@ const app = testApp();
 const fixture = loginFixture(app);
 const factors = factorFixture(app);
 
-const wait = (ms: number) => app.effects.set(app.effects.now() + ms);
+const advanceClock = (ms: number) => app.effects.set(app.effects.now() + ms);
 const timeInMs = (ms: number) => new Date(app.effects.now() + ms).toISOString();
 const startSms = async (id: string) =>
   ok(await fixture.start(id, 'SMS_OTP'), 200).challengeId as string;
@@ -52,9 +52,9 @@ describe('a login by SMS', () => {
     const response = await fixture.complete(id, { factor: 'SMS_OTP', challengeId, code: CODE });
     expect(ok(response, 200)).toEqual({ status: 'SUCCESS', sessionExpiresAt: timeInMs(180 * DAY) });
     expect(await readSessionState(id)).toBe('counts');
-    wait(180 * DAY - 1);
+    advanceClock(180 * DAY - 1);
     expect(await readSessionState(id)).toBe('counts');
-    wait(1);
+    advanceClock(1);
     expect(await readSessionState(id)).toBe('SCA_SESSION_REQUIRED');
     const [event, ...furtherEvents] = await scaEventsOf(app, id);
     expect(event).toMatchObject({ type: 'LOGIN', factor: 'SMS_OTP', subject: challengeId });
@@ -62,15 +62,15 @@ describe('a login by SMS', () => {
     expect(event?.ip_address).not.toContain(ADDRESS);
   });
 
-  it('replaces the previous one', async () => {
+  it('replaces the previous login', async () => {
     const { id } = await createPhoneVerifiedCustomer(app);
     await logIn(app, id);
-    wait(100 * DAY);
+    advanceClock(100 * DAY);
     await logIn(app, id);
-    wait(170 * DAY);
+    advanceClock(170 * DAY);
     expect(await readSessionState(id)).toBe('counts');
     expect((await app.runtime.db.find(scaLockouts, { id })).length).toBe(1);
-    wait(10 * DAY);
+    advanceClock(10 * DAY);
     expect(await readSessionState(id)).toBe('SCA_SESSION_REQUIRED');
   });
 
@@ -81,7 +81,7 @@ describe('a login by SMS', () => {
       ok(await fixture.complete(id, { factor: 'SMS_OTP', ...proof }), 200);
     });
 
-    it('succeeds once and until expiry; an expired proof does not count as a failure', async () => {
+    it('succeeds once until expiry, and does not count an expired proof as a failure', async () => {
       const { id } = await createPhoneVerifiedCustomer(app);
       const proof = { factor: 'SMS_OTP', challengeId: await startSms(id), code: CODE };
       ok(await fixture.complete(id, proof), 200);
@@ -91,7 +91,7 @@ describe('a login by SMS', () => {
         'code',
       ]);
       const expiredProof = { ...proof, challengeId: await startSms(id) };
-      wait(5 * MINUTE);
+      advanceClock(5 * MINUTE);
       expect(statusCodeAndFields(await fixture.complete(id, expiredProof))).toEqual([
         400,
         'INVALID_INPUT',
@@ -99,7 +99,7 @@ describe('a login by SMS', () => {
       ]);
       expect(await countFailures(id)).toBe(0);
       const lastProof = { ...proof, challengeId: await startSms(id) };
-      wait(5 * MINUTE - 1);
+      advanceClock(5 * MINUTE - 1);
       ok(await fixture.complete(id, lastProof), 200);
     });
   });
@@ -188,7 +188,7 @@ describe('a login with an authenticator app', () => {
     const { id } = await createPhoneVerifiedCustomer(app);
     const { base32, recoveryCodes } = await factors.enrollTotp(id);
     expect(ok(await fixture.start(id, 'TOTP'), 200)).toEqual({ factor: 'TOTP' });
-    wait(MINUTE);
+    advanceClock(MINUTE);
     const code = codeAt(base32, app.effects.now());
     const completeWith = (input: unknown) => fixture.complete(id, { factor: 'TOTP', code: input });
     ok(await completeWith(code), 200);
@@ -206,7 +206,7 @@ describe('a login with an authenticator app', () => {
   it('accepts a code in the groups that apps show', async () => {
     const { id } = await createPhoneVerifiedCustomer(app);
     const { base32 } = await factors.enrollTotp(id);
-    wait(MINUTE);
+    advanceClock(MINUTE);
     const code = codeAt(base32, app.effects.now()).replace(/^.../, '$& ');
     ok(await fixture.complete(id, { factor: 'TOTP', code }), 200);
     expect(await countFailures(id)).toBe(0);
@@ -215,7 +215,7 @@ describe('a login with an authenticator app', () => {
   it('accepts a code once if several servers receive it concurrently', async () => {
     const { id } = await createPhoneVerifiedCustomer(app);
     const { base32 } = await factors.enrollTotp(id);
-    wait(MINUTE);
+    advanceClock(MINUTE);
     const proof = { factor: 'TOTP', code: codeAt(base32, app.effects.now()) };
     const responses = await Promise.all([1, 2, 3, 4].map(() => fixture.complete(id, proof)));
     expect(responses.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400]);
@@ -255,7 +255,7 @@ describe('a login with a passkey', () => {
     };
     const expectedError = [400, 'INVALID_INPUT', 'passkeyAssertion'];
     const assertion = await signPasskeyLogin();
-    wait(10 * MINUTE);
+    advanceClock(10 * MINUTE);
     expect(statusCodeAndFields(await fixture.complete(id, assertion))).toEqual(expectedError);
     const otherAssertion = await signPasskeyLogin();
     const challengeId = await startSms(id);

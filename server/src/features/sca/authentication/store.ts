@@ -4,7 +4,7 @@ import { col, type RowOf, table } from '../../../runtime/db/table.ts';
 import type { Purpose, ScaFactorName } from './contract.ts';
 import { type ChallengeStatus, challengeStates, type ResetStatus, resetStates } from './states.ts';
 
-/** Enrolled factors. SMS_OTP has no row: it follows from the verified phone number. */
+/** Enrolled factors. SMS_OTP has no row, because the verified phone number implies it. */
 export const scaFactors = table(
   'sca_factors',
   {

@@ -1,5 +1,5 @@
-// Retention of strong customer authentication: deletes unconfirmed enrollments at expiry, because they
-// contain secrets, and challenges after 30 days. The results of challenges are permanent events. The quote
+// Retention of strong customer authentication. Unconfirmed enrollments are deleted at expiry, because they
+// contain secrets. Challenges are deleted after 30 days, and their results are permanent events. The quote
 // expiry job treats a deleted challenge as expired.
 import { retentionSweep } from '../../../runtime/db/retention.ts';
 

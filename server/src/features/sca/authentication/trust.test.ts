@@ -1,4 +1,4 @@
-// Trusted accounts: confirmation and withdrawal with each factor.
+// Trusted accounts: confirmation and removal of the trust with each factor.
 import { describe, expect, it } from 'vitest';
 import { createCustomer, createExternalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { CallOptions } from '../../../../test/kit/app/harness.ts';
@@ -178,7 +178,7 @@ describe('proof', () => {
   });
 
   describe('confirmBeneficiaryTrust', () => {
-    it('of invalid form is rejected by field and does not count', async () => {
+    it('of invalid form is rejected by field without counting as a failure', async () => {
       const { person, account } = await createPayee();
       await challengeOf(account.id);
       for (const proof of [{}, { code: null }, { code: CODE, passkeyAssertion: {}, origin: 'x' }]) {
@@ -200,7 +200,7 @@ describe('proof', () => {
     });
   });
 
-  it('counts toward the lockout if wrong; a locked customer cannot start or confirm', async () => {
+  it('counts toward the lockout if it is wrong, which then blocks start and confirmation', async () => {
     const { person, account } = await createPayee();
     for (let attempts = 0; attempts < 5; attempts++) {
       if (attempts % 3 === 0) await challengeOf(account.id);

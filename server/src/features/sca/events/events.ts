@@ -49,7 +49,7 @@ export type ScaEventType =
   | 'RESET_EXPIRED'
   | 'UNLOCKED';
 
-/** The operator who acted, and the reason. */
+/** The operator and the reason of an action by the operator. */
 export interface OperatorCause {
   actor: string;
   reason: string;
@@ -111,7 +111,7 @@ async function eventOf(
 
 interface EventsInput extends PageInput {
   customerId: string;
-  /** Last id of the previous page, instead of its cursor. */
+  /** Last id of the previous page. Alternative to `cursor`. */
   after?: string | undefined;
 }
 

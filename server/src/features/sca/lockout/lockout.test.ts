@@ -1,5 +1,5 @@
-// Lockout after failed attempts: increasing lockouts and suspension. Failures of all kinds add up until a
-// password reset.
+// Lockout after failed attempts, with increasing lockouts and suspension. Failures of all kinds add up until
+// a password reset.
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -18,7 +18,7 @@ const HOUR = 60 * MINUTE;
 const app = testApp();
 const fixture = loginFixture(app);
 
-const wait = (ms: number) => app.effects.set(app.effects.now() + ms);
+const advanceClock = (ms: number) => app.effects.set(app.effects.now() + ms);
 const timeInMs = (ms: number) => new Date(app.effects.now() + ms).toISOString();
 const FAILED_LOGIN = 'FAILED_LOGIN_ATTEMPT';
 const startSms = async (id: string) =>
@@ -44,18 +44,21 @@ describe('recordSecurityEvent', () => {
           eventType: FAILED_LOGIN,
           ...lockedState,
         });
-        wait(lockMs - 1);
+        advanceClock(lockMs - 1);
         const rejectedResponse = await fixture.fail(id);
         expect(statusCodeAndFields(rejectedResponse)).toEqual([423, 'ACCOUNT_LOCKED']);
         expect(rejectedResponse.body.details).toEqual(lockedState);
-        wait(1);
+        advanceClock(1);
       }
-      const suspended = { suspended: true, lockedUntil: null, failedAttempts: 9 };
-      expect(ok(await fixture.fail(id), 200)).toEqual({ eventType: FAILED_LOGIN, ...suspended });
-      wait(3_650 * 24 * HOUR);
+      const suspendedState = { suspended: true, lockedUntil: null, failedAttempts: 9 };
+      expect(ok(await fixture.fail(id), 200)).toEqual({
+        eventType: FAILED_LOGIN,
+        ...suspendedState,
+      });
+      advanceClock(3_650 * 24 * HOUR);
       const errorResponse = await fixture.fail(id);
       expect(statusCodeAndFields(errorResponse)).toEqual([423, 'ACCOUNT_LOCKED']);
-      expect(errorResponse.body.details).toEqual(suspended);
+      expect(errorResponse.body.details).toEqual(suspendedState);
       const types = (await scaEventsOf(app, id)).map(({ type }) => type);
       expect(types).toEqual(Array(9).fill(FAILED_LOGIN));
     });
@@ -64,7 +67,7 @@ describe('recordSecurityEvent', () => {
       const { id } = await createPhoneVerifiedCustomer(app);
       await fixture.failTimes(id, 4);
       await logIn(app, id);
-      wait(100 * 24 * HOUR);
+      advanceClock(100 * 24 * HOUR);
       await logIn(app, id);
       const lockedState = {
         suspended: false,
@@ -124,7 +127,7 @@ describe('recordSecurityEvent', () => {
       const { id } = await createPhoneVerifiedCustomer(app);
       await fixture.failTimes(id, 5);
       for (let index = 0; index < 4; index++) {
-        wait(24 * HOUR);
+        advanceClock(24 * HOUR);
         ok(await fixture.fail(id), 200);
       }
       expect((await readLockout(id))?.suspended).toBe(true);
@@ -151,7 +154,7 @@ describe('completeScaLogin', () => {
       expect(statusCodeAndFields(rejectedResponse)).toEqual([423, 'ACCOUNT_LOCKED']);
       const details = { suspended: false, lockedUntil: timeInMs(15 * MINUTE), failedAttempts: 5 };
       expect(rejectedResponse.body.details).toEqual(details);
-      wait(15 * MINUTE);
+      advanceClock(15 * MINUTE);
       const proof = await startSms(id);
       expect((await guess(id, proof)).status).toBe(400);
       expect(await readLockout(id)).toMatchObject({
@@ -173,7 +176,7 @@ describe('completeScaLogin', () => {
         expect((await guess(id, challengeId)).status).toBe(400);
       }
       await fixture.reset(id);
-      wait(MINUTE);
+      advanceClock(MINUTE);
       const rejectedResponse = await guess(id, challengeId, CODE);
       expect(statusCodeAndFields(rejectedResponse)).toEqual([429, 'RATE_LIMITED']);
       expect(rejectedResponse.headers['retry-after']).toBe('240');
@@ -195,7 +198,7 @@ describe('completeScaLogin', () => {
     it('with TOTP are limited by the lockout only', async () => {
       const { id } = await createPhoneVerifiedCustomer(app);
       const { base32 } = await factorFixture(app).enrollTotp(id);
-      wait(MINUTE);
+      advanceClock(MINUTE);
       const correctCode = codeAt(base32, app.effects.now());
       const codes = [CODE, correctCode, codeAt(base32, app.effects.now() - 30_000)];
       const wrongCodes = Array.from({ length: 20 }, (_, index) => String(index).padStart(6, '0'));

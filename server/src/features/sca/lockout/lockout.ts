@@ -34,7 +34,7 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 
 const SESSION_MS = 180 * DAY_MS;
 
-/** Lockouts for the fifth and each later failure. One more failure suspends the customer. */
+/** Lockouts for the fifth and each later failure. The next failure suspends the customer. */
 const FIRST_LOCK = 5;
 const LOCKS_MS = [15 * MINUTE_MS, 30 * MINUTE_MS, 60 * MINUTE_MS, DAY_MS];
 const SUSPENDED_FROM = FIRST_LOCK + LOCKS_MS.length;
@@ -56,7 +56,7 @@ export function presentLockout(
 }
 
 /** Stages a change of the lockout state. The row may not exist yet. */
-async function change(
+async function changeLockout(
   ctx: Ctx,
   customerId: string,
   patchOf: (row: LockoutRow | undefined) => PatchOf<typeof scaLockouts>,
@@ -90,8 +90,8 @@ export async function checkLock(ctx: Ctx, customerId: string): Promise<void> {
 /** Throws SCA_SESSION_REQUIRED unless the customer has a valid session. */
 export async function checkSession(ctx: Ctx, customerId: string): Promise<void> {
   const row = await ctx.read(scaLockouts, customerId);
-  const until = row?.session_expires_at ?? null;
-  if (!row || until === null || ctx.now >= until) {
+  const sessionExpiresAt = row?.session_expires_at ?? null;
+  if (!row || sessionExpiresAt === null || ctx.now >= sessionExpiresAt) {
     throw new Fault(
       'SCA_SESSION_REQUIRED',
       'The customer has no valid session. Log in with startScaLogin first.',
@@ -108,7 +108,7 @@ function lockAfter(failures: number, now: Time) {
 
 /** Stages a failed attempt with the resulting lockout. Returns the new state. */
 export const recordScaFailure = (ctx: Ctx, customerId: string): Promise<LockoutRow> =>
-  change(ctx, customerId, (row) => {
+  changeLockout(ctx, customerId, (row) => {
     const failed_attempts = (row?.failed_attempts ?? 0) + 1;
     return { failed_attempts, ...lockAfter(failed_attempts, ctx.now) };
   });
@@ -116,7 +116,7 @@ export const recordScaFailure = (ctx: Ctx, customerId: string): Promise<LockoutR
 /** Stages a session, which replaces the previous one. Returns its expiry. */
 export async function openSession(ctx: Ctx, customerId: string): Promise<Time> {
   const session_expires_at = ctx.now + SESSION_MS;
-  await change(ctx, customerId, () => ({ session_expires_at }));
+  await changeLockout(ctx, customerId, () => ({ session_expires_at }));
   return session_expires_at;
 }
 
@@ -130,11 +130,11 @@ const UNLOCKED = { failed_attempts: 0, locked_until: null, suspended: false } as
 
 /** Stages the removal of failures, lockout and suspension. A session remains valid. */
 const unlock = (ctx: Ctx, customerId: string): Promise<LockoutRow> =>
-  change(ctx, customerId, () => UNLOCKED);
+  changeLockout(ctx, customerId, () => UNLOCKED);
 
 /** Stages the removal of failures, lockout and suspension, and the revocation of the session. */
 export const resetLockout = (ctx: Ctx, customerId: string): Promise<LockoutRow> =>
-  change(ctx, customerId, () => ({ ...UNLOCKED, session_expires_at: null }));
+  changeLockout(ctx, customerId, () => ({ ...UNLOCKED, session_expires_at: null }));
 
 const NO_FAILURES = { suspended: false, lockedUntil: null, failedAttempts: 0 };
 
@@ -153,8 +153,8 @@ export async function unlockByOperator(
   runtime: Runtime,
   { customerId, by }: { customerId: string; by: OperatorCause },
 ) {
-  const existing = await customerById(runtime.db, customerId);
-  const caller = await callerOf(runtime.db, existing.platform_id);
+  const existingCustomer = await customerById(runtime.db, customerId);
+  const caller = await callerOf(runtime.db, existingCustomer.platform_id);
   const lockout = await operate(runtime, caller, async (ctx) => {
     const customer = await customerById(ctx, customerId, { rejectDeleted: true });
     recordScaEvent(ctx, customer, 'UNLOCKED', { by });

@@ -74,8 +74,8 @@ const ConfirmResponse = named(
     TOTP: object('TotpEnrollmentConfirmResponse', 'Recovery codes of the authenticator app.', {
       recoveryCodes: Type.Array(Type.String(), {
         description:
-          'Recovery codes. Each replaces a TOTP code once, at login. They are returned ' +
-          'only here.',
+          'Recovery codes, returned only in this reply. Each code replaces a TOTP code ' +
+          'once, at login.',
       }),
     }),
     PASSKEY: object('PasskeyEnrollmentConfirmResponse', 'The enrolled passkey.', {
@@ -111,7 +111,7 @@ export const startScaFactorEnrollment = operation({
     'Starts the enrollment of an authenticator app or a passkey. Confirm it with ' +
     '`confirmScaFactorEnrollment` within 10 minutes and with at most four ' +
     'incorrect attempts. A new start replaces it. A customer has at most one of ' +
-    'each: a confirmed app replaces the previous app, and a second passkey is ' +
+    'each. A confirmed app replaces the previous app. A second passkey is ' +
     'rejected.',
   permission: 'MANAGE',
   body: EnrollRequest,

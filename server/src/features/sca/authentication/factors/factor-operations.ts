@@ -1,6 +1,5 @@
-// Enrollment of factors. A pending enrollment is stored encrypted until it is confirmed, for ten minutes and
-// a limited number of failed attempts, which are counted in the row. Of two concurrent confirmations one
-// succeeds.
+// Enrollment of factors. A pending enrollment is stored encrypted for at most ten minutes. Its row counts
+// failed attempts, whose number is limited. One of two concurrent confirmations succeeds.
 import { generateSecret, stepOf, toBase32, totpUri } from '../../../../kernel/crypto/totp.ts';
 import { Fault, type FieldError, invalid, invalidField } from '../../../../kernel/fault.ts';
 import { isId } from '../../../../kernel/id.ts';
@@ -101,7 +100,7 @@ async function startPasskey(ctx: Ctx, party: ScaParty) {
   return { status: 200, body: { type: 'PASSKEY', ...enrollment } } as const;
 }
 
-/** The pending enrollment. Throws INVALID_INPUT if there is none. */
+/** The pending enrollment. Throws INVALID_INPUT if no enrollment is pending. */
 async function requirePendingEnrollment(
   ctx: Ctx,
   { customer }: ScaParty,

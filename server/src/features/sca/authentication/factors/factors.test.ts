@@ -54,9 +54,9 @@ describe('listScaFactors', () => {
   });
 
   it('is not available for customers that are unknown, deleted or of another platform', async () => {
-    const american = await createCustomer(app);
-    const german = await createScaCustomer(app.platform);
-    ok(await app.call('DELETE', `/customers/${german}`), 200);
+    const unregulatedCustomer = await createCustomer(app);
+    const deletedCustomerId = await createScaCustomer(app.platform);
+    ok(await app.call('DELETE', `/customers/${deletedCustomerId}`), 200);
     const requestAll = (id: string) => [
       sandboxFixture.listFactors(id),
       sandboxFixture.startEnrollment(id, 'TOTP'),
@@ -66,12 +66,14 @@ describe('listScaFactors', () => {
     const requestForCodes = async (id: string) =>
       (await Promise.all(requestAll(id))).map(({ status, body }) => `${status} ${body.code}`);
     const repeatFourTimes = (code: string) => [code, code, code, code];
-    expect(await requestForCodes(american.id)).toEqual(repeatFourTimes('409 CONFLICT'));
+    expect(await requestForCodes(unregulatedCustomer.id)).toEqual(repeatFourTimes('409 CONFLICT'));
     expect(await requestForCodes(await createScaCustomer(app.other))).toEqual(
       repeatFourTimes('404 CUSTOMER_NOT_FOUND'),
     );
     expect(await requestForCodes('Customer:x')).toEqual(repeatFourTimes('404 CUSTOMER_NOT_FOUND'));
-    expect(await requestForCodes(german)).toEqual(repeatFourTimes('410 CUSTOMER_DELETED'));
+    expect(await requestForCodes(deletedCustomerId)).toEqual(
+      repeatFourTimes('410 CUSTOMER_DELETED'),
+    );
     expect((await app.call('GET', '/sca/factors')).status).toBe(400);
   });
 });
@@ -103,7 +105,7 @@ describe('an enrollment', () => {
   });
 });
 
-describe('an app', () => {
+describe('an authenticator app', () => {
   it('is enrolled by its secret and a valid code, and returns ten recovery codes', async () => {
     const { id, email } = await createEuropeanCustomer(app, { as: platform });
     const startedBody = ok(await fixture.startEnrollment(id, 'TOTP'), 200);
@@ -127,7 +129,7 @@ describe('an app', () => {
     expect(await eventsOf(id)).toEqual([['FACTOR_ENROLLED', 'TOTP', row?.id]]);
   });
 
-  it('stores neither its secret nor recovery codes as plain text', async () => {
+  it('stores its secret encrypted and its recovery codes as hashes', async () => {
     const id = await createScaCustomer();
     const headers = { 'idempotency-key': `totp ${id}` };
     const { secret, secretBase32Encoded: base32 } = ok(
@@ -267,7 +269,7 @@ describe('an app', () => {
       expect(await fixture.readFactors(id)).toEqual(['TOTP']);
     });
 
-    it('accepts 123456 in the sandbox, and the real code', async () => {
+    it('accepts 123456 and the real code in the sandbox', async () => {
       const id = await createScaCustomer(app.platform);
       const { secret, secretBase32Encoded: base32 } = ok(
         await sandboxFixture.startEnrollment(id, 'TOTP'),
@@ -311,7 +313,7 @@ describe('a code of an app', () => {
     expect(results.filter(Boolean)).toHaveLength(1);
   });
 
-  it('can be a recovery code where these are accepted: each once, in any spelling', async () => {
+  it('can be replaced once by each recovery code, in any spelling', async () => {
     const id = await createScaCustomer();
     const { recoveryCodes } = await fixture.enrollTotp(id);
     const [firstRecoveryCode = '', secondRecoveryCode = ''] = recoveryCodes;
@@ -422,7 +424,7 @@ describe('a reset', () => {
   });
 });
 
-describe('unconfirmed enrollment', () => {
+describe('an unconfirmed enrollment', () => {
   it('is deleted at expiry', async () => {
     const [id, otherPerson] = [await createScaCustomer(), await createScaCustomer()];
     await fixture.startEnrollment(id, 'TOTP');
@@ -437,7 +439,7 @@ describe('unconfirmed enrollment', () => {
   });
 });
 
-describe('challenge', () => {
+describe('a challenge', () => {
   it('is kept for thirty days after expiry', async () => {
     const id = await createScaCustomer(app.platform);
     await sandboxFixture.enrollPasskey(id);

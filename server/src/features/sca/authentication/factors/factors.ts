@@ -60,9 +60,9 @@ const receivesCodes = ({ phone, contact_verification: provedChannels }: Customer
 /** Enrolled factors, in the order of `SCA_FACTORS`. */
 export async function enrolledFactors(ctx: Ctx, customer: CustomerRow): Promise<ScaFactorName[]> {
   const rows = await enrolledRows(ctx, customer.id);
-  const has = (name: ScaFactorName) =>
+  const isEnrolled = (name: ScaFactorName) =>
     name === 'SMS_OTP' ? receivesCodes(customer) : rows.some(({ type }) => type === name);
-  return SCA_FACTORS.filter(has);
+  return SCA_FACTORS.filter(isEnrolled);
 }
 
 /** The enrolled factor of this type. */
@@ -76,8 +76,8 @@ export async function factorOf(
 }
 
 /**
- * Verifies a TOTP code and stages its use. With `recovery`, an unused recovery code is accepted too. Commit
- * the result even if the request is rejected, so that a code cannot be used twice.
+ * Verifies a TOTP code and stages its use. With `recovery`, an unused recovery code is accepted as well.
+ * Commit the result even if the request is rejected, so that each code can be used once.
  */
 export async function verifyTotp(
   ctx: Ctx,

@@ -1,6 +1,5 @@
-// Passkeys as second factors: registrations and assertions of a software authenticator on a
-// production platform, with every WebAuthn check, and the sandbox, where a page without a device
-// simulates one.
+// Passkeys as second factors. A software authenticator registers and asserts on a production platform, with
+// every WebAuthn check. In the sandbox, a page without a device simulates an authenticator.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../../test/kit/app/fixtures.ts';
 import { createEuropeanCustomer } from '../../../../../test/kit/customers/contacts.ts';
@@ -144,7 +143,7 @@ describe('a passkey', () => {
     expectInvalidFields(await secondRegistration.confirm(secondRegistration.register()), 'type');
   });
 
-  it('is limited to one: another is rejected at its start and at its confirmation', async () => {
+  it('is limited to one, so another is rejected at its start and at its confirmation', async () => {
     const id = await createScaCustomer();
     const expiredRequest = await startRegistration(id);
     await fixture.enrollPasskey(id);
@@ -187,7 +186,7 @@ describe('a passkey', () => {
     }
   });
 
-  it('is not stored as plain text', async () => {
+  it('is stored encrypted', async () => {
     const id = await createScaCustomer();
     const { device } = await fixture.enrollPasskey(id);
     const rows = await app.runtime.db.find(scaFactors, { customer_id: id });
@@ -299,7 +298,7 @@ describe('a passkey of the sandbox', () => {
     },
   });
 
-  it('requires no device: the reply contains the challenge and an allowed origin', async () => {
+  it('requires no device, only the challenge and an allowed origin', async () => {
     const id = await createScaCustomer(app.platform);
     const startedBody = ok(await sandboxFixture.startEnrollment(id, 'PASSKEY'), 200);
     expect([startedBody.relyingPartyId, startedBody.allowedOrigins]).toEqual([

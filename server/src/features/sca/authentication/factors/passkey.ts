@@ -110,20 +110,20 @@ function textsOf<K extends string>(
   return Object.fromEntries(values) as Record<K, string>;
 }
 
-const CREATED = {
+const ATTESTATION_PATHS = {
   credentialId: 'id',
   clientDataJson: 'response.clientDataJSON',
   attestationObject: 'response.attestationObject',
 } as const satisfies Record<keyof Attestation, string>;
 
-const ASSERTED = {
+const ASSERTION_PATHS = {
   credentialId: 'id',
   clientDataJson: 'response.clientDataJSON',
   authenticatorData: 'response.authenticatorData',
   signature: 'response.signature',
 } as const satisfies Record<keyof Assertion, string>;
 
-const SIMULATED = { credentialId: 'id', clientDataJson: 'response.clientDataJSON' } as const;
+const SIMULATION_PATHS = { credentialId: 'id', clientDataJson: 'response.clientDataJSON' } as const;
 
 /** Maps errors to the field names of the request. */
 const mappedErrors = (
@@ -143,20 +143,20 @@ const requirementsOf = ({ site, origin }: Ceremony) => ({
 });
 
 /**
- * Checks a simulated ceremony: it must contain the challenge and no other origin. Throws INVALID_INPUT for an
- * invalid form.
+ * Reads a simulated ceremony, which is valid with the challenge and the origin of the ceremony. Throws
+ * INVALID_INPUT for an invalid form.
  */
-function readSimulated(ceremony: Ceremony): { credentialId: string; holds: boolean } {
-  const { credentialId, clientDataJson } = textsOf(ceremony, SIMULATED);
+function readSimulation(ceremony: Ceremony): { credentialId: string; isValid: boolean } {
+  const { credentialId, clientDataJson } = textsOf(ceremony, SIMULATION_PATHS);
   const data = readClientFields(clientDataJson);
   if (!data) {
     const message = 'must be WebAuthn client data in base64url';
-    throw invalid(mappedErrors(ceremony, SIMULATED, [{ field: 'clientDataJson', message }]));
+    throw invalid(mappedErrors(ceremony, SIMULATION_PATHS, [{ field: 'clientDataJson', message }]));
   }
   const { challenge, origin = ceremony.origin } = data;
   const isSameChallenge =
     typeof challenge === 'string' && constantTimeEqual(challenge, ceremony.challenge);
-  return { credentialId, holds: isSameChallenge && origin === ceremony.origin };
+  return { credentialId, isValid: isSameChallenge && origin === ceremony.origin };
 }
 
 const transportsOf = (json: object): string[] => {
@@ -179,21 +179,23 @@ export function readRegistration(
   if (!isAllowed(ceremony)) return { errors: [NOT_ALLOWED] };
   const registeredFields = { transports: transportsOf(ceremony.json), name: NAME };
   if (ceremony.isSimulationAllowed) {
-    const { credentialId, holds } = readSimulated(ceremony);
+    const { credentialId, isValid } = readSimulation(ceremony);
     const message = 'belongs to another challenge or origin';
-    if (!holds)
-      return { errors: mappedErrors(ceremony, SIMULATED, [{ field: 'clientDataJson', message }]) };
+    if (!isValid)
+      return {
+        errors: mappedErrors(ceremony, SIMULATION_PATHS, [{ field: 'clientDataJson', message }]),
+      };
     const passkey = { credentialId, publicKey: '', rpIdHash: '', origin: ceremony.origin };
     return { facts: { ...passkey, ...registeredFields }, signCount: 0 };
   }
-  const attestation = textsOf(ceremony, CREATED);
+  const attestation = textsOf(ceremony, ATTESTATION_PATHS);
   const checkedAttestation = checkAttestation(
     attestation,
     ceremony.challenge,
     requirementsOf(ceremony),
   );
   if ('errors' in checkedAttestation)
-    return { errors: mappedErrors(ceremony, CREATED, checkedAttestation.errors) };
+    return { errors: mappedErrors(ceremony, ATTESTATION_PATHS, checkedAttestation.errors) };
   return {
     facts: { ...checkedAttestation.passkey, ...registeredFields },
     signCount: checkedAttestation.signCount,
@@ -209,12 +211,17 @@ export function readAssertion(
   { facts, signCount }: { facts: PasskeyFacts; signCount: number },
 ): number | undefined {
   if (!isAllowed(ceremony)) throw invalid([NOT_ALLOWED]);
-  if (ceremony.isSimulationAllowed) return readSimulated(ceremony).holds ? signCount : undefined;
-  const assertion = textsOf(ceremony, ASSERTED);
+  if (ceremony.isSimulationAllowed) return readSimulation(ceremony).isValid ? signCount : undefined;
+  const assertion = textsOf(ceremony, ASSERTION_PATHS);
   const { challenge } = ceremony;
-  const expected = { passkey: facts, signCount, challenge, requirements: requirementsOf(ceremony) };
-  const checkedAssertion = checkAssertion(assertion, expected);
+  const expectation = {
+    passkey: facts,
+    signCount,
+    challenge,
+    requirements: requirementsOf(ceremony),
+  };
+  const checkedAssertion = checkAssertion(assertion, expectation);
   if ('errors' in checkedAssertion)
-    throw invalid(mappedErrors(ceremony, ASSERTED, checkedAssertion.errors));
+    throw invalid(mappedErrors(ceremony, ASSERTION_PATHS, checkedAssertion.errors));
   return 'failed' in checkedAssertion ? undefined : checkedAssertion.signCount;
 }

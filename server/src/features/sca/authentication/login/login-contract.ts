@@ -147,8 +147,9 @@ export const startScaLogin = operation({
   body: ScaLoginStartRequest,
   replies: { 200: ScaLoginStart },
   errors: ['CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED', 'NOT_IMPLEMENTED'],
-  // Sealed: the passkey options contain the credential id of the customer. Replies with quotes contain it too
-  // but are not sealed, because of the cost for every payment. The id is useless without the device.
+  // Sealed, because the passkey options contain the credential id of the customer. Replies with quotes
+  // contain the id as well and are not sealed, because of the cost for every payment. The id is useless
+  // without the device.
   sealed: true,
 });
 
@@ -163,7 +164,7 @@ function completeErrors(body: unknown): FieldError[] {
     errors.push({ field: 'challengeId', message: 'is required for SMS_OTP' });
   }
   if (factorType === 'TOTP' && hasChallenge) {
-    errors.push({ field: 'challengeId', message: 'must be absent: TOTP has no challenge' });
+    errors.push({ field: 'challengeId', message: 'must be absent, because TOTP has no challenge' });
   }
   return [...errors, ...proofErrors(factorType, proof as Proof)];
 }
@@ -176,7 +177,7 @@ export const completeScaLogin = operation({
   description:
     'Submits the proof for a login and opens a session of 180 days, which ' +
     'replaces the previous session. Payments of regulated currencies require a ' +
-    'session. A wrong proof counts as a failed attempt: the fifth locks the ' +
+    'session. A wrong proof counts as a failed attempt. The fifth locks the ' +
     'customer for 15 minutes, the sixth for 30 minutes, the seventh for 1 hour, ' +
     'the eighth for 1 day, and the ninth suspends the customer until a password ' +
     'reset. A success does not reduce the count, and five wrong proofs close a ' +
@@ -194,8 +195,8 @@ export const recordSecurityEvent = operation({
   summary: 'Record a security event',
   description:
     'Reports a failed login or a password reset at the platform. A failed login ' +
-    'counts as a failed attempt. It is rejected and not counted while the ' +
-    'customer is locked. A password reset clears the failed attempts, the lockout ' +
+    'counts as a failed attempt. A failed login is rejected and not counted ' +
+    'while the customer is locked. A password reset clears the failed attempts, the lockout ' +
     'and the suspension, and revokes the session. Continue with `startScaLogin`.',
   body: RecordSecurityEventRequest,
   replies: { 200: RecordSecurityEventResponse },

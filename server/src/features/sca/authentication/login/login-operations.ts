@@ -107,8 +107,11 @@ async function complete(ctx: Ctx, party: ScaParty, body: CompleteRequest) {
   await checkEnrolled(ctx, customer, body.factor, 'factor');
   const rejection = await proveLogin(ctx, party, body);
   if (rejection) return rejection;
-  const until = await openSession(ctx, customer.id);
-  return { status: 200, body: { status: 'SUCCESS', sessionExpiresAt: iso(until) } } as const;
+  const sessionExpiresAt = await openSession(ctx, customer.id);
+  return {
+    status: 200,
+    body: { status: 'SUCCESS', sessionExpiresAt: iso(sessionExpiresAt) },
+  } as const;
 }
 
 async function record(ctx: Ctx, { customer }: ScaParty, eventType: SecurityEvent) {

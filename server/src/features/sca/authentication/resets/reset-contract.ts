@@ -1,4 +1,4 @@
-// Contracts for the reset of a lost factor: after an identity check the factor is removed and can be enrolled
+// Contracts for the reset of a lost factor. After an identity check the factor is removed and can be enrolled
 // again.
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../../kernel/contract/operation.ts';
@@ -148,7 +148,7 @@ export const completeTwoFactorReset = operation({
   description:
     'Removes the lost factor and revokes the session of the customer. The reset must ' +
     'be LIVENESS_PASSED and completes once. For SMS_OTP, the new phone number ' +
-    'replaces the previous one as verified. This is rejected while the number ' +
+    'replaces the previous one as verified. The change is rejected while the number ' +
     'receives one-time codes of an embedded wallet. Enroll other factors again ' +
     'with `startScaFactorEnrollment`.',
   permission: 'MANAGE',

@@ -1,5 +1,5 @@
-// Reset of a lost factor. A lockout does not block it, because customers who lost a factor are often locked.
-// The liveness service is polled when a client requests the status.
+// Reset of a lost factor. A reset is possible during a lockout, because customers who lost a factor are often
+// locked. The liveness service is polled when a client requests the status.
 import type { Static } from '@sinclair/typebox';
 import { iso } from '../../../../kernel/effects.ts';
 import { Fault, type FieldError, invalid, invalidField } from '../../../../kernel/fault.ts';
@@ -121,7 +121,7 @@ async function complete(ctx: Ctx, customerId: string, id: string, mobile: Mobile
   const { customer } = party;
   const row = await resetOf(ctx, customer, id);
   if (row.status !== 'LIVENESS_PASSED') {
-    throw invalidField('resetId', `must be LIVENESS_PASSED: the reset is ${row.status}`);
+    throw invalidField('resetId', `must be LIVENESS_PASSED, but the reset is ${row.status}`);
   }
   const { factor } = row;
   if (factor === 'SMS_OTP') await changeNumber(ctx, party, numberOf(mobile));

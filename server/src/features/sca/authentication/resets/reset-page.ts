@@ -1,5 +1,5 @@
-// The hosted page of a factor reset, where the customer confirms their identity. It shows the platform and
-// the factor but no personal data, because the visitor is authenticated by the link only.
+// The hosted page of a factor reset, where the customer confirms their identity. The page shows the platform
+// and the factor without personal data, because only the link authenticates the visitor.
 import type { LivenessProgress } from '../../../../connectors/ports/index.ts';
 import {
   CHECK_FAILED,
@@ -78,7 +78,9 @@ const confirmationPage = (name: string, factor: ScaFactorName): PageContent => (
   notes: [
     {
       title: 'Why confirmation is required',
-      lines: ['It protects your money: a replacement can approve payments from your account.'],
+      lines: [
+        'A replacement can approve payments from your account. The confirmation protects your money.',
+      ],
     },
     {
       title: 'What happens next',
@@ -90,7 +92,7 @@ const confirmationPage = (name: string, factor: ScaFactorName): PageContent => (
   ],
 });
 
-/** Showing the page changes nothing. The button completes the check. */
+/** Only the button completes the check. A request for the page has no effect. */
 export function resetPage(
   runtime: Runtime,
   { connectors }: Pick<ScaParts, 'connectors'>,
@@ -114,7 +116,7 @@ export function resetPage(
     const now = await runtime.clocks.nowOf(caller);
     const progress = await port.complete(checkOf(reset.row), now);
     return operate(runtime, caller, async (ctx) => {
-      // The token is read again: another request may have completed the check.
+      // The token is read again, because another request may have completed the check.
       const current = await findByToken(runtime, token);
       if (!current) return expiredPage(runtime, token);
       applyLiveness(ctx, current.customer, current.row, progress);

@@ -34,7 +34,7 @@ type Body = Record<string, unknown>;
 
 const start = (id: string, factor: unknown = 'SMS_OTP', options: CallOptions = {}) =>
   app.call('POST', `/sca/factors/reset?customerId=${id}`, { factor }, options);
-const show = (id: string, resetId: string, options: CallOptions = {}) =>
+const readResetStatus = (id: string, resetId: string, options: CallOptions = {}) =>
   app.call('GET', `/sca/factors/reset/${resetId}?customerId=${id}`, undefined, options);
 const complete = (id: string, resetId: string, body?: Body, options: CallOptions = {}) =>
   app.call('POST', `/sca/factors/reset/${resetId}/complete?customerId=${id}`, body, options);
@@ -42,7 +42,7 @@ const requestPage = (method: 'GET' | 'POST', url: string) =>
   app.server.inject({ method, url: new URL(url).pathname });
 
 const statusOf = async (id: string, resetId: string) =>
-  ok(await show(id, resetId), 200).status as string;
+  ok(await readResetStatus(id, resetId), 200).status as string;
 
 const startReset = async (id: string, factor = 'SMS_OTP') => ok(await start(id, factor), 201);
 
@@ -77,12 +77,12 @@ describe('a reset of an app', () => {
       ...{ status: 'INITIATED', factor: 'TOTP', enrollmentStatus: null },
       ...{ expiresAt, completedAt: null },
     };
-    expect(ok(await show(id, resetId), 200)).toEqual(expectedReset);
-    expect(ok(await show(id, resetId), 200)).toEqual({
+    expect(ok(await readResetStatus(id, resetId), 200)).toEqual(expectedReset);
+    expect(ok(await readResetStatus(id, resetId), 200)).toEqual({
       ...expectedReset,
       status: 'LIVENESS_PASSED',
     });
-    expect(ok(await show(id, resetId), 200)).toEqual({
+    expect(ok(await readResetStatus(id, resetId), 200)).toEqual({
       ...expectedReset,
       status: 'LIVENESS_PASSED',
     });
@@ -94,14 +94,14 @@ describe('a reset of an app', () => {
       ...{ ...expectedReset, status: 'COMPLETED', enrollmentStatus: 'PENDING' },
       completedAt: new Date(app.effects.now()).toISOString(),
     };
-    expect(ok(await show(id, resetId), 200)).toEqual(completedReset);
+    expect(ok(await readResetStatus(id, resetId), 200)).toEqual(completedReset);
     expect(statusCodeAndFields(await complete(id, resetId))).toEqual([
       400,
       'INVALID_INPUT',
       'resetId',
     ]);
     await factors.enrollTotp(id);
-    expect(ok(await show(id, resetId), 200)).toEqual({
+    expect(ok(await readResetStatus(id, resetId), 200)).toEqual({
       ...completedReset,
       enrollmentStatus: 'COMPLETED',
     });
@@ -137,7 +137,7 @@ describe('a reset of codes by SMS', () => {
       phone_digest: digestOf(app.runtime.vault, 'phone', phone),
     });
     expect(await sessionOf(id)).toBeNull();
-    expect(ok(await show(id, resetId), 200)).toMatchObject({
+    expect(ok(await readResetStatus(id, resetId), 200)).toMatchObject({
       ...{ status: 'COMPLETED', factor: 'SMS_OTP', enrollmentStatus: null },
     });
     await logIn(app, id);
@@ -147,7 +147,7 @@ describe('a reset of codes by SMS', () => {
   it('counts as verified if it was changed while no authentication was required', async () => {
     const { id } = await createPhoneVerifiedCustomer(app);
     const { resetId } = ok(await start(id), 201);
-    for (const _ of [1, 2]) await show(id, resetId);
+    for (const _ of [1, 2]) await readResetStatus(id, resetId);
     // The state of a number that was changed while the platform required no authentication.
     const sql = 'update customers set contact_verification = null where id = $1';
     await app.runtime.db.query(sql, [id]);
@@ -230,7 +230,7 @@ describe('a reset', () => {
   });
 
   describe('startTwoFactorReset', () => {
-    it('is limited to one per factor: a newer reset replaces it and revokes its link', async () => {
+    it('is replaced by a newer reset of its factor, which revokes its link', async () => {
       const { id } = await createPhoneVerifiedCustomer(app);
       await factors.enrollTotp(id);
       const firstReset = await startReset(id);
@@ -262,7 +262,7 @@ describe('a reset', () => {
   });
 
   describe('getTwoFactorResetStatus', () => {
-    it('expires after half an hour, even after the identity check', async () => {
+    it('expires after thirty minutes, even after the identity check', async () => {
       const { id } = await createPhoneVerifiedCustomer(app);
       await factors.enrollTotp(id);
       const passedReset = await passLiveness(id, 'TOTP');
@@ -390,16 +390,18 @@ describe('the customer of a reset', () => {
     for (const [owner, resource] of [
       ...[[otherCustomer.id, resetId] as const, [id, UNKNOWN_ID] as const, [id, 'x'] as const],
     ]) {
-      expect(statusCodeAndFields(await show(owner, resource))).toEqual([404, 'NOT_FOUND']);
+      expect(statusCodeAndFields(await readResetStatus(owner, resource))).toEqual([
+        404,
+        'NOT_FOUND',
+      ]);
       expect(statusCodeAndFields(await complete(owner, resource))).toEqual([404, 'NOT_FOUND']);
     }
-    expect(statusCodeAndFields(await show(foreignCustomer.id, resetId, platformOptions))).toEqual([
-      404,
-      'NOT_FOUND',
-    ]);
+    expect(
+      statusCodeAndFields(await readResetStatus(foreignCustomer.id, resetId, platformOptions)),
+    ).toEqual([404, 'NOT_FOUND']);
     for (const response of [
       await start(id, 'SMS_OTP', platformOptions),
-      await show(id, resetId, platformOptions),
+      await readResetStatus(id, resetId, platformOptions),
       await complete(id, resetId, {}, platformOptions),
     ]) {
       expect(statusCodeAndFields(response)).toEqual([404, 'CUSTOMER_NOT_FOUND']);
@@ -410,7 +412,7 @@ describe('the customer of a reset', () => {
   it('is rejected outside the region and for a deleted customer', async () => {
     const requestAll = async (id: string) => [
       await start(id),
-      await show(id, UNKNOWN_ID),
+      await readResetStatus(id, UNKNOWN_ID),
       await complete(id, UNKNOWN_ID),
     ];
     const { id } = await createCustomer(app);

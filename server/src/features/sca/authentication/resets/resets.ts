@@ -1,5 +1,5 @@
 // Lifecycle of factor resets. The customer confirms their identity by a liveness check, or in a manual review
-// without a liveness service. Then the factor may be removed. Every transition invalidates the link.
+// without a liveness service. The factor may then be removed. Every transition invalidates the link.
 import { Type } from '@sinclair/typebox';
 import type {
   Connectors,
@@ -46,7 +46,7 @@ const EVENTS: Partial<Record<ResetEvent, ScaEventType>> = {
 export const isOpen = ({ status }: Pick<ResetRow, 'status'>): boolean => OPEN.includes(status);
 
 interface ResetPatch extends Partial<Pick<ResetRow, 'expires_at' | 'completed_at' | 'enrollment'>> {
-  /** The operator who decided, if one did. */
+  /** The operator who decided. Absent without a decision of an operator. */
   by?: OperatorCause;
 }
 
@@ -70,7 +70,7 @@ export function transitionReset(
   return updatedReset;
 }
 
-/** Stages the expiry of open resets of the factor, which a new one replaces. */
+/** Stages the expiry of open resets of the factor, which a new reset replaces. */
 async function expireOpenResets(
   ctx: Ctx,
   customer: CustomerRow,

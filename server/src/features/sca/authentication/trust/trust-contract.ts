@@ -1,4 +1,5 @@
-// Contracts for trusting a beneficiary account, and for removing the trust. Both have the same two steps.
+// Contracts for trusting a beneficiary account, and for removing the trust. Both consist of the same two
+// steps.
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../../kernel/contract/operation.ts';
 import { named, nullable } from '../../../../kernel/schema.ts';
@@ -52,10 +53,10 @@ const START_UNTRUST =
   'Creates a challenge for removing the trust in an external account. Continue ' +
   'with `confirmBeneficiaryUntrust`.';
 const FACTOR_CHOICE =
-  'The challenge uses SMS_OTP if the customer has it, otherwise PASSKEY, otherwise TOTP. A ' +
+  'The challenge uses the first enrolled factor of SMS_OTP, PASSKEY and TOTP. A ' +
   'new challenge replaces the previous one. No session is required.';
 
-// Sealed: the passkey options contain the credential id of the customer.
+// Sealed, because the passkey options contain the credential id of the customer.
 const start = { ...COMMON_FIELDS, replies: { 200: BeneficiaryTrustStart }, sealed: true } as const;
 
 const confirm = {

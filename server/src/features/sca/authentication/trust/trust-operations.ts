@@ -1,6 +1,6 @@
-// Trusted beneficiaries: the customer authorizes the trust in an external account once, and payments to it
-// need no authorization for each payment. No session is required, because no funds are transferred. A proof
-// is valid for one account and one direction.
+// Trusted beneficiaries. The customer authorizes the trust in an external account once, and later payments to
+// it need no authorization. No session is required, because no funds are transferred. A proof is valid for
+// one account and one direction.
 import type { Static } from '@sinclair/typebox';
 import { shortenedIdentifier } from '../../../../catalog/accounts/account-info.ts';
 import { canonical } from '../../../../kernel/crypto/canonical.ts';
