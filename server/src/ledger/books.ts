@@ -6,7 +6,7 @@ import {
   type FreezeRow,
   type LedgerRejection,
   needsUnfrozen,
-  RESOLVED,
+  RESOLVED_SUFFIX,
   resolves,
   storedStep,
   type TransferRow,
@@ -75,7 +75,7 @@ export function validateTransfers(transfers: readonly TransferRow[]): LedgerReje
   for (const transfer of transfers) {
     if (transfer.amount <= 0n) return BAD_AMOUNT;
     if (transfer.debit === transfer.credit) return SAME_ACCOUNT;
-    if (transfer.step.endsWith(RESOLVED)) return BAD_STEP;
+    if (transfer.step.endsWith(RESOLVED_SUFFIX)) return BAD_STEP;
   }
   if (transfers.length < 2) return undefined;
   const currencies = new Map<string, CurrencyCode>();
@@ -231,12 +231,12 @@ export const emptyBooks = (): Books => ({ accounts: new Map(), transfers: new Ma
 
 export const transferKey = (transactionId: string, step: string) => `${transactionId} ${step}`;
 
-const matches = (pending: StoredTransfer | undefined, transfer: TransferRow) =>
-  pending?.phase === 'pending' &&
-  pending.debit === transfer.debit &&
-  pending.credit === transfer.credit &&
-  sameCurrency(pending.currency, transfer.currency) &&
-  pending.amount === transfer.amount;
+const matches = (pendingTransfer: StoredTransfer | undefined, transfer: TransferRow) =>
+  pendingTransfer?.phase === 'pending' &&
+  pendingTransfer.debit === transfer.debit &&
+  pendingTransfer.credit === transfer.credit &&
+  sameCurrency(pendingTransfer.currency, transfer.currency) &&
+  pendingTransfer.amount === transfer.amount;
 
 /** The debit account after a transfer. */
 function accountAfter(account: Account, { phase, amount }: TransferRow): Account {
@@ -264,8 +264,10 @@ function applyTransfers(
     const { transaction_id, step, phase, debit, credit, currency, amount } = transfer;
     const key = transferKey(transaction_id, storedStep(transfer));
     if (transferOf(key)) return DUPLICATE_STEP;
-    const pending = resolves(transfer) ? transferOf(transferKey(transaction_id, step)) : undefined;
-    if (resolves(transfer) && !matches(pending, transfer)) return NOT_PENDING;
+    const pendingTransfer = resolves(transfer)
+      ? transferOf(transferKey(transaction_id, step))
+      : undefined;
+    if (resolves(transfer) && !matches(pendingTransfer, transfer)) return NOT_PENDING;
     const debitAccount = accountOf(debit);
     const creditAccount = accountOf(credit);
     if (!debitAccount || !creditAccount) return NO_ACCOUNT;

@@ -59,7 +59,7 @@ describe('account id', () => {
     [velocityCounterAccount('production', 'USD'), 'velocity:production:USD'],
     [issuedTokensAccount('S'), 'stablecoin:S:issued'],
     [circulatingTokensAccount('S'), 'stablecoin:S:circulating'],
-  ])('is %s', (id, stored) => {
-    expect(id).toBe(stored);
+  ])('is %s', (id, storedId) => {
+    expect(id).toBe(storedId);
   });
 });

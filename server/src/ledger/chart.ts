@@ -53,8 +53,8 @@ export const SYSTEM_ACCOUNT_IDS = { after: 'system:', before: 'system;' };
 export function partsOfSystemAccount(
   id: string,
 ): { environment: Mode; purpose: SystemAccount } | undefined {
-  const [first, environment, purpose] = id.split(':');
-  if (`${first}:` !== SYSTEM_ACCOUNT_IDS.after) return undefined;
+  const [prefix, environment, purpose] = id.split(':');
+  if (`${prefix}:` !== SYSTEM_ACCOUNT_IDS.after) return undefined;
   return { environment: environment as Mode, purpose: purpose as SystemAccount };
 }
 

@@ -65,14 +65,14 @@ export type LedgerRejection =
   | { reason: 'constraint'; constraint: string };
 
 /** Suffix of the stored step of a `post` or `void`, after the step of the pending transfer. */
-export const RESOLVED = '!';
+export const RESOLVED_SUFFIX = '!';
 
 export const resolves = ({ phase }: Pick<TransferRow, 'phase'>): boolean =>
   phase === 'post' || phase === 'void';
 
 /** Stored step of a transfer. By the primary key, a pending transfer is resolved only once. */
 export const storedStep = (transfer: TransferRow): string =>
-  resolves(transfer) ? transfer.step + RESOLVED : transfer.step;
+  resolves(transfer) ? transfer.step + RESOLVED_SUFFIX : transfer.step;
 
 /** Whether the accounts of a transfer must not be frozen. */
 export const needsUnfrozen = ({ phase, force }: TransferRow): boolean =>

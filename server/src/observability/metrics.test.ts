@@ -124,9 +124,9 @@ describe('verification of the ledger', () => {
 
   async function ledgerMetrics() {
     const text = await scrape(server.app.server);
-    const [, balanced] = /^railhead_ledger_balanced (\d)$/m.exec(text) ?? [];
+    const [, balancedText] = /^railhead_ledger_balanced (\d)$/m.exec(text) ?? [];
     const [, age] = /^railhead_ledger_check_age_seconds (\S+)$/m.exec(text) ?? [];
-    return { balanced, age };
+    return { balanced: balancedText, age };
   }
 
   it('has no metric before the first run', async () => {
@@ -164,13 +164,13 @@ describe('verification of the ledger', () => {
     const [row] = await query<{ id: string; currency: string }>(
       'select id, currency from ledger_accounts where floor is null limit 1',
     );
-    const where = [row?.id, row?.currency];
+    const values = [row?.id, row?.currency];
     const addAmount =
       'update ledger_accounts set balance = balance + $3 where id = $1 and currency = $2';
-    await query(addAmount, [...where, 1n]);
+    await query(addAmount, [...values, 1n]);
     expect(await runAfter(24 * HOUR_MS)).toBe(2);
     expect((await ledgerMetrics()).balanced).toBe('0');
-    await query(addAmount, [...where, -1n]);
+    await query(addAmount, [...values, -1n]);
   });
 
   it('does not run if the interval is 0', async () => {

@@ -178,17 +178,17 @@ describe('sampling', () => {
   });
 
   it('creates no context for work that is not sampled', async () => {
-    const finished: FinishedSpan[] = [];
+    const finishedSpans: FinishedSpan[] = [];
     const effects = testEffects();
     const disabledTracer = createTracer({
       effects,
       sampler: () => false,
-      finished: (s) => finished.push(s),
+      finished: (s) => finishedSpans.push(s),
     });
     const enabledTracer = createTracer({
       effects,
       sampler: () => true,
-      finished: (s) => finished.push(s),
+      finished: (s) => finishedSpans.push(s),
     });
     const unsampledSpan = disabledTracer.start('a', 'server', {});
     expect(unsampledSpan).toBeUndefined();
@@ -204,7 +204,7 @@ describe('sampling', () => {
       await inSpan(undefined, async () => expect(currentSpan()).toBeUndefined());
     });
     expect(currentSpan()).toBeUndefined();
-    expect(finished.map(({ name }) => name)).toEqual(['async']);
+    expect(finishedSpans.map(({ name }) => name)).toEqual(['async']);
   });
 });
 

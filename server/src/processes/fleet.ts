@@ -53,7 +53,7 @@ const delayOf = (failures: number): number =>
 
 /** Waits for the exit. Kills processes that have not exited in time. */
 async function endWithin(ms: number, processes: readonly ServerProcess[]): Promise<void> {
-  const exits = Promise.all(processes.map(({ ended }) => ended));
+  const exits = Promise.all(processes.map(({ exit: ended }) => ended));
   await Promise.race([exits, sleep(ms, undefined, { ref: false })]);
   for (const each of processes) each.kill('SIGKILL');
   await exits;
@@ -87,7 +87,7 @@ export function createFleet({ processes, env, log }: FleetOptions): Fleet {
   function launch(number: number): ServerProcess {
     const process = startProcess({ ...env, number }, receive);
     runningProcesses.add(process);
-    void process.ended.then(() => runningProcesses.delete(process));
+    void process.exit.then(() => runningProcesses.delete(process));
     return process;
   }
 
@@ -102,7 +102,7 @@ export function createFleet({ processes, env, log }: FleetOptions): Fleet {
   function assign(member: FleetMember, process: ServerProcess): void {
     const startedMs = performance.now();
     member.process = process;
-    void process.ended.then((reason) => {
+    void process.exit.then((reason) => {
       if (isStopping || member.process !== process) return;
       member.process = undefined;
       const isStable = performance.now() - startedMs > STABLE_MS;
@@ -130,13 +130,16 @@ export function createFleet({ processes, env, log }: FleetOptions): Fleet {
       member.isReplacing = false;
     }
     if (isStopping) return false;
-    const previous = member.process;
+    const previousProcess = member.process;
     member.failures = 0;
     assign(member, replacement);
-    log.info({ number: member.number, pid: replacement.pid, before: previous?.pid }, 'replaced');
-    if (previous) {
-      previous.send({ type: 'replace' });
-      await endWithin(REPLACED_MS, [previous]);
+    log.info(
+      { number: member.number, pid: replacement.pid, before: previousProcess?.pid },
+      'replaced',
+    );
+    if (previousProcess) {
+      previousProcess.send({ type: 'replace' });
+      await endWithin(REPLACED_MS, [previousProcess]);
     }
     return true;
   }
@@ -158,15 +161,15 @@ export function createFleet({ processes, env, log }: FleetOptions): Fleet {
 
   return {
     async start() {
-      const [first, ...others] = members as [FleetMember, ...FleetMember[]];
-      const open = async (member: FleetMember) => {
+      const [firstMember, ...otherMembers] = members as [FleetMember, ...FleetMember[]];
+      const startMember = async (member: FleetMember) => {
         const process = launch(member.number);
         const serving = await process.serving;
         assign(member, process);
         return serving;
       };
-      const serving = await open(first);
-      await Promise.all(others.map(open));
+      const serving = await startMember(firstMember);
+      await Promise.all(otherMembers.map(startMember));
       return serving;
     },
     replace() {

@@ -14,7 +14,7 @@ export interface ServerProcess {
   /** Resolves when the start is complete. Rejects if the process exits first. */
   ready: Promise<void>;
   /** Resolves with the reason when the process has exited. */
-  ended: Promise<string>;
+  exit: Promise<string>;
   /** Whether the process is running. */
   isRunning(): boolean;
   send(message: FromSupervisor): void;
@@ -47,7 +47,7 @@ function waitForMessage<T>(
 /** Starts a process. `onMessage` receives its messages. */
 export function startProcess(
   processEnv: ProcessEnv,
-  onMessage: (from: ServerProcess, message: FromProcess) => void,
+  onMessage: (serverProcess: ServerProcess, message: FromProcess) => void,
 ): ServerProcess {
   const worker = cluster.fork({ [PROCESS_ENV]: JSON.stringify(processEnv) });
   let isRunning = true;
@@ -64,7 +64,7 @@ export function startProcess(
     ready: waitForMessage(worker, exit, (each) => each.type === 'ready' || undefined).then(
       () => {},
     ),
-    ended: exit,
+    exit: exit,
     isRunning: () => isRunning,
     send(message) {
       if (isRunning && worker.isConnected()) worker.send(message, () => undefined);

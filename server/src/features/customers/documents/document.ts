@@ -249,21 +249,21 @@ export async function addDocument(
 export async function changeDocument(
   ctx: Ctx,
   parts: DocumentParts,
-  previous: DocumentRow,
+  previousRow: DocumentRow,
   input: DocumentInput,
 ): Promise<{ row: DocumentRow; customer: CustomerRow }> {
-  const holder = await holderOf(ctx, previous.holder_id);
-  if (previous.submitted_at !== null && isDecided(holder)) {
+  const holder = await holderOf(ctx, previousRow.holder_id);
+  if (previousRow.submitted_at !== null && isDecided(holder)) {
     const reason =
       'The verification that used this document is complete. The document cannot be replaced.';
     throw new Fault('INVALID_INPUT', reason);
   }
-  await assertNoDuplicate(ctx, previous.holder_id, input, previous.id);
+  await assertNoDuplicate(ctx, previousRow.holder_id, input, previousRow.id);
   await assertAcceptable(ctx, parts, input);
   await attachFile(ctx, input.file);
-  await deleteFile(ctx, previous.file_id);
-  const content = contentOf(ctx, keyOf(holder.customer), previous.id, input);
-  return { row: ctx.update(documents, previous, content), customer: holder.customer };
+  await deleteFile(ctx, previousRow.file_id);
+  const content = contentOf(ctx, keyOf(holder.customer), previousRow.id, input);
+  return { row: ctx.update(documents, previousRow, content), customer: holder.customer };
 }
 
 /** Deletes a document and its file. Implements `deleteDocument`. */

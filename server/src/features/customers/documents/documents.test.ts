@@ -66,7 +66,7 @@ describe('uploadDocument', () => {
       {
         field: 'file',
         constraint: { enum: ['application/pdf', 'image/jpeg', 'image/png'] },
-        message: 'is none of PDF, JPEG, PNG',
+        message: 'must be one of PDF, JPEG, PNG',
       },
     ]);
   });
@@ -78,8 +78,8 @@ describe('uploadDocument', () => {
     expect(emptyResponse.body.details.errors[0].message).toBe('is empty');
     const max = Buffer.alloc(10 * 1024 * 1024 + 1, 0x20);
     pdfFile().copy(max);
-    const large = await harness.upload(fields, { bytes: max });
-    expect([large.status, ...errorFields(large)]).toEqual([400, 'file']);
+    const largeResponse = await harness.upload(fields, { bytes: max });
+    expect([largeResponse.status, ...errorFields(largeResponse)]).toEqual([400, 'file']);
     const missingFile = await harness.upload(fields, null);
     expect([missingFile.status, ...errorFields(missingFile)]).toEqual([400, 'file']);
     expect(
@@ -227,26 +227,26 @@ describe('listDocuments', () => {
 describe('replaceDocument', () => {
   it('replaces the file and all data of the document', async () => {
     const holder = await harness.createPerson();
-    const previous = await harness.uploadDocument(passportFields(holder));
-    const rowBefore = await harness.readRow(previous.id);
+    const previousDocument = await harness.uploadDocument(passportFields(holder));
+    const rowBefore = await harness.readRow(previousDocument.id);
     app.effects.set(app.effects.now() + 60_000);
     const body = ok(
-      await harness.replace(previous.id, billFields(undefined), newPng('new.png')),
+      await harness.replace(previousDocument.id, billFields(undefined), newPng('new.png')),
       200,
     );
     expect(body).toEqual({
-      id: previous.id,
+      id: previousDocument.id,
       documentHolder: holder,
       documentType: 'UTILITY_BILL',
       country: 'DE',
       fileName: 'new.png',
-      createdAt: previous.createdAt,
+      createdAt: previousDocument.createdAt,
       updatedAt: new Date(app.effects.now()).toISOString(),
     });
-    expect(ok(await app.call('GET', `/documents/${previous.id}`), 200)).toEqual(body);
+    expect(ok(await app.call('GET', `/documents/${previousDocument.id}`), 200)).toEqual(body);
     const states = await harness.readFileStates();
     expect(states.has(rowBefore.file_id)).toBe(false);
-    expect(states.get((await harness.readRow(previous.id)).file_id)).toBe('KEPT');
+    expect(states.get((await harness.readRow(previousDocument.id)).file_id)).toBe('KEPT');
     await harness.uploadDocument(passportFields(holder)); // The type is available again.
   });
 

@@ -65,8 +65,8 @@ export const documentOperations = (parts: DocumentParts) => [
   })),
 
   handle(replaceDocument, async (ctx, { params, body }) => {
-    const previous = await documentOf(ctx, params.documentId);
-    const { row, customer } = await changeDocument(ctx, parts, previous, body);
+    const previousRow = await documentOf(ctx, params.documentId);
+    const { row, customer } = await changeDocument(ctx, parts, previousRow, body);
     return { status: 200, body: presentDocument(ctx.vault, customer, row) };
   }),
 

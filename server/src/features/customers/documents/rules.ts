@@ -21,7 +21,7 @@ function fileErrors(findings: DocumentFindings | undefined): FieldError[] {
   if (!findings || findings.format) return [];
   const constraint = { enum: Object.values<string>(MEDIA_TYPES) };
   const message =
-    findings.size === 0 ? 'is empty' : `is none of ${Object.keys(MEDIA_TYPES).join(', ')}`;
+    findings.size === 0 ? 'is empty' : `must be one of ${Object.keys(MEDIA_TYPES).join(', ')}`;
   return [{ field: 'file', constraint, message }];
 }
 

@@ -59,13 +59,13 @@ const Outcome = Type.Object({
   redirectUri: optional(Type.String()),
 });
 
-const common = { tag: 'Hosted verification', auth: 'hosted' } as const;
+const commonFields = { tag: 'Hosted verification', auth: 'hosted' } as const;
 
 const pagePath = (path: string) => `${VERIFY_PATH}/{secret}/${path}`;
 const secret = Type.String();
 
 export const readVerificationPage = operation({
-  ...common,
+  ...commonFields,
   operationId: 'readVerificationPage',
   method: 'GET',
   path: pagePath('state'),
@@ -76,7 +76,7 @@ export const readVerificationPage = operation({
 });
 
 export const changeOnVerificationPage = operation({
-  ...common,
+  ...commonFields,
   operationId: 'changeOnVerificationPage',
   method: 'PATCH',
   path: pagePath('customer'),
@@ -90,7 +90,7 @@ export const changeOnVerificationPage = operation({
 });
 
 export const addOwnerOnVerificationPage = operation({
-  ...common,
+  ...commonFields,
   operationId: 'addOwnerOnVerificationPage',
   method: 'POST',
   path: pagePath('owners'),
@@ -104,7 +104,7 @@ export const addOwnerOnVerificationPage = operation({
 });
 
 export const changeOwnerOnVerificationPage = operation({
-  ...common,
+  ...commonFields,
   operationId: 'changeOwnerOnVerificationPage',
   method: 'PATCH',
   path: pagePath('owners/{ownerId}'),
@@ -118,7 +118,7 @@ export const changeOwnerOnVerificationPage = operation({
 });
 
 export const uploadOnVerificationPage = operation({
-  ...common,
+  ...commonFields,
   operationId: 'uploadOnVerificationPage',
   method: 'POST',
   path: pagePath('documents'),
@@ -133,7 +133,7 @@ export const uploadOnVerificationPage = operation({
 });
 
 export const replaceOnVerificationPage = operation({
-  ...common,
+  ...commonFields,
   operationId: 'replaceOnVerificationPage',
   method: 'PUT',
   path: pagePath('documents/{documentId}'),
@@ -148,7 +148,7 @@ export const replaceOnVerificationPage = operation({
 });
 
 export const removeOnVerificationPage = operation({
-  ...common,
+  ...commonFields,
   operationId: 'removeOnVerificationPage',
   method: 'DELETE',
   path: pagePath('documents/{documentId}'),
@@ -159,7 +159,7 @@ export const removeOnVerificationPage = operation({
 });
 
 export const submitVerificationPage = operation({
-  ...common,
+  ...commonFields,
   operationId: 'submitVerificationPage',
   method: 'POST',
   path: pagePath('submit'),

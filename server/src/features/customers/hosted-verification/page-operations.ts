@@ -156,8 +156,13 @@ export const pageOperations = (parts: PageParts) => [
   handle(changeOnVerificationPage, async (ctx, { params, body }) => {
     const { id: customerId } = await requireOpenLink(ctx, params.secret);
     // The page cannot change fields that the platform controls or that are verified by other means.
-    const { email, phoneNumber, currencies, umaAddress, endUserTermsConsent, ...own } = body;
-    await changeCustomer(ctx, parts, { params: { customerId }, query: {}, headers: {}, body: own });
+    const { email, phoneNumber, currencies, umaAddress, endUserTermsConsent, ...ownFields } = body;
+    await changeCustomer(ctx, parts, {
+      params: { customerId },
+      query: {},
+      headers: {},
+      body: ownFields,
+    });
     return NO_CONTENT;
   }),
 
@@ -185,8 +190,8 @@ export const pageOperations = (parts: PageParts) => [
 
   handle(replaceOnVerificationPage, async (ctx, { params, body }) => {
     const customer = await requireOpenLink(ctx, params.secret);
-    const previous = await requireDocument(ctx, customer, params.documentId);
-    const { row } = await changeDocument(ctx, parts, previous, body);
+    const previousDocument = await requireDocument(ctx, customer, params.documentId);
+    const { row } = await changeDocument(ctx, parts, previousDocument, body);
     return { status: 200, body: presentDocument(ctx.vault, customer, row) };
   }),
 

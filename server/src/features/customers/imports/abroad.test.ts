@@ -57,7 +57,7 @@ interface Verdict {
   fields: string[];
 }
 
-const VALID: Verdict = { code: 'NONE', fields: [] };
+const NO_ERRORS: Verdict = { code: 'NONE', fields: [] };
 
 interface Errors {
   code: string;
@@ -79,7 +79,7 @@ async function registerOverApi(
   const person = { customerType: 'INDIVIDUAL', fullName: 'Ada Lovelace', birthDate: '1990-01-15' };
   const body = { ...person, address: { ...STREET, country }, ...rest };
   const { status, body: response } = await app.call('POST', '/customers', body, { as: platform });
-  return status === 201 ? VALID : verdictOf(response);
+  return status === 201 ? NO_ERRORS : verdictOf(response);
 }
 
 describe.each(['sandbox', 'production'] as const)(
@@ -99,7 +99,7 @@ describe.each(['sandbox', 'production'] as const)(
       const verdicts = await Promise.all(CASES.map((cells) => registerOverApi(cells, platform)));
       const importVerdicts = CASES.map((_, index) => {
         const error = failedRows.get(idOf(index));
-        return error ? verdictOf(error) : VALID;
+        return error ? verdictOf(error) : NO_ERRORS;
       });
       expect(importVerdicts.map((each, index) => [CASES[index], each])).toEqual(
         verdicts.map((each, index) => [CASES[index], each]),

@@ -269,8 +269,8 @@ describe('uploadCustomersCsv', () => {
     expect(await harness.countRows('files where id = $1', [row?.file_id])).toBe(1);
     await app.settle();
     expect(await harness.countRows('files where id = $1', [row?.file_id])).toBe(0);
-    const [after] = await app.runtime.db.query('select * from imports where id = $1', [id]);
-    expect([after?.file_id, after?.file_key]).toEqual([null, null]);
+    const [importAfter] = await app.runtime.db.query('select * from imports where id = $1', [id]);
+    expect([importAfter?.file_id, importAfter?.file_key]).toEqual([null, null]);
   });
 });
 

@@ -145,14 +145,18 @@ describe('readRows', () => {
   it('resumes at any row for any chunk size', async () => {
     for (const size of [1, 2, 5, 1_000]) {
       const readCells: (string[] | undefined)[] = [];
-      let from = 0;
+      let startOffset = 0;
       for (;;) {
         const max = { rows: 2, bytes: 1_000 };
-        const slice = await readRows(splitIntoChunks(bytes.subarray(from), size), from, max);
+        const slice = await readRows(
+          splitIntoChunks(bytes.subarray(startOffset), size),
+          startOffset,
+          max,
+        );
         if (slice.length === 0) break;
         expect(slice.length).toBeLessThanOrEqual(2);
         readCells.push(...cellsOfEach(slice.map((row) => row.bytes)));
-        from = slice.at(-1)?.end as number;
+        startOffset = slice.at(-1)?.end as number;
       }
       expect(readCells).toEqual([
         ['a', '1'],
@@ -160,15 +164,15 @@ describe('readRows', () => {
         ['c', '3'],
         ['ü', '4'],
       ]);
-      expect(from).toBe(bytes.length);
+      expect(startOffset).toBe(bytes.length);
     }
   });
 
   it('stops reading at its limits', async () => {
-    const large = Buffer.from('0123456789,0123456789\n'.repeat(1_000_000));
+    const largeFile = Buffer.from('0123456789,0123456789\n'.repeat(1_000_000));
     const progress = { bytes: 0 };
     const max = { rows: 1_024, bytes: 1_048_576 };
-    const slice = await readRows(splitIntoChunks(large, 65_536, progress), 0, max);
+    const slice = await readRows(splitIntoChunks(largeFile, 65_536, progress), 0, max);
     expect(slice).toHaveLength(1_024);
     expect(progress.bytes).toBe(65_536);
     const wideRows = Buffer.from(`${'x'.repeat(60_000)}\n`.repeat(300));
@@ -189,15 +193,15 @@ describe('candidateOf', () => {
   const noErrors = () => [];
 
   it('maps rows of individuals and businesses to bodies', () => {
-    const common = { umaAddress: '$a@d', platformCustomerId: 'c1' };
+    const commonCells = { umaAddress: '$a@d', platformCustomerId: 'c1' };
     const address = { line1: 'a', city: 'b', state: 'c', postalCode: 'd', country: 'US' };
     const person = {
-      ...common,
+      ...commonCells,
       customerType: 'INDIVIDUAL',
       fullName: 'A',
       birthDate: '1990-01-15',
     };
-    const business = { ...common, customerType: 'BUSINESS' };
+    const business = { ...commonCells, customerType: 'BUSINESS' };
     const cells = {
       ...addressCells,
       ...person,

@@ -371,8 +371,8 @@ describe('cancelInvitation', () => {
       claim(invitation.code, EXTERNAL_UMA, app.other),
     ]);
     expect([cancelledResponse.status, claimResponse.status].sort()).toEqual([200, 400]);
-    const winner = cancelledResponse.status === 200 ? cancelledResponse : claimResponse;
-    expect((await show(invitation.code)).body).toEqual(winner.body);
+    const acceptedResponse = cancelledResponse.status === 200 ? cancelledResponse : claimResponse;
+    expect((await show(invitation.code)).body).toEqual(acceptedResponse.body);
   });
 });
 

@@ -5,7 +5,7 @@ import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 
 const app = testApp();
-const limited = testApp({ rateLimits: { requests: 0, quotes: 0, refused: 2 } });
+const limitedApp = testApp({ rateLimits: { requests: 0, quotes: 0, refused: 2 } });
 
 async function createInvitationOfNewInviter(
   overrides: object = {},
@@ -113,22 +113,22 @@ describe('the page of an invitation', () => {
   });
 
   it('limits only attempts with unknown codes', async () => {
-    const inviter = await createCustomer(limited);
+    const inviter = await createCustomer(limitedApp);
     const body = { inviterUma: inviter.umaAddress };
-    const { code } = ok(await limited.call('POST', '/invitations', body), 201);
+    const { code } = ok(await limitedApp.call('POST', '/invitations', body), 201);
     for (let time = 0; time < 10; time++) {
-      expect((await openPage(code, 'GET', limited)).statusCode).toBe(200);
+      expect((await openPage(code, 'GET', limitedApp)).statusCode).toBe(200);
     }
     for (let unknownCode = 0; unknownCode < 4; unknownCode++) {
-      expect((await openPage('00000000', 'GET', limited)).statusCode).toBe(404);
+      expect((await openPage('00000000', 'GET', limitedApp)).statusCode).toBe(404);
     }
     for (const unknownCode of ['00000000', code]) {
-      const rejectedResponse = await openPage(unknownCode, 'GET', limited);
+      const rejectedResponse = await openPage(unknownCode, 'GET', limitedApp);
       expect(rejectedResponse.statusCode).toBe(429);
       expect(rejectedResponse.headers['retry-after']).toBe('1');
       expect(rejectedResponse.body).toContain('Too many attempts');
     }
-    limited.effects.set(limited.effects.now() + 1_000);
-    expect((await openPage(code, 'GET', limited)).statusCode).toBe(200);
+    limitedApp.effects.set(limitedApp.effects.now() + 1_000);
+    expect((await openPage(code, 'GET', limitedApp)).statusCode).toBe(200);
   });
 });

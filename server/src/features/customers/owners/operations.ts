@@ -75,10 +75,10 @@ function personOf(info: object): OwnerPersonal {
 }
 
 /** Personal data after an update. A new `idType` clears the issuer. A null `idType` clears the number. */
-function personAfter(previous: OwnerPersonal, change: InfoChange): OwnerPersonal {
-  const isNewType = change.idType !== undefined && change.idType !== previous.idType;
+function personAfter(previousPersonal: OwnerPersonal, change: InfoChange): OwnerPersonal {
+  const isNewType = change.idType !== undefined && change.idType !== previousPersonal.idType;
   return personOf({
-    ...previous,
+    ...previousPersonal,
     ...(isNewType ? { countryOfIssuance: null } : {}),
     ...(change.idType === null ? { identifier: null } : {}),
     ...change,
@@ -214,14 +214,18 @@ export async function addOwner(
 }
 
 /** A new type or issuer requires a new number. */
-function missingIdentifierErrors(previous: OwnerPersonal, change: InfoChange): FieldError[] {
+function missingIdentifierErrors(
+  previousPersonal: OwnerPersonal,
+  change: InfoChange,
+): FieldError[] {
   const { idType, countryOfIssuance: issuer } = change;
   if (change.identifier !== undefined || idType === null) return [];
   const field = 'personalInfo.identifier';
-  if (idType !== undefined && idType !== previous.idType) {
+  if (idType !== undefined && idType !== previousPersonal.idType) {
     return [{ field, message: 'is required with a new idType' }];
   }
-  const isNewIssuer = issuer && previous.countryOfIssuance && issuer !== previous.countryOfIssuance;
+  const isNewIssuer =
+    issuer && previousPersonal.countryOfIssuance && issuer !== previousPersonal.countryOfIssuance;
   return isNewIssuer ? [{ field, message: 'is required with a new countryOfIssuance' }] : [];
 }
 
@@ -233,22 +237,22 @@ export async function changeOwner(
 ): Promise<{ business: CustomerRow; owner: OwnerRow }> {
   const row = await ownerOf(ctx, id);
   const { business, key, owners } = await openBusiness(ctx, row.customer_id, 'beneficialOwnerId');
-  const previous = ownerPersonal(ctx.vault, business, row);
-  if (!previous || isFinal(row)) {
+  const previousPersonal = ownerPersonal(ctx.vault, business, row);
+  if (!previousPersonal || isFinal(row)) {
     throw invalidField('beneficialOwnerId', 'the verification of the owner is complete');
   }
   const change = body.personalInfo ?? {};
-  const person = personAfter(previous, change);
+  const person = personAfter(previousPersonal, change);
   const roles = body.roles ? [...new Set(body.roles)] : row.roles;
   const share = body.ownershipPercentage ?? row.share;
   rejectInvalid(
     ctx,
     { roles, share, person },
     owners.filter((each) => each.id !== id),
-    { identifierErrors: missingIdentifierErrors(previous, change), change },
+    { identifierErrors: missingIdentifierErrors(previousPersonal, change), change },
   );
   // Unchanged data is not encrypted again, because every encryption uses a new nonce.
-  const isSamePerson = JSON.stringify(person) === JSON.stringify(personOf(previous));
+  const isSamePerson = JSON.stringify(person) === JSON.stringify(personOf(previousPersonal));
   const isSame =
     isSamePerson && share === row.share && JSON.stringify(roles) === JSON.stringify(row.roles);
   if (isSame) return { business, owner: row };

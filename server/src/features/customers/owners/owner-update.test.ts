@@ -9,77 +9,88 @@ const harness = ownerHarness(app);
 
 describe('updateBeneficialOwner', () => {
   it('changes only the specified fields', async () => {
-    const previous = await harness.create({}, { middleName: 'B', email: 'grace@example.com' });
+    const previousOwner = await harness.create({}, { middleName: 'B', email: 'grace@example.com' });
     await app.advance(60_000);
     const newAddress = { line1: '2 Elm St', postalCode: '10001', country: 'US' };
     const updatedChange = ok(
-      await harness.change(previous.id, {
+      await harness.change(previousOwner.id, {
         ownershipPercentage: 25,
         personalInfo: { lastName: 'Murray', middleName: null, email: null, address: newAddress },
       }),
       200,
     );
-    const { middleName: _, email: __, ...stored } = previous.personalInfo;
+    const { middleName: _, email: __, ...storedInfo } = previousOwner.personalInfo;
     expect(updatedChange).toEqual({
-      ...previous,
+      ...previousOwner,
       ownershipPercentage: 25,
-      personalInfo: { ...stored, lastName: 'Murray', address: newAddress },
+      personalInfo: { ...storedInfo, lastName: 'Murray', address: newAddress },
       updatedAt: updatedChange.updatedAt,
     });
-    expect(updatedChange.updatedAt > previous.updatedAt).toBe(true);
-    expect((await harness.show(previous.id)).body).toEqual(updatedChange);
-    const roles = ok(await harness.change(previous.id, { roles: ['TRUSTEE', 'TRUSTEE'] }), 200);
+    expect(updatedChange.updatedAt > previousOwner.updatedAt).toBe(true);
+    expect((await harness.show(previousOwner.id)).body).toEqual(updatedChange);
+    const roles = ok(
+      await harness.change(previousOwner.id, { roles: ['TRUSTEE', 'TRUSTEE'] }),
+      200,
+    );
     expect(roles.roles).toEqual(['TRUSTEE']);
   });
 
   it('keeps updatedAt and the business if nothing changes', async () => {
-    const previous = await harness.create();
-    const business = (await app.call('GET', `/customers/${previous.customerId}`)).body;
+    const previousOwner = await harness.create();
+    const business = (await app.call('GET', `/customers/${previousOwner.customerId}`)).body;
     const emittedEventsBefore = await app.events();
     await app.advance(60_000);
     for (const body of [
       {},
       { personalInfo: {} },
-      { roles: previous.roles, ownershipPercentage: 10 },
+      { roles: previousOwner.roles, ownershipPercentage: 10 },
     ]) {
-      expect(ok(await harness.change(previous.id, body), 200)).toEqual(previous);
+      expect(ok(await harness.change(previousOwner.id, body), 200)).toEqual(previousOwner);
     }
-    await harness.change(previous.id, { ownershipPercentage: 11 });
-    const customerAfter = (await app.call('GET', `/customers/${previous.customerId}`)).body;
+    await harness.change(previousOwner.id, { ownershipPercentage: 11 });
+    const customerAfter = (await app.call('GET', `/customers/${previousOwner.customerId}`)).body;
     expect(customerAfter.updatedAt).toBe(business.updatedAt);
     expect(await app.events()).toEqual(emittedEventsBefore);
   });
 
   it('requires a new number with a new type or issuer', async () => {
-    const previous = await harness.create();
-    const incomplete = await harness.change(previous.id, {
+    const previousOwner = await harness.create();
+    const incompleteResponse = await harness.change(previousOwner.id, {
       personalInfo: { idType: 'EIN', firstName: 'x  y' },
     });
-    expect(fieldsOf(incomplete)).toEqual(['personalInfo.firstName', 'personalInfo.identifier']);
+    expect(fieldsOf(incompleteResponse)).toEqual([
+      'personalInfo.firstName',
+      'personalInfo.identifier',
+    ]);
     expect(
-      fieldsOf(await harness.change(previous.id, { personalInfo: { idType: 'EIN' } })),
+      fieldsOf(await harness.change(previousOwner.id, { personalInfo: { idType: 'EIN' } })),
     ).toEqual(['personalInfo.identifier']);
     const number = { idType: 'NON_US_TAX_ID', identifier: '86 095 742 719' };
-    expect(fieldsOf(await harness.change(previous.id, { personalInfo: number }))).toEqual([
+    expect(fieldsOf(await harness.change(previousOwner.id, { personalInfo: number }))).toEqual([
       'personalInfo.countryOfIssuance',
     ]);
     const germanNumber = { ...number, countryOfIssuance: 'DE' };
-    const germanOwner = ok(await harness.change(previous.id, { personalInfo: germanNumber }), 200);
+    const germanOwner = ok(
+      await harness.change(previousOwner.id, { personalInfo: germanNumber }),
+      200,
+    );
     expect(germanOwner.personalInfo).toMatchObject({
       ...germanNumber,
       identifier: '** *** *** 719',
     });
-    const issuer = await harness.change(previous.id, { personalInfo: { countryOfIssuance: 'AT' } });
+    const issuer = await harness.change(previousOwner.id, {
+      personalInfo: { countryOfIssuance: 'AT' },
+    });
     expect(fieldsOf(issuer)).toEqual(['personalInfo.identifier']);
-    const unchangedReply = await harness.change(previous.id, {
+    const unchangedReply = await harness.change(previousOwner.id, {
       personalInfo: germanOwner.personalInfo,
     });
     expect(fieldsOf(unchangedReply)).toEqual(['personalInfo.identifier']);
   });
 
   it('reports all invalid fields together', async () => {
-    const previous = await harness.create();
-    const rejectedResponse = await harness.change(previous.id, {
+    const previousOwner = await harness.create();
+    const rejectedResponse = await harness.change(previousOwner.id, {
       roles: [],
       ownershipPercentage: null,
       personalInfo: {
@@ -99,7 +110,7 @@ describe('updateBeneficialOwner', () => {
       'personalInfo.nationality',
       'roles',
     ]);
-    const invalidResponse = await harness.change(previous.id, {
+    const invalidResponse = await harness.change(previousOwner.id, {
       roles: ['UBO'],
       personalInfo: { identifier: '12-3456789', birthDate: '2026-01-06' },
     });
@@ -135,21 +146,21 @@ describe('updateBeneficialOwner', () => {
   });
 
   it('merges concurrent updates', async () => {
-    const previous = await harness.create();
+    const previousOwner = await harness.create();
     const changes = [{ nationality: 'GB' }, { middleName: 'B' }, { phoneNumber: '+15125550100' }];
     const responses = await Promise.all(
-      changes.map((personalInfo) => harness.change(previous.id, { personalInfo })),
+      changes.map((personalInfo) => harness.change(previousOwner.id, { personalInfo })),
     );
     expect(responses.map((each) => each.status)).toEqual([200, 200, 200]);
-    expect((await harness.show(previous.id)).body.personalInfo).toMatchObject(
+    expect((await harness.show(previousOwner.id)).body.personalInfo).toMatchObject(
       Object.assign({}, ...changes),
     );
   });
 
   it('rejects updates after a final status of business or owner', async () => {
-    const previous = await harness.create();
-    await harness.setStatus(previous.customerId, 'APPROVED');
-    const lateResponse = await harness.change(previous.id, { ownershipPercentage: 1 });
+    const previousOwner = await harness.create();
+    await harness.setStatus(previousOwner.customerId, 'APPROVED');
+    const lateResponse = await harness.change(previousOwner.id, { ownershipPercentage: 1 });
     expect([lateResponse.status, lateResponse.body.code]).toEqual([400, 'INVALID_INPUT']);
     const otherOwner = await harness.create();
     const sql = `update beneficial_owners set status = 'REJECTED', version = version + 1 where id = $1`;

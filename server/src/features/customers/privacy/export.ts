@@ -154,13 +154,13 @@ const EVENTS = 'events';
 async function rowsAfter(
   { db, personalData }: PageParts,
   opener: CustomerOpener,
-  { table: name, id: after }: ExportPosition,
+  { table: name, id: afterId }: ExportPosition,
   limit: number,
 ): Promise<ExportedRow[]> {
   const { id, platform_id, created_at } = opener.customer;
   if (name === EVENTS) {
     const sql = `${eventsSql(personalData)} limit $4`;
-    const values = [id, platform_id, after || eventsFrom(created_at), limit];
+    const values = [id, platform_id, afterId || eventsFrom(created_at), limit];
     const rows = await db.query<{ row: Json }>(sql, values);
     return rows.map(({ row }) => ({
       ...{ table: name, id: String(row.id) },
@@ -170,7 +170,7 @@ async function rowsAfter(
   const table = tableNamed(personalData, name);
   const sql = `select to_jsonb(t) as row from ${name} t
     where (${table.rows}) and t.id > $2 order by t.id limit $3`;
-  const rows = await db.query<{ row: Json }>(sql, [id, after, limit]);
+  const rows = await db.query<{ row: Json }>(sql, [id, afterId, limit]);
   return rows.map(({ row }) => ({
     // Some exports omit the id of a row.
     ...{ table: name, id: String(row.id) },

@@ -15,8 +15,8 @@ const BUSINESS_FIELDS = Object.keys({ ...businessCore, ...businessDetails });
 const ADDRESS_FIELDS = Object.keys(Address.properties);
 
 /** Applies the changes of the fields `names` to the previous fields. Null removes a field. */
-function withFields(previous: Fields, change: Fields, names: readonly string[]): Fields {
-  const fields = { ...previous };
+function withFields(previousFields: Fields, change: Fields, names: readonly string[]): Fields {
+  const fields = { ...previousFields };
   for (const name of names) {
     const value = change[name];
     if (value === null) delete fields[name];
@@ -51,9 +51,9 @@ export function detailsAfter(
 }
 
 /** A new type of number clears the issuer. SSN and ITIN are issued by the US. */
-function withIssuer(details: CustomerDetails, previous: string | undefined, change: Fields) {
+function withIssuer(details: CustomerDetails, previousType: string | undefined, change: Fields) {
   const detailsWithIssuer = { ...details };
-  const isNewType = previous !== undefined && previous !== detailsWithIssuer.idType;
+  const isNewType = previousType !== undefined && previousType !== detailsWithIssuer.idType;
   if (isNewType && change.countryOfIssuance === undefined)
     delete detailsWithIssuer.countryOfIssuance;
   const isOfUs =

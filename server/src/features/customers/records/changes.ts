@@ -33,11 +33,11 @@ export function addCustomer(
  * Encrypted personal data after an update. It is encrypted again only if it changed, because every
  * encryption uses a new nonce.
  */
-function resealIfChanged(ctx: Ctx, row: CustomerRow, after: Personal): string | null {
+function resealIfChanged(ctx: Ctx, row: CustomerRow, personal: Personal): string | null {
   const key = dataKeyOf(row);
-  const previous = personalOf(ctx.vault, row);
-  if (!key || JSON.stringify(previous) === JSON.stringify(after)) return row.personal;
-  return sealPersonal(ctx.vault, key, after);
+  const previousPersonal = personalOf(ctx.vault, row);
+  if (!key || JSON.stringify(previousPersonal) === JSON.stringify(personal)) return row.personal;
+  return sealPersonal(ctx.vault, key, personal);
 }
 
 /** Stages an update of a customer. `personal` replaces all personal data. */

@@ -58,11 +58,11 @@ const CUSTOMERS_AFTER = `select id, currencies, region, created_at from customer
 export function customersAfter(
   ctx: Ctx,
   platform: PlatformRow,
-  after: { createdAt: Time; id: string },
+  position: { createdAt: Time; id: string },
   limit: number,
 ): Promise<Pick<CustomerRow, 'id' | 'currencies' | 'region' | 'created_at'>[]> {
   const needsTerms = platform.terms_required && !platform.regulated;
-  const values = [platform.id, new Date(after.createdAt), after.id, needsTerms, limit];
+  const values = [platform.id, new Date(position.createdAt), position.id, needsTerms, limit];
   return ctx.db.query(CUSTOMERS_AFTER, values);
 }
 

@@ -69,12 +69,12 @@ export const readCustomer = (reader: Reader, id: string): Promise<CustomerRow | 
 /** The commit fails if the customer has changed since it was read. */
 export const requireCustomer = (ctx: Ctx, row: CustomerRow): void => ctx.require(customers, row);
 
-/** Customers that match all column values of `where`. */
+/** Customers that match all column values of `filter`. */
 export const findCustomers = (
   db: Pick<Database, 'find'>,
-  where: Partial<CustomerRow>,
+  filter: Partial<CustomerRow>,
   options?: FindOptions<typeof customers>,
-): Promise<CustomerRow[]> => db.find(customers, where, options);
+): Promise<CustomerRow[]> => db.find(customers, filter, options);
 
 /** Serializes change sets about one customer: the second change set to commit runs again. */
 export const touchCustomer = (ctx: Ctx, row: CustomerRow): CustomerRow =>

@@ -56,12 +56,12 @@ type Channels = NonNullable<CustomerRow['contact_verification']>;
  */
 export function channelsAfter(
   isRequired: boolean,
-  previous: Channels | null,
+  previousStatuses: Channels | null,
   changedContacts: { email: boolean; phone: boolean },
 ): Channels | null {
   if (!isRequired) return null;
   const statusAfter = (name: keyof Channels) =>
-    changedContacts[name] ? 'PENDING' : (previous?.[name] ?? 'PENDING');
+    changedContacts[name] ? 'PENDING' : (previousStatuses?.[name] ?? 'PENDING');
   return { email: statusAfter('email'), phone: statusAfter('phone') };
 }
 
@@ -105,8 +105,10 @@ function isProvided(candidate: Candidate, path: string): boolean {
   if (path === 'phoneNumber') return candidate.phone !== null;
   if (path === 'identifier') return candidate.identifier !== null;
   const [outerName = '', innerName] = path.split('.');
-  const outer = (candidate.details as Record<string, unknown>)[outerName];
-  const value = innerName ? (outer as Record<string, unknown> | undefined)?.[innerName] : outer;
+  const outerValue = (candidate.details as Record<string, unknown>)[outerName];
+  const value = innerName
+    ? (outerValue as Record<string, unknown> | undefined)?.[innerName]
+    : outerValue;
   return value !== undefined && value !== '';
 }
 

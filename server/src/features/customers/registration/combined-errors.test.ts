@@ -50,10 +50,15 @@ describe('errors of the schema and of the platform rules', () => {
   });
 
   it('are combined for an update', async () => {
-    const previous = await createCustomer(app);
-    const response = await patchCustomer(previous.id, { phoneNumber: '1', currencies: ['Q'] });
+    const previousCustomer = await createCustomer(app);
+    const response = await patchCustomer(previousCustomer.id, {
+      phoneNumber: '1',
+      currencies: ['Q'],
+    });
     expect(fieldsOf(response)).toEqual(['currencies', 'phoneNumber']);
-    expect((await app.call('GET', `/customers/${previous.id}`)).body).toEqual(previous);
+    expect((await app.call('GET', `/customers/${previousCustomer.id}`)).body).toEqual(
+      previousCustomer,
+    );
     const unknownResponse = await patchCustomer('Customer:none', {
       phoneNumber: '1',
       currencies: ['Q'],

@@ -252,8 +252,11 @@ describe('createCustomer', () => {
     expect(fieldsOf(await create({ fullName: 'Ada Lovelace' }))).toEqual(['customerType']);
     expect(fieldsOf(await create({ customerType: 'ROBOT' }))).toEqual(['customerType']);
     expect(fieldsOf(await create({ customerType: 'BUSINESS' }))).toEqual(['businessInfo']);
-    const incomplete = await create({ customerType: 'BUSINESS', businessInfo: { naicsCode: '1' } });
-    expect(fieldsOf(incomplete)).toEqual([
+    const incompleteResponse = await create({
+      customerType: 'BUSINESS',
+      businessInfo: { naicsCode: '1' },
+    });
+    expect(fieldsOf(incompleteResponse)).toEqual([
       'businessInfo.country',
       'businessInfo.incorporatedOn',
       'businessInfo.legalName',
@@ -350,14 +353,16 @@ describe('createCustomer', () => {
 
 describe('createCustomer in a region that requires contact verification', () => {
   const contact = { email: 'ada@example.de', phoneNumber: '+4915112345678' };
-  const berlin = { line1: 'Weg 1', city: 'Berlin', postalCode: '10115', country: 'DE' };
+  const berlinAddress = { line1: 'Weg 1', city: 'Berlin', postalCode: '10115', country: 'DE' };
 
   it('requires both contacts, and a contact person of a business', async () => {
     expect(fieldsOf(await create(individualBody({ region: 'EU' })))).toEqual([
       'email',
       'phoneNumber',
     ]);
-    const byAddress = await create(individualBody({ address: berlin, email: 'a@b.example' }));
+    const byAddress = await create(
+      individualBody({ address: berlinAddress, email: 'a@b.example' }),
+    );
     expect(fieldsOf(byAddress)).toEqual(['phoneNumber']);
     const business = await create(businessBody(contact, { country: 'FR', taxId: 'FR123' }));
     expect(fieldsOf(business)).toEqual([
@@ -367,10 +372,10 @@ describe('createCustomer in a region that requires contact verification', () => 
   });
 
   it('creates both channels as PENDING', async () => {
-    const { status, body } = await create(individualBody({ address: berlin, ...contact }));
+    const { status, body } = await create(individualBody({ address: berlinAddress, ...contact }));
     expect(status).toBe(201);
     expect(body.contactVerification).toEqual({ email: 'PENDING', phone: 'PENDING' });
-    const otherRegion = await create(individualBody({ address: berlin, region: 'US' }));
+    const otherRegion = await create(individualBody({ address: berlinAddress, region: 'US' }));
     expect(otherRegion.status).toBe(201);
     expect(otherRegion.body).not.toHaveProperty('contactVerification');
   });
@@ -378,7 +383,7 @@ describe('createCustomer in a region that requires contact verification', () => 
   it('requires no contacts if SCA is disabled for the platform', async () => {
     const platform = await app.newPlatform('No SCA');
     await app.runtime.db.query('update platforms set sca = false where id = $1', [platform.id]);
-    const { status, body } = await create(individualBody({ address: berlin }), platform);
+    const { status, body } = await create(individualBody({ address: berlinAddress }), platform);
     expect(status).toBe(201);
     expect(body).not.toHaveProperty('contactVerification');
   });

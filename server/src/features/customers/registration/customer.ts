@@ -27,7 +27,7 @@ export function presentCustomer(
   owners: readonly OwnerRow[],
 ): CustomerView {
   const { businessInfo, ...personal } = personalOf(vault, row).details;
-  const common = {
+  const commonFields = {
     id: row.id,
     platformCustomerId: row.platform_customer_id,
     ...fieldUnlessNull('region', row.region),
@@ -41,10 +41,10 @@ export function presentCustomer(
     isDeleted: row.deleted_at !== null,
   };
   if (row.type === 'INDIVIDUAL') {
-    return { ...common, customerType: row.type, kycStatus: row.status, ...personal };
+    return { ...commonFields, customerType: row.type, kycStatus: row.status, ...personal };
   }
   return {
-    ...common,
+    ...commonFields,
     customerType: row.type,
     kybStatus: row.status,
     ...personal,

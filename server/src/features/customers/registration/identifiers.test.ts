@@ -155,9 +155,9 @@ describe('owners', () => {
       const row = await ctx.read(beneficialOwners, owner.id);
       const business = await ctx.read(customers, owner.customerId);
       const key = business && dataKeyOf(business);
-      const previous = row && business && ownerPersonal(ctx.vault, business, row);
-      if (!row || !key || !previous) throw new Error('no owner');
-      const { countryOfIssuance: _, ...rest } = previous;
+      const previousPersonal = row && business && ownerPersonal(ctx.vault, business, row);
+      if (!row || !key || !previousPersonal) throw new Error('no owner');
+      const { countryOfIssuance: _, ...rest } = previousPersonal;
       const oldIdentity = { ...rest, idType: 'NON_US_TAX_ID', identifier: '7' } as const;
       ctx.update(beneficialOwners, row, {
         personal: sealOwner(ctx.vault, key, row.id, oldIdentity),

@@ -76,9 +76,9 @@ describe('listCustomers', () => {
     expect(await list('currency=JPY', platform)).toEqual([]);
     const uma = encodeURIComponent(createdCustomers.emmy?.umaAddress.toUpperCase() ?? '');
     expect(await list(`umaAddress=${uma}`, platform)).toEqual(['emmy']);
-    const from = createdCustomers.grace?.createdAt;
-    expect(await list(`createdAfter=${from}`, platform)).toEqual(['acme', 'emmy']);
-    expect(await list(`createdBefore=${from}&isIncludingDeleted=true`, platform)).toEqual([
+    const createdAfter = createdCustomers.grace?.createdAt;
+    expect(await list(`createdAfter=${createdAfter}`, platform)).toEqual(['acme', 'emmy']);
+    expect(await list(`createdBefore=${createdAfter}&isIncludingDeleted=true`, platform)).toEqual([
       'grace',
       'ada',
     ]);
@@ -124,9 +124,9 @@ describe('listCustomers', () => {
     const { db } = app.runtime;
     const { find } = db;
     const ids: string[] = [];
-    db.find = (table, where, options) => {
+    db.find = (table, filter, options) => {
       ids.push(table.name);
-      return find(table, where, options);
+      return find(table, filter, options);
     };
     const { data } = (await app.call('GET', '/customers', undefined, { as: platform })).body;
     db.find = find;

@@ -30,23 +30,23 @@ type Personal = ReturnType<typeof personalOf>;
 type Patch = Parameters<typeof updateCustomer>[2] & { personal: Personal };
 
 /** Value after an update: undefined keeps the current value, null clears it. */
-const valueAfter = <V>(current: V | null, requestedValue: V | null | undefined): V | null =>
-  requestedValue === undefined ? current : requestedValue;
+const valueAfter = <V>(currentValue: V | null, requestedValue: V | null | undefined): V | null =>
+  requestedValue === undefined ? currentValue : requestedValue;
 
 /** Identity number after an update. A new type or issuer requires a new number. */
-function identifierAfter(previous: Personal, body: Change): string | null {
+function identifierAfter(previousPersonal: Personal, body: Change): string | null {
   if (body.customerType !== 'INDIVIDUAL') return null;
   if (body.identifier !== undefined) return body.identifier;
-  const { idType, countryOfIssuance: issuer } = previous.details;
+  const { idType, countryOfIssuance: issuer } = previousPersonal.details;
   const isSameType = body.idType === undefined || body.idType === idType;
   const isSameIssuer =
     idType !== 'NON_US_TAX_ID' ||
     body.countryOfIssuance === undefined ||
     body.countryOfIssuance === issuer;
-  return isSameType && isSameIssuer ? previous.identifier : null;
+  return isSameType && isSameIssuer ? previousPersonal.identifier : null;
 }
 
-function candidateAfter(row: CustomerRow, previous: Personal, body: Change): Candidate {
+function candidateAfter(row: CustomerRow, previousPersonal: Personal, body: Change): Candidate {
   const umaAddress =
     body.umaAddress === undefined ? undefined : normalizeUmaAddress(body.umaAddress);
   return {
@@ -54,8 +54,8 @@ function candidateAfter(row: CustomerRow, previous: Personal, body: Change): Can
     region: row.region,
     email: valueAfter(row.email, body.email),
     phone: valueAfter(row.phone, body.phoneNumber),
-    details: detailsAfter({ type: row.type, details: previous.details }, body),
-    identifier: identifierAfter(previous, body),
+    details: detailsAfter({ type: row.type, details: previousPersonal.details }, body),
+    identifier: identifierAfter(previousPersonal, body),
     currencies: body.currencies,
     umaAddress: umaAddress === row.uma_address ? undefined : umaAddress,
     consent: body.endUserTermsConsent && consentOf(body.endUserTermsConsent),
@@ -67,10 +67,10 @@ function violationsAfter(
   ctx: Ctx,
   platform: PlatformRow,
   row: CustomerRow,
-  previous: Personal,
+  previousPersonal: Personal,
   body: Change,
 ): Violation[] {
-  const candidate = candidateAfter(row, previous, body);
+  const candidate = candidateAfter(row, previousPersonal, body);
   const customer = {
     customerType: row.type,
     ...candidate.details,
@@ -87,10 +87,10 @@ function violationsAfter(
 function patchFor(
   platform: PlatformRow,
   row: CustomerRow,
-  previous: Personal,
+  previousPersonal: Personal,
   body: Change,
 ): Patch {
-  const candidate = candidateAfter(row, previous, body);
+  const candidate = candidateAfter(row, previousPersonal, body);
   const changedContacts = {
     email: candidate.email !== row.email,
     phone: candidate.phone !== row.phone,
@@ -151,10 +151,10 @@ async function challengeFor(
   });
 }
 
-const isDifferent = (row: CustomerRow, previous: Personal, patch: Patch): boolean =>
+const isDifferent = (row: CustomerRow, previousPersonal: Personal, patch: Patch): boolean =>
   Object.entries(patch).some(
     ([name, value]) =>
-      JSON.stringify(name === 'personal' ? previous : row[name as keyof CustomerRow]) !==
+      JSON.stringify(name === 'personal' ? previousPersonal : row[name as keyof CustomerRow]) !==
       JSON.stringify(value),
   );
 
@@ -174,19 +174,19 @@ export async function changeCustomer(
   if (body.customerType !== row.type) {
     throw invalidField('customerType', `this customer is ${row.type}, which cannot be changed`);
   }
-  const previous = personalOf(ctx.vault, row);
+  const previousPersonal = personalOf(ctx.vault, row);
   const emptyChange = { customerType: row.type } as Change;
-  const violationsBefore = violationsAfter(ctx, platform, row, previous, emptyChange).map(
+  const violationsBefore = violationsAfter(ctx, platform, row, previousPersonal, emptyChange).map(
     (each) => each.field,
   );
-  const violations = violationsAfter(ctx, platform, row, previous, body);
+  const violations = violationsAfter(ctx, platform, row, previousPersonal, body);
   rejectViolations(violations.filter((each) => !violationsBefore.includes(each.field)));
   assertCurrenciesOffered(platform, row.region, body.currencies);
   const challenge = await challengeFor(ctx, parts, row, body, headers);
   if (challenge && 'rejected' in challenge) return challenge;
   if (challenge) return { status: 202 as const, body: challenge };
-  const patch = patchFor(platform, row, previous, body);
-  if (!isDifferent(row, previous, patch))
+  const patch = patchFor(platform, row, previousPersonal, body);
+  if (!isDifferent(row, previousPersonal, patch))
     return { status: 200 as const, body: await customerView(ctx, row) };
   const updatedCustomer = updateCustomer(ctx, row, patch);
   if (body.currencies || (updatedCustomer.terms_consent && !row.terms_consent)) {

@@ -60,8 +60,8 @@ describe('an individual', () => {
     });
     await verifyContacts(id);
     await harness.addDocument(platform, id, 'PASSPORT', { country: 'DE' });
-    const incomplete = await submitCustomer(id);
-    expect(gapsOf(incomplete)).toEqual([
+    const incompleteResponse = await submitCustomer(id);
+    expect(gapsOf(incompleteResponse)).toEqual([
       ['MISSING_FIELD', 'idType'],
       ['MISSING_FIELD', 'identifier'],
     ]);

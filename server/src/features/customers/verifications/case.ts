@@ -91,7 +91,7 @@ function alternativesTo({ type }: DocumentRow): DocumentRow['type'][] {
   return acceptingLists.length ? [...new Set(acceptingLists.flat())] : [type];
 }
 
-const REPLACEABLE: readonly FindingType[] = ['INVALID_DOCUMENT', 'EXPIRED_DOCUMENT'];
+const REPLACEABLE_FINDINGS: readonly FindingType[] = ['INVALID_DOCUMENT', 'EXPIRED_DOCUMENT'];
 
 /**
  * Findings as verification errors. Findings about resources outside this dossier are attributed to the
@@ -107,7 +107,7 @@ export function errorsOf(
     const isField = findingKind(type).subject === 'field';
     const error = errorOf(id, type, { field: isField ? field : undefined, reason });
     const document = documents.find((each) => each.id === id);
-    if (!document || !REPLACEABLE.includes(type)) return error;
+    if (!document || !REPLACEABLE_FINDINGS.includes(type)) return error;
     return { ...error, acceptedDocumentTypes: alternativesTo(document) };
   });
 }

@@ -83,13 +83,13 @@ const BUSINESS: KnownCustomer = {
 };
 
 /** Copy without the value at `path`, or with another value. */
-function copyWithout<T>(from: T, path: string, value?: unknown): T {
-  const copy = structuredClone(from) as Json;
+function copyWithout<T>(source: T, path: string, value?: unknown): T {
+  const copy = structuredClone(source) as Json;
   const names = path.split('.');
   const lastName = names.pop() as string;
-  const inner = names.reduce<Json>((each, name) => each[name] as Json, copy);
-  if (value === undefined) delete inner[lastName];
-  else inner[lastName] = value;
+  const parent = names.reduce<Json>((each, name) => each[name] as Json, copy);
+  if (value === undefined) delete parent[lastName];
+  else parent[lastName] = value;
   return copy as T;
 }
 
@@ -138,8 +138,10 @@ describe('an individual', () => {
       [OWNER.id, 'MISSING_FIELD', 'personalInfo.address.city'],
       [OWNER.id, 'MISSING_FIELD', 'personalInfo.address.state'],
     ]);
-    const abroad = { ...usAddress, country: 'GB' };
-    expect(summarizeGaps({ ...PERSON, fields: { ...PERSON.fields, address: abroad } })).toEqual([]);
+    const foreignAddress = { ...usAddress, country: 'GB' };
+    expect(
+      summarizeGaps({ ...PERSON, fields: { ...PERSON.fields, address: foreignAddress } }),
+    ).toEqual([]);
   });
 
   const germanFields = {
@@ -180,38 +182,42 @@ describe('an individual', () => {
   });
 
   it('in a country without numbers requires a document only', () => {
-    const emirati = { ...germanFields, ...noIdentifier, address: { ...address, country: 'AE' } };
-    expect(numberOf(emirati)).toEqual([[], []]);
-    expect(numberOf({ ...emirati, nationality: 'US' })).toEqual(
+    const emiratiFields = {
+      ...germanFields,
+      ...noIdentifier,
+      address: { ...address, country: 'AE' },
+    };
+    expect(numberOf(emiratiFields)).toEqual([[], []]);
+    expect(numberOf({ ...emiratiFields, nationality: 'US' })).toEqual(
       gapsOf('MISSING_FIELD', 'idType', 'identifier'),
     );
-    const fields = { ...PERSON.fields, ...emirati };
+    const fields = { ...PERSON.fields, ...emiratiFields };
     expect(summarizeGaps({ ...PERSON, fields, documents: [] })).toEqual([
       ['Customer:1', 'MISSING_IDENTITY_DOCUMENT', ''],
     ]);
   });
 
-  const front = documentOf('DRIVERS_LICENSE', { id: 'Document:f', side: 'FRONT' });
+  const frontSide = documentOf('DRIVERS_LICENSE', { id: 'Document:f', side: 'FRONT' });
   const backSide = documentOf('DRIVERS_LICENSE', { id: 'Document:b', side: 'BACK' });
   const withoutSide = documentOf('DRIVERS_LICENSE', { id: 'Document:s' });
   const expectedGaps = [['Customer:1', 'MISSING_IDENTITY_DOCUMENT', '']];
   it.each<[string, KnownDocument[], unknown[]]>([
     ['none', [], expectedGaps],
     ['a passport', [PASSPORT], []],
-    ['a license, both sides', [front, backSide], []],
+    ['a license, both sides', [frontSide, backSide], []],
     ['a license, one file without a side and the back', [withoutSide, backSide], []],
-    ['the front alone', [front], [['Document:f', 'INCOMPLETE_DOCUMENT', '']]],
+    ['the front alone', [frontSide], [['Document:f', 'INCOMPLETE_DOCUMENT', '']]],
     ['the back alone', [backSide], [['Document:b', 'INCOMPLETE_DOCUMENT', '']]],
     ['one file without a side', [withoutSide], [['Document:s', 'INCOMPLETE_DOCUMENT', '']]],
     [
       'one side each of two types',
-      [front, documentOf('NATIONAL_ID', { side: 'BACK' })],
+      [frontSide, documentOf('NATIONAL_ID', { side: 'BACK' })],
       [
         ['Document:f', 'INCOMPLETE_DOCUMENT', ''],
         ['Document:NATIONAL_ID', 'INCOMPLETE_DOCUMENT', ''],
       ],
     ],
-    ['one side of a license and a passport', [front, PASSPORT], []],
+    ['one side of a license and a passport', [frontSide, PASSPORT], []],
     ['a passport of another customer', [{ ...PASSPORT, holder: 'Customer:2' }], expectedGaps],
     ['documents of other types', [documentOf('SELFIE'), documentOf('UTILITY_BILL')], expectedGaps],
   ])('with %s', (_, documents, gaps) => {
@@ -220,7 +226,7 @@ describe('an individual', () => {
 
   it('reports the missing side, or the accepted document types', () => {
     expect(gapsIn({ ...PERSON, documents: [backSide] })[0]?.reason).toContain('front');
-    expect(gapsIn({ ...PERSON, documents: [front] })[0]?.reason).toContain('back');
+    expect(gapsIn({ ...PERSON, documents: [frontSide] })[0]?.reason).toContain('back');
     expect(gapsIn({ ...PERSON, documents: [] })[0]?.acceptedDocumentTypes).toEqual([
       ...['PASSPORT', 'DRIVERS_LICENSE', 'NATIONAL_ID'],
     ]);

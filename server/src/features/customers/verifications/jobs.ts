@@ -71,25 +71,25 @@ async function findPending(
 }
 
 async function applyVerdict(ctx: Ctx, id: string, hasArrived: boolean, verdict: IdentityVerdict) {
-  const pending = await findPending(ctx, id);
-  if (!pending) return;
+  const pendingVerification = await findPending(ctx, id);
+  if (!pendingVerification) return;
   if (verdict.state === 'review') scheduleCheck(ctx, id, verdict);
   else if (verdict.state === 'unknown') {
     const checkAfterMs = Math.max(
       verdict.checkAfterMs,
-      checkDelay(ctx.now - pending.row.created_at),
+      checkDelay(ctx.now - pendingVerification.row.created_at),
     );
     // A received submission exists at the connector, even if a later response was lost.
     scheduleCheck(ctx, id, { state: hasArrived ? 'review' : 'unknown', checkAfterMs });
   } else {
-    const dossier = await readDossier(ctx, pending.customer);
+    const dossier = await readDossier(ctx, pendingVerification.customer);
     const findings = 'findings' in verdict ? (verdict.findings ?? []) : [];
     const decision = { ...verdict, errors: errorsOf(dossier, findings) };
-    await decide(ctx, pending.customer, decision, 'connector');
+    await decide(ctx, pendingVerification.customer, decision, 'connector');
   }
 }
 
-const DECIDED = {
+const DECIDED_STATUSES = {
   approved: 'APPROVED',
   rejected: 'REJECTED',
   unresolved: 'RESOLVE_ERRORS',
@@ -124,7 +124,8 @@ export async function applyReportedDecision(
     }
     const status = (await ctx.read(verifications, verificationId))?.status;
     const isKnown =
-      verdict.state in DECIDED && DECIDED[verdict.state as keyof typeof DECIDED] === status;
+      verdict.state in DECIDED_STATUSES &&
+      DECIDED_STATUSES[verdict.state as keyof typeof DECIDED_STATUSES] === status;
     if (isKnown) return { result: 'IGNORED', ...subject };
     const problem = `${verdict.state}, but the verification is ${status}.`;
     return { result: 'CONTRADICTORY', ...subject, problem };
@@ -144,11 +145,15 @@ export function verificationJobs(options: {
     const platform = row && (await readPlatform(runtime.db, row.platform_id));
     if (!platform) throw new Error(`job ${job.id} refers to a missing verification`);
     const caller = systemCaller(platform.id, platform.environment);
-    const pending = await findPending(runtime.db, id);
+    const pendingVerification = await findPending(runtime.db, id);
     const { identity } = options.connectors(platform.environment);
     // If the connector was removed after the submission, an operator decides.
-    if (!pending || !identity) return { caller, stage: async () => {} };
-    const submittedCase = caseOf(runtime.vault, id, await readDossier(runtime, pending.customer));
+    if (!pendingVerification || !identity) return { caller, stage: async () => {} };
+    const submittedCase = caseOf(
+      runtime.vault,
+      id,
+      await readDossier(runtime, pendingVerification.customer),
+    );
     const verdict = await (hasArrived
       ? identity.check(submittedCase)
       : identity.submit(submittedCase));

@@ -121,7 +121,7 @@ export async function showVerification(runtime: Runtime, id: string) {
     readDossier(reader, customer),
     latestOf(reader, customer.id),
   ]);
-  const { id: _, ...submitted } = caseOf(vault, customer.id, dossier);
+  const { id: _, ...submittedCase } = caseOf(vault, customer.id, dossier);
   const statuses = new Map(dossier.owners.map((each) => [each.id, each.status]));
   return {
     verification: latest
@@ -130,9 +130,9 @@ export async function showVerification(runtime: Runtime, id: string) {
     status: customer.status,
     contactVerification: customer.contact_verification,
     missing: gapsOfDossier(vault, dossier),
-    ...submitted,
-    documents: [...submitted.documents],
-    owners: submitted.owners.flatMap((owner) => {
+    ...submittedCase,
+    documents: [...submittedCase.documents],
+    owners: submittedCase.owners.flatMap((owner) => {
       const status = statuses.get(owner.id);
       return status ? [{ ...owner, status }] : [];
     }),

@@ -21,8 +21,8 @@ beforeAll(async () => {
 });
 beforeEach(() => void service.cases.splice(0));
 
-const PENDING = ['VERIFICATION.PENDING_MANUAL_REVIEW', 'CUSTOMER.KYC_PENDING'];
-const APPROVED = ['VERIFICATION.APPROVED', 'CUSTOMER.KYC_APPROVED'];
+const PENDING_EVENTS = ['VERIFICATION.PENDING_MANUAL_REVIEW', 'CUSTOMER.KYC_PENDING'];
+const APPROVED_EVENTS = ['VERIFICATION.APPROVED', 'CUSTOMER.KYC_APPROVED'];
 
 async function createCompleteCustomer(fullName = 'Ada Lovelace'): Promise<string> {
   const { id } = await harness.createPerson(platform, fullName);
@@ -61,19 +61,19 @@ describe('a service', () => {
         documents: [{ holder: id, documentType: 'PASSPORT', documentNumber: 'X-100' }],
       },
     ]);
-    expect(await harness.readEventTypes(id)).toEqual(APPROVED);
+    expect(await harness.readEventTypes(id)).toEqual(APPROVED_EVENTS);
   });
 
   it('that reports a review is polled until its decision', async () => {
     service.respondWith({ state: 'review', checkAfterMs: 5 * MINUTE });
     const id = await createCompleteCustomer();
     const verification = await submitCustomer(id);
-    expect(await harness.readEventTypes(id)).toEqual(PENDING);
+    expect(await harness.readEventTypes(id)).toEqual(PENDING_EVENTS);
     await harness.app.advance(6 * MINUTE);
     expect(service.cases.map(({ id }) => id)).toEqual([verification.id, verification.id]);
     service.respondWith({ state: 'approved' });
     await harness.app.advance(5 * MINUTE);
-    expect(await harness.readEventTypes(id)).toEqual([...PENDING, ...APPROVED]);
+    expect(await harness.readEventTypes(id)).toEqual([...PENDING_EVENTS, ...APPROVED_EVENTS]);
     expect((await latestOf(harness.app.runtime, id))?.decided_by).toBe('connector');
     await harness.app.advance(60 * MINUTE);
     expect(service.cases).toHaveLength(3);
@@ -94,7 +94,7 @@ describe('a service', () => {
       { resourceId: id, type: 'APPLICANT_SANCTIONED' },
     ]);
     expect(await harness.readEventTypes(id)).toEqual([
-      ...PENDING,
+      ...PENDING_EVENTS,
       ...['VERIFICATION.REJECTED', 'CUSTOMER.KYC_REJECTED'],
     ]);
   });
@@ -211,7 +211,7 @@ describe('a service', () => {
     ok(await harness.app.call('DELETE', `/customers/${id}`, undefined, { as: platform }), 200);
     service.respondWith({ state: 'approved' });
     await harness.app.advance(5 * MINUTE);
-    expect(await harness.readEventTypes(id)).toEqual(PENDING);
+    expect(await harness.readEventTypes(id)).toEqual(PENDING_EVENTS);
   });
 
   it('decides listed owners individually and the others with the business', async () => {

@@ -75,10 +75,14 @@ type Verdict =
 const RETRY_AFTER_MS = 5_000;
 
 /** Scripted verdict for platforms where documents are optional, whether the data is complete or not. */
-async function scriptedVerdict(ctx: Ctx, port: IdentityPort | undefined, submitted: IdentityCase) {
+async function scriptedVerdict(
+  ctx: Ctx,
+  port: IdentityPort | undefined,
+  submittedCase: IdentityCase,
+) {
   const platform = await readOwnPlatform(ctx);
   if (!platform.regulated && !platform.documents_optional) return undefined;
-  return port?.withoutDocuments?.(submitted);
+  return port?.withoutDocuments?.(submittedCase);
 }
 
 async function decideSubmission(

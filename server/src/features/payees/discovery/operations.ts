@@ -91,17 +91,20 @@ async function pricesOf(
   const leadMs = ctx.ownClock ? ctx.now - realTime : 0;
   const cachedRates = {
     rate: async (from: string, to: string) => {
-      const mid = await cache(rates, from, to, realTime);
-      return mid && { ...mid, at: mid.at + leadMs };
+      const midRate = await cache(rates, from, to, realTime);
+      return midRate && { ...midRate, at: midRate.at + leadMs };
     },
   };
   const ports = { networkFees, rates: cachedRates };
   const priceRail = async (corridor: Corridor, rail: PayoutRail) => {
     const { sourceCurrency: from, destinationCurrency: to } = corridor;
-    const mid = await cachedRates.rate(from, to);
-    const service = mid && (await serviceFee(ports, corridor, rail));
-    const sending = { currency: from, amount };
-    return service && priceRow({ corridor, rail, service, sending, mid, platform });
+    const midRate = await cachedRates.rate(from, to);
+    const service = midRate && (await serviceFee(ports, corridor, rail));
+    const sendingMoney = { currency: from, amount };
+    return (
+      service &&
+      priceRow({ corridor, rail, service, sendingMoney: sendingMoney, midRate: midRate, platform })
+    );
   };
   const rows: Awaited<ReturnType<typeof priceRail>>[] = [];
   for (let index = 0; index < selectedCorridors.length; index += CORRIDORS_PER_BATCH) {
@@ -148,12 +151,12 @@ async function sourcesOf(ctx: Ctx, requestedCurrency: string | undefined): Promi
 function createKeyedSerializer() {
   const lastRuns = new Map<string, Promise<unknown>>();
   return async <R>(key: string, work: () => Promise<R>): Promise<R> => {
-    const current = (lastRuns.get(key) ?? Promise.resolve()).then(work, work);
-    lastRuns.set(key, current);
+    const currentRun = (lastRuns.get(key) ?? Promise.resolve()).then(work, work);
+    lastRuns.set(key, currentRun);
     try {
-      return await current;
+      return await currentRun;
     } finally {
-      if (lastRuns.get(key) === current) lastRuns.delete(key);
+      if (lastRuns.get(key) === currentRun) lastRuns.delete(key);
     }
   };
 }

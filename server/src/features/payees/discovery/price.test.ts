@@ -13,14 +13,21 @@ import { rateCache } from './rates.ts';
 const platformWith = (overrides: Partial<PlatformRow> = {}) =>
   ({ currencies: [], fees: [], ...overrides }) as unknown as PlatformRow;
 
-function row(to: string, sending: bigint, pricedPlatform: PlatformRow = platformWith()) {
+function row(to: string, sendingAmount: bigint, pricedPlatform: PlatformRow = platformWith()) {
   const corridor = corridors('USD', to)[0];
   if (!corridor) throw new Error(`no corridor to ${to}`);
-  const mid = { rate: referenceRate('USD', to) as Rate, at: 0 };
-  const money = { currency: 'USD', amount: sending };
+  const midRate = { rate: referenceRate('USD', to) as Rate, at: 0 };
+  const money = { currency: 'USD', amount: sendingAmount };
   const rail = corridor.rail as PaymentRail;
   const service = serviceFeeOf('USD', to);
-  return priceRow({ corridor, rail, service, sending: money, mid, platform: pricedPlatform });
+  return priceRow({
+    corridor,
+    rail,
+    service,
+    sendingMoney: money,
+    midRate: midRate,
+    platform: pricedPlatform,
+  });
 }
 
 describe('priceRow', () => {

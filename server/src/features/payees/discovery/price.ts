@@ -38,8 +38,8 @@ interface PriceInput {
   rail: PayoutRail;
   /** Service fee, including the network fee. */
   service: FeeSchedule;
-  sending: Money;
-  mid: { rate: Rate; at: Time };
+  sendingMoney: Money;
+  midRate: { rate: Rate; at: Time };
   platform: PlatformRow;
 }
 
@@ -61,27 +61,27 @@ function limitsOf({ corridor, platform }: PriceInput) {
  * rate is the mid rate. Undefined if the receiving amount exceeds the maximum of an amount.
  */
 export function priceRow(input: PriceInput) {
-  const { corridor, rail, service, sending, mid, platform } = input;
+  const { corridor, rail, service, sendingMoney, midRate, platform } = input;
   const { sourceCurrency: from, destinationCurrency: to } = corridor;
-  const fees = calculateFees(sending.amount, service, platformFeeOf(platform, from, to));
-  const remainingMoney = subtract(sending, { currency: from, amount: fees.total });
+  const fees = calculateFees(sendingMoney.amount, service, platformFeeOf(platform, from, to));
+  const remainingMoney = subtract(sendingMoney, { currency: from, amount: fees.total });
   const netMoney = remainingMoney.amount > 0n ? remainingMoney : { currency: from, amount: 0n };
-  const receivingMoney = convert(netMoney, { ...mid.rate, from, to }, 'floor');
+  const receivingMoney = convert(netMoney, { ...midRate.rate, from, to }, 'floor');
   if (receivingMoney.amount > MAX_AMOUNT) return undefined;
-  const { num, den } = mid.rate;
+  const { num, den } = midRate.rate;
   const rate =
     receivingMoney.amount > 0n
-      ? wholeUnitRate(sending, receivingMoney)
+      ? wholeUnitRate(sendingMoney, receivingMoney)
       : wholeUnitRate({ currency: from, amount: den }, { currency: to, amount: num });
   return {
     sourceCurrency: currencyView(from),
-    sendingAmount: Number(sending.amount),
+    sendingAmount: Number(sendingMoney.amount),
     ...limitsOf(input),
     destinationCurrency: currencyView(to),
     destinationPaymentRail: rail,
     receivingAmount: Number(receivingMoney.amount),
     exchangeRate: readableRate(rate),
     fees: { fixed: Number(fees.fixed), total: Number(fees.total) },
-    updatedAt: iso(mid.at),
+    updatedAt: iso(midRate.at),
   };
 }

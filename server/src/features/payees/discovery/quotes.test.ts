@@ -126,8 +126,8 @@ describe('getExchangeRates compared with createQuote', () => {
           expect([rail, response.body.code]).toEqual(['SWIFT', 'NOT_IMPLEMENTED']);
           continue;
         }
-        const { totalReceivingAmount: receiving, feesIncluded: fees } = response.body;
-        quotedPrices.push({ to: currency, rail, receiving, fees });
+        const { totalReceivingAmount: receivingAmount, feesIncluded: fees } = response.body;
+        quotedPrices.push({ to: currency, rail, receiving: receivingAmount, fees });
       }
     }
     const uniqueQuotedPrices = [

@@ -163,7 +163,7 @@ const params = Type.Object({
   externalAccountId: Type.String({ description: 'ID of the external account.' }),
 });
 const currencyFilter = optional(Type.String({ description: 'Filter by currency code.' }));
-const CREATED =
+const CREATION_DESCRIPTION =
   'Registers an account outside the service, so that payments can be sent to ' +
   'it. Where the institution supports it, the beneficiary name is compared with ' +
   'its records. The result is in `beneficiaryVerificationStatus` and does not ' +
@@ -203,7 +203,7 @@ export const createCustomerExternalAccount = operation({
   path: '/customers/external-accounts',
   tag: TAG,
   summary: 'Create an external account',
-  description: `${CREATED} ${NEXT_CUSTOMER}`,
+  description: `${CREATION_DESCRIPTION} ${NEXT_CUSTOMER}`,
   permission: 'MANAGE',
   body: ExternalAccountCreateRequest,
   replies: { 201: ExternalAccount },
@@ -270,7 +270,7 @@ export const createPlatformExternalAccount = operation({
   path: '/platform/external-accounts',
   tag: TAG,
   summary: 'Create a platform external account',
-  description: `${CREATED} ${NEXT_PLATFORM}`,
+  description: `${CREATION_DESCRIPTION} ${NEXT_PLATFORM}`,
   permission: 'MANAGE',
   body: PlatformExternalAccountCreateRequest,
   replies: { 201: ExternalAccount },

@@ -30,7 +30,7 @@ const CHECK_NAME = defineJob('external-account.name', Type.Object({ accountId: T
 
 const RETRY_AFTER_MS = 60_000;
 
-const UNSUPPORTED = { status: 'UNSUPPORTED' } as const;
+const UNSUPPORTED_CHECK = { status: 'UNSUPPORTED' } as const;
 
 type NameCheckResult = Exclude<NameCheck, { status: 'INVALID_ACCOUNT' }>;
 
@@ -47,7 +47,7 @@ export async function firstNameCheck(
   if (!hasInstitution(info)) return undefined;
   // If the check cannot be performed, the account is created and the check is repeated.
   const pendingCheck: NameCheck = { status: 'PENDING', checkAfterMs: RETRY_AFTER_MS };
-  const check = port ? await port.verify(info, 0).catch(() => pendingCheck) : UNSUPPORTED;
+  const check = port ? await port.verify(info, 0).catch(() => pendingCheck) : UNSUPPORTED_CHECK;
   if (check.status !== 'INVALID_ACCOUNT') return check;
   throw new Fault('INVALID_BANK_ACCOUNT', 'The account does not exist at the institution.');
 }
@@ -85,7 +85,7 @@ export function nameJobs(options: { connectors: (environment: Mode) => Connector
     const caller = systemCaller(platform.id, platform.environment);
     const { names } = options.connectors(platform.environment);
     const elapsedMs = (await runtime.clocks.nowOf(caller)) - row.created_at;
-    const check = (await names?.verify(row.info, elapsedMs)) ?? UNSUPPORTED;
+    const check = (await names?.verify(row.info, elapsedMs)) ?? UNSUPPORTED_CHECK;
     return {
       caller,
       async stage(ctx) {

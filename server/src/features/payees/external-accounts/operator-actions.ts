@@ -110,9 +110,9 @@ async function externalAccountsInReview(
 /** A page of external accounts, oldest first. */
 export async function listExternalAccounts(
   runtime: Runtime,
-  { after, cursor: pageCursor, limit, ...wanted }: ListInput,
+  { after, cursor: pageCursor, limit, ...wantedFilters }: ListInput,
 ) {
-  const { accountId, platformId, status, accountNumber, beneficiary } = wanted;
+  const { accountId, platformId, status, accountNumber, beneficiary } = wantedFilters;
   const filters: Filter<typeof externalAccounts>[] = [{ column: 'deleted_at', op: 'isNull' }];
   if (accountId !== undefined) filters.push({ column: 'id', op: '=', value: accountId });
   if (platformId !== undefined) filters.push({ column: 'platform_id', op: '=', value: platformId });

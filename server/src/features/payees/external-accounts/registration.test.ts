@@ -7,11 +7,11 @@ import { transitionExternalAccount } from './present.ts';
 import { externalAccounts } from './store.ts';
 
 const app = testApp();
-let ada: string;
+let adaId: string;
 let number = 1_000;
 
 beforeAll(async () => {
-  ada = await createNewCustomer();
+  adaId = await createNewCustomer();
 });
 
 async function createNewCustomer(options = {}): Promise<string> {
@@ -53,14 +53,14 @@ const fieldsOf = (reply: { body: { details?: { errors: { field: string }[] } } }
 describe('createCustomerExternalAccount', () => {
   it('registers a bank account with its rails and the checked name', async () => {
     const request = usdAccountBody('000', {
-      customerId: ada,
+      customerId: adaId,
       platformAccountId: 'mine-1',
       ownershipType: 'FIRST_PARTY',
     });
     const { status, body } = await add(request);
     expect(status).toBe(201);
     expect(body).toMatchObject({
-      customerId: ada,
+      customerId: adaId,
       status: 'ACTIVE',
       currency: 'USD',
       platformAccountId: 'mine-1',
@@ -81,7 +81,7 @@ describe('createCustomerExternalAccount', () => {
     ['106', 'UNSUPPORTED', undefined],
     ['107', 'CHECKED_BY_RECEIVING_FI', undefined],
   ])('returns the verification result of suffix %s', async (suffix, verdict, fullName) => {
-    const { status, body } = await add(usdAccountBody(suffix, { customerId: ada }));
+    const { status, body } = await add(usdAccountBody(suffix, { customerId: adaId }));
     expect(status).toBe(201);
     expect(body.status).toBe('ACTIVE');
     expect(body.beneficiaryVerificationStatus).toBe(verdict);
@@ -89,7 +89,7 @@ describe('createCustomerExternalAccount', () => {
   });
 
   it('rejects an account that does not exist at the institution', async () => {
-    const { status, body } = await add(usdAccountBody('105', { customerId: ada }));
+    const { status, body } = await add(usdAccountBody('105', { customerId: adaId }));
     expect([status, body.code]).toEqual([400, 'INVALID_BANK_ACCOUNT']);
   });
 
@@ -129,7 +129,7 @@ describe('createCustomerExternalAccount', () => {
         beneficiary: { ...beneficiary, countryOfResidence: 'DE' },
       },
     });
-    const [text, ownerFields] = ['FR7630006000011234567890189', { customerId: ada }];
+    const [text, ownerFields] = ['FR7630006000011234567890189', { customerId: adaId }];
     const firstResponse = await add(eurAccountBody(text, ownerFields));
     expect(firstResponse.status).toBe(201);
     const secondResponse = await add(eurAccountBody(text, ownerFields));
@@ -149,7 +149,7 @@ describe('createCustomerExternalAccount', () => {
   });
 
   it('accepts one of several simultaneous duplicates', async () => {
-    const duplicate = usdAccountBody('000', { customerId: ada });
+    const duplicate = usdAccountBody('000', { customerId: adaId });
     const replies = await Promise.all([add(duplicate), add(duplicate), add(duplicate)]);
     expect(replies.map((each) => each.status).sort()).toEqual([201, 409, 409]);
   });
@@ -214,7 +214,9 @@ describe('createCustomerExternalAccount', () => {
   });
 
   it('performs no name check for a wallet and drops fields of other account types', async () => {
-    const { status, body } = await add(walletBody({ customerId: ada }, { paymentRails: ['ACH'] }));
+    const { status, body } = await add(
+      walletBody({ customerId: adaId }, { paymentRails: ['ACH'] }),
+    );
     expect(status).toBe(201);
     expect(body.status).toBe('ACTIVE');
     expect(body.beneficiaryVerificationStatus).toBeUndefined();
@@ -228,7 +230,7 @@ describe('createCustomerExternalAccount', () => {
   });
 
   it('replays the first reply for one idempotency key', async () => {
-    const request = usdAccountBody('000', { customerId: ada });
+    const request = usdAccountBody('000', { customerId: adaId });
     const headers = { 'idempotency-key': 'one' };
     const firstResponse = await add(request, LIST_PATHS.customer, { headers });
     const secondResponse = await add(request, LIST_PATHS.customer, { headers });
@@ -281,7 +283,7 @@ describe('account types', () => {
 
 describe('createPlatformExternalAccount', () => {
   it('creates an account of the platform, ignoring other owner fields', async () => {
-    const request = usdAccountBody('000', { customerId: ada, defaultUmaDepositAccount: true });
+    const request = usdAccountBody('000', { customerId: adaId, defaultUmaDepositAccount: true });
     const { status, body } = await add(request, LIST_PATHS.platform);
     expect(status).toBe(201);
     expect(body.customerId).toBeUndefined();
@@ -293,7 +295,7 @@ describe('createPlatformExternalAccount', () => {
 
 describe('getPlatformExternalAccountById', () => {
   it('returns only accounts of the owner in the path', async () => {
-    const customerAccount = (await add(usdAccountBody('000', { customerId: ada }))).body;
+    const customerAccount = (await add(usdAccountBody('000', { customerId: adaId }))).body;
     const platformAccount = (await add(usdAccountBody())).body;
     const readStatus = async (path: string, id: string, options = {}) => {
       const reply = await app.call('GET', `${path}/${id}`, undefined, options);
@@ -311,7 +313,7 @@ describe('getPlatformExternalAccountById', () => {
 
 describe('getCustomerExternalAccountById', () => {
   it('masks numbers for read-only tokens', async () => {
-    const { body } = await add(usdAccountBody('789', { customerId: ada }));
+    const { body } = await add(usdAccountBody('789', { customerId: adaId }));
     const callerToken = await app.tokenWith(['VIEW']);
     const observedResponse = await app.call('GET', `${LIST_PATHS.customer}/${body.id}`, undefined, {
       as: callerToken,
@@ -374,14 +376,14 @@ describe.each([
   ['deletePlatformExternalAccountById', LIST_PATHS.platform],
 ])('%s', (_operation, accounts) => {
   it('deletes an account permanently', async () => {
-    const owner = accounts === LIST_PATHS.customer ? { customerId: ada } : {};
+    const owner = accounts === LIST_PATHS.customer ? { customerId: adaId } : {};
     const { id } = (await add(usdAccountBody('000', owner), accounts)).body;
     const path = `${accounts}/${id}`;
     const deletedResponse = await app.call('DELETE', path);
     expect([deletedResponse.status, deletedResponse.body]).toEqual([204, '']);
     expect((await app.call('GET', path)).status).toBe(404);
     expect((await app.call('DELETE', path)).status).toBe(404);
-    const filter = accounts === LIST_PATHS.customer ? `&customerId=${ada}` : '';
+    const filter = accounts === LIST_PATHS.customer ? `&customerId=${adaId}` : '';
     const { body } = await app.call('GET', `${accounts}?limit=100${filter}`);
     expect(body.data.map((each: { id: string }) => each.id)).not.toContain(id);
   });
@@ -389,7 +391,7 @@ describe.each([
 
 describe('deleteCustomerExternalAccountById', () => {
   it('rejects a trusted account', async () => {
-    const { id } = (await add(usdAccountBody('000', { customerId: ada }))).body;
+    const { id } = (await add(usdAccountBody('000', { customerId: adaId }))).body;
     await app.operate(async (ctx) => {
       const row = await ctx.read(externalAccounts, id);
       if (row) ctx.update(externalAccounts, row, { trusted_at: ctx.now });
@@ -401,7 +403,7 @@ describe('deleteCustomerExternalAccountById', () => {
 
 describe('status change', () => {
   it('emits an event with the complete account', async () => {
-    const { body } = await add(usdAccountBody('000', { customerId: ada }));
+    const { body } = await add(usdAccountBody('000', { customerId: adaId }));
     await app.operate(async (ctx) => {
       const row = await ctx.read(externalAccounts, body.id);
       if (row) transitionExternalAccount(ctx, row, 'review');

@@ -80,9 +80,9 @@ export const requireExternalAccount = (ctx: Ctx, row: ExternalAccountRow): void 
 /** Accounts that match all specified column values. */
 export const findExternalAccounts = (
   db: Pick<Database, 'find'>,
-  where: Partial<ExternalAccountRow>,
+  filter: Partial<ExternalAccountRow>,
   options?: FindOptions<typeof externalAccounts>,
-): Promise<ExternalAccountRow[]> => db.find(externalAccounts, where, options);
+): Promise<ExternalAccountRow[]> => db.find(externalAccounts, filter, options);
 
 /** Exempts payments to the account from SCA. Null removes the exemption. */
 export const setTrusted = (

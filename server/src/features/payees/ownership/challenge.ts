@@ -20,10 +20,14 @@ export const CHALLENGE_MS = 60 * 60_000;
 type Wallet = Pick<ExternalAccountRow, 'info' | 'ownership_type' | 'status' | 'proven_at'>;
 
 /** Statuses in which a proof has an effect. In the others a bank check or a review decides. */
-const PROVABLE: readonly string[] = ['ACTIVE', 'PENDING_OWNERSHIP_VERIFICATION', 'UNVERIFIED'];
+const PROVABLE_STATUSES: readonly string[] = [
+  'ACTIVE',
+  'PENDING_OWNERSHIP_VERIFICATION',
+  'UNVERIFIED',
+];
 
 export const isProvable = ({ status }: Pick<Wallet, 'status'>): boolean =>
-  PROVABLE.includes(status);
+  PROVABLE_STATUSES.includes(status);
 
 function rejectionReason(account: Wallet): string | undefined {
   if (!isSelfCustody(account.info))

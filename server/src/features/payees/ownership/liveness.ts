@@ -155,12 +155,12 @@ export function livenessPage(runtime: Runtime, parts: Parts): HostedPage {
     return isOpen(check, now) ? { check, brand } : { ended: { ...LINK_EXPIRED, brand } };
   }
   async function show(token: string): Promise<PageContent> {
-    const { ended, check, brand } = await find(token);
-    return ended ?? { ...confirmationPage(brand.name, check.account), brand };
+    const { ended: endedPage, check, brand } = await find(token);
+    return endedPage ?? { ...confirmationPage(brand.name, check.account), brand };
   }
   async function confirm(token: string): Promise<PageContent> {
-    const { ended, check, brand } = await find(token);
-    if (ended) return ended;
+    const { ended: endedPage, check, brand } = await find(token);
+    if (endedPage) return endedPage;
     const { platform_id: platformId, id: accountId } = check.account;
     const caller = await callerOf(runtime.db, platformId);
     const port = parts.connectors(caller.environment).liveness;

@@ -168,7 +168,9 @@ describe('wallets by chain', () => {
 });
 
 describe('a challenge', () => {
-  const lightning = { accountInfo: { accountType: 'LIGHTNING', lightningAddress: 'a@ln.test' } };
+  const lightningAccount = {
+    accountInfo: { accountType: 'LIGHTNING', lightningAddress: 'a@ln.test' },
+  };
   it.each<[string, () => Promise<{ id: string }>]>([
     [
       'for a wallet of a third party',
@@ -201,7 +203,10 @@ describe('a challenge', () => {
           },
         }),
     ],
-    ['for Lightning', () => ownership.add('LIGHTNING', '', { currency: 'BTC', fields: lightning })],
+    [
+      'for Lightning',
+      () => ownership.add('LIGHTNING', '', { currency: 'BTC', fields: lightningAccount }),
+    ],
     [
       'for a bank account',
       () =>

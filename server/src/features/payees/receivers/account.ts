@@ -99,6 +99,6 @@ export async function findAccount(
     kind: 'ACCOUNT',
     receiver: account.id,
     offers: [limitToPlatform(sender.platform, offer)],
-    required: requiresPurpose(currency) ? [purpose] : [],
+    requiredFields: requiresPurpose(currency) ? [purpose] : [],
   };
 }

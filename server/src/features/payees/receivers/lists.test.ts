@@ -49,13 +49,13 @@ describe('getAvailableUmaProviders', () => {
   });
 
   it('is paged in either order', async () => {
-    for (const [order, expected] of [
+    for (const [order, expectedNames] of [
       ['asc', allNames],
       ['desc', [...allNames].reverse()],
     ] as const) {
       const pages = await readAllPages(`/uma-providers?limit=3&sortOrder=${order}`);
       expect(pages.map((page) => page.data.length)).toEqual([3, 3, 2]);
-      expect(pages.flatMap(namesOf)).toEqual(expected);
+      expect(pages.flatMap(namesOf)).toEqual(expectedNames);
       for (const page of pages) expect(page.totalCount).toBe(allNames.length);
     }
   });

@@ -108,12 +108,12 @@ function pageOfList<T>(
   const position = cursor === undefined ? undefined : cursorPosition(list, cursor);
   const sign = sortOrder === 'asc' ? 1 : -1;
   const compareNames = (a: string, b: string) => (a === b ? 0 : a < b ? -sign : sign);
-  const remaining = items
+  const remainingItems = items
     .filter((item) => position === undefined || compareNames(nameOf(item), position) > 0)
     .sort((a, b) => compareNames(nameOf(a), nameOf(b)));
-  const data = remaining.slice(0, limit);
+  const data = remainingItems.slice(0, limit);
   const lastItem = data.at(-1);
-  const hasMore = remaining.length > data.length;
+  const hasMore = remainingItems.length > data.length;
   return {
     data,
     hasMore,

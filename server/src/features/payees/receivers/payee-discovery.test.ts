@@ -13,10 +13,10 @@ import { checkOffer, missingPayerData, offerOf, payeeDiscoveryOf } from './index
 const HOST = 'sandbox.uma.money';
 
 const app = testApp();
-let ada: { id: string; umaAddress: string };
+let firstCustomer: { id: string; umaAddress: string };
 let secondCustomer: { id: string; umaAddress: string };
 beforeAll(async () => {
-  ada = await createCustomer(app);
+  firstCustomer = await createCustomer(app);
   secondCustomer = await createCustomer(app);
 });
 
@@ -52,7 +52,7 @@ describe('lookupUma', () => {
     ['$pending.long.usd', 'USD', 1, 1_00, 100_000_00],
     ['$fail.compliance.usd', 'USD', 1, 1_00, 100_000_00],
   ])('finds %s', async (name, code, estimatedExchangeRate, min, max) => {
-    const body = ok(await discoverUma(`${name}@${HOST}`, { customerId: ada.id }), 200);
+    const body = ok(await discoverUma(`${name}@${HOST}`, { customerId: firstCustomer.id }), 200);
     expect(body).toMatchObject({
       receiverUmaAddress: `${name}@${HOST}`,
       supportedCurrencies: [{ currency: { code }, estimatedExchangeRate, min, max }],
@@ -102,11 +102,13 @@ describe('lookupUma', () => {
       );
       return row;
     };
-    const asAda = { sender: ada.umaAddress, customer_id: ada.id };
-    expect(await readSender({ customerId: ada.id })).toEqual(asAda);
-    expect(await readSender({ senderUmaAddress: ada.umaAddress.toUpperCase() })).toEqual(asAda);
-    const { id: customerId, umaAddress: senderUmaAddress } = ada;
-    expect(await readSender({ customerId, senderUmaAddress })).toEqual(asAda);
+    const firstSender = { sender: firstCustomer.umaAddress, customer_id: firstCustomer.id };
+    expect(await readSender({ customerId: firstCustomer.id })).toEqual(firstSender);
+    expect(await readSender({ senderUmaAddress: firstCustomer.umaAddress.toUpperCase() })).toEqual(
+      firstSender,
+    );
+    const { id: customerId, umaAddress: senderUmaAddress } = firstCustomer;
+    expect(await readSender({ customerId, senderUmaAddress })).toEqual(firstSender);
     const platformSender = await readSender({});
     expect(platformSender?.customer_id).toBeNull();
     expect(platformSender?.sender).toMatch(/^\$p-[0-9a-f]{12}@/);
@@ -121,7 +123,10 @@ describe('lookupUma', () => {
     expect(codeOf(await discoverUma(to, unknownSender))).toEqual([404, 'USER_NOT_FOUND']);
     const id = { customerId: otherCustomer.id };
     expect(codeOf(await discoverUma(to, id))).toEqual([404, 'CUSTOMER_NOT_FOUND']);
-    const bothSenders = { customerId: secondCustomer.id, senderUmaAddress: ada.umaAddress };
+    const bothSenders = {
+      customerId: secondCustomer.id,
+      senderUmaAddress: firstCustomer.umaAddress,
+    };
     expect(codeOf(await discoverUma(to, bothSenders))).toEqual([400, 'INVALID_INPUT']);
     const deletedCustomer = await createCustomer(app);
     ok(await app.call('DELETE', `/customers/${deletedCustomer.id}`), 200);
@@ -156,7 +161,7 @@ describe('lookupUma', () => {
   });
 
   it('rejects a payment to oneself', async () => {
-    const response = await discoverUma(ada.umaAddress, { customerId: ada.id });
+    const response = await discoverUma(firstCustomer.umaAddress, { customerId: firstCustomer.id });
     expect(codeOf(response)).toEqual([400, 'SELF_PAYMENT']);
   });
 
@@ -182,7 +187,10 @@ describe('lookupUma of a customer of this server', () => {
     body.supportedCurrencies.map((each) => each.currency.code);
 
   it('returns the currencies of their open accounts', async () => {
-    const body = ok(await discoverUma(secondCustomer.umaAddress, { customerId: ada.id }), 200);
+    const body = ok(
+      await discoverUma(secondCustomer.umaAddress, { customerId: firstCustomer.id }),
+      200,
+    );
     expect(body.receiverUmaAddress).toBe(secondCustomer.umaAddress);
     expect(currencyCodesOf(body)).toEqual(expect.arrayContaining(['USD', 'EUR', 'BTC']));
     const btc = body.supportedCurrencies.find(
@@ -236,9 +244,9 @@ describe('lookupUma of a customer of this server', () => {
     const deletedCustomer = await createCustomer(app);
     ok(await app.call('DELETE', `/customers/${deletedCustomer.id}`), 200);
     expect(codeOf(await discoverUma(deletedCustomer.umaAddress))).toEqual([404, 'UMA_NOT_FOUND']);
-    const host = ada.umaAddress.split('@')[1];
+    const host = firstCustomer.umaAddress.split('@')[1];
     expect(codeOf(await discoverUma(`$unknown.user@${host}`))).toEqual([404, 'UMA_NOT_FOUND']);
-    const fromProduction = await discoverUma(ada.umaAddress, { as: app.production });
+    const fromProduction = await discoverUma(firstCustomer.umaAddress, { as: app.production });
     expect(codeOf(fromProduction)).toEqual([501, 'NOT_IMPLEMENTED']);
   });
 
@@ -257,8 +265,8 @@ describe('lookupUma of a customer of this server', () => {
 
 describe('lookupExternalAccount', () => {
   it('returns the currency of the account within the limits of its rails', async () => {
-    const payeeAccount = await createExternalAccount(app, ada.id, 'EUR');
-    const body = ok(await discoverAccount(payeeAccount.id, { customerId: ada.id }), 200);
+    const payeeAccount = await createExternalAccount(app, firstCustomer.id, 'EUR');
+    const body = ok(await discoverAccount(payeeAccount.id, { customerId: firstCustomer.id }), 200);
     expect(body).toMatchObject({
       accountId: payeeAccount.id,
       supportedCurrencies: [
@@ -269,7 +277,11 @@ describe('lookupExternalAccount', () => {
     // Ten million dollars by SEPA.
     expect(body.supportedCurrencies[0].max).toBe(920_000_000);
     const row = await app.operate((ctx) => payeeDiscoveryOf(ctx, body.lookupId));
-    expect(row).toMatchObject({ kind: 'ACCOUNT', receiver: payeeAccount.id, customer_id: ada.id });
+    expect(row).toMatchObject({
+      kind: 'ACCOUNT',
+      receiver: payeeAccount.id,
+      customer_id: firstCustomer.id,
+    });
   });
 
   it('requires a purpose if the country requires one', async () => {
@@ -282,7 +294,10 @@ describe('lookupExternalAccount', () => {
       },
     };
     const createdExternalAccount = ok(
-      await app.call('POST', '/customers/external-accounts', { ...info, customerId: ada.id }),
+      await app.call('POST', '/customers/external-accounts', {
+        ...info,
+        customerId: firstCustomer.id,
+      }),
       201,
     );
     expect(
@@ -328,7 +343,7 @@ describe('lookupExternalAccount', () => {
     const otherPlatformAccount = await createExternalAccount(app, null, 'EUR', '000', {
       as: app.other,
     });
-    const ownExternalAccount = await createExternalAccount(app, ada.id, 'EUR');
+    const ownExternalAccount = await createExternalAccount(app, firstCustomer.id, 'EUR');
     ok(await app.call('DELETE', `/customers/external-accounts/${ownExternalAccount.id}`), 204);
     for (const id of [otherPlatformAccount.id, ownExternalAccount.id, 'unknown']) {
       expect(codeOf(await discoverAccount(id))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
@@ -336,7 +351,7 @@ describe('lookupExternalAccount', () => {
   });
 
   it('rejects an account that cannot be paid', async () => {
-    const payeeAccount = await createExternalAccount(app, ada.id, 'EUR');
+    const payeeAccount = await createExternalAccount(app, firstCustomer.id, 'EUR');
     await app.runtime.db.query("update external_accounts set status = 'INACTIVE' where id = $1", [
       payeeAccount.id,
     ]);
@@ -344,7 +359,7 @@ describe('lookupExternalAccount', () => {
   });
 
   it('validates the sender like lookupUma', async () => {
-    const payeeAccount = await createExternalAccount(app, ada.id, 'EUR');
+    const payeeAccount = await createExternalAccount(app, firstCustomer.id, 'EUR');
     const invalidResponse = await discoverAccount(payeeAccount.id, { senderUmaAddress: 'ada' });
     expect(codeOf(invalidResponse)).toEqual([400, 'INVALID_UMA_ADDRESS']);
     const absentSenderResponse = await discoverAccount(payeeAccount.id, {
@@ -367,18 +382,18 @@ describe('lookupExternalAccount', () => {
     };
     const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' };
     const iban = 'DE89370400440532013000';
-    const euros = {
+    const eurAccount = {
       accountType: 'EUR_ACCOUNT',
       iban,
       beneficiary: { ...beneficiary, countryOfResidence: 'DE' },
     };
-    const bank = await discover(euros, 'EUR');
+    const bank = await discover(eurAccount, 'EUR');
     expect(codeOf(await discoverAccount(bank.id, { as: platform }))).toEqual([
       400,
       'QUOTE_RATE_UNAVAILABLE',
     ]);
-    const lightning = { accountType: 'LIGHTNING', lightningAddress: 'grace@wallet.example' };
-    const wallet = await discover(lightning, 'BTC');
+    const lightningWallet = { accountType: 'LIGHTNING', lightningAddress: 'grace@wallet.example' };
+    const wallet = await discover(lightningWallet, 'BTC');
     expect(codeOf(await discoverAccount(wallet.id, { as: platform }))).toEqual([
       501,
       'NOT_IMPLEMENTED',
@@ -407,10 +422,11 @@ describe('payee discovery', () => {
   it('is deleted after expiry', async () => {
     const id = await createDiscovery();
     await app.advance(30 * 60_000);
-    const remaining = await app.runtime.db.query('select 1 from payee_discoveries where id = $1', [
-      id,
-    ]);
-    expect(remaining).toEqual([]);
+    const remainingRows = await app.runtime.db.query(
+      'select 1 from payee_discoveries where id = $1',
+      [id],
+    );
+    expect(remainingRows).toEqual([]);
   });
 
   it('returns limits and the missing counterparty fields', async () => {

@@ -18,7 +18,7 @@ export interface DiscoveryResult {
   receiver: string;
   receiverCustomerId?: string | undefined;
   offers: readonly Offer[];
-  required: readonly CounterpartyFieldDefinition[];
+  requiredFields: readonly CounterpartyFieldDefinition[];
 }
 
 const MAX_DIGITS = 18;
@@ -58,7 +58,7 @@ export async function saveDiscovery(
     const reason = `No exchange rate from ${sender.currency} to a currency of the receiver is available.`;
     throw new Fault('QUOTE_RATE_UNAVAILABLE', reason);
   }
-  const requiredFields = [...discovery.required];
+  const requiredFields = [...discovery.requiredFields];
   const row = ctx.insert(payeeDiscoveries, {
     id: ctx.id('Lookup'),
     platform_id: ctx.caller.platformId,
@@ -73,9 +73,9 @@ export async function saveDiscovery(
     created_at: ctx.now,
   });
   return {
-    supportedCurrencies: currencies.map(({ code, ...more }) => ({
+    supportedCurrencies: currencies.map(({ code, ...otherFields }) => ({
       currency: currencyView(code),
-      ...more,
+      ...otherFields,
     })),
     requiredPayerDataFields: requiredFields,
     lookupId: row.id,

@@ -43,11 +43,13 @@ async function currencyOf(
     status: 'ACTIVE',
   });
   const currenciesWithAccount = new Set(openInternalAccounts.map((each) => each.currency));
-  const sendable = platform.currencies
+  const sendableCurrency = platform.currencies
     .filter((each) => each.enabledTransactionTypes.includes('OUTGOING'))
     .map((each) => each.currencyCode);
   return (
-    sendable.find((code) => currenciesWithAccount.has(code)) ?? sendable[0] ?? DEFAULT_CURRENCY
+    sendableCurrency.find((code) => currenciesWithAccount.has(code)) ??
+    sendableCurrency[0] ??
+    DEFAULT_CURRENCY
   );
 }
 

@@ -70,7 +70,7 @@ async function externalReceiver(
     kind: 'UMA',
     receiver: address,
     offers: reply.currencies.map(({ code, ...range }) => ({ currency: code, ...range })),
-    required: knownFields(reply.requiredPayerData),
+    requiredFields: knownFields(reply.requiredPayerData),
   };
 }
 
@@ -91,7 +91,7 @@ async function receivableCurrencies(ctx: Ctx, customer: CustomerRow): Promise<st
 
 /** Offers within the settings of the platform, the preferred currency first. */
 function offersOf(platform: PlatformRow, currencies: readonly string[]): Offer[] {
-  const [preferred] = currencies;
+  const [preferredCurrency] = currencies;
   const openCurrencies = platform.currencies.filter(
     ({ currencyCode, enabledTransactionTypes, minAmount, maxAmount }) =>
       currencies.includes(currencyCode) &&
@@ -103,7 +103,9 @@ function offersOf(platform: PlatformRow, currencies: readonly string[]): Offer[]
     min: BigInt(minAmount),
     max: BigInt(maxAmount),
   }));
-  return offers.sort((a, b) => Number(b.currency === preferred) - Number(a.currency === preferred));
+  return offers.sort(
+    (a, b) => Number(b.currency === preferredCurrency) - Number(a.currency === preferredCurrency),
+  );
 }
 
 /** Payer data that the platform requires, over all offered currencies. */
@@ -135,7 +137,7 @@ async function internalReceiver(
     receiver: customer.uma_address,
     receiverCustomerId: customer.id,
     offers,
-    required: requiredFieldsOf(platform, offers),
+    requiredFields: requiredFieldsOf(platform, offers),
   };
 }
 

@@ -28,7 +28,7 @@ type State =
 export function jpegReader(): Reader {
   // The signature consists of the first two bytes.
   let state: State = 'skip';
-  let remaining = 2;
+  let remainingBytes = 2;
   let code = 0;
   const frame: number[] = [];
 
@@ -44,17 +44,18 @@ export function jpegReader(): Reader {
   }
 
   function stateAfterLength(): State {
-    remaining -= 2;
-    if (remaining < 0) return 'broken';
-    if (isFrame(code) && frame.length === 0) return remaining < FRAME_BYTES ? 'broken' : 'frame';
-    return remaining === 0 ? stateAfterSegment() : 'skip';
+    remainingBytes -= 2;
+    if (remainingBytes < 0) return 'broken';
+    if (isFrame(code) && frame.length === 0)
+      return remainingBytes < FRAME_BYTES ? 'broken' : 'frame';
+    return remainingBytes === 0 ? stateAfterSegment() : 'skip';
   }
 
   function readFrameByte(byte: number): State {
-    remaining--;
+    remainingBytes--;
     if (frame.push(byte) < FRAME_BYTES) return 'frame';
     if (frame[3] === 0 && frame[4] === 0) return 'broken'; // No width.
-    return remaining === 0 ? stateAfterSegment() : 'skip';
+    return remainingBytes === 0 ? stateAfterSegment() : 'skip';
   }
 
   function readByte(byte: number): State {
@@ -64,11 +65,11 @@ export function jpegReader(): Reader {
     }
     if (state === 'code') return startSegment(byte);
     if (state === 'high') {
-      remaining = byte << 8;
+      remainingBytes = byte << 8;
       return 'low';
     }
     if (state === 'low') {
-      remaining |= byte;
+      remainingBytes |= byte;
       return stateAfterLength();
     }
     if (state === 'frame') return readFrameByte(byte);
@@ -80,10 +81,10 @@ export function jpegReader(): Reader {
     for (let index = 0; index < chunk.length; ) {
       if (state === 'done' || state === 'broken') return;
       if (state === 'skip') {
-        const step = Math.min(remaining, chunk.length - index);
+        const step = Math.min(remainingBytes, chunk.length - index);
         index += step;
-        remaining -= step;
-        if (remaining === 0) state = stateAfterSegment();
+        remainingBytes -= step;
+        if (remainingBytes === 0) state = stateAfterSegment();
       } else if (state === 'scan') {
         const nextMarker = chunk.indexOf(0xff, index);
         if (nextMarker < 0) return;

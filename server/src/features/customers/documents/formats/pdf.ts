@@ -7,7 +7,7 @@ import type { Reader } from './reader.ts';
 const TAIL_BYTES = 2_048;
 const END = /startxref\s+\d+\s+%%EOF/;
 /** Bounded in length, so that a match across two chunks is found. */
-const ENCRYPTED = /\/Encrypt\s{0,8}(?:\d{1,10}\s{1,8}\d{1,5}\s{1,8}R|<<)/;
+const ENCRYPTION_PATTERN = /\/Encrypt\s{0,8}(?:\d{1,10}\s{1,8}\d{1,5}\s{1,8}R|<<)/;
 
 export function pdfReader(): Reader {
   let isLocked = false;
@@ -16,7 +16,7 @@ export function pdfReader(): Reader {
     write(chunk) {
       const text =
         tail + Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length).toString('latin1');
-      isLocked ||= ENCRYPTED.test(text);
+      isLocked ||= ENCRYPTION_PATTERN.test(text);
       tail = text.slice(-TAIL_BYTES);
     },
     end: () => ({

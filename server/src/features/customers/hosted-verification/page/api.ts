@@ -14,7 +14,7 @@ export interface Rejection {
 
 type ServerReply<T> = { rejected: false; body: T } | Rejection;
 
-const UNREACHABLE = 'The connection was lost. Check your connection, then try again.';
+const UNREACHABLE_MESSAGE = 'The connection was lost. Check your connection, then try again.';
 
 function rejectionOf(status: number, body: unknown, requestId: string | undefined): Rejection {
   const { code, reason, details } = (body ?? {}) as {
@@ -22,12 +22,13 @@ function rejectionOf(status: number, body: unknown, requestId: string | undefine
     reason?: string;
     details?: { errors?: FieldError[] };
   };
-  const limited = status === 429 ? 'Too many attempts. Wait a minute, then try again.' : '';
+  const rateLimitMessage =
+    status === 429 ? 'Too many attempts. Wait a minute, then try again.' : '';
   return {
     rejected: true,
     status,
     code: code ?? 'UNREACHABLE',
-    reason: limited || reason || UNREACHABLE,
+    reason: rateLimitMessage || reason || UNREACHABLE_MESSAGE,
     errors: details?.errors ?? [],
     requestId,
   };

@@ -23,7 +23,7 @@ interface Input {
   focus: HTMLElement;
   read(): unknown;
   /** Elements that are marked as invalid. */
-  marked: HTMLElement[];
+  markedElements: HTMLElement[];
 }
 
 type Option = { value: string; label: string };
@@ -53,7 +53,7 @@ function textInput(field: Field, id: string, value: unknown): Input {
     const text = trimToUndefined(input.value);
     return field.kind === 'percent' && text !== undefined ? Number(text) : text;
   };
-  return { body: [input], focus: input, read, marked: [input] };
+  return { body: [input], focus: input, read, markedElements: [input] };
 }
 
 function optionsOf(field: Field, choices: State['choices']): Option[] {
@@ -81,7 +81,7 @@ function selectInput(field: Field, id: string, value: unknown, options: Option[]
     body: [select],
     focus: select,
     read: () => trimToUndefined(select.value),
-    marked: [select],
+    markedElements: [select],
   };
 }
 
@@ -114,7 +114,7 @@ function checkboxesInput(
     body: checkboxes.map(({ row }) => row),
     focus: firstCheckbox,
     read,
-    marked: checkboxes.map(({ box }) => box),
+    markedElements: checkboxes.map(({ box }) => box),
   };
 }
 
@@ -163,7 +163,7 @@ function countriesInput(id: string, value: unknown, options: Option[]): Input {
     select,
     action('Add', add, { label: 'Add the country' }),
   );
-  return { body: [list, row], focus: select, read, marked: [select] };
+  return { body: [list, row], focus: select, read, markedElements: [select] };
 }
 
 const ACCEPTED_MEDIA_TYPES = 'image/jpeg,image/png,application/pdf';
@@ -190,7 +190,12 @@ function fileInput(field: Field, id: string): Input {
     const file = input.files?.[0];
     preview.replaceChildren(...(file ? [previewOf(file)] : []));
   });
-  return { body: [input, preview], focus: input, read: () => input.files?.[0], marked: [input] };
+  return {
+    body: [input, preview],
+    focus: input,
+    read: () => input.files?.[0],
+    markedElements: [input],
+  };
 }
 
 interface ControlOptions {
@@ -221,7 +226,7 @@ function restrictOptions(select: HTMLSelectElement, values: readonly string[]): 
 /** Field with its label, hint and error message. */
 export function createControl(field: Field, options: ControlOptions): Control {
   const id = freshId('field');
-  const { body, focus, read, marked } = createInput(field, id, options);
+  const { body, focus, read, markedElements } = createInput(field, id, options);
   const isGroup = field.kind === 'choices';
   const labelOf = ({ label, optional }: Field) => (optional ? `${label} (optional)` : label);
   const hintOf = ({ hint }: Field) => [options.onFile, hint].filter(Boolean).join(' ');
@@ -249,7 +254,7 @@ export function createControl(field: Field, options: ControlOptions): Control {
       .filter(Boolean)
       .join(' ');
     root.classList.toggle('bad', message !== '');
-    for (const each of marked) {
+    for (const each of markedElements) {
       if (message) each.setAttribute('aria-invalid', 'true');
       else each.removeAttribute('aria-invalid');
       if (ids) each.setAttribute('aria-describedby', ids);
@@ -260,7 +265,7 @@ export function createControl(field: Field, options: ControlOptions): Control {
     labelElement.textContent = labelOf(derivedField);
     hintText.textContent = hintOf(derivedField);
     hintText.hidden = !hintText.textContent;
-    for (const each of marked) (each as HTMLInputElement).required = !derivedField.optional;
+    for (const each of markedElements) (each as HTMLInputElement).required = !derivedField.optional;
     if (derivedField.values && focus instanceof HTMLSelectElement)
       restrictOptions(focus, derivedField.values);
     showError(errorText.textContent ?? '');

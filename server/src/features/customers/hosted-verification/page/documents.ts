@@ -13,7 +13,7 @@ export interface RequiredProof {
   key: string;
   holder: string;
   title: string;
-  accepted: string[];
+  acceptedTypes: string[];
 }
 
 const IDENTITY_TYPES = ['PASSPORT', 'DRIVERS_LICENSE', 'NATIONAL_ID'];
@@ -30,14 +30,14 @@ function holderName({ owners }: State, id: string): string {
 const documentOfGap = ({ documents }: State, gap: Gap) =>
   documents.find((each) => each.id === gap.resourceId);
 
-function needOf(state: State, gap: Gap): RequiredProof | undefined {
+function proofOf(state: State, gap: Gap): RequiredProof | undefined {
   const storedDocument = documentOfGap(state, gap);
   if (!storedDocument && !gap.acceptedDocumentTypes) return undefined;
   const holder = storedDocument?.documentHolder ?? gap.resourceId;
   const isIdentity = !!storedDocument && IDENTITY_TYPES.includes(storedDocument.documentType);
   const type = isIdentity ? 'MISSING_IDENTITY_DOCUMENT' : gap.type;
   const title = requirementTitle(type) + holderName(state, holder);
-  if (isIdentity) return { key: `${holder} ${type}`, holder, title, accepted: IDENTITY_TYPES };
+  if (isIdentity) return { key: `${holder} ${type}`, holder, title, acceptedTypes: IDENTITY_TYPES };
   const acceptedTypes =
     gap.acceptedDocumentTypes ?? (storedDocument ? [storedDocument.documentType] : []);
   const key = storedDocument ? `${holder} ${storedDocument.documentType}` : `${holder} ${type}`;
@@ -45,53 +45,57 @@ function needOf(state: State, gap: Gap): RequiredProof | undefined {
     key,
     holder,
     title: storedDocument ? labelFor(storedDocument.documentType) : title,
-    accepted: acceptedTypes,
+    acceptedTypes,
   };
 }
 
 /** Previously required proofs, followed by newly required proofs. */
-export function needsOf(state: State, previousNeeds: readonly RequiredProof[]): RequiredProof[] {
-  const needs = new Map(previousNeeds.map((need) => [need.key, need]));
+export function proofsOf(state: State, previousProofs: readonly RequiredProof[]): RequiredProof[] {
+  const proofs = new Map(previousProofs.map((proof) => [proof.key, proof]));
   for (const gap of state.gaps) {
-    const need = needOf(state, gap);
-    if (need && !needs.has(need.key)) needs.set(need.key, need);
+    const proof = proofOf(state, gap);
+    if (proof && !proofs.has(proof.key)) proofs.set(proof.key, proof);
   }
-  return [...needs.values()];
+  return [...proofs.values()];
 }
 
 /** Required proofs, followed by optional documents that were uploaded. */
-function visibleNeeds(state: State, needs: readonly RequiredProof[]): RequiredProof[] {
-  const covers = ({ holder, accepted }: RequiredProof, stored: DocumentOnFile) =>
-    holder === stored.documentHolder && accepted.includes(stored.documentType);
-  const visibleProofs = needs.filter(
-    (need) => gapOf(state, need) || documentsOf(state, need).length,
+function listVisibleProofs(state: State, proofs: readonly RequiredProof[]): RequiredProof[] {
+  const covers = ({ holder, acceptedTypes }: RequiredProof, storedDocument: DocumentOnFile) =>
+    holder === storedDocument.documentHolder && acceptedTypes.includes(storedDocument.documentType);
+  const visibleProofs = proofs.filter(
+    (proof) => gapOf(state, proof) || documentsOf(state, proof).length,
   );
   const optional = state.documents
-    .filter((stored) => !visibleProofs.some((need) => covers(need, stored)))
+    .filter((storedDocument) => !visibleProofs.some((proof) => covers(proof, storedDocument)))
     .map(({ documentHolder: holder, documentType }): RequiredProof => {
       const title = labelFor(documentType) + holderName(state, holder);
-      return { key: `${holder} ${documentType}`, holder, title, accepted: [documentType] };
+      return { key: `${holder} ${documentType}`, holder, title, acceptedTypes: [documentType] };
     });
-  return [...visibleProofs, ...new Map(optional.map((need) => [need.key, need])).values()];
+  return [...visibleProofs, ...new Map(optional.map((proof) => [proof.key, proof])).values()];
 }
 
-const gapOf = (state: State, need: RequiredProof): Gap | undefined =>
-  state.gaps.find((gap) => needOf(state, gap)?.key === need.key);
+const gapOf = (state: State, proof: RequiredProof): Gap | undefined =>
+  state.gaps.find((gap) => proofOf(state, gap)?.key === proof.key);
 
 /** Whether any document is missing or rejected. */
 export const needsDocuments = (state: State): boolean =>
-  state.gaps.some((gap) => needOf(state, gap) !== undefined);
+  state.gaps.some((gap) => proofOf(state, gap) !== undefined);
 
-const documentsOf = ({ documents }: State, { holder, accepted }: RequiredProof): DocumentOnFile[] =>
+const documentsOf = (
+  { documents }: State,
+  { holder, acceptedTypes }: RequiredProof,
+): DocumentOnFile[] =>
   documents.filter(
-    (each) => each.documentHolder === holder && accepted.includes(each.documentType),
+    (each) => each.documentHolder === holder && acceptedTypes.includes(each.documentType),
   );
 
 /** Reason for the rejection of a document. A missing side does not reject the other side. */
-const rejectionReason = ({ gaps }: State, stored: DocumentOnFile): string | undefined =>
-  gaps.find((gap) => gap.resourceId === stored.id && gap.type !== 'INCOMPLETE_DOCUMENT')?.reason;
+const rejectionReason = ({ gaps }: State, storedDocument: DocumentOnFile): string | undefined =>
+  gaps.find((gap) => gap.resourceId === storedDocument.id && gap.type !== 'INCOMPLETE_DOCUMENT')
+    ?.reason;
 
-const sideOf = (stored: DocumentOnFile) => stored.side ?? 'FRONT';
+const sideOf = (storedDocument: DocumentOnFile) => storedDocument.side ?? 'FRONT';
 
 const documentFields = (isIdentity: readonly string[]): Field[] => [
   { name: 'country', label: 'Issuing country', kind: 'country' },
@@ -99,14 +103,14 @@ const documentFields = (isIdentity: readonly string[]): Field[] => [
     name: 'documentNumber',
     label: 'Document number',
     kind: 'text',
-    when: { field: 'documentType', is: isIdentity },
+    condition: { field: 'documentType', is: isIdentity },
   },
   {
     name: 'issuingAuthority',
     label: 'Issuing authority',
     kind: 'text',
     hint: 'As printed on the document, like State Department.',
-    when: { field: 'documentType', is: isIdentity },
+    condition: { field: 'documentType', is: isIdentity },
   },
 ];
 
@@ -121,10 +125,16 @@ function fieldsFor(
   const condition = (is: readonly string[]) => ({ field: 'documentType', is });
   const files: Field[] = [];
   if (singleSided.length)
-    files.push({ name: 'file', label: 'File', kind: 'file', hint, when: condition(singleSided) });
+    files.push({
+      name: 'file',
+      label: 'File',
+      kind: 'file',
+      hint,
+      condition: condition(singleSided),
+    });
   for (const side of twoSided.length ? sides : []) {
     const label = `${labelFor(side)} side`;
-    files.push({ name: side, label, kind: 'file', hint, when: condition(twoSided) });
+    files.push({ name: side, label, kind: 'file', hint, condition: condition(twoSided) });
   }
   return [
     { name: 'documentType', label: 'Document type', kind: 'choice' },
@@ -189,13 +199,13 @@ async function uploadOne(
 
 type Redraw = (card: string, failure?: { errors: FieldError[]; reason: string }) => void;
 
-function uploadForm(stage: Stage, need: RequiredProof, redraw: Redraw) {
+function uploadForm(stage: Stage, proof: RequiredProof, redraw: Redraw) {
   const { state } = stage;
-  const uploadedSides = documentsOf(state, need).filter((each) =>
+  const uploadedSides = documentsOf(state, proof).filter((each) =>
     TWO_SIDED_TYPES.includes(each.documentType),
   );
   const [firstSide] = uploadedSides;
-  const acceptedTypes = firstSide ? [firstSide.documentType] : need.accepted;
+  const acceptedTypes = firstSide ? [firstSide.documentType] : proof.acceptedTypes;
   const sides = ['FRONT', 'BACK'].filter(
     (side) => !uploadedSides.some((each) => sideOf(each) === side),
   );
@@ -203,9 +213,9 @@ function uploadForm(stage: Stage, need: RequiredProof, redraw: Redraw) {
   const uploadTarget: UploadTarget = { stage, bars, method: 'POST', path: 'documents' };
   const form = createForm({
     fields: fieldsFor(acceptedTypes, sides, state.maxFileBytes),
-    stored: {
+    storedValues: {
       ...(acceptedTypes.length === 1 ? { documentType: acceptedTypes[0] } : {}),
-      country: firstSide?.country ?? countryOf(state, need),
+      country: firstSide?.country ?? countryOf(state, proof),
       documentNumber: firstSide?.documentNumber,
       issuingAuthority: firstSide?.issuingAuthority,
     },
@@ -220,20 +230,20 @@ function uploadForm(stage: Stage, need: RequiredProof, redraw: Redraw) {
       }
       let sentCount = 0;
       for (const [name, file] of files) {
-        const valuesWithHolder = { ...values, documentHolder: need.holder };
+        const valuesWithHolder = { ...values, documentHolder: proof.holder };
         const rejection = await uploadOne(uploadTarget, valuesWithHolder, name, file as File);
         if (rejection) {
           const errors = errorsAtFile(rejection.errors, name);
           if (!sentCount)
             return errors.length ? errors : [{ field: '', message: rejection.reason }];
           await stage.reload();
-          redraw(need.key, { errors, reason: rejection.reason });
+          redraw(proof.key, { errors, reason: rejection.reason });
           return undefined;
         }
         sentCount++;
       }
       await stage.reload();
-      redraw(need.key);
+      redraw(proof.key);
       return undefined;
     },
   });
@@ -246,15 +256,15 @@ function countryOf({ customer, owners }: State, { holder }: RequiredProof): unkn
   return info.nationality ?? business?.country;
 }
 
-function replaceForm(stage: Stage, stored: DocumentOnFile, redraw: Redraw, key: string) {
-  const name = stored.side ?? 'file';
+function replaceForm(stage: Stage, storedDocument: DocumentOnFile, redraw: Redraw, key: string) {
+  const name = storedDocument.side ?? 'file';
   const bars = h('div');
-  const path = `documents/${stored.id}`;
-  const acceptedTypes = [stored.documentType];
-  const formFields = fieldsFor(acceptedTypes, [sideOf(stored)], stage.state.maxFileBytes);
+  const path = `documents/${storedDocument.id}`;
+  const acceptedTypes = [storedDocument.documentType];
+  const formFields = fieldsFor(acceptedTypes, [sideOf(storedDocument)], stage.state.maxFileBytes);
   const form = createForm({
     fields: formFields.filter((field) => field.kind !== 'file' || field.name === name),
-    stored: { ...stored },
+    storedValues: { ...storedDocument },
     choices: { ...stage.state.choices, documentType: acceptedTypes },
     submitLabel: 'Replace',
     async submit(values) {
@@ -274,26 +284,28 @@ function replaceForm(stage: Stage, stored: DocumentOnFile, redraw: Redraw, key: 
 
 function renderDocument(
   stage: Stage,
-  need: RequiredProof,
-  stored: DocumentOnFile,
+  proof: RequiredProof,
+  storedDocument: DocumentOnFile,
   redraw: Redraw,
 ): HTMLElement {
-  const kind = labelFor(stored.documentType);
-  const name = stored.side ? `${kind}, ${labelFor(stored.side).toLowerCase()}` : kind;
-  const file = uploadedFiles.get(stored.id);
-  const reason = rejectionReason(stage.state, stored);
+  const kind = labelFor(storedDocument.documentType);
+  const name = storedDocument.side
+    ? `${kind}, ${labelFor(storedDocument.side).toLowerCase()}`
+    : kind;
+  const file = uploadedFiles.get(storedDocument.id);
+  const reason = rejectionReason(stage.state, storedDocument);
   const message = h('div');
   const remove = async () => {
-    const reply = await callServer('DELETE', `documents/${stored.id}`);
+    const reply = await callServer('DELETE', `documents/${storedDocument.id}`);
     if (reply.rejected) return showErrorSummary(message, [{ text: reply.reason }]);
-    stage.announce(`${stored.fileName} was removed`);
+    stage.announce(`${storedDocument.fileName} was removed`);
     await stage.reload();
-    redraw(need.key);
+    redraw(proof.key);
   };
   return h(
     'li',
     { class: 'document-row' },
-    file ? previewOf(file) : h('div', { class: 'chosen' }, h('b', {}, stored.fileName)),
+    file ? previewOf(file) : h('div', { class: 'chosen' }, h('b', {}, storedDocument.fileName)),
     h(
       'div',
       { class: 'document-line' },
@@ -302,33 +314,36 @@ function renderDocument(
         ? null
         : action('Remove', remove, {
             kind: 'link',
-            label: `Remove ${stored.fileName}`,
+            label: `Remove ${storedDocument.fileName}`,
           }),
     ),
     reason ? h('p', { class: 'wrong' }, reason) : null,
-    reason ? replaceForm(stage, stored, redraw, need.key) : null,
+    reason ? replaceForm(stage, storedDocument, redraw, proof.key) : null,
     message,
   );
 }
 
-function renderNeed(stage: Stage, need: RequiredProof, redraw: Redraw) {
-  const gap = gapOf(stage.state, need);
-  const uploadedDocuments = documentsOf(stage.state, need);
-  const title = h('h2', { id: freshId('card'), tabindex: '-1' }, need.title, gap ? '' : ' ');
+function renderProof(stage: Stage, proof: RequiredProof, redraw: Redraw) {
+  const gap = gapOf(stage.state, proof);
+  const uploadedDocuments = documentsOf(stage.state, proof);
+  const title = h('h2', { id: freshId('card'), tabindex: '-1' }, proof.title, gap ? '' : ' ');
   if (!gap) title.append(h('span', { class: 'done' }, 'Done'));
   const list = h('ul', { class: 'documents' });
-  for (const stored of uploadedDocuments) list.append(renderDocument(stage, need, stored, redraw));
+  for (const storedDocument of uploadedDocuments)
+    list.append(renderDocument(stage, proof, storedDocument, redraw));
   const root = h('section', { class: 'card' }, title, uploadedDocuments.length ? list : null);
-  const hasRejection = uploadedDocuments.some((stored) => rejectionReason(stage.state, stored));
-  const form = gap && !hasRejection ? uploadForm(stage, need, redraw) : undefined;
+  const hasRejection = uploadedDocuments.some((storedDocument) =>
+    rejectionReason(stage.state, storedDocument),
+  );
+  const form = gap && !hasRejection ? uploadForm(stage, proof, redraw) : undefined;
   if (gap && uploadedDocuments.length && !hasRejection)
     root.append(h('p', { class: 'hint' }, gap.reason));
   if (form) root.append(form.root);
   return { root, title, form };
 }
 
-/** `needs` includes completed proofs, so that they remain visible. */
-export function documentsStep(needs: () => RequiredProof[]): Step {
+/** `proofs` includes completed proofs, so that they remain visible. */
+export function documentsStep(proofs: () => RequiredProof[]): Step {
   return {
     key: 'documents',
     title: 'Documents',
@@ -338,29 +353,28 @@ export function documentsStep(needs: () => RequiredProof[]): Step {
       const buttons = h('div', { class: 'buttons' });
       const redraw: Redraw = (key, failure) => {
         draw();
-        const drawnDocument = drawn.get(key);
-        if (failure && drawnDocument?.form)
-          drawnDocument.form.showErrors(failure.errors, failure.reason);
-        else drawnDocument?.title.focus();
+        const drawnProof = drawnProofs.get(key);
+        if (failure && drawnProof?.form) drawnProof.form.showErrors(failure.errors, failure.reason);
+        else drawnProof?.title.focus();
       };
-      const drawn = new Map<string, ReturnType<typeof renderNeed>>();
+      const drawnProofs = new Map<string, ReturnType<typeof renderProof>>();
       const draw = () => {
-        drawn.clear();
+        drawnProofs.clear();
         errorSummary.replaceChildren();
-        for (const need of visibleNeeds(stage.state, needs()))
-          drawn.set(need.key, renderNeed(stage, need, redraw));
-        cards.replaceChildren(...[...drawn.values()].map(({ root }) => root));
-        const isOpen = needs().some((need) => gapOf(stage.state, need));
+        for (const proof of listVisibleProofs(stage.state, proofs()))
+          drawnProofs.set(proof.key, renderProof(stage, proof, redraw));
+        cards.replaceChildren(...[...drawnProofs.values()].map(({ root }) => root));
+        const isOpen = proofs().some((proof) => gapOf(stage.state, proof));
         buttons.replaceChildren(action('Continue', go, { kind: isOpen ? 'plain' : 'primary' }));
       };
       const go = (): void => {
-        const missingProofs = needs().filter((need) => gapOf(stage.state, need));
+        const missingProofs = proofs().filter((proof) => gapOf(stage.state, proof));
         if (!missingProofs.length) return void stage.next();
         showErrorSummary(
           errorSummary,
-          missingProofs.map((need) => ({
-            text: `Upload a document: ${need.title}`,
-            target: drawn.get(need.key)?.title,
+          missingProofs.map((proof) => ({
+            text: `Upload a document: ${proof.title}`,
+            target: drawnProofs.get(proof.key)?.title,
           })),
         );
       };

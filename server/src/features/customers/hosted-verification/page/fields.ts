@@ -31,7 +31,7 @@ export interface Field {
   /** Noun for messages if the label does not fit: `Enter ${noun}`. */
   noun?: string;
   /** Shown only while the named field has one of these values. */
-  when?: { field: string; is: readonly string[] };
+  condition?: { field: string; is: readonly string[] };
   /** Properties that depend on other answers. `read` returns an answer by field name. */
   derive?: (read: (name: string) => unknown) => DerivedField;
 }
@@ -39,7 +39,7 @@ export interface Field {
 export interface DerivedField {
   hint?: string;
   optional?: boolean;
-  hidden?: boolean;
+  isHidden?: boolean;
   /** Available options of a choice. */
   values?: readonly string[];
 }
@@ -90,7 +90,7 @@ const descriptionField = (name: string, choiceField: string, prefix = ''): Field
   kind: 'longtext',
   hint: 'In your own words.',
   noun: 'a description',
-  when: { field: `${prefix}${choiceField}`, is: ['OTHER'] },
+  condition: { field: `${prefix}${choiceField}`, is: ['OTHER'] },
 });
 
 const purposeFields = (prefix: string): Field[] => [
@@ -174,7 +174,7 @@ function identifierFieldsOf(prefix: string, usTypes: readonly string[]): Field[]
       name: `${prefix}countryOfIssuance`,
       label: 'Country that issued the number',
       kind: 'country',
-      when: { field: `${prefix}idType`, is: ['NON_US_TAX_ID'] },
+      condition: { field: `${prefix}idType`, is: ['NON_US_TAX_ID'] },
     },
     {
       name: `${prefix}identifier`,
@@ -183,7 +183,7 @@ function identifierFieldsOf(prefix: string, usTypes: readonly string[]): Field[]
       autocomplete: 'off',
       derive: (read) => ({
         hint: identifierHint(read(`${prefix}idType`), read(`${prefix}countryOfIssuance`)),
-        hidden: requiredOf(read) === 'NONE' && !read(`${prefix}idType`),
+        isHidden: requiredOf(read) === 'NONE' && !read(`${prefix}idType`),
       }),
     },
   ];
@@ -348,7 +348,7 @@ export function setAt(target: Json, path: string, value: unknown): void {
   parent[lastName] = value;
 }
 
-const SELECTED: readonly Kind[] = ['choice', 'choices', 'country', 'countries', 'file'];
+const SELECTED_KINDS: readonly Kind[] = ['choice', 'choices', 'country', 'countries', 'file'];
 
 /** Label within a sentence. Abbreviations keep their capitals. */
 const lowerFirstLetter = (label: string) =>
@@ -356,7 +356,7 @@ const lowerFirstLetter = (label: string) =>
 
 /** Message for an empty field. */
 export function emptyMessage({ label, kind, noun }: Field): string {
-  const verb = SELECTED.includes(kind) ? 'Select' : 'Enter';
+  const verb = SELECTED_KINDS.includes(kind) ? 'Select' : 'Enter';
   if (noun) return `${verb} ${noun}`;
   return label.endsWith('?')
     ? `Answer the question: ${label}`

@@ -14,7 +14,7 @@ interface Form {
 interface FormOptions {
   fields: Field[];
   /** Stored values, in the shape of the request. */
-  stored: Json;
+  storedValues: Json;
   choices: State['choices'];
   /** Text for a field whose value is stored but not shown. */
   onFile?: Record<string, string>;
@@ -68,18 +68,18 @@ export function showErrorSummary(
 }
 
 /** Field with the properties that depend on other answers. */
-function deriveField({ field }: Control, controls: readonly Control[], stored: Json) {
+function deriveField({ field }: Control, controls: readonly Control[], storedValues: Json) {
   const read = (name: string) => {
     const relatedControl = controls.find((each) => each.field.name === name);
-    return relatedControl ? relatedControl.read() : valueAt(stored, name);
+    return relatedControl ? relatedControl.read() : valueAt(storedValues, name);
   };
   return { ...field, ...field.derive?.(read) };
 }
 
-function isVisible(field: Field & { hidden?: boolean }, controls: readonly Control[]): boolean {
-  if (field.hidden) return false;
-  if (!field.when) return true;
-  const { field: name, is } = field.when;
+function isVisible(field: Field & { isHidden?: boolean }, controls: readonly Control[]): boolean {
+  if (field.isHidden) return false;
+  if (!field.condition) return true;
+  const { field: name, is } = field.condition;
   const relatedControl = controls.find((each) => each.field.name === name);
   return [relatedControl?.read()].flat().some((value) => is.includes(String(value)));
 }
@@ -87,18 +87,18 @@ function isVisible(field: Field & { hidden?: boolean }, controls: readonly Contr
 const isPartOfAddress = ({ name }: Field) => /(^|\.)address\./.test(name);
 
 /** Collects entered values, null for cleared values, and the controls whose value is missing. */
-function collect(controls: readonly Control[], { stored, onFile = {} }: FormOptions) {
+function collect(controls: readonly Control[], { storedValues, onFile = {} }: FormOptions) {
   const values: Json = {};
   const missingControls: Control[] = [];
   for (const each of controls) {
-    const current = deriveField(each, controls, stored);
-    if (!isVisible(current, controls)) continue;
+    const currentField = deriveField(each, controls, storedValues);
+    if (!isVisible(currentField, controls)) continue;
     const value = each.read();
     if (value !== undefined) setAt(values, each.field.name, value);
-    else if (current.optional) {
+    else if (currentField.optional) {
       // An address is replaced completely, so omitted parts are removed.
-      const previous = valueAt(stored, each.field.name);
-      if (previous !== undefined && !isPartOfAddress(each.field))
+      const previousValue = valueAt(storedValues, each.field.name);
+      if (previousValue !== undefined && !isPartOfAddress(each.field))
         setAt(values, each.field.name, null);
     } else if (!onFile[each.field.name]) missingControls.push(each);
   }
@@ -106,20 +106,20 @@ function collect(controls: readonly Control[], { stored, onFile = {} }: FormOpti
 }
 
 export function createForm(options: FormOptions): Form {
-  const { fields, stored, choices, onFile = {}, submitLabel, submit, cancel } = options;
+  const { fields, storedValues, choices, onFile = {}, submitLabel, submit, cancel } = options;
   const summaryContainer = h('div');
   const controls = fields.map((field) =>
     createControl(field, {
-      value: valueAt(stored, field.name),
+      value: valueAt(storedValues, field.name),
       choices,
       onFile: onFile[field.name],
     }),
   );
   const updateVisibility = () => {
     for (const each of controls) {
-      const current = deriveField(each, controls, stored);
-      if (each.field.derive) each.describe(current);
-      each.root.hidden = !isVisible(current, controls);
+      const currentField = deriveField(each, controls, storedValues);
+      if (each.field.derive) each.describe(currentField);
+      each.root.hidden = !isVisible(currentField, controls);
     }
   };
 
@@ -129,7 +129,7 @@ export function createForm(options: FormOptions): Form {
       const control = controls.find(({ field }) => field.name === error.field);
       if (!control)
         return { text: error.field ? `${error.field}: ${error.message}` : error.message };
-      const text = errorMessage(deriveField(control, controls, stored), error);
+      const text = errorMessage(deriveField(control, controls, storedValues), error);
       control.showError(text);
       return { text, target: control.focus };
     });

@@ -2,7 +2,7 @@
 // server stores all answers, so the page can be closed and reopened while its link is valid. The step count
 // covers all required and stored data at the start. It can only increase.
 import { readState } from './api.ts';
-import { documentsStep, needsDocuments, needsOf, type RequiredProof } from './documents.ts';
+import { documentsStep, needsDocuments, proofsOf, type RequiredProof } from './documents.ts';
 import { action, h } from './dom.ts';
 import { needsOwners, ownersStep } from './owners.ts';
 import { knownFields, reviewStep, showNoAction, showResult } from './review.ts';
@@ -38,7 +38,7 @@ const liveRegion = h('p', { class: 'unseen', role: 'status' });
 const main = h('main', {}, backLink, stepText, bar, heading, screen);
 
 let state: State;
-let needs: RequiredProof[] = [];
+let proofs: RequiredProof[] = [];
 let countedKeys: string[] = [];
 let isFinished = false;
 
@@ -84,7 +84,7 @@ async function reload(): Promise<State> {
   const reply = await readState();
   if (!reply.rejected) {
     state = reply.body;
-    needs = needsOf(state, needs);
+    proofs = proofsOf(state, proofs);
     return state;
   }
   // The server responds with the page for links that are no longer valid.
@@ -110,7 +110,7 @@ function planSteps(): PlannedStep[] {
     })),
     ...(isBusiness ? [owners] : []),
     {
-      step: documentsStep(() => needs),
+      step: documentsStep(() => proofs),
       needs: 'Photos or scans of documents: JPEG, PNG or PDF',
       isNeeded: needsDocuments,
       isAnswered: ({ documents }: State) => documents.length > 0,
@@ -223,8 +223,8 @@ async function start(): Promise<void> {
   if (state.status === 'PENDING' && state.gaps.length === 0) {
     return show(showNoAction(screen, 'PENDING', state));
   }
-  addEventListener('popstate', ({ state: to }: PopStateEvent) => {
-    if (to && !isFinished) renderView((to as HistoryState).key);
+  addEventListener('popstate', ({ state: restoredState }: PopStateEvent) => {
+    if (restoredState && !isFinished) renderView((restoredState as HistoryState).key);
   });
   const previousState = restoreState();
   updateCountedKeys();

@@ -29,7 +29,7 @@ function createOwnerForm(stage: Stage, owner: Owner | undefined, closeForm: () =
   const { choices } = stage.state;
   const form = createForm({
     fields: ownerFields,
-    stored: (owner ?? {}) as Json,
+    storedValues: (owner ?? {}) as Json,
     choices,
     ...(owner?.personalInfo.idType
       ? {

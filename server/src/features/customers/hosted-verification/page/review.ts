@@ -61,10 +61,10 @@ function renderSections(stage: Stage): HTMLElement[] {
     );
   }
   if (state.documents.length) {
-    const entries = state.documents.map((stored) => {
-      const kind = labelFor(stored.documentType);
-      const side = stored.side ? `, ${labelFor(stored.side).toLowerCase()}` : '';
-      return [kind + side, stored.fileName] as const;
+    const entries = state.documents.map((storedDocument) => {
+      const kind = labelFor(storedDocument.documentType);
+      const side = storedDocument.side ? `, ${labelFor(storedDocument.side).toLowerCase()}` : '';
+      return [kind + side, storedDocument.fileName] as const;
     });
     parts.push(renderSection('Documents', () => stage.go('documents'), listOf(entries)));
   }
@@ -166,9 +166,9 @@ export function showResult(
     return title;
   }
   const redirectTimer = setTimeout(() => location.assign(redirectUri), REDIRECT_DELAY_MS);
-  const stay = action('Stay on this page', () => {
+  const stayButton = action('Stay on this page', () => {
     clearTimeout(redirectTimer);
-    stay.remove();
+    stayButton.remove();
   });
   root.append(
     h('p', {}, `You return to ${platformName} in a few seconds.`),
@@ -176,7 +176,7 @@ export function showResult(
       'div',
       { class: 'buttons' },
       h('a', { class: 'button primary', href: redirectUri }, `Back to ${platformName}`),
-      stay,
+      stayButton,
     ),
   );
   return title;

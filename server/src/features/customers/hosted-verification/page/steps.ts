@@ -105,7 +105,7 @@ function requestedFields(state: State, { fields, showsAllFields }: FieldsStep): 
   return fields.filter(
     (field) =>
       requestedList.includes(field) ||
-      requestedList.some((each) => each.name === field.when?.field),
+      requestedList.some((each) => each.name === field.condition?.field),
   );
 }
 
@@ -132,7 +132,7 @@ export function fieldsStep(definition: FieldsStep): Step {
       const fields = requestedFields(state, definition);
       const form = createForm({
         fields,
-        stored: { ...customer, countryOfIssuance: issuerOf(customer) },
+        storedValues: { ...customer, countryOfIssuance: issuerOf(customer) },
         choices,
         ...(hasIdentifier
           ? { onFile: { identifier: 'A number is on file. Leave the field empty to keep it.' } }

@@ -105,8 +105,8 @@ describe('bip137', () => {
   });
 
   it('rejects malformed signatures', () => {
-    const [address, message, valid] = plainVector as [string, string, string];
-    const hex = hexOf(valid);
+    const [address, message, validSignature] = plainVector as [string, string, string];
+    const hex = hexOf(validSignature);
     // The first three: bitcoinjs-message, test/fixtures.json, "invalid".
     const invalidSignatures = [
       base64Of(
@@ -119,9 +119,9 @@ describe('bip137', () => {
       base64Of(`00${hex.slice(2)}`),
       base64Of(`ff${hex.slice(2)}`),
       base64Of(hex.slice(0, -2).concat('00')),
-      valid.slice(0, -1),
-      `${valid}=`,
-      ` ${valid}`,
+      validSignature.slice(0, -1),
+      `${validSignature}=`,
+      ` ${validSignature}`,
       hex,
       '',
       'no base64 at all',
@@ -129,8 +129,10 @@ describe('bip137', () => {
     for (const each of invalidSignatures) {
       expect([each, provesBitcoin(address, message, each, 'bip137')]).toEqual([each, false]);
     }
-    expect(provesBitcoin('1111111111111111111114oLvT2', message, valid, 'bip137')).toBe(false);
-    expect(provesBitcoin('nonsense', message, valid, 'bip137')).toBe(false);
+    expect(provesBitcoin('1111111111111111111114oLvT2', message, validSignature, 'bip137')).toBe(
+      false,
+    );
+    expect(provesBitcoin('nonsense', message, validSignature, 'bip137')).toBe(false);
   });
 });
 

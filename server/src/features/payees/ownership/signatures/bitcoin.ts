@@ -32,19 +32,20 @@ const SEGWIT: readonly Kind[] = ['p2wpkh', 'p2tr'];
 const ANY_KIND: readonly Kind[] = ['p2pkh', 'p2sh', ...SEGWIT];
 
 /** The first of four header values, and the address types that these values indicate. */
-const HEADERS: Record<SignatureScheme, readonly { from: number; kinds: readonly Kind[] }[]> = {
-  bip137: [
-    { from: 27, kinds: ['p2pkh'] },
-    { from: 31, kinds: ['p2pkh'] },
-    { from: 35, kinds: ['p2sh'] },
-    { from: 39, kinds: SEGWIT },
-  ],
-  electrum: [
-    { from: 27, kinds: ['p2pkh'] },
-    { from: 31, kinds: ANY_KIND },
-  ],
-};
-const UNCOMPRESSED = 27;
+const HEADERS: Record<SignatureScheme, readonly { firstHeader: number; kinds: readonly Kind[] }[]> =
+  {
+    bip137: [
+      { firstHeader: 27, kinds: ['p2pkh'] },
+      { firstHeader: 31, kinds: ['p2pkh'] },
+      { firstHeader: 35, kinds: ['p2sh'] },
+      { firstHeader: 39, kinds: SEGWIT },
+    ],
+    electrum: [
+      { firstHeader: 27, kinds: ['p2pkh'] },
+      { firstHeader: 31, kinds: ANY_KIND },
+    ],
+  };
+const UNCOMPRESSED_HEADER = 27;
 
 function tapTweak(key: Uint8Array): Uint8Array {
   const tag = sha256(Buffer.from('TapTweak'));
@@ -52,8 +53,8 @@ function tapTweak(key: Uint8Array): Uint8Array {
 }
 
 /** The program of an address of this kind for this single key. */
-function programOf(kind: Kind, key: Buffer, uncompressed: boolean): Uint8Array | undefined {
-  if (uncompressed) return hash160(key);
+function programOf(kind: Kind, key: Buffer, isUncompressed: boolean): Uint8Array | undefined {
+  if (isUncompressed) return hash160(key);
   const keyHash = hash160(compressKey(key));
   if (kind === 'p2sh') return hash160(Buffer.concat([Buffer.from([0, 20]), keyHash]));
   return kind === 'p2tr' ? tweakedX(key, tapTweak(key)) : keyHash;
@@ -75,9 +76,16 @@ export function provesBitcoin(
   const bytes = Buffer.from(signature, 'base64');
   if (!target || bytes.length !== 65 || bytes.toString('base64') !== signature) return false;
   const header = bytes[0]!;
-  const headerGroup = HEADERS[scheme].find(({ from }) => header >= from && header < from + 4);
+  const headerGroup = HEADERS[scheme].find(
+    ({ firstHeader }) => header >= firstHeader && header < firstHeader + 4,
+  );
   if (!headerGroup?.kinds.includes(target.kind)) return false;
-  const key = recoverKey(bitcoinDigest(message), bytes.subarray(1), header - headerGroup.from);
-  const program = key && programOf(target.kind, key, headerGroup.from === UNCOMPRESSED);
+  const key = recoverKey(
+    bitcoinDigest(message),
+    bytes.subarray(1),
+    header - headerGroup.firstHeader,
+  );
+  const program =
+    key && programOf(target.kind, key, headerGroup.firstHeader === UNCOMPRESSED_HEADER);
   return !!program && Buffer.from(program).equals(target.program);
 }

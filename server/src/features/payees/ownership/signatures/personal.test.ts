@@ -4,7 +4,7 @@ import { evmWallet, tronWallet } from '../../../../../test/kit/wallets/chain-wal
 import { decodeHex, evmDigest, provesEvm, provesTron } from './personal.ts';
 
 /** The test key of the web3.js and eth-account documentation. */
-const DOCUMENTED = 0x4c0883a69102937d6231471b5dbb6204fe5129617082792ae468d01a3f362318n;
+const DOCUMENTED_SECRET = 0x4c0883a69102937d6231471b5dbb6204fe5129617082792ae468d01a3f362318n;
 const OWNER = '0x2c7536E3605D9C16a7a3D7b1898e529396a65c23';
 
 describe('EIP-191', () => {
@@ -29,7 +29,7 @@ describe('EIP-191', () => {
     expect(provesEvm(OWNER, message, signature)).toBe(true);
     expect(provesEvm(OWNER.toLowerCase(), message, signature.slice(2))).toBe(true);
     expect(provesEvm(OWNER, `${message} `, signature)).toBe(false);
-    expect(evmWallet(DOCUMENTED).address).toBe(OWNER.toLowerCase());
+    expect(evmWallet(DOCUMENTED_SECRET).address).toBe(OWNER.toLowerCase());
   });
 
   // EIP-191 digest of "Hello World": go-ethereum and MetaMask's eth-sig-util.
@@ -38,8 +38,8 @@ describe('EIP-191', () => {
     expect(Buffer.from(evmDigest('Hello World')).toString('hex')).toBe(digest);
   });
 
-  const [message, , valid] = VECTORS[0];
-  const replaceV = (v: string) => valid.slice(0, -2) + v;
+  const [message, , validSignature] = VECTORS[0];
+  const replaceV = (v: string) => validSignature.slice(0, -2) + v;
 
   it('accepts v as 0 and 1 or as 27 and 28 only', () => {
     expect(provesEvm(OWNER, message, replaceV('01'))).toBe(true);
@@ -50,17 +50,17 @@ describe('EIP-191', () => {
 
   it('rejects any other text than 65 bytes in hexadecimal', () => {
     // The second is EIP-2098: the parity of y in the top bit of s.
-    const compact = `${valid.slice(0, 66)}e${valid.slice(67, -2)}`;
+    const compactSignature = `${validSignature.slice(0, 66)}e${validSignature.slice(67, -2)}`;
     const invalidSignatures = [
-      valid.slice(0, -2),
-      compact,
-      `${valid}00`,
-      valid.slice(0, -1),
+      validSignature.slice(0, -2),
+      compactSignature,
+      `${validSignature}00`,
+      validSignature.slice(0, -1),
       '',
       '0x',
       'not hex',
     ];
-    for (const each of [...invalidSignatures, `0x${valid}`, ` ${valid}`]) {
+    for (const each of [...invalidSignatures, `0x${validSignature}`, ` ${validSignature}`]) {
       expect([each, provesEvm(OWNER, message, each)]).toEqual([each, false]);
     }
   });

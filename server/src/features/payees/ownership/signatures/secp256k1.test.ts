@@ -24,9 +24,15 @@ describe('recoverKey', () => {
       const coordinates = [x, y].map((each) => Buffer.from(each as string, 'base64url'));
       const key = Buffer.concat([Buffer.of(4), ...coordinates]);
       const message = Buffer.from(`round ${round}`);
-      const signed = sign('sha256', message, { key: privateKey, dsaEncoding: 'ieee-p1363' });
-      const s = toBigInt(signed.subarray(32));
-      const signature = Buffer.concat([signed.subarray(0, 32), bytes32(isLow(s) ? s : ORDER - s)]);
+      const signatureBytes = sign('sha256', message, {
+        key: privateKey,
+        dsaEncoding: 'ieee-p1363',
+      });
+      const s = toBigInt(signatureBytes.subarray(32));
+      const signature = Buffer.concat([
+        signatureBytes.subarray(0, 32),
+        bytes32(isLow(s) ? s : ORDER - s),
+      ]);
       const hash = createHash('sha256').update(message).digest();
       const keys = [0, 1].map((recovery) => recoverKey(hash, signature, recovery)?.toString('hex'));
       expect(keys).toContain(key.toString('hex'));
@@ -83,9 +89,9 @@ describe('recoverKey', () => {
 
   it('supports a nonce whose x exceeds the order, indicated by bit 1', () => {
     // x = n + 2 is on the curve. The nonce itself is unknown, so only its point can be tested.
-    const rare = Buffer.concat([bytes32(2n), bytes32(1n)]);
-    const key = recoverKey(hash, rare, 2);
+    const rareSignature = Buffer.concat([bytes32(2n), bytes32(1n)]);
+    const key = recoverKey(hash, rareSignature, 2);
     expect(key).toHaveLength(65);
-    expect(recoverKey(hash, rare, 0)?.equals(key!)).toBe(false);
+    expect(recoverKey(hash, rareSignature, 0)?.equals(key!)).toBe(false);
   });
 });

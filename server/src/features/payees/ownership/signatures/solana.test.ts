@@ -76,8 +76,8 @@ describe('provesSolana', () => {
     ['order 8', '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05'],
     ['y = 1 encoded as p + 1', `ee${'ff'.repeat(30)}7f`],
   ])('rejects keys that sign without a secret: %s', (_, key) => {
-    const neutral = `01${'00'.repeat(31)}`;
-    for (const head of [neutral, key]) {
+    const neutralPoint = `01${'00'.repeat(31)}`;
+    for (const head of [neutralPoint, key]) {
       const forgedSignature = encode(`${head}${'00'.repeat(32)}`);
       for (const message of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) {
         expect(provesSolana(encode(key), message, forgedSignature)).toBe(false);

@@ -13,7 +13,8 @@ function signDer(message: string, isLowRequired: boolean): string {
   const curve = createECDH('secp256k1');
   curve.setPrivateKey(Buffer.from('1f'.padStart(64, '0'), 'hex'));
   const point = curve.getPublicKey();
-  const coordinateAt = (from: number) => point.subarray(from, from + 32).toString('base64url');
+  const coordinateAt = (offset: number) =>
+    point.subarray(offset, offset + 32).toString('base64url');
   const d = Buffer.from('1f'.padStart(64, '0'), 'hex').toString('base64url');
   const key = createPrivateKey({
     format: 'jwk',
