@@ -107,7 +107,7 @@ export async function openPlatformAccounts(
   provisionAccounts(ctx, {
     customerId: null,
     currencies,
-    held: internalAccounts,
+    existingAccounts: internalAccounts,
     funding: fundingOf(environment),
   });
 }

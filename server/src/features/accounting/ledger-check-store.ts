@@ -10,14 +10,14 @@ const FIRST_DELAY_MS = 600_000;
  */
 const LEASE_MS = 3_600_000;
 
-const OPEN = `insert into ledger_checks (id, due_at) values ('ledger', $1) on conflict do nothing`;
+const OPEN_CHECK = `insert into ledger_checks (id, due_at) values ('ledger', $1) on conflict do nothing`;
 
 const CLAIM = `update ledger_checks set due_at = $2 where id = 'ledger' and due_at <= $1
   returning 1`;
 
 /** Claims a due verification for this process. False if none is due. */
 export async function claimCheck({ query }: Pick<Database, 'query'>, now: Time): Promise<boolean> {
-  await query(OPEN, [new Date(now + FIRST_DELAY_MS)]);
+  await query(OPEN_CHECK, [new Date(now + FIRST_DELAY_MS)]);
   return (await query(CLAIM, [new Date(now), new Date(now + LEASE_MS)])).length > 0;
 }
 

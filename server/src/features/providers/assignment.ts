@@ -32,7 +32,7 @@ const MAX_ATTEMPTS = 5;
 
 /** A selected route, and the facts of the transfer that are stored with it. Absent for a card. */
 interface RouteChoice {
-  selected: ProviderRouteRow | undefined;
+  selectedRoute: ProviderRouteRow | undefined;
   facts?: Pick<RowOf<typeof providerTransfers>, 'kind' | 'currency' | 'amount' | 'choice'>;
 }
 
@@ -72,11 +72,11 @@ function storeChoice(
 ): Promise<string | null> {
   const caller = systemCaller(subject.platformId, parts.environment);
   return operate(parts.runtime(), caller, async (ctx) => {
-    const { selected, facts } = await choose(ctx);
-    const providerId = selected?.provider_id ?? null;
+    const { selectedRoute, facts } = await choose(ctx);
+    const providerId = selectedRoute?.provider_id ?? null;
     ctx.insert(providerTransfers, {
       ...{ id: subject.id, platform_id: subject.platformId, provider_id: providerId },
-      ...{ route_id: selected?.id ?? null, ...facts },
+      ...{ route_id: selectedRoute?.id ?? null, ...facts },
       created_at: ctx.effects.now(),
     });
     return providerId;

@@ -23,7 +23,7 @@ const choiceFor = (
     { environment, platformId, currency, kind: 'card', rail: null, amount: 0n },
     directory,
     runtime().effects.now(),
-  ).selected;
+  ).selectedRoute;
 
 /**
  * The largest authorization that the provider may approve if this server does not respond. 0
@@ -72,7 +72,7 @@ function callsOf(parts: RoutedIssuerParts): IssuerPort {
         if (!choice?.provider_id && !builtIn) {
           throw new Error(`no route selects a provider for the card ${order.id}`);
         }
-        return { selected: choice };
+        return { selectedRoute: choice };
       });
       const assignedIssuer = await issuerOf(parts, order.id, providerId);
       if (assignedIssuer.kind === 'built-in') return assignedIssuer.issuer.issue(order);

@@ -135,10 +135,10 @@ export async function deleteRoute({ runtime, directory }: ManagerParts, routeId:
 /** Returns the provider that would execute a transfer now, with a verdict per route. Nothing is stored. */
 export async function explainRoute({ runtime, directory }: ManagerParts, facts: TransferFacts) {
   const now = runtime.effects.now();
-  const { selected, verdicts } = await chooseRoute(runtime.db, facts, directory, now);
+  const { selectedRoute, verdicts } = await chooseRoute(runtime.db, facts, directory, now);
   return {
-    providerId: selected?.provider_id ?? null,
-    routeId: selected?.id ?? null,
+    providerId: selectedRoute?.provider_id ?? null,
+    routeId: selectedRoute?.id ?? null,
     routes: verdicts.map(presentVerdict),
   };
 }

@@ -61,13 +61,13 @@ const presentKey = (row: ProviderKeyRow) => ({
 
 const presentBalance = (row: BalanceRow, terms: ProviderTerms) => {
   const { alertBelow } = terms.prefunding?.find((each) => each.currency === row.currency) ?? {};
-  const available = availableIn(row);
+  const availableAmount = availableIn(row);
   return {
     currency: row.currency,
     amount: Number(row.amount),
     sentSince: Number(row.spent),
-    available: Number(available),
-    isLow: alertBelow !== undefined && available < BigInt(alertBelow),
+    available: Number(availableAmount),
+    isLow: alertBelow !== undefined && availableAmount < BigInt(alertBelow),
     source: row.source,
     asOf: iso(row.reported_at),
   };

@@ -30,13 +30,13 @@ function assignedProvider(parts: RoutedRailParts, instruction: RailInstruction) 
   return assignProvider(parts, instruction, async (ctx) => {
     const transferFacts = factsOf(instruction, environment);
     const choice = await chooseRoute(ctx, transferFacts, directory, ctx.effects.now());
-    const { selected } = choice;
-    if (!selected && !builtIn)
+    const { selectedRoute } = choice;
+    if (!selectedRoute && !builtIn)
       throw new Error(`no route selects a provider for the transfer ${id}`);
-    const provider = directory.current().providers.get(selected?.provider_id ?? '');
-    const usage = choice.verdicts.find(({ route }) => route === selected)?.usage;
+    const provider = directory.current().providers.get(selectedRoute?.provider_id ?? '');
+    const usage = choice.verdicts.find(({ route }) => route === selectedRoute)?.usage;
     if (provider && usage) stageUsage(ctx, provider, instruction, usage);
-    return { selected, facts: { kind, currency, amount, choice: storedChoice(choice) } };
+    return { selectedRoute, facts: { kind, currency, amount, choice: storedChoice(choice) } };
   });
 }
 

@@ -37,9 +37,9 @@ export const reportedTransfers = {
       const values = [providerId, new Date(after.created_at), after.id];
       const rows = await db.query<TransferOfProvider>(UNREPORTED, values);
       if (rows.length) yield rows;
-      const last = rows.at(-1);
-      if (!last || rows.length < 1_000) return;
-      after = last;
+      const lastRow = rows.at(-1);
+      if (!lastRow || rows.length < 1_000) return;
+      after = lastRow;
     }
   },
   /**

@@ -48,7 +48,7 @@ export interface RouteVerdict {
 
 export interface Choice {
   /** Undefined if no route is selected. The built-in rail then executes the transfer. */
-  selected: ProviderRouteRow | undefined;
+  selectedRoute: ProviderRouteRow | undefined;
   verdicts: RouteVerdict[];
 }
 
@@ -179,7 +179,7 @@ function evaluateRoutes(context: RoutingContext): Choice {
       const isEqual = selectedRoute.priority === routeVerdict.route.priority;
       return { ...routeVerdict, verdict: isEqual ? 'HIGHER_COST' : 'LOWER_PRIORITY' };
     });
-  return { selected: selectedRoute, verdicts };
+  return { selectedRoute, verdicts };
 }
 
 /** Reads the usage of the providers whose routes match the transfer. */

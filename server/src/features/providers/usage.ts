@@ -99,7 +99,7 @@ export interface ReportedBalance {
   source: BalanceRow['source'];
 }
 
-const SPENT = `select coalesce(sum(amount), 0)::int8 as spent from provider_transfers
+const SPENT_SQL = `select coalesce(sum(amount), 0)::int8 as spent from provider_transfers
   where provider_id = $1 and created_at > $2 and currency = $3 and kind <> 'debit'`;
 
 /** Stages a reported balance. Throws INVALID_INPUT if it is older than the stored balance. */
@@ -124,8 +124,18 @@ export async function stageBalance(
       `must not be before ${iso(row.reported_at)}, the time of the stored balance`,
     );
   }
-  const [sent] = await ctx.db.query<{ spent: bigint }>(SPENT, [id, new Date(asOf), currency]);
-  const values = { amount, spent: sent?.spent ?? 0n, source, reported_at: asOf, updated_at: now };
+  const [sentSum] = await ctx.db.query<{ spent: bigint }>(SPENT_SQL, [
+    id,
+    new Date(asOf),
+    currency,
+  ]);
+  const values = {
+    amount,
+    spent: sentSum?.spent ?? 0n,
+    source,
+    reported_at: asOf,
+    updated_at: now,
+  };
   if (row) return ctx.update(providerBalances, row, values);
   return ctx.insert(providerBalances, {
     ...{ id: balanceId(id, currency), provider_id: id, currency, ...values },
@@ -163,9 +173,9 @@ export async function stageClosingBalance(
   const row = await ctx.read(providerBalances, id);
   if (row && row.reported_at > asOf) return;
   const values = [providerId, new Date(since), currency];
-  const [sent] = await ctx.db.query<{ spent: bigint }>(UNREPORTED_SUM, values);
+  const [sentSum] = await ctx.db.query<{ spent: bigint }>(UNREPORTED_SUM, values);
   const reportedBalance = {
-    ...{ amount, spent: sent?.spent ?? 0n, source: 'PROVIDER' as const },
+    ...{ amount, spent: sentSum?.spent ?? 0n, source: 'PROVIDER' as const },
     ...{ reported_at: asOf, updated_at: ctx.now },
   };
   if (row) ctx.update(providerBalances, row, reportedBalance);

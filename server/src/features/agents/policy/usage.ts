@@ -130,7 +130,7 @@ async function amountLimitIn(
   return {
     ...amounts,
     limit: remainingMoney.amount,
-    shifting: formerCurrenciesIn(agent, periodKey).length > 0,
+    isPerPayment: formerCurrenciesIn(agent, periodKey).length > 0,
   };
 }
 

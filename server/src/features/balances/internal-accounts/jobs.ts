@@ -84,7 +84,7 @@ async function openMissing(ctx: Ctx, input: BackfillInput, parts: AccountParts):
   const currencies = input.currencies.filter((currency) => enabledCodes.has(currency));
   const isFirst = input.after === undefined;
   const customers = await parts.customersAfter(ctx, platform, input.after ?? START, PAGE);
-  const existingAccounts = await accountsOf(
+  const existingAccountsOf = await accountsOf(
     ctx,
     customers.map((each) => each.id),
     isFirst,
@@ -94,7 +94,7 @@ async function openMissing(ctx: Ctx, input: BackfillInput, parts: AccountParts):
     provisionAccounts(ctx, {
       customerId,
       currencies,
-      held: existingAccounts(customerId),
+      existingAccounts: existingAccountsOf(customerId),
       funding,
       status: 'PENDING',
     });
@@ -112,8 +112,8 @@ async function openMissing(ctx: Ctx, input: BackfillInput, parts: AccountParts):
   if (openedAccounts.length) ctx.later(ACTIVATE_ACCOUNTS, { platformId: platform.id, accountIds });
   const lastCustomer = customers.at(-1);
   if (!lastCustomer || customers.length < PAGE) return;
-  const after = { createdAt: lastCustomer.created_at, id: lastCustomer.id };
-  ctx.later(BACKFILL_ACCOUNTS, { platformId: platform.id, currencies, after });
+  const nextPosition = { createdAt: lastCustomer.created_at, id: lastCustomer.id };
+  ctx.later(BACKFILL_ACCOUNTS, { platformId: platform.id, currencies, after: nextPosition });
 }
 
 /** Activates the accounts. Accounts of deleted customers remain PENDING, and therefore frozen. */

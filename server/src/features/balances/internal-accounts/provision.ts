@@ -33,7 +33,7 @@ interface Provision {
   customerId: string | null;
   currencies: readonly string[];
   /** Existing accounts of the owner, which are skipped. */
-  held?: readonly Pick<InternalAccountRow, 'currency' | 'type'>[];
+  existingAccounts?: readonly Pick<InternalAccountRow, 'currency' | 'type'>[];
   /** Provides the funding instructions. Undefined for accounts without funding instructions. */
   funding: FundingPort | undefined;
   /** PENDING for accounts that are added to an existing owner. A job activates them with an event. */
@@ -77,7 +77,7 @@ function openAccount(
  * platform. The caller passes wallet accounts to the feature that creates wallets.
  */
 export function provisionAccounts(ctx: Ctx, provision: Provision): InternalAccountRow[] {
-  const existingKeys = new Set((provision.held ?? []).map(uniquenessKeyOf));
+  const existingKeys = new Set((provision.existingAccounts ?? []).map(uniquenessKeyOf));
   return provision.currencies.flatMap((currency) =>
     typesFor(currency, ownerOf(provision.customerId))
       .filter((type) => !existingKeys.has(uniquenessKeyOf({ currency, type })))
@@ -143,10 +143,13 @@ export async function balancesOf(
 export async function presentAccount(
   ctx: Ctx,
   row: InternalAccountRow,
-  added: Holding = EMPTY_HOLDING,
+  addition: Holding = EMPTY_HOLDING,
 ): Promise<ReturnType<typeof presentInternalAccount>> {
   const { balance, held } = (await balancesOf(ctx, [row.id]))(row.id);
-  return presentInternalAccount(row, { balance: balance + added.balance, held: held + added.held });
+  return presentInternalAccount(row, {
+    balance: balance + addition.balance,
+    held: held + addition.held,
+  });
 }
 
 /**

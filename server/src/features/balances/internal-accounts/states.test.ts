@@ -16,7 +16,7 @@ const EVENTS: InternalAccountEvent[] = [
   'close',
 ];
 
-const ALLOWED: Record<string, string> = {
+const ALLOWED_TRANSITIONS: Record<string, string> = {
   'PENDING provision': 'ACTIVE',
   'PENDING fail': 'FAILED',
   'FAILED retry': 'PENDING',
@@ -31,7 +31,7 @@ describe('internalAccountStates', () => {
     EVENTS.map((event) => ({ from, event })),
   );
   it.each(transitions)('allows $event from $from only if the table lists it', ({ from, event }) => {
-    const to = ALLOWED[`${from} ${event}`];
+    const to = ALLOWED_TRANSITIONS[`${from} ${event}`];
     expect(internalAccountStates.targetOf(from, event)).toBe(to);
     if (to) expect(internalAccountStates.next(from, event)).toBe(to);
     else expect(() => internalAccountStates.next(from, event)).toThrow(`no transition ${event}`);

@@ -57,7 +57,7 @@ export function checkPaymentSize(platform: PlatformRow, payment: LimitedPayment)
   );
 }
 
-interface Counted {
+interface CountedLimit {
   limit: VelocityLimit;
   usage: Pick<Usage, 'name' | 'reversible' | 'amount' | 'insufficientFundsFault'>;
 }
@@ -78,7 +78,7 @@ function dailyLimitFault(limit: PaymentLimit, now: Time): Fault {
   );
 }
 
-function dailyLimits(platform: PlatformRow, payment: LimitedPayment, now: Time): Counted[] {
+function dailyLimits(platform: PlatformRow, payment: LimitedPayment, now: Time): CountedLimit[] {
   const day = iso(now).slice(0, 10);
   return applicableLimits(platform, payment).flatMap((limit) => {
     const { currency, to, perDay } = limit;
@@ -114,7 +114,7 @@ function hourlyLimits(
 ) {
   if (max === null || payerId === null) return [];
   const hour = iso(now).slice(0, 13);
-  const countedLimit: Counted = {
+  const countedLimit: CountedLimit = {
     limit: { limitId: velocityLimitOf.starts(payerId, hour), unit: 'count', limit: BigInt(max) },
     usage: {
       name: 'hour',

@@ -24,7 +24,7 @@ export interface VelocityLimit {
   /** Null if usage is counted without a limit. */
   limit: bigint | null;
   /** Whether the limit differs between payments and is therefore set for each payment. */
-  shifting?: boolean;
+  isPerPayment?: boolean;
 }
 
 const accountOf = ({ limitId }: Pick<VelocityLimit, 'limitId'>) => velocityLimitAccount(limitId);
@@ -74,17 +74,17 @@ export async function openVelocityLimits(
     id: velocityCounterAccount(ctx.caller.environment, unit),
     unit,
     floor: null,
-    shifting: false,
+    isPerPayment: false,
   }));
   const limitAccounts = limits.map((velocityLimit) => ({
     id: accountOf(velocityLimit),
     unit: velocityLimit.unit,
     floor: floorOf(velocityLimit),
-    shifting: velocityLimit.shifting === true,
+    isPerPayment: velocityLimit.isPerPayment === true,
   }));
   const keyOf = (id: string) => (basis ? `${id} ${basis.version}` : id);
   const outdatedAccounts = [...counters, ...limitAccounts].filter(
-    ({ id, floor, shifting }) => shifting || floors.get(keyOf(id)) !== floor,
+    ({ id, floor, isPerPayment }) => isPerPayment || floors.get(keyOf(id)) !== floor,
   );
   if (outdatedAccounts.length === 0) return;
   // A limit below the usage of the period leaves no remainder. Usage is unchanged.
@@ -114,8 +114,8 @@ export interface Usage {
 }
 
 /** Prefixes of the steps of reversible and permanent usage. */
-const REVERSIBLE = 'velocity';
-const PERMANENT = 'count';
+const REVERSIBLE_PREFIX = 'velocity';
+const PERMANENT_PREFIX = 'count';
 
 /** Stages usage of a limit whose account is open. */
 export function countUsage(
@@ -123,7 +123,7 @@ export function countUsage(
   velocityLimit: VelocityLimit,
   { name, reversible, ...usage }: Usage,
 ): void {
-  const kind = reversible ? REVERSIBLE : PERMANENT;
+  const kind = reversible ? REVERSIBLE_PREFIX : PERMANENT_PREFIX;
   ctx.transfer({
     ...usage,
     step: name === undefined ? kind : `${kind}.${name}`,
@@ -154,7 +154,7 @@ export async function hasRemaining(
 
 /** Reverses the usage of a payment that is refunded. */
 export async function reverseUsage(ctx: Ctx, { id }: { id: string }): Promise<void> {
-  const countedTransfers = await transfersInStep(ctx.db, id, REVERSIBLE);
+  const countedTransfers = await transfersInStep(ctx.db, id, REVERSIBLE_PREFIX);
   for (const { step, debit, credit, currency, amount } of countedTransfers) {
     ctx.transfer({
       transactionId: id,

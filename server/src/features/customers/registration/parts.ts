@@ -66,7 +66,7 @@ export async function openAccounts(
   const accounts = provisionAccounts(ctx, {
     customerId: row.id,
     currencies: currenciesOf(platform, row),
-    held: currentAccounts,
+    existingAccounts: currentAccounts,
     funding: parts.connectors(platform.environment).funding,
   });
   await parts.openWallets(ctx, row, accounts);

@@ -36,14 +36,14 @@ async function requireCancellableTransfer(ctx: Ctx, row: PaymentRow) {
     const source = await readExternalAccount(ctx, sourceAccountOf(row));
     return { job: CANCEL_FUNDING, rail: (source && debitRailOf(source.info)) ?? null, open: true };
   }
-  const open = row.status === 'PROCESSING' && (row.funds === 'HELD' || row.funds === 'SUBMITTED');
-  return { job: CANCEL_PAYOUT, rail: row.rail, open };
+  const isOpen = row.status === 'PROCESSING' && (row.funds === 'HELD' || row.funds === 'SUBMITTED');
+  return { job: CANCEL_PAYOUT, rail: row.rail, open: isOpen };
 }
 
 /** Stages the cancellation request. Throws if the payment cannot be canceled. */
 async function cancel(ctx: Ctx, row: PaymentRow): Promise<PaymentRow> {
-  const { job, rail, open } = await requireCancellableTransfer(ctx, row);
-  if (!open || row.refund) {
+  const { job, rail, open: isOpen } = await requireCancellableTransfer(ctx, row);
+  if (!isOpen || row.refund) {
     const reason =
       'The payment cannot be canceled: it has not started, has settled, or is being refunded.';
     throw new Fault('TRANSACTION_NOT_CANCELLABLE', reason);

@@ -30,7 +30,7 @@ beforeAll(async () => {
 afterAll(() => pool?.end());
 
 /** The sums, computed from the payments. */
-const DIRECT = `select platform_id, grain, date_trunc(grain, created_at, 'UTC') as bucket, type,
+const DIRECT_SUMS_SQL = `select platform_id, grain, date_trunc(grain, created_at, 'UTC') as bucket, type,
     currency, rail, count(*)::int4 as payments,
     (count(*) filter (where outcome = 'COMPLETED'))::int4 as completed,
     (count(*) filter (where outcome = 'FAILED'))::int4 as failed,
@@ -42,7 +42,7 @@ const DIRECT = `select platform_id, grain, date_trunc(grain, created_at, 'UTC') 
     (values ('hour'), ('day')) g(grain)
   where outcome <> 'NONE' group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6`;
 
-const STORED = `select platform_id, grain, bucket, type, currency, rail, payments::int4,
+const STORED_SUMS_SQL = `select platform_id, grain, bucket, type, currency, rail, payments::int4,
     completed::int4, failed::int4, returned::int4, amount::text, completed_amount::text,
     returned_amount::text
   from payment_metrics where payments > 0 order by 1, 2, 3, 4, 5, 6`;
@@ -125,7 +125,7 @@ const expectEqual = () =>
     async () => {
       await pool.query('update payment_metric_marks set claimed_until = null');
       await drain();
-      expect(await rowsOf(STORED)).toEqual(await rowsOf(DIRECT));
+      expect(await rowsOf(STORED_SUMS_SQL)).toEqual(await rowsOf(DIRECT_SUMS_SQL));
     },
     { timeout: 20_000, interval: 20 },
   );

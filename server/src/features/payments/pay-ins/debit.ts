@@ -80,10 +80,10 @@ async function targetOf(ctx: Ctx, row: IncomingRow) {
 }
 
 /** Reverses the agent's velocity usage if this change made the debit fail. */
-async function reverseUsageOnFailure(ctx: Ctx, before: IncomingRow, after: IncomingRow) {
-  const isFailed = before.status !== 'FAILED' && after.status === 'FAILED';
-  if (isFailed && after.agent_id !== null) await reverseUsage(ctx, after);
-  return after;
+async function reverseUsageOnFailure(ctx: Ctx, rowBefore: IncomingRow, rowAfter: IncomingRow) {
+  const isFailed = rowBefore.status !== 'FAILED' && rowAfter.status === 'FAILED';
+  if (isFailed && rowAfter.agent_id !== null) await reverseUsage(ctx, rowAfter);
+  return rowAfter;
 }
 
 /** Credits and holds the amount of a debit that the rail has accepted. */

@@ -389,7 +389,9 @@ describe('declared wallet', () => {
     expect(balancesBefore).toEqual({ balance: 0, total: 120 });
     await app.settle();
     expect(await readBalances(app, account.id)).toEqual({ balance: 120, total: 120 });
-    const availableAmounts = (await balanceEvents(account.id)).map(([current]) => current);
+    const availableAmounts = (await balanceEvents(account.id)).map(
+      ([availableAmount]) => availableAmount,
+    );
     expect([...new Set(availableAmounts)]).toEqual([0, 50, 100, 120]);
   });
 

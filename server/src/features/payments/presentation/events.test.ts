@@ -67,34 +67,40 @@ async function pay(suffix: string) {
   return { ...emittedQuote, last: lastBody, account: account.id as string };
 }
 
-const STARTED = ['OUTGOING.PENDING', 'payer 90000/100000', 'OUTGOING.PROCESSING'];
-const SUBMITTED = ['payer 90000/90000', 'platform 1080/1080'];
-const REFUNDED = ['payer 100000/100000', 'platform 1000/1000'];
-const FAILED = ['OUTGOING.FAILED', 'OUTGOING.REFUND_PENDING'];
+const STARTED_EVENTS = ['OUTGOING.PENDING', 'payer 90000/100000', 'OUTGOING.PROCESSING'];
+const SUBMITTED_EVENTS = ['payer 90000/90000', 'platform 1080/1080'];
+const REFUNDED_EVENTS = ['payer 100000/100000', 'platform 1000/1000'];
+const FAILED_EVENTS = ['OUTGOING.FAILED', 'OUTGOING.REFUND_PENDING'];
 
 describe('payout', () => {
   it.each<[string, string, string[]]>([
-    ['000', 'arrives', [...STARTED, ...SUBMITTED, 'OUTGOING.COMPLETED']],
+    ['000', 'arrives', [...STARTED_EVENTS, ...SUBMITTED_EVENTS, 'OUTGOING.COMPLETED']],
     [
       '002',
       'fails before submission',
-      [...STARTED, ...FAILED, 'payer 100000/100000', 'OUTGOING.REFUND_COMPLETED'],
+      [...STARTED_EVENTS, ...FAILED_EVENTS, 'payer 100000/100000', 'OUTGOING.REFUND_COMPLETED'],
     ],
-    ['003', 'arrives late', [...STARTED, ...SUBMITTED, 'OUTGOING.COMPLETED']],
+    ['003', 'arrives late', [...STARTED_EVENTS, ...SUBMITTED_EVENTS, 'OUTGOING.COMPLETED']],
     [
       '004',
       'fails after submission',
-      [...STARTED, ...SUBMITTED, ...FAILED, ...REFUNDED, 'OUTGOING.REFUND_COMPLETED'],
+      [
+        ...STARTED_EVENTS,
+        ...SUBMITTED_EVENTS,
+        ...FAILED_EVENTS,
+        ...REFUNDED_EVENTS,
+        'OUTGOING.REFUND_COMPLETED',
+      ],
     ],
     [
       '005',
       'is returned',
       [
-        ...STARTED,
-        ...SUBMITTED,
+        ...STARTED_EVENTS,
+        ...SUBMITTED_EVENTS,
         'OUTGOING.COMPLETED',
-        ...FAILED,
-        ...REFUNDED,
+        ...FAILED_EVENTS,
+        ...REFUNDED_EVENTS,
         'OUTGOING.REFUND_COMPLETED',
       ],
     ],
@@ -102,10 +108,10 @@ describe('payout', () => {
       '006',
       'is canceled',
       [
-        ...STARTED,
-        ...SUBMITTED,
+        ...STARTED_EVENTS,
+        ...SUBMITTED_EVENTS,
         'OUTGOING.REFUND_PENDING',
-        ...REFUNDED,
+        ...REFUNDED_EVENTS,
         'OUTGOING.REFUND_COMPLETED',
         'OUTGOING.COMPLETED',
       ],
@@ -113,12 +119,18 @@ describe('payout', () => {
     [
       '007',
       'fails and cannot be refunded',
-      [...STARTED, ...SUBMITTED, ...FAILED, 'platform 1000/1000', 'OUTGOING.REFUND_FAILED'],
+      [
+        ...STARTED_EVENTS,
+        ...SUBMITTED_EVENTS,
+        ...FAILED_EVENTS,
+        'platform 1000/1000',
+        'OUTGOING.REFUND_FAILED',
+      ],
     ],
   ])('…%s %s', async (suffix, _description, expected) => {
-    const { lines, events, last } = await pay(suffix);
+    const { lines, events, last: lastEvent } = await pay(suffix);
     expect(lines).toEqual(expected);
-    const payments = events.filter((each) => each.subject === last.id);
+    const payments = events.filter((each) => each.subject === lastEvent.id);
     for (const { type, data } of payments) {
       const status = type.split('.')[1] as string;
       if (status.startsWith('REFUND_')) expect(data.refund.status).toBe(status.slice(7));
@@ -127,7 +139,7 @@ describe('payout', () => {
     const updateTimes = payments.map((each) => each.data.updatedAt);
     expect(updateTimes).toEqual([...updateTimes].sort());
     // The data of an event is the resource. The last event is its current state.
-    expect(payments.at(-1)?.data).toEqual(last);
+    expect(payments.at(-1)?.data).toEqual(lastEvent);
     expect(new Set(events.map((each) => each.platformId))).toEqual(new Set([options.as.id]));
   });
 });
@@ -204,10 +216,10 @@ describe('balance event', () => {
     );
     const balances = balanceEvents.slice(-3);
     const path = `/customers/internal-accounts?customerId=${account.customerId}&currency=USD`;
-    const [current] = ok(await app.call('GET', path, undefined, options), 200).data;
+    const [availableAmount] = ok(await app.call('GET', path, undefined, options), 200).data;
     for (const { data } of balances) {
       const { balance, totalBalance } = data;
-      expect(data).toEqual({ ...current, balance, totalBalance });
+      expect(data).toEqual({ ...availableAmount, balance, totalBalance });
     }
     expect(balances.map((each) => each.balance)).toEqual([10_00n, 15_00n, 22_00n]);
 

@@ -66,12 +66,12 @@ async function findInternalPayee(
     throw new Fault('NOT_IMPLEMENTED', reason);
   }
   const owner = await customerOf(ctx, customerId, { rejectDeleted: true });
-  const [external] = await findExternalAccounts(ctx.db, {
+  const [externalAccount] = await findExternalAccounts(ctx.db, {
     customer_id: customerId,
     default_uma: true,
   });
-  if (external?.status === 'ACTIVE' && external.currency === currency) {
-    return payeeOf(ctx, { accountId: external.id }, port);
+  if (externalAccount?.status === 'ACTIVE' && externalAccount.currency === currency) {
+    return payeeOf(ctx, { accountId: externalAccount.id }, port);
   }
   const customerAccounts = await findInternalAccounts(ctx.db, {
     customer_id: customerId,

@@ -8,7 +8,7 @@ import { bodyContext } from './store.ts';
 
 const OF_CUSTOMER = 'transaction_id in (select id from transactions where customer_id = $1)';
 
-const EMPTY = `update provider_messages set body = null
+const EMPTY_SQL = `update provider_messages set body = null
   where ${OF_CUSTOMER} and body is not null returning id`;
 
 export const providerMessagePersonalData: PersonalData = {
@@ -24,7 +24,7 @@ export const providerMessagePersonalData: PersonalData = {
     },
   },
   async empty({ db }, { id }) {
-    return { provider_messages: await changedRows(db, EMPTY, [id]) };
+    return { provider_messages: await changedRows(db, EMPTY_SQL, [id]) };
   },
 };
 

@@ -115,7 +115,7 @@ describe('daily velocity limit', () => {
     await app.settle();
     return ok(await app.call('GET', `/transactions/${quote.transactionId}`), 200);
   }
-  const REFUNDED = {
+  const REFUNDED_PAYMENT = {
     status: 'FAILED',
     failureReason: 'LIMIT_EXCEEDED',
     refund: { status: 'COMPLETED' },
@@ -125,14 +125,14 @@ describe('daily velocity limit', () => {
     const payer = await createPayer();
     await payer.pay();
     await payer.pay();
-    expect(await payInQuote(payer)).toMatchObject(REFUNDED);
+    expect(await payInQuote(payer)).toMatchObject(REFUNDED_PAYMENT);
   });
 
   it('returns realtime funds above the hourly limit', async () => {
     const payer = await createPayer();
     const previousLimits = await setLimits({ hourly_payments: 1, limits: [] });
     expect(await payInQuote(payer)).toMatchObject({ status: 'COMPLETED' });
-    expect(await payInQuote(payer)).toMatchObject(REFUNDED);
+    expect(await payInQuote(payer)).toMatchObject(REFUNDED_PAYMENT);
     await setLimits(previousLimits);
   });
 });

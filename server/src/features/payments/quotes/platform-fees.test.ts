@@ -118,7 +118,7 @@ describe('platform fee', () => {
     const externalPayee = await createExternalAccount(app, person.id, 'USD', '000', options);
     const returnedAccount = await createExternalAccount(app, person.id, 'USD', '005', options);
     const { account: receivingAccount } = await createFundedCustomer(app, 1, options);
-    let remaining = 1_000_00;
+    let remainingAmount = 1_000_00;
     for (const target of [externalPayee, receivingAccount, returnedAccount]) {
       const quote = await createQuote(account.id, target.id, 100_00, {
         ...override(0, 100),
@@ -128,8 +128,8 @@ describe('platform fee', () => {
       expect(quote).toMatchObject({ totalSendingAmount: 101_02, feesIncluded: 1_01 });
       await execute(quote.id);
       await app.advance(60_000);
-      remaining -= target === returnedAccount ? 0 : 101_02;
-      expect(await totalBalanceOf(account.id)).toBe(remaining);
+      remainingAmount -= target === returnedAccount ? 0 : 101_02;
+      expect(await totalBalanceOf(account.id)).toBe(remainingAmount);
     }
     expect(await totalBalanceOf(receivingAccount.id)).toBe(100_01);
     const [stuck] = await app.runtime.db.query(

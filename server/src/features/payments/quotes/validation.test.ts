@@ -46,9 +46,9 @@ async function createPayer(currency = 'USD') {
 
 describe('payout to a US bank account', () => {
   it('returns 409 during the validation and is accepted afterwards', async () => {
-    const { id, create, immediate, execute, transfer } = await createPayer();
+    const { id, create, immediate: createImmediate, execute, transfer } = await createPayer();
     await runAccountCommand('check', id);
-    for (const pay of [create, immediate, execute, transfer]) {
+    for (const pay of [create, createImmediate, execute, transfer]) {
       expect(errorOf(await pay())).toEqual([409, 'BANK_ACCOUNT_VALIDATION_PENDING', 'true']);
     }
     await runAccountCommand('clear', id);
@@ -59,10 +59,10 @@ describe('payout to a US bank account', () => {
   });
 
   it('returns 400 after a failed validation', async () => {
-    const { id, create, immediate, execute, transfer } = await createPayer();
+    const { id, create, immediate: createImmediate, execute, transfer } = await createPayer();
     await runAccountCommand('check', id);
     await runAccountCommand('reject', id);
-    for (const pay of [create, immediate, execute, transfer]) {
+    for (const pay of [create, createImmediate, execute, transfer]) {
       expect(errorOf(await pay())).toEqual([400, 'INVALID_BANK_ACCOUNT', null]);
     }
   });

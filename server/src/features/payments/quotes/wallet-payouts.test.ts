@@ -45,8 +45,11 @@ describe('payments from an embedded wallet', () => {
       expect(quote).toMatchObject({ exchangeRate: 1, totalReceivingAmount: 1_234_567 });
       expect(await readBalances(app, id)).toEqual({ balance: 1_234_567, total: 1_234_567 });
     }
-    const remaining = HUNDRED_USDB - 2 * 1_234_567;
-    expect(await readBalances(app, accountId)).toEqual({ balance: remaining, total: remaining });
+    const remainingAmount = HUNDRED_USDB - 2 * 1_234_567;
+    expect(await readBalances(app, accountId)).toEqual({
+      balance: remainingAmount,
+      total: remainingAmount,
+    });
   });
 
   it('pay another currency, a rail, a UMA address and a Spark wallet', async () => {
@@ -74,8 +77,11 @@ describe('payments from an embedded wallet', () => {
         sentAmount: { amount: TEN_USDB },
         receivedAmount: { amount: quote.totalReceivingAmount },
       });
-      const remaining = HUNDRED_USDB - (index + 1) * TEN_USDB;
-      expect(await readBalances(app, accountId)).toEqual({ balance: remaining, total: remaining });
+      const remainingAmount = HUNDRED_USDB - (index + 1) * TEN_USDB;
+      expect(await readBalances(app, accountId)).toEqual({
+        balance: remainingAmount,
+        total: remainingAmount,
+      });
     }
     expect(await payer.readStamps(accountId)).toHaveLength(4);
     expect((await readBalances(app, usd.id)).balance).toBeGreaterThan(9_00);
@@ -181,10 +187,10 @@ describe('wallet in production', () => {
       balance: TEN_USDB,
       total: TEN_USDB,
     });
-    const remaining = HUNDRED_USDB - TEN_USDB;
+    const remainingAmount = HUNDRED_USDB - TEN_USDB;
     expect(await readBalances(app, accountId, platformOptions)).toEqual({
-      balance: remaining,
-      total: remaining,
+      balance: remainingAmount,
+      total: remainingAmount,
     });
   });
 });

@@ -94,11 +94,11 @@ describe('createQuote from an embedded wallet', () => {
   it('rejects immediate execution and transfers without a quote', async () => {
     const { accountId, customer: person } = await payer.createFundedWallet();
     const eur = await createExternalAccount(app, person.id, 'EUR');
-    const immediate = await create(
+    const immediateResponse = await create(
       quoteBody(accountId, eur.id, AMOUNT, { immediatelyExecute: true }),
     );
-    expect(immediate.status).toBe(400);
-    expect(immediate.body.details.errors).toMatchObject([{ field: 'immediatelyExecute' }]);
+    expect(immediateResponse.status).toBe(400);
+    expect(immediateResponse.body.details.errors).toMatchObject([{ field: 'immediatelyExecute' }]);
     const spark = await payer.createSparkAccount(person.id);
     const transferOut = await app.call('POST', '/transfer-out', {
       source: { accountId },

@@ -59,41 +59,55 @@ const HELD_POSTINGS = [
   'pending fee.platform: payer > platform 80 USD',
   'pending sell: payer > fx_position 9870 USD',
 ];
-const SUBMITTED = [
+const SUBMITTED_POSTINGS = [
   'post fee.service!: payer > fees 50 USD',
   'post fee.platform!: payer > platform 80 USD',
   'post sell!: payer > fx_position 9870 USD',
   'posted buy: fx_position > rail_in_transit 9080 EUR',
 ];
-const SETTLED = ['posted settle: rail_in_transit > external_settlement 9080 EUR'];
-const RELEASED = [
+const SETTLED_POSTINGS = ['posted settle: rail_in_transit > external_settlement 9080 EUR'];
+const RELEASED_POSTINGS = [
   'void fee.service!: payer > fees 50 USD',
   'void fee.platform!: payer > platform 80 USD',
   'void sell!: payer > fx_position 9870 USD',
 ];
-const REFUNDED = [
+const REFUNDED_POSTINGS = [
   'posted refund.buy: rail_in_transit > fx_position 9080 EUR',
   'posted refund.sell: fx_position > payer 9870 USD',
   'posted refund.fee.platform: platform > payer 80 USD',
   'posted refund.fee.service: fees > payer 50 USD',
 ];
-const UNSETTLED = ['posted refund.settle: external_settlement > rail_in_transit 9080 EUR'];
+const UNSETTLED_POSTINGS = ['posted refund.settle: external_settlement > rail_in_transit 9080 EUR'];
 
 describe('payout in another currency', () => {
   it.each<[string, string, string[]]>([
-    ['000', 'arrives', [...HELD_POSTINGS, ...SUBMITTED, ...SETTLED]],
-    ['002', 'is rejected before submission', [...HELD_POSTINGS, ...RELEASED]],
-    ['003', 'arrives late', [...HELD_POSTINGS, ...SUBMITTED, ...SETTLED]],
-    ['004', 'fails after submission', [...HELD_POSTINGS, ...SUBMITTED, ...REFUNDED]],
-    ['005', 'is returned', [...HELD_POSTINGS, ...SUBMITTED, ...SETTLED, ...UNSETTLED, ...REFUNDED]],
-    ['006', 'is canceled', [...HELD_POSTINGS, ...SUBMITTED, ...REFUNDED]],
+    ['000', 'arrives', [...HELD_POSTINGS, ...SUBMITTED_POSTINGS, ...SETTLED_POSTINGS]],
+    ['002', 'is rejected before submission', [...HELD_POSTINGS, ...RELEASED_POSTINGS]],
+    ['003', 'arrives late', [...HELD_POSTINGS, ...SUBMITTED_POSTINGS, ...SETTLED_POSTINGS]],
+    [
+      '004',
+      'fails after submission',
+      [...HELD_POSTINGS, ...SUBMITTED_POSTINGS, ...REFUNDED_POSTINGS],
+    ],
+    [
+      '005',
+      'is returned',
+      [
+        ...HELD_POSTINGS,
+        ...SUBMITTED_POSTINGS,
+        ...SETTLED_POSTINGS,
+        ...UNSETTLED_POSTINGS,
+        ...REFUNDED_POSTINGS,
+      ],
+    ],
+    ['006', 'is canceled', [...HELD_POSTINGS, ...SUBMITTED_POSTINGS, ...REFUNDED_POSTINGS]],
     [
       '007',
       'fails and cannot be refunded',
       [
         ...HELD_POSTINGS,
-        ...SUBMITTED,
-        ...REFUNDED.map((each) => each.replace('> payer', '> suspense')),
+        ...SUBMITTED_POSTINGS,
+        ...REFUNDED_POSTINGS.map((each) => each.replace('> payer', '> suspense')),
       ],
     ],
   ])('has the expected postings: account suffix %s, %s', async (suffix, _description, expected) => {

@@ -25,9 +25,9 @@ export interface Legs {
 interface PaidAmounts {
   source: string;
   /** Receiving internal account, or null for payments over a rail. */
-  internal: string | null;
-  sent: Money;
-  received: Money;
+  receivingAccount: string | null;
+  sentAmount: Money;
+  receivedAmount: Money;
   fees: Money;
   platformFees: Money;
 }
@@ -41,9 +41,9 @@ function paidAmountsOf(row: OutgoingRow, environment: Mode): PaidAmounts {
   return {
     source:
       internalAccountId(row.source_account) ?? systemAccount(environment, 'inbound', currency),
-    internal: internalAccountId(row.destination_account),
-    sent: debitedAmount,
-    received: receivedOf(row),
+    receivingAccount: internalAccountId(row.destination_account),
+    sentAmount: debitedAmount,
+    receivedAmount: receivedOf(row),
     fees: { currency, amount: row.fees },
     platformFees: { currency, amount: row.platform_fees },
   };
@@ -62,38 +62,43 @@ const legOf = (step: string, debit: string, credit: string, { currency, amount }
  * difference to the guaranteed receiving amount.
  */
 function principalLegsOf(
-  { source, sent, received, fees }: PaidAmounts,
+  { source, sentAmount, receivedAmount, fees }: PaidAmounts,
   target: string,
   fxPosition: (currency: string) => string,
 ): Pick<Legs, 'source' | 'destination'> {
-  const net = subtract(sent, fees);
-  const [from, to] = [fxPosition(sent.currency), fxPosition(received.currency)];
-  if (sent.currency !== received.currency) {
+  const netAmount = subtract(sentAmount, fees);
+  const [from, to] = [fxPosition(sentAmount.currency), fxPosition(receivedAmount.currency)];
+  if (sentAmount.currency !== receivedAmount.currency) {
     return {
-      source: [legOf('sell', source, from, net)],
-      destination: [legOf('buy', to, target, received)],
+      source: [legOf('sell', source, from, netAmount)],
+      destination: [legOf('buy', to, target, receivedAmount)],
     };
   }
-  const directAmount = smallerOf(net, received);
+  const directAmount = smallerOf(netAmount, receivedAmount);
   return {
     source: [
       legOf('pay', source, target, directAmount),
-      legOf('rounding', source, from, subtract(net, directAmount)),
+      legOf('rounding', source, from, subtract(netAmount, directAmount)),
     ],
-    destination: [legOf('rounding', to, target, subtract(received, directAmount))],
+    destination: [legOf('rounding', to, target, subtract(receivedAmount, directAmount))],
   };
 }
 
 /** Source and target are internal accounts, or system accounts for an external party. */
 export function legsOf(row: OutgoingRow, environment: Mode): Legs {
   const amounts = paidAmountsOf(row, environment);
-  const { source, internal, sent, received, fees, platformFees } = amounts;
-  const feeAccount = systemAccount(environment, 'fees', sent.currency);
-  const target = internal ?? systemAccount(environment, 'rail_in_transit', received.currency);
+  const { source, receivingAccount, sentAmount, receivedAmount, fees, platformFees } = amounts;
+  const feeAccount = systemAccount(environment, 'fees', sentAmount.currency);
+  const target =
+    receivingAccount ?? systemAccount(environment, 'rail_in_transit', receivedAmount.currency);
   const principalLegs = principalLegsOf(amounts, target, (currency) =>
     systemAccount(environment, 'fx_position', currency),
   );
-  const settlementAccount = systemAccount(environment, 'external_settlement', received.currency);
+  const settlementAccount = systemAccount(
+    environment,
+    'external_settlement',
+    receivedAmount.currency,
+  );
   const isNonZero = (each: Leg) => each.amount > 0n;
   return {
     source: [
@@ -103,7 +108,8 @@ export function legsOf(row: OutgoingRow, environment: Mode): Legs {
       // A platform that pays from its own fee account keeps the fee in the account.
     ].filter((each) => isNonZero(each) && each.debit !== each.credit),
     destination: principalLegs.destination.filter(isNonZero),
-    settle: internal === null ? [legOf('settle', target, settlementAccount, received)] : [],
+    settle:
+      receivingAccount === null ? [legOf('settle', target, settlementAccount, receivedAmount)] : [],
   };
 }
 

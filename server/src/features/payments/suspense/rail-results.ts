@@ -96,9 +96,9 @@ export async function railResultsOf(
   return db.query(RESULTS, range);
 }
 
-const BY_REFERENCE = `select transaction_id as "transactionId", kind, reference from rail_results
+const RESULTS_BY_REFERENCE = `select transaction_id as "transactionId", kind, reference from rail_results
   where reference = any($1::text[]) and kind in ('payout', 'debit', 'refund')`;
-const RETURNED = `select transaction_id as "transactionId", kind, reference from rail_results
+const RETURNED_RESULTS = `select transaction_id as "transactionId", kind, reference from rail_results
   where state = 'returned' and created_at >= $1 and created_at < $2 and kind in ('payout', 'debit')
   order by created_at, id`;
 
@@ -110,17 +110,17 @@ interface ReportedResult {
 
 /** Results that statements are compared with. Exported statements are for tests of plans. */
 export const reportedResults = {
-  statements: { BY_REFERENCE, RETURNED },
+  statements: { BY_REFERENCE: RESULTS_BY_REFERENCE, RETURNED: RETURNED_RESULTS },
   /** Results with one of these references of a bank. */
   byReferences: (
     { query }: Pick<Database, 'query'>,
     references: readonly string[],
-  ): Promise<ReportedResult[]> => query(BY_REFERENCE, [[...references]]),
+  ): Promise<ReportedResult[]> => query(RESULTS_BY_REFERENCE, [[...references]]),
   /** Returns that were recorded in a period. */
   returnedIn: (
     { query }: Pick<Database, 'query'>,
     [from, to]: readonly [Time, Time],
-  ): Promise<ReportedResult[]> => query(RETURNED, [new Date(from), new Date(to)]),
+  ): Promise<ReportedResult[]> => query(RETURNED_RESULTS, [new Date(from), new Date(to)]),
   /** Whether a return of the transfer was recorded. */
   isReturned: async (
     { read }: Pick<Database, 'read'>,

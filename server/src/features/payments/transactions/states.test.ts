@@ -26,7 +26,7 @@ const EVENTS: PaymentEvent[] = [
   'expire',
 ];
 
-const ALLOWED: Record<string, OutgoingStatus> = {
+const ALLOWED_TRANSITIONS: Record<string, OutgoingStatus> = {
   'PENDING authorize': 'PENDING_AUTHORIZATION',
   'PENDING start': 'PROCESSING',
   'PENDING expire': 'EXPIRED',
@@ -42,7 +42,7 @@ const ALLOWED: Record<string, OutgoingStatus> = {
 describe('outgoing payment', () => {
   const transitions = STATUSES.flatMap((from) => EVENTS.map((event) => ({ from, event })));
   it.each(transitions)('allows $event from $from only if the table lists it', ({ from, event }) => {
-    const to = ALLOWED[`${from} ${event}`];
+    const to = ALLOWED_TRANSITIONS[`${from} ${event}`];
     expect(outgoingStates.targetOf(from, event)).toBe(to);
     if (to) expect(outgoingStates.next(from, event)).toBe(to);
     else

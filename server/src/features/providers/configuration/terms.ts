@@ -12,7 +12,7 @@ const repetitionErrors = <T>(
   name: keyof T & string,
 ): FieldError[] =>
   items.flatMap((item, index) =>
-    items.findIndex((other) => other[name] === item[name]) < index
+    items.findIndex((otherItem) => otherItem[name] === item[name]) < index
       ? [{ field: `${list}.${index}.${name}`, message: 'repeats an earlier entry' }]
       : [],
   );

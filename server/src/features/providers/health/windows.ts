@@ -100,11 +100,11 @@ export async function readHealth(
   if (providerIds.length === 0) return new Map();
   const minutes = [...HEALTH_WINDOWS];
   const startOf = (length: number) => Math.max(now - length * MINUTE_MS, since);
-  const starts = minutes.map((each) => new Date(startOf(each)));
+  const startTimes = minutes.map((each) => new Date(startOf(each)));
   const singleId = providerIds.length === 1 ? providerIds[0] : null;
   const [calls, results] = await Promise.all([
-    db.query<CallSums>(CALLS, [minutes, starts, singleId]),
-    db.query<ResultCount>(RESULTS, [minutes, starts, [...providerIds]]),
+    db.query<CallSums>(CALLS, [minutes, startTimes, singleId]),
+    db.query<ResultCount>(RESULTS, [minutes, startTimes, [...providerIds]]),
   ]);
   const windowsOf = (id: string) =>
     minutes.map((length) => {

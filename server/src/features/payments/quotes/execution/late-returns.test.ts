@@ -37,7 +37,7 @@ const notify = (id: string, apply: typeof applyPayoutStatus, progress: Progress)
     await apply(ctx, await readCurrent(ctx, id, asOutgoing), progress);
   });
 
-const RETURNED: Progress = { state: 'returned', reason: 'PAYOUT_RETURNED' };
+const RETURNED_PROGRESS: Progress = { state: 'returned', reason: 'PAYOUT_RETURNED' };
 
 async function executeNewQuote(suffix: string) {
   const { person, account } = await createFundedCustomer(app, 100_00);
@@ -96,14 +96,14 @@ describe('returned debit', () => {
     ['002', 'after it failed'],
   ])('has no ledger effect for an account with suffix %s %s, even if repeated', async (suffix) => {
     const { account, id } = await createDebitedQuote(suffix);
-    for (let round = 0; round < 3; round++) await notify(id, applyFundingStatus, RETURNED);
+    for (let round = 0; round < 3; round++) await notify(id, applyFundingStatus, RETURNED_PROGRESS);
     expect((await getTransaction(id)).status).toBe('FAILED');
     expect((await readBalances(app, account.id)).total).toBe(300_00);
   });
 
   it('is debited once after the funds were paid out', async () => {
     const { account, id } = await createDebitedQuote('000');
-    for (let round = 0; round < 3; round++) await notify(id, applyFundingStatus, RETURNED);
+    for (let round = 0; round < 3; round++) await notify(id, applyFundingStatus, RETURNED_PROGRESS);
     expect((await readBalances(app, account.id)).total).toBe(200_00);
   });
 

@@ -21,7 +21,7 @@ import { applyFundingStatus } from './funding.ts';
 const app = testApp();
 
 const MINUTE = 60_000;
-const REFUNDED = ['PENDING', 'PROCESSING', 'FAILED', 'REFUND_PENDING', 'REFUND_COMPLETED'];
+const REFUNDED_PAYMENT = ['PENDING', 'PROCESSING', 'FAILED', 'REFUND_PENDING', 'REFUND_COMPLETED'];
 
 const shortenTypes = (types: string[]) =>
   types.map((type) => type.replace('OUTGOING_PAYMENT.', ''));
@@ -91,7 +91,7 @@ describe('realtime funding quote', () => {
       failureReason: 'FUNDING_AMOUNT_MISMATCH',
       refund: { status: 'COMPLETED', reason: 'TRANSACTION_FAILED' },
     });
-    expect(shortenTypes(await eventTypes(app, quote.transactionId))).toEqual(REFUNDED);
+    expect(shortenTypes(await eventTypes(app, quote.transactionId))).toEqual(REFUNDED_PAYMENT);
     const [posting] = await app.runtime.db.query(
       `select debit, credit, amount from ledger_transfers
         where transaction_id = $1 and step = 'refund.out'`,
@@ -149,7 +149,7 @@ describe('realtime funding quote', () => {
     ok(await send(quote.id), 200);
     await app.advance(3_000);
     expect((await getTransaction(quote.transactionId)).refund.status).toBe('COMPLETED');
-    expect(shortenTypes(await eventTypes(app, quote.transactionId))).toEqual(REFUNDED);
+    expect(shortenTypes(await eventTypes(app, quote.transactionId))).toEqual(REFUNDED_PAYMENT);
   });
 
   it('fails if the receiving account was deleted before the funds arrive', async () => {

@@ -60,25 +60,25 @@ describe('invoice of a payment that awaits authorization', () => {
       await createQuoteTo(invoice, btc.id, otherCustomer.id),
     ];
     expect(ok(await execute(app, firstQuote.id), 200).status).toBe('PENDING_AUTHORIZATION');
-    return { first: firstQuote, second: secondQuote, eur: payer.eur.id };
+    return { firstQuote, secondQuote, eur: payer.eur.id };
   }
 
   it('can be paid by another customer before the authorization', async () => {
-    const { first, second, eur } = await createTwoPayments();
-    expect(ok(await execute(app, second.id), 200).status).toBe('PROCESSING');
-    const lateResponse = await authorize(app, first.id);
+    const { firstQuote, secondQuote, eur } = await createTwoPayments();
+    expect(ok(await execute(app, secondQuote.id), 200).status).toBe('PROCESSING');
+    const lateResponse = await authorize(app, firstQuote.id);
     expect([lateResponse.status, lateResponse.body.code]).toEqual([400, 'INVALID_RECEIVER']);
     expect((await readBalances(app, eur)).balance).toBe(1_000_00);
     await app.advance(5 * MINUTE);
-    const { body } = await app.call('GET', `/transactions/${first.transactionId}`);
+    const { body } = await app.call('GET', `/transactions/${firstQuote.transactionId}`);
     expect(body).toMatchObject({ status: 'FAILED', failureReason: 'SCA_NOT_COMPLETED' });
   });
 
   it('is paid once by two concurrent payments', async () => {
-    const { first, second } = await createTwoPayments();
+    const { firstQuote, secondQuote } = await createTwoPayments();
     const responses = await Promise.all([
-      authorize(app, first.id, { code: CODE }),
-      execute(app, second.id),
+      authorize(app, firstQuote.id, { code: CODE }),
+      execute(app, secondQuote.id),
     ]);
     expect(responses.map(({ status }) => status).sort()).toEqual([200, 400]);
   });

@@ -39,7 +39,7 @@ async function createPendingQuote() {
   const { quote, target } = await createQuotedPayout(app, payer, { amount: 10_00 });
   const { scaChallenge: challenge } = ok(await execute(app, quote.id), 200);
   const balancesBefore = await readBalances(app, payer.eur.id);
-  return { quote, target, challenge, before: balancesBefore };
+  return { quote, target, challenge, balancesBefore };
 }
 
 /** An operation of the server, to be run with an interruption. */
@@ -77,10 +77,10 @@ async function prepareExpiry(quoteId: string, challengeId: string) {
 
 describe('concurrent requests', () => {
   it('to authorize debit the funds once', async () => {
-    const { quote, before } = await createPendingQuote();
+    const { quote, balancesBefore } = await createPendingQuote();
     const responses = await Promise.all([1, 2].map(() => authorize(app, quote.id)));
     expect(sortedStatusesOf(responses)).toEqual([200, 409]);
-    expect((await readBalances(app, payer.eur.id)).balance).toBe(before.balance - 10_00);
+    expect((await readBalances(app, payer.eur.id)).balance).toBe(balancesBefore.balance - 10_00);
     expect(await eventsOf(quote.transactionId)).toEqual(AUTHORIZED);
   });
 
@@ -121,7 +121,7 @@ describe('concurrent requests', () => {
 
 describe('proof and expiry', () => {
   it('a proof that commits first prevents the failure', async () => {
-    const { quote, challenge, before } = await createPendingQuote();
+    const { quote, challenge, balancesBefore } = await createPendingQuote();
     const stage = await prepareExpiry(quote.id, challenge.id);
     const expiry = Date.parse(challenge.expiresAt);
     app.effects.set(expiry);
@@ -131,7 +131,7 @@ describe('proof and expiry', () => {
       app.effects.set(expiry);
     });
     expect(await eventsOf(quote.transactionId)).toEqual(AUTHORIZED);
-    expect((await readBalances(app, payer.eur.id)).balance).toBe(before.balance - 10_00);
+    expect((await readBalances(app, payer.eur.id)).balance).toBe(balancesBefore.balance - 10_00);
     expect((await app.runtime.db.read(scaChallenges, challenge.id))?.status).toBe('SATISFIED');
     // Runs the due job.
     await app.advance(10 * 60_000);
@@ -139,7 +139,7 @@ describe('proof and expiry', () => {
   });
 
   it('an expiry that commits first rejects the proof', async () => {
-    const { quote, challenge, before } = await createPendingQuote();
+    const { quote, challenge, balancesBefore } = await createPendingQuote();
     const stage = await prepareExpiry(quote.id, challenge.id);
     const expiredProof = runInterrupted(authorizeWithCode(quote.id), () => {
       app.effects.set(Date.parse(challenge.expiresAt));
@@ -147,7 +147,7 @@ describe('proof and expiry', () => {
     });
     await expect(expiredProof).rejects.toMatchObject({ code: 'CONFLICT' });
     expect(await eventsOf(quote.transactionId)).toEqual(CHALLENGE_EXPIRED);
-    expect(await readBalances(app, payer.eur.id)).toEqual(before);
+    expect(await readBalances(app, payer.eur.id)).toEqual(balancesBefore);
     await app.advance(10 * 60_000);
     expect(await eventsOf(quote.transactionId)).toEqual(CHALLENGE_EXPIRED);
     const payment = await app.runtime.db.read(transactions, quote.transactionId);

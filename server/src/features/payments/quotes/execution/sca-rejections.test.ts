@@ -169,12 +169,12 @@ describe('locked customer', () => {
     for (let index = 0; index < 5; index++) {
       expect(fieldsOf(await authorize(app, quote.id, WRONG_CODE))).toEqual([400, ['code']]);
     }
-    const until = new Date(app.effects.now() + 15 * MINUTE).toISOString();
+    const lockedUntil = new Date(app.effects.now() + 15 * MINUTE).toISOString();
     const lockedResponse = await authorize(app, quote.id);
     expect(codeOf(lockedResponse)).toEqual([423, 'ACCOUNT_LOCKED']);
     expect(lockedResponse.body.details).toEqual({
       suspended: false,
-      lockedUntil: until,
+      lockedUntil,
       failedAttempts: 5,
     });
     expect(await countFailedAttempts(payer.person.id)).toBe(5);

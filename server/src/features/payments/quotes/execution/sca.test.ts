@@ -120,8 +120,8 @@ describe('payout of euros', () => {
 
   it('is executed immediately after the code', async () => {
     const target = await createExternalAccount(app, payer.person.id, 'EUR');
-    const immediate = { immediatelyExecute: true };
-    const body = quoteBody(payer.eur.id, target.id, 10_00, immediate);
+    const immediateQuote = { immediatelyExecute: true };
+    const body = quoteBody(payer.eur.id, target.id, 10_00, immediateQuote);
     const quote = ok(await app.call('POST', '/quotes', body), 201);
     expect(quote).toMatchObject({
       status: 'PENDING_AUTHORIZATION',

@@ -129,10 +129,10 @@ async function payeeText(ctx: Ctx, payment: OutgoingRow): Promise<string> {
 
 /** Description of the payment in the text message with the code: `100.00 EUR to DE89…3000`. */
 export async function describePayment(ctx: Ctx, payment: OutgoingRow): Promise<string> {
-  const [debited, received] = [debitedOf(payment), receivedOf(payment)];
-  const amountText = formatMoney(debited);
-  const conversionText = `${amountText} as ${formatMoney(received)}`;
-  const money = debited.currency === received.currency ? amountText : conversionText;
+  const [debitedAmount, receivedAmount] = [debitedOf(payment), receivedOf(payment)];
+  const amountText = formatMoney(debitedAmount);
+  const conversionText = `${amountText} as ${formatMoney(receivedAmount)}`;
+  const money = debitedAmount.currency === receivedAmount.currency ? amountText : conversionText;
   return `${money} to ${await payeeText(ctx, payment)}`;
 }
 
