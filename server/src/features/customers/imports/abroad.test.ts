@@ -1,5 +1,5 @@
-// Individuals with tax identifiers of other countries in a file: each row has the result of the same
-// customer over `POST /customers`, in the sandbox and in production.
+// Individuals with tax identifiers of other countries in a file, in the sandbox and in production. Each row
+// has the result of the same customer over `POST /customers`.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';

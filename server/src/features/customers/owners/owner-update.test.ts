@@ -35,7 +35,7 @@ describe('updateBeneficialOwner', () => {
     expect(roles.roles).toEqual(['TRUSTEE']);
   });
 
-  it('keeps updatedAt and the business if nothing changes', async () => {
+  it('keeps updatedAt and the business if all values are equal', async () => {
     const previousOwner = await harness.create();
     const business = (await app.call('GET', `/customers/${previousOwner.customerId}`)).body;
     const emittedEventsBefore = await app.events();

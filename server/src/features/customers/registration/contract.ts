@@ -184,8 +184,8 @@ export const deleteCustomerById = operation({
   summary: 'Delete a customer',
   description:
     'Deletes a customer permanently. All of its accounts must have a zero balance, and no ' +
-    'payment may be in progress. The history of the customer is retained. Its ' +
-    '`platformCustomerId` can be used again. Its UMA address cannot be used again.',
+    'payment may be in progress. The history of the customer is retained. The ' +
+    '`platformCustomerId` can be used again. The UMA address cannot be used again.',
   permission: 'MANAGE',
   params: customerId,
   replies: { 200: Customer },

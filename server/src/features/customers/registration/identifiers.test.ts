@@ -1,5 +1,5 @@
-// Identity numbers of individuals and owners outside the United States over the API, in the sandbox and in
-// production, and rows stored before the country of issuance was required.
+// Identity numbers of individuals and owners outside the United States, in the sandbox and in production.
+// Some rows were stored before the country of issuance was required.
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';

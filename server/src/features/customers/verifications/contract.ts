@@ -26,7 +26,7 @@ const VerificationStatus = named(
   'VerificationStatus',
   oneOf([...VERIFICATION_STATUSES, 'IN_PROGRESS', 'READY_FOR_VERIFICATION'], {
     description:
-      'RESOLVE_ERRORS: correct what `errors` lists and submit the customer again. ' +
+      'RESOLVE_ERRORS: correct the data in `errors` and submit the customer again. ' +
       'PENDING_MANUAL_REVIEW: a reviewer examines the submission. APPROVED and ' +
       'REJECTED are final. IN_PROGRESS and READY_FOR_VERIFICATION are reserved.',
   }),
@@ -47,10 +47,10 @@ export const VerificationError = named(
       type: VerificationErrorType,
       field: optional(
         text(
-          'Path of the field that the error refers to: `birthDate` for an individual, ' +
-            '`customer.` and the path for a business, `personalInfo.birthDate` and ' +
-            'similar for a beneficial owner. Absent if the error does not refer to a ' +
-            'field.',
+          'Path of the field that the error refers to. Examples: `birthDate` of an ' +
+            'individual, `customer.businessInfo.taxId` of a business, ' +
+            '`personalInfo.birthDate` of a beneficial owner. Absent if the error does not ' +
+            'refer to a field.',
         ),
       ),
       acceptedDocumentTypes: optional(
@@ -97,9 +97,9 @@ export const createVerification = operation({
   summary: 'Submit a customer for verification',
   description:
     'Checks that all required data and documents of the customer are present and submits ' +
-    'it for verification. Always returns 200. Check `verificationStatus`. If it is ' +
-    'RESOLVE_ERRORS, correct what `errors` lists and submit again. The latest submission ' +
-    'counts. A customer that is APPROVED or REJECTED cannot be submitted again.',
+    'it for verification. Always returns 200. Check `verificationStatus`. For ' +
+    'RESOLVE_ERRORS, correct the data in `errors` and submit again. The latest submission ' +
+    'is authoritative. A customer that is APPROVED or REJECTED cannot be submitted again.',
   permission: 'MANAGE',
   body: named(
     'VerificationRequest',

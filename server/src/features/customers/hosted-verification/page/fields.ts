@@ -217,7 +217,7 @@ export const diligenceFields: Field[] = [
     name: 'netWorthRange',
     label: 'What is your net worth?',
     kind: 'choice',
-    hint: 'What you own, minus what you owe.',
+    hint: 'Your assets minus your debts.',
     noun: 'your net worth',
   },
   {

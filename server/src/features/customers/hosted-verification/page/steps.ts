@@ -44,7 +44,7 @@ const INDIVIDUAL_STEPS: FieldsStep[] = [
   {
     key: 'number',
     title: 'Your identification number',
-    lead: 'It is stored encrypted and is not shown again.',
+    lead: 'The number is stored encrypted and is not shown again.',
     needs: 'Your tax or social security number',
     fields: identifierFields,
     showsAllFields: true,
