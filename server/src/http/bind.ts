@@ -315,8 +315,14 @@ export async function perform(
       ...(await furtherErrors(runtime, caller, operation, request, errors)),
     ]);
   }
-  const { params, query, headers, disconnect: closed } = request;
-  const input = { params, query, headers, body: bodyOf(contract, request) as object, closed };
+  const { params, query, headers, disconnect } = request;
+  const input = {
+    params,
+    query,
+    headers,
+    body: bodyOf(contract, request) as object,
+    closed: disconnect,
+  };
   const record = idempotencyRecordOf(runtime, contract, caller, request);
   const map = inFlightIn(runtime);
   if (record) {

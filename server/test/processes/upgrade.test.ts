@@ -202,7 +202,7 @@ describe.skipIf(!isProxyInstalled())('an upgrade under load', () => {
     const { code, err } = await migrate(later, '--contract');
     expect(code).not.toBe(0);
     expect(err).toContain(
-      '9002_contraction.sql needs servers with migration 9001. One that runs has',
+      '9002_contraction.sql needs servers with migration 9001. A running server has',
     );
     expect(err).toMatch(/ up to \d{4}\. Update it first\./);
     await serve();

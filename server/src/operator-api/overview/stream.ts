@@ -43,12 +43,12 @@ const follow = operation({
 });
 
 export const streamOperations = [
-  operatorHandle(follow, async ({ changes, operator }, { query, headers, disconnect: closed }) => {
+  operatorHandle(follow, async ({ changes, operator }, { query, headers, disconnect }) => {
     const after = headers['last-event-id'] ?? query.after;
     const stream = await changes.open(operator, after);
     const close = () => void stream.destroy();
-    closed?.addEventListener('abort', close);
-    if (closed?.aborted) close();
+    disconnect?.addEventListener('abort', close);
+    if (disconnect?.aborted) close();
     return { status: 200, body: '', stream };
   }),
 ];

@@ -1,7 +1,6 @@
-// Changes of the clock of a sandbox platform. The process that changes a clock holds it under a
-// lease. During the change the clock is stopped at the instant whose jobs run, and advances after
-// they have run, so a crash skips neither time nor jobs. After a crash the clock remains at its last
-// instant until the next change.
+// Changes of the clock of a sandbox platform. The process that changes a clock has a lease on it. During
+// the change the clock is stopped at the instant whose jobs run, and advances after they have run. After a
+// crash the clock remains at its last instant until the next change, so a crash skips no job.
 import type { Time } from '../../kernel/effects.ts';
 import { Fault } from '../../kernel/fault.ts';
 import type { Database } from '../db/database.ts';
@@ -9,7 +8,7 @@ import { type ClockRow, sandboxClocks } from './clock-table.ts';
 
 type Writer = Pick<Database, 'query'>;
 
-/** Longer than the jobs of one instant run. Each step renews the lease. */
+/** Longer than the duration of the jobs of one instant. Each step renews the lease. */
 const LEASE_MS = 40_000;
 
 const COLUMNS = sandboxClocks.columnNames.join(', ');
@@ -23,7 +22,7 @@ const HOLD = `insert into sandbox_clocks as c
   where c.held_until is null or c.held_until <= $2
   returning ${COLUMNS}`;
 
-/** Stops the clock for a change, or undefined while another change is in progress. */
+/** Stops the clock for a change and returns its row. Undefined while another change is in progress. */
 export async function holdClock(
   db: Writer,
   { platformId, holder, realTime }: { platformId: string; holder: string; realTime: Time },
@@ -37,8 +36,8 @@ const BEGIN = `insert into sandbox_clocks
   values ($1, $2, $3, $4, $5, $3, $3) on conflict (id) do nothing returning ${COLUMNS}`;
 
 /**
- * Creates the clock of a platform without data, stopped at `at`, which may be in the past, and holds
- * it for a change, or undefined if the platform already has a clock.
+ * Creates the clock of a platform without data, stopped at `at`, with a lease for a change. `at` may be in
+ * the past. Undefined if the platform already has a clock.
  */
 export async function beginClock(
   db: Writer,
@@ -57,7 +56,7 @@ export async function beginClock(
 const STEP = `update sandbox_clocks set stands_at = $3, target = $4, held_until = $5, updated_at = $6
   where id = $1 and holder = $2 returning ${COLUMNS}`;
 
-/** Another process has taken over the clock, or a reset has removed it. */
+/** The error of a clock that another process has changed or a reset has removed. */
 const leaseLost = () =>
   new Fault('CONFLICT', 'Another request has moved or reset the clock. Read it and try again.');
 

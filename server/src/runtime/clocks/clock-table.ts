@@ -1,20 +1,19 @@
-// The clock of a sandbox platform as a row: it is stopped at an instant, or runs with an offset to
+// The clock of a sandbox platform as a row. The clock is stopped at an instant, or runs with an offset to
 // real time. A platform without a row follows real time. Rows are written by separate statements
-// (`clock-changes.ts`) and not by the committer, because a change of a clock is a loop with a
-// lease, not one change set.
+// (`clock-changes.ts`) instead of the committer, because a change of a clock is a loop with a lease.
 import type { Time } from '../../kernel/effects.ts';
 import { col, type RowOf, table } from '../db/table.ts';
 
 export const sandboxClocks = table('sandbox_clocks', {
-  /** Id of the platform. */
+  /** ID of the platform. */
   id: col.text,
-  /** The instant at which it is stopped, or null while it runs. */
+  /** The instant at which the clock is stopped, or null while it runs. */
   stands_at: col.time.null,
-  /** While it runs: the offset to real time in milliseconds. */
+  /** The offset to real time in milliseconds, while the clock runs. */
   offset_ms: col.int8,
-  /** Whether it stays stopped after the latest change. */
+  /** Whether the clock remains stopped after the latest change. */
   frozen: col.bool,
-  /** Target of the latest change, or null once it was reached. */
+  /** Target of the latest change, or null after the target was reached. */
   target: col.time.null,
   /** The change in progress, and its lease in real time. */
   holder: col.text.null,
@@ -25,9 +24,7 @@ export const sandboxClocks = table('sandbox_clocks', {
 
 export type ClockRow = RowOf<typeof sandboxClocks>;
 
-/**
- * SQL: the time of a platform, whose row is `c` if it has its own clock. `$1` is real time.
- */
+/** SQL of the time of a platform, whose row is `c` if it has a separate clock. `$1` is real time. */
 export const CLOCK = `coalesce(c.stands_at,
     $1::timestamptz + coalesce(c.offset_ms, 0) * interval '1 ms')`;
 

@@ -30,7 +30,7 @@ export interface Clocks {
   anyOwn(): boolean;
   /** Replaces the cached clock. */
   replace(row: ClockRow): void;
-  /** Records that the clock was removed: the platform follows real time. */
+  /** Records that the clock was removed. The platform then follows real time. */
   clear(platformId: string): void;
 }
 
@@ -39,18 +39,19 @@ interface CachedClock {
   until: number;
 }
 
-/** The clocks cached in this process. */
+/** Creates the cache of clocks of this process. */
 export function createClocks(db: Pick<Database, 'read'>, effects: Pick<Effects, 'now'>): Clocks {
-  const cached = new Map<string, CachedClock>();
-  const inFlight = new Map<string, { reading: Promise<ClockRow | undefined>; until: number }>();
+  const cachedClocks = new Map<string, CachedClock>();
+  const inFlight = new Map<string, { promise: Promise<ClockRow | undefined>; until: number }>();
   /** Number of replacements by platform, so that a slower read does not overwrite one. */
   const replacements = new Map<string, number>();
   let hasReadClock = false;
 
   function cache(platformId: string, row: ClockRow | undefined, until: number): void {
     if (row) hasReadClock = true;
-    if (cached.size >= MAX_CACHED) cached.delete(cached.keys().next().value as string);
-    cached.set(platformId, { row, until });
+    if (cachedClocks.size >= MAX_CACHED)
+      cachedClocks.delete(cachedClocks.keys().next().value as string);
+    cachedClocks.set(platformId, { row, until });
   }
 
   const timeWith = (row: ClockRow | undefined): PlatformTime => {
@@ -63,25 +64,25 @@ export function createClocks(db: Pick<Database, 'read'>, effects: Pick<Effects, 
   async function read(platformId: string): Promise<ClockRow | undefined> {
     const [until, replacement] = [performance.now() + FRESH_MS, replacements.get(platformId)];
     const row = await db.read(sandboxClocks, platformId);
-    if (replacements.get(platformId) !== replacement) return cached.get(platformId)?.row;
+    if (replacements.get(platformId) !== replacement) return cachedClocks.get(platformId)?.row;
     cache(platformId, row, until);
     return row;
   }
 
   function readOnce(platformId: string): Promise<ClockRow | undefined> {
-    const running = inFlight.get(platformId);
-    if (running && performance.now() < running.until) return running.reading;
+    const pendingRead = inFlight.get(platformId);
+    if (pendingRead && performance.now() < pendingRead.until) return pendingRead.promise;
     const until = performance.now() + FRESH_MS;
-    const reading = read(platformId).finally(() => {
-      if (inFlight.get(platformId)?.reading === reading) inFlight.delete(platformId);
+    const promise = read(platformId).finally(() => {
+      if (inFlight.get(platformId)?.promise === promise) inFlight.delete(platformId);
     });
-    inFlight.set(platformId, { reading, until });
-    return reading;
+    inFlight.set(platformId, { promise, until });
+    return promise;
   }
 
   function timeOf({ platformId, environment }: Owner): PlatformTime | Promise<PlatformTime> {
     if (environment === 'production' || platformId === '') return timeWith(undefined);
-    const entry = cached.get(platformId);
+    const entry = cachedClocks.get(platformId);
     if (entry && performance.now() < entry.until) return timeWith(entry.row);
     return readOnce(platformId).then(timeWith);
   }

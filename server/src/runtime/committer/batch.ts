@@ -1,14 +1,13 @@
-// Builds the statements of a batch: the writes, the reads for validation, and the validation of
-// each change set. The order is the same for every batch of every process, so that batches wait for
-// each other in one direction only: rows by table and id, new rows, events and transfers, accounts
-// by id and their freezes, events with a balance last. The accounts are the contended rows, so
-// large data is sent and written before they are locked.
+// Builds the statements of a batch and validates its change sets. The order is the same for every batch of
+// every process, so that batches wait for each other in one direction only. Rows are locked by table and ID
+// before new rows, events and transfers are written. Accounts are the contended rows, so they are locked
+// after all large data is written.
 
 import { applyPostings, type Books, emptyBooks } from '../../ledger/books.ts';
 import type { TextRow } from '../db/lane.ts';
 import { type Bound, bind, type Statement } from '../db/statement.ts';
 import type { Table } from '../db/table.ts';
-import type { ChangeSet, EventRow, Rejection, Row, Update, Versioned } from './change-set.ts';
+import type { ChangeSet, EventRow, Rejection, Row, RowVersion, Update } from './change-set.ts';
 import { type BatchRead, column, columns } from './columns.ts';
 import { openedAccounts, postingReads, postingWrites } from './ledger-batch.ts';
 import { EVENT_NAMES, INSERT_EVENTS } from './ledger-statements.ts';
@@ -26,10 +25,10 @@ import {
 /** Compares tables. The order is the same in every process. */
 export type TableOrder = (a: Table, b: Table) => number;
 
-/** Orders the named tables first, in that order, and all others by name. */
-export function tableOrder(first: readonly string[]): TableOrder {
-  const rank = new Map(first.map((name, i) => [name, i]));
-  const rankOf = (table: Table) => rank.get(table.name) ?? first.length;
+/** Orders the named tables first, in their order, and all other tables by name. */
+export function tableOrder(firstTables: readonly string[]): TableOrder {
+  const rank = new Map(firstTables.map((name, i) => [name, i]));
+  const rankOf = (table: Table) => rank.get(table.name) ?? firstTables.length;
   return (a, b) => rankOf(a) - rankOf(b) || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
 }
 
@@ -43,8 +42,8 @@ export interface BatchFormat {
 /** The writes of a batch to one table. */
 interface Work {
   updates: Update[];
-  removes: Versioned[];
-  requires: Versioned[];
+  removes: RowVersion[];
+  requires: RowVersion[];
   inserts: Row[];
 }
 
@@ -52,7 +51,7 @@ type ByTable = [Table, Work][];
 
 function collect(sets: readonly ChangeSet[], order: TableOrder): ByTable {
   const tables = new Map<Table, Work>();
-  const on = (table: Table): Work => {
+  const workOn = (table: Table): Work => {
     let work = tables.get(table);
     if (!work) {
       work = { updates: [], removes: [], requires: [], inserts: [] };
@@ -61,10 +60,10 @@ function collect(sets: readonly ChangeSet[], order: TableOrder): ByTable {
     return work;
   };
   for (const set of sets) {
-    for (const each of set.updates) on(each.table).updates.push(each);
-    for (const each of set.removes) on(each.table).removes.push(each);
-    for (const each of set.requires) on(each.table).requires.push(each);
-    for (const each of set.inserts) on(each.table).inserts.push(each.row);
+    for (const each of set.updates) workOn(each.table).updates.push(each);
+    for (const each of set.removes) workOn(each.table).removes.push(each);
+    for (const each of set.requires) workOn(each.table).requires.push(each);
+    for (const each of set.inserts) workOn(each.table).inserts.push(each.row);
   }
   return [...tables].sort(([a], [b]) => order(a, b));
 }
@@ -73,7 +72,7 @@ function collect(sets: readonly ChangeSet[], order: TableOrder): ByTable {
  * The rows to lock, as parameters of `lockAndMatch` and `readVersions`. Each row and version once.
  */
 function locks({ updates, removes, requires }: Work): unknown[][] {
-  const requiredRows = new Map<string, Versioned>();
+  const requiredRows = new Map<string, RowVersion>();
   for (const each of requires) requiredRows.set(`${each.id} ${each.version}`, each);
   const changes = [...updates, ...removes];
   const rows = [...changes, ...requiredRows.values()];
@@ -84,7 +83,7 @@ function locks({ updates, removes, requires }: Work): unknown[][] {
 function groupByStatement(table: Table, updates: readonly Update[]) {
   const groups = new Map<ReturnType<typeof updateOf>, Update[]>();
   for (const update of updates) {
-    const statement = updateOf(table, changingNames(table, update.changed));
+    const statement = updateOf(table, changingNames(table, update.changedColumns));
     const group = groups.get(statement);
     if (group) group.push(update);
     else groups.set(statement, [update]);
@@ -99,7 +98,7 @@ function rowWrites(table: Table, work: Work): Bound[] {
   else if (updates.length + removes.length) {
     bounds.push(bind(lockOf(table), column([...updates, ...removes], 'id')));
   }
-  // The rows are locked by now, so the order of the updates does not matter.
+  // The rows are already locked, so the updates need no order.
   for (const [{ statement, names }, group] of groupByStatement(table, updates)) {
     const rows = group.map((each) => each.row);
     bounds.push(bind(statement, ...columns(group, ['id', 'version']), ...columns(rows, names)));
@@ -121,14 +120,14 @@ const eventWrites = (events: readonly EventRow[]): Bound[] =>
 
 const QUEUED_NAMES = ['id', 'platform_id', 'created_at', 'type'];
 
-/** Items for which the predicate is true, and all other items. */
-function partition<T>(all: readonly T[], matches: (each: T) => boolean): [T[], T[]] {
+/** The items for which the predicate is true, then all other items. */
+function partition<T>(items: readonly T[], matches: (each: T) => boolean): [T[], T[]] {
   const groups: [T[], T[]] = [[], []];
-  for (const each of all) groups[matches(each) ? 0 : 1].push(each);
+  for (const each of items) groups[matches(each) ? 0 : 1].push(each);
   return groups;
 }
 
-/** All writes of the change sets, for one transaction, or undefined if they need validation first. */
+/** All writes of the change sets, for one transaction. Undefined if they need validation first. */
 export function batchWrites(
   sets: readonly ChangeSet[],
   { order, enqueue }: BatchFormat,
@@ -138,12 +137,14 @@ export function batchWrites(
   const tables = collect(sets, order);
   const events = sets.flatMap((set) => set.events);
   const [withoutBalance, withBalance] = partition(events, (each) => each.account === null);
-  const queued = enqueue ? events.filter((each) => each.delivered) : [];
+  const queuedEvents = enqueue ? events.filter((each) => each.delivered) : [];
   return [
     ...tables.flatMap(([table, work]) => rowWrites(table, work)),
     ...tables.flatMap(([table, work]) => insertWrites(table, work)),
     ...eventWrites(withoutBalance),
-    ...(enqueue && queued.length ? [bind(enqueue, ...columns(queued, QUEUED_NAMES))] : []),
+    ...(enqueue && queuedEvents.length
+      ? [bind(enqueue, ...columns(queuedEvents, QUEUED_NAMES))]
+      : []),
     ...postings,
     ...eventWrites(withBalance),
   ];
@@ -154,7 +155,7 @@ interface BatchState {
   /** Version by table and id, or null for a missing row. */
   versions: Map<Table, Map<string, number | null>>;
   /** Existing client-chosen keys, by table. */
-  existing: Map<Table, Set<string>>;
+  existingKeys: Map<Table, Set<string>>;
   books: Books;
 }
 
@@ -172,7 +173,7 @@ function rowRead(table: Table, work: Work): BatchRead<BatchState>[] {
 function keyRead(table: Table, { inserts }: Work): BatchRead<BatchState>[] {
   if (!table.clientKeyed || inserts.length === 0) return [];
   const read = (rows: readonly TextRow[], state: BatchState) =>
-    void state.existing.set(table, new Set(rows.map(([id]) => id as string)));
+    void state.existingKeys.set(table, new Set(rows.map(([id]) => id as string)));
   return [{ bound: bind(existingKeys(table), column(inserts, 'id')), read }];
 }
 
@@ -189,11 +190,11 @@ export function batchReads(sets: readonly ChangeSet[], order: TableOrder) {
   ];
   return {
     bounds: items.map((each) => each.bound),
-    /** One result for each change set, in order, or undefined if it is valid. */
+    /** The rejection of each change set, in order. Undefined for a valid change set. */
     validate(responses: readonly TextRow[][]): (Rejection | undefined)[] {
       const state: BatchState = {
         versions: new Map(),
-        existing: new Map(),
+        existingKeys: new Map(),
         books: emptyBooks(),
       };
       items.forEach((each, i) => {
@@ -211,7 +212,7 @@ export function batchReads(sets: readonly ChangeSet[], order: TableOrder) {
 function validateSet(set: ChangeSet, state: BatchState): Rejection | undefined {
   for (const { table, row } of set.inserts) {
     const id = row.id as string;
-    if (state.existing.get(table)?.has(id)) return { reason: 'exists', table: table.name, id };
+    if (state.existingKeys.get(table)?.has(id)) return { reason: 'exists', table: table.name, id };
   }
   for (const { table, id, version } of [...set.updates, ...set.removes, ...set.requires]) {
     if (state.versions.get(table)?.get(id) !== version) {

@@ -1,36 +1,35 @@
-// The result of an operation: rows to insert, update, remove or require, ledger transfers, freezes of
-// ledger accounts, and events. Plain data. The committer validates it and writes all of it or none.
+// The result of an operation as plain data: rows to insert, update, remove or require, ledger transfers,
+// freezes of ledger accounts, and events. The committer validates a change set and writes it completely or
+// not at all.
 import type { Time } from '../../kernel/effects.ts';
 import type { FreezeRow, LedgerRejection, TransferRow } from '../../ledger/transfer.ts';
 import type { Table } from '../db/table.ts';
 
 export type Row = Record<string, unknown>;
 
-/**
- * A change of a row as read at `version`. `row` is the complete new row, still with the old version.
- */
+/** A change of a row as read at `version`. `row` is the complete new row with the old version. */
 export interface Update {
   table: Table;
   id: string;
   version: number;
-  /** The row as it was read, for the audit of operators. */
-  before?: Row;
+  /** The row as read, for the audit of operators. */
+  previousRow?: Row;
   row: Row;
-  /** Columns that may differ from the row as read. Only these are written. */
-  changed: ReadonlySet<string>;
+  /** Columns that may differ from the row as read. No other columns are written. */
+  changedColumns: ReadonlySet<string>;
 }
 
 /** A row that the decision depends on, as read at `version`. */
-export interface Versioned {
+export interface RowVersion {
   table: Table;
   id: string;
   version: number;
 }
 
 /** A row to remove, as read at `version`. */
-interface Removal extends Versioned {
-  /** The row as it was read, for the audit of operators. */
-  before?: Row;
+interface Removal extends RowVersion {
+  /** The row as read, for the audit of operators. */
+  previousRow?: Row;
 }
 
 /**
@@ -41,24 +40,24 @@ export interface EventRow {
   id: string;
   platform_id: string;
   type: string;
-  /** Id of the resource the event is about. */
+  /** ID of the resource of the event. */
   subject: string;
   /**
    * The resource as stored JSON text. With `base_id` only the fields that differ from that event's
    * data.
    */
   data: string;
-  /** An earlier event about the same resource. Absent if `data` is complete. */
+  /** An earlier event of the same resource. Absent if `data` is complete. */
   base_id?: string | null;
   /** Identifies the version of the resource's row that alone determines `data`, if there is one. */
   version?: string;
   account: string | null;
   created_at: Time;
-  /** Whether it is delivered to the webhook endpoint of its platform. */
+  /** Whether the event is delivered to the webhook endpoint of its platform. */
   delivered: boolean;
   /** The customer whose data key seals `data`. Absent if `data` is in clear text. */
   sealed_for?: string | null;
-  /** `customerKeyOf` the customer that the event is about. Absent if there is none. */
+  /** `customerKeyOf` of the event's customer. Absent without a customer. */
   customer_key?: number | null;
 }
 
@@ -66,7 +65,7 @@ export interface ChangeSet {
   inserts: { table: Table; row: Row }[];
   updates: Update[];
   removes: Removal[];
-  requires: Versioned[];
+  requires: RowVersion[];
   transfers: TransferRow[];
   freezes: FreezeRow[];
   events: EventRow[];
@@ -84,7 +83,7 @@ export const emptyChangeSet = (): ChangeSet => ({
 
 /** Reason for a rejection, which is never caused by another change set of the same batch. */
 export type Rejection =
-  /** A row that the change set updates, removes or requires has changed: run the operation again. */
+  /** A row that the change set updates, removes or requires has changed. The operation must run again. */
   | { reason: 'version'; table: string; id: string }
   /** A primary key chosen by a client (an idempotency key) exists already. */
   | { reason: 'exists'; table: string; id: string }

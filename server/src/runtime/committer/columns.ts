@@ -1,4 +1,4 @@
-// Rows as columns: the form in which statements of a batch take their parameters.
+// Rows as columns, the form of the parameters of a batch's statements.
 
 import type { TextRow } from '../db/lane.ts';
 import type { Bound } from '../db/statement.ts';
@@ -10,7 +10,7 @@ export const column = (rows: readonly object[], name: string) =>
 export const columns = (rows: readonly object[], names: readonly string[]) =>
   names.map((name) => column(rows, name));
 
-/** A reading statement, and how its rows are added to the state. */
+/** A reading statement, and the function that adds its rows to the state. */
 export interface BatchRead<Seen> {
   bound: Bound;
   read(rows: readonly TextRow[], state: Seen): void;

@@ -1,4 +1,4 @@
-// Change sets with transfers: floors, holds and rejections within one batch.
+// Floors, holds and rejections of change sets with transfers within one batch.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   createSample,
@@ -46,8 +46,12 @@ const commit = (changes: Partial<ChangeSet>): Promise<Outcome> => committer.comm
 const commitTogether = (...changes: Partial<ChangeSet>[]) =>
   Promise.allSettled(changes.map(commit));
 
-const freeze = (account: string, frozen: boolean, empty = false): { freezes: FreezeRow[] } => ({
-  freezes: [{ account, frozen, empty }],
+const freeze = (
+  account: string,
+  frozen: boolean,
+  mustBeEmpty = false,
+): { freezes: FreezeRow[] } => ({
+  freezes: [{ account, frozen, empty: mustBeEmpty }],
 });
 const isFrozen = async (id: string) =>
   (await sample.sql('select frozen from ledger_accounts where id = $1', [id]))[0]?.frozen;
@@ -69,9 +73,9 @@ describe('committer', () => {
 
   it('holds funds, then posts or voids them once', async () => {
     const [a = '', b = ''] = await sample.accounts(100n, null);
-    const first = transfer(a, b, 60n, { phase: 'pending' });
-    const second = transfer(a, b, 40n, { phase: 'pending' });
-    await commitTogether({ transfers: [first] }, { transfers: [second] });
+    const firstHold = transfer(a, b, 60n, { phase: 'pending' });
+    const secondHold = transfer(a, b, 40n, { phase: 'pending' });
+    await commitTogether({ transfers: [firstHold] }, { transfers: [secondHold] });
     expect(await sample.holdings(a, b)).toEqual(['100/100', '0/0']);
     expect(await commitTogether({ transfers: [transfer(a, b, 1n)] })).toEqual([
       rejectedWith({ reason: 'insufficient-funds', account: a }),
@@ -79,10 +83,10 @@ describe('committer', () => {
     const duplicate = rejectedWith({ reason: 'constraint', constraint: 'ledger_transfers_pkey' });
     expect(
       await commitTogether(
-        { transfers: [{ ...first, phase: 'post' }] },
-        { transfers: [{ ...first, phase: 'post' }] },
-        { transfers: [{ ...second, phase: 'void' }] },
-        { transfers: [{ ...second, phase: 'post' }] },
+        { transfers: [{ ...firstHold, phase: 'post' }] },
+        { transfers: [{ ...firstHold, phase: 'post' }] },
+        { transfers: [{ ...secondHold, phase: 'void' }] },
+        { transfers: [{ ...secondHold, phase: 'post' }] },
       ),
     ).toEqual([ok, duplicate, ok, duplicate]);
     expect(await sample.holdings(a, b)).toEqual(['40/0', '60/0']);
@@ -113,9 +117,9 @@ describe('committer', () => {
     );
     expect(outcomes).toEqual([unknownHold, unknownHold, unknownHold, unknownHold, ok]);
     expect(await sample.holdings(a, b, c)).toEqual(['99/60', '1/0', '0/0']);
-    const posted = transfer(a, b, 1n);
-    await commit({ transfers: [posted] });
-    const posting = { transfers: [{ ...posted, phase: 'post' } as const] };
+    const transferOfOne = transfer(a, b, 1n);
+    await commit({ transfers: [transferOfOne] });
+    const posting = { transfers: [{ ...transferOfOne, phase: 'post' } as const] };
     expect(await commitTogether(posting)).toEqual([unknownHold]);
     expect(await commit({ transfers: [hold, post] })).toMatchObject({ ok: false });
     const newHold = transfer(a, b, 5n, { phase: 'pending' });
@@ -130,7 +134,10 @@ describe('committer', () => {
     const euroAccount = newId('account');
     await sample.account(euroAccount, 0n, 0n, 'EUR');
     const currency = rejectedWith({ reason: 'constraint', constraint: 'ledger_currency' });
-    const unknown = rejectedWith({ reason: 'constraint', constraint: 'ledger_account' });
+    const unknownAccountOutcome = rejectedWith({
+      reason: 'constraint',
+      constraint: 'ledger_account',
+    });
     const outcomes = await commitTogether(
       { transfers: [transfer(a, b, 1n)] },
       { transfers: [transfer(a, euroAccount, 1n)] },
@@ -141,7 +148,16 @@ describe('committer', () => {
       { transfers: [transfer(a, b, 1n), transfer(b, a, 1n, { currency: 'EUR' })] },
       { transfers: [transfer(a, b, 1n)] },
     );
-    expect(outcomes).toEqual([ok, currency, currency, currency, unknown, unknown, currency, ok]);
+    expect(outcomes).toEqual([
+      ok,
+      currency,
+      currency,
+      currency,
+      unknownAccountOutcome,
+      unknownAccountOutcome,
+      currency,
+      ok,
+    ]);
     expect(await sample.holdings(a, b, euroAccount)).toEqual(['98/0', '2/0', '0/0']);
   });
 
@@ -159,14 +175,14 @@ describe('committer', () => {
         created_at: NOW,
       },
     });
-    const [first, second] = [newId('account'), newId('account')];
+    const [accountId, otherAccountId] = [newId('account'), newId('account')];
     const outcomes = await commitTogether(
-      { inserts: [accountInsert(first)], transfers: [transfer(a, first, 60n)] },
-      { inserts: [accountInsert(second)], transfers: [transfer(a, second, 60n)] },
-      { transfers: [transfer(first, a, 5n)] },
+      { inserts: [accountInsert(accountId)], transfers: [transfer(a, accountId, 60n)] },
+      { inserts: [accountInsert(otherAccountId)], transfers: [transfer(a, otherAccountId, 60n)] },
+      { transfers: [transfer(accountId, a, 5n)] },
     );
     expect(outcomes).toEqual([ok, rejectedWith({ reason: 'insufficient-funds', account: a }), ok]);
-    expect(await sample.holdings(a, first, second)).toEqual(['45/0', '55/0', '']);
+    expect(await sample.holdings(a, accountId, otherAccountId)).toEqual(['45/0', '55/0', '']);
   });
 
   it('stores the committed balance in events that name an account', async () => {
@@ -229,15 +245,19 @@ describe('freezes', () => {
   it('need one round trip without conflicts', async () => {
     const [a = '', b = '', c = ''] = await sample.accounts(100n, 0n, 0n);
     const { careful } = committer.stats();
-    const closing = { transfers: [transfer(a, b, 100n)], ...freeze(a, true, true) };
+    const closingChanges = { transfers: [transfer(a, b, 100n)], ...freeze(a, true, true) };
     const laterTransfer = { transfers: [transfer(b, a, 7n, { force: true })] };
-    expect(await commitTogether(closing, laterTransfer, freeze(c, true))).toEqual([ok, ok, ok]);
+    expect(await commitTogether(closingChanges, laterTransfer, freeze(c, true))).toEqual([
+      ok,
+      ok,
+      ok,
+    ]);
     expect(committer.stats().careful).toBe(careful);
     expect([await isFrozen(a), await isFrozen(b), await isFrozen(c)]).toEqual([true, false, true]);
     expect(await sample.holdings(a, b)).toEqual(['7/0', '93/0']);
   });
 
-  it('are rejected for an account that must be empty and is not', async () => {
+  it('are rejected for an account with funds that must be empty', async () => {
     const [a = '', b = '', c = ''] = await sample.accounts(100n, 0n, null);
     await commit({ transfers: [transfer(c, b, 5n)] });
     await commit({ transfers: [transfer(b, c, 5n, { phase: 'pending' })] });
@@ -252,7 +272,7 @@ describe('freezes', () => {
     ).toEqual([unknownAccount, ok]);
   });
 
-  it('apply when an account is opened, and are rejected for system accounts', async () => {
+  it('apply to a new account and are rejected for system accounts', async () => {
     const [a = '', bank = ''] = await sample.accounts(100n, null);
     const id = newId('account');
     const row = { id, currency: 'USD', balance: 0n, held: 0n, floor: 0n, frozen: true };
@@ -271,7 +291,7 @@ describe('freezes', () => {
   it('allow exactly one of a concurrent deposit and the deletion', async () => {
     const secondCommitter = createCommitter({ connect: () => connectLane(sample.url) });
     try {
-      const accepted = { deposit: 0, deletion: 0 };
+      const acceptedCounts = { deposit: 0, deletion: 0 };
       for (let round = 0; round < 60; round++) {
         const [a = '', b = ''] = await sample.accounts(0n, null);
         const [into, pending] = [
@@ -286,15 +306,15 @@ describe('freezes', () => {
         const frozen = await isFrozen(a);
         expect(deletion?.ok).toBe(frozen);
         if (frozen) {
-          accepted.deletion++;
+          acceptedCounts.deletion++;
           expect(deposit).toEqual({ ok: false, rejection: { reason: 'frozen', account: a } });
           expect(await sample.holdings(a)).toEqual(['0/0']);
         } else {
-          accepted.deposit++;
+          acceptedCounts.deposit++;
           expect([deposit?.ok, update?.ok]).toEqual([true, true]);
         }
       }
-      expect(accepted.deposit + accepted.deletion).toBe(60);
+      expect(acceptedCounts.deposit + acceptedCounts.deletion).toBe(60);
     } finally {
       await secondCommitter.close();
     }

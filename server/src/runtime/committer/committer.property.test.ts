@@ -1,6 +1,6 @@
-// The guarantee of the committer: with any concurrency, over several lanes and processes, ledger
-// and rows equal a serial execution of the accepted change sets in some order, and every rejection
-// was justified. Triggers log the order while locks are held, and a plain model replays it.
+// The guarantee of the committer with any concurrency, over several lanes and processes. Ledger and rows
+// equal a serial execution of the accepted change sets, and each rejection has a reason in that order.
+// Triggers log the order while locks are held, and a model replays it.
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -51,22 +51,23 @@ create trigger log_account after update on ledger_accounts
 const setLog = table('set_log', { id: col.text });
 
 const ROWS = 4;
-/** The third starts empty, so that empty accounts occur. The last is a system account. */
+/** The third account has no balance, so that empty accounts occur. The last account is a system account. */
 const FLOORS = [0n, 0n, -30n, 0n, null];
 const STARTS = [100n, 100n, 100n, 0n, 100n];
 const WORKERS = 24;
 
 /**
- * One change set to generate, in small numbers. Their meaning depends on the state when it runs.
+ * The specification of a generated change set, in small numbers. The state at its execution determines the
+ * meaning of the numbers.
  */
 interface Spec {
   updates: number[];
   requires: number[];
   removes: boolean;
-  stale: boolean;
+  isStale: boolean;
   key: number | null;
   name: number | null;
-  transfers: { from: number; by: number; amount: number; pending: boolean }[];
+  transfers: { from: number; by: number; amount: number; isPending: boolean }[];
   resolves: 'post' | 'void' | null;
   inWrongCurrency: boolean;
   force: boolean;
@@ -82,7 +83,7 @@ const spec: fc.Arbitrary<Spec> = fc.record({
   updates: fc.uniqueArray(fc.nat(ROWS - 1), { maxLength: 2 }),
   requires: fc.uniqueArray(fc.nat(ROWS - 1), { maxLength: 2 }),
   removes: trueOnceIn(60),
-  stale: trueOnceIn(10),
+  isStale: trueOnceIn(10),
   key: nullOr(fc.nat(20)),
   name: nullOr(fc.nat(5)),
   transfers: fc.array(
@@ -90,7 +91,7 @@ const spec: fc.Arbitrary<Spec> = fc.record({
       from: fc.nat(FLOORS.length - 1),
       by: fc.integer({ min: 1, max: FLOORS.length - 1 }),
       amount: fc.integer({ min: 1, max: 60 }),
-      pending: fc.boolean(),
+      isPending: fc.boolean(),
     }),
     { maxLength: 3 },
   ),
@@ -136,7 +137,7 @@ interface Run {
   rowIds: string[];
   accountIds: string[];
   holds: TransferRow[];
-  done: Done[];
+  results: Done[];
 }
 
 async function build(run: Run, id: string, input: Spec): Promise<ChangeSet> {
@@ -145,41 +146,41 @@ async function build(run: Run, id: string, input: Spec): Promise<ChangeSet> {
     (await Promise.all(indexes.map(read))).filter((row) => row !== undefined);
   const updates = await present(input.updates);
   const requires = await present(input.requires);
-  const aged = (row: RowOf<typeof things>) =>
-    input.stale ? { ...row, version: row.version - 1 } : row;
+  const agedRow = (row: RowOf<typeof things>) =>
+    input.isStale ? { ...row, version: row.version - 1 } : row;
   const inserts: ChangeSet['inserts'] = [{ table: setLog, row: { id } }];
   if (input.key !== null) inserts.push(insertKey(`${run.name}:${input.key}`, id));
   if (input.name !== null)
     inserts.push(insertThing(thingRow(id, { name: `${run.name}:${input.name}` })));
-  const transfers = input.transfers.map(({ from, by, amount, pending }, i) => {
+  const transfers = input.transfers.map(({ from, by, amount, isPending: pending }, i) => {
     const to = (from + by) % FLOORS.length;
     return transfer(run.accountIds[from] as string, run.accountIds[to] as string, BigInt(amount), {
       transaction_id: id,
       step: String(i),
       phase: pending ? 'pending' : 'posted',
       currency: input.inWrongCurrency && input.transfers.length === 1 ? 'EUR' : 'USD',
-      // A hold that only reads the freeze of an account leaves no trace to order by.
-      // committer.ledger.test.ts covers it.
+      // The log does not contain a hold that only reads the freeze of an account, so it cannot be ordered.
+      // committer.ledger.test.ts covers this case.
       force: input.force || (pending && FLOORS[to] !== null),
     });
   });
   const hold = input.resolves && run.holds[input.updates.length % Math.max(run.holds.length, 1)];
   if (hold && input.resolves) transfers.push({ ...hold, phase: input.resolves });
-  const debited = transfers[0]?.debit;
+  const debitedAccount = transfers[0]?.debit;
   const frozen = input.freeze && run.accountIds[input.freeze.account];
   return setOf({
     inserts,
     updates: input.removes
       ? []
-      : updates.map((row) => updateThing(aged(row), { rank: row.rank + 1 })),
+      : updates.map((row) => updateThing(agedRow(row), { rank: row.rank + 1 })),
     removes: input.removes ? updates.slice(0, 1).map(thingAt) : [],
-    requires: requires.map((row) => thingAt(aged(row))),
+    requires: requires.map((row) => thingAt(agedRow(row))),
     transfers,
     freezes:
       input.freeze && frozen && FLOORS[input.freeze.account] !== null
         ? [{ ...input.freeze, account: frozen }]
         : [],
-    events: debited
+    events: debitedAccount
       ? [
           {
             id,
@@ -187,7 +188,7 @@ async function build(run: Run, id: string, input: Spec): Promise<ChangeSet> {
             type: 't',
             subject: 's',
             data: '{}',
-            account: debited,
+            account: debitedAccount,
             created_at: NOW,
             delivered: false,
           },
@@ -205,18 +206,18 @@ async function execute(specs: readonly Spec[]): Promise<Run> {
     rowIds: ids('row', ROWS),
     accountIds: ids('account', FLOORS.length),
     holds: [],
-    done: [],
+    results: [],
   };
   for (const id of run.rowIds) await sample.thing(id);
   for (const [i, id] of run.accountIds.entries())
     await sample.account(id, STARTS[i] as bigint, FLOORS[i]);
-  const remaining = specs.map((input, i) => ({ input, id: `${name}:set${i}` }));
+  const remainingSpecs = specs.map((input, i) => ({ input, id: `${name}:set${i}` }));
   const worker = async (_: unknown, i: number) => {
-    for (let next = remaining.shift(); next; next = remaining.shift()) {
+    for (let next = remainingSpecs.shift(); next; next = remainingSpecs.shift()) {
       const { id, input } = next;
       const set = await build(run, id, input);
       const outcome = await (committers[i % 2] as Committer).commit(set);
-      run.done.push({ id, set, outcome });
+      run.results.push({ id, set, outcome });
       if (outcome.ok) run.holds.push(...set.transfers.filter((each) => each.phase === 'pending'));
     }
   };
@@ -230,7 +231,9 @@ async function batchesOf(run: Run): Promise<Map<string, Done[]>> {
     'select id, xmin::text as xid from set_log where id like $1 order by n',
     [`${run.name}:%`],
   );
-  const byId = new Map(run.done.filter((each) => each.outcome.ok).map((each) => [each.id, each]));
+  const byId = new Map(
+    run.results.filter((each) => each.outcome.ok).map((each) => [each.id, each]),
+  );
   expect(rows.map((row) => row.id).sort()).toEqual([...byId.keys()].sort());
   const batches = new Map<string, Done[]>();
   for (const { id, xid } of rows as { id: string; xid: string }[]) {
@@ -239,27 +242,27 @@ async function batchesOf(run: Run): Promise<Map<string, Done[]>> {
   return batches;
 }
 
-/** Pairs of transactions. The first of each pair was serialized first. */
+/** Pairs of transactions in the order of their serialization. */
 async function precedence(run: Run, batches: Map<string, Done[]>): Promise<[string, string][]> {
   const edges: [string, string][] = [];
-  const logged = await sample.sql(
+  const logRows = await sample.sql(
     'select account, xid from account_log where account = any($1) order by n',
     [run.accountIds],
   );
   for (const account of run.accountIds) {
-    const order = logged.filter((row) => row.account === account).map((row) => row.xid as string);
+    const order = logRows.filter((row) => row.account === account).map((row) => row.xid as string);
     for (const [i, xid] of order.slice(1).entries()) edges.push([order[i] as string, xid]);
   }
   const changes = new Map<string, string>(); // row and version → transaction that replaced that version
   const requirements: [string, string][] = []; // row and version → transaction that depended on it
-  const pending = new Map<string, string>();
+  const pendingHolds = new Map<string, string>();
   for (const [xid, sets] of batches) {
     for (const { set } of sets) {
       for (const { id, version } of [...set.updates, ...set.removes])
         changes.set(`${id} ${version}`, xid);
       for (const { id, version } of set.requires) requirements.push([`${id} ${version}`, xid]);
       for (const each of set.transfers) {
-        if (each.phase === 'pending') pending.set(`${each.transaction_id} ${each.step}`, xid);
+        if (each.phase === 'pending') pendingHolds.set(`${each.transaction_id} ${each.step}`, xid);
       }
     }
   }
@@ -273,23 +276,25 @@ async function precedence(run: Run, batches: Map<string, Done[]>): Promise<[stri
   }
   for (const [xid, sets] of batches) {
     for (const transfer of sets.flatMap(({ set }) => set.transfers)) {
-      const pendingTransfer = pending.get(`${transfer.transaction_id} ${transfer.step}`);
+      const pendingTransfer = pendingHolds.get(`${transfer.transaction_id} ${transfer.step}`);
       if (pendingTransfer) edges.push([pendingTransfer, xid]);
     }
   }
   return edges.filter(([a, b]) => a !== b);
 }
 
-/** A topological order of the nodes. Fails if there is none. */
-function sorted(nodes: readonly string[], edges: readonly [string, string][]): string[] {
+/** A topological order of the nodes. Throws for a cycle. */
+function sortTopologically(nodes: readonly string[], edges: readonly [string, string][]): string[] {
   const order: string[] = [];
-  let remaining = [...nodes];
-  while (remaining.length) {
-    const waiting = new Set(edges.filter(([a]) => remaining.includes(a)).map(([, b]) => b));
-    const readyNodes = remaining.filter((node) => !waiting.has(node));
+  let remainingNodes = [...nodes];
+  while (remainingNodes.length) {
+    const blockedNodes = new Set(
+      edges.filter(([a]) => remainingNodes.includes(a)).map(([, b]) => b),
+    );
+    const readyNodes = remainingNodes.filter((node) => !blockedNodes.has(node));
     expect(readyNodes, 'a cycle: no serial order').not.toEqual([]);
     order.push(...readyNodes);
-    remaining = remaining.filter((node) => waiting.has(node));
+    remainingNodes = remainingNodes.filter((node) => blockedNodes.has(node));
   }
   return order;
 }
@@ -309,7 +314,7 @@ function modelAtStart(run: Run): Model {
 /** Replays the accepted change sets in an order consistent with all observations. */
 async function replayRun(run: Run): Promise<Model> {
   const batches = await batchesOf(run);
-  const order = sorted([...batches.keys()], await precedence(run, batches));
+  const order = sortTopologically([...batches.keys()], await precedence(run, batches));
   const model = modelAtStart(run);
   for (const xid of order) {
     const batch = batches.get(xid) as Done[];
@@ -329,21 +334,21 @@ async function compare(run: Run, model: Model): Promise<void> {
     'select id, balance, held, frozen from ledger_accounts where id like $1',
     like,
   );
-  const expected = [...model.accounts].map(([id, { balance, held, isFrozen }]) => ({
+  const expectedAccounts = [...model.accounts].map(([id, { balance, held, isFrozen }]) => ({
     id,
     frozen: isFrozen,
     balance: String(balance),
     held: String(held),
   }));
-  expect(accounts).toHaveLength(expected.length);
-  expect(accounts).toEqual(expect.arrayContaining(expected));
-  const stored = await sample.sql(
+  expect(accounts).toHaveLength(expectedAccounts.length);
+  expect(accounts).toEqual(expect.arrayContaining(expectedAccounts));
+  const storedRows = await sample.sql(
     'select id, version, rank, name from things where id like $1',
     like,
   );
   const rows = [...model.rows].filter(([key]) => key.startsWith('things ')).map(([, row]) => row);
-  expect(stored).toHaveLength(rows.length);
-  expect(stored).toEqual(
+  expect(storedRows).toHaveLength(rows.length);
+  expect(storedRows).toEqual(
     expect.arrayContaining(
       rows.map(({ id, version, rank, name }) => ({ id, version, rank, name })),
     ),
@@ -356,7 +361,7 @@ async function compare(run: Run, model: Model): Promise<void> {
 }
 
 describe('createCommitter', () => {
-  it('leaves the state of a serial order of the accepted change sets', async () => {
+  it('has the state of a serial order of the accepted change sets', async () => {
     const counts = {
       accepted: 0,
       version: 0,
@@ -369,10 +374,10 @@ describe('createCommitter', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(spec, { minLength: 100, maxLength: 300 }), async (specs) => {
         const run = await execute(specs);
-        expect(run.done).toHaveLength(specs.length);
+        expect(run.results).toHaveLength(specs.length);
         const model = await replayRun(run);
         await compare(run, model);
-        for (const { set, outcome } of run.done) {
+        for (const { set, outcome } of run.results) {
           counts[outcome.ok ? 'accepted' : outcome.rejection.reason]++;
           if (outcome.ok) continue;
           expect(isCorrect(model, set, outcome.rejection), JSON.stringify(outcome.rejection)).toBe(
@@ -382,7 +387,7 @@ describe('createCommitter', () => {
       }),
       { numRuns: 12, endOnFailure: true }, // runs depend on timing, so shrinking is of little use
     );
-    // The rarest outcome occurs about thirty times. Each must occur.
+    // Each outcome must occur. The rarest outcome occurs about thirty times.
     for (const [kind, times] of Object.entries(counts)) expect(times, kind).toBeGreaterThan(3);
   });
 });

@@ -1,4 +1,4 @@
-// Group commit: accepted and rejected change sets of one batch, versions and keys.
+// Accepted and rejected change sets of one batch, versions and keys.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -87,13 +87,13 @@ describe('commit', () => {
       amount: String(addedRow.amount),
       created_at: new Date(NOW),
     });
-    const updated = { rank: 2, version: 2, created_at: new Date(NOW) };
-    expect(await thingIn(changedRow.id)).toMatchObject(updated);
+    const expectedRow = { rank: 2, version: 2, created_at: new Date(NOW) };
+    expect(await thingIn(changedRow.id)).toMatchObject(expectedRow);
     expect(await thingIn(removedRow.id)).toBe(undefined);
     expect(await thingIn(requiredRow.id)).toMatchObject({ version: 1 });
     expect(await sample.holdings(from, to)).toEqual(['70/0', '30/0']);
-    const [stored] = await sample.sql('select * from events where id = $1', [event.id]);
-    expect(stored).toMatchObject({ balance: '30', held: '0' });
+    const [storedEvent] = await sample.sql('select * from events where id = $1', [event.id]);
+    expect(storedEvent).toMatchObject({ balance: '30', held: '0' });
   });
 
   it('accepts an empty change set immediately', async () => {
@@ -122,13 +122,13 @@ describe('commit', () => {
   it('rejects a change set that read a row at two versions', async () => {
     start();
     const now = await sample.thing(newId('thing'), { version: 2 });
-    const before = { ...now, version: 1 };
+    const previousVersion = { ...now, version: 1 };
     const version = rejectedWith({ reason: 'version', table: 'things', id: now.id });
     const outcomes = await commitTogether(
-      { updates: [updateThing(now, { rank: 5 })], requires: [thingAt(before)] },
-      { removes: [thingAt(now)], requires: [thingAt(before)] },
-      { removes: [thingAt(now)], updates: [updateThing(before, { rank: 5 })] },
-      { requires: [thingAt(now), thingAt(before)] },
+      { updates: [updateThing(now, { rank: 5 })], requires: [thingAt(previousVersion)] },
+      { removes: [thingAt(now)], requires: [thingAt(previousVersion)] },
+      { removes: [thingAt(now)], updates: [updateThing(previousVersion, { rank: 5 })] },
+      { requires: [thingAt(now), thingAt(previousVersion)] },
       { updates: [updateThing(now, { rank: 6 })], requires: [thingAt(now)] },
     );
     expect(outcomes).toEqual([version, version, version, version, ok]);
@@ -156,8 +156,8 @@ describe('commit', () => {
       { inserts: [insertKey(freeKey)] },
     );
     expect(outcomes).toEqual([ok, ...Array.from({ length: 29 }, () => exists), ok]);
-    const [stored] = await sample.sql('select reply from client_keys where id = $1', [id]);
-    expect(stored).toEqual({ reply: 'first' });
+    const [storedKey] = await sample.sql('select reply from client_keys where id = $1', [id]);
+    expect(storedKey).toEqual({ reply: 'first' });
   });
 
   it('reports the constraint that one change set violates and accepts the others', async () => {
@@ -223,42 +223,44 @@ describe('a lost connection', () => {
     sample.sql(`select pg_terminate_backend(pid) from pg_stat_activity
       where application_name = 'railhead committer' and datname = current_database()`);
 
-  it('leaves only the outcome of batches in flight unknown', async () => {
+  it('makes only the outcome of batches in flight unknown', async () => {
     start({ lanes: 3 });
     const [a = '', b = ''] = await sample.accounts(1_000_000n, 0n);
-    let unknown = 0;
-    let accepted = 0;
+    let unknownCount = 0;
+    let acceptedCount = 0;
     let stop = false;
     const worker = async () => {
       while (!stop) {
         try {
           const outcome = await commit({ transfers: [transfer(a, b, 1n)] });
-          if (outcome.ok) accepted++;
+          if (outcome.ok) acceptedCount++;
         } catch (error) {
           expect(error).toMatchObject({ code: 'OUTCOME_UNKNOWN' });
-          unknown++;
+          unknownCount++;
         }
       }
     };
     const workers = Array.from({ length: 100 }, worker);
     const progress = async (progressCount: number) => {
-      for (const before = accepted; accepted < before + progressCount; ) await sleep(5);
+      for (const countBefore = acceptedCount; acceptedCount < countBefore + progressCount; )
+        await sleep(5);
     };
-    // A kill may find the lanes idle or connecting. Repeat until some had a batch in flight.
-    for (let round = 0; round < 5 || unknown === 0; round++) {
+    // At the kill, the lanes may be idle or connecting. The kill is repeated until some lanes had a batch
+    // in flight.
+    for (let round = 0; round < 5 || unknownCount === 0; round++) {
       await progress(200);
       await killAll();
     }
     await progress(1_000);
     stop = true;
     await Promise.all(workers);
-    const [stored] = await sample.sql(
+    const [storedCount] = await sample.sql(
       'select count(*)::int from ledger_transfers where debit = $1',
       [a],
     );
-    const count = stored?.count as number;
-    expect(count).toBeGreaterThanOrEqual(accepted);
-    expect(count).toBeLessThanOrEqual(accepted + unknown);
+    const count = storedCount?.count as number;
+    expect(count).toBeGreaterThanOrEqual(acceptedCount);
+    expect(count).toBeLessThanOrEqual(acceptedCount + unknownCount);
     expect(await sample.holdings(a, b)).toEqual([`${1_000_000 - count}/0`, `${count}/0`]);
     while (committer.stats().lanes < 3) await sleep(5);
     expect(committer.stats()).toMatchObject({ waiting: 0, writing: 0, lanes: 3 });
@@ -282,19 +284,19 @@ describe('createCommitter', () => {
     expect(await outcomes).toEqual([never, never]);
   });
 
-  it('settles all accepted change sets before it closes, then rejects new ones', async () => {
+  it('settles all accepted change sets before it closes', async () => {
     start({ max: 16 });
     const ids = Array.from({ length: 200 }, () => newId('thing'));
     await commitTogether({ inserts: [insertKey(newId('key'))] });
-    const all = commitTogether(...ids.map((id) => ({ inserts: [insertThing(thingRow(id))] })));
+    const commits = commitTogether(...ids.map((id) => ({ inserts: [insertThing(thingRow(id))] })));
     await committer.close();
-    expect(await all).toEqual(ids.map(() => ok));
+    expect(await commits).toEqual(ids.map(() => ok));
     await expect(commit({ inserts: [insertKey(newId('key'))] })).rejects.toMatchObject({
       code: 'NOT_COMMITTED',
     });
   });
 
-  it('does not delay other rows for a row that is locked elsewhere', async () => {
+  it('writes other rows while a row is locked by another transaction', async () => {
     start({ lanes: 1, connect: () => connectLane(sample.url, { lockTimeoutMs: 200 }) });
     const row = await sample.thing(newId('thing'));
     await sample.sql('begin');
@@ -303,22 +305,22 @@ describe('createCommitter', () => {
       { updates: [updateThing(row, { rank: 3 })] },
       { inserts: [{ table: clientKeys, row: insertKey(newId('key')).row }] },
     );
-    const settled = await outcomes;
+    const settledOutcomes = await outcomes;
     await sample.sql('rollback');
-    expect(settled).toEqual([
+    expect(settledOutcomes).toEqual([
       { status: 'rejected', reason: expect.objectContaining({ code: 'SERVICE_UNAVAILABLE' }) },
       ok,
     ]);
   });
 
-  it('adds no lane for a few change sets until they have waited', async () => {
+  it('adds a lane for a few change sets only after they have waited', async () => {
     start({ min: 4, smallBatchDelayMs: 500 });
     const row = await sample.thing(newId('thing'));
     await sample.sql('begin');
     await sample.sql('select from things where id = $1 for update', [row.id]);
-    const blocked = commit({ updates: [updateThing(row, { rank: 3 })] });
-    const isWaiting = 'select 1 from pg_locks where not granted';
-    while ((await sample.sql(isWaiting)).length === 0) await sleep(5);
+    const blockedCommit = commit({ updates: [updateThing(row, { rank: 3 })] });
+    const waitingLocks = 'select 1 from pg_locks where not granted';
+    while ((await sample.sql(waitingLocks)).length === 0) await sleep(5);
     const commitThing = () => commit({ inserts: [insertThing(thingRow(newId('thing')))] });
     const changeSets = [commitThing()];
     await sleep(20);
@@ -328,6 +330,6 @@ describe('createCommitter', () => {
     await Promise.all([commitThing(), commitThing(), commitThing(), commitThing()]);
     expect(reports.map(({ units }) => units)).toEqual([2, 4]);
     await sample.sql('rollback');
-    expect(await blocked).toEqual({ ok: true });
+    expect(await blockedCommit).toEqual({ ok: true });
   });
 });

@@ -1,7 +1,7 @@
-// Group commit: waiting change sets are written together in one transaction, each accepted or
-// rejected independently. Locks and the disk flush are paid once per batch, so an account with many
-// concurrent payments is the fast case. Several lanes work concurrently: while one waits for the
-// disk, another computes.
+// Group commit. Waiting change sets are written together in one transaction, and each is accepted or
+// rejected independently. A batch needs its locks and its disk flush once, so many concurrent payments of
+// one account are fast. Several lanes work concurrently, because a lane waits for the disk during its
+// commit.
 import type pg from 'pg';
 import { Fault } from '../../kernel/fault.ts';
 import { validateTransfers } from '../../ledger/books.ts';
@@ -12,7 +12,7 @@ import type { ChangeSet, Outcome } from './change-set.ts';
 import { createQueue, createUnit, type Queue, type Unit } from './queue.ts';
 import { type BatchCounters, settle, type Verdict } from './settle.ts';
 
-/** One batch, for metrics. `mode` is the most expensive mode of its parts. */
+/** The report of a batch for metrics. `mode` is the most expensive mode of its parts. */
 export interface BatchReport {
   units: number;
   ms: number;
@@ -26,16 +26,16 @@ interface CommitterOptions {
   /** Maximum change sets in a batch. */
   max?: number;
   /**
-   * Minimum change sets for a further lane while others are busy, unless they wait for
+   * Minimum change sets for a further lane while other lanes are busy, unless they wait for
    * `smallBatchDelayMs`.
    */
   min?: number;
   smallBatchDelayMs?: number;
-  /** Maximum queued change sets. Further ones are rejected with SERVICE_UNAVAILABLE. */
+  /** Maximum queued change sets. Further change sets are rejected with SERVICE_UNAVAILABLE. */
   maxWaiting?: number;
-  /** Names of tables to write before all others, for foreign keys. */
+  /** Names of tables that are written before all other tables, for foreign keys. */
   tablesFirst?: readonly string[];
-  /** Queues events for delivery. Without it none are delivered. Parameters: ids, platforms, times. */
+  /** Queues events for delivery. If absent, no events are delivered. Parameters: IDs, platforms, times. */
   enqueue?: Statement;
   /** A batch without a result in this time is abandoned together with its connection. */
   timeoutMs?: number;
@@ -51,30 +51,30 @@ interface CommitterOptions {
 interface CommitterStats {
   batches: number;
   units: number;
-  /** Batches or parts of them that were validated before writing. */
+  /** Batches, or parts of batches, that were validated before writing. */
   careful: number;
   /** Repeated attempts, including attempts with half of a batch. */
   retries: number;
   waiting: number;
   writing: number;
-  /** Lanes that are connected. */
+  /** Number of connected lanes. */
   lanes: number;
   busyLanes: number;
-  /** Lanes if all are connected. */
+  /** Total number of lanes. */
   maxLanes: number;
 }
 
 export interface Committer {
   /**
-   * Writes a change set completely or not at all. A rejection is a normal result. The promise
-   * rejects with SERVICE_UNAVAILABLE if the queue is full or the database cannot write now, with
-   * code OUTCOME_UNKNOWN if the connection broke before the result or the commit may be on no
-   * replica, with code NOT_COMMITTED if the committer was closed first, and with the database's own
-   * error otherwise. Nothing was written then, except possibly for OUTCOME_UNKNOWN.
+   * Writes a change set completely or not at all. A rejection is a normal result. The promise rejects with
+   * SERVICE_UNAVAILABLE if the queue is full or the database cannot write now, and with code NOT_COMMITTED
+   * if the committer was closed first. The code is OUTCOME_UNKNOWN if the connection broke before the
+   * result, or if the commit may be on no replica. Any other error is an error of the database. Only with
+   * OUTCOME_UNKNOWN can the change set be written.
    */
   commit(set: ChangeSet): Promise<Outcome>;
   stats(): CommitterStats;
-  /** Accepts no more change sets and waits until all accepted ones are settled. */
+  /** Accepts no more change sets and waits until all accepted change sets are settled. */
   close(): Promise<void>;
 }
 
@@ -146,7 +146,7 @@ async function work(
 const modeOf = ({ separateRounds, retries }: BatchCounters): BatchReport['mode'] =>
   retries ? 'repeated' : separateRounds ? 'careful' : 'optimistic';
 
-/** Lanes of a committer: more of them make smaller batches. */
+/** Number of lanes of a committer. With more lanes, batches are smaller. */
 export const LANES = 2;
 
 /** A committer whose lanes connect immediately and reconnect until it is closed. */
@@ -167,8 +167,8 @@ export function createCommitter(options: CommitterOptions): Committer {
   let downTimer: NodeJS.Timeout | undefined;
   let whenDrained: (() => void) | undefined;
 
-  // If one lane takes the complete queue, no work remains for the other: Node and PostgreSQL
-  // alternate.
+  // If one lane takes the complete queue, the other lane has no work, and Node and PostgreSQL run
+  // alternately.
   const share = () =>
     Math.min(max, Math.max(min, Math.ceil((queue.waiting + writing) / laneCount)));
 
@@ -182,14 +182,14 @@ export function createCommitter(options: CommitterOptions): Committer {
     count.careful += counters.separateRounds;
     count.retries += counters.retries;
     busyLanes.delete(lane);
-    if (lane.up) idle.add(lane);
+    if (lane.isConnected) idle.add(lane);
     onBatch?.({ units: batch.length, ms: elapsed() - startMs, mode: modeOf(counters) });
     schedule();
   }
 
   /**
-   * Whether a batch should wait for a busy lane: many small batches cost more than they save. A lane
-   * can be busy for seconds, waiting for a lock.
+   * Whether a batch should wait for a busy lane, because many small batches cost more than they save. A
+   * lane that waits for a lock can be busy for seconds.
    */
   function isTooSmall(): boolean {
     if (busyLanes.size === 0 || queue.waiting >= min) return false;
@@ -200,12 +200,12 @@ export function createCommitter(options: CommitterOptions): Committer {
     return true;
   }
 
-  /** Rejects the queued change sets if no lane connects in time. None of them was sent. */
+  /** Rejects the queued change sets, which were never sent, if no lane connects in time. */
   function watchConnection(): void {
-    if (downTimer || queue.waiting === 0 || lanes.some((lane) => lane.up)) return;
+    if (downTimer || queue.waiting === 0 || lanes.some((lane) => lane.isConnected)) return;
     downTimer = setTimeout(() => {
       downTimer = undefined;
-      if (lanes.some((lane) => lane.up)) return;
+      if (lanes.some((lane) => lane.isConnected)) return;
       for (const unit of queue.clear()) unit.reject(connectionUnavailable());
     }, maxDownMs).unref();
   }
@@ -214,7 +214,7 @@ export function createCommitter(options: CommitterOptions): Committer {
     isScheduled = false;
     for (const lane of idle) {
       if (queue.waiting === 0) break;
-      if (!lane.up) {
+      if (!lane.isConnected) {
         idle.delete(lane);
         continue;
       }
@@ -274,7 +274,7 @@ export function createCommitter(options: CommitterOptions): Committer {
       ...count,
       waiting: queue.waiting,
       writing,
-      lanes: lanes.filter((lane) => lane.up).length,
+      lanes: lanes.filter((lane) => lane.isConnected).length,
       busyLanes: busyLanes.size,
       maxLanes: laneCount,
     }),

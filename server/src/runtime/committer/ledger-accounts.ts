@@ -1,5 +1,5 @@
-// Accounts of the ledger: their table, and the two functions that open accounts or set their floors
-// outside a batch. All other changes are written by the committer with the postings.
+// The table of ledger accounts, and the two functions that open accounts or set their floors outside a
+// batch. The committer writes all other changes with the postings.
 import type { Time } from '../../kernel/effects.ts';
 import { pgArray } from '../db/arrays.ts';
 import type { Database } from '../db/database.ts';
@@ -16,8 +16,8 @@ export const ledgerAccounts = table('ledger_accounts', {
   /** Minimum of the available balance, or null for system accounts. */
   floor: col.int8.null,
   /**
-   * Blocks new transfers in both directions. Set by `ctx.freeze`, `ctx.unfreeze`. Never for a
-   * system account.
+   * Blocks new transfers in both directions. Set by `ctx.freeze` and `ctx.unfreeze`. False for a system
+   * account.
    */
   frozen: col.bool,
   created_at: col.time,
@@ -35,7 +35,7 @@ export async function openAccounts(
   await db.query(OPEN_ACCOUNTS, [...columns, new Date(now)]);
 }
 
-/** The row that the floors are derived from, as it was read. */
+/** The row from which the floors are derived, as read. */
 export interface FloorBasis {
   /** The table of that row. Provided by the feature that owns it. */
   table: BasisTable;
@@ -44,8 +44,8 @@ export interface FloorBasis {
 }
 
 /**
- * Opens accounts with these floors, or sets the floors of existing ones, never above the current
- * available balance. With a `basis` its row is locked, and no floor is set if that row has changed
+ * Opens accounts with these floors, or sets the floors of existing accounts, at most to the current
+ * available balance. With a `basis`, its row is locked, and floors are set only if the row is unchanged
  * since it was read. Returns the accounts that were opened or changed, with their floors.
  */
 export function setFloors(

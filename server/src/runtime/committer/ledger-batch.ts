@@ -48,9 +48,9 @@ function transferWrites(transfers: readonly TransferRow[]): Bound[] {
 }
 
 /**
- * Undefined if the postings need validation before they are written. Accounts that are named without
- * being changed are checked under the locks of the others and before freezes are set, so that a
- * freeze set by another batch is either visible or serialized after this batch.
+ * The statements that write the postings. Undefined if the postings need validation before they are
+ * written. Unchanged accounts of a posting are checked while the other accounts are locked and before
+ * freezes are set. A freeze of another batch is therefore either visible or serialized after this batch.
  */
 export function postingWrites(sets: readonly ChangeSet[]): Bound[] | undefined {
   const sum = sumOf(sets);
@@ -58,15 +58,17 @@ export function postingWrites(sets: readonly ChangeSet[]): Bound[] | undefined {
   const { effects, named, freezes } = sum;
   if (effects.length + freezes.length === 0) return [];
   const bounds = transferWrites(sets.flatMap((set) => set.transfers));
-  const locked = freezes.length ? new Set([...effects, ...freezes].map(({ id }) => id)) : undefined;
-  bounds.push(bind(LOCK_ACCOUNTS, locked ? [...locked] : column(effects, 'id')));
+  const lockedIds = freezes.length
+    ? new Set([...effects, ...freezes].map(({ id }) => id))
+    : undefined;
+  bounds.push(bind(LOCK_ACCOUNTS, lockedIds ? [...lockedIds] : column(effects, 'id')));
   if (named.length) bounds.push(bind(MATCH_ACCOUNTS, ...columns(named, NAMED_NAMES)));
   if (effects.length) bounds.push(bind(POST_BALANCES, ...columns(effects, EFFECT_NAMES)));
   if (freezes.length) bounds.push(bind(SET_FREEZES, ...columns(freezes, FREEZE_NAMES)));
   return bounds;
 }
 
-/** A row of READ_TRANSFERS, and of READ_ACCOUNTS. */
+/** A row of READ_TRANSFERS. `AccountColumns` is a row of READ_ACCOUNTS. */
 type TransferColumns = [
   phase: StoredTransfer['phase'],
   transactionId: string,
@@ -88,8 +90,8 @@ type AccountColumns = [
 function readTransfers(rows: readonly TextRow[], { books }: LedgerState): void {
   for (const row of rows as TransferColumns[]) {
     const [phase, transactionId, step, debit, credit, currency, amount] = row;
-    const stored = { phase, debit, credit, currency, amount: BigInt(amount) };
-    books.transfers.set(transferKey(transactionId, step), stored);
+    const storedTransfer = { phase, debit, credit, currency, amount: BigInt(amount) };
+    books.transfers.set(transferKey(transactionId, step), storedTransfer);
   }
 }
 
@@ -110,16 +112,18 @@ export function postingReads(sets: readonly ChangeSet[]): BatchRead<LedgerState>
   const transfers = sets.flatMap((set) => set.transfers);
   const freezes = sets.flatMap((set) => set.freezes);
   if (transfers.length + freezes.length === 0) return [];
-  const accountIds = transfers.flatMap((each) => {
-    const created = { id: each.transaction_id, step: storedStep(each) };
-    return resolves(each) ? [created, { id: each.transaction_id, step: each.step }] : [created];
+  const transferKeys = transfers.flatMap((each) => {
+    const newTransferKey = { id: each.transaction_id, step: storedStep(each) };
+    return resolves(each)
+      ? [newTransferKey, { id: each.transaction_id, step: each.step }]
+      : [newTransferKey];
   });
   const accounts = new Set([
     ...transfers.flatMap((each) => [each.debit, each.credit]),
     ...freezes.map((each) => each.account),
   ]);
   return [
-    { bound: bind(READ_TRANSFERS, ...columns(accountIds, ['id', 'step'])), read: readTransfers },
+    { bound: bind(READ_TRANSFERS, ...columns(transferKeys, ['id', 'step'])), read: readTransfers },
     { bound: bind(READ_ACCOUNTS, [...accounts]), read: readAccounts },
   ];
 }

@@ -1,6 +1,6 @@
-// The SQL of the ledger: the only statements that write transfers, balances, floors and freezes,
-// and those that read them for the runtime and for features. Decisions are made in ledger/.
-// Parameters of a `statement` are arrays, one for each column.
+// The SQL of the ledger. Only these statements write transfers, balances, floors and freezes, or read them
+// for the runtime and for features. The code in ledger/ contains the rules. Parameters of a `statement` are
+// arrays, one for each column.
 import { quoteName } from '../db/paging.ts';
 import { statement } from '../db/statement.ts';
 import type { ColumnType, Table } from '../db/table.ts';
@@ -83,9 +83,9 @@ export const EFFECT_NAMES = ['id', 'currency', 'net', 'hold', 'low', 'guarded'];
 const EFFECT_TYPES: ColumnType[] = ['text', 'text', 'int8', 'int8', 'int8', 'bool'];
 
 /**
- * Parameters: id, currency, change of balance, change of held, lowest intermediate change of the
- * available balance, whether it must not be frozen. The lowest value makes the floor hold after
- * every single transfer, not only at the end.
+ * Parameters: id, currency, change of balance, change of held, lowest intermediate change of the available
+ * balance, whether it must not be frozen. The lowest value is compared with the floor, so that the floor is
+ * met after every single transfer.
  */
 export const POST_BALANCES = statement(
   `with changed as (update ledger_accounts t set balance = t.balance + x.net, held = t.held + x.hold
@@ -136,8 +136,8 @@ export const INSERT_EVENTS = statement(
 );
 
 /**
- * Parameter: transaction ids. Removes their transfers, both sides of each. Allowed only in a reset
- * of a sandbox platform. Returns each account with the sum of its postings and holds.
+ * Parameter: transaction IDs. Removes both sides of their transfers. Allowed only in a reset of a sandbox
+ * platform. Returns each account with the sum of its postings and holds.
  */
 export const ERASE_TRANSFERS = statement(
   `with erased as (delete from ledger_transfers where transaction_id = any($1::text[])
@@ -152,7 +152,7 @@ export const ERASE_TRANSFERS = statement(
   ['text'],
 );
 
-/** Parameters: id, change of balance, change of held. Both are reversed. */
+/** Parameters: id, change of balance, change of held. Both changes are reversed. */
 export const REVERSE_BALANCES = statement(
   `update ledger_accounts t set balance = t.balance - x.balance, held = t.held - x.held
     from ${unnest(['text', 'int8', 'int8'], ['id', 'balance', 'held'])} where t.id = x.id`,
@@ -169,15 +169,15 @@ export const OPEN_ACCOUNTS = `insert into ledger_accounts (id, currency, created
   select id, currency, $3 from unnest($1::text[], $2::text[]) as account(id, currency)
   on conflict (id) do nothing`;
 
-/** The table of the row that floors are derived from. */
+/** The table of the row from which floors are derived. */
 export type BasisTable = Pick<Table, 'name'>;
 
 const lockBasis = (table: BasisTable) => `with basis as materialized (
     select 1 from ${quoteName(table.name)} where id = $5 and version = $6 for share)`;
 
 /**
- * Parameters: ids, currencies, floors, time, then id and version of the basis. Returns the accounts
- * that were opened or changed, with their floors.
+ * Parameters: IDs, currencies, floors, time, then ID and version of the basis. Returns the accounts that
+ * were opened or changed, with their floors.
  */
 export const floorsSql = (basis?: BasisTable) => `${basis ? lockBasis(basis) : ''}
   insert into ledger_accounts (id, currency, floor, created_at)

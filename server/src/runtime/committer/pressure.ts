@@ -1,7 +1,6 @@
-// Detects whether requests need the full capacity. The event loop shows how busy this process is,
-// and the committer whether requests cause the load. Deferrable work such as webhook deliveries
-// pauses while both are high. Measured over short intervals, since either value alone varies from
-// tick to tick.
+// Detects whether requests need the full capacity. The utilization of the event loop measures the load of
+// this process, and the committer's count of change sets measures the share of requests. Deferrable work
+// such as webhook deliveries pauses while both values are high.
 import { performance } from 'node:perf_hooks';
 
 const INTERVAL_MS = 100;
@@ -19,21 +18,21 @@ function createPressureMeter(
   selfThrottled: () => number = () => 0,
 ): () => boolean {
   let loop = performance.eventLoopUtilization();
-  let since = performance.now();
+  let startMs = performance.now();
   let units = 0;
   let isUnderLoad = false;
   return () => {
     const now = performance.now();
-    if (now - since < INTERVAL_MS) return isUnderLoad;
-    const next = performance.eventLoopUtilization();
-    const share = performance.eventLoopUtilization(next, loop).utilization;
-    // Completed work, not started work, so that both values are from the same time.
+    if (now - startMs < INTERVAL_MS) return isUnderLoad;
+    const utilization = performance.eventLoopUtilization();
+    const share = performance.eventLoopUtilization(utilization, loop).utilization;
+    // Only completed work is counted, so that both values are from the same time.
     const stats = committer.stats();
     const written = stats.units - stats.writing - selfThrottled();
-    const rate = ((written - units) * INTERVAL_MS) / (now - since);
+    const rate = ((written - units) * INTERVAL_MS) / (now - startMs);
     isUnderLoad = share > BUSY_UTILIZATION && rate > MIN_CHANGE_SETS;
-    loop = next;
-    since = now;
+    loop = utilization;
+    startMs = now;
     units = written;
     return isUnderLoad;
   };
@@ -41,10 +40,10 @@ function createPressureMeter(
 
 /** The meter of a server. Imports throttle themselves, so their change sets are not counted. */
 export function pressureOn(committer: Parameters<typeof createPressureMeter>[0]) {
-  let imported = 0;
-  const isUnderLoad = createPressureMeter(committer, () => imported);
+  let importedCount = 0;
+  const isUnderLoad = createPressureMeter(committer, () => importedCount);
   const recordWrite = () => {
-    imported++;
+    importedCount++;
   };
   return { isUnderLoad, written: recordWrite };
 }

@@ -12,9 +12,9 @@ import {
 import type { ChangeSet } from './change-set.ts';
 import { createQueue, createUnit, type Unit } from './queue.ts';
 
-const unitOf = (parts: Partial<ChangeSet>) =>
+const unitOf = (changes: Partial<ChangeSet>) =>
   createUnit(
-    setOf(parts),
+    setOf(changes),
     () => undefined,
     () => undefined,
   );
@@ -73,31 +73,31 @@ describe('createQueue', () => {
     expect(queue.take(10)).toEqual([a, b, c]);
   });
 
-  it('returns every unit once, in order for each row, and never two conflicting units concurrently', () => {
+  it('returns every unit once, in order for each row, without concurrent conflicts', () => {
     const key = fc.constantFrom('1', '2', '3');
     const spec = fc.record({ changes: fc.uniqueArray(key), requirements: fc.uniqueArray(key) });
-    const step = fc.record({
+    const stepSpec = fc.record({
       push: fc.array(spec, { maxLength: 4 }),
       take: fc.nat(4),
       done: fc.nat(4),
     });
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
+      fc.property(fc.array(stepSpec, { maxLength: 30 }), (steps) => {
         const queue = createQueue();
         const inFlight: { changes: string[]; requirements: string[]; unit: Unit }[] = [];
         const claims = new Map<Unit, { changes: string[]; requirements: string[] }>();
-        let pushed = 0;
+        let pushedCount = 0;
         let count = 0;
         const takeUnits = (max: number) => {
           for (const unit of queue.take(max)) {
             const rows = claims.get(unit) as { changes: string[]; requirements: string[] };
-            for (const other of inFlight) {
+            for (const otherUnit of inFlight) {
               const conflict = rows.changes.some(
-                (id) => other.changes.includes(id) || other.requirements.includes(id),
+                (id) => otherUnit.changes.includes(id) || otherUnit.requirements.includes(id),
               );
-              expect(conflict || rows.requirements.some((id) => other.changes.includes(id))).toBe(
-                false,
-              );
+              expect(
+                conflict || rows.requirements.some((id) => otherUnit.changes.includes(id)),
+              ).toBe(false);
             }
             inFlight.push({ ...rows, unit });
             count++;
@@ -112,16 +112,16 @@ describe('createQueue', () => {
             });
             claims.set(unit, { changes, requirements: sharedOnly });
             queue.push(unit);
-            pushed++;
+            pushedCount++;
           }
           takeUnits(max);
           for (const { unit } of inFlight.splice(0, done)) queue.release(unit);
         }
-        while (count < pushed) {
+        while (count < pushedCount) {
           for (const { unit } of inFlight.splice(0)) queue.release(unit);
-          const before = count;
+          const previousCount = count;
           takeUnits(1_000);
-          expect(count).toBeGreaterThan(before);
+          expect(count).toBeGreaterThan(previousCount);
         }
         expect(queue.waiting).toBe(0);
       }),
@@ -132,7 +132,7 @@ describe('createQueue', () => {
 describe('createUnit', () => {
   const row = thingRow('1');
 
-  it('contains a row once: a removal replaces a change, both replace a requirement', () => {
+  it('contains a row once, as a removal before a change before a requirement', () => {
     const input = setOf({
       updates: [updateThing(row, { rank: 1 })],
       removes: [thingAt(row)],
@@ -150,10 +150,10 @@ describe('createUnit', () => {
   });
 
   it('keeps a read at another version and claims its row once', () => {
-    const newer = { ...row, version: 2 };
+    const newerRow = { ...row, version: 2 };
     const unit = unitOf({
-      updates: [updateThing(newer, {})],
-      requires: [thingAt(row), thingAt(newer)],
+      updates: [updateThing(newerRow, {})],
+      requires: [thingAt(row), thingAt(newerRow)],
     });
     expect(unit.set.requires).toEqual([thingAt(row)]);
     const queue = queueOf([unit, updateUnit('1')]);
@@ -163,7 +163,7 @@ describe('createUnit', () => {
     expect(queue.take(10)).toHaveLength(1);
   });
 
-  it('does not require a row that it inserts itself', () => {
+  it('omits the requirement of a row that it inserts', () => {
     const unit = unitOf({ inserts: [{ table: things, row }], requires: [thingAt(row)] });
     expect(unit.set.requires).toEqual([]);
   });

@@ -1,37 +1,37 @@
-// Change sets that wait for a lane. A change set claims the rows and client-chosen keys that it writes
-// until it is settled, so two change sets of the same row never share a batch, and no lane waits for
-// another inside the database. Rows that are only required may be shared. Otherwise the order is kept.
+// Change sets that wait for a lane. Until it is settled, a change set claims the rows and client-chosen
+// keys that it writes. Two change sets of the same row therefore never share a batch, and no lane waits for
+// another lane inside the database. Rows that are only required may be shared.
 
 import type { Table } from '../db/table.ts';
-import type { ChangeSet, Outcome, Versioned } from './change-set.ts';
+import type { ChangeSet, Outcome, RowVersion } from './change-set.ts';
 
 export interface Unit {
   readonly set: ChangeSet;
-  /** Rows that it changes or removes, and client-chosen keys. */
-  readonly exclusive: readonly string[];
-  /** Rows that it requires. */
-  readonly shared: readonly string[];
+  /** Rows that the change set changes or removes, and its client-chosen keys. */
+  readonly exclusiveKeys: readonly string[];
+  /** Rows that the change set requires. */
+  readonly sharedKeys: readonly string[];
   readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: unknown) => void;
 }
 
 const keyOf = (table: Table, id: unknown) => `${table.name} ${String(id)}`;
 
-const readOf = (each: Versioned) => `${keyOf(each.table, each.id)} ${each.version}`;
+const readOf = (each: RowVersion) => `${keyOf(each.table, each.id)} ${each.version}`;
 
 /**
- * The same change set with every row once: a removal replaces a change, and both replace a
- * requirement. A requirement with another version is kept, so that the database rejects the change
- * set: its decision was based on two states.
+ * The change set with every row once. A removal replaces a change, and both replace a requirement. A
+ * requirement with another version remains, so that the database rejects a change set that depends on two
+ * states.
  */
-function withoutDuplicates(set: ChangeSet): ChangeSet {
+function removeDuplicates(set: ChangeSet): ChangeSet {
   if (set.removes.length + set.requires.length === 0) return set;
   const removedRows = new Set(set.removes.map(readOf));
   const updates = set.updates.filter((each) => !removedRows.has(readOf(each)));
-  const checked = new Set([...removedRows, ...updates.map(readOf)]);
-  const inserted = new Set(set.inserts.map((each) => keyOf(each.table, each.row.id)));
+  const checkedRows = new Set([...removedRows, ...updates.map(readOf)]);
+  const insertedRows = new Set(set.inserts.map((each) => keyOf(each.table, each.row.id)));
   const requires = set.requires.filter(
-    (each) => !checked.has(readOf(each)) && !inserted.has(keyOf(each.table, each.id)),
+    (each) => !checkedRows.has(readOf(each)) && !insertedRows.has(keyOf(each.table, each.id)),
   );
   return { ...set, updates, requires };
 }
@@ -42,7 +42,7 @@ export function createUnit(
   resolve: Unit['resolve'],
   reject: Unit['reject'],
 ): Unit {
-  const set = withoutDuplicates(changes);
+  const set = removeDuplicates(changes);
   const exclusive = [...set.updates, ...set.removes].map((each) => keyOf(each.table, each.id));
   for (const { table, row } of set.inserts) {
     if (table.clientKeyed) exclusive.push(keyOf(table, row.id));
@@ -50,19 +50,17 @@ export function createUnit(
   const shared = set.requires
     .map((each) => keyOf(each.table, each.id))
     .filter((key) => !exclusive.includes(key));
-  return { set, exclusive, shared, resolve, reject };
+  return { set, exclusiveKeys: exclusive, sharedKeys: shared, resolve, reject };
 }
 
 export interface Queue {
   readonly waiting: number;
   push(unit: Unit): void;
-  /**
-   * Up to `max` units without conflicts among each other or with those in flight. They are claimed.
-   */
+  /** Claims and returns up to `max` units without conflicts with each other or with units in flight. */
   take(max: number): Unit[];
   /** Releases the claims of a unit. */
   release(unit: Unit): void;
-  /** Returns taken units to the front. */
+  /** Returns units that were taken to the front. */
   returnToFront(units: readonly Unit[]): void;
   /** Removes and returns all waiting units. */
   clear(): Unit[];
@@ -72,21 +70,21 @@ const EXCLUSIVE = -1;
 const COMPACT_AT = 1_024;
 
 export function createQueue(): Queue {
-  /** Key to EXCLUSIVE, or to the number of units in flight that require it. */
+  /** EXCLUSIVE, or the number of units in flight that require a key, by key. */
   const claims = new Map<string, number>();
   let units: Unit[] = [];
   let head = 0;
 
-  const isFree = ({ exclusive, shared }: Unit) =>
+  const isFree = ({ exclusiveKeys: exclusive, sharedKeys: shared }: Unit) =>
     exclusive.every((key) => !claims.has(key)) &&
     shared.every((key) => claims.get(key) !== EXCLUSIVE);
 
-  function claim({ exclusive, shared }: Unit): void {
+  function claim({ exclusiveKeys: exclusive, sharedKeys: shared }: Unit): void {
     for (const key of exclusive) claims.set(key, EXCLUSIVE);
     for (const key of shared) claims.set(key, (claims.get(key) ?? 0) + 1);
   }
 
-  function release({ exclusive, shared }: Unit): void {
+  function release({ exclusiveKeys: exclusive, sharedKeys: shared }: Unit): void {
     for (const key of exclusive) claims.delete(key);
     for (const key of shared) {
       const remainingClaims = (claims.get(key) ?? 1) - 1;
@@ -95,32 +93,32 @@ export function createQueue(): Queue {
     }
   }
 
-  function toFront(returned: readonly Unit[]): void {
-    if (head < returned.length) {
-      units = [...returned, ...units.slice(head)];
+  function moveToFront(returnedUnits: readonly Unit[]): void {
+    if (head < returnedUnits.length) {
+      units = [...returnedUnits, ...units.slice(head)];
       head = 0;
       return;
     }
-    head -= returned.length;
-    for (const [i, unit] of returned.entries()) units[head + i] = unit;
+    head -= returnedUnits.length;
+    for (const [i, unit] of returnedUnits.entries()) units[head + i] = unit;
   }
 
   function take(max: number): Unit[] {
-    const claimed: Unit[] = [];
-    const blocked: Unit[] = [];
-    while (claimed.length < max && head < units.length) {
+    const claimedUnits: Unit[] = [];
+    const blockedUnits: Unit[] = [];
+    while (claimedUnits.length < max && head < units.length) {
       const unit = units[head++] as Unit;
       if (isFree(unit)) {
         claim(unit);
-        claimed.push(unit);
-      } else blocked.push(unit);
+        claimedUnits.push(unit);
+      } else blockedUnits.push(unit);
     }
-    if (blocked.length) toFront(blocked);
+    if (blockedUnits.length) moveToFront(blockedUnits);
     if (head > COMPACT_AT && head * 2 > units.length) {
       units = units.slice(head);
       head = 0;
     }
-    return claimed;
+    return claimedUnits;
   }
 
   return {
@@ -130,15 +128,15 @@ export function createQueue(): Queue {
     push: (unit) => void units.push(unit),
     take,
     release,
-    returnToFront(returned) {
-      returned.forEach(release);
-      toFront(returned);
+    returnToFront(returnedUnits) {
+      returnedUnits.forEach(release);
+      moveToFront(returnedUnits);
     },
     clear() {
-      const remaining = units.slice(head);
+      const remainingUnits = units.slice(head);
       units = [];
       head = 0;
-      return remaining;
+      return remainingUnits;
     },
   };
 }

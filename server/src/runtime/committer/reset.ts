@@ -1,7 +1,6 @@
-// Removes the rows of a sandbox platform in one transaction: rows of all tables except those that
-// features keep, and their transfers with both sides, so that the books of the other platforms still
-// balance. Tables are found in the database: a table with a `platform_id` needs no rule, so a new
-// feature is included automatically.
+// Removes the rows of a sandbox platform in one transaction, except those that features retain. Both sides
+// of their transfers are removed, so that the books of the other platforms still balance. A table with a
+// `platform_id` needs no rule, so a new feature is included automatically.
 import type pg from 'pg';
 import { hasCanceledWait } from '../db/connections/replication.ts';
 import type { Database } from '../db/database.ts';
@@ -17,7 +16,7 @@ import {
 export interface ResetRules {
   /** Tables that are configuration, with the condition for the rows that are retained. */
   retained?: Readonly<Record<string, string>>;
-  /** Tables with rows that are retained, and a column of them that becomes null. */
+  /** Tables with rows that are retained, and a column of these rows that becomes null. */
   clears?: Readonly<Record<string, string>>;
   /** Tables without a `platform_id`, with the condition for the rows of the platforms `$1`. */
   belongs?: Readonly<Record<string, string>>;
@@ -49,16 +48,16 @@ interface TableInfo {
   identified: boolean;
 }
 
-/** One reset of a platform at a time. The rows that are never changed may be removed. */
+/** Permits one reset of a platform at a time, and the removal of immutable rows. */
 const ALLOW_DELETES = statement(
   `select pg_advisory_xact_lock(hashtextextended('reset ' || unnest($1::text[]), 0)),
     set_config('railhead.sandbox_reset', 'on', true)`,
   ['text'],
 );
 
-/** Statements that remove the rows of all tables: first those of tables without a `platform_id`. */
+/** Statements that remove the rows of all tables, first of tables without a `platform_id`. */
 function removals(tables: readonly TableInfo[], rules: readonly ResetRules[]) {
-  const retained = Object.assign({}, ...rules.map((each) => each.retained)) as Record<
+  const retainedConditions = Object.assign({}, ...rules.map((each) => each.retained)) as Record<
     string,
     string
   >;
@@ -70,9 +69,9 @@ function removals(tables: readonly TableInfo[], rules: readonly ResetRules[]) {
   for (const { name, owned, identified } of tables) {
     const ownership = conditions[name] ?? (owned ? 't.platform_id = any($1::text[])' : undefined);
     if (ownership === undefined) continue;
-    const exception = retained[name] ? `and not (${retained[name]})` : '';
-    const returned = identified ? 't.id' : "''";
-    const text = `delete from "${name}" t where ${ownership} ${exception} returning ${returned}`;
+    const exception = retainedConditions[name] ? `and not (${retainedConditions[name]})` : '';
+    const returnedColumn = identified ? 't.id' : "''";
+    const text = `delete from "${name}" t where ${ownership} ${exception} returning ${returnedColumn}`;
     const deletion = { name, statement: statement(text, ['text']) };
     if (name in conditions) statements.unshift(deletion);
     else statements.push(deletion);
@@ -92,12 +91,12 @@ const clearings = (rules: readonly ResetRules[]): Statement[] =>
       ),
     );
 
-/** Removes everything within the open transaction of `client`. */
+/** Removes all rows within the open transaction of `client`. */
 async function remove(
   client: pg.Client,
   platformId: string,
   tables: ReturnType<typeof removals>,
-  cleared: readonly Statement[],
+  clearStatements: readonly Statement[],
 ): Promise<Removed> {
   const rowsOf = async ({ text }: Statement, ...columns: unknown[][]) =>
     (await client.query<string[]>({ text, values: columns, rowMode: 'array' })).rows;
@@ -109,28 +108,28 @@ async function remove(
     if (rows.length) removedCounts[name] = rows.length;
     for (const [id] of rows) if (id) ids.add(id);
   }
-  for (const statement of cleared) await rowsOf(statement, [platformId]);
+  for (const statement of clearStatements) await rowsOf(statement, [platformId]);
   const changes = await rowsOf(ERASE_TRANSFERS, [...ids]);
   const column = (rows: readonly string[][], columnIndex: number) =>
     rows.map((row) => row[columnIndex] as string);
   await rowsOf(LOCK_ACCOUNTS, column(changes, 0));
   await rowsOf(ERASE_ACCOUNTS, [...ids]);
-  // The accounts of limits then have a zero balance. They remain, because processes cache the
+  // The accounts of limits then have a zero balance. The accounts remain, because processes cache the
   // accounts that they have opened.
   await rowsOf(REVERSE_BALANCES, column(changes, 0), column(changes, 1), column(changes, 2));
   return removedCounts;
 }
 
-/** A function that resets one platform. Requests in progress that read removed rows are retried. */
+/** Returns a function that resets one platform. Requests in progress that read removed rows are retried. */
 export function platformReset({ connect, db, rules }: ResetOptions) {
-  const cleared = clearings(rules);
+  const clearStatements = clearings(rules);
 
   async function attempt(platformId: string): Promise<Removed> {
     const tables = removals(await db.query<TableInfo>(TABLES), rules);
     const client = await connect();
     try {
       await client.query('begin');
-      const removedCounts = await remove(client, platformId, tables, cleared);
+      const removedCounts = await remove(client, platformId, tables, clearStatements);
       await client.query('commit');
       if (hasCanceledWait(client)) throw new Error('no replica has confirmed the reset');
       return removedCounts;

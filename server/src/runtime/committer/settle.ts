@@ -1,6 +1,6 @@
-// Settles a group of change sets on one lane: first optimistically, in one round trip. If the
-// database rejects it, in two, with validation before writing. If that fails too, the result is the
-// reason of a single change set, or a group that the caller has to halve.
+// Settles a group of change sets on one lane. The first attempt writes them in one round trip. If the
+// database rejects it, the second attempt validates them before writing, in two round trips. If both fail,
+// the result is the reason of a single change set, or a group that the caller must halve.
 import type pg from 'pg';
 import { Fault } from '../../kernel/fault.ts';
 import { isConnectionError, type Lane } from '../db/lane.ts';
@@ -42,12 +42,13 @@ function needsValidation(error: unknown, sets: readonly ChangeSet[]): boolean {
 }
 
 /**
- * Out of disk, canceled, read-only after a failover: not caused by a change set, so halving would
- * not help.
+ * Whether an error affects all change sets, so that halving is useless: out of disk, canceled, or read-only
+ * after a failover.
  */
-const isShared = (error: unknown) => /^(53|57|58|25006)/.test((error as DatabaseError).code ?? '');
+const affectsAll = (error: unknown) =>
+  /^(53|57|58|25006)/.test((error as DatabaseError).code ?? '');
 
-/** Nothing was written. A later attempt may succeed. */
+/** The error of a group that was not written. A later attempt may succeed. */
 const unavailable = (cause: unknown) =>
   new Fault('SERVICE_UNAVAILABLE', 'The request could not be committed. Try again.', undefined, {
     retryAfterS: 1,
@@ -73,10 +74,10 @@ async function validateAndWrite(
     const { bounds, validate } = batchReads(sets, format.order);
     const [, ...responses] = await lane.execute([bind(BEGIN), ...bounds]);
     const rejections = validate(responses);
-    const accepted = sets.filter((_, i) => !rejections[i]);
-    const bodies = batchWrites(accepted, format);
+    const acceptedSets = sets.filter((_, i) => !rejections[i]);
+    const bodies = batchWrites(acceptedSets, format);
     if (!bodies) throw new Error('accepted change sets differ in the currency of an account');
-    await lane.execute(accepted.length ? [...bodies, bind(COMMIT)] : [bind(ROLLBACK)]);
+    await lane.execute(acceptedSets.length ? [...bodies, bind(COMMIT)] : [bind(ROLLBACK)]);
     return rejections.map((rejection) => (rejection ? { ok: false, rejection } : ACCEPTED));
   } catch (error) {
     if (!isConnectionError(error)) await lane.execute([bind(ROLLBACK)]);
@@ -104,8 +105,8 @@ async function write(
 }
 
 /**
- * One verdict for each change set, or undefined for a group that has to be halved. Rejects only if
- * the connection was lost and the outcome is unknown.
+ * The verdict of each change set. Undefined for a group that must be halved. Rejects only if the connection
+ * was lost and the outcome is unknown.
  */
 export async function settle(
   lane: Lane,
@@ -118,7 +119,7 @@ export async function settle(
       return await write(lane, sets, format, counters);
     } catch (error) {
       if (isConnectionError(error)) throw error;
-      if (isShared(error)) return sets.map(() => unavailable(error));
+      if (affectsAll(error)) return sets.map(() => unavailable(error));
       counters.retries++;
       if (sets.length > 1) return undefined;
       if (attempt === MAX_ATTEMPTS || !needsValidation(error, sets)) return [verdictOf(error)];

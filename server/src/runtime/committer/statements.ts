@@ -1,28 +1,27 @@
-// The statements of a batch that write and read rows, derived from the table definitions. All
-// parameters are arrays, one for each column, so a batch of any size is the same prepared
-// statement. Rows are locked in the order of their ids before an update joins them to the batch: an
-// update alone locks in the order of its plan, and two lanes with different plans would deadlock,
-// which costs a second each time.
+// The statements of a batch that write and read rows, derived from the table definitions. All parameters
+// are arrays, one for each column, so a batch of any size is the same prepared statement. Rows are locked
+// in the order of their IDs before an update. An update alone locks in the order of its plan, and two lanes
+// with different plans would deadlock.
 import { ARRAY_TYPE, LIST_TYPE } from '../db/arrays.ts';
 import { type Statement, statement } from '../db/statement.ts';
 import type { ColumnType, Table } from '../db/table.ts';
 
-/** One statement for each table, created on first use. */
-function derived(make: (table: Table) => Statement): (table: Table) => Statement {
+/** Creates the statement of each table at its first use. */
+function memoizeByTable(make: (table: Table) => Statement): (table: Table) => Statement {
   const statements = new WeakMap<Table, Statement>();
   return (table) => {
-    let cached = statements.get(table);
-    if (!cached) {
-      cached = make(table);
-      statements.set(table, cached);
+    let cachedStatement = statements.get(table);
+    if (!cachedStatement) {
+      cachedStatement = make(table);
+      statements.set(table, cachedStatement);
     }
-    return cached;
+    return cachedStatement;
   };
 }
 
 const quote = (name: string) => `"${name}"`;
 
-/** The parameters as rows: one array for each column. */
+/** The parameters as rows, from one array for each column. */
 export function unnest(types: readonly ColumnType[], names: readonly string[]): string {
   const arrays = types.map((type, i) => `$${i + 1}::${ARRAY_TYPE[type]}`);
   return `unnest(${arrays.join(', ')}) x(${names.map(quote).join(', ')})`;
@@ -38,7 +37,7 @@ function cast(table: Table, name: string): string {
 }
 
 /** Parameters: every column of the table. */
-export const insertInto = derived((table) => {
+export const insertInto = memoizeByTable((table) => {
   const names = table.columnNames;
   const types = typesOf(table, names);
   const list = names.map(quote).join(', ');
@@ -51,7 +50,7 @@ export const insertInto = derived((table) => {
 
 interface UpdateStatement {
   statement: Statement;
-  /** Columns that the statement takes after id and version. */
+  /** Columns of the parameters after id and version. */
   names: readonly string[];
 }
 
@@ -90,7 +89,7 @@ function updateStatement(table: Table, names: readonly string[]): Statement {
 }
 
 /** Parameters: id, version as read. All rows must match. */
-export const deleteFrom = derived((table) => {
+export const deleteFrom = memoizeByTable((table) => {
   const types: ColumnType[] = ['text', 'int4'];
   return statement(
     `with changed as (delete from ${quote(table.name)} t
@@ -105,12 +104,12 @@ export const inOrder = (name: string) =>
   `select from ${quote(name)} where id = any($1::text[]) order by id collate "C" for no key update`;
 
 /** Parameter: ids to change. Waits for their locks in the order of ids. */
-export const lockOf = derived((table) =>
+export const lockOf = memoizeByTable((table) =>
   statement(`select count(*) from (${inOrder(table.name)}) locked`, ['text']),
 );
 
-/** One pass in the order of ids that takes the stronger lock for rows to change. */
-const mixed = (table: Table) => {
+/** Locks all rows in the order of their IDs, with the stronger lock for rows to change. */
+const mixedLocks = (table: Table) => {
   const version = `select t.version from ${quote(table.name)} t where t.id = x.id`;
   return `select x.id, x.version as wanted,
       case when x.changes then (${version} for no key update) else (${version} for share) end
@@ -122,23 +121,21 @@ const mixed = (table: Table) => {
 /**
  * Parameters: id, version as read, whether it is to change. Locks all rows and checks the versions.
  */
-export const lockAndMatch = derived((table) =>
+export const lockAndMatch = memoizeByTable((table) =>
   statement(
     `select batch_guard(count(*) filter (where version = wanted) = cardinality($1), 'version')
-      from (${mixed(table)}) locked`,
+      from (${mixedLocks(table)}) locked`,
     ['text', 'int4', 'bool'],
   ),
 );
 
-/**
- * As `lockAndMatch`, but returns id and version (null for a missing row) instead of checking them.
- */
-export const readVersions = derived((table) =>
-  statement(`select id, version from (${mixed(table)}) locked`, ['text', 'int4', 'bool']),
+/** Locks the rows like `lockAndMatch` and returns id and version, which is null for a missing row. */
+export const readVersions = memoizeByTable((table) =>
+  statement(`select id, version from (${mixedLocks(table)}) locked`, ['text', 'int4', 'bool']),
 );
 
-/** Parameter: ids. Returns the existing ones. */
-export const existingKeys = derived((table) =>
+/** Parameter: IDs. Returns the existing IDs. */
+export const existingKeys = memoizeByTable((table) =>
   statement(`select id from ${quote(table.name)} where id = any($1::text[])`, ['text']),
 );
 

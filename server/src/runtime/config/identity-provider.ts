@@ -1,5 +1,5 @@
-// Settings of the identity provider at which operators sign in, and which of its groups give which
-// roles: `payments-admins=administrator;payments-ops=support+treasury`.
+// Settings of the identity provider at which operators sign in. Its groups are mapped to roles:
+// `payments-admins=administrator;payments-ops=support+treasury`.
 import {
   OPERATOR_ROLE_NAMES,
   type OperatorRole,
@@ -7,7 +7,7 @@ import {
 import { problemUnless } from '../../kernel/settings.ts';
 
 export interface IdentityProviderSettings {
-  /** As the provider writes it in its tokens. */
+  /** The issuer in the tokens of the provider. */
   issuer: string;
   clientId: string;
   /** Absent for a public client. */
@@ -20,7 +20,7 @@ export interface IdentityProviderSettings {
 
 const MAX_GROUPS = 100;
 
-/** Group → its roles. The last `=` separates them: names of directories contain it as well. */
+/** Group → its roles. The last `=` separates them, because names of directories can also contain `=`. */
 export function groupRolesOf(text: string): ReadonlyMap<string, readonly OperatorRole[]> {
   const entries = text.split(';').map((entry): [string, OperatorRole[]] => {
     const separatorIndex = entry.lastIndexOf('=');
@@ -34,7 +34,7 @@ export function groupRolesOf(text: string): ReadonlyMap<string, readonly Operato
   return new Map(entries);
 }
 
-/** The problem of a string that gives roles to groups. */
+/** The error of a string that maps groups to roles. */
 export function groupRolesProblem(text: string): string | undefined {
   const count = text.split(';').length;
   const groups = groupRolesOf(text);
@@ -52,7 +52,7 @@ const PREFIX = 'RAILHEAD_OPERATOR_OIDC_';
 
 const REQUIRED = ['ISSUER', 'CLIENT_ID', 'ROLES'] as const;
 
-/** The identity provider of valid settings, or undefined: none. */
+/** The identity provider of valid settings. Undefined if none is set. */
 export function identityProviderOf(
   values: ReadonlyMap<string, string>,
 ): IdentityProviderSettings | undefined {
@@ -68,11 +68,11 @@ export function identityProviderOf(
   };
 }
 
-/** The problem if only some of the settings are present. */
+/** The error if only some of the settings are present. */
 export function identityProviderProblem(values: ReadonlyMap<string, string>): string | undefined {
   const isSet = (name: string) => values.has(`${PREFIX}${name}`);
   const isAny = [...REQUIRED, 'CLIENT_SECRET', 'GROUPS'].some(isSet);
   if (!isAny || REQUIRED.every(isSet)) return undefined;
-  const [first, second, last] = REQUIRED.map((name) => `${PREFIX}${name}`);
-  return `${first}, ${second} and ${last} must all be set, or no ${PREFIX} setting.`;
+  const [issuerName, clientName, rolesName] = REQUIRED.map((name) => `${PREFIX}${name}`);
+  return `${issuerName}, ${clientName} and ${rolesName} must all be set, or no ${PREFIX} setting.`;
 }

@@ -1,4 +1,4 @@
-// When an idle process collects garbage.
+// Garbage collection of idle and busy processes.
 import { expect, it } from 'vitest';
 import { createIdleCollector } from './release-memory.ts';
 
@@ -17,22 +17,22 @@ function harness() {
   };
 }
 
-it('collects after an idle period, a few times', () => {
-  const after = harness();
-  expect(after(idlePeriod)).toBe(1);
-  expect(after(idlePeriod, idlePeriod, idlePeriod, idlePeriod)).toBe(3);
+it('collects a limited number of times in an idle period', () => {
+  const observe = harness();
+  expect(observe(idlePeriod)).toBe(1);
+  expect(observe(idlePeriod, idlePeriod, idlePeriod, idlePeriod)).toBe(3);
 });
 
 it('stops collecting once little memory is unused', () => {
-  const after = harness();
+  const observe = harness();
   expect(
-    after(idlePeriod, { ...idlePeriod, unused: 6 * MB }, { ...idlePeriod, unused: 6 * MB }),
+    observe(idlePeriod, { ...idlePeriod, unused: 6 * MB }, { ...idlePeriod, unused: 6 * MB }),
   ).toBe(1);
 });
 
-it('does not collect while busy, and starts again afterwards', () => {
-  const after = harness();
-  expect(after(busyPeriod, busyPeriod)).toBe(0);
-  expect(after(idlePeriod, idlePeriod, idlePeriod, idlePeriod)).toBe(3);
-  expect(after(busyPeriod, idlePeriod)).toBe(4);
+it('collects only while idle, also after a busy period', () => {
+  const observe = harness();
+  expect(observe(busyPeriod, busyPeriod)).toBe(0);
+  expect(observe(idlePeriod, idlePeriod, idlePeriod, idlePeriod)).toBe(3);
+  expect(observe(busyPeriod, idlePeriod)).toBe(4);
 });

@@ -5,16 +5,13 @@ import { performance } from 'node:perf_hooks';
 import v8 from 'node:v8';
 import vm from 'node:vm';
 
-/**
- * V8 shrinks the young generation in a collection before which little was allocated for 5 s, counted
- * from earlier collections.
- */
+/** Longer than the 5 s of little allocation after which V8 shrinks the young generation in a collection. */
 const PERIOD_MS = 6_000;
 /** Share of the event loop below which a period is idle. */
 const IDLE_UTILIZATION = 0.05;
 /** Minimum unused bytes for a collection, which blocks the process for 30 to 60 ms. */
 const MIN_UNUSED_BYTES = 10 * 2 ** 20;
-/** The first collection of an idle period prepares the heap, the second shrinks it. */
+/** The first collection of an idle period prepares the heap. The second shrinks it. */
 const MAX_COLLECTIONS = 3;
 
 /** The result of one observation. */
@@ -25,7 +22,7 @@ interface Observation {
   unused: number;
 }
 
-/** Decides after each period whether to collect: a few times in an idle period, never in a busy one. */
+/** Collects after idle periods, at most MAX_COLLECTIONS times until the next busy period. */
 export function createIdleCollector(collect: () => void) {
   let collections = 0;
   return ({ utilization, unused }: Observation): void => {
@@ -44,7 +41,7 @@ function unusedBytes(): number {
   return heapSize - usedBytes;
 }
 
-/** Garbage collection, which Node offers to scripts only with a flag. */
+/** The function that collects garbage, which Node offers to scripts only with a flag. */
 function collector(): () => void {
   v8.setFlagsFromString('--expose-gc');
   const collect = vm.runInNewContext('gc') as () => void;
@@ -52,16 +49,16 @@ function collector(): () => void {
   return collect;
 }
 
-/** Collects garbage of the start, and later while idle. Does not keep the process running. */
+/** Collects garbage after the start, and later while idle. The timer does not keep the process running. */
 export function releaseIdleMemory(): void {
   const collect = collector();
   const observe = createIdleCollector(collect);
   collect();
-  let last = performance.eventLoopUtilization();
+  let lastUtilization = performance.eventLoopUtilization();
   const timer = setInterval(() => {
     const now = performance.eventLoopUtilization();
-    const { utilization } = performance.eventLoopUtilization(now, last);
-    last = now;
+    const { utilization } = performance.eventLoopUtilization(now, lastUtilization);
+    lastUtilization = now;
     observe({ utilization, unused: unusedBytes() });
   }, PERIOD_MS);
   timer.unref();

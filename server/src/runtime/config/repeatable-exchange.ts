@@ -1,7 +1,6 @@
-// HTTP requests that may be sent twice, such as webhook deliveries, whose receivers detect a
-// repeated id. They use undici, which costs half the processor time of  the client of Node.js but does
-// not show whether a connection was used before. A request is sent once more if its connection
-// broke before the response and the receiver may have closed it as idle.
+// HTTP requests that may be repeated, such as webhook deliveries, whose receivers detect a repeated ID. The
+// client is undici, which needs 50 % of the processor time of the client of Node.js. A request is repeated
+// once if its connection broke before the response and the receiver may have closed it as idle.
 import type { LookupFunction } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
 import type { HttpReply, HttpRequest } from '../../kernel/effects.ts';
@@ -22,7 +21,7 @@ const failure = (code: string, message: string) => Object.assign(new Error(messa
 
 const codeOf = (error: Error) => (error as { code?: string }).code ?? '';
 
-/** undici's code for a connection that was closed early is not a system code. */
+/** Converts the code of undici for a connection that was closed early to a system code. */
 const publicError = (error: Error): Error =>
   codeOf(error) === 'UND_ERR_SOCKET' ? failure('ECONNRESET', 'closed without a response') : error;
 
@@ -36,10 +35,10 @@ const joinValues = (
     Object.entries(headers).map(([name, value]) => [name, [value ?? ''].flat().join(', ')]),
   );
 
-/** Collects one response, up to `maxBytes`. A longer one is truncated and its connection closed. */
+/** Collects one response, up to `maxBytes`. A longer response is truncated and its connection closed. */
 function handlerOf(maxBytes: number, settle: Settle): Dispatcher.DispatchHandler {
   const chunks: Buffer[] = [];
-  let remaining = maxBytes;
+  let remainingBytes = maxBytes;
   let head: Omit<HttpReply, 'body'> | undefined;
   const finish = () => {
     if (head) settle(null, { ...head, body: Buffer.concat(chunks).toString('utf8') });
@@ -50,12 +49,12 @@ function handlerOf(maxBytes: number, settle: Settle): Dispatcher.DispatchHandler
       head = { status, headers: joinValues(headers) };
     },
     onResponseData(controller, chunk) {
-      chunks.push(chunk.subarray(0, remaining));
-      if (chunk.length > remaining) {
+      chunks.push(chunk.subarray(0, remainingBytes));
+      if (chunk.length > remainingBytes) {
         finish();
         controller.abort(failure('ETOOLARGE', 'the response is too long'));
       }
-      remaining -= chunk.length;
+      remainingBytes -= chunk.length;
     },
     onResponseEnd() {
       // undici frees the connection in an immediate that is scheduled after this call. A request that
@@ -68,7 +67,7 @@ function handlerOf(maxBytes: number, settle: Settle): Dispatcher.DispatchHandler
   };
 }
 
-/** Exchanges on separate connections. They reject like exchanges of `Effects.http`. */
+/** Exchanges on separate connections, which reject like exchanges of `Effects.http`. */
 export function repeatableExchanges({ lookup, maxSockets, idleMs }: ExchangeOptions) {
   const settings = {
     connections: maxSockets,
@@ -79,9 +78,9 @@ export function repeatableExchanges({ lookup, maxSockets, idleMs }: ExchangeOpti
     bodyTimeout: 0,
     connect: { lookup, noDelay: true },
   };
-  const pooled = new Agent({ ...settings, pipelining: 1 });
-  // Opens a connection for each request: another pooled one may be closing as well.
-  const unpooled = new Agent({ ...settings, pipelining: 0 });
+  const pooledAgent = new Agent({ ...settings, pipelining: 1 });
+  // Opens a connection for each request, because other pooled connections may be closing as well.
+  const unpooledAgent = new Agent({ ...settings, pipelining: 0 });
 
   /** Time of the last response of each receiver. */
   const responses = new Map<string, number>();
@@ -112,22 +111,22 @@ export function repeatableExchanges({ lookup, maxSockets, idleMs }: ExchangeOpti
         controller?.abort(lateFailure);
       }, timeoutMs);
       const send = (isFirst: boolean) => {
-        let replied = false;
+        let hasReplied = false;
         const handler = handlerOf(maxBytes, (error, reply) => {
           if (reply) settle(() => resolve(reply));
           else if (error && isOpen && isReusedConnectionError(error)) send(false);
           else if (error) settle(() => reject(publicError(error)));
         });
         const isReusedConnectionError = (error: Error) =>
-          isFirst && !replied && isBroken(error) && mayBeIdle(origin);
-        (isFirst ? pooled : unpooled).dispatch(options, {
+          isFirst && !hasReplied && isBroken(error) && mayBeIdle(origin);
+        (isFirst ? pooledAgent : unpooledAgent).dispatch(options, {
           ...handler,
-          onRequestStart(started) {
-            controller = started;
-            if (!isOpen) started.abort(failure('ETIMEDOUT', 'the deadline has passed'));
+          onRequestStart(requestController) {
+            controller = requestController;
+            if (!isOpen) requestController.abort(failure('ETIMEDOUT', 'the deadline has passed'));
           },
           onResponseStart(...head) {
-            replied = true;
+            hasReplied = true;
             recordResponse(origin);
             handler.onResponseStart?.(...head);
           },

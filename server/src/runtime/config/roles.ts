@@ -17,11 +17,11 @@ export function rolesOf(text: string): Role[] {
 
 /** The error of a setting. Names the invalid roles. */
 export function rolesProblem(text: string): string | undefined {
-  const unknown = listOf(text).filter((name) => !isRole(name));
-  if (unknown.length === 0) return undefined;
-  const names = unknown.map((name) => JSON.stringify(name.slice(0, 32))).join(', ');
+  const unknownNames = listOf(text).filter((name) => !isRole(name));
+  if (unknownNames.length === 0) return undefined;
+  const names = unknownNames.map((name) => JSON.stringify(name.slice(0, 32))).join(', ');
   return (
     `must be one or more of ${ROLES.join(', ')}, separated by commas. ` +
-    `${unknown.length > 1 ? 'these are not roles' : 'this is not a role'}: ${names}`
+    `${unknownNames.length > 1 ? 'these are not roles' : 'this is not a role'}: ${names}`
   );
 }

@@ -1,7 +1,6 @@
-// Location of the checkout or of the release, which has the same paths. Files read at run time
-// (migrations, examples, the site) are not part of a bundle, so code must find them both from
-// `server/src` and from a bundle in `server/dist`. Both are below the folder that contains
-// `server/migrations`, which is found by a search of the parent folders.
+// Location of the checkout or of the release, which has the same paths. Files that are read at run time
+// (migrations, examples, the site) are outside the bundle. They are found from `server/src` and from a
+// bundle in `server/dist`, by a search of the parent folders for `server/migrations`.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -29,7 +28,7 @@ export const RELEASE_FILE = 'release.json';
 export const isRelease = (): boolean => existsSync(path.join(projectRoot(), RELEASE_FILE));
 
 /**
- * Base folder of relative paths in settings: the checkout, or for a release the working folder,
- * because the next release replaces the folder of this one.
+ * Base folder of relative paths in settings. For a release it is the working folder, because the next
+ * release replaces the folder of this release.
  */
 export const settingsFolder = (): string => (isRelease() ? process.cwd() : projectRoot());

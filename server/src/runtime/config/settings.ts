@@ -1,5 +1,5 @@
-// Settings of the server, one row each: environment variable, flag, default, validation and help.
-// Those of connectors are in the connectors' schemas (`connectors/connector.ts`). `config.ts` of the
+// Settings of the server, each with environment variable, flag, default, validation and help. Settings of
+// connectors are in the schemas of the connectors (`connectors/connector.ts`). `config.ts` of the
 // composition reads both.
 import { isIP } from 'node:net';
 import { databaseUrlProblem } from '../../kernel/net/database-url.ts';
@@ -16,15 +16,15 @@ import { groupRolesProblem } from './identity-provider.ts';
 import { ROLES, rolesProblem } from './roles.ts';
 
 /**
- * Long enough for the owner to react to the notifications, and short enough for a user without
- * access.
+ * The minimum permits the owner to react to the notifications. The maximum limits the time of a user
+ * without access.
  */
 function recoveryProblem(text: string): string | undefined {
   const isValid = /^\d{2,3}$/.test(text) && Number(text) >= 24 && Number(text) <= 720;
   return problemUnless(isValid, 'must be a number of hours from 24 to 720');
 }
 
-/** Addresses, and networks like 10.0.0.0/8. */
+/** The error of a list of addresses and networks, such as 10.0.0.0/8. */
 function networksProblem(text: string): string | undefined {
   const isValid = (each: string) => {
     const [, address = '', bits = '0'] = /^([0-9a-f:.]+)(?:\/(\d{1,3}))?$/i.exec(each) ?? [];
@@ -34,7 +34,7 @@ function networksProblem(text: string): string | undefined {
   return problemUnless(listOf(text).every(isValid), problem);
 }
 
-/** More processes than cores are not faster. Each uses up to 13 connections to the database. */
+/** More processes than cores add no throughput. Each process uses up to 13 connections to the database. */
 const MAX_PROCESSES = 32;
 
 const MAX_DRAIN_S = 300;
@@ -45,7 +45,7 @@ const MAX_DRAIN_S = 300;
  */
 export const RETENTION_DAYS = { events: 30, requests: 30, archives: 2_555 };
 
-/** Longer than a webhook is retried. */
+/** Longer than the period in which a webhook is retried. */
 const MIN_EVENT_DAYS = 8;
 
 const numberFrom = (min: number, max: number, unit: string) => (text: string) =>
@@ -57,7 +57,7 @@ const numberFrom = (min: number, max: number, unit: string) => (text: string) =>
 const archiveProblem = (text: string) =>
   text === '0' ? undefined : numberFrom(365, 9_999, ' of days, 0 or')(text);
 
-/** 32 bytes from hexadecimal or base64 (either alphabet, padding optional). */
+/** Reads 32 bytes from hexadecimal or base64 (either alphabet, padding optional). */
 export function keyFrom(text: string): Uint8Array | undefined {
   if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, 'hex');
   if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(text)) return undefined;

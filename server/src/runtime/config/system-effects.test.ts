@@ -1,4 +1,4 @@
-// Requests over real connections: reuse, redirects, limits and timeouts.
+// Reuse, redirects, limits and timeouts of requests over real connections.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import http from 'node:http';
@@ -35,7 +35,7 @@ const request = (url: string, overrides: Partial<HttpRequest> = {}): HttpRequest
   ...overrides,
 });
 
-/** Both clients that send requests. */
+/** The two clients that send requests. */
 const CLIENTS = [{ repeatable: false }, { repeatable: true }];
 
 const effects = systemEffects();
@@ -80,12 +80,12 @@ describe.each(CLIENTS)('http, repeatable: $repeatable', ({ repeatable }) => {
     expect(calls).toBe(1);
   });
 
-  it('reuses connections, and opens another if the server closes one', async () => {
+  it('reuses connections and replaces a connection that the server closes', async () => {
     let connections = 0;
     let responses = 0;
     const [server, url] = await listen(
       http.createServer((request, response) => {
-        // The third request on the first connection finds it closed.
+        // The first connection is closed before its third request.
         if (++responses === 3) request.socket.destroy();
         else response.end('ok');
       }),
@@ -98,7 +98,7 @@ describe.each(CLIENTS)('http, repeatable: $repeatable', ({ repeatable }) => {
     expect([connections, responses]).toEqual([2, 4]);
   });
 
-  it('opens another if several reused ones are closed', async () => {
+  it('opens another connection if several reused connections are closed', async () => {
     const [, url] = await listen(
       net.createServer((socket) => {
         socket.on('error', () => undefined);
@@ -113,7 +113,7 @@ describe.each(CLIENTS)('http, repeatable: $repeatable', ({ repeatable }) => {
     expect((await send()).body).toBe('ok');
   });
 
-  it('sends nothing twice if a new connection breaks', async () => {
+  it('sends each request once if a new connection breaks', async () => {
     let calls = 0;
     const [, url] = await listen(
       http.createServer((request) => {
@@ -137,7 +137,7 @@ describe.each(CLIENTS)('http, repeatable: $repeatable', ({ repeatable }) => {
   });
 
   it('times out on a receiver that never responds, sends slowly or stops before the end', async () => {
-    const silent = await listen(net.createServer());
+    const silentUrl = await listen(net.createServer());
     const slowServer = await listen(
       http.createServer((_request, response) => {
         const timer = setInterval(() => response.write('.'), 20);
@@ -151,7 +151,7 @@ describe.each(CLIENTS)('http, repeatable: $repeatable', ({ repeatable }) => {
       }),
     );
     const patient = { timeoutMs: 300 };
-    expect(await codeOf(effects.http(requestTo(silent[1], patient)))).toBe('ETIMEDOUT');
+    expect(await codeOf(effects.http(requestTo(silentUrl[1], patient)))).toBe('ETIMEDOUT');
     expect(await codeOf(effects.http(requestTo(slowServer[1], patient)))).toBe('ETIMEDOUT');
     expect(await codeOf(effects.http(requestTo(truncatingServer[1], patient)))).toBe('ECONNRESET');
   });
@@ -218,16 +218,18 @@ describe.each(CLIENTS)('publicOnly, repeatable: $repeatable', ({ repeatable }) =
       'mapped.example': ['::ffff:127.0.0.1'],
       'empty.example': [],
     };
-    const checked = systemEffects({ resolve: async (name) => responses[name] ?? [] });
+    const checkedEffects = systemEffects({ resolve: async (name) => responses[name] ?? [] });
     for (const name of Object.keys(responses)) {
       const toName = requestTo(`https://${name}/`, { publicOnly: true });
-      expect(await codeOf(checked.http(toName)), name).toBe('EADDRREFUSED');
+      expect(await codeOf(checkedEffects.http(toName)), name).toBe('EADDRREFUSED');
     }
   });
 
-  it('resolves once and connects to the checked addresses, which prevents rebinding', async () => {
-    let requested = 0;
-    const lookup = publicLookup(async () => (requested++ ? ['127.0.0.1'] : ['8.8.8.8', '2a00::1']));
+  it('connects to the checked addresses of one resolution, which prevents rebinding', async () => {
+    let requestCount = 0;
+    const lookup = publicLookup(async () =>
+      requestCount++ ? ['127.0.0.1'] : ['8.8.8.8', '2a00::1'],
+    );
     const result = await new Promise((resolve) =>
       lookup('a.example', { all: true }, (_error, addresses) => resolve(addresses)),
     );
@@ -235,37 +237,37 @@ describe.each(CLIENTS)('publicOnly, repeatable: $repeatable', ({ repeatable }) =
       { address: '8.8.8.8', family: 4 },
       { address: '2a00::1', family: 6 },
     ]);
-    expect(requested).toBe(1);
-    const second = await new Promise((resolve) =>
+    expect(requestCount).toBe(1);
+    const secondReply = await new Promise((resolve) =>
       lookup('a.example', {}, (error, address) => resolve([error?.code, address])),
     );
-    expect(second).toEqual(['EADDRREFUSED', '']);
+    expect(secondReply).toEqual(['EADDRREFUSED', '']);
   });
 
   it('times out on a name server that never responds', async () => {
-    const failing = systemEffects({ resolve: () => new Promise(() => {}) });
+    const failingEffects = systemEffects({ resolve: () => new Promise(() => {}) });
     const slowRequest = requestTo('https://slow.example/', { publicOnly: true, timeoutMs: 100 });
-    expect(await codeOf(failing.http(slowRequest))).toBe('ETIMEDOUT');
+    expect(await codeOf(failingEffects.http(slowRequest))).toBe('ETIMEDOUT');
   });
 
   it('reports that a name is unknown', async () => {
-    const failing = systemEffects({
+    const failingEffects = systemEffects({
       resolve: () => Promise.reject(Object.assign(new Error('unknown'), { code: 'ENOTFOUND' })),
     });
     const unknownRequest = requestTo('https://gone.example/', { publicOnly: true });
-    expect(await codeOf(failing.http(unknownRequest))).toBe('ENOTFOUND');
+    expect(await codeOf(failingEffects.http(unknownRequest))).toBe('ENOTFOUND');
   });
 });
 
 describe('random', () => {
-  it('never returns the same bytes twice, small and large', () => {
+  it('returns different bytes at each call, of any size', () => {
     const values = new Set<string>();
     for (let i = 0; i < 5_000; i++) values.add(Buffer.from(effects.random(16)).toString('hex'));
     expect(values.size).toBe(5_000);
     expect(effects.random(20_000)).toHaveLength(20_000);
   });
 
-  it('returns bytes that are not changed later', () => {
+  it('returns bytes that remain unchanged', () => {
     const changedBytes = Array.from({ length: 2_000 }, () => effects.random(16).fill(7));
     for (let i = 0; i < 2_000; i++) effects.random(16).fill(9);
     expect(changedBytes.every((bytes) => bytes.every((byte) => byte === 7))).toBe(true);
@@ -294,8 +296,7 @@ describe('stream', () => {
   });
 
   it('times out on an address that does not connect', async () => {
-    // A process that listens and never accepts: connections beyond its backlog cannot be
-    // established.
+    // A process that listens and never accepts. Connections beyond its backlog cannot be established.
     const code = `const server = require('node:net').createServer();
       server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
         require('node:fs').writeSync(1, String(server.address().port));
@@ -323,15 +324,15 @@ describe('stream', () => {
 
 describe('call', () => {
   it('rejects at its deadline and aborts, even if the library ignores it', async () => {
-    let aborted = false;
+    let isAborted = false;
     const unresponsive = (signal: AbortSignal) =>
       new Promise<never>(() => {
         signal.addEventListener('abort', () => {
-          aborted = true;
+          isAborted = true;
         });
       });
     expect(await codeOf(effects.call({ timeoutMs: 50 }, unresponsive))).toBe('ETIMEDOUT');
-    expect(aborted).toBe(true);
+    expect(isAborted).toBe(true);
   });
 
   it("passes on the library's result or error", async () => {

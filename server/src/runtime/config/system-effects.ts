@@ -1,7 +1,7 @@
-// The production `Effects`: the machine's clock, its random generator and the network. Requests use
-// the client of Node.js because addresses must be checked when connecting: a name is resolved once,
-// every address must be allowed, and the connection uses exactly those addresses, so a different
-// second response of a name server (rebinding) has no effect.
+// The production `Effects`: the machine's clock, its random generator and the network. Requests use the
+// client of Node.js, because addresses must be checked when connecting. A name is resolved once, and the
+// connection uses exactly the checked addresses. A different second response of a name server (rebinding)
+// therefore has no effect.
 import { randomBytes } from 'node:crypto';
 import { lookup as systemLookup } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
@@ -20,7 +20,7 @@ import type {
 } from '../../kernel/effects.ts';
 import { isLoopbackHost, isPublicAddress, publicUrlProblem } from '../../kernel/net/endpoint.ts';
 
-/** All addresses of a name. Rejects if there are none. */
+/** Returns all addresses of a name. Rejects if there are none. */
 type Resolve = (hostname: string) => Promise<string[]>;
 
 interface SystemEffectsOptions {
@@ -28,46 +28,43 @@ interface SystemEffectsOptions {
   resolve?: Resolve;
 }
 
-/** Sockets to one receiver, and to all, for each of the two kinds of request. */
+/** Maximum sockets to one receiver and in total, for each of the two kinds of request. */
 const MAX_SOCKETS_PER_HOST = 256;
 const MAX_SOCKETS = 2_048;
 /** Shorter than the five seconds after which servers of Node.js close an idle connection. */
 const IDLE_SOCKET_MS = 4_000;
 const RESOLVE_TIMEOUT_MS = 3_000;
-/**
- * Random bytes fetched in one system call: a call for each request would cost more than generating
- * the id.
- */
+/** Random bytes per system call. A call for each request would cost more than the generation of the ID. */
 const POOL_BYTES = 8_192;
 
 const failure = (code: string, message: string) => Object.assign(new Error(message), { code });
 
-/** Both families, queried directly: the resolver of the system has only four threads. */
+/** Queries both address families directly, because the resolver of the system has only four threads. */
 async function resolvePublic(hostname: string): Promise<string[]> {
   const resolver = new Resolver({ timeout: RESOLVE_TIMEOUT_MS, tries: 2 });
   const responses = await Promise.allSettled([
     resolver.resolve4(hostname),
     resolver.resolve6(hostname),
   ]);
-  const resolved = responses.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
-  if (resolved.length) return resolved;
+  const addresses = responses.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
+  if (addresses.length) return addresses;
   throw failure('ENOTFOUND', `${hostname} cannot be resolved`);
 }
 
-/** A lookup that returns a name's addresses only if every one of them is public. */
+/** A lookup that returns the addresses of a name only if every address is public. */
 export function publicLookup(resolve: Resolve): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname).then(
       (addresses) => {
-        const first = addresses[0];
-        if (first === undefined || !addresses.every(isPublicAddress)) {
+        const firstAddress = addresses[0];
+        if (firstAddress === undefined || !addresses.every(isPublicAddress)) {
           callback(failure('EADDRREFUSED', `${hostname} is not at a public address`), '', 0);
         } else if (options.all) {
           callback(
             null,
             addresses.map((address) => ({ address, family: isIP(address) })),
           );
-        } else callback(null, first, isIP(first));
+        } else callback(null, firstAddress, isIP(firstAddress));
       },
       (error: Error) => callback(error, '', 0),
     );
@@ -91,14 +88,14 @@ const openLookup: LookupFunction = (hostname, options, callback) => {
 };
 
 interface Network {
-  plain: http.Agent;
-  secure: https.Agent;
+  httpAgent: http.Agent;
+  httpsAgent: https.Agent;
   /** Agents that open a new connection for each request. */
-  unpooled: { plain: http.Agent; secure: https.Agent };
+  unpooled: { httpAgent: http.Agent; httpsAgent: https.Agent };
 }
 
-// Each network keeps its own sockets: one that was opened without an address check must never be
-// used for a request whose address must be checked.
+// Each network has separate sockets. A socket that was opened without an address check must never be used
+// for a request whose address must be checked.
 function createNetwork(lookup: LookupFunction): Network {
   const options = {
     keepAlive: true,
@@ -109,9 +106,9 @@ function createNetwork(lookup: LookupFunction): Network {
   };
   const unpooled = { ...options, keepAlive: false };
   return {
-    plain: new http.Agent(options),
-    secure: new https.Agent(options),
-    unpooled: { plain: new http.Agent(unpooled), secure: new https.Agent(unpooled) },
+    httpAgent: new http.Agent(options),
+    httpsAgent: new https.Agent(options),
+    unpooled: { httpAgent: new http.Agent(unpooled), httpsAgent: new https.Agent(unpooled) },
   };
 }
 
@@ -120,39 +117,38 @@ const joinValues = (headers: http.IncomingHttpHeaders): Record<string, string> =
     Object.entries(headers).map(([name, value]) => [name, [value ?? ''].flat().join(', ')]),
   );
 
-/** Reads a response up to `maxBytes`. A longer one is truncated there and its connection closed. */
+/** Reads a response up to `maxBytes`. A longer response is truncated and its connection closed. */
 function readResponse(
   response: http.IncomingMessage,
   maxBytes: number,
   complete: (error: Error | null, body: string) => void,
 ): void {
   const chunks: Buffer[] = [];
-  let remaining = maxBytes;
+  let remainingBytes = maxBytes;
   const finish = () => complete(null, Buffer.concat(chunks).toString('utf8'));
   response.on('data', (chunk: Buffer) => {
-    chunks.push(chunk.subarray(0, remaining));
-    if (chunk.length > remaining) {
+    chunks.push(chunk.subarray(0, remainingBytes));
+    if (chunk.length > remainingBytes) {
       finish();
       response.destroy();
     }
-    remaining -= chunk.length;
+    remainingBytes -= chunk.length;
   });
   response.on('end', finish);
   response.on('error', (error) => complete(error, ''));
 }
 
-/** The server closed an idle connection just as it was reused: the request was not processed. */
+/** Whether the server closed an idle connection at its reuse, before it processed the request. */
 const isStale = (call: http.ClientRequest, error: Error) =>
   call.reusedSocket && ['ECONNRESET', 'EPIPE'].includes((error as { code?: string }).code ?? '');
 
 /**
- * One exchange. A request on a reused connection that the server was just closing is sent once more
- * on a new one, as every client with persistent connections must. In all other cases nothing is
- * sent twice.
+ * Performs one exchange. A request on a reused connection that the server is closing is sent once more on a
+ * new connection. Any other request is sent once only.
  */
 function exchange(request: HttpRequest, network: Network): Promise<HttpReply> {
   const url = new URL(request.url);
-  const secure = url.protocol === 'https:';
+  const isSecure = url.protocol === 'https:';
   const body = request.body ?? '';
   const headers = { ...request.headers, 'content-length': String(Buffer.byteLength(body)) };
   return new Promise((resolve, reject) => {
@@ -168,17 +164,17 @@ function exchange(request: HttpRequest, network: Network): Promise<HttpReply> {
       settle(() => reject(deadlineError(request.timeoutMs)));
       call.destroy();
     }, request.timeoutMs);
-    const send = (first: boolean) => {
+    const send = (isFirst: boolean) => {
       const { method } = request;
       // Another pooled connection may be closing as well.
-      const agents = first ? network : network.unpooled;
-      const agent = secure ? agents.secure : agents.plain;
-      let replied = false;
-      const outgoing = (secure ? https : http).request(
+      const agents = isFirst ? network : network.unpooled;
+      const agent = isSecure ? agents.httpsAgent : agents.httpAgent;
+      let hasReplied = false;
+      const outgoingRequest = (isSecure ? https : http).request(
         url,
         { method, headers, agent },
         (response) => {
-          replied = true;
+          hasReplied = true;
           readResponse(response, request.maxBytes, (error, text) => {
             const { statusCode: status = 0 } = response;
             if (error) settle(() => reject(error));
@@ -187,17 +183,17 @@ function exchange(request: HttpRequest, network: Network): Promise<HttpReply> {
           });
         },
       );
-      call = outgoing;
-      outgoing.on('error', (error) => {
-        if (isOpen && first && !replied && isStale(outgoing, error)) send(false);
+      call = outgoingRequest;
+      outgoingRequest.on('error', (error) => {
+        if (isOpen && isFirst && !hasReplied && isStale(outgoingRequest, error)) send(false);
         else settle(() => reject(error));
       });
-      // An unrequested upgrade ends without an error.
-      outgoing.on('close', () => {
-        if (replied || call !== outgoing) return;
+      // An unrequested upgrade ends the connection without an error.
+      outgoingRequest.on('close', () => {
+        if (hasReplied || call !== outgoingRequest) return;
         settle(() => reject(failure('ECONNRESET', 'closed without a response')));
       });
-      outgoing.end(body);
+      outgoingRequest.end(body);
     };
     send(true);
   });
@@ -205,30 +201,33 @@ function exchange(request: HttpRequest, network: Network): Promise<HttpReply> {
 
 const deadlineError = (ms: number) => failure('ETIMEDOUT', `no complete response within ${ms} ms`);
 
-/** Destroys a call that takes too long to connect, between two chunks, or in total. */
+/** Destroys a call that exceeds the time to connect, between two chunks, or in total. */
 function limit(call: http.ClientRequest, { timeoutMs, deadlineMs }: StreamRequest): void {
   const idle = () => void call.destroy(failure('ETIMEDOUT', `no data for ${timeoutMs} ms`));
-  const connecting = setTimeout(idle, timeoutMs);
+  const connectTimer = setTimeout(idle, timeoutMs);
   const deadline = setTimeout(() => call.destroy(deadlineError(deadlineMs)), deadlineMs);
   call.on('socket', (socket) => {
-    if (!socket.connecting) clearTimeout(connecting);
-    else socket.once('connect', () => clearTimeout(connecting));
+    if (!socket.connecting) clearTimeout(connectTimer);
+    else socket.once('connect', () => clearTimeout(connectTimer));
   });
   call.setTimeout(timeoutMs, idle);
   call.on('close', () => {
-    clearTimeout(connecting);
+    clearTimeout(connectTimer);
     clearTimeout(deadline);
   });
 }
 
-/** One streamed exchange. Nothing is sent twice: its body may be readable only once. */
+/**
+ * Performs one streamed exchange. The request is never repeated, because its body may be readable only
+ * once.
+ */
 function openStream(request: StreamRequest, network: Network): Promise<StreamReply> {
   const { method, headers } = request;
   const url = new URL(request.url);
-  const secure = url.protocol === 'https:';
-  const agent = secure ? network.secure : network.plain;
+  const isSecure = url.protocol === 'https:';
+  const agent = isSecure ? network.httpsAgent : network.httpAgent;
   return new Promise((resolve, reject) => {
-    const call = (secure ? https : http).request(url, { method, headers, agent }, (response) => {
+    const call = (isSecure ? https : http).request(url, { method, headers, agent }, (response) => {
       const { statusCode: status = 0 } = response;
       resolve({ status, headers: joinValues(response.headers), body: response });
     });
@@ -257,14 +256,14 @@ function callWithDeadline<R>(
   });
 }
 
-/** Exchanges of repeatable requests. Their client is loaded with the first. */
+/** Exchanges of repeatable requests, whose client is loaded with the first request. */
 function repeatableExchange(lookup: LookupFunction): (request: HttpRequest) => Promise<HttpReply> {
-  let loaded: Promise<(request: HttpRequest) => Promise<HttpReply>> | undefined;
+  let exchangePromise: Promise<(request: HttpRequest) => Promise<HttpReply>> | undefined;
   return async (request) => {
-    loaded ??= import('./repeatable-exchange.ts').then(({ repeatableExchanges }) =>
+    exchangePromise ??= import('./repeatable-exchange.ts').then(({ repeatableExchanges }) =>
       repeatableExchanges({ lookup, maxSockets: MAX_SOCKETS_PER_HOST, idleMs: IDLE_SOCKET_MS }),
     );
-    return (await loaded)(request);
+    return (await exchangePromise)(request);
   };
 }
 
@@ -273,8 +272,7 @@ function pooledRandom(): (bytes: number) => Uint8Array {
   let usedBytes = 0;
   return (bytes) => {
     if (bytes > POOL_BYTES / 8) return randomBytes(bytes);
-    // An exhausted pool remains in use by the owners of its slices. A slice is never returned
-    // twice.
+    // An exhausted pool remains in use by the owners of its slices. Each slice is returned once.
     if (usedBytes + bytes > POOL_BYTES) {
       pool = randomBytes(POOL_BYTES);
       usedBytes = 0;
@@ -285,8 +283,8 @@ function pooledRandom(): (bytes: number) => Uint8Array {
 }
 
 /**
- * The effects of a real process. Idle connections close after a few seconds and do not keep it
- * alive.
+ * The effects of a real process. Idle connections close after a few seconds and do not keep the process
+ * running.
  */
 export function systemEffects(options: SystemEffectsOptions = {}): Effects {
   const checkedLookup = publicLookup(options.resolve ?? resolvePublic);
@@ -298,7 +296,7 @@ export function systemEffects(options: SystemEffectsOptions = {}): Effects {
     now: () => Date.now(),
     random: pooledRandom(),
     async http(request) {
-      // A literal address is connected to without a lookup, so it is checked here.
+      // A connection to a literal address has no lookup, so the address is checked here.
       const problem = request.publicOnly ? publicUrlProblem(request.url) : null;
       if (problem) throw failure('EADDRREFUSED', `the address ${problem}`);
       if (request.repeatable) return (request.publicOnly ? publicExchange : openExchange)(request);

@@ -1,5 +1,5 @@
-// The version of this installation: for a release its version with the commit as build metadata
-// (`0.2.0+1d37f1e3c0aa`), for a checkout the version in package.json.
+// The version of this installation. A release has its version with the commit as build metadata
+// (`0.2.0+1d37f1e3c0aa`). A checkout has the version in package.json.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { isRelease, projectRoot, RELEASE_FILE } from './root.ts';

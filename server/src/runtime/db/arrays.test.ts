@@ -1,4 +1,4 @@
-// Arrays in binary form, read back by PostgreSQL.
+// Arrays in binary form, as PostgreSQL reads them.
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -22,14 +22,14 @@ afterAll(async () => {
   await drop();
 });
 
-/** How SQL shows an element `x` as text. */
+/** SQL that converts an element `x` to text. */
 const sqlText = (type: ColumnType) => {
   if (type === 'bytes') return "encode(x, 'hex')";
   if (type === 'texts') return 'to_json(x::text[])::text';
   return type === 'time' ? `to_char(x, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')` : 'x::text';
 };
 
-/** The array as PostgreSQL reads it, each element as text. */
+/** The elements of an array as text, as PostgreSQL reads them. */
 async function asText(type: ColumnType, values: readonly unknown[]): Promise<unknown[]> {
   const { rows } = await client.query(
     `select ${sqlText(type)} as x from unnest($1::${ARRAY_TYPE[type]}) with ordinality u(x, n)
@@ -41,7 +41,7 @@ async function asText(type: ColumnType, values: readonly unknown[]): Promise<unk
 
 const text = fc.string({ unit: 'binary' }).filter((each) => !each.includes('\u0000'));
 
-/** Values of each type with the text that PostgreSQL should show for them. */
+/** Values of each type with the expected text. */
 const SAMPLES: Record<ColumnType, fc.Arbitrary<[unknown, string | null]>> = {
   text: text.map((each) => [each, each]),
   int4: fc.integer({ min: -2147483647, max: 2147483647 }).map((each) => [each, String(each)]),
@@ -84,9 +84,9 @@ describe('pgArray', () => {
 
   it('encodes no JSON that PostgreSQL cannot read again', async () => {
     const invalid = ['\ud800', 'a\u0000\udfff\ud800b', '\\\ud800', '\\ud800 \\u0000', '😀\u0001'];
-    const stored = await asText('json', invalid);
+    const storedTexts = await asText('json', invalid);
     const read = await client.query("select (x::jsonb) #>> '{}' as x from unnest($1::text[]) x", [
-      stored,
+      storedTexts,
     ]);
     expect(read.rows.map((row) => row.x)).toEqual([
       '\ufffd',
@@ -107,8 +107,8 @@ describe('pgArray', () => {
   });
 
   it('grows with its content', async () => {
-    const long = ['x'.repeat(100_000), '€'.repeat(50_000)];
-    expect(await asText('text', long)).toEqual(long);
+    const longTexts = ['x'.repeat(100_000), '€'.repeat(50_000)];
+    expect(await asText('text', longTexts)).toEqual(longTexts);
   });
 
   it.each([

@@ -1,10 +1,9 @@
-// PostgreSQL arrays in binary form. A column of a batch is sent as one such array: nothing is
-// quoted or escaped, and the server copies values instead of parsing them. A value that does not
-// fit its type throws here, before anything is sent, so that the error can be attributed to its
-// change set.
+// PostgreSQL arrays in binary form. Each column of a batch is sent as one array without quoting, so the
+// server copies values instead of parsing them. A value that does not fit its type throws before the batch
+// is sent, so that the error can be attributed to its change set.
 import type { ColumnType } from './table.ts';
 
-/** A growing buffer. `buffer` is replaced by a longer one when it is full. */
+/** A growing buffer. A full `buffer` is replaced by a longer buffer. */
 export interface Sink {
   buffer: Buffer;
   at: number;
@@ -12,7 +11,7 @@ export interface Sink {
 
 export const createSink = (bytes: number): Sink => ({ buffer: Buffer.allocUnsafe(bytes), at: 0 });
 
-/** Ensures room for `bytes` more and returns the buffer to write them to. */
+/** Ensures space for `bytes` further bytes and returns the buffer for them. */
 export function reserve(sink: Sink, bytes: number): Buffer {
   if (sink.at + bytes <= sink.buffer.length) return sink.buffer;
   const longer = Buffer.allocUnsafe(Math.max(sink.buffer.length * 2, sink.at + bytes));
@@ -34,7 +33,9 @@ const ELEMENT_OID: Record<ColumnType, number> = {
   texts: 25,
 };
 
-/** The array's type in SQL. Lists vary in length, so each is sent as a string: see `LIST_TYPE`. */
+/**
+ * The array's type in SQL. Lists vary in length, so each list is sent as a string and cast to `LIST_TYPE`.
+ */
 export const ARRAY_TYPE: Record<ColumnType, string> = {
   text: 'text[]',
   int4: 'int4[]',
@@ -67,12 +68,12 @@ function putText(sink: Sink, value: unknown, type: ColumnType): void {
   sink.at += 4 + bytes;
 }
 
-/** Escapes that PostgreSQL stores in JSON and cannot read again: NUL and lone surrogates. */
+/** The escapes of NUL and lone surrogates, which PostgreSQL stores in JSON and cannot read. */
 const UNREADABLE = /(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/g;
 
 function putJson(sink: Sink, value: unknown): void {
   const text = JSON.stringify(value);
-  // The replacement that a lone surrogate gets in a text.
+  // The replacement of a lone surrogate in a text.
   const readable = text?.includes('\\u') ? text.replace(UNREADABLE, '$1\ufffd') : text;
   putText(sink, readable, 'json');
 }
@@ -138,8 +139,8 @@ function putInt8s(sink: Sink, value: unknown): void {
 function putTexts(sink: Sink, value: unknown): void {
   const isValidElement = (each: unknown) => typeof each === 'string';
   if (!Array.isArray(value) || !value.every(isValidElement)) throw typeMismatch('texts', value);
-  const quoted = value.map((each: string) => `"${each.replace(/["\\]/g, '\\$&')}"`);
-  putText(sink, `{${quoted.join()}}`, 'texts');
+  const quotedItems = value.map((each: string) => `"${each.replace(/["\\]/g, '\\$&')}"`);
+  putText(sink, `{${quotedItems.join()}}`, 'texts');
 }
 
 function putNull(sink: Sink): void {
@@ -184,8 +185,8 @@ export function putArray(sink: Sink, type: ColumnType, values: readonly unknown[
 const scratch = createSink(16_384);
 
 /**
- * One array as a parameter for `pg`, which sends a Buffer as binary. Throws TypeError for a value
- * of another type.
+ * An array as a parameter for `pg`, which sends a Buffer as binary. Throws TypeError for a value of another
+ * type.
  */
 export function pgArray(type: ColumnType, values: readonly unknown[]): Buffer {
   scratch.at = 0;

@@ -1,5 +1,5 @@
-// State of the database for operators: version, size, connections, migrations and the largest tables. Numbers
-// of rows are the estimates of the planner.
+// State of the database for operators: version, size, connections, migrations and the largest tables.
+// Numbers of rows are estimates of the planner.
 import { iso, type Time } from '../../kernel/effects.ts';
 import type { Database } from './database.ts';
 
@@ -36,7 +36,7 @@ export async function databaseState(db: Pick<Database, 'query'>) {
     db.query<{ name: string; rows: bigint; size: bigint }>(TABLES, []),
   ]);
   const { version, max_connections, size } = server as Server;
-  const latest = migrations.at(-1);
+  const latestMigration = migrations.at(-1);
   return {
     version,
     maxConnections: max_connections,
@@ -44,7 +44,9 @@ export async function databaseState(db: Pick<Database, 'query'>) {
     connections,
     migrations: {
       count: migrations.length,
-      ...(latest ? { latest: latest.name, latestAt: iso(latest.applied_at) } : {}),
+      ...(latestMigration
+        ? { latest: latestMigration.name, latestAt: iso(latestMigration.applied_at) }
+        : {}),
     },
     tables: tables.map((each) => ({
       ...{ name: each.name, rows: Number(each.rows) },

@@ -67,12 +67,12 @@ describe('read', () => {
   it('combines concurrent reads and returns each row to its caller', async () => {
     const ownDatabase = openTestDatabase({ poolSize: 1 });
     const rows = await Promise.all([1, 2, 3].map((rank) => sample.thing(newId('thing'), { rank })));
-    const requested = [...rows, ...rows].map((row) => ownDatabase.read(things, row.id));
+    const reads = [...rows, ...rows].map((row) => ownDatabase.read(things, row.id));
     const missingRow = ownDatabase.read(clientKeys, rows[0]?.id ?? '');
-    expect(await Promise.all(requested)).toEqual([...rows, ...rows]);
+    expect(await Promise.all(reads)).toEqual([...rows, ...rows]);
     expect(await missingRow).toBe(undefined);
-    const [first, second] = await Promise.all([requested[0], requested[3]]);
-    expect(first).not.toBe(second);
+    const [firstRow, secondRow] = await Promise.all([reads[0], reads[3]]);
+    expect(firstRow).not.toBe(secondRow);
     const [shape] = await ownDatabase.query<{ calls: number; rows: number }>(
       `select count(*)::int4 as calls from pg_prepared_statements where statement like $1`,
       ['%from "things" where id = any%'],
@@ -135,7 +135,7 @@ describe('query', () => {
         1::int4 as small, '{"a":1}'::jsonb as json`,
       [7n, new Date(NOW + 1), ['a', 'b"'], null],
     );
-    const expected = {
+    const expectedError = {
       big: 7n,
       at: NOW + 1,
       list: ['a', 'b"'],
@@ -143,7 +143,7 @@ describe('query', () => {
       small: 1,
       json: { a: 1 },
     };
-    expect(row).toEqual(expected);
+    expect(row).toEqual(expectedError);
   });
 
   it('runs several statements without values', async () => {
@@ -152,7 +152,7 @@ describe('query', () => {
     expect(await db.query('update scratch set a = $1 returning a', [2])).toEqual([{ a: 2 }]);
   });
 
-  it('cancels a statement that takes too long', async () => {
+  it('cancels a statement beyond its timeout', async () => {
     const shortTimeout = openTestDatabase({ statementTimeoutMs: 50 });
     await expect(shortTimeout.query('select pg_sleep(5)')).rejects.toMatchObject({ code: '57014' });
     await shortTimeout.ping();
@@ -160,19 +160,19 @@ describe('query', () => {
 });
 
 describe('a lost connection', () => {
-  it('is reopened, and single reads are repeated', async () => {
+  it('is reopened, with a repetition of single reads', async () => {
     const row = await sample.thing(newId('thing'));
     const ownDatabase = openTestDatabase({ poolSize: 1 });
     await ownDatabase.ping();
     const slowQuery = ownDatabase.query('select pg_sleep(5)');
-    const failed = expect(slowQuery).rejects.toMatchObject({
+    const rejection = expect(slowQuery).rejects.toMatchObject({
       code: 'SERVICE_UNAVAILABLE',
       status: 503,
     });
     const read = ownDatabase.read(things, row.id);
     await sleep(50);
     await killReaders();
-    await failed;
+    await rejection;
     expect(await read).toEqual(row);
     await killReaders();
     expect(await ownDatabase.read(things, row.id)).toEqual(row);
@@ -193,23 +193,23 @@ describe('page', () => {
   const ids = Array.from({ length: total }, (_, i) => `page:${String(i).padStart(3, '0')}`);
 
   beforeAll(async () => {
-    // Three rows per time, so that the id decides the order.
+    // Three rows per time, so that the ID determines their order.
     for (const [i, id] of ids.entries()) {
       await sample.thing(id, { rank, amount: BigInt(i), created_at: NOW + Math.floor(i / 3) });
     }
   });
 
   async function walk(query: Omit<PageQuery, 'cursor'>): Promise<string[]> {
-    const visited: string[] = [];
+    const visitedIds: string[] = [];
     for (let cursor: string | undefined, hasMore = true; hasMore; ) {
       const page = await db.page(things, { ...query, cursor });
       expect(page.rows.length).toBeLessThanOrEqual(query.limit);
       expect(page.hasMore).toBe(page.nextCursor !== undefined);
-      visited.push(...page.rows.map((row) => row.id));
+      visitedIds.push(...page.rows.map((row) => row.id));
       cursor = page.nextCursor;
       hasMore = page.hasMore;
     }
-    return visited;
+    return visitedIds;
   }
 
   it('returns every row once in both directions, for any page size', async () => {
@@ -218,8 +218,8 @@ describe('page', () => {
         fc.integer({ min: 1, max: 30 }),
         fc.constantFrom('asc' as const, 'desc' as const),
         async (limit, sort) => {
-          const visited = await walk({ filters: [filter], sort, limit });
-          expect(visited).toEqual(sort === 'asc' ? ids : ids.toReversed());
+          const visitedIds = await walk({ filters: [filter], sort, limit });
+          expect(visitedIds).toEqual(sort === 'asc' ? ids : ids.toReversed());
         },
       ),
       { numRuns: 20 },
@@ -244,11 +244,11 @@ describe('page', () => {
       `insert into things select 'many:' || i, null, 951, 0, false, null, null, '2026-01-01', 1
         from generate_series(1, 10001) i`,
     );
-    const many: Filter = { column: 'rank', op: '=', value: 951 };
-    const page = await db.page(things, { filters: [many], sort: 'desc', limit: 1 });
+    const manyRows: Filter = { column: 'rank', op: '=', value: 951 };
+    const page = await db.page(things, { filters: [manyRows], sort: 'desc', limit: 1 });
     expect(page).not.toHaveProperty('totalCount');
     await sample.sql("delete from things where id = 'many:1'");
-    const fewer = await db.page(things, { filters: [many], sort: 'desc', limit: 1 });
+    const fewer = await db.page(things, { filters: [manyRows], sort: 'desc', limit: 1 });
     expect(fewer.totalCount).toBe(10_000);
   });
 
@@ -258,7 +258,7 @@ describe('page', () => {
     const amountOf = (value: bigint): Filter[] => [{ column: 'amount', op: '=', value }];
 
     beforeAll(() =>
-      // Amounts: 1 in the first row, 2 in every thousandth, 3 in every second.
+      // The amount is 1 in the first row, 2 in every thousandth row and 3 in every second row.
       sample.sql(
         `insert into things select 'read:' || lpad(i::text, 5, '0'), null, 952,
             case when i = 1 then 1 when i % 1000 = 0 then 2 when i % 2 = 1 then 3 else 4 end,
@@ -275,8 +275,8 @@ describe('page', () => {
       ] as const) {
         for (const limit of [1, 10, 20, 100]) {
           const matches = await walk({ filters: [rank], unindexed: amountOf(amount), sort, limit });
-          const sorted = [...new Set(matches)].sort();
-          expect(matches).toEqual(sort === 'asc' ? sorted : sorted.reverse());
+          const sortedIds = [...new Set(matches)].sort();
+          expect(matches).toEqual(sort === 'asc' ? sortedIds : sortedIds.reverse());
           expect(matches).toHaveLength(count);
         }
       }
@@ -284,14 +284,14 @@ describe('page', () => {
 
     it('stops a page after ten thousand rows that do not match', async () => {
       const query = { filters: [rank], unindexed: amountOf(1n), sort: 'desc', limit: 10 } as const;
-      const first = await db.page(things, query);
-      expect(first).toEqual({ rows: [], hasMore: true, nextCursor: expect.any(String) });
-      const second = await db.page(things, { ...query, cursor: first.nextCursor });
-      expect(second).toMatchObject({ rows: [], hasMore: true });
-      const third = await db.page(things, { ...query, cursor: second.nextCursor });
-      expect(third.rows.map(({ id }) => id)).toEqual(['read:00001']);
-      expect(third.hasMore).toBe(false);
-      expect(third).not.toHaveProperty('totalCount');
+      const firstPage = await db.page(things, query);
+      expect(firstPage).toEqual({ rows: [], hasMore: true, nextCursor: expect.any(String) });
+      const secondPage = await db.page(things, { ...query, cursor: firstPage.nextCursor });
+      expect(secondPage).toMatchObject({ rows: [], hasMore: true });
+      const thirdPage = await db.page(things, { ...query, cursor: secondPage.nextCursor });
+      expect(thirdPage.rows.map(({ id }) => id)).toEqual(['read:00001']);
+      expect(thirdPage.hasMore).toBe(false);
+      expect(thirdPage).not.toHaveProperty('totalCount');
     });
 
     it('returns full pages of frequent rows without the columns of the statement', async () => {
@@ -302,9 +302,9 @@ describe('page', () => {
     });
 
     it('counts the matches among at most ten thousand rows', async () => {
-      const few: Filter = { column: 'id', op: '<=', value: 'read:10000' };
+      const fewRows: Filter = { column: 'id', op: '<=', value: 'read:10000' };
       const query = { unindexed: amountOf(2n), sort: 'asc', limit: 3 } as const;
-      expect((await db.page(things, { ...query, filters: [rank, few] })).totalCount).toBe(10);
+      expect((await db.page(things, { ...query, filters: [rank, fewRows] })).totalCount).toBe(10);
       expect((await db.page(things, { ...query, filters: [rank] })).totalCount).toBeUndefined();
     });
 
@@ -364,25 +364,25 @@ describe('page', () => {
       ids,
     ],
     ['a time before year 1', [{ column: 'created_at', op: '<=', value: Date.UTC(-1, 0) }], []],
-  ] as [string, Filter[], string[]][])('filters by %s', async (_, filters, expected) => {
+  ] as [string, Filter[], string[]][])('filters by %s', async (_, filters, expectedIds) => {
     const page = await db.page(things, { filters: [filter, ...filters], sort: 'asc', limit: 100 });
-    expect(page.rows.map((row) => row.id)).toEqual(expected);
-    expect(page.totalCount).toBe(expected.length);
+    expect(page.rows.map((row) => row.id)).toEqual(expectedIds);
+    expect(page.totalCount).toBe(expectedIds.length);
   });
 
   it.each(['asc', 'desc'] as const)('begins at the later of cursor and time, %s', async (sort) => {
-    const all = { filters: [filter], sort, limit: 10 } as const;
-    const { nextCursor: cursor, rows } = await db.page(things, all);
+    const pageQuery = { filters: [filter], sort, limit: 10 } as const;
+    const { nextCursor: cursor, rows } = await db.page(things, pageQuery);
     const createdAt = (rows.at(-1) as { created_at: number }).created_at;
     const op = sort === 'asc' ? '>=' : '<=';
-    const completePage = (await db.page(things, { ...all, limit: 100 })).rows;
+    const completePage = (await db.page(things, { ...pageQuery, limit: 100 })).rows;
     for (const value of [createdAt - 3, createdAt - 1, createdAt, createdAt + 1, createdAt + 3]) {
       const filters: Filter[] = [filter, { column: 'created_at', op, value }];
       const page = await db.page(things, { filters, sort, limit: 100, cursor });
-      const remaining = completePage
+      const remainingIds = completePage
         .slice(10)
         .filter(({ created_at }) => (sort === 'asc' ? created_at >= value : created_at <= value));
-      expect(page.rows.map((row) => row.id)).toEqual(remaining.map((row) => row.id));
+      expect(page.rows.map((row) => row.id)).toEqual(remainingIds.map((row) => row.id));
     }
   });
 
@@ -414,7 +414,7 @@ describe('page', () => {
 });
 
 describe('allRows', () => {
-  it('returns the rows of all pages, and rejects times that would repeat a page forever', async () => {
+  it('returns the rows of all pages and rejects times that would repeat a page forever', async () => {
     const insertAt = (time: string) =>
       sample.sql(`insert into client_keys (id, reply, created_at)
         select 'all-' || n || '-${time}', '', '${time}' from generate_series(1, 1001) n`);

@@ -1,6 +1,6 @@
-// Reads of one row by id are batched (reader.ts). Other queries are sent to a pool. The isolation
-// level is read committed. The committer does all writes, except for a few hand-written statements of
-// loops that take leases.
+// The interface of features to the database. Reads of one row by ID are batched (reader.ts), and other
+// queries are sent to a pool. The isolation level is read committed. The committer performs all writes,
+// except for some hand-written statements of loops with a lease.
 import {
   CONNECTION_LIMITS,
   type ConnectionLimits,
@@ -30,13 +30,13 @@ export { equals, type Filter, type PageQuery } from './paging.ts';
 export interface FindOptions<T extends Table> {
   orderBy?: keyof T['columns'] & string;
   descending?: boolean;
-  /** Maximum number of rows. Default 1,000. */
+  /** Maximum number of rows. Defaults to 1,000. */
   limit?: number;
 }
 
-/** Rows are shared among concurrent callers that read the same row: never mutate them. */
+/** Concurrent callers share the rows, so a row must never be mutated. */
 export interface Database {
-  /** One row by id, read together with others requested in this tick. */
+  /** Reads a row by ID, together with other rows that are requested in this tick. */
   read<T extends Table>(table: T, id: string): Promise<RowOf<T> | undefined>;
   /** Rows whose columns equal all these values. Null matches null. */
   find<T extends Table>(
@@ -49,7 +49,10 @@ export interface Database {
    * INVALID_INPUT.
    */
   page<T extends Table>(table: T, query: PageQuery): Promise<Page<T>>;
-  /** Hand-written SQL: bigint for int8, milliseconds for timestamptz. Times are passed as Date. */
+  /**
+   * Runs hand-written SQL. Rows have bigint for int8 and milliseconds for timestamptz. Times are passed as
+   * Date.
+   */
   query<R extends object = ResultRow>(text: string, values?: readonly unknown[]): Promise<R[]>;
   /**
    * Resolves when all rows that were read before are on the synchronous replica, if there is one. A
@@ -70,7 +73,7 @@ interface DatabaseOptions extends Partial<ConnectionLimits> {
 
 const MAX_ROWS = 1_000;
 
-/** Limit of a `find` that needs every matching row: far more rows than a single customer has. */
+/** Limit of a `find` that needs every matching row. A customer has far fewer rows. */
 export const UNPAGED = { limit: 100_000 } as const;
 
 /** Every matching row, oldest first. For lists that an operator reads completely. */
@@ -79,18 +82,18 @@ export async function allRows<T extends Table>(
   table: T,
   filters: readonly Filter[],
 ): Promise<RowOf<T>[]> {
-  const all: RowOf<T>[] = [];
+  const allRows: RowOf<T>[] = [];
   let cursor: string | undefined;
   do {
     const result = await page(table, { filters, sort: 'asc', limit: MAX_ROWS, cursor });
-    all.push(...result.rows);
-    // Times with microseconds, which only hand-written SQL can insert, would repeat a page forever.
+    allRows.push(...result.rows);
+    // A time with microseconds, which only hand-written SQL can insert, would repeat a page forever.
     if (result.nextCursor !== undefined && result.nextCursor === cursor) {
       throw new Error(`the rows of ${table.name} have times that a cursor cannot express`);
     }
     cursor = result.nextCursor;
   } while (cursor);
-  return all;
+  return allRows;
 }
 
 function findSql<T extends Table>(table: T, where: object, options: FindOptions<T>): Sql {
@@ -121,7 +124,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   });
   return {
     read: (table, id) => reader.read(table, id) as Promise<never>,
-    // The interface states the row type, which follows from the table. An arrow cannot repeat it.
+    // The interface states the row type, which follows from the table. An arrow function cannot repeat it.
     find: async (table, where, columnOptions = {}) =>
       (await run(findSql(table, where, columnOptions))) as never,
     async page<T extends Table>(table: T, query: PageQuery) {

@@ -9,7 +9,7 @@ import { type Bound, bind } from './statement.ts';
 
 let sample: Sample;
 let lanes: Lane[] = [];
-/** Number of times a lane has connected. */
+/** Number of connections that lanes have opened. */
 let connectCount = 0;
 
 beforeAll(async () => {
@@ -74,16 +74,16 @@ describe('openLane', () => {
     ]);
   });
 
-  it('writes nothing if any statement fails, and continues to work', async () => {
+  it('writes no statement of a failed message and accepts the next message', async () => {
     const lane = await openTestLane();
-    const before = await count();
+    const countBefore = await count();
     await expect(lane.execute([insert('l3'), insert('l3')])).rejects.toMatchObject({
       code: '23505',
       constraint: 'things_pkey',
     });
-    expect(await count()).toBe(before);
+    expect(await count()).toBe(countBefore);
     await lane.execute([insert('l3')]);
-    expect(await count()).toBe(before + 1);
+    expect(await count()).toBe(countBefore + 1);
   });
 
   it('reports an unknown table as the database error', async () => {
@@ -97,43 +97,47 @@ describe('openLane', () => {
 
   it('sends no statement of a message that has a value of another type', async () => {
     const lane = await openTestLane();
-    const before = await count();
+    const countBefore = await count();
     const invalid = bind(existingKeys(things), [1]);
     await expect(lane.execute([insert('l4'), invalid])).rejects.toThrow(TypeError);
-    expect(await count()).toBe(before);
+    expect(await count()).toBe(countBefore);
   });
 
-  it('reports an unknown outcome when the connection breaks, and reconnects', async () => {
+  it('reports an unknown outcome when the connection breaks and reconnects', async () => {
     const lane = await openTestLane();
-    await lane.execute([bind(BEGIN), insert('l5')]); // left open, so that the outcome is certain
-    const pending = lane.execute([bind({ name: 'sleep', text: 'select pg_sleep(5)', types: [] })]);
-    const outcome = pending.catch(async (error: unknown) => {
+    await lane.execute([bind(BEGIN), insert('l5')]); // The transaction remains open, so that the outcome is certain.
+    const pendingBatch = lane.execute([
+      bind({ name: 'sleep', text: 'select pg_sleep(5)', types: [] }),
+    ]);
+    const outcome = pendingBatch.catch(async (error: unknown) => {
       expect(isConnectionError(error)).toBe(true);
-      expect(lane.up).toBe(false);
+      expect(lane.isConnected).toBe(false);
       await expect(lane.execute([insert('l6')])).rejects.toSatisfy(isConnectionError);
       return 'lost';
     });
     await sleep(50);
     await kill();
     expect(await outcome).toBe('lost');
-    while (!lane.up) await sleep(10);
+    while (!lane.isConnected) await sleep(10);
     await lane.execute([insert('l5')]);
   });
 
   it('detects a connection that breaks while idle', async () => {
     const lane = await openTestLane();
-    const before = connectCount;
+    const countBefore = connectCount;
     await kill();
-    // The lane may be down for less time than one poll of `up` takes.
-    while (connectCount === before) await sleep(5);
-    expect(lane.up).toBe(true);
+    // The lane may be down for less time than the interval of polls of `isConnected`.
+    while (connectCount === countBefore) await sleep(5);
+    expect(lane.isConnected).toBe(true);
     expect(await lane.execute([bind(existingKeys(things), ['l404'])])).toEqual([[]]);
   });
 
   it('abandons a connection without a response', async () => {
     const lane = await openTestLane(100);
-    const pending = lane.execute([bind({ name: 'sleep', text: 'select pg_sleep(5)', types: [] })]);
-    await expect(pending).rejects.toSatisfy(isConnectionError);
+    const pendingBatch = lane.execute([
+      bind({ name: 'sleep', text: 'select pg_sleep(5)', types: [] }),
+    ]);
+    await expect(pendingBatch).rejects.toSatisfy(isConnectionError);
   });
 
   it('retries while the database is unreachable', async () => {
@@ -148,17 +152,17 @@ describe('openLane', () => {
       lanes.push(newLane);
     });
     expect(attempts).toBe(3);
-    expect(lane.up).toBe(true);
+    expect(lane.isConnected).toBe(true);
   });
 
-  /** Ids of the backends of lanes, in the order of their start. */
+  /** IDs of the backends of lanes, in the order of their start. */
   const backends = async () =>
     (
       await sample.sql(`select pid from pg_stat_activity where application_name =
         'railhead committer' and datname = current_database() order by backend_start`)
     ).map(({ pid }) => pid);
 
-  it('replaces an old connection without being down, never within a transaction', async () => {
+  it('replaces an old connection between transactions, without being down', async () => {
     const lane = await new Promise<Lane>((resolve) => {
       const newLane = openLane({
         connect: () => connectLane(sample.url),
@@ -167,17 +171,21 @@ describe('openLane', () => {
       });
       lanes.push(newLane);
     });
-    const [first] = await backends();
+    const [firstBackend] = await backends();
     await lane.execute([bind(BEGIN), insert('l7')]);
     await sleep(600);
     // The successor is connected and waits for the end of the transaction.
-    expect((await backends())[0]).toBe(first);
+    expect((await backends())[0]).toBe(firstBackend);
     await lane.execute([bind(COMMIT)]);
-    expect(lane.up).toBe(true);
+    expect(lane.isConnected).toBe(true);
     expect(await lane.execute([bind(existingKeys(things), ['l7'])])).toEqual([[['l7']]]);
-    for (let waited = 0; waited < 5_000 && (await backends()).includes(first); waited += 20)
+    for (
+      let waitedMs = 0;
+      waitedMs < 5_000 && (await backends()).includes(firstBackend);
+      waitedMs += 20
+    )
       await sleep(20);
-    expect(await backends()).not.toContain(first);
-    expect(lane.up).toBe(true);
+    expect(await backends()).not.toContain(firstBackend);
+    expect(lane.isConnected).toBe(true);
   });
 });

@@ -1,8 +1,7 @@
-// One connection that runs batches of statements. A batch is sent as a single message and succeeds
-// or fails completely: with one Sync at its end PostgreSQL runs it as one transaction, and a
-// failing statement rolls back everything without another round trip. No failure can therefore
-// leave half of a batch committed. A lost connection is reopened in the background without a limit
-// of attempts. An old connection is replaced between two transactions.
+// A connection that runs batches of statements. A batch is sent as a single message with one Sync at its
+// end, which PostgreSQL runs as one transaction. A failing statement therefore rolls back the complete
+// batch without another round trip. A lost connection is reopened in the background without a limit of
+// attempts.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { createSink, putArray, reserve, type Sink } from './arrays.ts';
@@ -11,16 +10,16 @@ import { CONNECTION_LIMITS, nextLifetime } from './connections/limits.ts';
 import { hasCanceledWait } from './connections/replication.ts';
 import type { Bound, Statement } from './statement.ts';
 
-/** One result row. Every value in PostgreSQL's text format. */
+/** A result row, with every value in PostgreSQL's text format. */
 export type TextRow = (string | null)[];
 
 export interface Lane {
-  /** Connected. */
-  readonly up: boolean;
+  /** Whether the lane is connected. */
+  readonly isConnected: boolean;
   /**
-   * Runs statements in one round trip and returns the rows of each. Rejects with the database's
-   * error if the batch was rolled back, and with code OUTCOME_UNKNOWN if the connection was lost
-   * before the result, or if the batch is committed but perhaps on no replica.
+   * Runs statements in one round trip and returns the rows of each. Rejects with the database's error if
+   * the batch was rolled back. Rejects with code OUTCOME_UNKNOWN if the connection was lost before the
+   * result, or if the batch is committed and may be on no replica.
    */
   execute(statements: readonly Bound[]): Promise<TextRow[][]>;
   end(): Promise<void>;
@@ -30,9 +29,9 @@ interface LaneOptions {
   connect(): Promise<pg.Client>;
   /** Called each time the lane has connected. */
   onUp(): void;
-  /** A batch that takes longer is abandoned with its connection. */
+  /** Maximum duration of a batch, which is then abandoned with its connection. */
   timeoutMs: number;
-  /** The connection is replaced at about this age. */
+  /** Approximate age at which the connection is replaced. */
   maxAgeMs?: number | undefined;
 }
 
@@ -49,11 +48,11 @@ const lostConnection = (cause: unknown) =>
 export const isConnectionError = (error: unknown): boolean =>
   (error as { code?: unknown } | null)?.code === 'OUTCOME_UNKNOWN';
 
-/** Whether PostgreSQL rejected and rolled back, as opposed to a lost connection. */
+/** Whether PostgreSQL rejected and rolled back the batch. False for a lost connection. */
 const isRejection = ({ code }: { code?: unknown }) =>
   typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && !/^(57P|08|25P03)/.test(code);
 
-/** The server has become a standby. Another one accepts writes. */
+/** The code after the server has become a standby. Another server accepts writes. */
 const READ_ONLY = '25006';
 
 const LANE_SETTINGS = [
@@ -72,7 +71,7 @@ const LANE_SETTINGS = [
 interface ConnectLaneOptions {
   /** Name of the connection, as PostgreSQL lists it. */
   name?: string;
-  /** A batch fails if it waits longer than this for a lock. */
+  /** Maximum time for which a batch waits for a lock. The batch then fails. */
   lockTimeoutMs?: number;
   statementTimeoutMs?: number;
 }
@@ -119,7 +118,8 @@ function putInt32(sink: Sink, value: number): void {
 }
 
 /**
- * Close comes first: closing a missing statement is allowed, while preparing one twice is an error.
+ * Close is sent first, because a second preparation of a statement is an error, and a missing statement can
+ * be closed.
  */
 function putPrepare(sink: Sink, statement: Statement): void {
   let start = beginMessage(sink, 'C');
@@ -159,13 +159,13 @@ function putRun(sink: Sink, { statement, columns }: Bound): void {
 function encode(
   sink: Sink,
   statements: readonly Bound[],
-  prepared: ReadonlySet<string>,
+  preparedNames: ReadonlySet<string>,
   newNames: Set<string>,
 ): Buffer {
   sink.at = 0;
   for (const bound of statements) {
     const { statement } = bound;
-    if (!prepared.has(statement.name) && !newNames.has(statement.name)) {
+    if (!preparedNames.has(statement.name) && !newNames.has(statement.name)) {
       putPrepare(sink, statement);
       newNames.add(statement.name);
     }
@@ -194,9 +194,9 @@ function send(client: pg.Client, message: Buffer): Promise<TextRow[][]> {
   });
 }
 
-/** The connection of a lane. It reconnects until it is closed. */
+/** The connection of a lane, which reconnects until it is closed. */
 function laneConnection({ connect, onUp, maxAgeMs }: Omit<LaneOptions, 'timeoutMs'>) {
-  const prepared = new Set<string>();
+  const preparedNames = new Set<string>();
   const abortController = new AbortController();
   const { signal } = abortController;
   let sink = createSink(65_536);
@@ -207,11 +207,11 @@ function laneConnection({ connect, onUp, maxAgeMs }: Omit<LaneOptions, 'timeoutM
   let isRenewing = false;
   let timer: NodeJS.Timeout | undefined;
 
-  function use(next: pg.Client): void {
-    prepared.clear();
+  function use(newClient: pg.Client): void {
+    preparedNames.clear();
     sink = createSink(65_536); // the previous buffer may still be in use by a closed socket
-    client = next;
-    next.on('error', () => drop(next)).on('end', () => drop(next));
+    client = newClient;
+    newClient.on('error', () => drop(newClient)).on('end', () => drop(newClient));
     if (maxAgeMs !== undefined) renewAfter(nextLifetime(maxAgeMs));
   }
 
@@ -224,11 +224,11 @@ function laneConnection({ connect, onUp, maxAgeMs }: Omit<LaneOptions, 'timeoutM
     if (isRenewing || signal.aborted) return;
     isRenewing = true;
     try {
-      const next = await connect();
-      if (signal.aborted || successor) return void next.end();
-      successor = next;
-      next.on('end', () => {
-        if (successor === next) successor = undefined;
+      const newClient = await connect();
+      if (signal.aborted || successor) return void newClient.end();
+      successor = newClient;
+      newClient.on('end', () => {
+        if (successor === newClient) successor = undefined;
       });
       replaceIfIdle();
     } catch {
@@ -240,10 +240,10 @@ function laneConnection({ connect, onUp, maxAgeMs }: Omit<LaneOptions, 'timeoutM
 
   function replaceIfIdle(): void {
     if (!successor || !client || isBusy || client.getTransactionStatus() !== 'I') return;
-    const [last, next] = [client, successor];
+    const [lastClient, newClient] = [client, successor];
     successor = undefined;
-    use(next);
-    void last.end();
+    use(newClient);
+    void lastClient.end();
   }
 
   function drop(lostClient: pg.Client): void {
@@ -256,10 +256,10 @@ function laneConnection({ connect, onUp, maxAgeMs }: Omit<LaneOptions, 'timeoutM
   async function reconnect(): Promise<void> {
     for (let delayMs = FIRST_RETRY_MS; !signal.aborted; ) {
       try {
-        const next = successor ?? (await connect());
-        if (signal.aborted) return await next.end();
-        if (next === successor) successor = undefined;
-        use(next);
+        const newClient = successor ?? (await connect());
+        if (signal.aborted) return await newClient.end();
+        if (newClient === successor) successor = undefined;
+        use(newClient);
         return onUp();
       } catch {
         await sleep(delayMs, undefined, { signal }).catch(() => undefined);
@@ -271,30 +271,33 @@ function laneConnection({ connect, onUp, maxAgeMs }: Omit<LaneOptions, 'timeoutM
   void reconnect();
   return {
     client: () => client,
-    /** Encodes a message for the present client. The names that it prepares are in the result. */
+    /**
+     * Encodes a message for the present client. The result includes the names of the statements that the
+     * message prepares.
+     */
     encode(statements: readonly Bound[]) {
       const newNames = new Set<string>();
-      return { message: encode(sink, statements, prepared, newNames), newNames };
+      return { message: encode(sink, statements, preparedNames, newNames), newNames };
     },
-    prepared,
+    prepared: preparedNames,
     drop,
     renew,
-    setBusy(busy: boolean): void {
-      isBusy = busy;
+    setBusy(value: boolean): void {
+      isBusy = value;
       replaceIfIdle();
     },
     async end(): Promise<void> {
       abortController.abort();
       clearTimeout(timer);
-      const last = [client, successor];
+      const lastClients = [client, successor];
       client = undefined;
       successor = undefined;
-      await Promise.all(last.map((each) => each?.end()));
+      await Promise.all(lastClients.map((each) => each?.end()));
     },
   };
 }
 
-/** Opens a lane: it connects immediately and reconnects until `end` is called. */
+/** Opens a lane, which connects immediately and reconnects until `end` is called. */
 export function openLane({ timeoutMs, ...options }: LaneOptions): Lane {
   const connection = laneConnection(options);
 
@@ -323,7 +326,7 @@ export function openLane({ timeoutMs, ...options }: LaneOptions): Lane {
   }
 
   return {
-    get up() {
+    get isConnected() {
       return connection.client() !== undefined;
     },
     execute,

@@ -1,5 +1,5 @@
-// One page of a few lists that have the same order, such as those of two indexes. Each list is read
-// from the same position up to a different end. The page ends at the nearest of these ends.
+// Merges lists of the same order, such as those of two indexes, to one page. Each list is read from the
+// same position up to a different end. The page ends at the nearest of these ends.
 
 /** A page of one list. */
 export interface Part<I, P> {
@@ -11,11 +11,11 @@ export interface Part<I, P> {
 interface Order<I, P> {
   limit: number;
   positionOf(item: I): P;
-  /** Negative if the first position is before the second one. */
+  /** Negative if the first position is before the second position. */
   compare(first: P, second: P): number;
 }
 
-/** The first items of all parts. `end` is the position after which the next page continues. */
+/** Returns the first items of all parts. `end` is the position after which the next page continues. */
 export function mergeParts<I, P>(
   parts: readonly Part<I, P>[],
   { limit, positionOf, compare }: Order<I, P>,
@@ -28,10 +28,10 @@ export function mergeParts<I, P>(
     .sort((first, second) => compare(first.position, second.position))
     // An item may be in several lists.
     .filter(({ position }, at, all) => {
-      const before = all[at - 1];
-      return before === undefined || compare(before.position, position) !== 0;
+      const previousItem = all[at - 1];
+      return previousItem === undefined || compare(previousItem.position, position) !== 0;
     });
   const page = loadedItems.slice(0, limit);
-  const last = loadedItems.length > limit ? page.at(-1)?.position : end;
-  return { items: page.map(({ item }) => item), end: last };
+  const lastPosition = loadedItems.length > limit ? page.at(-1)?.position : end;
+  return { items: page.map(({ item }) => item), end: lastPosition };
 }

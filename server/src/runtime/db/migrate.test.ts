@@ -1,5 +1,5 @@
-// Migrations of databases in every state: new, partly migrated, up to date, concurrently migrated,
-// changed, broken.
+// Migrations of databases in every state: new, partly migrated, current, concurrently migrated, changed,
+// broken.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -38,12 +38,12 @@ describe('migrate', () => {
     await execute(inject('testServer').url, `drop database ${name} with (force)`);
   });
 
-  it('does nothing for an empty or missing folder', async () => {
+  it('accepts an empty or missing folder', async () => {
     expect(await run()).toEqual([]);
     expect(await migrate(url, () => AT, path.join(folder, 'none'))).toEqual([]);
   });
 
-  it('applies each file once, in order, with the given time', async () => {
+  it('applies each file once, in order, with the time of the clock', async () => {
     write('0002_b.sql', 'insert into a values (1); insert into a values (2)');
     write('0001_a.sql', 'create table a (n int);');
     expect(await run()).toEqual(['0001_a.sql', '0002_b.sql']);
@@ -63,7 +63,7 @@ describe('migrate', () => {
     expect(await rows('select n from a')).toEqual([{ n: 1 }]);
   });
 
-  it('keeps the files before an invalid one, rolls that file back and reports its line', async () => {
+  it('rolls back only an invalid file and reports its line', async () => {
     write('0001_a.sql', 'create table a (n int)');
     write('0002_b.sql', 'insert into a values (1);\n\ninsert into nowhere values (1);');
     await expect(run()).rejects.toMatchObject({
@@ -75,7 +75,7 @@ describe('migrate', () => {
     expect(await run()).toEqual(['0002_b.sql']);
   });
 
-  it('rejects a changed file, an unknown migration and one that is out of order', async () => {
+  it('rejects a changed file, an unknown migration and a migration that is out of order', async () => {
     write('0002_b.sql', 'create table b ()');
     await run();
     write('0001_a.sql', 'create table a ()');
@@ -84,7 +84,7 @@ describe('migrate', () => {
     write('0002_b.sql', 'create table b (n int)');
     await expect(run()).rejects.toThrow(/0002_b.sql was changed after it was applied/);
     fs.rmSync(path.join(folder, '0002_b.sql'));
-    // Applied by a version that did not distinguish expansions.
+    // The state of migrations that were applied by a version without the distinction of expansions.
     await execute(url, 'update schema_migrations set phase = null');
     await expect(run()).rejects.toThrow(/has migration 0002_b.sql, which this version lacks/);
   });
@@ -108,7 +108,7 @@ describe('migrate', () => {
     const contractNow = () => contract(url, () => AT, folder);
     let server: pg.Client;
 
-    /** A running server that includes the migrations in the folder now. */
+    /** Starts a server that includes the present migrations of the folder. */
     async function startServer(): Promise<void> {
       server = new pg.Client({ connectionString: url });
       await server.connect();
@@ -125,7 +125,7 @@ describe('migrate', () => {
     });
     afterEach(() => server.end());
 
-    it('expands at a start, and contracts when no earlier version runs', async () => {
+    it('expands at a start and contracts when no earlier version runs', async () => {
       expect(await pendingOf(url, folder)).toEqual({
         expansions: ['0002_b.sql', '0004_d.sql'],
         contractions: ['0003_c.sql'],
@@ -141,7 +141,7 @@ describe('migrate', () => {
       await expect(rows('select old from a')).rejects.toThrow('column "old" does not exist');
     });
 
-    it('serves the previous version until the contraction, and rejects it afterwards', async () => {
+    it('serves the previous version only until the contraction', async () => {
       await run();
       const names = ['0002_b.sql', '0003_c.sql', '0004_d.sql'];
       const texts = names.map((file) => fs.readFileSync(path.join(folder, file), 'utf8'));
@@ -172,30 +172,30 @@ describe('migrate', () => {
       write('0003_c.sql', '-- contract after 0002\nselect pg_sleep(0.5)');
       await run();
       await server.end();
-      const contracted = contractNow();
+      const contraction = contractNow();
       await expect
         .poll(() => rows("select 1 from pg_locks where locktype = 'advisory' and mode ~ '^Excl'"))
         .not.toEqual([]);
       fs.rmSync(path.join(folder, '0003_c.sql'));
       await expect(startServer()).rejects.toThrow('0003_c.sql, which this version lacks');
-      await contracted;
+      await contraction;
     });
 
-    it('waits for a lock only briefly, and tries again', async () => {
+    it('waits for a lock only briefly and tries again', async () => {
       const reader = new pg.Client({ connectionString: url });
       await reader.connect();
       await reader.query('begin; select old from a');
-      const migrated = run();
+      const migration = run();
       await expect.poll(() => rows('select 1 from pg_locks where not granted')).not.toEqual([]);
-      // A payment waits behind the migration, less long than its lock timeout.
+      // A payment waits for the lock of the migration for less than its lock timeout.
       await execute(url, "set lock_timeout = '3s'; insert into a values (1)");
       await reader.query('commit');
       await reader.end();
-      expect(await migrated).toEqual(['0002_b.sql', '0004_d.sql']);
+      expect(await migration).toEqual(['0002_b.sql', '0004_d.sql']);
       expect(await rows('select old, new from a')).toEqual([{ old: 1, new: null }]);
     });
 
-    it('rejects before a change what blocks a large table while servers run', async () => {
+    it('rejects a migration that blocks a large table while servers run, before any change', async () => {
       await execute(url, 'insert into a select generate_series(1, 300000); analyze a');
       write(
         '0005_e.sql',

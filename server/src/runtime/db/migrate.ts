@@ -1,12 +1,10 @@
-// Migrates a database to this version's schema: the plain SQL files of `server/migrations`, in
-// order, each in its own transaction, forward only. Applied files are recorded with a checksum,
-// because a later change of a file would give two databases with the same version different
-// schemas.
+// Migrates a database to the schema of this version with the SQL files of `server/migrations`, in order and
+// forward only. Applied files are recorded with a checksum, because a later change of a file would produce
+// two schemas of one version.
 //
-// Two versions can serve concurrently: a start applies expansions only, which the previous version
-// supports. A migration that the previous version does not support is a contraction: its file has the
-// line `-- contract after 0093`, and `railhead-server migrate --contract` applies it when every
-// running server includes that migration.
+// Two versions can serve concurrently, because a start applies only expansions, which the previous version
+// supports. A contraction, with the line `-- contract after 0093` in its file, is applied by
+// `railhead-server migrate --contract` when every running server includes that migration.
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -22,13 +20,13 @@ interface Migration {
   name: string;
   sql: string;
   checksum: string;
-  /** Of a contraction: the number of the migration that every running server must include. */
+  /** For a contraction, the number of the migration that every running server must include. */
   contractsAfter: number | undefined;
-  /** A migration that blocks a table for long. */
+  /** Set for a migration that blocks a table for long. */
   offline: { table: string; secondsPerMillion: number } | undefined;
 }
 
-interface Applied {
+interface AppliedMigration {
   name: string;
   checksum: string;
   /** Null if it was applied by a version without contractions. */
@@ -36,19 +34,19 @@ interface Applied {
 }
 
 /** Names of migrations. */
-export interface Pending {
+export interface PendingMigrations {
   expansions: string[];
   contractions: string[];
 }
 
-/** Any number that no other program locks in the same database. */
+/** A number that no other program locks in the same database. */
 const LOCK = 7_245_184_346;
 /** Class of the locks by which running servers announce their newest migration, as the object. */
 const SERVERS = 724_518;
-/** Held exclusively during a contraction, so that no server announces itself. */
+/** Lock that a contraction holds exclusively, so that no server announces its migrations. */
 const CONTRACTION = `${SERVERS}, 0`;
 const MIN_SERVER_VERSION = 150_000;
-/** A migration may take long, also on a database or with a user that has timeouts. */
+/** Settings that permit long migrations on a database or with a user that has timeouts. */
 const SETTINGS = [
   'statement_timeout = 0',
   'lock_timeout = 0',
@@ -56,9 +54,9 @@ const SETTINGS = [
   "datestyle = 'ISO'",
 ];
 /**
- * Statements of running servers wait behind a migration that waits for a lock, so it waits briefly and
- * tries again: less than their lock timeout (3 s), and less than PostgreSQL needs to find a deadlock (1 s)
- * and cancel one of both, which may be the payment.
+ * Maximum wait of a migration for a lock, before it tries again. Statements of running servers wait during
+ * this time. It is shorter than their lock timeout (3 s), and shorter than the time after which PostgreSQL
+ * detects a deadlock (1 s) and may cancel a payment.
  */
 const LOCK_WAIT_MS = 800;
 const RETRY_MS = 500;
@@ -73,15 +71,15 @@ const FOLDER = path.join(projectRoot(), 'server', 'migrations');
 const migrationError = (message: string, cause?: unknown) =>
   Object.assign(new Error(message, { cause }), { name: 'MigrationError' });
 
-/** The migrations of a folder in the order of their names. None if the folder is missing. */
+/** The migrations of a folder in the order of their names. Empty if the folder is missing. */
 function readMigrations(folder: string): Migration[] {
   if (!fs.existsSync(folder)) return [];
   const names = fs.readdirSync(folder).filter((name) => name.endsWith('.sql'));
-  const misnamed = names.find((name) => !NAME.test(name));
-  if (misnamed)
-    throw migrationError(`Migration ${misnamed} is not named like 0001_some_words.sql.`);
+  const invalidName = names.find((name) => !NAME.test(name));
+  if (invalidName)
+    throw migrationError(`Migration ${invalidName} is not named like 0001_some_words.sql.`);
   return names.sort().map((name) => {
-    // A checkout on Windows may have other line ends. These are ignored.
+    // Line ends are normalized, because a checkout on Windows may have other line ends.
     const sql = fs.readFileSync(path.join(folder, name), 'utf8').replaceAll('\r\n', '\n');
     const [, after] = CONTRACT.exec(sql) ?? [];
     const [, table, seconds] = OFFLINE.exec(sql) ?? [];
@@ -93,13 +91,13 @@ function readMigrations(folder: string): Migration[] {
   });
 }
 
-async function readApplied(client: pg.Client): Promise<Applied[]> {
+async function readApplied(client: pg.Client): Promise<AppliedMigration[]> {
   const table = await client.query<{ found: boolean }>(
     `select to_regclass('schema_migrations') is not null as found`,
   );
   if (!table.rows[0]?.found) return [];
   // Earlier versions created the table without the phase.
-  const { rows } = await client.query<Applied>(
+  const { rows } = await client.query<AppliedMigration>(
     `select name, checksum, to_jsonb(m) ->> 'phase' as phase from schema_migrations m order by name`,
   );
   return rows;
@@ -111,11 +109,11 @@ const lacks = (name: string) =>
   );
 
 /** The files that are not applied yet. Throws if the history of the database differs from the files. */
-function pendingMigrations(files: Migration[], applied: Applied[]): Migration[] {
+function pendingMigrations(files: Migration[], appliedMigrations: AppliedMigration[]): Migration[] {
   const byName = new Map(files.map((file) => [file.name, file]));
-  for (const { name, checksum, phase } of applied) {
+  for (const { name, checksum, phase } of appliedMigrations) {
     const file = byName.get(name);
-    // This version works with the expansions of later versions.
+    // Expansions of later versions are accepted, because this version works with them.
     if (!file && phase === 'expand') continue;
     if (!file) throw lacks(name);
     if (file.checksum !== checksum) {
@@ -125,15 +123,15 @@ function pendingMigrations(files: Migration[], applied: Applied[]): Migration[] 
       );
     }
   }
-  const appliedNames = new Set(applied.map(({ name }) => name));
-  const last = applied.findLast(({ name }) => byName.has(name))?.name ?? '';
+  const appliedNames = new Set(appliedMigrations.map(({ name }) => name));
+  const lastName = appliedMigrations.findLast(({ name }) => byName.has(name))?.name ?? '';
   const pendingFiles = files.filter(({ name }) => !appliedNames.has(name));
   const outOfOrder = pendingFiles.find(
-    ({ name, contractsAfter }) => contractsAfter === undefined && name < last,
+    ({ name, contractsAfter }) => contractsAfter === undefined && name < lastName,
   );
   if (outOfOrder)
     throw migrationError(
-      `Migration ${outOfOrder.name} sorts before ${last}, which is already applied.`,
+      `Migration ${outOfOrder.name} sorts before ${lastName}, which is already applied.`,
     );
   return pendingFiles;
 }
@@ -188,11 +186,11 @@ async function announcedNumbers(client: pg.Client): Promise<number[]> {
   return rows.map(({ number }) => number);
 }
 
-/** Throws before anything changes if a table would be blocked while servers run. */
+/** Throws before any change if a table would be blocked while servers run. */
 async function assertOnline(client: pg.Client, files: readonly Migration[]): Promise<void> {
-  const blocking = files.filter(({ offline }) => offline !== undefined);
-  if (blocking.length === 0 || (await announcedNumbers(client)).length === 0) return;
-  for (const { name, offline } of blocking) {
+  const blockingFiles = files.filter(({ offline }) => offline !== undefined);
+  if (blockingFiles.length === 0 || (await announcedNumbers(client)).length === 0) return;
+  for (const { name, offline } of blockingFiles) {
     const { table, secondsPerMillion } = offline as NonNullable<Migration['offline']>;
     const text =
       'select greatest(reltuples, 0)::float8 as count from pg_class where oid = to_regclass($1)';
@@ -208,17 +206,17 @@ async function assertOnline(client: pg.Client, files: readonly Migration[]): Pro
 }
 
 async function applyPending(client: pg.Client, files: Migration[], now: () => Time) {
-  // Two processes may start at the same time. The second then has no pending migrations.
+  // If two processes start concurrently, the second process has no pending migrations after the lock.
   await client.query('select pg_advisory_lock($1)', [LOCK]);
   await client.query(
     `create table if not exists schema_migrations (
       name text collate "C" primary key, applied_at timestamptz not null, checksum text not null)`,
   );
   await client.query('alter table schema_migrations add column if not exists phase text');
-  const applied = await readApplied(client);
+  const appliedMigrations = await readApplied(client);
   // An empty database has no earlier version.
-  const isNew = applied.length === 0;
-  const pendingFiles = pendingMigrations(files, applied).filter(
+  const isNew = appliedMigrations.length === 0;
+  const pendingFiles = pendingMigrations(files, appliedMigrations).filter(
     ({ contractsAfter }) => isNew || contractsAfter === undefined,
   );
   await assertOnline(client, pendingFiles);
@@ -246,17 +244,17 @@ async function onDatabase<T>(url: string, work: (client: pg.Client) => Promise<T
 }
 
 /**
- * Applies missing expansions, and to an empty database all migrations, creates the next partitions, and
- * returns the names of the migrations (usually none: one connection and five small queries). Throws an
- * error named MigrationError with one plain line. Files before the misnamed one remain applied.
+ * Applies missing expansions, or all migrations to an empty database, and creates the next partitions.
+ * Returns the names of the applied migrations. Throws an error named MigrationError with one line of text.
+ * Files before an invalid file remain applied.
  */
 export async function migrate(url: string, now: () => Time, folder = FOLDER): Promise<string[]> {
   const files = readMigrations(folder);
   return onDatabase(url, async (client) => {
-    const applied = await readApplied(client);
-    const pendingFiles = pendingMigrations(files, applied);
-    const isNew = applied.length === 0;
-    // Checked without the lock first, because in most starts no file is pending.
+    const appliedMigrations = await readApplied(client);
+    const pendingFiles = pendingMigrations(files, appliedMigrations);
+    const isNew = appliedMigrations.length === 0;
+    // The first check needs no lock, because in most starts no file is pending.
     const isCurrent = !pendingFiles.some(
       ({ contractsAfter }) => isNew || contractsAfter === undefined,
     );
@@ -267,7 +265,7 @@ export async function migrate(url: string, now: () => Time, folder = FOLDER): Pr
 }
 
 /** The migrations that this version has and the database lacks. */
-export async function pendingOf(url: string, folder = FOLDER): Promise<Pending> {
+export async function pendingOf(url: string, folder = FOLDER): Promise<PendingMigrations> {
   const files = readMigrations(folder);
   return onDatabase(url, async (client) => {
     const pendingFiles = pendingMigrations(files, await readApplied(client));
@@ -280,8 +278,8 @@ export async function pendingOf(url: string, folder = FOLDER): Promise<Pending> 
 }
 
 /**
- * Applies the missing contractions after the expansions, and returns their names. Throws a
- * MigrationError if a running server is too old for one of them.
+ * Applies the missing contractions after the expansions, and returns their names. Throws a MigrationError
+ * if a running server is too old for a contraction.
  */
 export async function contract(url: string, now: () => Time, folder = FOLDER): Promise<string[]> {
   await migrate(url, now, folder);
@@ -290,13 +288,13 @@ export async function contract(url: string, now: () => Time, folder = FOLDER): P
     await client.query('select pg_advisory_lock($1)', [LOCK]);
     await client.query(`select pg_advisory_lock(${CONTRACTION})`);
     const contractions = pendingMigrations(files, await readApplied(client));
-    const announced = await announcedNumbers(client);
+    const numbers = await announcedNumbers(client);
     for (const { name, contractsAfter = 0 } of contractions) {
-      const oldest = Math.min(...announced);
+      const oldest = Math.min(...numbers);
       if (oldest >= contractsAfter) continue;
       throw migrationError(
-        `Migration ${name} needs servers with migration ${String(contractsAfter).padStart(4, '0')}; ` +
-          `one that runs has migrations up to ${String(oldest).padStart(4, '0')}. Update it first.`,
+        `Migration ${name} needs servers with migration ${String(contractsAfter).padStart(4, '0')}. ` +
+          `A running server has migrations up to ${String(oldest).padStart(4, '0')}. Update it first.`,
       );
     }
     await assertOnline(client, contractions);
@@ -306,16 +304,18 @@ export async function contract(url: string, now: () => Time, folder = FOLDER): P
 }
 
 /**
- * Announces on a connection of a running server which migrations it includes, until the connection ends.
- * Throws a MigrationError if the database was contracted for a later version.
+ * Announces the newest migration of a running server, until its connection ends. Throws a MigrationError if
+ * the database was contracted for a later version.
  */
 export async function announceMigrations(client: pg.Client, folder = FOLDER): Promise<void> {
   const names = fs.readdirSync(folder).filter((name) => NAME.test(name));
   const newest = Number(names.sort().at(-1)?.slice(0, 4) ?? 0);
   const lock = 'pg_advisory_lock_shared';
   await client.query(`select ${lock}(${CONTRACTION}), ${lock}(${SERVERS}, ${newest})`);
-  const applied = await readApplied(client);
+  const appliedMigrations = await readApplied(client);
   await client.query(`select pg_advisory_unlock_shared(${CONTRACTION})`);
-  const later = applied.find(({ name, phase }) => phase === 'contract' && !names.includes(name));
-  if (later) throw lacks(later.name);
+  const laterContraction = appliedMigrations.find(
+    ({ name, phase }) => phase === 'contract' && !names.includes(name),
+  );
+  if (laterContraction) throw lacks(laterContraction.name);
 }

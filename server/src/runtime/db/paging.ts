@@ -19,8 +19,8 @@ export type Filter<T extends Table = Table> =
   | { or: readonly Filter<T>[] };
 
 /** Conditions for the requested columns. Undefined values add none. */
-export const equals = <C extends string>(accepted: Readonly<Record<C, unknown>>) =>
-  Object.entries(accepted).flatMap(([column, value]) =>
+export const equals = <C extends string>(acceptedValues: Readonly<Record<C, unknown>>) =>
+  Object.entries(acceptedValues).flatMap(([column, value]) =>
     value === undefined ? [] : [{ column: column as C, op: '=' as const, value }],
   );
 
@@ -187,7 +187,7 @@ function branches(table: Table, filters: readonly Filter[], values: unknown[]): 
   return alternatives.map((term, nth) => {
     const indexedFilters = alternatives
       .slice(0, nth)
-      .map((earlier) => ` and (${earlier}) is not true`);
+      .map((condition) => ` and (${condition}) is not true`);
     return `${common} and ${term}${indexedFilters.join('')}`;
   });
 }
@@ -216,15 +216,15 @@ function rangeSql(table: Table, query: PageQuery, values: unknown[], maximum: nu
   const { sort } = query;
   const { filters, position } = begin(query);
   const conditions = branches(table, filters, values);
-  let after = '';
+  let start = '';
   if (position) {
     const time = values.push(sqlValue(typeOf(table, 'created_at'), position.created_at));
     const id = values.push(position.id);
-    after = ` and (created_at, id) ${sort === 'asc' ? '>' : '<'} ($${time}::timestamptz, $${id})`;
+    start = ` and (created_at, id) ${sort === 'asc' ? '>' : '<'} ($${time}::timestamptz, $${id})`;
   }
   const end = `order by created_at ${sort}, id ${sort} limit $${values.push(maximum)}`;
   const selectBranch = (where: string) =>
-    `select ${columnList(table)} from ${quoteName(table.name)} where ${where}${after} ${end}`;
+    `select ${columnList(table)} from ${quoteName(table.name)} where ${where}${start} ${end}`;
   const [where] = conditions;
   if (conditions.length === 1) return selectBranch(where as string);
   const selects = conditions.map((branch) => `(${selectBranch(branch)})`);
@@ -273,25 +273,25 @@ export function countSql(table: Table, query: PageQuery): Sql {
   return { text, values };
 }
 
-type Scanned<T extends Table> = RowOf<T> & { matches?: boolean; nth?: bigint };
+type ScannedRow<T extends Table> = RowOf<T> & { matches?: boolean; nth?: bigint };
 
 /** A page of the rows of `pageSql` and the row of `countSql`. */
 export function pageOf<T extends Table>(
   query: PageQuery,
-  fetched: readonly RowOf<T>[],
+  fetchedRows: readonly RowOf<T>[],
   matchCount: { count: number; read: number } | undefined,
 ): Page<T> {
   const { limit } = query;
   const matchingRows = isScan(query)
-    ? (fetched as readonly Scanned<T>[]).flatMap(({ matches, nth, ...row }) =>
+    ? (fetchedRows as readonly ScannedRow<T>[]).flatMap(({ matches, nth, ...row }) =>
         matches ? [row as RowOf<T>] : [],
       )
-    : fetched;
+    : fetchedRows;
   const rows = matchingRows.slice(0, limit);
-  const last = fetched.at(-1) as (Position & { nth?: bigint }) | undefined;
+  const lastRow = fetchedRows.at(-1) as (Position & { nth?: bigint }) | undefined;
   const isFull = matchingRows.length > limit;
-  const hasMore = isFull || Number(last?.nth ?? 0) === MAX_READ;
-  const end = isFull ? (rows.at(-1) as Position | undefined) : last;
+  const hasMore = isFull || Number(lastRow?.nth ?? 0) === MAX_READ;
+  const end = isFull ? (rows.at(-1) as Position | undefined) : lastRow;
   return {
     rows,
     hasMore,
@@ -315,16 +315,16 @@ export const startOf = (cursor: string | undefined): Position =>
 
 /** A page of the rows of a hand-written statement, which returns up to one row more than `limit`. */
 export function pageOfRows<R>(
-  fetched: readonly R[],
+  fetchedRows: readonly R[],
   limit: number,
   positionOfRow: (row: R) => Position,
 ) {
-  const data = fetched.slice(0, limit);
-  const last = data.at(-1);
-  const hasMore = fetched.length > limit;
+  const data = fetchedRows.slice(0, limit);
+  const lastRow = data.at(-1);
+  const hasMore = fetchedRows.length > limit;
   return {
     data,
     hasMore,
-    ...(hasMore && last ? { nextCursor: cursorOf(positionOfRow(last)) } : {}),
+    ...(hasMore && lastRow ? { nextCursor: cursorOf(positionOfRow(lastRow)) } : {}),
   };
 }

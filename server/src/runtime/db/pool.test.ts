@@ -45,11 +45,14 @@ it('replaces old connections after their queries', async () => {
   const run = (text: string) => pool.run({ text, values: [], keep: false, repeatable: false });
   const backend = async () => (await run('select pg_backend_pid() as pid'))[0]?.pid;
   try {
-    const first = await backend();
+    const firstBackend = await backend();
     // In flight while the connection becomes too old.
     const slowQuery = run('select pg_backend_pid() as pid from pg_sleep(0.8)');
-    expect((await slowQuery)[0]?.pid).toBe(first);
-    await vi.waitUntil(async () => (await backend()) !== first, { timeout: 5_000, interval: 20 });
+    expect((await slowQuery)[0]?.pid).toBe(firstBackend);
+    await vi.waitUntil(async () => (await backend()) !== firstBackend, {
+      timeout: 5_000,
+      interval: 20,
+    });
   } finally {
     await pool.close();
   }

@@ -51,7 +51,7 @@ export interface PoolStats {
 interface Slot {
   client: Promise<pg.Client> | undefined;
   /** The client once it is connected: a query then starts without waiting for a promise. */
-  connected: pg.Client | undefined;
+  connectedClient: pg.Client | undefined;
   load: number;
   /** Whether a query used it since the last check for idle connections. */
   used: boolean;
@@ -105,16 +105,19 @@ const unavailable = (reason: string, cause?: unknown) =>
 function removeClient(slot: Slot, client: Promise<pg.Client>): void {
   if (slot.client !== client) return;
   slot.client = undefined;
-  slot.connected = undefined;
+  slot.connectedClient = undefined;
 }
 
 /** Replaces a connection: it is closed after its queries in flight, or after `deadlineMs`. */
 function retire(slot: Slot, client: Promise<pg.Client>, deadlineMs: number): void {
   removeClient(slot, client);
   client.then(
-    (connected) => {
-      const timer = setTimeout(() => connected.connection.stream.destroy(), deadlineMs).unref();
-      connected.end().finally(() => clearTimeout(timer));
+    (connectedClient) => {
+      const timer = setTimeout(
+        () => connectedClient.connection.stream.destroy(),
+        deadlineMs,
+      ).unref();
+      connectedClient.end().finally(() => clearTimeout(timer));
     },
     () => undefined,
   );
@@ -125,14 +128,14 @@ function assertConfirmed(client: pg.Client): void {
   if (hasCanceledWait(client)) throw new Error('no replica has confirmed the commit');
 }
 
-const leastLoaded = (slots: readonly Slot[]) =>
+const leastLoadedSlot = (slots: readonly Slot[]) =>
   slots.reduce((min, each) => (each.load < min.load ? each : min));
 
 export function createPool(options: PoolOptions): Pool {
   const { size, statementTimeoutMs, maxAgeMs, idleMs = IDLE_MS } = options;
   const deadlineMs = statementTimeoutMs + RESPONSE_MARGIN_MS;
   const slots: Slot[] = Array.from({ length: size }, () => ({
-    ...{ client: undefined, connected: undefined, load: 0, used: false },
+    ...{ client: undefined, connectedClient: undefined, load: 0, used: false },
     ...{ expiresAt: 0, respondedAt: 0 },
   }));
   const names = new Map<string, string>();
@@ -149,29 +152,29 @@ export function createPool(options: PoolOptions): Pool {
 
   function clientOf(slot: Slot): Promise<pg.Client> {
     if (slot.client) return slot.client;
-    const opening = connect(options);
-    const onEnd = () => removeClient(slot, opening);
-    slot.client = opening;
+    const clientPromise = connect(options);
+    const onEnd = () => removeClient(slot, clientPromise);
+    slot.client = clientPromise;
     slot.expiresAt = performance.now() + nextLifetime(maxAgeMs);
-    opening.then((client) => {
-      slot.connected = client;
+    clientPromise.then((client) => {
+      slot.connectedClient = client;
       client.on('end', onEnd);
     }, onEnd);
-    return opening;
+    return clientPromise;
   }
 
   async function runOn(slot: Slot, { text, values, keep }: Statement): Promise<ResultRow[]> {
     if (slot.load++ === 0) slot.respondedAt = performance.now();
     slot.used = true;
-    const opening = clientOf(slot);
+    const clientPromise = clientOf(slot);
     try {
-      const client = slot.connected ?? (await opening);
+      const client = slot.connectedClient ?? (await clientPromise);
       const name = keep ? nameOf(text) : undefined;
       const { rows } = await client.query<ResultRow>({ name, text, values });
       assertConfirmed(client);
       return rows;
     } catch (error) {
-      if (isBroken(error)) retire(slot, opening, deadlineMs); // its `end` event may follow the next query
+      if (isBroken(error)) retire(slot, clientPromise, deadlineMs); // its `end` event may follow the next query
       throw error;
     } finally {
       slot.load--;
@@ -194,7 +197,7 @@ export function createPool(options: PoolOptions): Pool {
     for (const slot of slots) {
       if (!slot.client) continue;
       const isDead = slot.load > 0 && now - slot.respondedAt > deadlineMs;
-      if (isDead) slot.connected?.connection.stream.destroy();
+      if (isDead) slot.connectedClient?.connection.stream.destroy();
       else if (now > slot.expiresAt) retire(slot, slot.client, deadlineMs);
     }
   }
@@ -205,13 +208,13 @@ export function createPool(options: PoolOptions): Pool {
   }, idleMs);
   timer.unref();
 
-  async function run(statement: Statement, preferred?: Slot): Promise<ResultRow[]> {
+  async function run(statement: Statement, preferredSlot?: Slot): Promise<ResultRow[]> {
     if (isClosed) throw unavailable('The server is shutting down. Retry the request.');
     if (inFlight >= MAX_IN_FLIGHT)
       throw unavailable('Too many requests are waiting for the database. Retry the request.');
     inFlight++;
     try {
-      let slot = preferred ?? leastLoaded(slots);
+      let slot = preferredSlot ?? leastLoadedSlot(slots);
       for (let attemptsLeft = statement.repeatable ? 2 : 1; ; attemptsLeft--) {
         try {
           return await runOn(slot, statement);
@@ -219,7 +222,7 @@ export function createPool(options: PoolOptions): Pool {
           if (!isBroken(error)) throw error;
           if (attemptsLeft === 1)
             throw unavailable('The database is unavailable. Retry the request.', error);
-          slot = leastLoaded(slots);
+          slot = leastLoadedSlot(slots);
         }
       }
     } finally {
@@ -230,8 +233,8 @@ export function createPool(options: PoolOptions): Pool {
   return {
     run: (statement) => run(statement),
     runSeparately(statements) {
-      const slot = leastLoaded(slots);
-      const stream = slot.connected?.connection.stream;
+      const slot = leastLoadedSlot(slots);
+      const stream = slot.connectedClient?.connection.stream;
       stream?.cork();
       try {
         return statements.map((each) => run(each, slot));

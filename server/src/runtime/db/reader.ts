@@ -37,8 +37,8 @@ const MAX_WAITING = 20_000;
 const selects = new WeakMap<Table, Select>();
 
 function selectOf(table: Table): Select {
-  const cached = selects.get(table);
-  if (cached) return cached;
+  const cachedSelect = selects.get(table);
+  if (cachedSelect) return cachedSelect;
   const text = `select ${columnList(table)} from ${quoteName(table.name)} where id = any($1::text[])`;
   const select = { statement: statement(text, ['text']), decode: rowDecoder(table) };
   selects.set(table, select);
@@ -100,13 +100,13 @@ export function createReader({ runSeparately, lanes: max = 3, ...laneOptions }: 
     );
     try {
       const responses = await lane.execute(bounds);
-      if (lane.up) idle.add(lane);
+      if (lane.isConnected) idle.add(lane);
       [...batch].forEach(([table, waitersById], i) => {
         const { decode } = selectOf(table);
         settle((responses[i] ?? []).map(decode), waitersById);
       });
     } catch {
-      if (lane.up) idle.add(lane);
+      if (lane.isConnected) idle.add(lane);
       // Run one by one, only the reads that caused an error fail, and those of a lost connection
       // succeed.
       runSingly(batch);
@@ -117,7 +117,7 @@ export function createReader({ runSeparately, lanes: max = 3, ...laneOptions }: 
   function freeLane(): Lane | undefined {
     for (const lane of idle) {
       idle.delete(lane);
-      if (lane.up) return lane;
+      if (lane.isConnected) return lane;
     }
     return undefined;
   }

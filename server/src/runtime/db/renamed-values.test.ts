@@ -27,12 +27,12 @@ it('keep their meaning: input of jobs, actions on accounts, kinds of transfers',
     ('Transaction:1/pull/settled', 'Transaction:1', 'pull', 'settled', now()),
     ('Transaction:2/payout/failed', 'Transaction:2', 'payout', 'failed', now())`);
   await database.migrateUntil();
-  const stored = await database.query<{ input: object }>('select input from jobs order by id');
-  expect(stored.rows.map(({ input }) => input)).toEqual(jobs.map(([, , after]) => after));
+  const storedJobs = await database.query<{ input: object }>('select input from jobs order by id');
+  expect(storedJobs.rows.map(({ input }) => input)).toEqual(jobs.map(([, , after]) => after));
   const actions = await database.query('select action from account_actions');
   expect(actions.rows).toEqual([{ action: 'reject' }]);
-  const awaited = await database.query('select kind from awaited_rail_results order by id');
-  expect(awaited.rows).toEqual([{ kind: 'debit' }, { kind: 'payout' }]);
+  const awaitedResults = await database.query('select kind from awaited_rail_results order by id');
+  expect(awaitedResults.rows).toEqual([{ kind: 'debit' }, { kind: 'payout' }]);
   const results = await database.query('select id, kind from rail_results order by id');
   expect(results.rows).toEqual([
     { id: 'Transaction:1/debit/settled', kind: 'debit' },

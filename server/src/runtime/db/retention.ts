@@ -25,15 +25,15 @@ export function retentionSweep(
   everyMs = USUAL_MS,
 ): Sweep {
   const rules = windows.map((each) => ({ sql: statement(each), keepMs: each.keepMs }));
-  let next: Time = 0;
+  let nextTime: Time = 0;
   return {
     name,
     async run({ effects, db }) {
       const now = effects.now();
-      if (now < next) return 0;
+      if (now < nextTime) return 0;
       const batches = rules.map(({ sql, keepMs }) => db.query(sql, [new Date(now - keepMs)]));
       const counts = (await Promise.all(batches)).map(({ length }) => length);
-      if (counts.every((count) => count < BATCH_SIZE)) next = now + everyMs;
+      if (counts.every((count) => count < BATCH_SIZE)) nextTime = now + everyMs;
       return counts.reduce((sum, count) => sum + count, 0);
     },
   };

@@ -25,10 +25,10 @@ const byText = new Map<string, Statement>();
 
 /** The prepared statement of this text. The same object for every caller. */
 export function statement(text: string, types: readonly ColumnType[] = []): Statement {
-  let cached = byText.get(text);
-  if (!cached) {
-    cached = { name: `statement_${byText.size + 1}`, text, types };
-    byText.set(text, cached);
+  let cachedStatement = byText.get(text);
+  if (!cachedStatement) {
+    cachedStatement = { name: `statement_${byText.size + 1}`, text, types };
+    byText.set(text, cachedStatement);
   }
-  return cached;
+  return cachedStatement;
 }

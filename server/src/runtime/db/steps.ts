@@ -57,17 +57,19 @@ const hasTimes = ({ scope, isByTime = false }: StepQuery) => scope.length > 0 ||
 export function stepSql(table: Table, query: StepQuery, { resource, after, length, limit }: Step) {
   const { scope, filters, createdAfter, createdBefore } = query;
   const values: unknown[] = [];
-  const next = (value: unknown) => `$${values.push(value)}`;
+  const placeholder = (value: unknown) => `$${values.push(value)}`;
   const range = [conditions(table, scope, values)];
-  const isTimed = hasTimes(query);
-  const order = isTimed ? 'created_at desc, id desc' : 'id desc';
-  if (after && isTimed) {
-    const time = next(new Date(after.created_at));
-    range.push(`(created_at, id) < (${time}::timestamptz, ${next(after.id)})`);
+  const hasTimeBounds = hasTimes(query);
+  const order = hasTimeBounds ? 'created_at desc, id desc' : 'id desc';
+  if (after && hasTimeBounds) {
+    const time = placeholder(new Date(after.created_at));
+    range.push(`(created_at, id) < (${time}::timestamptz, ${placeholder(after.id)})`);
   }
-  if (!isTimed) {
+  if (!hasTimeBounds) {
     // A semicolon is the character after the colon.
-    range.push(`id < ${next(after ? after.id : `${resource};`)} and id > ${next(`${resource}:`)}`);
+    range.push(
+      `id < ${placeholder(after ? after.id : `${resource};`)} and id > ${placeholder(`${resource}:`)}`,
+    );
   }
   for (const [op, time, slack] of [
     ['>=', createdAfter, -DISORDER_MS],
@@ -75,9 +77,9 @@ export function stepSql(table: Table, query: StepQuery, { resource, after, lengt
   ] as const) {
     if (time === undefined) continue;
     range.push(
-      isTimed
-        ? `created_at ${op} ${next(new Date(time))}::timestamptz`
-        : `id ${op} ${next(idsFrom(resource, time + slack))}`,
+      hasTimeBounds
+        ? `created_at ${op} ${placeholder(new Date(time))}::timestamptz`
+        : `id ${op} ${placeholder(idsFrom(resource, time + slack))}`,
     );
   }
   const bounds = [
@@ -86,14 +88,14 @@ export function stepSql(table: Table, query: StepQuery, { resource, after, lengt
   ].flatMap(([op, value]) =>
     value === undefined ? [] : [{ column: 'created_at', op, value } as Filter],
   );
-  const matching = conditions(table, [...filters, ...(isTimed ? [] : bounds)], values);
+  const matching = conditions(table, [...filters, ...(hasTimeBounds ? [] : bounds)], values);
   const columns = columnList(table);
   const text = `with step as materialized (select ${columns} from ${quoteName(table.name)}
-      where ${range.join(' and ')} order by ${order} limit ${next(length)}::int)
+      where ${range.join(' and ')} order by ${order} limit ${placeholder(length)}::int)
     select s.*, m.* from (
       select (select count(*)::int4 from step) as step_length, created_at as step_time,
         id as step_id from step order by ${order.replaceAll('desc', 'asc')} limit 1) s
-    left join (select * from step where ${matching} order by ${order} limit ${next(limit)}::int) m
+    left join (select * from step where ${matching} order by ${order} limit ${placeholder(limit)}::int) m
       on true`;
   return { text, values };
 }
@@ -112,7 +114,7 @@ async function pageOfResource(
   { resource, after: first }: Pick<Step, 'resource' | 'after'>,
 ): Promise<{ rows: Position[]; end: Position | undefined }> {
   const { limit, filters } = query;
-  const started = performance.now();
+  const startMs = performance.now();
   let length = filters.length === 0 ? limit + 1 : FIRST_STEP;
   let after = first;
   const rows: Position[] = [];
@@ -131,7 +133,7 @@ async function pageOfResource(
     }
     if (end.step_length < length) return { rows, end: undefined };
     after = { created_at: end.step_time, id: end.step_id };
-    if (performance.now() - started > PAGE_MS) return { rows, end: after };
+    if (performance.now() - startMs > PAGE_MS) return { rows, end: after };
     length = Math.min(LONGEST_STEP, Math.max(FIRST_STEP, length * 2));
   }
 }
@@ -149,11 +151,11 @@ export async function pageInSteps<T extends Table>(
 ): Promise<StepPage<T>> {
   const { limit, cursor, resources } = query;
   const after = cursor === undefined ? undefined : positionOf(cursor);
-  const isTimed = hasTimes(query);
+  const hasTimeBounds = hasTimes(query);
   // An index with an owner contains all resources in one order.
   const parts = await Promise.all(
-    (isTimed ? [''] : resources).map((resource) => {
-      const id = after && (isTimed ? after.id : `${resource}:${uuidOf(after)}`);
+    (hasTimeBounds ? [''] : resources).map((resource) => {
+      const id = after && (hasTimeBounds ? after.id : `${resource}:${uuidOf(after)}`);
       const position = after && { created_at: after.created_at, id: id as string };
       return pageOfResource(db, table, query, { resource, after: position });
     }),

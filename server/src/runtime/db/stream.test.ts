@@ -21,7 +21,7 @@ const stream = <R extends object>(text: string, values: unknown[] = []) =>
 
 describe('streamRows', () => {
   it('yields all rows of one snapshot in chunks, as bigint and milliseconds', async () => {
-    const received: { n: bigint; at: number }[] = [];
+    const receivedRows: { n: bigint; at: number }[] = [];
     let chunks = 0;
     for await (const rows of stream<{ n: bigint; at: number }>(
       'select n, at from numbers where n <> $1 order by n',
@@ -30,12 +30,12 @@ describe('streamRows', () => {
       // Rows that are written during the read are not visible.
       if (chunks++ === 0) await execute(database.url, 'insert into numbers values (99999, null)');
       expect(rows.length).toBeLessThanOrEqual(2_000);
-      received.push(...rows);
+      receivedRows.push(...rows);
     }
     expect(chunks).toBe(3);
-    expect(received).toHaveLength(ROWS - 1);
-    expect(received[0]).toEqual({ n: 1n, at: Date.UTC(2026, 0, 5, 9) });
-    expect(received.at(-1)?.n).toBe(BigInt(ROWS));
+    expect(receivedRows).toHaveLength(ROWS - 1);
+    expect(receivedRows[0]).toEqual({ n: 1n, at: Date.UTC(2026, 0, 5, 9) });
+    expect(receivedRows.at(-1)?.n).toBe(BigInt(ROWS));
   });
 
   it('closes its connection if the caller stops early and if the statement fails', async () => {

@@ -222,9 +222,14 @@ export function createContext(
     }
     const row: Row = { ...previous, ...patch };
     assertTransition(table, states, row);
-    const changed = new Set(Object.keys(patch));
-    set.updates.push({ ...versioned(table, previous), before: previous, row, changed });
-    changes.set(key, changed);
+    const changedColumns = new Set(Object.keys(patch));
+    set.updates.push({
+      ...versioned(table, previous),
+      previousRow: previous,
+      row,
+      changedColumns,
+    });
+    changes.set(key, changedColumns);
     staged.set(key, row);
     return row as RowOf<T>;
   }
@@ -260,7 +265,7 @@ export function createContext(
     read: (table, id) => db.read(table, id),
     insert,
     update,
-    remove: (table, row) => void set.removes.push({ ...versioned(table, row), before: row }),
+    remove: (table, row) => void set.removes.push({ ...versioned(table, row), previousRow: row }),
     require: (table, row) => void set.requires.push(versioned(table, row)),
     transfer: (transfer) => stageTransfer('transfer', transfer),
     hold: (transfer) => stageTransfer('hold', transfer),

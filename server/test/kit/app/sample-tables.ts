@@ -171,7 +171,7 @@ export const updateThing = (row: RowOf<typeof things>, patch: Partial<RowOf<type
   id: row.id,
   version: row.version,
   row: { ...row, ...patch },
-  changed: new Set(Object.keys(patch)),
+  changedColumns: new Set(Object.keys(patch)),
 });
 
 export const thingAt = (row: RowOf<typeof things>) => ({

@@ -186,20 +186,20 @@ async function follow(
   { followers }: EventDeps,
   query: Query,
   from: Cursor,
-  closed: AbortSignal | undefined,
+  disconnect: AbortSignal | undefined,
 ) {
   const { wait = 0 } = query;
   let page = await readPageAfter(ctx, query, from);
   let idleMs = 0;
   const isEmpty = () => page.rows.length === 0 && !page.hasMore;
   if (wait === 0 || !isEmpty()) return { page, idleMs };
-  const registration = followers.register(ctx.caller.platformId, closed);
+  const registration = followers.register(ctx.caller.platformId, disconnect);
   try {
     while (isEmpty() && !registration.isClosed && idleMs < wait * 1_000) {
       const startedAt = performance.now();
       await registration.wait(page.after, wait * 1_000 - idleMs);
       idleMs += performance.now() - startedAt;
-      if (closed?.aborted) break;
+      if (disconnect?.aborted) break;
       page = await readPageAfter(ctx, query, page.after);
     }
   } finally {
@@ -209,7 +209,7 @@ async function follow(
 }
 
 export const eventOperations = (deps: EventDeps): readonly Operation[] => [
-  handle(listEvents, async (ctx, { query, disconnect: closed }) => {
+  handle(listEvents, async (ctx, { query, disconnect }) => {
     const errors = queryErrors(query);
     if (errors.length) throw invalid(errors);
     const { after, before, customerId } = query;
@@ -223,7 +223,7 @@ export const eventOperations = (deps: EventDeps): readonly Operation[] => [
             ),
             idleMs: 0,
           }
-        : await follow(ctx, deps, query, parseFollowCursor(ctx, deps, after), closed);
+        : await follow(ctx, deps, query, parseFollowCursor(ctx, deps, after), disconnect);
     const body = {
       data: presentAll(ctx, deps.log, page.rows, customerId),
       hasMore: page.hasMore,

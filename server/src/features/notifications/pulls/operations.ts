@@ -133,9 +133,9 @@ export function pullOperations(deps: PullDeps): readonly Operation[] {
   }
 
   return [
-    handle(pullWebhookDeliveries, async (ctx, { params, query, disconnect: closed }) => {
+    handle(pullWebhookDeliveries, async (ctx, { params, query, disconnect }) => {
       const lane = await laneOf(ctx, params.endpointId);
-      const { page, idleMs } = await pull(ctx, deps, lane, query, closed);
+      const { page, idleMs } = await pull(ctx, deps, lane, query, disconnect);
       const lastRow = page.rows.at(-1);
       const cursor = lastRow && pullCursorOf(lane.endpoint, { ...lastRow, eventId: lastRow.id });
       const body = {

@@ -15,7 +15,7 @@ export function paymentCounter(metrics: Pick<Metrics, 'counter'>): (set: ChangeS
   const countRow = ({ type, status }: Row) => count(String(type), String(status));
   return ({ inserts, updates }) => {
     for (const { table, row } of inserts) if (table.name === TABLE) countRow(row);
-    for (const { table, row, before } of updates) {
+    for (const { table, row, previousRow: before } of updates) {
       if (table.name === TABLE && row.status !== before?.status) countRow(row);
     }
   };

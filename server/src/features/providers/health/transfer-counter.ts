@@ -20,7 +20,7 @@ export function transferCounter(metrics: Pick<Metrics, 'counter'>): (set: Change
   const { name } = providerTransfers;
   return ({ inserts, updates }) => {
     for (const { table, row } of inserts) if (table.name === name) countRow(row, 'ASSIGNED');
-    for (const { table, row, before } of updates) {
+    for (const { table, row, previousRow: before } of updates) {
       const isResult = table.name === name && row.outcome !== null;
       if (isResult && row.outcome !== before?.outcome) countRow(row, String(row.outcome));
     }

@@ -6,7 +6,7 @@ import { canonical } from '../../../kernel/crypto/canonical.ts';
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId, newId } from '../../../kernel/id.ts';
-import type { ChangeSet, Versioned } from '../../../runtime/committer/change-set.ts';
+import type { ChangeSet, RowVersion } from '../../../runtime/committer/change-set.ts';
 import { equals, type Filter } from '../../../runtime/db/database.ts';
 import type { Ctx, Reader } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
@@ -71,7 +71,7 @@ export type ApprovalStatus = 'PENDING' | 'APPROVED' | 'REJECTED' | 'EXPIRED' | '
 /** Whether the requester of a change still has the required rights, and the rows that determine them. */
 interface RequesterRights {
   mayRequest: boolean;
-  rows: Versioned[];
+  rows: RowVersion[];
 }
 
 /** Reads the current rights of a requester for one operation on one platform. */
@@ -83,7 +83,7 @@ export type RightsOfRequester = (
 interface Status {
   status: ApprovalStatus;
   /** Rows that the rights of the requester depend on. */
-  rows: Versioned[];
+  rows: RowVersion[];
 }
 
 /** The current status. Only the status of a pending change depends on the rights of its requester. */
@@ -301,7 +301,7 @@ async function assertApprovable(
   row: ApprovalRow,
   { operator, rightsOf }: Approver,
   now: Time,
-): Promise<Versioned[]> {
+): Promise<RowVersion[]> {
   assertNotRequester(row, operator);
   const { status, rows } = await statusOf(reader, row, now, rightsOf);
   if (status !== 'PENDING') throw undecidableFault(status);
@@ -348,7 +348,7 @@ export const rejectApproval = (runtime: Runtime, id: string, decision: Decision)
   });
 
 /** Adds rows that the commit requires unchanged. Rows that the change set changes are always checked. */
-function withRequiredRows(set: ChangeSet, rows: readonly Versioned[]): ChangeSet {
+function withRequiredRows(set: ChangeSet, rows: readonly RowVersion[]): ChangeSet {
   const changedIds = new Set([...set.updates, ...set.removes].map(({ id }) => id));
   return { ...set, requires: [...set.requires, ...rows.filter(({ id }) => !changedIds.has(id))] };
 }
@@ -398,7 +398,7 @@ export async function prepareApproved(
       const update = {
         ...{ table: approvals, id, version: current.version, before: current },
         row: { ...current, ...patch },
-        changed: new Set(Object.keys(patch)),
+        changedColumns: new Set(Object.keys(patch)),
       };
       return withRequiredRows({ ...set, updates: [...set.updates, update] }, requires);
     },

@@ -18,8 +18,8 @@ export function digestOf({ inserts, updates, removes, transfers, freezes }: Chan
       statesOf(table, row),
       valuesOfType(table, row, ['int8', 'bool']),
     ]),
-    updates: updates.map(({ table, id, version, changed, row }) => [
-      ...[table.name, id, version, [...changed].sort(), statesOf(table, row)],
+    updates: updates.map(({ table, id, version, changedColumns, row }) => [
+      ...[table.name, id, version, [...changedColumns].sort(), statesOf(table, row)],
       valuesOfType(table, row, ['int8', 'int4', 'bool']),
     ]),
     removes: removes.map(({ table, id, version }) => [table.name, id, version]),

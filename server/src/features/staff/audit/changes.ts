@@ -38,7 +38,7 @@ function* rowChangesOf({ inserts, updates, removes }: ChangeSet): Generator<RowC
   for (const { table, row } of inserts) {
     yield { table: table.name, id: String(row.id), after: withoutNull(columnsOf(row, () => true)) };
   }
-  for (const { table, id, row, before = {}, changed } of updates) {
+  for (const { table, id, row, previousRow: before = {}, changedColumns: changed } of updates) {
     const isChanged = (name: string) => changed.has(name) && row[name] !== before[name];
     yield {
       table: table.name,
@@ -47,7 +47,7 @@ function* rowChangesOf({ inserts, updates, removes }: ChangeSet): Generator<RowC
       after: columnsOf(row, isChanged),
     };
   }
-  for (const { table, id, before = {} } of removes) {
+  for (const { table, id, previousRow: before = {} } of removes) {
     yield { table: table.name, id, before: withoutNull(columnsOf(before, () => true)) };
   }
 }
@@ -78,7 +78,7 @@ export function changesOf(set: ChangeSet): Changes {
 const rowsOf = ({ inserts, updates, removes }: ChangeSet) => [
   ...inserts,
   ...updates,
-  ...removes.map(({ table, before = {} }) => ({ table, row: before })),
+  ...removes.map(({ table, previousRow: before = {} }) => ({ table, row: before })),
 ];
 
 /** The common value of a column in all rows that have it, or undefined if the values differ. */

@@ -92,7 +92,7 @@ function withRecord(
     inserts: [...set.inserts, { table: operatorAudit, row }],
     updates: [
       ...set.updates,
-      { table: auditHead, id, version, before: head, row: nextHead, changed: changedColumns },
+      { table: auditHead, id, version, previousRow: head, row: nextHead, changedColumns },
     ],
   };
 }

@@ -5,7 +5,7 @@ import type { Operator } from '../../../kernel/caller.ts';
 import type { Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
-import type { Versioned } from '../../../runtime/committer/change-set.ts';
+import type { RowVersion } from '../../../runtime/committer/change-set.ts';
 import type { Reader } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { sha256Hex } from '../../../runtime/security/crypto.ts';
@@ -40,7 +40,7 @@ export interface CurrentOperator {
    */
   operator: Operator | undefined;
   /** The rows on which the rights depend. */
-  rows: Versioned[];
+  rows: RowVersion[];
 }
 
 /** The token with this ID and its own rights. */

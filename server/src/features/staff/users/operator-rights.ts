@@ -2,7 +2,7 @@
 import type { Operator } from '../../../kernel/caller.ts';
 import type { Time } from '../../../kernel/effects.ts';
 import { isId } from '../../../kernel/id.ts';
-import type { Versioned } from '../../../runtime/committer/change-set.ts';
+import type { RowVersion } from '../../../runtime/committer/change-set.ts';
 import type { Reader } from '../../../runtime/operation/context.ts';
 import { permissionsOf } from '../roles/index.ts';
 import { type CurrentOperator, readTokenOperator } from '../tokens/index.ts';
@@ -41,7 +41,7 @@ async function activeUser({ read }: Reader, id: string): Promise<UserRow | undef
   return row?.status === 'ACTIVE' ? row : undefined;
 }
 
-const versionOf = ({ id, version }: UserRow): Versioned => ({ table: operatorUsers, id, version });
+const versionOf = ({ id, version }: UserRow): RowVersion => ({ table: operatorUsers, id, version });
 
 /** The current rights of the user or token with this ID. */
 export async function readCurrentOperator(

@@ -1,7 +1,7 @@
-// Opens a connection to the host that accepts writes. A host is used only after a replica has
-// confirmed a commit on it, if there is synchronous replication. A primary that restarts without its
-// replicas, or that does not detect its replacement, therefore neither accepts writes nor serves
-// reads: rows that it recovered from its log may exist nowhere else.
+// Opens a connection to the host that accepts writes. With synchronous replication, a host is used only
+// after a replica has confirmed a commit on it. A primary that restarts without its replicas, or that does
+// not detect its replacement, is therefore not used. The rows that it recovered from its log may not exist
+// on a replica.
 import pg from 'pg';
 import { readDatabaseUrl } from '../../../kernel/net/database-url.ts';
 import { CONFIRM, cancelWait, hasCanceledWait, watchWaits } from './replication.ts';
@@ -13,9 +13,9 @@ interface ConnectOptions {
   settings?: readonly string[];
   types?: pg.CustomTypesConfig;
   pipeline?: boolean;
-  /** Deadline of a host. */
+  /** Time limit for a host. */
   timeoutMs?: number;
-  /** Whether a replica must confirm a commit first. Default true. */
+  /** Whether a replica must confirm a commit first. Defaults to true. */
   confirmed?: boolean;
 }
 
@@ -23,7 +23,9 @@ const TIMEOUT_MS = 10_000;
 const CONFIRM_MS = 5_000;
 /** Time without a response after which the next host is tried concurrently. */
 const NEXT_HOST_MS = 250;
-/** A connection without traffic is checked after this period, and closed 10 s later. */
+/**
+ * Period after which a connection without traffic is checked. Without a response, it is closed 10 s later.
+ */
 const KEEP_ALIVE_MS = 10_000;
 
 const STATE = 'select pg_is_in_recovery() as standby';
@@ -32,15 +34,16 @@ const STATE = 'select pg_is_in_recovery() as standby';
 const DURABLE = `select set_config('synchronous_commit', 'on', false)
   where current_setting('synchronous_commit') in ('off', 'local', 'remote_write')`;
 
-// Plans are those of the tests on every PostgreSQL. Its default assumes disks on which a random page costs
-// four times as much as the next one, and reads whole tables. Compiling plans takes longer than they run.
+// Settings of the tests, so that every PostgreSQL uses the same plans. By default, PostgreSQL assumes disks
+// on which a random page costs four times as much as the next page, and scans complete tables. The
+// compilation of a plan takes longer than its execution.
 export const PLANS = ['set random_page_cost = 1.1', 'set jit = off'];
 
 /** The error of a write to a standby. */
 const standbyError = () =>
   Object.assign(new Error('the database is a standby'), { code: '25006', severity: 'FATAL' });
 
-const unconfirmed = () => new Error('no replica has confirmed a commit');
+const unconfirmedError = () => new Error('no replica has confirmed a commit');
 
 /** Rejects, and releases the backend, if `work` waits for a replica for too long. */
 async function confirmedInTime<R>(client: pg.Client, work: Promise<R>): Promise<R> {
@@ -48,7 +51,7 @@ async function confirmedInTime<R>(client: pg.Client, work: Promise<R>): Promise<
   const limit = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
       void cancelWait(client);
-      reject(unconfirmed());
+      reject(unconfirmedError());
     }, CONFIRM_MS);
   });
   try {
@@ -74,7 +77,7 @@ async function prepare(
   const work = client.query(statements.join('; ')) as unknown as Promise<pg.QueryResult[]>;
   const [state] = await confirmedInTime(client, work);
   if (requiresPrimary && state?.rows[0]?.standby) throw standbyError();
-  if (hasCanceledWait(client)) throw unconfirmed();
+  if (hasCanceledWait(client)) throw unconfirmedError();
 }
 
 /** Opens a connection to one host. */
@@ -93,7 +96,7 @@ async function connectHost(
     types,
     pipeline,
   });
-  client.on('error', () => undefined); // the query in flight fails with it, and 'end' follows
+  client.on('error', () => undefined); // The query in flight fails with the error, and 'end' follows.
   watchWaits(client);
   try {
     await client.connect();
@@ -105,7 +108,7 @@ async function connectHost(
   }
 }
 
-/** The failure of all hosts: that of a standby if there is one, because it responded. */
+/** The failure of all hosts. The failure of a standby is preferred, because a standby responded. */
 function noHost(failures: readonly Error[]): Error {
   const text = failures.map(({ message }) => message).join('; ');
   const { code, severity } = (failures.find((each) => 'severity' in each) ?? failures[0]) as {
@@ -118,8 +121,8 @@ function noHost(failures: readonly Error[]): Error {
 }
 
 /**
- * The first host that can be used. Hosts are tried in order. If one does not respond soon, the next
- * one is tried concurrently.
+ * Connects to the first host that can be used. Hosts are tried in order. If a host does not respond within
+ * NEXT_HOST_MS, the next host is tried concurrently.
  */
 function firstOf(hosts: readonly string[], openHost: (host: string) => Promise<pg.Client>) {
   return new Promise<pg.Client>((resolve, reject) => {
@@ -156,7 +159,9 @@ function firstOf(hosts: readonly string[], openHost: (host: string) => Promise<p
 /** Opens a connection to the database. `url` is a DATABASE_URL. */
 export async function connectDatabase(url: string, options: ConnectOptions): Promise<pg.Client> {
   const { hosts, requiresPrimary } = readDatabaseUrl(url);
-  const [first] = hosts;
+  const [firstHost] = hosts;
   const openHost = (host: string) => connectHost(host, requiresPrimary, options);
-  return hosts.length === 1 && first !== undefined ? openHost(first) : firstOf(hosts, openHost);
+  return hosts.length === 1 && firstHost !== undefined
+    ? openHost(firstHost)
+    : firstOf(hosts, openHost);
 }

@@ -1,13 +1,13 @@
 // Limits of connections to the database, which are settings.
 
 export interface ConnectionLimits {
-  /** A statement that takes longer is canceled. */
+  /** Maximum duration of a statement, which is then canceled. */
   statementTimeoutMs: number;
-  /** A statement that waits longer for a lock is canceled. */
+  /** Maximum time for which a statement waits for a lock. The statement is then canceled. */
   lockTimeoutMs: number;
-  /** A connection is replaced at about this age, so that connections follow a changed topology. */
+  /** Approximate age at which a connection is replaced, so that connections follow a changed topology. */
   maxAgeMs: number;
-  /** Maximum number of connections for reading. Default 8. */
+  /** Maximum number of connections for reading. Defaults to 8. */
   poolSize?: number | undefined;
 }
 
@@ -17,12 +17,12 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
   maxAgeMs: 1_800_000,
 };
 
-/** Connections of one process at most: 8 for reading, 1 reader, 2 of the committer, 1 recorder, 1 check. */
+/** Maximum connections of one process: 8 for reading, 1 reader, 2 of the committer, 1 recorder, 1 check. */
 export const CONNECTIONS_PER_PROCESS = 13;
 
 /**
- * Time in which a connection must respond after its statement timeout. Otherwise its host is lost, or
- * commits wait for a replica, where the statement timeout does not apply.
+ * Time in which a connection must respond after its statement timeout. A connection that does not respond
+ * has lost its host, or its commit waits for a replica, where the statement timeout does not apply.
  */
 export const RESPONSE_MARGIN_MS = 10_000;
 
@@ -36,7 +36,7 @@ const GOLDEN_RATIO = 0.618_034;
 let openedCount = process.pid;
 
 /**
- * The age at which the next connection is replaced: different for each connection, without
+ * The age at which the next connection is replaced. The age differs for each connection, without
  * randomness.
  */
 export function nextLifetime(maxAgeMs: number): number {

@@ -1,5 +1,5 @@
-// Synchronous replication without a replica: commits wait, and rows that only the primary has are
-// never acknowledged.
+// Synchronous replication without a replica. Commits wait, and rows that only the primary has are never
+// acknowledged.
 import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -25,7 +25,7 @@ describe('a primary whose commits no replica confirms', () => {
   const query = async (text: string) => (await admin.query(text)).rows;
 
   /** Backends that wait for a replica. */
-  const waiting = async () =>
+  const waitingBackends = async () =>
     (await query(`select pid from pg_stat_activity where wait_event = 'SyncRep'`)).map(
       ({ pid }) => pid as number,
     );
@@ -41,10 +41,10 @@ describe('a primary whose commits no replica confirms', () => {
     await sleep(50);
   }
 
-  /** Cancels the waits, as an operator could do. */
+  /** Cancels the waits, which an operator can do as well. */
   async function cancelAll(): Promise<void> {
-    await vi.waitUntil(async () => (await waiting()).length > 0, WAIT);
-    for (const pid of await waiting()) await query(`select pg_cancel_backend(${pid})`);
+    await vi.waitUntil(async () => (await waitingBackends()).length > 0, WAIT);
+    for (const pid of await waitingBackends()) await query(`select pg_cancel_backend(${pid})`);
   }
 
   const ids = async () => (await query('select id from things order by id')).map(({ id }) => id);
@@ -54,7 +54,7 @@ describe('a primary whose commits no replica confirms', () => {
     server = await startEmbedded({ dir });
     admin = new pg.Client({ connectionString: server.url });
     await admin.connect();
-    // This connection itself never waits.
+    // The connection of the test never waits.
     await query('set synchronous_commit = local');
     await query(`create table things (id text primary key, name text, rank integer not null,
       amount bigint not null, flag boolean not null, note json, raw bytea,
@@ -64,7 +64,7 @@ describe('a primary whose commits no replica confirms', () => {
   beforeEach(() => query('truncate things'));
   afterEach(async () => {
     await setReplicas('');
-    await vi.waitUntil(async () => (await waiting()).length === 0, WAIT);
+    await vi.waitUntil(async () => (await waitingBackends()).length === 0, WAIT);
   });
 
   afterAll(async () => {
@@ -84,7 +84,7 @@ describe('a primary whose commits no replica confirms', () => {
     inserts: [{ table: things, row: thingRow(id) }],
   });
 
-  it('has no outcome while the commit waits, and no statement timeout applies', async () => {
+  it('has no outcome while the commit waits beyond the statement timeout', async () => {
     const committer = committerOf();
     await committer.commit(insertion('before'));
     await setReplicas('*');
@@ -92,7 +92,7 @@ describe('a primary whose commits no replica confirms', () => {
     const commit = committer.commit(insertion('waits')).then((result) => {
       outcome = result;
     });
-    await vi.waitUntil(async () => (await waiting()).length === 1, WAIT);
+    await vi.waitUntil(async () => (await waitingBackends()).length === 1, WAIT);
     await sleep(1_000);
     expect(outcome).toBeUndefined();
     expect(await ids()).toEqual(['before']);
@@ -130,8 +130,8 @@ describe('a primary whose commits no replica confirms', () => {
       const failure = expect(committer.commit(insertion(`after ${end}`))).rejects.toSatisfy(
         isConnectionError,
       );
-      await vi.waitUntil(async () => (await waiting()).length > 0, WAIT);
-      if (end) for (const pid of await waiting()) await query(`select ${end}(${pid})`);
+      await vi.waitUntil(async () => (await waitingBackends()).length > 0, WAIT);
+      if (end) for (const pid of await waitingBackends()) await query(`select ${end}(${pid})`);
       await failure;
       await setReplicas('');
       await committer.close();
@@ -160,29 +160,32 @@ describe('a primary whose commits no replica confirms', () => {
     const db = openDatabase({ url: server.url });
     await db.confirm();
     await setReplicas('*');
-    const confirmed = db.confirm();
-    const first = await Promise.race([confirmed.then(() => 'confirmed'), sleep(500, 'waits')]);
-    expect(first).toBe('waits');
+    const confirmation = db.confirm();
+    const firstResult = await Promise.race([
+      confirmation.then(() => 'confirmed'),
+      sleep(500, 'waits'),
+    ]);
+    expect(firstResult).toBe('waits');
     await setReplicas('');
-    await confirmed;
+    await confirmation;
     await db.close();
   }, 30_000);
 
-  it('is not used by new connections, which leave no backend behind', async () => {
+  it('is rejected by new connections without a remaining backend', async () => {
     await setReplicas('*');
     const failure = connectDatabase(server.url, { name: 'test' });
     await expect(failure).rejects.toThrow('no replica has confirmed a commit');
-    await vi.waitUntil(async () => (await waiting()).length === 0, WAIT);
+    await vi.waitUntil(async () => (await waitingBackends()).length === 0, WAIT);
   }, 30_000);
 
-  it('is not ready, and probes leave no backend behind', async () => {
+  it('is reported as not ready by probes without a remaining backend', async () => {
     const readiness = createReadiness({ url: server.url, hasLane: () => true, validMs: 0 });
     readiness.started();
     expect(await readiness.check()).toBe('ready');
     await setReplicas('*');
     for (let probe = 0; probe < 3; probe++)
       expect(await readiness.check()).toBe('database cannot commit');
-    await vi.waitUntil(async () => (await waiting()).length === 0, WAIT);
+    await vi.waitUntil(async () => (await waitingBackends()).length === 0, WAIT);
     await setReplicas('');
     expect(await readiness.check()).toBe('ready');
     readiness.stop();

@@ -1,10 +1,10 @@
-// With synchronous replication a commit waits until a replica has it. PostgreSQL ends this wait early if
-// the statement is canceled: it sends a warning and then reports the commit as a success, although only
-// the primary has it. Such a commit must count as a commit with an unknown outcome.
+// Detects commits that no replica has confirmed. With synchronous replication, PostgreSQL ends the wait for
+// a replica early if the statement is canceled. It then sends a warning and reports the commit as a
+// success, although only the primary has the commit. The outcome of such a commit counts as unknown.
 import net from 'node:net';
 import type pg from 'pg';
 
-/** Fields of the warning. Its text is translated. */
+/** Fields of the warning. The text is translated, so only other fields identify it. */
 interface Notice {
   severity?: string | undefined;
   routine?: string | undefined;
@@ -15,21 +15,21 @@ interface Notice {
 const isCanceledWait = ({ routine, message }: Notice): boolean =>
   routine === 'SyncRepWaitForLSN' || /^cancell?ing (the )?wait for synchronous/.test(message ?? '');
 
-const canceled = new WeakSet<pg.Client>();
+const canceledClients = new WeakSet<pg.Client>();
 
 /** Records canceled waits of a connection. */
 export function watchWaits(client: pg.Client): void {
   client.on('notice', (notice) => {
-    if (isCanceledWait(notice)) canceled.add(client);
+    if (isCanceledWait(notice)) canceledClients.add(client);
   });
 }
 
 /** Whether any commit of this connection may be on the primary only. */
-export const hasCanceledWait = (client: pg.Client): boolean => canceled.has(client);
+export const hasCanceledWait = (client: pg.Client): boolean => canceledClients.has(client);
 
 /**
- * A commit without data that a replica must confirm, if there is synchronous replication. Commits
- * that became visible before are then on the replica too, because it confirms positions of one log.
+ * A commit without data that a replica must confirm, if there is synchronous replication. Commits that
+ * became visible before are then on the replica as well, because a replica confirms positions of one log.
  */
 export const CONFIRM = `select case
   when not pg_is_in_recovery() and current_setting('synchronous_standby_names') <> ''
@@ -39,8 +39,8 @@ const CANCEL_CODE = 80_877_102;
 const CANCEL_MS = 1_000;
 
 /**
- * Cancels the wait of a connection for a replica, so that its backend exits with the connection: a
- * waiting backend does not detect a closed connection. Only for transactions without data.
+ * Cancels the wait of a connection for a replica, so that its backend exits with the connection. A waiting
+ * backend does not detect a closed connection. Only for transactions without data.
  */
 export function cancelWait(client: pg.Client): Promise<void> {
   // The types of the driver omit both numbers.

@@ -30,7 +30,7 @@ const SERIES = `(select n, lpad(to_hex(${TIME}), 12, '0') as h, to_timestamp(${T
 const STORAGE = `select relname as name, pg_relation_filenode(oid) as file from pg_class
   where relname like any ($1) and relkind in ('r', 'i') order by 2`;
 
-interface Stored {
+interface StoredEvent {
   name: string;
   file: string;
 }
@@ -38,11 +38,11 @@ interface Stored {
 /** Files of the rows and indexes of the tables. */
 async function filesOf(): Promise<string[]> {
   const patterns = TABLES.map((name) => `${name}%`);
-  const { rows } = await database.query<Stored>(STORAGE, [patterns]);
+  const { rows } = await database.query<StoredEvent>(STORAGE, [patterns]);
   return rows.map(({ file }) => String(file));
 }
 
-let before: string[];
+let filesBefore: string[];
 
 beforeAll(async () => {
   await database.migrateUntil('0089');
@@ -59,14 +59,14 @@ beforeAll(async () => {
   await database.query(`insert into api_request_reads (platform_id, first_at, last_at, last_id, shapes,
       entries, operation_hashes, token_hashes)
     select 'p', t, t, n, '[]', '', '{}', '{}' from ${SERIES}`);
-  before = await filesOf();
+  filesBefore = await filesOf();
   await database.migrateUntil();
 });
 
 it('keeps all rows in the same files', async () => {
-  const after = await filesOf();
-  expect(before.length).toBeGreaterThan(15);
-  expect(after).toEqual(expect.arrayContaining(before));
+  const filesAfter = await filesOf();
+  expect(filesBefore.length).toBeGreaterThan(15);
+  expect(filesAfter).toEqual(expect.arrayContaining(filesBefore));
   for (const table of TABLES) {
     const { rows } = await database.query(
       `select tableoid::regclass::text as partition, count(*)::int as count from ${table} group by 1`,

@@ -110,12 +110,12 @@ describe('partitions', () => {
       }),
     );
     const inserts = Array.from({ length: 50 }, (_, n) => addEvent(eventId(now + n * DAY_MS, n)));
-    const created = await Promise.allSettled(
+    const creations = await Promise.allSettled(
       connections.map((each) => createPartitions(onClient(each), now)),
     );
     await Promise.all(inserts);
     await Promise.all(connections.map((each) => each.end()));
-    const failures = created.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+    const failures = creations.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
     // A lock was not granted in time.
     for (const failure of failures) expect(failure).toMatchObject({ code: '55P03' });
     expect(failures.length).toBeLessThan(connections.length);

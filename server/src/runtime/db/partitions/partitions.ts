@@ -65,7 +65,7 @@ export interface Partition {
   bytes: number;
 }
 
-interface Listed {
+interface PartitionRow {
   table: PartitionedName;
   name: string;
   bound: string;
@@ -111,7 +111,7 @@ const tableNamed = (name: string) => TABLES.find((each) => each.name === name) a
 
 /** The partitions of all histories, in the order of their names. */
 export async function listPartitions(db: Queryable): Promise<Partition[]> {
-  const rows = await db.query<Listed>(LIST, [TABLES.map(({ name }) => name)]);
+  const rows = await db.query<PartitionRow>(LIST, [TABLES.map(({ name }) => name)]);
   return rows.map(({ table, name, bound, rows: count, bytes }) => {
     const [, from = '', until = ''] = BOUND.exec(bound) ?? [];
     const description = tableNamed(table);
@@ -130,7 +130,7 @@ const keyAt = ({ resource }: PartitionedTable, time: Time): string =>
 
 const dayOf = (time: Time) => new Date(time).toISOString().slice(0, 10).replaceAll('-', '');
 
-const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`;
+const quoteText = (text: string) => `'${text.replaceAll("'", "''")}'`;
 const partition = (name: string) => `${PARTITIONS}.${name}`;
 
 /** Whether a partition other than the default one has rows of a time. */
@@ -142,8 +142,8 @@ const covers = (time: Time) => (each: Partition) =>
 /** Creates the partition of a week, with its rows of the default partition. */
 async function createPartition(db: Connection, table: PartitionedTable, monday: Time) {
   const { name, key } = table;
-  const [from, until] = [monday, monday + WEEK_MS].map((each) => quoted(keyAt(table, each)));
-  const created = partition(`${name}_${dayOf(monday)}`);
+  const [from, until] = [monday, monday + WEEK_MS].map((each) => quoteText(keyAt(table, each)));
+  const newPartition = partition(`${name}_${dayOf(monday)}`);
   const fallback = partition(`${name}_default`);
   const isOfWeek = `${key} >= ${from} and ${key} < ${until}`;
   await db.query('begin');
@@ -155,14 +155,14 @@ async function createPartition(db: Connection, table: PartitionedTable, monday: 
     // A long read of the default partition, as of a backup, must not delay the inserts.
     await db.query(`set local lock_timeout = ${READER_TIMEOUT_MS}`);
     await db.query(`lock table ${fallback} in access exclusive mode`);
-    await db.query(`create table ${created}
+    await db.query(`create table ${newPartition}
       (like ${name} including defaults including constraints including storage)`);
     const earlyRows = `select 1 as found from ${fallback} where ${isOfWeek} limit 1`;
     if ((await db.query(earlyRows)).length > 0) {
       await db.query(`with moved as (delete from ${fallback} where ${isOfWeek} returning *)
-        insert into ${created} select * from moved`);
+        insert into ${newPartition} select * from moved`);
     }
-    await db.query(`alter table ${name} attach partition ${created}
+    await db.query(`alter table ${name} attach partition ${newPartition}
       for values from (${from}) to (${until})`);
     await db.query('commit');
   } catch (error) {
@@ -174,19 +174,19 @@ async function createPartition(db: Connection, table: PartitionedTable, monday: 
 /** The weeks with rows in the default partition of a table. */
 async function weeksOfDefault(db: Queryable, { name, key, resource }: PartitionedTable) {
   const pattern = `^${resource}:[0-9a-f]{8}-[0-9a-f]{4}-`;
-  const isValid = resource === undefined ? 'true' : `${key} ~ ${quoted(pattern)}`;
+  const isValid = resource === undefined ? 'true' : `${key} ~ ${quoteText(pattern)}`;
   const weeks: Time[] = [];
-  let after = '';
+  let lastKey = '';
   for (;;) {
-    const above = after === '' ? '' : `and ${key} >= ${quoted(after)}`;
+    const lowerBound = lastKey === '' ? '' : `and ${key} >= ${quoteText(lastKey)}`;
     const rows = await db.query<{ first: string | null }>(`select min(${key})::text as first
-      from ${partition(`${name}_default`)} where ${isValid} ${above}`);
-    const first = rows[0]?.first;
-    if (!first) return weeks;
-    const monday = mondayOf(resource === undefined ? parseTime(first) : timeOfId(first));
+      from ${partition(`${name}_default`)} where ${isValid} ${lowerBound}`);
+    const firstKey = rows[0]?.first;
+    if (!firstKey) return weeks;
+    const monday = mondayOf(resource === undefined ? parseTime(firstKey) : timeOfId(firstKey));
     if (monday > MAX_TIME) return weeks;
     weeks.push(monday);
-    after = keyAt({ name, key, ...(resource ? { resource } : {}) }, monday + WEEK_MS);
+    lastKey = keyAt({ name, key, ...(resource ? { resource } : {}) }, monday + WEEK_MS);
   }
 }
 
@@ -199,10 +199,10 @@ const LOCK_NOT_AVAILABLE = '55P03';
  * Returns their number. Another process may do the same.
  */
 export async function createPartitions(db: Connection, now: Time): Promise<number> {
-  const existing = await listPartitions(db);
+  const existingPartitions = await listPartitions(db);
   let count = 0;
   for (const table of TABLES) {
-    const partitions = existing.filter((each) => each.table === table.name);
+    const partitions = existingPartitions.filter((each) => each.table === table.name);
     if (partitions.length === 0) continue;
     const ahead = Array.from({ length: WEEKS_AHEAD + 1 }, (_, index) => index * WEEK_MS);
     const weeks = new Set([
@@ -224,11 +224,13 @@ export async function createPartitions(db: Connection, now: Time): Promise<numbe
 
 /** Whether partitions of this week or the next one are missing, or a default partition has rows. */
 export async function needsPartitions(db: Queryable, now: Time): Promise<boolean> {
-  const existing = await listPartitions(db);
-  const tables = TABLES.filter(({ name }) => existing.some((each) => each.table === name));
+  const existingPartitions = await listPartitions(db);
+  const tables = TABLES.filter(({ name }) =>
+    existingPartitions.some((each) => each.table === name),
+  );
   const weeks = [mondayOf(now), mondayOf(now) + WEEKS_AHEAD * WEEK_MS];
   const isMissing = tables.some(({ name }) => {
-    const partitions = existing.filter((each) => each.table === name);
+    const partitions = existingPartitions.filter((each) => each.table === name);
     return weeks.some((each) => !partitions.some(covers(each)));
   });
   if (isMissing || tables.length === 0) return isMissing;
