@@ -430,7 +430,7 @@ async function stageDecision(
     ...decisionColumns(ctx, input),
     ...{ status: STATUS_AFTER[input.decision] ?? 'DECIDED', transaction_id },
   });
-  // MATCH, RECORD_DEPOSIT, SETTLE and RETURN set the state of the line themselves.
+  // `stage` sets the state of the line for MATCH, RECORD_DEPOSIT, SETTLE and RETURN.
   const isPosted = ACCOUNT_OF[input.decision] !== undefined;
   if (line && isPosted && difference.key.startsWith('LINE/')) {
     ctx.update(statementLines, line, { state: 'DECIDED' });

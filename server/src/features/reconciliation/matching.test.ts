@@ -37,7 +37,7 @@ describe('matchLines', () => {
     );
   });
 
-  it('reports which field differs: currency, state, amount', () => {
+  it('reports the field that differs: currency, state, amount', () => {
     const lines = [1, 2, 3].map((n) => line(n, { transferId: `T${n}`, amount: 99n }));
     const candidates = [
       candidate(1, { currency: 'USD' }),

@@ -196,7 +196,7 @@ describe('archives', () => {
     expect(await db.query(keySql, [id])).toEqual([{ data_key: null }]);
   });
 
-  it('of an erased customer have no content', async () => {
+  it('have no content for an erased customer', async () => {
     const { person, pay } = await payer(app);
     await pay();
     await app.runtime.db.query('update customers set data_key = null where id = $1', [person.id]);

@@ -67,7 +67,7 @@ afterAll(async () => {
 });
 
 describe('listWebhookDeliveries', () => {
-  it('contains one delivery for each event and endpoint, with its last attempt', async () => {
+  it('returns one delivery for each event and endpoint, with its last attempt', async () => {
     secondReceiver.behave(503);
     const { resourceId, deliveries } = await emitCustomerEvents();
     expect(deliveries.map((each) => [each.endpointId === endpointId, each.status])).toEqual([
@@ -92,7 +92,7 @@ describe('listWebhookDeliveries', () => {
     expect(delivery).not.toHaveProperty('nextAttemptAt');
   });
 
-  it('is filtered by endpoint, event, type, resource, status and time', async () => {
+  it('filters by endpoint, event, type, resource, status and time', async () => {
     const from = new Date(app.effects.now()).toISOString();
     firstReceiver.behave(503);
     const { resourceId, deliveries } = await emitCustomerEvents();
@@ -117,7 +117,7 @@ describe('listWebhookDeliveries', () => {
     expect((await get(pending as string)).attempts.at(-1)?.result).toBe('FAILED');
   });
 
-  it('is read in pages in both orders, with each delivery once', async () => {
+  it('returns pages in both orders, with each delivery once', async () => {
     for (let pageCount = 0; pageCount < 4; pageCount++) await emitCustomerEvents();
     const descendingIds = (await listAll({ limit: '100' })).map((each) => each.id);
     expect(descendingIds.length).toBeGreaterThan(8);
@@ -129,7 +129,7 @@ describe('listWebhookDeliveries', () => {
     }
   });
 
-  it('contains deliveries of a deleted endpoint', async () => {
+  it('returns deliveries of a deleted endpoint', async () => {
     const extraEndpoint = ok(
       await app.call('POST', '/webhook-endpoints', { url: secondReceiver.url }),
       201,
@@ -283,7 +283,7 @@ describe('resendEvent', () => {
     });
   });
 
-  it('is rejected without an endpoint that receives the type', async () => {
+  it('requires an endpoint that receives the type', async () => {
     await createCustomer(app, { as: app.other });
     const sql = 'select id from events where platform_id = $1';
     const [event] = await app.runtime.db.query<{ id: string }>(sql, [app.other.id]);
@@ -354,7 +354,7 @@ describe('a delivery', () => {
     await app.advance(29 * DAY);
     expect(await listAll({ resourceId, endpointId: id })).not.toEqual([]);
     expect(await findEndpointRows()).toHaveLength(1);
-    // The last event of the week must be old enough too.
+    // The last event of the week must also be older than the retention period.
     await app.advance(9 * DAY);
     await app.advance(DAY);
     expect([await listAll({ endpointId: id }), await findEndpointRows()]).toEqual([[], []]);

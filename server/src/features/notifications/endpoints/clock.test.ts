@@ -127,7 +127,7 @@ describe('a failing endpoint', () => {
     ]);
   });
 
-  it('is not failing after a reset', async () => {
+  it('has no time of failure after a reset', async () => {
     const { as, call, path } = await createPlatformWithEndpoint('Reset');
     await call('POST', '/sandbox/clock', { advance: 'P30D' });
     receiver.behave(503);
@@ -140,7 +140,7 @@ describe('a failing endpoint', () => {
     expect(failingSince).toBe(new Date(app.effects.now()).toISOString());
   });
 
-  it('is recorded as failing again after it was enabled again', async () => {
+  it('has a new time of failure after it was enabled again', async () => {
     const { as, call, path } = await createPlatformWithEndpoint('Enabled');
     receiver.behave(503);
     await emitEvent(as);

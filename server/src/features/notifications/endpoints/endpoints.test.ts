@@ -78,34 +78,38 @@ afterAll(async () => {
 const PUBLIC = 'https://example.com/hook';
 
 describe('createWebhookEndpoint', () => {
-  it('receives later events with its signature, like the configured endpoint', async () => {
-    await emitEvent();
-    const { secret, ...endpoint } = await create({ url: receiver.url, description: 'Ledger' });
-    expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
-    expect(await get(endpoint.id)).toEqual(endpoint);
-    expect(endpoint).toMatchObject({ eventTypes: [], status: 'ENABLED', isConfigured: false });
-    firstReceiver.arrivals.length = 0;
-    await emitEvent();
-    expect(arrivalTypesAt(receiver).length).toBeGreaterThan(0);
-    expect(arrivalTypesAt(receiver).sort()).toEqual(arrivalTypesAt(firstReceiver).sort());
-    const [arrival] = receiver.arrivals;
-    if (!arrival) throw new Error('nothing arrived');
-    expect(arrival.headers['webhook-signature']).toBe(signatureOf(secret, arrival));
-    const configuredArrival = firstReceiver.arrivals.find(({ id }) => id === arrival.id);
-    expect(configuredArrival?.body).toBe(arrival.body);
-    // Both deliveries have the same signature of the service.
-    expect(configuredArrival?.headers['x-service-signature']).toBe(
-      arrival.headers['x-service-signature'],
-    );
-    expect(configuredArrival?.headers['webhook-signature']).toMatch(/^v1a,/);
-    const storedText = JSON.stringify(
-      await app.runtime.db.find(webhookEndpoints, { id: endpoint.id }),
-    );
-    expect(storedText).not.toContain(secret.slice(6));
-    expect(app.log.join('')).not.toContain(secret);
-  });
+  it(
+    'adds an endpoint that receives later events with its signature, like the configured ' +
+      'endpoint',
+    async () => {
+      await emitEvent();
+      const { secret, ...endpoint } = await create({ url: receiver.url, description: 'Ledger' });
+      expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+      expect(await get(endpoint.id)).toEqual(endpoint);
+      expect(endpoint).toMatchObject({ eventTypes: [], status: 'ENABLED', isConfigured: false });
+      firstReceiver.arrivals.length = 0;
+      await emitEvent();
+      expect(arrivalTypesAt(receiver).length).toBeGreaterThan(0);
+      expect(arrivalTypesAt(receiver).sort()).toEqual(arrivalTypesAt(firstReceiver).sort());
+      const [arrival] = receiver.arrivals;
+      if (!arrival) throw new Error('nothing arrived');
+      expect(arrival.headers['webhook-signature']).toBe(signatureOf(secret, arrival));
+      const configuredArrival = firstReceiver.arrivals.find(({ id }) => id === arrival.id);
+      expect(configuredArrival?.body).toBe(arrival.body);
+      // Both deliveries have the same signature of the service.
+      expect(configuredArrival?.headers['x-service-signature']).toBe(
+        arrival.headers['x-service-signature'],
+      );
+      expect(configuredArrival?.headers['webhook-signature']).toMatch(/^v1a,/);
+      const storedText = JSON.stringify(
+        await app.runtime.db.find(webhookEndpoints, { id: endpoint.id }),
+      );
+      expect(storedText).not.toContain(secret.slice(6));
+      expect(app.log.join('')).not.toContain(secret);
+    },
+  );
 
-  it('sends the ID of the resource only in the thin format, and can change it', async () => {
+  it('adds an endpoint that receives only the ID of the resource in the thin format', async () => {
     const endpoint = await create({ url: receiver.url, format: 'THIN' });
     const eventTypes = ['CUSTOMER.KYC_APPROVED'];
     expect(endpoint.format).toBe('THIN');
@@ -140,23 +144,27 @@ describe('createWebhookEndpoint', () => {
     ok(await change(id, { format: 'FULL' }), 200);
   });
 
-  it('receives only the types of its filter, and omits the standard headers if disabled', async () => {
-    await create({ url: receiver.url, eventTypes: ['BULK_UPLOAD.COMPLETED'] });
-    await emitEvent();
-    expect(arrivalTypesAt(receiver)).toEqual([]);
-    await create({
-      url: receiver.url,
-      eventTypes: ['CUSTOMER.KYC_APPROVED', 'CUSTOMER.KYC_APPROVED'],
-      standardWebhooks: false,
-    });
-    await emitEvent();
-    expect(arrivalTypesAt(receiver)).toEqual(['CUSTOMER.KYC_APPROVED']);
-    const headers = Object.keys(receiver.arrivals[0]?.headers ?? {});
-    expect(headers.filter((name) => name.startsWith('webhook-'))).toEqual([]);
-    expect(headers).toContain('x-service-signature');
-  });
+  it(
+    'adds an endpoint that receives only the types of its filter, without disabled standard ' +
+      'headers',
+    async () => {
+      await create({ url: receiver.url, eventTypes: ['BULK_UPLOAD.COMPLETED'] });
+      await emitEvent();
+      expect(arrivalTypesAt(receiver)).toEqual([]);
+      await create({
+        url: receiver.url,
+        eventTypes: ['CUSTOMER.KYC_APPROVED', 'CUSTOMER.KYC_APPROVED'],
+        standardWebhooks: false,
+      });
+      await emitEvent();
+      expect(arrivalTypesAt(receiver)).toEqual(['CUSTOMER.KYC_APPROVED']);
+      const headers = Object.keys(receiver.arrivals[0]?.headers ?? {});
+      expect(headers.filter((name) => name.startsWith('webhook-'))).toEqual([]);
+      expect(headers).toContain('x-service-signature');
+    },
+  );
 
-  it('receives no test of the configured endpoint', async () => {
+  it('adds an endpoint that receives no test of the configured endpoint', async () => {
     await create({ url: receiver.url });
     await app.operate(async (ctx) => ctx.emit(testEvent, ctx.caller.platformId, {}));
     await app.settle();

@@ -16,7 +16,7 @@ export interface Cursor extends EventPosition {
   at: Time;
 }
 
-/** Accepted instead of a cursor: the position before the oldest event. */
+/** Value of `after` for the position before the oldest event. */
 export const BEGINNING = 'beginning';
 
 const CURSOR_FORM = /^ *(-?\d{1,19}) +(\d{1,15}) ([\x21-\x7e]{0,200})$/;

@@ -232,7 +232,7 @@ describe('events of a server', () => {
     const retainedIds = new Set((await follow(app)).events.map((each) => each.id));
     for (const each of oldPage.events) expect(retainedIds).toContain(each.id);
     const newerPage = await follow(app, {}, oldPage.after);
-    // The last event of the week must be old enough too.
+    // The last event of the week must also be older than the retention period.
     await app.advance(9 * 86_400_000);
     const remainingIds = new Set((await follow(app)).events.map((each) => each.id));
     for (const each of oldPage.events) expect(remainingIds).not.toContain(each.id);

@@ -110,7 +110,7 @@ describe('createWebhookReplay', () => {
     const [row] = await app.runtime.db.find(webhookReplays, { id: replay.id });
     const input = { replayId: replay.id };
     const [handler] = replayJobs();
-    // Simulates a worker that stopped before it could record its step.
+    // Simulates a worker that stopped before it recorded its step.
     await handler?.run(app.runtime, { id: 'Job:1', kind: 'webhooks.replay', input } as never);
     expect(await app.runtime.db.find(webhookReplays, { id: replay.id })).toEqual([row]);
     await app.settle();

@@ -300,7 +300,7 @@ describe('queue', () => {
         payments.map((subject) => ({ type: `OUTGOING_PAYMENT.${name}`, subject })),
       ),
     );
-    // Random response times, so that the order is not accidental.
+    // Random response times, so that the order does not depend on them.
     const random = seededChance('answers');
     receiver.behave((response) => void setTimeout(() => response.end(), random.integerBelow(10)));
     await outbox.deliverer().runDue();

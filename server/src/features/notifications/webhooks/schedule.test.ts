@@ -24,7 +24,7 @@ const event = { type: 'OUTGOING_PAYMENT.COMPLETED', created_at: 1_000_000 };
 const realTimeAt = (now: number) => ({ now, ownClock: false });
 
 describe('nextAttemptAt', () => {
-  it('follows the schedule and then repeats ten hours until a week has passed', () => {
+  it('follows the schedule and then repeats a delay of ten hours until a week has passed', () => {
     const hours: number[] = [];
     let attemptAt = event.created_at;
     for (let attempt = 1; ; attempt++) {

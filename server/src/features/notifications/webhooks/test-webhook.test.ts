@@ -66,7 +66,7 @@ describe.each(OPERATIONS)('%s', (_operation, path) => {
     expect(receiver.arrivals).toHaveLength(1);
   });
 
-  it('is rejected without an endpoint', async () => {
+  it('rejects a platform without an endpoint', async () => {
     const { status, body } = await app.call('POST', path);
     expect([status, body.code]).toEqual([400, 'WEBHOOK_ENDPOINT_NOT_SET']);
   });

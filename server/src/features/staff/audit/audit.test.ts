@@ -210,7 +210,7 @@ describe('verification', () => {
     ]);
   });
 
-  it('rejects changes of records by a trigger', async () => {
+  it('is supported by a trigger that rejects changes of records', async () => {
     await prepare();
     const change = app.runtime.db.query("update operator_audit set reason = 'other'");
     await expect(change).rejects.toThrow('never changed');

@@ -223,7 +223,7 @@ describe('a new webhook endpoint', () => {
 });
 
 describe('a new currency', () => {
-  it('receives an account of the platform, once', async () => {
+  it('has exactly one account of the platform', async () => {
     const platform = await app.newPlatform('Grows');
     const listAccounts = async () => {
       const reply = await app.call('GET', '/platform/internal-accounts?limit=100', undefined, {
@@ -246,7 +246,7 @@ describe('a new currency', () => {
     expect(await listAccounts()).toEqual([...accountsBefore, 'CAD'].sort());
   });
 
-  it('is added to existing customers', async () => {
+  it('has accounts of existing customers', async () => {
     const platform = await app.newPlatform('Back-filled');
     const createResponse = await app.call(
       'POST',

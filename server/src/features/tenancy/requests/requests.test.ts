@@ -263,7 +263,7 @@ describe('requests that call operations', () => {
 });
 
 describe('bodies', () => {
-  it('are not kept for reads', async () => {
+  it('are omitted for reads', async () => {
     expect(await recordOf(await get('/config'))).not.toHaveProperty('responseBody');
   });
 

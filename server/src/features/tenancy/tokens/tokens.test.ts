@@ -161,7 +161,7 @@ describe('the maximum number of tokens', () => {
 });
 
 describe('createToken during a deletion', () => {
-  it('rejects a token that is deleted concurrently, or succeeds before the deletion', async () => {
+  it('succeeds only before the concurrent deletion of the calling token', async () => {
     for (let round = 0; round < 5; round++) {
       const parent = await createNamedToken('Parent', ['MANAGE', 'VIEW']);
       const request = { name: `Child ${round}`, permissions: ['MANAGE'] };
@@ -371,7 +371,7 @@ describe('authentication', () => {
     expect(unauthorizedResponse.body.code).toBe('UNAUTHORIZED');
   });
 
-  it('caches a valid credential for two seconds, and an invalid one never', async () => {
+  it('caches only valid credentials, for two seconds', async () => {
     const { db } = app.runtime;
     let now = 1_000;
     const authentication = authenticator(db, () => now);
