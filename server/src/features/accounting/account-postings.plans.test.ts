@@ -1,5 +1,5 @@
-// The cost of a window of postings does not depend on the number of postings: its query reads only
-// the table blocks of its period.
+// The query of a window of postings reads only the table blocks of its period. Its cost is therefore
+// independent of the number of postings.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { idSql } from '../../../test/kit/app/query-plans.ts';

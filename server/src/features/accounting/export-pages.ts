@@ -21,7 +21,7 @@ const MAX_DAYS = 366;
 interface ExportQuery {
   /** First day, UTC. */
   from: string;
-  /** Last day, UTC, included. */
+  /** Last day, UTC, inclusive. */
   to: string;
   platformId?: string | undefined;
   environment?: Mode | undefined;
@@ -94,7 +94,7 @@ export const transactionsPage = (stream: RowStream, query: ExportQuery) =>
 
 const postingView = ({ platformId }: ExportQuery, row: PostingLine) => ({
   environment: row.environment,
-  // A posting between two platforms belongs to both. The filter determines which one is shown.
+  // A posting between two platforms belongs to both. The filter determines which platform is shown.
   platformId: platformId ?? row.platform_id,
   transactionId: row.transaction_id,
   step: row.step,

@@ -290,7 +290,7 @@ function totalsOf(lines: readonly TrialLine[]) {
 }
 
 interface TrialQuery {
-  /** Undefined: all platforms. */
+  /** Undefined for all platforms. */
   platformIds?: readonly string[] | undefined;
   mode?: Mode | undefined;
   /** Maximum number of accounts of customers and platforms that are counted. */

@@ -15,7 +15,7 @@ export interface AssignmentParts {
   environment: Mode;
 }
 
-/** The stored assignment. An installation without providers has none, so that no query is needed. */
+/** The stored assignment. An installation without providers has no assignments, so the query is omitted. */
 export const storedAssignment = async (
   { directory, runtime }: Pick<AssignmentParts, 'directory' | 'runtime'>,
   id: string,
@@ -40,8 +40,8 @@ const hasRoutes = ({ directory, environment }: AssignmentParts) =>
   directory.current().routes.some((route) => route.environment === environment);
 
 /**
- * Returns the stored provider, or selects and stores one. Undefined or null for the built-in connector,
- * which makes no external calls.
+ * Returns the stored provider, or selects and stores a provider. Undefined or null for the built-in
+ * connector, which makes no external calls.
  */
 export async function assignProvider(
   parts: AssignmentParts,

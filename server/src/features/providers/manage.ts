@@ -333,7 +333,7 @@ const tooManyKeys = () =>
 
 /**
  * Adds a signing key that becomes active after `overlapMs`. The earlier keys are retired after twice that
- * time, so that the provider can install the new key before.
+ * time, so that the provider can install the new key first.
  */
 export const rotateOwnKey = (
   parts: ManagerParts,

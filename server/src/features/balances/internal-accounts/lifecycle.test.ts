@@ -1,5 +1,5 @@
-// Effect of each account state: new payments, deposits and transfers are rejected while the account is not
-// active. Payments in progress continue, and refunds and returns are credited.
+// Effect of each account state. New payments, deposits and transfers require an active account. Payments in
+// progress continue. Refunds and returns are credited.
 import { describe, expect, it } from 'vitest';
 import { expectBalancedBooks } from '../../../../test/kit/app/books.ts';
 import {

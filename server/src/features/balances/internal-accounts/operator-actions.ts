@@ -62,7 +62,7 @@ interface ListInput {
   isOwing?: boolean | undefined;
   /** Last account of the previous page. */
   after?: string | undefined;
-  /** `nextCursor` of the previous page, instead of `after`. */
+  /** `nextCursor` of the previous page. Replaces `after`. */
   cursor?: string | undefined;
   limit: number;
 }

@@ -1,4 +1,4 @@
-// The allowed transitions of an internal account. All others are rejected.
+// The allowed transitions of an internal account. All other transitions are rejected.
 import { describe, expect, it } from 'vitest';
 import {
   INTERNAL_ACCOUNT_STATUSES,

@@ -1,4 +1,4 @@
-// Debits of funds that were already spent: the available balance is debited and the missing amount is owed.
+// Debits of funds that were already spent. The available balance is debited and the missing amount is owed.
 // The balance of the receivable system account equals the sum of all amounts owed, in any order of events.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -173,7 +173,7 @@ describe('debitWithShortfall', () => {
 });
 
 describe('repayShortfall', () => {
-  it('is repaid first from incoming funds, up to the amount owed', async () => {
+  it('repays the amount owed first from incoming funds', async () => {
     const { account } = await createFundedCustomer(app, 10_00);
     await debitAccount(account.id, 25_00n, 'T:debt');
     expect(await creditAccount(account.id, 9_00n, 'T:first')).toBe(9_00n);

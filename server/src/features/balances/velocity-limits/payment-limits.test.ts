@@ -237,14 +237,14 @@ describe('hourly limit', () => {
     await expectBalancedBooks(app);
   });
 
-  it('does not apply to payments of the platform', async () => {
+  it('applies only to payments of customers', async () => {
     await setHourlyPayments(1);
     expect(await payAs(null)).toMatch(/^Transaction:/);
     expect(await payAs(null)).toMatch(/^Transaction:/);
     expect(await readLimitAccounts()).toEqual([]);
   });
 
-  it('resets every hour, and a refund does not release it', async () => {
+  it('resets every hour and includes refunded payments', async () => {
     await setHourlyPayments(1);
     await refund(await payAs('c'));
     app.effects.set(app.effects.now() + HOUR_MS - 1);

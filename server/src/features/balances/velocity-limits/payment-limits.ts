@@ -160,7 +160,10 @@ export async function countPayment(
   }
 }
 
-/** Whether the hourly and daily limits allow the payment now. Concurrent payments can still use them up. */
+/**
+ * Whether the hourly and daily limits allow the payment now. Concurrent payments can still exhaust the
+ * limits.
+ */
 export async function isWithinPaymentLimits(
   ctx: Ctx,
   platform: PlatformRow,

@@ -29,7 +29,7 @@ export interface VelocityLimit {
 
 const accountOf = ({ limitId }: Pick<VelocityLimit, 'limitId'>) => velocityLimitAccount(limitId);
 
-/** Excluded from the totals of the currency. */
+/** The currency of a velocity unit, which is excluded from the totals of money. */
 const currencyOf = (unit: string) => VELOCITY_UNIT + unit;
 
 const floorOf = ({ limit }: VelocityLimit) => (limit === null ? null : limit < 0n ? 0n : -limit);
@@ -59,8 +59,8 @@ function floorsOf(db: Database, now: Time): Map<string, bigint | null> {
 
 /**
  * Opens accounts, or sets their floors to changed limits. Runs before the commit in a separate transaction,
- * because the accounts must exist for the postings. A caller with a `basis` also requires that row unchanged,
- * so that a change of a limit and a posting cannot interleave.
+ * because the accounts must exist for the postings. A caller with a `basis` also requires that this row is
+ * unchanged, so that a change of a limit and a posting cannot interleave.
  */
 export async function openVelocityLimits(
   ctx: Ctx,

@@ -47,7 +47,7 @@ export interface CardDetails {
   currency: string;
 }
 
-/** The facts as columns. The constraint `transactions_card_amounts` states how they relate. */
+/** The facts as columns. The constraint `transactions_card_amounts` states the relations of the facts. */
 export type CardFactColumns = {
   card_authorized: bigint;
   card_closed: boolean;

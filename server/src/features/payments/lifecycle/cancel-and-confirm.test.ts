@@ -51,7 +51,7 @@ describe('cancelTransaction', () => {
     expect((await getTransaction(id)).refund.status).toBe('COMPLETED');
   });
 
-  it('is applied after the submission of a payment that is not submitted yet', async () => {
+  it('is applied to an unsubmitted payment after its submission', async () => {
     const { quote, id } = await startPayout('003', 'WIRE');
     await execute(quote.id);
     ok(await cancel(id), 200);
@@ -60,7 +60,7 @@ describe('cancelTransaction', () => {
     expect((await getTransaction(id)).refund.status).toBe('COMPLETED');
   });
 
-  it('is rejected for rails and states that do not support it', async () => {
+  it('is rejected for rails and states without support for cancellation', async () => {
     const instantPayment = await startPayout('003', 'RTP');
     await execute(instantPayment.quote.id);
     expect(await cancelForError(instantPayment.id)).toEqual([400, 'INVALID_INPUT']);

@@ -49,7 +49,7 @@ export const confirmReceiptDelivery = operation({
   summary: 'Confirm delivery of a receipt',
   description:
     'Records when the platform delivered the receipt of a transaction to its ' +
-    'customer. A repeated call replaces the time. It does not change funds or ' +
+    'customer. A repeated call replaces the time. The call does not change funds or ' +
     'status.',
   permission: 'TRANSACT',
   params: Type.Object({ transactionId: Type.String({ description: 'ID of the transaction.' }) }),

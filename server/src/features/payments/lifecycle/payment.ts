@@ -1,6 +1,6 @@
 // The lifecycle of an outgoing payment. Each function is one step and stages status, postings and events
-// together. A repeated or late step has no effect, so a rail can report a status twice. Externally funded
-// payments differ in the first step only: their funds are held on `inbound` instead of an account.
+// together. A repeated or late step has no effect, so a rail can report a status repeatedly. Externally
+// funded payments differ only in the first step, which holds their funds on `inbound`.
 
 import type { OnChain } from '../../../connectors/ports/index.ts';
 import type { JobDefinition } from '../../../kernel/contract/job.ts';

@@ -1,5 +1,4 @@
-// Whether payments of an account or a customer are in progress, which blocks closing or deleting
-// it.
+// Whether payments of an account or a customer are in progress, which blocks closure and deletion.
 import type { Ctx } from '../../../runtime/operation/context.ts';
 
 const PAYMENT_IN_PROGRESS_SQL = `select 1 from transactions

@@ -5,7 +5,7 @@ import type { Database } from '../../../runtime/db/database.ts';
 import { providerModes } from '../../providers/index.ts';
 import { depositIdOf } from './deposits.ts';
 
-/** Exported to test their plans. */
+/** Statements, exported to test their plans. */
 export const BY_DEPOSIT = 'select transaction_id as id from deposits where id = any($1::text[])';
 export const BY_RESULT = `select transaction_id as id from rail_results
   where reference = $1 order by created_at desc limit $2::int`;

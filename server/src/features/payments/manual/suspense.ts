@@ -1,5 +1,5 @@
 // Funds in suspense, which need an operator's decision. The list shows owner and return destination.
-// Decisions apply in the sandbox too, as refunds can fail there. A decision has no amount, because the
+// Decisions apply in the sandbox too, because refunds can fail there. A decision has no amount, because the
 // amount is calculated from the ledger.
 
 import { formatAmount } from '../../../catalog/currencies/money-format.ts';

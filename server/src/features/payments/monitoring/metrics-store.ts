@@ -17,8 +17,8 @@ export interface Mark {
 const COLUMNS = 'platform_id, stage, position, event_id, backfill_at, backfill_id, version';
 
 /**
- * The outcome of a payment. NONE: a quote that was not executed. A payment that failed after its
- * settlement was returned. A payment that completed with returned funds was canceled.
+ * The outcome of a payment. NONE: a quote that was not executed. RETURNED: a payment that failed after its
+ * settlement. FAILED: a payment that failed before its settlement or was canceled.
  */
 export const OUTCOME = `case t.type
     when 'OUTGOING' then case
@@ -136,7 +136,7 @@ const CLEAR_SUMS = `with mark as (
   delete from payment_metrics m using mark where m.platform_id = mark.platform_id`;
 
 /**
- * Removes leftover rows of earlier metrics in batches. A sweep can still count while the reset of a sandbox
+ * Removes the rows of earlier metrics in batches. A sweep can still count while the reset of a sandbox
  * platform removes rows.
  */
 export async function clear(db: Database, { platform_id, version }: Mark): Promise<number> {

@@ -25,7 +25,7 @@ const LENGTHS: Readonly<Record<Bucket, number>> = {
 const DEFAULT_BUCKETS = 30;
 
 interface MetricsQuery {
-  /** Undefined: all platforms. */
+  /** Undefined for all platforms. */
   platformIds?: readonly string[] | undefined;
   mode?: Mode | undefined;
   type?: string | undefined;
@@ -98,7 +98,7 @@ const presentRow = ({ platform_id, rail, ...row }: Sums) => {
   };
 };
 
-/** The platforms of a query, or null for all. */
+/** The platforms of a query, or null for all platforms. */
 async function platformsOf({ db }: Runtime, { platformIds, mode }: MetricsQuery) {
   if (mode === undefined) return platformIds ?? null;
   const ofMode = (await allPlatforms(db)).filter((each) => each.environment === mode);

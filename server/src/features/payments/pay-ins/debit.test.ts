@@ -68,7 +68,7 @@ const transition = (id: string, event: 'freeze' | 'close') =>
   });
 
 describe('createTransferIn', () => {
-  it('returns a pending transaction and completes', async () => {
+  it('returns a pending transaction, which completes', async () => {
     const { account, source, row } = await startTransferIn('000');
     expect(row).toMatchObject({
       type: 'INCOMING',

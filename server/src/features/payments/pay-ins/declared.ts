@@ -22,7 +22,7 @@ function addressNormalizer({ info }: ExternalAccountRow): (address: unknown) => 
   return (address) => (typeof address === 'string' ? (field?.normalize(address) ?? address) : '');
 }
 
-/** Deposits per change set. The next job continues after the last of them. */
+/** Deposits per change set. The next job continues after the last deposit. */
 const BATCH_SIZE = 50;
 
 const HELD_DEPOSITS_SQL = `select id from transactions

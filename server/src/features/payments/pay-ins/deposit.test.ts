@@ -115,7 +115,7 @@ describe('receiveDeposit', () => {
     });
     expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 500 });
     expect(await balanceEvents(account.id)).toEqual([[0, 500]]);
-    // No approval is requested: the event is an ordinary notification.
+    // The event is a notification without an approval request.
     const types = 'select type from events where subject = $1';
     expect(await app.runtime.db.query(types, [id])).toEqual([{ type: 'INCOMING_PAYMENT.PENDING' }]);
     const approve = await app.call('POST', `/transactions/${id}/approve`);

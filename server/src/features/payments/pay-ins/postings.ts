@@ -1,6 +1,6 @@
-// The ledger postings of incoming payments. Funds arrive from rail in transit and are credited to an account.
-// Funds under review are credited and held, so they are in the total and not in the available balance. Funds
-// that are returned or forwarded pass through `inbound`.
+// The ledger postings of incoming payments. Funds arrive from rail in transit and are credited to an
+// account. Funds under review are credited and held, so only the total balance includes them. Funds that
+// are returned or forwarded pass through `inbound`.
 
 import { type SystemAccount, systemAccount } from '../../../ledger/chart.ts';
 import type { TransferVerb } from '../../../ledger/transfer.ts';
@@ -32,7 +32,7 @@ export const postCredit = (ctx: Ctx, row: IncomingRow, accountId: string): void 
     accountId,
   ]);
 
-/** Credits the account and holds the amount. `force` applies it to a frozen account. */
+/** Credits the account and holds the amount. `force` also credits a frozen account. */
 export function creditAndHold(ctx: Ctx, row: IncomingRow, accountId: string, force: boolean): void {
   const railInTransit = systemAccountFor(ctx, row, 'rail_in_transit');
   stage(ctx, row, 'transfer', 'deposit', [railInTransit, accountId], force);

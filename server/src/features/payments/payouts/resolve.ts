@@ -99,7 +99,7 @@ const referenceRequired = (): Fault =>
       'reference as --reference.',
   );
 
-/** The funds of a card payment for a closed account were sent to its owner manually. */
+/** Records that funds of a card payment for a closed account were sent to its owner manually. */
 async function recordManualReturn(
   ctx: Ctx,
   row: CardPaymentRow,
@@ -140,7 +140,7 @@ export async function returnSuspenseFunds(
   }
   if (!account && input.reference === undefined) throw referenceRequired();
   const funds = await readNetInSuspense(ctx, row);
-  // Zero if the bank has returned the debit that funded it.
+  // The amount is zero if the bank has returned the debit that funded the payment.
   if (funds.amount > 0n) await postAndNotify(ctx, () => postFromSuspense(ctx, row, account, funds));
   const status = transactionFeature.states.refund.next('FAILED', 'resolve') as 'COMPLETED';
   const updatedTransaction = changeTransaction(ctx, row, {

@@ -138,7 +138,7 @@ describe('payout', () => {
     }
     const updateTimes = payments.map((each) => each.data.updatedAt);
     expect(updateTimes).toEqual([...updateTimes].sort());
-    // The data of an event is the resource. The last event is its current state.
+    // The data of an event is the resource, so the last event equals the current resource.
     expect(payments.at(-1)?.data).toEqual(lastEvent);
     expect(new Set(events.map((each) => each.platformId))).toEqual(new Set([options.as.id]));
   });

@@ -236,7 +236,7 @@ describe('getTransactionById', () => {
   });
 
   describe('counterpartyInformation', () => {
-    it('contains the fields that the platform requires in the received currency, if known', async () => {
+    it('contains the known fields that the platform requires in the received currency', async () => {
       await requestFor('EUR', ['FULL_NAME', 'BIRTH_DATE', 'COUNTRY_OF_RESIDENCE', 'USER_TYPE']);
       const { person, account } = await createFundedCustomer(app, 1_000_00, options);
       const bank = await createExternalAccount(app, person.id, 'EUR', '000', options);

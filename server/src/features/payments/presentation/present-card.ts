@@ -1,5 +1,5 @@
-// The API view of a card payment. Sums of clearings, refunds and funding debits are calculated from its
-// facts, in the currency of the card. A sum without items is omitted. Pure.
+// The API view of a card payment. Sums of clearings, refunds and funding debits are calculated from the
+// facts of the payment, in the currency of the card. A sum without items is omitted. Pure.
 
 import type { Static } from '@sinclair/typebox';
 import { currencyView } from '../../../catalog/currencies/currencies.ts';

@@ -234,7 +234,7 @@ export const RateDetails = named(
     {
       counterpartyMultiplier: Type.Number({
         exclusiveMinimum: 0,
-        description: 'Conversion factor of the receiving provider. 1 if it does not convert.',
+        description: 'Conversion factor of the receiving provider. 1 without a conversion.',
       }),
       counterpartyFixedFee: withDescription(
         Amount,

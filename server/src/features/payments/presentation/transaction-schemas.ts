@@ -203,7 +203,7 @@ export const OutgoingTransaction = named(
         nullable(
           oneOf(['AUTO', 'MANUAL'], {
             description:
-              'AUTO: the service selected the rail. MANUAL: the request named it. Null if ' +
+              'AUTO: the service selected the rail. MANUAL: the request named the rail. Null if ' +
               'there is no rail.',
           }),
         ),

@@ -1,5 +1,5 @@
 // The counterparty information of a payment: the known values of the fields that the platform requires for
-// the received currency. They are read from the beneficiary of an external account or the owner of an
+// the received currency. The values are read from the beneficiary of an external account or the owner of an
 // internal account. Pure.
 import type { CounterpartyFieldName, Facts } from '../../../catalog/accounts/field-names.ts';
 import type { Vault } from '../../../runtime/security/vault.ts';

@@ -54,10 +54,10 @@ function platformFeeFor(
   return platformFeeOf(platform, from, to);
 }
 
-/** Last period before the expiry of a firm quote, in which it is not used. */
+/** A firm quote is not used in this period before its expiry. */
 const FIRM_MARGIN_MS = 1_000;
 
-/** The amount to exchange: of the fixed side, after fees if that side is the sending side. */
+/** The fixed amount to exchange, which on the sending side is the amount after fees. */
 const exchangedOf = ({ lock, amount, service, platform }: Omit<Terms, 'rate'>): bigint =>
   lock === 'SENDING'
     ? amount.amount - calculateFees(amount.amount, service, platform).total

@@ -149,7 +149,7 @@ function stageStored(
   });
 }
 
-/** Stores a message. Returns false if it was stored before. */
+/** Stores a message. Returns false if the message is already stored. */
 async function store(
   { runtime }: ReceiverParts,
   provider: Provider,

@@ -56,7 +56,7 @@ const QuoteSource = named(
               Type.String({
                 description:
                   'Customer on whose behalf the payment is made. Default: the owner of the ' +
-                  'account. Set it to pay for a customer from an account of the platform.',
+                  'account. Required to pay for a customer from an account of the platform.',
               }),
             ),
           },

@@ -1,5 +1,5 @@
-// The platform fee: default and overridden, in one currency and across two, credited to the
-// platform, refunded even if the platform has spent the fee, and paid by the platform itself.
+// The platform fee: default and override, in one currency and in two, its credit to the platform, its
+// refund, and payments of the platform from its fee account.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   createExternalAccount,

@@ -311,7 +311,7 @@ describe('executeQuote', () => {
     });
 
     describe('getQuoteById', () => {
-      it('shows an expired quote, and the sweep emits the event', async () => {
+      it('shows a quote as EXPIRED before the sweep emits the event', async () => {
         const { quote } = await createQuote('EUR', '000');
         app.effects.set(Date.parse(quote.expiresAt));
         const response = await execute(quote.id);

@@ -307,7 +307,7 @@ describe('createTransferOut', () => {
 });
 
 describe('production platform', () => {
-  it('is not served by the sandbox', async () => {
+  it('has no sandbox connectors', async () => {
     const options = { as: app.production };
     const usd = await findInternalAccount(app, null, 'USD', options);
     const eur = await findInternalAccount(app, null, 'EUR', options);

@@ -1,5 +1,5 @@
 // Payments from an embedded wallet: the payload to sign, the rejection of invalid signatures, and a single
-// posting after a valid one.
+// posting after a valid signature.
 import { describe, expect, it } from 'vitest';
 import {
   createExternalAccount,

@@ -101,7 +101,7 @@ export async function applyReportedRecall(
 ) {
   const recallRow = await runtime.db.read(transferRecalls, transactionId);
   if (recallRow?.provider_id !== providerId) {
-    throw new Fault('NOT_FOUND', 'The return of this transfer was not requested here.');
+    throw new Fault('NOT_FOUND', 'No return of this transfer was requested.');
   }
   return onAnyTransaction(runtime, transactionId, async (ctx) => {
     const row = (await ctx.read(transferRecalls, transactionId)) ?? recallRow;

@@ -1,6 +1,6 @@
 // Refunds of payments: to the source account, to the external payer, or to suspense if the funds cannot be
-// returned automatically. A refund reverses the legs of the payment, in reverse order. External funds are
-// then returned by a further posting.
+// returned automatically. A refund reverses the legs of the payment, beginning with the last leg. External
+// funds are then returned by a further posting.
 
 import { Type } from '@sinclair/typebox';
 import { isFiat } from '../../../catalog/currencies/currencies.ts';
@@ -132,7 +132,7 @@ export async function findRefundBalance(
  */
 const REFUND_STATUSES = ['ACTIVE', 'FROZEN'];
 
-/** Whether an account can receive a refund: the account is open and its owner exists. */
+/** Whether an account can receive a refund: its status is ACTIVE or FROZEN, and its owner is not deleted. */
 export async function canReceiveRefund(
   db: Ctx['db'],
   { status, customer_id: id }: InternalAccountRow,

@@ -29,7 +29,7 @@ async function transfer(suffix: string, overrides: object = {}) {
 }
 
 describe('createTransferOut', () => {
-  it('returns a pending transaction and completes', async () => {
+  it('returns a pending transaction, which completes', async () => {
     const { account, response } = await transfer('000');
     const payment = ok(response, 201);
     expect(payment).toMatchObject({ type: 'OUTGOING', direction: 'DEBIT', status: 'PENDING' });

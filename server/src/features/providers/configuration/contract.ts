@@ -212,7 +212,7 @@ const FileProvider = Type.Object(
   { additionalProperties: false, description: 'A provider.' },
 );
 
-/** The file with providers and routes. It never contains a secret. */
+/** The file with providers and routes, which contains no secrets. */
 export const ProviderFile = Type.Object(
   {
     $schema: optional(text('Address of this schema.')),

@@ -242,7 +242,7 @@ export function checkExecutable(
     payment.status === 'EXPIRED' ||
     (payment.status === 'PENDING' && ctx.now >= quote.expires_at)
   ) {
-    throw new Fault('QUOTE_EXPIRED', 'The quote has expired. Create a new one.');
+    throw new Fault('QUOTE_EXPIRED', 'The quote has expired. Create a new quote.');
   }
   if (payment.status === 'PENDING_AUTHORIZATION') {
     throw new Fault('CONFLICT', 'The quote is waiting for authorization. Call authorizeQuote.');

@@ -12,7 +12,7 @@ import { invoiceUses } from '../store.ts';
 
 type Target = Pick<ExternalAccountRow, 'info'>;
 
-/** Undefined if the account is not an invoice, or an invoice that only the sandbox accepts. */
+/** Undefined for other accounts, and for an invoice that only the sandbox accepts. */
 function invoiceOf({ caller }: Ctx, { info }: Target): Invoice | undefined {
   if (!('invoice' in info) || typeof info.invoice !== 'string') return undefined;
   const invoice = parseBolt11(info.invoice);

@@ -198,7 +198,7 @@ describe('realtime funding in a digital asset', () => {
     expect(await requestQuote({ currency: 'JPY' })).toEqual([400, 'INVALID_CURRENCY', undefined]);
   });
 
-  it('credits funds with a wrong amount, late or repeated, to their owner', async () => {
+  it('credits late, repeated and wrong amounts to the owner of the funds', async () => {
     const { person, quote } = await createPendingQuote(usdc, { lockedCurrencyAmount: 100_000_000 });
     const ownInternalAccount = await findInternalAccount(app, person.id, 'USDC');
     const pay = (currencyAmount?: number) =>

@@ -1,5 +1,6 @@
-// Payments to trusted accounts, which need no proof, reject locked customers and record the exemption. Also
-// blockchain addresses in messages, and phone numbers that were not verified at creation.
+// Payments to trusted accounts without a proof: the rejection of locked customers, and the record of the
+// exemption. Further tests cover blockchain addresses in messages, and phone numbers that were not verified
+// at creation.
 import { describe, expect, it } from 'vitest';
 import { ok, quoteBody } from '../../../../../test/kit/app/fixtures.ts';
 import { commandRunner } from '../../../../../test/kit/app/production.ts';
