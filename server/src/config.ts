@@ -91,7 +91,7 @@ export interface Config {
   tracing: TracingSettings | undefined;
   /** Identity provider of operators, or undefined: none. */
   operatorOidc: IdentityProviderSettings | undefined;
-  /** On the port of the server, on a separate port, or nowhere. */
+  /** Port of the operator API: that of the server, a separate port, or none. */
   operatorApi: 'on' | 'off' | number;
   /** Whether operators have the console. */
   console: boolean;

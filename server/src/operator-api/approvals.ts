@@ -173,7 +173,7 @@ const approve = operation({
   ...base,
   operationId: 'approveChange',
   method: 'POST',
-  // An approval is executed only once anyway, and its reply may contain a secret that must not be replayed.
+  // An approval is executed only once, and its reply may contain a secret that must not be replayed.
   idempotency: 'none',
   path: '/approvals/{approvalId}/approve',
   summary: 'Approve and execute a change',
@@ -181,7 +181,7 @@ const approve = operation({
     'Executes the change and records the decision in one commit. Requires the permission of the ' +
     'operation. Requesters cannot approve their own changes. Returns `CONFLICT` if the change would ' +
     'differ from the requested one because data has changed, or if the requester has lost the ' +
-    'permission: request the change again.',
+    'permission. Request the change again in this case.',
   operatorPermission: 'approvals.decide',
   params,
   body: Type.Object({ reason: Reason }),
@@ -223,7 +223,7 @@ async function execute(call: OperatorCall, approvalId: string, reason: string) {
   assertOperatorPermission(requested.contract, operator);
   const { operationId } = requested.contract;
   const request = { operator, operationId, subject: approvalId, reason };
-  const audited = auditedRuntime(call.unaudited, request, approved.check);
+  const audited = auditedRuntime(call.unauditedRuntime, request, approved.check);
   const db = scopedDatabase(audited.runtime.db, operator);
   const auditedInstallation = { ...installation, runtime: { ...audited.runtime, db } };
   const { params: requestParams, query, body } = approved.input;
@@ -260,7 +260,7 @@ function operationProblem(contract: Contract | undefined): string | undefined {
 
 /** Throws INVALID_INPUT with every field that prevents the policy from ever applying. */
 async function assertPolicy(
-  { operationOf, unaudited }: OperatorCall,
+  { operationOf, unauditedRuntime }: OperatorCall,
   { operationId, platformId, minimum }: NewPolicy,
 ): Promise<void> {
   const contract = operationOf(operationId)?.contract;
@@ -268,7 +268,7 @@ async function assertPolicy(
   const errors: FieldError[] = problem ? [{ field: 'operationId', message: problem }] : [];
   const isOfInstallation = !problem && contract?.wholeInstallation === true;
   if (platformId !== undefined) {
-    const isKnown = (await readPlatform(unaudited.db, platformId)) !== undefined;
+    const isKnown = (await readPlatform(unauditedRuntime.db, platformId)) !== undefined;
     if (!isKnown) errors.push({ field: 'platformId', message: 'is not the ID of a platform' });
     else if (isOfInstallation) errors.push({ field: 'platformId', message: NO_PLATFORM });
   }

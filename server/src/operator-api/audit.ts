@@ -30,7 +30,7 @@ const RECORD = {
       name: text('Name of the operator at that time.'),
       roles: Type.Array(Type.String(), { description: 'Roles of the operator at that time.' }),
     },
-    { description: 'The operator.' },
+    { description: 'Operator who made the change or read the data.' },
   ),
   address: Type.Optional(text('IP address of the request.')),
   requestId: Type.Optional(text('ID of the request, as in `X-Request-Id`.')),
@@ -89,7 +89,7 @@ const getChanges = operation({
   tag: TAG,
   summary: 'Get the changes of an audit record',
   description:
-    'Returns a record with the values before and after. They may be personal data, so this ' +
+    'Returns a record with the values before and after. The values may be personal data, so this ' +
     'request is recorded as well.',
   auth: 'operator',
   operatorPermission: 'personal-data.reveal',
@@ -126,7 +126,7 @@ const verify = operation({
       records: Type.Integer({ description: 'Number of records.' }),
       last: Type.Object(
         { number: Type.Integer(), hash: Type.String() },
-        { description: 'The last record.' },
+        { description: 'Number and hash of the last record, for a later verification.' },
       ),
       problems: Type.Array(Type.String(), {
         description: 'Discrepancies. Empty if the records are intact.',

@@ -1,7 +1,6 @@
 // Binds handlers of the operator API. A handler receives the operator, and the installation with a runtime
 // whose commits contain audit records. An operator who is restricted to some platforms cannot read or change
-// others: lists contain the permitted platforms, resources of other platforms are not found, and the
-// commit of such a change is rejected.
+// others. Lists contain only the permitted platforms, and resources of other platforms are not found.
 import type { Readable } from 'node:stream';
 import type { Static, TSchema } from '@sinclair/typebox';
 import { PROVIDER_CHOICES } from '../features/providers/index.ts';
@@ -40,7 +39,7 @@ export type IdentityProvider = ReturnType<typeof signIn.identityProvider>;
 
 /** Input of a handler in addition to the request. */
 export interface OperatorCall {
-  /** Its runtime writes audit records. */
+  /** The installation, whose runtime writes audit records. */
   installation: Installation;
   provisioning: Provisioning;
   /** Feed of the change stream. */
@@ -49,7 +48,7 @@ export interface OperatorCall {
   /** Operations of the platform API, to call them on behalf of a platform. */
   world: Pick<SandboxWorldParts, 'operations' | 'perform'>;
   /** The runtime without audit records. */
-  unaudited: Runtime;
+  unauditedRuntime: Runtime;
   /** Another operation of the operator API. */
   operationOf(operationId: string): OperatorOperation | undefined;
   /** Configured base URL of the operator pages. */
@@ -67,7 +66,7 @@ interface RequestHeaders {
 }
 
 /** The parts that the composition provides. */
-export type Provided = Omit<OperatorCall, 'operator' | 'unaudited' | 'request'>;
+export type HandlerParts = Omit<OperatorCall, 'operator' | 'unauditedRuntime' | 'request'>;
 
 type OperatorContract = Extract<Contract, { auth: 'operator' }>;
 type BodyOf<S> = S extends TSchema ? Static<S> : undefined;
@@ -77,7 +76,7 @@ export interface OperatorOperation {
   contract: Contract;
   /** Executes the operation without policies. The runtime of `call` writes audit records. */
   execute(call: OperatorCall, input: Input): Promise<Reply>;
-  bind(provided: Provided): Bound<Ctx>;
+  bind(handlerParts: HandlerParts): Bound<Ctx>;
 }
 
 /** The contract with a query that rejects unknown parameters. */
@@ -87,7 +86,7 @@ export const withoutUnknownQuery = (contract: Contract): Contract => ({
 });
 
 /**
- * The contract as served: the reply to a change may be an approval, or CONFLICT while an approval of the same
+ * The contract as served. The reply to a change may be an approval, or CONFLICT while an approval of the same
  * change is pending.
  */
 const servedContract = (contract: Contract): Contract => ({
@@ -123,8 +122,8 @@ function* platformIdsIn(value: unknown): Generator<string> {
 }
 
 /**
- * The query of an operator who is restricted to some platforms: it must select one of them, unless the
- * reply is a list that can be merged, or a sum over the platforms of the operator.
+ * The query of an operator who is restricted to some platforms. The query must select one of them. Lists
+ * that can be merged, searches, and sums over the platforms of the operator require no selection.
  */
 function scopedQuery(
   contract: Contract,
@@ -213,12 +212,12 @@ function requestOf(
   };
 }
 
-/** Whether a requester may still make the change that it requested. */
+/** Returns whether the requester of a change still has the permission for the change. */
 export const rightsIn =
   ({
     operationOf,
-    unaudited: { effects },
-  }: Pick<OperatorCall, 'operationOf' | 'unaudited'>): RightsOfRequester =>
+    unauditedRuntime: { effects },
+  }: Pick<OperatorCall, 'operationOf' | 'unauditedRuntime'>): RightsOfRequester =>
   async (reader, { requestedBy, operationId, platformId }) => {
     const { operator, rows } = await sessions.readCurrentOperator(
       reader,
@@ -236,7 +235,7 @@ export const rightsIn =
 
 /** Stores a change to which a policy applies until another operator decides. */
 async function approvalReply(
-  { installation: { runtime }, operationOf }: Provided,
+  { installation: { runtime }, operationOf }: HandlerParts,
   request: AuditedRequest,
   { params, query, body }: RawInput,
   needed: NeededApproval,
@@ -244,7 +243,7 @@ async function approvalReply(
   const { operator, operationId, subject, reason } = request;
   const audited = auditedRuntime(runtime, { ...request, outcome: 'WAITING_FOR_APPROVAL' });
   const input = { params, query, body };
-  const rightsOf = rightsIn({ operationOf, unaudited: runtime });
+  const rightsOf = rightsIn({ operationOf, unauditedRuntime: runtime });
   const approval = await requestApproval(audited.runtime, rightsOf, {
     ...{ operator, operationId, subject, input, reason, needed },
   });
@@ -285,16 +284,16 @@ const isRejection = (error: unknown): error is Fault =>
  * idempotency key, because the request can be repeated.
  */
 async function replyWithoutChange(
-  provided: Provided,
+  handlerParts: HandlerParts,
   request: AuditedRequest,
   raw: RawInput,
   error: unknown,
 ): Promise<Reply> {
   try {
     if (!isApprovalNeeded(error)) throw error;
-    return await approvalReply(provided, request, raw, error);
+    return await approvalReply(handlerParts, request, raw, error);
   } catch (rejection) {
-    const { runtime } = provided.installation;
+    const { runtime } = handlerParts.installation;
     // The route replies to a repeated request with the first reply.
     if (!isRejection(rejection) || (await auditedRuntime(runtime, request).isRepeated()))
       throw rejection;
@@ -321,7 +320,7 @@ export function operatorHandle<C extends OperatorContract, S extends keyof C['re
   const contract = servedContract(declared);
   // The route has validated the input against this contract.
   const execute = (call: OperatorCall, input: Input) => run(call, input as Input<C>);
-  const bind = ({ installation, ...provided }: Provided): Bound<Ctx> => ({
+  const bind = ({ installation, ...handlerParts }: HandlerParts): Bound<Ctx> => ({
     contract,
     async run({ caller: { operator: admitted } }, input) {
       if (!admitted) throw new Fault('UNAUTHORIZED', 'The operator token is missing or invalid.');
@@ -342,7 +341,12 @@ export function operatorHandle<C extends OperatorContract, S extends keyof C['re
       );
       const audited = auditedRuntime(installation.runtime, request, check);
       const call = {
-        ...{ ...provided, operator, unaudited: installation.runtime, request: raw.headers },
+        ...{
+          ...handlerParts,
+          operator,
+          unauditedRuntime: installation.runtime,
+          request: raw.headers,
+        },
         installation: {
           ...installation,
           runtime: { ...audited.runtime, db: scopedDatabase(audited.runtime.db, operator) },
@@ -360,7 +364,7 @@ export function operatorHandle<C extends OperatorContract, S extends keyof C['re
       } catch (error) {
         // A read has no effect, and changes that were committed before the error have a record.
         if (contract.method === 'GET' || audited.count() > 0) throw error;
-        return await replyWithoutChange({ installation, ...provided }, request, raw, error);
+        return await replyWithoutChange({ installation, ...handlerParts }, request, raw, error);
       }
     },
   });

@@ -1,4 +1,4 @@
-// Where the operator API is served.
+// Ports on which the operator API is served.
 import { expect, it } from 'vitest';
 import { startApp } from '../../test/kit/app/harness.ts';
 import { operatorClient } from '../../test/kit/operator/client.ts';

@@ -20,7 +20,7 @@ import type { IdentityProvider } from './handle.ts';
 import { OPERATOR_OPERATIONS } from './index.ts';
 import type { Installation, ProcessState, Provisioning } from './installation.ts';
 
-/** On the port of the server, on a separate port, or nowhere. */
+/** Port of the operator API: that of the server, a separate port, or none. */
 export type OperatorApiSetting = 'on' | 'off' | number;
 
 export interface OperatorMount {
@@ -41,7 +41,7 @@ export interface OperatorMount {
   identityProvider: IdentityProvider | undefined;
 }
 
-/** Maximum time of a statement that reads whole tables, such as the verification of the books. */
+/** Maximum time of a statement that reads whole tables, such as the verification of the ledger. */
 const STATEMENT_TIMEOUT_MS = 600_000;
 
 /** The operations of the operator API on this installation. */
@@ -59,15 +59,15 @@ export function operatorOperationsOn(options: OperatorMount): Operation[] {
   const operationOf = (id: string) =>
     OPERATOR_OPERATIONS.find(({ contract }) => contract.operationId === id);
   const installationParts = { operationOf, operatorUrl, identityProvider, changes, process, world };
-  const provided = { installation, provisioning, ...installationParts };
-  return OPERATOR_OPERATIONS.map((each) => each.bind(provided));
+  const handlerParts = { installation, provisioning, ...installationParts };
+  return OPERATOR_OPERATIONS.map((each) => each.bind(handlerParts));
 }
 
 /** Serves the document of the operator API, and a page that shows it. */
 export function addOperatorDocument(server: FastifyInstance, naming: Naming): void {
   let text: Promise<string> | undefined;
   server.get(`${OPERATOR_BASE_PATH}/openapi.json`, async (_request, reply) => {
-    // In steps, so that no payment waits for the document.
+    // The document is generated in steps, so that no payment waits for it.
     text ??= runInSteps(operatorOpenApiSteps(naming), nextTurn).then((each) =>
       JSON.stringify(each),
     );

@@ -1,4 +1,4 @@
-// A decision that rejects has a reason, which the audit record keeps. A removal can have one.
+// A decision that rejects has a reason, which the audit record contains. A removal can have one.
 import { describe, expect, it } from 'vitest';
 import { OPERATOR_OPERATIONS } from './index.ts';
 

@@ -2,7 +2,7 @@
 import { Type } from '@sinclair/typebox';
 import { named, oneOf, text, time } from '../kernel/schema.ts';
 
-/** Filter by platform. An operator of several platforms gets the items of all of them without it. */
+/** Filter by platform. Without it, an operator of several platforms receives the items of all of them. */
 export const PlatformFilter = {
   platformId: Type.Optional(
     text(
@@ -11,7 +11,7 @@ export const PlatformFilter = {
   ),
 };
 
-/** Filter of sums. An operator of several platforms gets the sums of all of them without it. */
+/** Filter of sums. Without it, an operator of several platforms receives the sums of all of them. */
 export const SummedPlatform = {
   platformId: Type.Optional(
     text('Sum only this platform. Default: all platforms that the operator may access.'),

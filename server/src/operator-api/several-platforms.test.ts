@@ -90,7 +90,7 @@ describe('mergedPage', () => {
 describe('an operator of two platforms', () => {
   const app = testApp();
   const client = operatorClient(app);
-  // A call fails if a reply before it did not match its contract.
+  // The call fails if an earlier reply did not match its contract.
   afterEach(async () => {
     ok(await app.call('GET', '/config'), 200);
   });
@@ -100,7 +100,7 @@ describe('an operator of two platforms', () => {
   const get = async (path: string) =>
     ok(await client.call('GET', path, { secret: await secretOf() }), 200);
 
-  it('gets customers of both in one order, in pages, and of no third one', async () => {
+  it('lists the customers of both in one order, in pages, without those of a third platform', async () => {
     const third = await app.newPlatform('Third', { environment: 'sandbox', regulated: false });
     const ids: string[] = [];
     for (const as of [app.platform, app.other, third, app.platform, app.other]) {
@@ -123,7 +123,7 @@ describe('an operator of two platforms', () => {
     expect(hidden.status).toBe(404);
   });
 
-  it('searches in both', async () => {
+  it('searches both platforms', async () => {
     const { person } = await createFundedCustomer(app, 100, { as: app.other });
     const reply = await client.call('POST', '/search', {
       body: { query: person.id },
@@ -137,7 +137,7 @@ describe('an operator of two platforms', () => {
     expect(JSON.stringify(ok(customers, 200))).toContain(person.id);
   });
 
-  it('gets every list of the operator API', async () => {
+  it('can read every list of the operator API', async () => {
     const paths = OPERATOR_OPERATIONS.map(({ contract }) => contract)
       .filter((contract) => contract.method === 'GET' && isMergeable(contract))
       .map(({ path, query }) => ({ path, required: query?.required ?? [] }));

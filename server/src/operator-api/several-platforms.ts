@@ -149,8 +149,8 @@ function nextOf(sources: readonly Source[], isOldestFirst: boolean): number {
 }
 
 /**
- * A page over these platforms. It can be shorter than the limit, as that of a list with filters. Throws
- * INVALID_INPUT for an invalid cursor.
+ * A page over these platforms. The page can be shorter than the limit, like a page of a list with filters.
+ * Throws INVALID_INPUT for an invalid cursor.
  */
 export async function mergedPage(
   platformIds: readonly string[],

@@ -122,7 +122,9 @@ const AuditEntry = named(
       ),
       customerId: text('Customer on whose behalf the agent acts.'),
       platformId: text('Platform of the agent.'),
-      details: Type.Record(Type.String(), Type.Unknown(), { description: 'What changed.' }),
+      details: Type.Record(Type.String(), Type.Unknown(), {
+        description: 'Values of the change, by name.',
+      }),
     },
     { description: 'An entry of the audit log of agents.' },
   ),

@@ -45,10 +45,10 @@ const Exception = named(
   Type.Object(
     {
       ...PAYMENT,
-      since: time('Time since which it needs a decision.'),
+      since: time('Time since which the payment needs a decision.'),
       settledAmount: amount('Amount settled with the network, in minor units.'),
       netAmount: Type.Integer({ description: 'Settled amount without refunds, in minor units.' }),
-      missingAmount: amount('Amount that is settled, not refunded and not funded, in minor units.'),
+      missingAmount: amount('Settled amount that is neither refunded nor funded, in minor units.'),
       heldAmount: amount('Amount that is still held on the account, in minor units.'),
       currency,
       suspense: Type.Object(

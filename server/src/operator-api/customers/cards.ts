@@ -170,7 +170,7 @@ const listDecisions = operation({
   summary: 'List authorization requests and decisions',
   description:
     'Returns the messages of card networks and their decisions, newest first. Declines are ' +
-    'shown only here: they create no payment and emit no event.',
+    'shown only here, because they create no payment and emit no event.',
   auth: 'operator',
   operatorPermission: 'cards.read',
   commands: ['cards decisions'],

@@ -33,7 +33,7 @@ const CHECK_STATUSES = Object.keys(customerFeature.states.check.transitions);
 const params = Type.Object({ customerId: text('ID of the customer.') });
 
 const list = <S extends Parameters<typeof Type.Array>[0]>(item: S, description: string) =>
-  Type.Array(item, { description: `${description}, newest first. At most ${MAX_ITEMS}.` });
+  Type.Array(item, { description: `${description}. Newest first, at most ${MAX_ITEMS} items.` });
 
 const amount = (description: string) =>
   Type.Integer({ format: 'int64', description: `${description}, in minor units.` });
@@ -124,7 +124,7 @@ const get = operation({
         region: nullable(text('Region of the customer, or null if there is none.')),
         currencies: nullable(
           Type.Array(Type.String(), {
-            description: 'Currencies of the customer, or null: those of the platform.',
+            description: 'Currencies of the customer, or null for the currencies of the platform.',
           }),
         ),
         contactVerification: nullable(
@@ -204,7 +204,7 @@ async function verificationOf(runtime: Runtime, customerId: string) {
   return { verificationId, status, decidedBy, createdAt, updatedAt };
 }
 
-/** The value if the operator has the permission. */
+/** Returns the value if the operator has the permission. */
 async function permitted<V>(
   { permissions }: Operator,
   permission: OperatorPermission,

@@ -78,7 +78,7 @@ const exportOne = operation({
   tag: TAG,
   summary: 'Export all data held about a customer',
   description:
-    'Returns the rows about a customer in all tables, decrypted, in pages: request further ' +
+    'Returns the rows about a customer in all tables, decrypted, in pages. Request further ' +
     'pages until `hasMore` is false. Erased data is absent. This request is recorded.',
   auth: 'operator',
   operatorPermission: 'personal-data.reveal',
@@ -108,7 +108,7 @@ const Erasure = named(
   Type.Object(
     {
       ...CUSTOMER,
-      actor: text('Operator that requested the erasure.'),
+      actor: text('Operator who requested the erasure.'),
       reason: nullable(text('Reason, stored with the erasure.')),
       counts: Type.Record(Type.String(), Type.Integer(), {
         description: 'Number of rows that were emptied or removed, by table.',

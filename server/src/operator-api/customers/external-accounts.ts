@@ -17,7 +17,7 @@ const STATUSES = Object.keys(externalAccountFeature.states.externalAccount.trans
 const Status = oneOf(STATUSES, {
   description:
     'PENDING: the bank account is being checked. UNDER_REVIEW: a manual review is in progress. ' +
-    'INACTIVE: disabled. None of these accounts can be used. All others can.',
+    'INACTIVE: disabled. Accounts with one of these statuses cannot be used. All other accounts can be used.',
 });
 const Account = named(
   'OperatorExternalAccount',

@@ -15,7 +15,7 @@ import { loginFixture } from '../../../test/kit/sca/login.ts';
 const sms = openForFile(startReceiver);
 const app = testApp(() => ({ connectors: { smsUrl: sms.url } }));
 const client = operatorClient(app);
-// A call fails if a reply before it did not match its contract.
+// The call fails if an earlier reply did not match its contract.
 afterEach(async () => {
   ok(await app.call('GET', '/config'), 200);
 });

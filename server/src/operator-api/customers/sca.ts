@@ -175,7 +175,9 @@ const ScaEvent = named(
       createdAt: time('Time of the event.'),
       type: text('Type of the event.'),
       factor: nullable(text('Factor, if the event is about one.')),
-      subject: nullable(text('Challenge, payment, account or reset.')),
+      subject: nullable(
+        text('ID of the challenge, payment, account or reset, or null if there is none.'),
+      ),
       ipAddress: nullable(text('IP address of the customer, or null after an erasure.')),
       actor: nullable(text('Operator who acted.')),
       reason: nullable(text('Reason stated by the operator.')),
@@ -191,7 +193,7 @@ const listEvents = operation({
   tag: TAG,
   summary: 'List authentication events',
   description:
-    'Returns the events of a customer, newest first. They contain IP addresses, so this ' +
+    'Returns the events of a customer, newest first. The events contain IP addresses, so this ' +
     'request is recorded.',
   auth: 'operator',
   operatorPermission: 'personal-data.reveal',

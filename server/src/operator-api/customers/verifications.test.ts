@@ -53,7 +53,7 @@ it('lists the queue in pages, shows a case, and records the access', async () =>
   expect(await recordsOf(first.id)).toMatchObject([
     { operationId: 'getVerificationCase', customerId: first.id, hasChanges: false },
   ]);
-  // Also checks that the replies before it match their contracts.
+  // The call also fails if an earlier reply did not match its contract.
   expect((await fixture.app.call('GET', '/config')).status).toBe(200);
 });
 
@@ -94,7 +94,7 @@ it('approves, rejects and requests corrections, with one audit record each', asy
     status: 'RESOLVE_ERRORS',
     errors: [{ field: 'birthDate', reason: 'Unreadable' }],
   });
-  // Also checks that the replies before it match their contracts.
+  // The call also fails if an earlier reply did not match its contract.
   expect((await fixture.app.call('GET', '/config')).status).toBe(200);
 });
 
@@ -106,7 +106,7 @@ it('decides about one owner of a business', async () => {
   expect(ok(await post(ownerId, 'approve'), 200)).toEqual({
     ...{ platformId: as.id, customerId: id, ownerId, status: 'APPROVED' },
   });
-  // Also checks that the replies before it match their contracts.
+  // The call also fails if an earlier reply did not match its contract.
   expect((await fixture.app.call('GET', '/config')).status).toBe(200);
 });
 

@@ -138,7 +138,7 @@ const show = operation({
   commands: ['verifications show'],
   params,
   replies: { 200: Case },
-  // The id is of a verification that a later one has replaced.
+  // A later verification has replaced the verification with this id.
   errors: ['CONFLICT'],
   notFound: 'NOT_FOUND',
 });

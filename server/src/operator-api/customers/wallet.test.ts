@@ -11,7 +11,7 @@ const HOUR = 3_600_000;
 const app = testApp({ walletRecoveryMs: 48 * HOUR });
 const fixture = walletFixture(app);
 const client = operatorClient(app);
-// A call fails if a reply before it did not match its contract.
+// The call fails if an earlier reply did not match its contract.
 afterEach(async () => {
   ok(await app.call('GET', '/config'), 200);
 });

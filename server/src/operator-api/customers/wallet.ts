@@ -71,14 +71,14 @@ const Wallet = Type.Object({
     Type.Object({
       credentialId: text('ID of the credential.'),
       type: text('Type of the credential.'),
-      createdAt: time('Time at which it was added.'),
+      createdAt: time('Time at which the credential was added.'),
     }),
     { description: 'Active credentials, oldest first.' },
   ),
   sessions: Type.Array(
     Type.Object({
       sessionId: text('ID of the session.'),
-      credentialId: text('Credential that opened it.'),
+      credentialId: text('Credential that opened the session.'),
       publicKey: text('Public key of the session.'),
       authenticatedAt: time('Time of the authentication.'),
       expiresAt: time('Time at which the session expires.'),
@@ -98,7 +98,7 @@ const Wallet = Type.Object({
       {
         recoveryId: text('ID of the recovery.'),
         type: RecoveryType,
-        dueAt: time('Time at which it is executed.'),
+        dueAt: time('Time at which the recovery is executed.'),
       },
       { description: 'Pending recovery, or null if there is none.' },
     ),
@@ -224,13 +224,19 @@ const Recovery = named(
       accountId: text('ID of the internal account.'),
       type: RecoveryType,
       status: oneOf(RECOVERY_STATUSES, { description: 'Status of the recovery.' }),
-      actor: text('Operator who requested it.'),
+      actor: text('Operator who requested the recovery.'),
       reason: text('Reason, stored with the recovery.'),
-      cancelledFor: nullable(text('Reason for the cancellation, or null if it was not canceled.')),
-      cancelledBy: nullable(text('Operator who canceled it, or null if no operator canceled it.')),
+      cancelledFor: nullable(
+        text('Reason for the cancellation, or null if the recovery was not canceled.'),
+      ),
+      cancelledBy: nullable(
+        text('Operator who canceled the recovery, or null if no operator canceled it.'),
+      ),
       createdAt: time('Time of the request.'),
-      dueAt: time('Time at which it is executed.'),
-      endedAt: nullable(time('Time at which it was executed or canceled, or null until then.')),
+      dueAt: time('Time at which the recovery is executed.'),
+      endedAt: nullable(
+        time('Time at which the recovery was executed or canceled, or null until then.'),
+      ),
     },
     { description: 'The delayed recovery of a wallet for a user without credentials.' },
   ),
@@ -297,7 +303,7 @@ const cancel = operation({
 });
 
 const RECOVERY_DISABLED =
-  'Account recovery is disabled: the installation sets no waiting period (RAILHEAD_WALLET_RECOVERY).';
+  'Account recovery is disabled. Set RAILHEAD_WALLET_RECOVERY, its waiting period in hours.';
 
 export const walletOperations = [
   operatorHandle(keys, async ({ installation }) => ({

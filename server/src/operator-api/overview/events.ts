@@ -72,7 +72,7 @@ const get = operation({
   tag: TAG,
   summary: 'Get an event',
   description:
-    'Returns an event with its data, as in its webhook. It may be personal data, so this request is ' +
+    'Returns an event with its data, as in its webhook. The data may be personal, so this request is ' +
     'recorded.',
   auth: 'operator',
   operatorPermission: 'personal-data.reveal',

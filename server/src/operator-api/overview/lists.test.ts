@@ -13,7 +13,7 @@ import { operatorClient } from '../../../test/kit/operator/client.ts';
 
 const app = testApp();
 const client = operatorClient(app);
-// A call fails if a reply before it did not match its contract.
+// The call fails if an earlier reply did not match its contract.
 afterEach(async () => {
   ok(await app.call('GET', '/config'), 200);
 });
@@ -42,7 +42,7 @@ async function all(path: string): Promise<Item[]> {
   return items;
 }
 
-/** Executes a quote. Its events are listed once all earlier transactions are complete. */
+/** Executes a quote, and waits for its events, which are listed after all earlier transactions. */
 async function execute(quote: { id: string; transactionId: string }) {
   ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
   await vi.waitFor(

@@ -64,7 +64,7 @@ const get = operation({
     'Returns counts and amounts of payments by creation time, type and currency. A ' +
     'payment between two customers is counted on both sides, once as OUTGOING and once as ' +
     'INCOMING. Later results change the sums of the bucket in which the payment was created. Weeks ' +
-    'begin on Monday, all times are UTC. Currencies are never added to each other.',
+    'begin on Monday. All times are UTC. Currencies are never added to each other.',
   auth: 'operator',
   operatorPermission: 'payments.read',
   sumsPlatforms: true,

@@ -1,5 +1,5 @@
 // The numbers of the overview. Each is read from an index with a limit, or from the first page of a
-// list, so the cost is bounded. For an operator who is restricted to some platforms it grows with
+// list, so the cost is bounded. For an operator who is restricted to some platforms, the cost grows with
 // their number. All numbers are cached for a second, so that many open consoles cost as much as one.
 import { trialBalance } from '../../features/accounting/index.ts';
 import { listCardExceptions } from '../../features/cards/index.ts';
@@ -252,9 +252,9 @@ const caches = new WeakMap<object, Map<string, CachedOverview>>();
 
 /** The overview of an operator, read at most once per second for the same rights and filters. */
 export function overviewOf(call: OperatorCall, query: Query): Promise<Overview> {
-  const { operator, unaudited } = call;
-  const cache = caches.get(unaudited) ?? new Map<string, CachedOverview>();
-  caches.set(unaudited, cache);
+  const { operator, unauditedRuntime } = call;
+  const cache = caches.get(unauditedRuntime) ?? new Map<string, CachedOverview>();
+  caches.set(unauditedRuntime, cache);
   const { permissions, platformIds } = operator;
   const key = JSON.stringify([query.platformId, query.mode, permissions, platformIds]);
   const now = performance.now();

@@ -16,7 +16,9 @@ const count = (description: string) => Type.Integer({ minimum: 0, description })
 const bytes = (description: string) => Type.Integer({ format: 'int64', minimum: 0, description });
 const history = oneOf(HISTORIES, { description: 'Table of the rows.' });
 const partition = text('Name of the partition.');
-const from = nullable(text('Time of the first row at the earliest, or null if there is no bound.'));
+const from = nullable(
+  text('Lower bound of the times of the rows, inclusive, or null if there is none.'),
+);
 
 const Partition = named(
   'Partition',
@@ -24,7 +26,9 @@ const Partition = named(
     {
       partition,
       from,
-      until: nullable(text('All rows are earlier, or null if there is no bound.')),
+      until: nullable(
+        text('Upper bound of the times of the rows, exclusive, or null if there is none.'),
+      ),
       rows: count('Estimated number of rows.'),
       bytes: bytes('Size with indexes.'),
       removedFrom: nullable(
@@ -43,7 +47,7 @@ const Archive = named(
       history,
       partition,
       from,
-      until: time('All rows are earlier.'),
+      until: time('Upper bound of the times of the rows, exclusive.'),
       state: oneOf(['DETACHED', 'STORED', 'REMOVED'], {
         description:
           'DETACHED: the rows are still in the database. STORED: they are in the file. REMOVED: the ' +
@@ -117,7 +121,7 @@ const apply = operation({
   bodyOptional: true,
   replies: {
     200: Type.Object({
-      dryRun: Type.Boolean({ description: 'Whether nothing was changed.' }),
+      dryRun: Type.Boolean({ description: 'Whether the changes were planned and not applied.' }),
       partitionsCreated: count('Number of partitions that were created.'),
       partitions: Type.Array(
         Type.Object({
@@ -126,9 +130,10 @@ const apply = operation({
           result: oneOf(['ARCHIVED', 'DROPPED', 'WAITING'], {
             description:
               'ARCHIVED: the rows are in a file. DROPPED: there were no rows, or archives are ' +
-              'disabled. WAITING: deliveries are pending, or the table is in use. It is removed later.',
+              'disabled. WAITING: deliveries are pending, or the table is in use. The ' +
+              'partition is removed later.',
           }),
-          rows: count('Number of lines in the archive. Otherwise an estimate.'),
+          rows: count('Number of lines in the archive, or an estimate if no archive was written.'),
         }),
         { description: 'Partitions whose retention period has expired.' },
       ),

@@ -17,7 +17,7 @@ import type { Hit } from './search-hits.ts';
 const app = testApp();
 const client = operatorClient(app);
 const owners = ownerHarness(app);
-// A call fails if a reply before it did not match its contract.
+// The call fails if an earlier reply did not match its contract.
 afterEach(async () => {
   ok(await app.call('GET', '/config'), 200);
 });

@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   for (const each of openStreams.splice(0)) await each.close();
-  // A call fails if a reply before it did not match its contract.
+  // The call fails if an earlier reply did not match its contract.
   ok(await app.call('GET', '/config'), 200);
 });
 

@@ -1,4 +1,4 @@
-// Sums for an operator of two platforms: those of each platform together, by currency, without a third one.
+// Sums for an operator of two platforms, by currency. They exclude a third platform.
 import { afterEach, expect, it, vi } from 'vitest';
 import {
   createExternalAccount,
@@ -14,7 +14,7 @@ type As = NonNullable<NonNullable<Parameters<typeof createFundedCustomer>[2]>['a
 
 const app = testApp();
 const client = operatorClient(app);
-// A call fails if a reply before it did not match its contract.
+// The call fails if an earlier reply did not match its contract.
 afterEach(async () => {
   ok(await app.call('GET', '/config'), 200);
 });

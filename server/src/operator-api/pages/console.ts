@@ -1,5 +1,5 @@
-// Serves the console from `packages/console/dist`, which `npm start` builds in the background, `npm run
-// console` builds on demand, and a release contains. Until it is built, a page shows the progress.
+// Serves the console from `packages/console/dist`. `npm start` builds this folder in the background, `npm run
+// console` builds it on demand, and a release contains it. Until it is built, a page shows the progress.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
@@ -52,8 +52,8 @@ async function progressIn(folder: string): Promise<Progress | undefined> {
 }
 
 const NOT_BUILT =
-  'The console is not built yet. `npm start` builds it in the background. Otherwise run ' +
-  '`npm run console`. This page reloads by itself.';
+  'The console is not built yet. `npm start` builds it in the background. Without it, run ' +
+  '`npm run console`. This page reloads automatically.';
 
 async function sendProgress(reply: FastifyReply, folder: string) {
   const progress = await progressIn(folder);
@@ -72,7 +72,7 @@ async function sendProgress(reply: FastifyReply, folder: string) {
     .send(html);
 }
 
-/** Serves the console below `/console/`. Every path that is not a file returns the start document. */
+/** Serves the console below `/console/`. Every path without a file returns the start document. */
 export function addConsole(
   server: FastifyInstance,
   folder = path.join(projectRoot(), 'packages', 'console'),

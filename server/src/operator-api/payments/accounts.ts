@@ -129,7 +129,8 @@ const close = operation({
   operationId: 'closeAccount',
   path: '/accounts/{accountId}/close',
   summary: 'Close an account',
-  description: 'Closes an account permanently. It must be empty and without payments in progress.',
+  description:
+    'Closes an account permanently. The account must be empty and without payments in progress.',
   commands: ['accounts close'],
   body: Type.Object(OptionalReason),
   bodyOptional: true,

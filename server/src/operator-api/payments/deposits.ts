@@ -118,16 +118,22 @@ interface Entry {
   hold?: unknown;
 }
 
-/** Fields that exclude or require each other, and an unknown currency. */
+/** Returns the errors of fields that exclude or require each other, and of an unknown currency. */
 function entryErrors(body: unknown): FieldError[] {
   const { accountId, paymentReference, currency, transactionHash, network, hold } = (body ??
     {}) as Entry;
   const errors: FieldError[] = [];
   if ((accountId === undefined) === (paymentReference === undefined)) {
-    errors.push({ field: 'accountId', message: 'is required without paymentReference, only then' });
+    errors.push({
+      field: 'accountId',
+      message: 'is required without paymentReference, and must be absent with it',
+    });
   }
   if ((transactionHash === undefined) !== (network === undefined)) {
-    errors.push({ field: 'network', message: 'is required with transactionHash, only then' });
+    errors.push({
+      field: 'network',
+      message: 'is required with transactionHash, and must be absent without it',
+    });
   }
   if (hold !== undefined && accountId === undefined) {
     errors.push({ field: 'hold', message: 'requires accountId' });
@@ -162,7 +168,7 @@ const record = operation({
       text('ID of the credited internal account. Required without `paymentReference`.'),
     ),
     paymentReference: Type.Optional(
-      text('Payment reference that the payer entered. It identifies an account or a payment.', {
+      text('Payment reference that the payer entered, which identifies an account or a payment.', {
         minLength: 1,
         maxLength: 255,
       }),

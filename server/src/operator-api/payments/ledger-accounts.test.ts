@@ -26,7 +26,7 @@ beforeAll(async () => {
     await app.settle();
   }
 });
-// A call fails if a reply before it did not match its contract.
+// The call fails if an earlier reply did not match its contract.
 afterEach(async () => {
   ok(await app.call('GET', '/config'), 200);
 });

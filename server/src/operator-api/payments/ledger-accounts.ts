@@ -106,8 +106,8 @@ const trial = operation({
     'Returns the balances of all accounts in one snapshot, by environment, currency and ' +
     'type of account. Debits and credits of an environment and currency are equal. More than ' +
     '50,000 internal accounts are combined into one line, calculated from the system accounts. With ' +
-    '`platformId`, and for an operator who is restricted to some platforms, only the accounts of ' +
-    'the selected platforms: debits and credits then differ. Every sum and difference is ' +
+    '`platformId`, and for an operator who is restricted to some platforms, the reply has only ' +
+    'the accounts of the selected platforms, and debits and credits differ. Every sum and difference is ' +
     'calculated exactly, and rounded in the reply if it is above 2^53.',
   auth: 'operator',
   operatorPermission: 'ledger.read',
@@ -197,7 +197,7 @@ const postings = operation({
   summary: 'List the postings of a ledger account',
   description:
     'Returns the postings of an account, newest first, with balance and hold after each. A page may ' +
-    'be shorter than `limit`, or empty, although `hasMore` is true: it ends after 150 ms.',
+    'be shorter than `limit`, or empty, although `hasMore` is true, because it ends after 150 ms.',
   auth: 'operator',
   operatorPermission: 'ledger.read',
   commands: [],

@@ -93,7 +93,7 @@ const listTransfers = operation({
   tag: TAG,
   summary: 'List manual transfers',
   description:
-    'Returns pending manual payouts, direct debits and refunds, oldest first. They contain names ' +
+    'Returns pending manual payouts, direct debits and refunds, oldest first. The transfers contain names ' +
     'and account details, so this request is recorded.',
   auth: 'operator',
   operatorPermission: 'payments.settle',
@@ -120,7 +120,8 @@ const settle = operation({
   body: Type.Object({
     reference: Type.Optional(
       text(
-        "Reference that the bank assigned. Defaults to the hash, otherwise to the payment's reference.",
+        "Reference that the bank assigned. Defaults to the hash, or to the payment's reference if " +
+          'there is no hash.',
         {
           minLength: 1,
           maxLength: 255,
@@ -156,7 +157,7 @@ const fail = operation({
       Type.Boolean({
         default: true,
         description:
-          'Whether the funds can be refunded. Otherwise they go to suspense. Defaults to true.',
+          'Whether the funds can be refunded. If not, the funds go to suspense. Defaults to true.',
       }),
     ),
     ...OptionalReason,
@@ -184,7 +185,7 @@ const returned = operation({
     kind: Type.Optional(
       oneOf(MANUAL_CHOICES.transferKinds, {
         description:
-          'Which transfer was returned, if the payment has both. Defaults to ' +
+          'Transfer that was returned, if the payment has both. Defaults to ' +
           `${MANUAL_CHOICES.transferKinds[0]}.`,
       }),
     ),

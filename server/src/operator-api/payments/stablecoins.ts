@@ -68,7 +68,7 @@ const OPERATION = {
     text('Amount of a late payment, which is not part of the circulating supply, in minor units.'),
   ),
   submittedAt: nullable(time('Time of the submission to the provider.')),
-  expiresAt: nullable(time('Time at which it expires.')),
+  expiresAt: nullable(time('Time at which the operation expires.')),
   createdAt: time('Time of the request.'),
   updatedAt: time('Time of the last change.'),
 };
@@ -131,7 +131,7 @@ const getCoin = operation({
   summary: 'Get a stablecoin with its supply',
   description:
     'Returns a stablecoin with its supply in the ledger, and the supply that its mints and burns ' +
-    'require, in one snapshot. A late payment that the ledger does not contain is in neither.',
+    'require, in one snapshot. Neither contains a late payment that is not in the ledger.',
   auth: 'operator',
   operatorPermission: 'stablecoins.read',
   commands: [],
@@ -189,7 +189,7 @@ const approve = operation({
   path: '/stablecoins/{stablecoinId}/approve',
   summary: 'Approve a stablecoin',
   description:
-    'Approves the use of a stablecoin in accounts and payments. It is enabled once it is ' +
+    'Approves the use of a stablecoin in accounts and payments. The stablecoin is enabled once it is ' +
     'provisioned.',
   commands: ['stablecoins approve'],
 });
@@ -210,7 +210,7 @@ const disable = operation({
   operationId: 'disableStablecoin',
   path: '/stablecoins/{stablecoinId}/disable',
   summary: 'Disable a stablecoin',
-  description: 'Disables a stablecoin. It can be approved again.',
+  description: 'Disables a stablecoin, which can be approved again.',
   commands: ['stablecoins disable'],
 });
 

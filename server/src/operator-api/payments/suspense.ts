@@ -88,7 +88,7 @@ const listItems = operation({
   tag: TAG,
   summary: 'List suspense items',
   description:
-    'Returns suspense items and shortfalls, oldest first. They contain names and account details, ' +
+    'Returns suspense items and shortfalls, oldest first. The items contain names and account details, ' +
     'so this request is recorded.',
   auth: 'operator',
   operatorPermission: 'payments.settle',

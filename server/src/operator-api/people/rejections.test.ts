@@ -150,7 +150,7 @@ describe('a rejected passkey', () => {
 });
 
 describe('a link', () => {
-  it('is recorded for its user if it is no longer valid, but not if it is unknown', async () => {
+  it('is recorded for its user only if it is known and no longer valid', async () => {
     const { id, secret } = await invite();
     const { input, reply } = await enrollWithPasskey(browser(app), secret);
     ok(reply, 201);

@@ -294,7 +294,7 @@ describe('the audit log', () => {
     });
   });
 
-  it('contains no secrets, nor does the process log', async () => {
+  it('and the process log contain no secrets', async () => {
     const { link } = await invite('secret@example.com');
     const [record] = (await tokens.recordsOf('createOperatorUser')) as unknown as { id: string }[];
     const changes = ok(

@@ -1,5 +1,5 @@
-// Enrollment and sign-in of users with passkeys, and with a password and an authenticator app.
-// And all rejections.
+// Enrollment and sign-in of users with passkeys, or with a password and an authenticator app, and all
+// rejections.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';

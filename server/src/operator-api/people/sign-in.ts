@@ -83,8 +83,8 @@ const withOidc = operation({
     'Verifies the response of the identity provider and opens a session. The first sign-in creates ' +
     'the user, and the groups at the provider determine the roles at each sign-in. The request is ' +
     'rejected with `FORBIDDEN` if the user is disabled. It is also rejected with `FORBIDDEN` if no ' +
-    'group has a role. All sessions of the user then end. If another user has the e-mail address, it ' +
-    `is rejected with \`CONFLICT\`, because users are not linked.${SITE}`,
+    'group has a role. All sessions of the user then end. If another user has the e-mail ' +
+    `address, the request is rejected with \`CONFLICT\`, because users are not linked.${SITE}`,
   body: Type.Object({
     state: State,
     callbackUrl: text('Complete URL to which the provider returned the browser.', {

@@ -37,7 +37,7 @@ async function begin(secret: string) {
   });
   const closed = new Promise((resolve) => socket.on('close', resolve));
   socket.write(`${head.join('\r\n')}\r\n\r\n${body.slice(0, 10)}`);
-  // Until the head has been admitted.
+  // The head is admitted during the pause.
   await sleep(300);
   expect(text).toBe('');
   return async () => {

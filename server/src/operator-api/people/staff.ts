@@ -75,7 +75,7 @@ const createToken = operation({
   summary: 'Create an operator token',
   description:
     'Creates a bearer token for a script or another system. Only this reply contains the ' +
-    'secret: a repeated request with the same `Idempotency-Key` returns the same token without it. ' +
+    'secret. A repeated request with the same `Idempotency-Key` returns the same token without it. ' +
     'If the first reply was lost, revoke the token and create another. The token cannot have ' +
     'permissions or platforms that the creator does not have.',
   auth: 'operator',

@@ -110,7 +110,7 @@ const recover = operation({
   summary: 'Recover a user',
   description:
     'Creates a link for a user who has lost every sign-in method. The method that is registered with ' +
-    'it replaces all others and ends every session. The recovery always requires an approval by a ' +
+    'the link replaces all others and ends every session. The recovery always requires an approval by a ' +
     'second person. The reply to the approval contains the link. Users who sign in at the identity ' +
     'provider are recovered there.',
   operatorPermission: 'staff.manage',

@@ -1,4 +1,4 @@
-// Operations on jobs: pages by state, retries, and a cancellation that is kept with its reason.
+// Operations on jobs: pages by state, retries, and a cancellation that is recorded with its reason.
 import { Type } from '@sinclair/typebox';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';

@@ -41,7 +41,7 @@ const JOB = {
   cancelledAt: optional(time('Time of the cancellation.')),
   reason: optional(text('Reason for the cancellation.')),
 };
-const Job = named('Job', Type.Object(JOB, { description: 'A job.' }));
+const Job = named('Job', Type.Object(JOB, { description: 'Background work of the server.' }));
 const JobDetails = named(
   'JobDetails',
   Type.Object(

@@ -86,7 +86,8 @@ const removeLimit = operation({
   path: '/platforms/{platformId}/limits',
   tag: TAG,
   summary: 'Remove the limits of a currency',
-  description: 'Removes the limits of a currency, or of a conversion, and returns the others.',
+  description:
+    'Removes the limits of a currency, or of a conversion, and returns the remaining limits.',
   auth: 'operator',
   operatorPermission: 'limits.manage',
   commands: ['platform remove-limit'],
@@ -144,7 +145,7 @@ const updateProgram = operation({
   path: '/platforms/{platformId}/card-program',
   tag: TAG,
   summary: 'Change the card settings of a platform',
-  description: 'Changes the card settings in the request. Others are unchanged.',
+  description: 'Changes the card settings in the request. Other settings are unchanged.',
   auth: 'operator',
   operatorPermission: 'platforms.manage',
   commands: ['platform set-cards'],

@@ -28,7 +28,7 @@ const Status = named(
 const MESSAGE = {
   messageId: text('ID of the message.'),
   platformId: text('ID of the platform.'),
-  customerId: nullable(text('Customer that the message is for, or null if it is for no customer.')),
+  customerId: nullable(text('Customer of the message, or null if there is none.')),
   channel: oneOf(MESSAGE_CHANNELS, { description: 'Channel of the message.' }),
   kind: text('Purpose of the message, such as `CONTACT_CODE`.'),
   status: Status,
@@ -37,8 +37,8 @@ const MESSAGE = {
   ),
   attempts: Type.Integer({ description: 'Number of attempts. Null until the status is final.' }),
   createdAt: time('Time at which the message was created.'),
-  sentAt: nullable(text('Time at which it was sent, or null if it was not sent.')),
-  expiresAt: time('Time after which it is no longer sent.'),
+  sentAt: nullable(text('Time at which the message was sent, or null if it was not sent.')),
+  expiresAt: time('Time after which the message is no longer sent.'),
 };
 const Message = named(
   'Message',
@@ -58,7 +58,9 @@ const list = operation({
   query: Type.Object({
     ...PlatformFilter,
     customerId: optional(text('Return only messages for this customer.')),
-    status: optional(oneOf(MESSAGE_STATUSES, { description: 'Return only these messages.' })),
+    status: optional(
+      oneOf(MESSAGE_STATUSES, { description: 'Return only messages with this status.' }),
+    ),
     ...PageQuery,
   }),
   replies: { 200: named('MessagePage', page(Message)) },

@@ -152,7 +152,7 @@ describe('card program', () => {
 });
 
 describe('request bodies', () => {
-  it('of a production platform are retained until a given time', async () => {
+  it('of a production platform are retained until a specified time', async () => {
     const path = `/platforms/${app.production.id}/request-bodies`;
     const until = new Date(app.effects.now() + 60_000).toISOString();
     expect(ok(await client.call('PUT', path, { body: { until } }), 200)).toEqual({

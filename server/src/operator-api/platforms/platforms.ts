@@ -69,11 +69,11 @@ const terms = Type.Boolean({
   description:
     'Whether customers must accept terms before payments. Has no effect on a regulated platform.',
 });
-const invitations = Type.Boolean({ description: 'Whether its customers may invite other users.' });
+const invitations = Type.Boolean({ description: 'Whether customers may invite other users.' });
 const standardWebhooks = Type.Boolean({
   description: 'Whether webhooks also contain the headers of Standard Webhooks.',
 });
-const CURRENCIES = 'Codes of the currencies of its customers. The complete list.';
+const CURRENCIES = 'Codes of the currencies of the customers. The complete list.';
 const currencies = Type.Array(Type.String(), {
   minItems: 1,
   maxItems: 100,
@@ -127,7 +127,7 @@ const Platform = named(
       passkeySite: nullable(PasskeySite),
       terms,
       invitations,
-      // The platform can remove all of them itself.
+      // The list can be empty, because the platform can remove all currencies.
       currencies: Type.Array(Type.String(), { description: CURRENCIES }),
       fees: Type.Array(Fee, {
         description:
@@ -135,9 +135,9 @@ const Platform = named(
       }),
       hourlyPayments,
       walletProcessing,
-      umaDomain: text('Domain of its UMA addresses.'),
+      umaDomain: text('Domain of the UMA addresses of the platform.'),
       webhookEndpoint: nullable(
-        text('Webhook endpoint of its configuration, or null if there is none.'),
+        text('Webhook endpoint of the configuration, or null if there is none.'),
       ),
       standardWebhooks,
       brandColor,
@@ -233,7 +233,7 @@ const updatePlatform = operation({
   path: '/platforms/{platformId}',
   tag: TAG,
   summary: 'Change settings of a platform',
-  description: 'Changes the settings in the request. Others are unchanged.',
+  description: 'Changes the settings in the request. Other settings are unchanged.',
   auth: 'operator',
   operatorPermission: 'platforms.manage',
   commands: ['platform set'],
@@ -266,8 +266,8 @@ const keepBodies = operation({
   tag: TAG,
   summary: 'Retain request bodies of a production platform',
   description:
-    'Retains masked request bodies of a production platform until a given time. Null stops ' +
-    'it immediately. Returns CONFLICT for sandbox platforms, whose bodies are always retained.',
+    'Retains masked request bodies of a production platform until a time. Null stops the ' +
+    'retention immediately. Returns CONFLICT for sandbox platforms, whose bodies are always retained.',
   auth: 'operator',
   operatorPermission: 'requests.manage',
   commands: ['platform request-bodies'],

@@ -92,7 +92,7 @@ const fixtures = operation({
   summary: 'Build a world in a sandbox platform',
   description:
     'Calls operations of the platform API in order, with all permissions. A step that is rejected ' +
-    'stops the call: `details.step` is its number, from 0, and `details.error` its error. Earlier ' +
+    'stops the call. `details.step` is its number, from 0, and `details.error` is its error. Earlier ' +
     'steps are not undone.',
   body: Type.Object({ world, payments, steps, seed, ...OptionalReason }),
   bodyRules: createSandboxFixtures.bodyRules,
@@ -124,7 +124,7 @@ const listWorlds = operation({
         Type.Object({
           name: text('Name of the world.'),
           kind: oneOf(['WORLD', 'SCENARIO'], {
-            description: 'A scenario shows one result and can be built again. A world has many.',
+            description: 'SCENARIO: one result. It can be built repeatedly. WORLD: many results.',
           }),
           summary: text('Content of the world.'),
           steps: Type.Integer({
@@ -142,24 +142,24 @@ type Request = Parameters<OperatorCall['world']['perform']>[3];
 
 /** Calls an operation of a sandbox platform on its behalf. Throws CONFLICT for a production platform. */
 async function callFor(
-  { world: { operations, perform }, unaudited, operator }: OperatorCall,
+  { world: { operations, perform }, unauditedRuntime, operator }: OperatorCall,
   id: string,
   { operationId }: Contract,
   body?: Request['body'],
 ): Promise<Record<string, unknown>> {
   assertPlatform(operator, id, 'Platform not found.');
-  const { environment } = await platformById(unaudited, id);
+  const { environment } = await platformById(unauditedRuntime, id);
   if (environment !== 'sandbox') {
     throw new Fault('CONFLICT', 'This is a production platform. Use a sandbox platform.');
   }
   const called = operations().find(({ contract }) => contract.operationId === operationId);
   if (!called) throw new Error(`no operation ${operationId}`);
   const caller = systemCaller(id, environment);
-  const reply = await perform(unaudited, caller, called, { params: {}, query: {}, body });
+  const reply = await perform(unauditedRuntime, caller, called, { params: {}, query: {}, body });
   return { platformId: id, ...(reply as object) };
 }
 
-/** The same for a change, which is recorded even if it fails, because it may have been executed in part. */
+/** Calls a change, which is recorded even if it fails, because it may have been executed in part. */
 async function changeFor(...[call, ...input]: Parameters<typeof callFor>) {
   try {
     return await callFor(call, ...input);

@@ -7,7 +7,7 @@ import { operatorClient } from '../../../test/kit/operator/client.ts';
 
 const app = testApp();
 const client = operatorClient(app);
-// A call fails if a reply before it did not match its contract.
+// The call fails if an earlier reply did not match its contract.
 afterEach(async () => {
   ok(await app.call('GET', '/config'), 200);
 });

@@ -1,4 +1,4 @@
-// Webhook endpoints of a platform with the state of their deliveries, and how they are paused.
+// Webhook endpoints of a platform with the state of their deliveries, pausing and resuming.
 import { Type } from '@sinclair/typebox';
 import { endpointsWithHealth, MAX_COUNTED } from '../../features/notifications/deliveries/index.ts';
 import {

@@ -204,8 +204,8 @@ const setBalance = operation({
     amount: Amount,
     asOf: Type.Optional(
       time(
-        'Time of the balance. The default is the time of the request. It must not be before the stored ' +
-          'balance.',
+        'Time of the balance. The default is the time of the request. The time must not be ' +
+          'before the stored balance.',
       ),
     ),
     ...OptionalReason,
@@ -239,8 +239,8 @@ const importFile = operation({
   summary: 'Import providers and routes',
   description:
     'Adds and changes the providers of a file, and replaces all routes if the file contains routes. The ' +
-    'file is validated completely and applied in one commit. A second import of the same file changes ' +
-    'nothing. A dry run returns the changes without applying them.',
+    'file is validated completely and applied in one commit. A second import of the same file has ' +
+    'no effect. A dry run returns the changes without applying them.',
   commands: ['providers import'],
   body: Type.Object(
     {

@@ -33,7 +33,7 @@ export const Currency = text('Currency code, such as `EUR`.', { minLength: 3, ma
 const DAY = {
   ...PLACE,
   day: DateOnly,
-  status: oneOf(['OPEN', 'CLOSED'], { description: 'CLOSED: it can no longer change.' }),
+  status: oneOf(['OPEN', 'CLOSED'], { description: 'CLOSED: the day can no longer change.' }),
   statementId: nullable(
     text(
       "The provider's ID of the applied statement, or null if the day only has corrections of earlier days.",
@@ -73,7 +73,7 @@ export const StatementRequest = named(
       day: DateOnly,
       requested: Type.Boolean({
         description:
-          'Whether the job requests the statement. Otherwise it uses the statements already received.',
+          'Whether the job requests the statement. If not, it uses the statements already received.',
       }),
     },
     { description: 'The job that reconciles a day.' },
@@ -88,7 +88,7 @@ export const StatementSource = named(
       timeZone: text('IANA time zone in which the days of the provider end: `Europe/Berlin`.'),
       feesExpected: Type.Boolean({
         description:
-          'Whether fees of the provider are posted as expenses. Otherwise each is a difference.',
+          'Whether fees of the provider are posted as expenses. If not, each fee is a difference.',
       }),
       requestedDay: nullable(
         text('The last day whose statement was requested, or null before the first request.'),
@@ -111,7 +111,7 @@ export const DifferenceKind = oneOf(DIFFERENCE_KINDS, {
     'no transfer or deposit of the ledger. AMOUNT_DIFFERS, CURRENCY_DIFFERS: the line and its transfer ' +
     'differ. STATE_DIFFERS: the transfer is not settled in the ledger, or its return is unknown. ' +
     'DUPLICATED: another line is matched with the same transfer. FEE_UNEXPECTED: the line has a fee. ' +
-    'BALANCE_DIFFERS: the closing balance is not the previous one with the lines of the day. ' +
+    'BALANCE_DIFFERS: the closing balance is not the sum of the previous one and the lines of the day. ' +
     'LATE_CORRECTION: a later statement changed a closed day.',
 });
 

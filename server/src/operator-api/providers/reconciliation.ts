@@ -79,7 +79,7 @@ const setSource = operation({
     timeZone: optional(text('IANA time zone, such as `Europe/Berlin`.', { maxLength: 64 })),
     feesExpected: optional(
       Type.Boolean({
-        description: 'Whether fees are posted as expenses. Otherwise each is a difference.',
+        description: 'Whether fees are posted as expenses. If not, each fee is a difference.',
       }),
     ),
     ...OptionalReason,
@@ -118,7 +118,7 @@ const close = operation({
   path: '/providers/{providerId}/close-day',
   summary: 'Close a day of a provider',
   description:
-    'Closes a balanced day. All earlier days must be closed. The day can then no longer change: a later ' +
+    'Closes a balanced day. All earlier days must be closed. The day can then no longer change. A later ' +
     'correction by the provider becomes a difference of the next open day.',
   commands: ['providers close-day'],
   params: providerParams,

@@ -52,8 +52,8 @@ const create = operation({
   path: '/provider-routes',
   summary: 'Add a route',
   description:
-    'Adds a rule that selects the provider of new transfers. It takes effect within a second. Transfers ' +
-    'already sent are not affected.',
+    'Adds a rule that selects the provider of new transfers. The rule takes effect within a second. ' +
+    'Transfers already sent are not affected.',
   commands: ['providers add-route'],
   body: Type.Object({ ...NEW_ROUTE, ...OptionalReason }),
   replies: { 201: Route },
@@ -93,7 +93,7 @@ const explain = operation({
     country: optional(TRANSFER_FIELDS.country),
     amount: optional({
       ...PositiveAmount,
-      description: 'Amount in minor units. The default is 1. It is ignored for cards.',
+      description: 'Amount in minor units. The default is 1. The amount is ignored for cards.',
     }),
   }),
   replies: { 200: RouteChoice },

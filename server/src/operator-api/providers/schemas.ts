@@ -194,7 +194,7 @@ const ExplainedRoute = named(
       }),
       isAfterCutOff: optional(
         Type.Boolean({
-          description: "Whether today's cut-off time has passed: `startsOn` is then a later day.",
+          description: "Whether today's cut-off time has passed. `startsOn` is then a later day.",
         }),
       ),
       calendars: optional(
@@ -204,7 +204,8 @@ const ExplainedRoute = named(
       ),
       incompleteCalendars: optional(
         Type.Array(Type.String(), {
-          description: 'Calendars without data for these dates: only weekends are considered.',
+          description:
+            'Calendars without data for these dates. Only their weekends are considered.',
         }),
       ),
       sentToday: optional(

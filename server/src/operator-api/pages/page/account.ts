@@ -70,7 +70,7 @@ function createMessages() {
       const problem = problemOf(rejection);
       if (!problem) return;
       summary.show([{ text: problem.reason }], problem.requestId);
-      // Sign-in methods are changed shortly after a sign-in only.
+      // Sign-in methods can be changed only shortly after a sign-in.
       if (rejection.code === 'FORBIDDEN') summary.root.append(buttons(again));
     },
   };
@@ -170,7 +170,7 @@ function showAddPasskey(): void {
     fields: [device],
     submitLabel: passkeyTexts.create,
     submit,
-    before: [paragraph(passkeyTexts.about)],
+    leadingElements: [paragraph(passkeyTexts.about)],
   });
   show(texts.add, backLink(openAccount), messages.root, form.root);
 }

@@ -55,7 +55,7 @@ function showEnded(): void {
   );
 }
 
-/** The page that replaces the form after certain rejections. Otherwise the error of the form. */
+/** Replaces the form with a page after certain rejections, or returns the error of the form. */
 function problemOf(rejection: Rejection, secret: string): Problem | undefined {
   const { code, reason, errors } = rejection;
   if (code === 'LINK_ENDED') showEnded();
@@ -152,7 +152,7 @@ function showStart(secret: string, link: Link, previousValues: Values = {}): voi
     ],
     submitLabel: canUsePasskeys ? passkey.create : totp.use,
     submit: (values) => (canUsePasskeys ? register(secret, values) : toPassword(values)),
-    before: [paragraph(canUsePasskeys ? passkey.about : passkey.unsupported)],
+    leadingElements: [paragraph(canUsePasskeys ? passkey.about : passkey.unsupported)],
   });
   show(
     isRecovery ? enroll.recovery : enroll.title,

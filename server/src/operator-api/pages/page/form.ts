@@ -8,7 +8,7 @@ interface FieldTexts {
   hint?: string;
   /** Shown if the field is empty. */
   empty: string;
-  /** Shown if the value does not have the right form. */
+  /** Shown if the value does not match the required format. */
   invalid?: string;
 }
 
@@ -21,13 +21,13 @@ export interface Field extends FieldTexts {
   value?: string | undefined;
   maxlength?: number;
   pattern?: RegExp;
-  /** For password managers, which store it with the password. */
+  /** Read-only for password managers, which store the value with the password. */
   isReadOnly?: boolean;
 }
 
 export type Values = Record<string, string>;
 
-/** Error messages of fields, and others. */
+/** Error messages of fields and of the form. */
 export type Problem = Pick<Rejection, 'reason' | 'errors'> & { requestId?: string | undefined };
 
 export const problem = (reason: string): Problem => ({ reason, errors: [] });
@@ -151,9 +151,9 @@ interface FormOptions {
   /** Returns the error message, or undefined if the values were accepted. */
   submit(values: Values): Promise<Problem | undefined>;
   /** Elements before the fields. */
-  before?: readonly HTMLElement[];
+  leadingElements?: readonly HTMLElement[];
   /** Secondary buttons. */
-  others?: readonly HTMLElement[];
+  secondaryButtons?: readonly HTMLElement[];
 }
 
 export interface Form {
@@ -164,7 +164,7 @@ export interface Form {
 }
 
 export function createForm(options: FormOptions): Form {
-  const { fields, submitLabel, submit, before = [], others = [] } = options;
+  const { fields, submitLabel, submit, leadingElements = [], secondaryButtons = [] } = options;
   const controls = fields.map(createControl);
   const summary = createSummary();
 
@@ -203,8 +203,8 @@ export function createForm(options: FormOptions): Form {
 
   const button = h('button', { type: 'submit', class: 'primary' }, submitLabel);
   const form = h('form', { novalidate: true, method: 'post' });
-  form.append(summary.root, ...before, ...controls.map(({ root }) => root));
-  form.append(h('div', { class: 'buttons' }, button, ...others));
+  form.append(summary.root, ...leadingElements, ...controls.map(({ root }) => root));
+  form.append(h('div', { class: 'buttons' }, button, ...secondaryButtons));
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     void whileBusy(button, send);

@@ -1,5 +1,5 @@
-// The form for a new password: the secret of the authenticator app as a QR code and as text, the
-// password, and a code that shows that the app is set up.
+// The form for a new password. It shows the secret of the authenticator app as a QR code and as text. It
+// requires the password, and a code that shows that the app is set up.
 import encodeQR from 'qr';
 import { action, h } from '../../../features/customers/hosted-verification/page/dom.ts';
 import { createForm, FIELDS, type Form, type Problem, type Values } from './form.ts';
@@ -52,15 +52,15 @@ function copyButton(label: string, value: string): HTMLElement {
   return button;
 }
 
-/** In groups of four, which are easier to type. The copied text has no spaces. */
-const grouped = (secret: string): string => secret.replace(/(.{4})(?=.)/g, '$1 ');
+/** The secret in groups of four, which are easier to type. The copied text has no spaces. */
+const groupsOfFour = (secret: string): string => secret.replace(/(.{4})(?=.)/g, '$1 ');
 
-const row = (label: string, value: string, shown = value) =>
+const row = (label: string, value: string, shownText = value) =>
   h(
     'div',
     {},
     h('dt', {}, label),
-    h('dd', { class: 'copied' }, h('span', { class: 'code' }, shown), copyButton(label, value)),
+    h('dd', { class: 'copied' }, h('span', { class: 'code' }, shownText), copyButton(label, value)),
   );
 
 /** The form for a new password. `email` is shown so that password managers store it. */
@@ -68,7 +68,7 @@ export function passwordForm(
   { secret, uri }: TotpEnrollment,
   email: string | undefined,
   submit: (values: Values) => Promise<Problem | undefined>,
-  others: readonly HTMLElement[] = [],
+  secondaryButtons: readonly HTMLElement[] = [],
 ): Form {
   const { totp } = TEXTS;
   const account = email ? [{ ...FIELDS.email, value: email, isReadOnly: true }] : [];
@@ -76,7 +76,7 @@ export function passwordForm(
     fields: [...account, FIELDS.newPassword, FIELDS.code],
     submitLabel: totp.submit,
     submit,
-    before: [
+    leadingElements: [
       paragraph(totp.sameApp),
       h(
         'div',
@@ -84,9 +84,9 @@ export function passwordForm(
         h('h2', {}, totp.scan),
         qrCode(uri),
         paragraph(totp.manual, 'hint'),
-        h('dl', {}, row(totp.secret, secret, grouped(secret)), row(totp.uri, uri)),
+        h('dl', {}, row(totp.secret, secret, groupsOfFour(secret)), row(totp.uri, uri)),
       ),
     ],
-    others,
+    secondaryButtons,
   });
 }

@@ -7,7 +7,7 @@ const heading = h('h1', { tabindex: '-1' });
 const screen = h('div');
 const live = h('p', { class: 'unseen', role: 'status' });
 
-/** Puts the frame into the document, with the document's own heading until the first view. */
+/** Adds the frame to the document. The heading of the document remains until the first view. */
 export function openFrame(): void {
   heading.textContent = document.querySelector('h1')?.textContent ?? TEXTS.product;
   document.querySelector('main')?.replaceChildren(heading, screen, live);
@@ -41,7 +41,7 @@ export const buttons = (...children: HTMLElement[]): HTMLElement =>
 export const backLink = (press: () => void): HTMLElement =>
   h('p', { class: 'back' }, action(TEXTS.back, press, { kind: 'link' }));
 
-/** Navigates to a page of the operators. The current one is not kept in the history. */
+/** Navigates to a page of the operators. The current page is removed from the history. */
 export const goTo = (page: string): void => location.replace(`${BASE}/operator${page}`);
 
 const FORMAT: Intl.DateTimeFormatOptions = {
@@ -89,7 +89,7 @@ export function showWrongAddress(reason: string, fragment = ''): void {
   show(TEXTS.wrongAddress.title, paragraph(reason), isLocal && buttons(link));
 }
 
-/** The page if the first request failed. */
+/** Shows the error of the first request. */
 export function showLoadError({ reason, requestId }: Rejection, retry: () => void): void {
   const button = action(TEXTS.retry, retry, { kind: 'primary' });
   const id = requestId !== undefined && paragraph(TEXTS.requestId(requestId), 'hint');

@@ -1,5 +1,5 @@
-// Passkeys of the browser, in the JSON of the API. Results are converted here and not by their `toJSON`,
-// which older browsers and some password managers do not have.
+// Passkeys of the browser, in the JSON of the API. Results are converted here, because
+// older browsers and some password managers lack their `toJSON`.
 import { TEXTS } from './texts.ts';
 
 export interface PasskeyOptions<T> {
@@ -97,7 +97,7 @@ export async function usePasskey(options: Request): Promise<object> {
   };
 }
 
-/** Why the browser returned no passkey. */
+/** The reason why the browser returned no passkey. */
 export function passkeyProblem(error: unknown): string {
   const name = error instanceof DOMException ? error.name : '';
   if (name === 'InvalidStateError') return TEXTS.passkey.exists;
