@@ -158,9 +158,9 @@ interface ClosingBalance {
 }
 
 /**
- * Stages the closing balance of a statement as the prefunded balance, less the transfers on no statement:
- * transfers that were sent later, and transfers that the provider had not booked yet. Without effect if the
- * provider is not prefunded in the currency, or a later balance is stored.
+ * Stages the closing balance of a statement as the prefunded balance, less the transfers on no statement.
+ * These transfers were sent later, or the provider had not booked them yet. Without effect if the provider
+ * is not prefunded in the currency, or a later balance is stored.
  */
 export async function stageClosingBalance(
   ctx: Ctx,

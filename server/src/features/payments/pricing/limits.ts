@@ -1,6 +1,6 @@
 // Admission of a payment and choice of its rail. The checks are the platform's settings for both
-// currencies, the limits of the corridor, the required purpose, and the limit for wallets without a proof
-// of ownership. The same checks apply to quotes and same-currency transfers.
+// currencies, corridor limits, the required purpose, and the limit for wallets without a proof of
+// ownership. The same checks apply to quotes and same-currency transfers.
 import { isSelfCustody } from '../../../catalog/accounts/account-info.ts';
 import { allowsAmount, type Corridor, corridors } from '../../../catalog/currencies/corridors.ts';
 import { requiresPurpose } from '../../../catalog/rails/purposes.ts';

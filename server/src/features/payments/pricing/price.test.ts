@@ -160,7 +160,7 @@ describe('priceOf', () => {
     }),
   });
 
-  it('has exact sums and delivers at most what a fixed sending amount covers', () => {
+  it('has exact sums and delivers at most the value of a fixed sending amount', () => {
     fc.assert(
       fc.property(terms, (input) => {
         const price = priceOf(input);

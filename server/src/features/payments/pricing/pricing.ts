@@ -1,5 +1,5 @@
 // The price of one payment for one platform: the current rate, the service fee, the network fee of a
-// wallet, the platform fee and the account that receives it. The calculation is pure and in price.ts.
+// wallet, and the platform fee with its account. The calculation is pure and in price.ts.
 
 import { withdrawalNetworkOf } from '../../../catalog/accounts/account-info.ts';
 import { calculateFees, type FeeSchedule, NO_FEE } from '../../../catalog/currencies/fees.ts';

@@ -1,5 +1,5 @@
-// The platform fee: default and override, in one currency and in two, its credit to the platform, its
-// refund, and payments of the platform from its fee account.
+// The platform fee: default and override, in one or two currencies, its credit and refund, and payments of
+// the platform from its fee account.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   createExternalAccount,

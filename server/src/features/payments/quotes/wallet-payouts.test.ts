@@ -1,5 +1,5 @@
-// Payments from an embedded wallet: exact amounts for every kind of destination, refunds to the wallet
-// after a failure, and payments on a production platform with its error codes.
+// Payments from an embedded wallet: exact amounts for every kind of destination, refunds after a failure,
+// and the error codes of a production platform.
 import { describe, expect, it } from 'vitest';
 import {
   createCustomer,

@@ -1,6 +1,5 @@
-// The ledger legs of an outgoing payment, derived from its row. The same legs are held, posted, released,
-// reversed or posted to suspense in the lifecycle of the payment, so the accounts of every amount are
-// defined in one place.
+// The ledger legs of an outgoing payment, derived from its row. Every step of the lifecycle holds, posts,
+// releases or reverses the same legs, so the accounts of every amount are defined in one place.
 
 import { isId } from '../../../kernel/id.ts';
 import type { Mode } from '../../../kernel/mode.ts';

@@ -1,7 +1,7 @@
 // The operator's queue of awaited results of manual rails. The step that submits a transfer writes the row,
-// and the step that applies the result removes it. A query by status instead of the queue would need an
-// index on columns that change with every step. A row can remain after its payment is final, so lists of
-// the queue also check the payment.
+// and the step that applies the result removes it. Without the queue, a query by status would need an index
+// on columns that change with every step. A row can remain after its payment is final, so lists of the
+// queue also check the payment.
 
 import type { Progress, RailInstruction } from '../../../connectors/ports/index.ts';
 import { assertNever } from '../../../kernel/assert-never.ts';

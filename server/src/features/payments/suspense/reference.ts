@@ -1,5 +1,5 @@
-// External references of payments and refunds. They are derived from the id, so a search by reference reads
-// by primary key.
+// External references of payments and refunds. The references are derived from the id, so a search by
+// reference reads by primary key.
 
 const hexOf = (id: string) =>
   id

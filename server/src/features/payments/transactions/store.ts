@@ -37,10 +37,9 @@ interface Refund {
 }
 
 /**
- * State of the funds of a payment. Outgoing: not debited, awaited from a debit, received in
- * `inbound`, held on the source, submitted to the rail, settled, returned to the source, or in
- * suspense until an operator decides. Incoming: NONE before arrival, HELD until the funds are
- * available, then SETTLED.
+ * State of the funds of a payment. Outgoing: not debited, awaited from a debit, received in `inbound`, held
+ * on the source, submitted to the rail, settled, returned, or in suspense for a decision. Incoming: NONE
+ * before arrival, HELD until the funds are available, then SETTLED.
  */
 type Funds =
   | 'NONE'

@@ -1,6 +1,5 @@
-// Pauses providers whose rate of failed calls or returned transfers exceeds the limit in their
-// terms, and resumes them after a successful call if the terms require it. Each change is an audit
-// record of the system.
+// Pauses providers whose rate of failed calls or returned transfers exceeds the limit in their terms. A
+// successful call resumes a provider if its terms require it. Each change is an audit record of the system.
 import type { Effects, Time } from '../../../kernel/effects.ts';
 import type { PatchOf } from '../../../runtime/db/table.ts';
 import type { Sweep } from '../../../runtime/jobs/jobs.ts';

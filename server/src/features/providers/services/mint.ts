@@ -1,5 +1,6 @@
-// The stablecoin provider of an environment. A new account gets the provider of the route. Every later call
-// about the account goes to the same provider, which stores its tokens and orders.
+// The stablecoin provider of an environment. The route selects the provider of a new account. The same
+// provider receives every later call about the account, because it stores the tokens and orders of the
+// account.
 
 import type { MintPort } from '../../../connectors/ports/stablecoins.ts';
 import type { Mode } from '../../../kernel/mode.ts';

@@ -1,5 +1,5 @@
 // Fails a payment that was not authorized before its challenge expired. Proof and expiry both change the
-// row of the challenge, so exactly one of the two takes effect.
+// row of the challenge, so exactly one of the two has an effect.
 import {
   type JobHandler,
   type JobOf,

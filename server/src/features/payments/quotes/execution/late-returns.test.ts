@@ -1,5 +1,5 @@
-// Late and repeated results: bank returns after an account was closed, debits returned repeatedly, fee
-// accounts frozen before the funds arrive, and cancellations of funds that have not arrived.
+// Late and repeated results: bank returns for closed accounts, repeated returns of debits, frozen fee
+// accounts, and cancellations of funds that have not arrived.
 import { describe, expect, it } from 'vitest';
 import {
   createCustomer,

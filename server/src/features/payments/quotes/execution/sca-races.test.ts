@@ -1,6 +1,6 @@
 // Concurrent operations on a payment that awaits authorization: two proofs, two executions, a proof and the
 // expiry, and the removal of trust. The competing operation runs after all reads and before all writes.
-// Exactly one of the two takes effect.
+// Exactly one of the two operations has an effect.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { eventTypes, ok, quoteBody, readBalances } from '../../../../../test/kit/app/fixtures.ts';
 import type { ApiResponse } from '../../../../../test/kit/app/harness.ts';

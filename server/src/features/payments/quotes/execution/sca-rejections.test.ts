@@ -323,7 +323,7 @@ describe('authorization', () => {
 });
 
 describe('resendQuoteScaCode', () => {
-  it('sends a code after half a minute, for the same challenge and expiry', async () => {
+  it('sends a code after thirty seconds, for the same challenge and expiry', async () => {
     const { payer, quote, challenge } = await createPendingQuote();
     const earlyResponse = await resend(app, quote.id);
     expect(codeOf(earlyResponse)).toEqual([429, 'RATE_LIMITED']);

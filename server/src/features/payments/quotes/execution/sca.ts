@@ -115,7 +115,7 @@ export const actionOf = (quote: QuoteRow, payment: OutgoingRow, row: ChallengeRo
 
 async function payeeText(ctx: Ctx, payment: OutgoingRow): Promise<string> {
   const address = payment.destination.umaAddress;
-  // The account behind a UMA address is not disclosed to the payer.
+  // The account of a UMA address is not disclosed to the payer.
   if (typeof address === 'string') return address;
   const id = payment.destination_account;
   if (isId(id, 'ExternalAccount')) {
