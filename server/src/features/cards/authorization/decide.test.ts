@@ -10,7 +10,7 @@ import {
   transitionInternalAccount,
 } from '../../balances/internal-accounts/lifecycle.ts';
 import { internalAccounts } from '../../balances/internal-accounts/store.ts';
-import { isPaymentInProgress } from '../../payments/lifecycle/under-way.ts';
+import { isPaymentInProgress } from '../../payments/lifecycle/payments-in-progress.ts';
 
 const app = testApp();
 const fixture = cardFixture(app);

@@ -20,7 +20,7 @@ export {
   startPayout,
   submitPayout,
 } from './payment.ts';
-export { isCustomerPaying, isPaymentInProgress } from './under-way.ts';
+export { isCustomerPaying, isPaymentInProgress } from './payments-in-progress.ts';
 
 /** Operations, jobs and other parts that this feature adds to a server. */
 export const lifecycleFeature = {
