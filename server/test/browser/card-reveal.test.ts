@@ -58,7 +58,7 @@ async function frameAt(site: Site, url: string, size: Size = 'desktop') {
 }
 
 const NUMBER = /^\d{4} \d{4} \d{4} (\d{4})$/;
-const frameText = (frame: Frame, label: string) =>
+const readFrameText = (frame: Frame, label: string) =>
   frame.locator(`dt:text-is("${label}") + dd .code`).textContent({ timeout: 5_000 });
 
 describe.runIf(browserPath)('the page of a card in a browser', () => {
@@ -85,9 +85,9 @@ describe.runIf(browserPath)('the page of a card in a browser', () => {
     async (size) => {
       const url = await link();
       const first = await frameAt(platformSite, url, size);
-      expect(NUMBER.exec((await frameText(first.frame, 'Card number')) ?? '')?.[1]).toBe(last4);
-      expect(await frameText(first.frame, 'Security code')).toMatch(/^\d{3}$/);
-      expect(await frameText(first.frame, 'Valid until')).toMatch(/^\d\d\/\d\d$/);
+      expect(NUMBER.exec((await readFrameText(first.frame, 'Card number')) ?? '')?.[1]).toBe(last4);
+      expect(await readFrameText(first.frame, 'Security code')).toMatch(/^\d{3}$/);
+      expect(await readFrameText(first.frame, 'Valid until')).toMatch(/^\d\d\/\d\d$/);
       // The framing page cannot read the frame.
       const read = "document.querySelector('iframe').contentDocument === null";
       expect(await first.page.evaluate(read)).toBe(true);
@@ -143,7 +143,7 @@ describe.runIf(browserPath)('the page of a card in a browser', () => {
         return page.locator('textarea').inputValue();
       };
       const cardFrame = await frameAt(platformSite, await link());
-      const number = await frameText(cardFrame.frame, 'Card number');
+      const number = await readFrameText(cardFrame.frame, 'Card number');
       expect(await pasteFrom(cardFrame.page, cardFrame.frame)).toBe(number?.replaceAll(' ', ''));
       await cardFrame.close();
       const context = await browser.newContext();

@@ -76,8 +76,8 @@ describe('every error code', () => {
 
   it('is logged if it is a server error, even without a cause', () => {
     const errors = fixture.app.log.map((line) => JSON.parse(line)).filter((entry) => entry.err);
-    const logged = errors.filter(({ level }) => level === 'error').map(({ err }) => err.code);
-    expect(logged).toEqual(expect.arrayContaining(['SERVICE_SWITCH_ERROR']));
+    const loggedCodes = errors.filter(({ level }) => level === 'error').map(({ err }) => err.code);
+    expect(loggedCodes).toEqual(expect.arrayContaining(['SERVICE_SWITCH_ERROR']));
   });
 
   it('is in docs/errors.md', async () => {

@@ -134,14 +134,14 @@ beforeAll(async () => {
 afterAll(() => client?.end());
 
 /** A cursor into the middle of the list, in the server's format. */
-const deep = (resource: string) => {
+const middleCursor = (resource: string) => {
   const position = TRANSACTIONS / 2;
   const time = app.effects.now() - position * 1_000;
   return Buffer.from(`${time} ${resource}:${uuid(position)}`).toString('base64url');
 };
 
 const hub = `Customer:${uuid(1)}`;
-const rare = `Customer:${uuid(4_321)}`;
+const rareCustomer = `Customer:${uuid(4_321)}`;
 const hubAccount = `InternalAccount:${uuid(1)}`;
 const rareAccount = `InternalAccount:${uuid(ACCOUNTS - 5_679)}`;
 /** The time of the row of this number. */
@@ -157,7 +157,7 @@ const LISTS: [string, string, string[]][] = [
       '',
       'sortOrder=asc',
       `customerId=${hub}`,
-      `customerId=${rare}`,
+      `customerId=${rareCustomer}`,
       `customerId=${hub}&sortOrder=asc`,
       'customerId=PLATFORM',
       'customerId=unknown',
@@ -197,18 +197,32 @@ const LISTS: [string, string, string[]][] = [
     (path): [string, string, string[]] => [
       path,
       path.includes('external') ? 'ExternalAccount' : 'InternalAccount',
-      ['', 'currency=GBP', 'currency=MXN', `customerId=${rare}`, `customerId=${rare}&currency=USD`],
+      [
+        '',
+        'currency=GBP',
+        'currency=MXN',
+        `customerId=${rareCustomer}`,
+        `customerId=${rareCustomer}&currency=USD`,
+      ],
     ],
   ),
   ['/platform/external-accounts', 'ExternalAccount', ['', 'currency=USD']],
-  ['/beneficial-owners', 'BeneficialOwner', [`customerId=${hub}`, `customerId=${rare}`]],
+  ['/beneficial-owners', 'BeneficialOwner', [`customerId=${hub}`, `customerId=${rareCustomer}`]],
   [
     '/documents',
     'Document',
-    ['', `documentHolder=${rare}`, `documentHolder=BeneficialOwner:${uuid(ACCOUNTS - 5_679)}`],
+    [
+      '',
+      `documentHolder=${rareCustomer}`,
+      `documentHolder=BeneficialOwner:${uuid(ACCOUNTS - 5_679)}`,
+    ],
   ],
-  ['/verifications', 'Verification', ['', `customerId=${hub}`, `customerId=${rare}`]],
-  ['/agents', 'Agent', ['', `customerId=${rare}`, `createdAfter=${from}`, 'isPaused=false']],
+  ['/verifications', 'Verification', ['', `customerId=${hub}`, `customerId=${rareCustomer}`]],
+  [
+    '/agents',
+    'Agent',
+    ['', `customerId=${rareCustomer}`, `createdAfter=${from}`, 'isPaused=false'],
+  ],
   [
     '/agents/approvals',
     'AgentAction',
@@ -218,7 +232,7 @@ const LISTS: [string, string, string[]][] = [
       `agentId=Agent:${uuid(1)}`,
       `agentId=Agent:${uuid(4_321)}`,
       `customerId=${hub}`,
-      `customerId=${rare}`,
+      `customerId=${rareCustomer}`,
       `startDate=${from}&sortOrder=asc`,
       `endDate=${until}`,
     ],
@@ -230,7 +244,7 @@ const LISTS: [string, string, string[]][] = [
       '',
       'sortOrder=asc',
       `cardholderId=${hub}`,
-      `cardholderId=${rare}`,
+      `cardholderId=${rareCustomer}`,
       `accountId=${hubAccount}`,
       `accountId=${hubAccount}&sortOrder=asc`,
       `accountId=${rareAccount}`,
@@ -265,7 +279,7 @@ const UNINDEXED = [
 it.each(UNINDEXED)(
   'GET %s reads a limited number of rows: %s %s',
   async (path, resource, query) => {
-    for (const cursor of ['', `&cursor=${deep(resource)}`]) {
+    for (const cursor of ['', `&cursor=${middleCursor(resource)}`]) {
       pages.length = 0;
       const { data } = ok(await app.call('GET', `${path}?${query}${cursor}`), 200);
       expect(data.length).toBeLessThanOrEqual(1);
@@ -280,7 +294,7 @@ it.each(UNINDEXED)(
 describe.each(LISTS)('GET %s', (path, resource, queries) => {
   it.each(queries)('reads an index range for any page: %s', async (input) => {
     const query = input.replace('PLATFORM', app.platform.id).replaceAll(' ', '%20');
-    for (const cursor of ['', `&cursor=${deep(resource)}`]) {
+    for (const cursor of ['', `&cursor=${middleCursor(resource)}`]) {
       pages.length = 0;
       ok(await app.call('GET', `${path}?${query}${cursor}`), 200);
       const [{ table, query: requested } = { table: undefined, query: undefined }] = pages;
@@ -323,14 +337,16 @@ it('sums payments of a platform without reading those of others', async () => {
 it('finds the accounts of the platform itself without reading accounts of its customers', async () => {
   const { db } = app.runtime;
   const { find } = db;
-  const requested: string[] = [];
+  const requestedQueries: string[] = [];
   db.find = (table, conditions, options) => {
-    requested.push(`${table.name} ${Object.keys(conditions).join()} ${options?.orderBy ?? ''}`);
+    requestedQueries.push(
+      `${table.name} ${Object.keys(conditions).join()} ${options?.orderBy ?? ''}`,
+    );
     return find(table, conditions, options);
   };
   ok(await app.call('GET', '/platform/internal-accounts'), 200);
   db.find = find;
-  expect(requested).toEqual(['internal_accounts platform_id,customer_id id']);
+  expect(requestedQueries).toEqual(['internal_accounts platform_id,customer_id id']);
   const text = `select * from internal_accounts
     where platform_id = $1 and customer_id is null order by id limit 1000`;
   await checkFlat({ text, values: [app.platform.id] }, FEW);
@@ -367,7 +383,7 @@ describe('operator lists over all platforms', () => {
     [{ platform_id: 'main' }, {}],
     [{ platform_id: 'main' }, PERIOD],
     [{ customer_id: hub }, {}],
-    [{ customer_id: rare }, PERIOD],
+    [{ customer_id: rareCustomer }, PERIOD],
     [{ source_account: hubAccount }, {}],
     [{ source_account: rareAccount }, PERIOD],
     [{ destination_account: rareAccount }, {}],
@@ -380,12 +396,12 @@ describe('operator lists over all platforms', () => {
     }
   });
 
-  it.each([{}, { platform_id: 'main' }, { customer_id: rare }])(
+  it.each([{}, { platform_id: 'main' }, { customer_id: rareCustomer }])(
     'reads an index range for agents: %j',
     (filter) => checkPage(agents, [...equals(filter), { column: 'deleted_at', op: 'isNull' }]),
   );
 
-  it.each([{}, { platform_id: 'main' }, { customer_id: rare }])(
+  it.each([{}, { platform_id: 'main' }, { customer_id: rareCustomer }])(
     'reads an index range for cards: %j',
     (filter) => checkPage(cards, equals(filter)),
   );
@@ -413,7 +429,7 @@ describe('operator lists over all platforms', () => {
     await checkFlat({ text, values: [rareCard] }, FEW);
   });
 
-  it.each([{}, { platform_id: 'main' }, { customer_id: rare }, { status: 'FAILED' }])(
+  it.each([{}, { platform_id: 'main' }, { customer_id: rareCustomer }, { status: 'FAILED' }])(
     'reads an index range for messages: %j',
     (filter) => checkPage(messages, equals(filter)),
   );

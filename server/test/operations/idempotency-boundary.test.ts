@@ -67,9 +67,9 @@ it('a repeated request has one effect before the deletion of its key and one aft
     expect(tokens).toContain(first.id);
     expect(tokens.length).toBeLessThanOrEqual(2);
     for (const { id } of replies) expect(tokens).toContain(id);
-    const later = replies.filter(({ id }) => id !== first.id);
-    expect(later.filter(({ isReplayed }) => !isReplayed).length).toBeLessThanOrEqual(1);
-    expect(tokens).toHaveLength(later.length > 0 ? 2 : 1);
+    const laterReplies = replies.filter(({ id }) => id !== first.id);
+    expect(laterReplies.filter(({ isReplayed }) => !isReplayed).length).toBeLessThanOrEqual(1);
+    expect(tokens).toHaveLength(laterReplies.length > 0 ? 2 : 1);
   }
   expect(deletions).toBeGreaterThanOrEqual(rounds - 1);
 });

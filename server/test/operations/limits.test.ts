@@ -38,8 +38,8 @@ const transfer = (amount: number, to = payee, key?: string) => {
 };
 
 beforeAll(async () => {
-  const { person, account: funded } = await createFundedCustomer(app, 10_000_00);
-  account = funded.id;
+  const { person, account: fundedAccount } = await createFundedCustomer(app, 10_000_00);
+  account = fundedAccount.id;
   payee = (await createExternalAccount(app, person.id, 'USD')).id;
   failing = (await createExternalAccount(app, person.id, 'USD', '002')).id;
 });
@@ -66,10 +66,10 @@ describe('limits set by the operator', () => {
     ok(await transfer(150_00, failing), 201);
     const quote = ok(await app.call('POST', '/quotes', quoteBody(account, payee, 100_00)), 201);
     const execute = () => app.call('POST', `/quotes/${quote.id}/execute`);
-    for (const rejected of [await transfer(50_01, payee, 'again'), await execute()]) {
-      expect([rejected.status, rejected.body.code]).toEqual([429, 'DAILY_VOLUME_LIMIT_EXCEEDED']);
-      expect(rejected.headers['x-should-retry']).toBe('false');
-      expect(Number(rejected.headers['retry-after'])).toBeGreaterThan(3_600);
+    for (const rejection of [await transfer(50_01, payee, 'again'), await execute()]) {
+      expect([rejection.status, rejection.body.code]).toEqual([429, 'DAILY_VOLUME_LIMIT_EXCEEDED']);
+      expect(rejection.headers['x-should-retry']).toBe('false');
+      expect(Number(rejection.headers['retry-after'])).toBeGreaterThan(3_600);
     }
     // The second payment fails at the bank and is refunded, so 200.00 of the limit remain.
     await app.advance(30_000);

@@ -29,7 +29,7 @@ const OPEN_TO_ALL = [
 ];
 
 /** A server with short timeouts. */
-const limited = testApp({ rateLimits: { requests: 2, quotes: 1, refused: 0 } });
+const limitedServer = testApp({ rateLimits: { requests: 2, quotes: 1, refused: 0 } });
 let foreignIds: Record<string, string>;
 /** Ids of resources of another customer of the same platform, and of its agent. */
 let otherCustomerIds: Record<string, string>;
@@ -45,7 +45,9 @@ beforeAll(async () => {
   otherCustomerIds = await createOneOfEach(app, app.platform);
   agent = await agentFixture(app).createAgent();
   europeanId = (await createEuropeanCustomer(app)).id;
-  limitedAgent = await agentFixture(limited).connectAgent((await createCustomer(limited)).id);
+  limitedAgent = await agentFixture(limitedServer).connectAgent(
+    (await createCustomer(limitedServer)).id,
+  );
 });
 
 // Read from the published document, so that the list exists before a server does.
@@ -140,9 +142,9 @@ async function openFailing() {
 const failing = openForFile(openFailing);
 
 /** Operations that require credentials. */
-const guarded = contracts.filter(({ auth }) => auth);
+const guardedContracts = contracts.filter(({ auth }) => auth);
 
-describe.each(guarded)('$operationId', ({ operationId }) => {
+describe.each(guardedContracts)('$operationId', ({ operationId }) => {
   it('requires credentials', async () => {
     const contract = contractOf(operationId);
     const target = requestPath(contract, (name) => foreignIds[name] ?? 'x');
@@ -167,16 +169,16 @@ describe.each(guarded)('$operationId', ({ operationId }) => {
 
   it('returns Retry-After for a token over the rate limit', async () => {
     const contract = contractOf(operationId);
-    const limitedOperation = limited.operations.find(
+    const limitedOperation = limitedServer.operations.find(
       (operation) => operation.contract.operationId === operationId,
     );
     const target = requestPath(contract, (name) => foreignIds[name] ?? 'x');
     const options = withPermission(contract, limitedAgent.accessToken);
-    const request = () => limited.call(contract.method, target, bodyOf(contract), options);
-    limited.effects.set(limited.effects.now() + 10_000);
+    const request = () => limitedServer.call(contract.method, target, bodyOf(contract), options);
+    limitedServer.effects.set(limitedServer.effects.now() + 10_000);
     // An agent has a share of its platform's limit.
     const capacity = limitedOperation?.contract.rateClass || contract.auth === 'agent' ? 2 : 4;
-    for (let spent = 0; spent < capacity; spent++) {
+    for (let requestCount = 0; requestCount < capacity; requestCount++) {
       expect((await request()).status).not.toBe(429);
     }
     const response = await request();
@@ -208,7 +210,7 @@ describe.each(contracts)('$operationId', ({ operationId, path }) => {
   if (path.includes('{') && !OPEN_TO_ALL.includes(operationId)) {
     it("returns the same error for another platform's ID as for an unknown one", async () => {
       const contract = contractOf(operationId);
-      const unknown = (name: string) => {
+      const unknownIdOf = (name: string) => {
         const id = foreignIds[name];
         if (!id) throw new Error(`oneOfEach has no ${name}: add one for ${operationId}`);
         return id
@@ -220,14 +222,14 @@ describe.each(contracts)('$operationId', ({ operationId, path }) => {
         return app.call(contract.method, target, bodyOf(contract), withPermission(contract));
       };
       const otherResponse = await request((name) => foreignIds[name] as string);
-      const random = await request(unknown);
-      const malformed = await request(() => 'no-such-thing');
+      const random = await request(unknownIdOf);
+      const malformedReply = await request(() => 'no-such-thing');
       expect(otherResponse.status).toBe(404);
       expect(otherResponse.body.code).toBe(contract.notFound);
       expect(otherResponse.body).toEqual(random.body);
-      expect(otherResponse.body).toEqual(malformed.body);
-      const encoded = await request((name) => encodeURIComponent(foreignIds[name] as string));
-      expect(encoded.body).toEqual(otherResponse.body);
+      expect(otherResponse.body).toEqual(malformedReply.body);
+      const encodedReply = await request((name) => encodeURIComponent(foreignIds[name] as string));
+      expect(encodedReply.body).toEqual(otherResponse.body);
       if (contract.auth !== 'agent') return;
       const neighbors = await request((name) => otherCustomerIds[name] as string);
       expect(neighbors.body).toEqual(otherResponse.body);
@@ -310,8 +312,8 @@ describe('paths and methods', () => {
   it('accepts IDs raw or percent-encoded', async () => {
     const person = await createCustomer(app);
     const unencoded = await app.call('GET', `/customers/${person.id}`);
-    const encoded = await app.call('GET', `/customers/${encodeURIComponent(person.id)}`);
-    expect(unencoded.body).toEqual(encoded.body);
+    const encodedReply = await app.call('GET', `/customers/${encodeURIComponent(person.id)}`);
+    expect(unencoded.body).toEqual(encodedReply.body);
     expect(unencoded.status).toBe(200);
   });
 
@@ -346,8 +348,8 @@ describe('paths and methods', () => {
     const response = await send('{"a":"\\ud83d\\uDE00 \\\\ud83d"}');
     expect(response.json().reason).not.toContain('half');
     // A lenient decoder would read the first payload as the second.
-    const invalid = await send(Buffer.from([0x22, 0xff, 0x22]));
-    expect([invalid.statusCode, invalid.json().reason]).toEqual([
+    const invalidReply = await send(Buffer.from([0x22, 0xff, 0x22]));
+    expect([invalidReply.statusCode, invalidReply.json().reason]).toEqual([
       400,
       'The body is not encoded in UTF-8.',
     ]);

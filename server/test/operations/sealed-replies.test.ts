@@ -53,18 +53,19 @@ const PERSONAL = [
   ...['documentNumber', 'fileName', 'beneficiary', 'verificationUrl', 'passkeyOptions'],
 ];
 
-function personalIn(schema: TSchema, visited = new Set<TSchema>()): string[] {
-  if (visited.has(schema)) return [];
-  visited.add(schema);
-  const composed = schema as TSchema & Record<'anyOf' | 'oneOf' | 'allOf', TSchema[] | undefined>;
+function personalIn(schema: TSchema, visitedSchemas = new Set<TSchema>()): string[] {
+  if (visitedSchemas.has(schema)) return [];
+  visitedSchemas.add(schema);
+  const composedSchema = schema as TSchema &
+    Record<'anyOf' | 'oneOf' | 'allOf', TSchema[] | undefined>;
   const properties = Object.entries((schema.properties ?? {}) as Record<string, TSchema>);
   return [
     ...properties.map(([name]) => name).filter((name) => PERSONAL.includes(name)),
-    ...properties.flatMap(([, property]) => personalIn(property, visited)),
-    ...[composed.anyOf, composed.oneOf, composed.allOf].flatMap((schemas) =>
-      (schemas ?? []).flatMap((schema) => personalIn(schema, visited)),
+    ...properties.flatMap(([, property]) => personalIn(property, visitedSchemas)),
+    ...[composedSchema.anyOf, composedSchema.oneOf, composedSchema.allOf].flatMap((schemas) =>
+      (schemas ?? []).flatMap((schema) => personalIn(schema, visitedSchemas)),
     ),
-    ...(schema.items ? personalIn(schema.items as TSchema, visited) : []),
+    ...(schema.items ? personalIn(schema.items as TSchema, visitedSchemas) : []),
   ];
 }
 

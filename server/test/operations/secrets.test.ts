@@ -58,7 +58,7 @@ let provider: IdentityProvider;
 let key: Awaited<ReturnType<typeof providerKey>>;
 let searchedTexts: SearchedText[];
 let exchanges: Exchange[];
-let planted: string;
+let plantedValue: string;
 const secrets = secretList();
 
 /** Secrets of the installation. */
@@ -80,12 +80,12 @@ function noteInstallation({ platform, other, production }: TestApp): void {
 
 /** Values encrypted by the custodian, with their permitted columns. */
 async function noteCustody(): Promise<void> {
-  const sealed = await app.runtime.db.query<{ at: string; text: string }>(
+  const sealedRows = await app.runtime.db.query<{ at: string; text: string }>(
     `select '${SEEDS}' as at, seed as text from wallets where seed is not null
       union all select '${TARGETS}', target from otp_targets`,
     [],
   );
-  for (const { at, text } of sealed) secrets.note(`the encrypted value of ${at}`, text, at);
+  for (const { at, text } of sealedRows) secrets.note(`the encrypted value of ${at}`, text, at);
 }
 
 const sandboxToken = (now: number) => async (claims: object) => {
@@ -95,17 +95,17 @@ const sandboxToken = (now: number) => async (claims: object) => {
   return `${segment({ alg: 'RS256', typ: 'JWT' })}.${segment({ ...validTimes, ...claims })}.${signature}`;
 };
 
-async function inProduction(lifecycle: Lifecycle): Promise<void> {
+async function useInProduction(lifecycle: Lifecycle): Promise<void> {
   const config = { embeddedWalletConfig: { otpLength: 12, alphanumeric: true } };
   ok(await lifecycle.app.call('PATCH', '/config', config, { as: lifecycle.as }), 200);
-  const completed = await continueLifecycle(await beginLifecycle(lifecycle));
+  const completedLifecycle = await continueLifecycle(await beginLifecycle(lifecycle));
   await noteCustody();
-  const { fixture, accountId, email, session } = completed;
+  const { fixture, accountId, email, session } = completedLifecycle;
   ok(await fixture.callSigned('DELETE', `/auth/credentials/${email.id}`, undefined, session), 204);
   await app.advance(HOUR);
   const reason = { actor: 'Ada', reason: 'lost the mailbox' };
-  const requested = { accountId, type: 'EMAIL_OTP', delayMs: HOUR, ...reason } as const;
-  await app.operate((ctx) => startRecovery(ctx, requested), lifecycle.as);
+  const recoveryInput = { accountId, type: 'EMAIL_OTP', delayMs: HOUR, ...reason } as const;
+  await app.operate((ctx) => startRecovery(ctx, recoveryInput), lifecycle.as);
   await app.advance(HOUR);
   const types = (await fixture.credentialsOf(accountId)).map(({ type }) => type);
   expect(types.sort()).toEqual(['EMAIL_OTP', 'OAUTH', 'PASSKEY', 'SMS_OTP']);
@@ -114,16 +114,20 @@ async function inProduction(lifecycle: Lifecycle): Promise<void> {
 /** Damaged rows, each read by a request. */
 async function damage({ secrets: list }: Lifecycle, { fixture, accountId, session }: Completed) {
   const { db } = app.runtime;
-  const noteSecret = (...retained: string[]) =>
-    list.note('the content of a damaged row', `Hush${randomBytes(6).toString('hex')}`, ...retained);
+  const noteSecret = (...permittedPlaces: string[]) =>
+    list.note(
+      'the content of a damaged row',
+      `Hush${randomBytes(6).toString('hex')}`,
+      ...permittedPlaces,
+    );
   const path = `/internal-accounts/${accountId}/export`;
   const body = { clientPublicKey: generateKeys().uncompressedKey };
-  const requested = ok(await fixture.call('POST', path, body), 202);
+  const recovery = ok(await fixture.call('POST', path, body), 202);
   await db.query('update wallets set seed = $2 where id = $1', [
     accountId,
     `s1.${noteSecret(SEEDS)}`,
   ]);
-  const headers = await signedHeaders(requested, session);
+  const headers = await signedHeaders(recovery, session);
   expect((await fixture.call('POST', path, body, headers)).status).toBe(500);
 
   const other = ok(await fixture.call('POST', path, body), 202);
@@ -147,11 +151,11 @@ async function damage({ secrets: list }: Lifecycle, { fixture, accountId, sessio
     facts,
   ]);
   expect((await fixture.call('GET', `/auth/credentials?accountId=${accountId}`)).status).toBe(500);
-  await malformed(list, '/auth/credentials');
+  await sendMalformed(list, '/auth/credentials');
 }
 
 /** A body that is truncated within a secret. */
-async function malformed(list: SecretList, path: string): Promise<void> {
+async function sendMalformed(list: SecretList, path: string): Promise<void> {
   const noteSecret = list.note('a text in a broken body', `Hush${randomBytes(16).toString('hex')}`);
   const { clientId, clientSecret } = app.platform;
   const login = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
@@ -166,12 +170,12 @@ async function malformed(list: SecretList, path: string): Promise<void> {
 }
 
 /** All wallet operations and payments. Then the database is damaged. */
-async function inSandbox(lifecycle: Lifecycle): Promise<void> {
-  const completed = await continueLifecycle(await beginLifecycle(lifecycle));
+async function useInSandbox(lifecycle: Lifecycle): Promise<void> {
+  const completedLifecycle = await continueLifecycle(await beginLifecycle(lifecycle));
   lifecycle.wait();
-  await completed.fixture.requestOtpBundle(completed.email.id);
+  await completedLifecycle.fixture.requestOtpBundle(completedLifecycle.email.id);
   await noteCustody();
-  const { accountId, customerId, session } = completed;
+  const { accountId, customerId, session } = completedLifecycle;
   const payer = walletPaymentFixture(lifecycle.app);
   await fundAccount(lifecycle.app, accountId, 100_000_000);
   const { id: to } = await payer.createSparkAccount(customerId);
@@ -183,8 +187,8 @@ async function inSandbox(lifecycle: Lifecycle): Promise<void> {
   ok(await payer.execute(other.id, repeatedHeaders), 200);
   ok(await payer.execute(other.id, repeatedHeaders), 200);
   await app.settle();
-  await finishWallet(completed);
-  await damage(lifecycle, completed);
+  await finishWallet(completedLifecycle);
+  await damage(lifecycle, completedLifecycle);
 }
 
 /** A customer under strong authentication, and another one with an agent. */
@@ -193,19 +197,20 @@ async function withStrongAuthentication(lifecycle: StrongLifecycle): Promise<voi
   await runAgentScenario(lifecycle);
 }
 
-const inDatabase = () => databaseText((sql) => app.runtime.db.query(sql, []));
+const readDatabaseText = () => databaseText((sql) => app.runtime.db.query(sql, []));
 
 /** Creates a session whose encrypted key is in the database until it is requested. */
-async function finishWallet(completed: Completed): Promise<void> {
+async function finishWallet(completedLifecycle: Completed): Promise<void> {
   const polls = 'update platforms set wallet_polls = $2 where id = $1';
-  await app.runtime.db.query(polls, [completed.as.id, 1]);
-  await refreshLate(completed, async () => {
+  await app.runtime.db.query(polls, [completedLifecycle.as.id, 1]);
+  await refreshLate(completedLifecycle, async () => {
     await app.advance(10_000);
-    const waiting = "select 1 from wallet_requests where status = 'SETTLED' and reply is not null";
-    expect(await app.runtime.db.query(waiting, [])).toHaveLength(1);
-    searchedTexts.push(...(await inDatabase()));
+    const waitingSql =
+      "select 1 from wallet_requests where status = 'SETTLED' and reply is not null";
+    expect(await app.runtime.db.query(waitingSql, [])).toHaveLength(1);
+    searchedTexts.push(...(await readDatabaseText()));
   });
-  await app.runtime.db.query(polls, [completed.as.id, 0]);
+  await app.runtime.db.query(polls, [completedLifecycle.as.id, 0]);
 }
 
 beforeAll(async () => {
@@ -226,14 +231,19 @@ beforeAll(async () => {
   noteInstallation(app);
   ok(await app.call('PATCH', '/config', { webhookEndpoint: hook.url }), 200);
   const real = recordCalls(app, secrets);
-  const inMail = () => /^(\w{12}) is your code/m.exec(mail.receivedMail.at(-1)?.rawText ?? '')?.[1];
-  const inText = () => /^(\w{12}) /.exec(JSON.parse(sms.arrivals.at(-1)?.body ?? '{}').text)?.[1];
+  const readMailedCode = () =>
+    /^(\w{12}) is your code/m.exec(mail.receivedMail.at(-1)?.rawText ?? '')?.[1];
+  const readTextedCode = () =>
+    /^(\w{12}) /.exec(JSON.parse(sms.arrivals.at(-1)?.body ?? '{}').text)?.[1];
   const wait = () => app.effects.set(app.effects.now() + MINUTE);
-  await inProduction({
+  await useInProduction({
     ...{ app: real.app, as: app.production, secrets, wait },
     async codeOf(type) {
       await app.settle();
-      return secrets.note('a one-time code', (type === 'SMS_OTP' ? inText() : inMail()) ?? '');
+      return secrets.note(
+        'a one-time code',
+        (type === 'SMS_OTP' ? readTextedCode() : readMailedCode()) ?? '',
+      );
     },
     tokenOf(claims) {
       const seconds = Math.floor(app.effects.now() / 1000);
@@ -241,7 +251,7 @@ beforeAll(async () => {
       return signToken(key, { ...validTimes, ...claims });
     },
   });
-  const searchPlaces = async () => void searchedTexts.push(...(await inDatabase()));
+  const searchPlaces = async () => void searchedTexts.push(...(await readDatabaseText()));
   const strength = { secrets, wait, recordStoredData: searchPlaces };
   await setPasskeySite(app, app.production, SITE);
   await withStrongAuthentication({
@@ -252,7 +262,7 @@ beforeAll(async () => {
     },
   });
   const recordedApp = recordCalls(app, secrets);
-  await inSandbox({
+  await useInSandbox({
     ...{ app: recordedApp.app, as: app.platform, secrets, wait },
     codeOf: async () => CODE,
     tokenOf: (claims) => sandboxToken(app.effects.now())(claims),
@@ -271,10 +281,10 @@ beforeAll(async () => {
     searchedTexts,
   });
   await runIssuerScenario({ app: recordedApp.app, as: app.platform, secrets });
-  planted = `Planted${randomBytes(8).toString('hex')}`;
-  const plant = { customerType: 'INDIVIDUAL', fullName: 'Ada', platformCustomerId: planted };
+  plantedValue = `Planted${randomBytes(8).toString('hex')}`;
+  const plant = { customerType: 'INDIVIDUAL', fullName: 'Ada', platformCustomerId: plantedValue };
   ok(await recordedApp.app.call('POST', '/customers', plant), 201);
-  ok(await recordedApp.app.call('GET', `/${planted}`), 404);
+  ok(await recordedApp.app.call('GET', `/${plantedValue}`), 404);
   await app.settle();
   exchanges = [...real.exchanges, ...recordedApp.exchanges];
   searchedTexts.push(
@@ -333,7 +343,7 @@ describe('the use of wallets, strong authentication, agents and a card', () => {
 
   it('finds control values in every place', () => {
     const control = secretList();
-    control.note('a name', planted);
+    control.note('a name', plantedValue);
     control.note('an operation', 'verifyAuthCredential');
     control.note('an operation of a customer', 'completeScaLogin');
     control.note('an operation of an agent', 'redeemAgentDeviceCode');
@@ -349,12 +359,12 @@ describe('the use of wallets, strong authentication, agents and a card', () => {
       'a name in the event CUSTOMER.KYC_APPROVED',
       'a name in the webhook CUSTOMER.KYC_APPROVED',
       'a name in customers.platform_customer_id',
-      `a reason in the error of GET /${planted}`,
+      `a reason in the error of GET /${plantedValue}`,
       'a platform in wallet_requests.platform_id',
     ]) {
       expect(leaks).toContain(place);
     }
-    for (const place of ['the metrics', `the error of GET /${planted}`]) {
+    for (const place of ['the metrics', `the error of GET /${plantedValue}`]) {
       expect(leaks).not.toContain(`a name in ${place}`);
     }
   });
@@ -403,7 +413,7 @@ describe('a server process', () => {
     );
     const client = new pg.Client({ connectionString: await folder.database() });
     await client.connect();
-    const stored = await databaseText(async (sql) => (await client.query(sql)).rows);
+    const storedText = await databaseText(async (sql) => (await client.query(sql)).rows);
     await client.end();
     server.child.kill('SIGTERM');
     const { code, out, err } = await folder.waitForExit(server.child);
@@ -413,7 +423,7 @@ describe('a server process', () => {
       { name: 'the log output', text: out },
       { name: 'the printed output', text: err },
       ...errorsIn(exchanges),
-      ...stored,
+      ...storedText,
     ]);
     expect(leaks).toEqual([]);
     expect(seen).toContain('an API secret in the printed output');

@@ -32,9 +32,9 @@ let people: Person[] = [];
 let adaSecret = '';
 let account = '';
 /** Total of the released deposits. */
-let released = 0;
+let releasedTotal = 0;
 /** Number of changes whose requester had lost the permission at the end of a run. */
-let invalid = 0;
+let invalidCount = 0;
 
 const DAYS = 366;
 
@@ -61,8 +61,8 @@ beforeAll(async () => {
     { operationId: 'rejectDeposit' },
   ];
   for (const policy of policies) {
-    const four = { ...policy, hours: 24, reason: 'four eyes' };
-    expect((await call('POST', '/approval-policies', { body: four })).status).toBe(201);
+    const policyBody = { ...policy, hours: 24, reason: 'four eyes' };
+    expect((await call('POST', '/approval-policies', { body: policyBody })).status).toBe(201);
   }
 });
 
@@ -202,7 +202,7 @@ async function verifyRights(member: Member, id: string, status: string): Promise
   if (status !== 'PENDING' && status !== 'INVALID') return;
   expect(status).toBe((await couldRequest(member)) ? 'PENDING' : 'INVALID');
   if (status === 'PENDING') return;
-  invalid++;
+  invalidCount++;
   const body = { reason: 'late' };
   const reply = await call('POST', `/approvals/${id}/approve`, { body, secret: adaSecret });
   expect(reply.status).toBe(409);
@@ -214,16 +214,16 @@ async function verify({ id, amount, member, approvals, executions }: Run): Promi
   const [execution] = executions;
   const expected = { release: 'COMPLETED', reject: 'FAILED', none: 'PENDING' } as const;
   expect(await service.readStatus(id)).toContain(expected[execution?.verb ?? 'none']);
-  if (execution?.verb === 'release') released += amount;
-  const approved: unknown[] = [];
+  if (execution?.verb === 'release') releasedTotal += amount;
+  const approvedChanges: unknown[] = [];
   for (const approval of approvals) {
     const { body } = await call('GET', `/approvals/${approval.id}`, { secret: adaSecret });
-    if (body.status === 'APPROVED') approved.push(approval.person);
+    if (body.status === 'APPROVED') approvedChanges.push(approval.person);
     if (approval.person !== MEMBER) expect(body.status).not.toBe('INVALID');
     else await verifyRights(member, approval.id, body.status);
   }
   const requester = execution?.requester;
-  expect(approved).toEqual(requester === undefined ? [] : [requester]);
+  expect(approvedChanges).toEqual(requester === undefined ? [] : [requester]);
 }
 
 async function play(number: number): Promise<void> {
@@ -240,10 +240,10 @@ async function play(number: number): Promise<void> {
   };
   for (let step = chance.integerBetween(2, 5); step > 0; step--) {
     // The actions of one step run concurrently.
-    const together = Array.from({ length: chance.integerBetween(1, 4) }, () =>
+    const stepActions = Array.from({ length: chance.integerBetween(1, 4) }, () =>
       chance.pickWeighted(ACTIONS),
     );
-    await Promise.all(together.map(({ act }) => act(run)));
+    await Promise.all(stepActions.map(({ act }) => act(run)));
   }
   await verify(run);
 }
@@ -255,9 +255,9 @@ describe(`random interleavings of approvals and changes (APPROVALS_SEED=${SEED})
         throw new Error(`run ${number} of seed ${SEED}`, { cause: error });
       });
     }
-    expect((await readBalances(service.app, account, service.as)).balance).toBe(released);
-    expect(released).toBeGreaterThan(0);
-    expect(invalid).toBeGreaterThan(0);
+    expect((await readBalances(service.app, account, service.as)).balance).toBe(releasedTotal);
+    expect(releasedTotal).toBeGreaterThan(0);
+    expect(invalidCount).toBeGreaterThan(0);
     const { problems, records } = await verifyAudit(service.app.runtime);
     expect(problems).toEqual([]);
     expect(records).toBeGreaterThan(RUNS);

@@ -83,11 +83,13 @@ describe('permissions', () => {
   });
 
   it('of a viewer reveal no personal data', () => {
-    const revealing = CONTRACTS.filter(({ reveals }) => reveals);
-    expect(revealing.length).toBeGreaterThan(5);
+    const revealingContracts = CONTRACTS.filter(({ reveals }) => reveals);
+    expect(revealingContracts.length).toBeGreaterThan(5);
     const isOfViewer = (name: string) => ROLES.viewer.some((permission) => permission === name);
-    const ofViewer = revealing.filter((contract) => isOfViewer(contract.operatorPermission ?? ''));
-    expect(ofViewer.map(({ operationId }) => operationId)).toEqual([]);
+    const viewerContracts = revealingContracts.filter((contract) =>
+      isOfViewer(contract.operatorPermission ?? ''),
+    );
+    expect(viewerContracts.map(({ operationId }) => operationId)).toEqual([]);
   });
 
   it.each(CONTRACTS.filter(({ wholeInstallation }) => wholeInstallation))(
@@ -108,9 +110,9 @@ const VERBS_OF_THE_MACHINE = [
 
 describe('verbs', () => {
   it('each have an operation, except those of the machine', () => {
-    const covered = new Set(CONTRACTS.flatMap(({ commands = [] }) => commands));
+    const coveredVerbs = new Set(CONTRACTS.flatMap(({ commands = [] }) => commands));
     const verbs = VERBS.map(({ noun, verb }) => `${noun} ${verb}`);
-    expect([...covered].filter((verb) => !verbs.includes(verb))).toEqual([]);
-    expect(verbs.filter((verb) => !covered.has(verb))).toEqual(VERBS_OF_THE_MACHINE);
+    expect([...coveredVerbs].filter((verb) => !verbs.includes(verb))).toEqual([]);
+    expect(verbs.filter((verb) => !coveredVerbs.has(verb))).toEqual(VERBS_OF_THE_MACHINE);
   });
 });

@@ -44,15 +44,15 @@ async function call({ credentials }: Running, method: string, route: string, bod
 
 describe('the embedded database', () => {
   const dataFolder = createDataFolder('backup-guide');
-  const around = path.dirname(dataFolder.dir);
+  const baseFolder = path.dirname(dataFolder.dir);
   afterAll(() => dataFolder.remove(), 60_000);
 
   it('is restored to before a deletion, and an erased customer remains erased', async () => {
-    fs.chmodSync(around, 0o755);
+    fs.chmodSync(baseFolder, 0o755);
     const env: Record<string, string> = {
       RAILHEAD_DATA_DIR: dataFolder.dir,
-      BACKUPS: path.join(around, 'backups'),
-      RESTORED: path.join(around, 'restored'),
+      BACKUPS: path.join(baseFolder, 'backups'),
+      RESTORED: path.join(baseFolder, 'restored'),
     };
     fs.mkdirSync(env.BACKUPS as string, { mode: 0o755 });
     const stop = async ({ child }: Running) => {
@@ -78,22 +78,22 @@ describe('the embedded database', () => {
     expect((await call(server, 'DELETE', `/customers/${ada}`)).status).toBe(200);
     await stop(server);
 
-    const printed = run(commands[2] as string, env);
-    expect(printed).toBe((outputs[2] as string).replace('…', bob));
+    const printedText = run(commands[2] as string, env);
+    expect(printedText).toBe((outputs[2] as string).replace('…', bob));
     fs.rmSync(dataFolder.dir, { recursive: true });
     fs.renameSync(env.RESTORED as string, dataFolder.dir);
-    const started = await dataFolder.start();
+    const startedServer = await dataFolder.start();
     // The file with the secret of the first token is not part of the restored database.
     const { clientId, clientSecret } = server.credentials;
-    const credentials = { ...started.credentials, clientId, clientSecret };
-    const restored = { ...started, credentials };
-    const read = async (id: string) => (await call(restored, 'GET', `/customers/${id}`)).body;
+    const credentials = { ...startedServer.credentials, clientId, clientSecret };
+    const restoredServer = { ...startedServer, credentials };
+    const read = async (id: string) => (await call(restoredServer, 'GET', `/customers/${id}`)).body;
     expect(await read(ada)).toMatchObject({ fullName: 'Ada Lovelace' });
     expect(await read(lateId)).toMatchObject({ fullName: 'Late Customer' });
     expect(JSON.stringify(await read(bob))).not.toContain('Forgotten');
     const erased = run('railhead-server customers erasures --json', env);
     expect(JSON.parse(erased)).toMatchObject([{ customerId: bob, reason: 'Art. 17' }]);
-    await stop(restored);
+    await stop(restoredServer);
   }, 240_000);
 });
 

@@ -38,9 +38,11 @@ it('a restored backup has balanced books and readable personal data', async () =
   const { id } = await call(server, 'POST', '/customers', person);
   await stop(server);
 
-  const around = path.dirname(dataFolder.dir);
-  const [backup, restored] = ['backup.tar.gz', 'restored'].map((name) => path.join(around, name));
-  const env = { ...process.env, DATA: dataFolder.dir, BACKUP: backup, RESTORED: restored };
+  const baseFolder = path.dirname(dataFolder.dir);
+  const [backup, restoredFolder] = ['backup.tar.gz', 'restored'].map((name) =>
+    path.join(baseFolder, name),
+  );
+  const env = { ...process.env, DATA: dataFolder.dir, BACKUP: backup, RESTORED: restoredFolder };
   const run = (commands: string) =>
     execFileSync('bash', ['-euc', commands], { cwd: projectRoot(), env, encoding: 'utf8' });
   expect(COMMANDS).toHaveLength(2);
@@ -48,7 +50,7 @@ it('a restored backup has balanced books and readable personal data', async () =
   expect(fs.statSync(backup as string).mode & 0o077).toBe(0);
 
   fs.rmSync(dataFolder.dir, { recursive: true });
-  fs.renameSync(restored as string, dataFolder.dir);
+  fs.renameSync(restoredFolder as string, dataFolder.dir);
   const secondStart = await dataFolder.start();
   expect(await call(secondStart, 'GET', `/customers/${id}`)).toMatchObject({
     fullName: 'Ada Lovelace',

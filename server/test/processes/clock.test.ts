@@ -90,11 +90,11 @@ describe('a clock and several processes', () => {
         days % 2 ? [firstServer, secondServer] : [secondServer, firstServer];
       const { currentTime } = await change(changing, { advance: 'P1D', freeze: true });
       expect(await clockOf(other)).toEqual({ currentTime, frozen: true });
-      const created = await callOrThrow(other, 'POST', '/customers', {
+      const createdCustomer = await callOrThrow(other, 'POST', '/customers', {
         customerType: 'INDIVIDUAL',
         fullName: 'Grace Hopper',
       });
-      expect(created.createdAt).toBe(currentTime);
+      expect(createdCustomer.createdAt).toBe(currentTime);
     }
   });
 
@@ -107,9 +107,9 @@ describe('a clock and several processes', () => {
       });
       await change(index % 3 ? firstServer : secondServer, { advance: 'PT1S' });
     }
-    const pending = '/webhook-deliveries?status=PENDING';
+    const pendingPath = '/webhook-deliveries?status=PENDING';
     await vi.waitUntil(
-      async () => (await callOrThrow(firstServer, 'GET', pending)).data.length === 0,
+      async () => (await callOrThrow(firstServer, 'GET', pendingPath)).data.length === 0,
       { timeout: 20_000, interval: 200 },
     );
     const ids = receiver.arrivals.map(({ id }) => id);
@@ -129,15 +129,17 @@ describe('a clock and several processes', () => {
       });
     }
     const start = await timeOf(secondServer);
-    const interrupted = change(firstServer, { advance: 'P1D' }).catch((error: unknown) => error);
+    const interruptedChange = change(firstServer, { advance: 'P1D' }).catch(
+      (error: unknown) => error,
+    );
     await vi.waitUntil(async () => (await count("status = 'FAILED'")) > 5, {
       timeout: 30_000,
       interval: 5,
     });
     await dataFolders[0].kill(firstServer.child, 'node');
-    expect(await interrupted).toBeInstanceOf(Error);
-    const returned = await count("status = 'FAILED'");
-    expect(returned).toBeLessThan(PAYMENTS);
+    expect(await interruptedChange).toBeInstanceOf(Error);
+    const returnedCount = await count("status = 'FAILED'");
+    expect(returnedCount).toBeLessThan(PAYMENTS);
 
     const { currentTime, target } = await clockOf(secondServer);
     expect(Date.parse(currentTime)).toBeLessThan(start + DAY);

@@ -18,7 +18,7 @@ const DEMO_MS = 120_000;
 
 let dataFolder: DataFolder;
 let folder: string;
-let running: Running;
+let runningServer: Running;
 let endpoint: Receiver;
 
 /** Runs the demonstration with a watched folder for temporary files. */
@@ -33,7 +33,7 @@ function demonstrate(...flags: string[]): Promise<{ code: number; out: string; e
 
 /** `GET` or `PATCH /config` of the running server. */
 async function config(change?: object): Promise<{ webhookEndpoint?: string }> {
-  const { baseUrl, clientId, clientSecret } = running.credentials;
+  const { baseUrl, clientId, clientSecret } = runningServer.credentials;
   const reply = await fetch(`${baseUrl}/config`, {
     method: change ? 'PATCH' : 'GET',
     headers: {
@@ -51,7 +51,7 @@ beforeAll(async () => {
   fs.mkdirSync(folder, { mode: 0o755 });
   fs.chmodSync(path.dirname(dataFolder.dir), 0o711);
   endpoint = await startReceiver();
-  running = await dataFolder.start();
+  runningServer = await dataFolder.start();
   await config({ webhookEndpoint: endpoint.url });
   await endpoint.has(1);
 }, DEMO_MS);
@@ -121,7 +121,7 @@ describe('npm run demo', () => {
     async () => {
       const { code, out, err } = await demonstrate('--data-dir', dataFolder.dir);
       expect([code, missingOutput(out)], `${out}${err}`).toEqual([0, undefined]);
-      expect(out).toContain(`The server at ${running.credentials.baseUrl}\n`);
+      expect(out).toContain(`The server at ${runningServer.credentials.baseUrl}\n`);
       expect((await config()).webhookEndpoint).toBe(endpoint.url);
       await endpoint.has(2);
       expect(endpoint.arrivals.map((arrival) => arrival.type)).toEqual(['TEST', 'TEST']);
@@ -136,7 +136,7 @@ describe('npm run demo, with errors', () => {
     const webhookPublicKey = publicKey.export({ type: 'spki', format: 'pem' });
     const folder = path.join(path.dirname(dataFolder.dir), 'forged');
     fs.mkdirSync(folder);
-    const text = JSON.stringify({ ...running.credentials, webhookPublicKey });
+    const text = JSON.stringify({ ...runningServer.credentials, webhookPublicKey });
     fs.writeFileSync(path.join(folder, 'credentials.json'), text);
     const { code, out, err } = await demonstrate('--data-dir', folder);
     expect(code).toBe(1);

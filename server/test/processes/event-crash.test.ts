@@ -24,7 +24,7 @@ async function createCustomer(): Promise<string> {
 }
 
 /** Ids of the resources of the events after a cursor. */
-const followed = async (after: string): Promise<string[]> =>
+const followEvents = async (after: string): Promise<string[]> =>
   (await read(`after=${after}&limit=100`)).data.map(
     (event: { resourceId: string }) => event.resourceId,
   );
@@ -58,10 +58,10 @@ it('continues after the IDs that are assigned again', async () => {
   await dataFolder.kill(server.child, 'both');
   server = await dataFolder.start();
   // The cursor is also valid before there is another event.
-  expect(await followed(after)).toEqual([]);
-  const later = await createCustomer();
-  expect(await followed(after)).toContain(later);
-  const all = await followed(start);
-  expect(all).toContain(later);
+  expect(await followEvents(after)).toEqual([]);
+  const laterCustomer = await createCustomer();
+  expect(await followEvents(after)).toContain(laterCustomer);
+  const all = await followEvents(start);
+  expect(all).toContain(laterCustomer);
   expect(all).not.toContain(before);
 }, 120_000);

@@ -77,22 +77,22 @@ async function repeatUntilDone<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-const newest = async () => (await call(0, '/events?limit=1')).after as string;
+const readNewestCursor = async () => (await call(0, '/events?limit=1')).after as string;
 
 /** Reads until there are `count()` events, each request at another process. Then reads all further events. */
 async function follow(from: string, limit: number, count: () => number): Promise<string[]> {
   const ids: string[] = [];
   let after = from;
-  let arrived = performance.now();
+  let arrivedAt = performance.now();
   for (let index = limit; ; index++) {
     const path = `/events?after=${after}&wait=1&limit=${limit}`;
     const page = await repeatUntilDone(() => call(index, path));
     ids.push(...page.data.map((event: { id: string }) => event.id));
     after = page.after;
-    if (page.data.length > 0 || count() === Number.POSITIVE_INFINITY) arrived = performance.now();
+    if (page.data.length > 0 || count() === Number.POSITIVE_INFINITY) arrivedAt = performance.now();
     if (page.hasMore || page.data.length > 0) continue;
     // A follower that misses an event must not wait permanently.
-    if (ids.length >= count() || performance.now() - arrived > GIVE_UP_MS) return ids;
+    if (ids.length >= count() || performance.now() - arrivedAt > GIVE_UP_MS) return ids;
   }
 }
 
@@ -141,15 +141,17 @@ async function write({ events, ageMs, beforeMs, openMs, isRolledBack }: Commit) 
 it('receives every committed event once, in any order of IDs and commits', async () => {
   await fc.assert(
     fc.asyncProperty(commits, async (all) => {
-      const from = await newest();
+      const from = await readNewestCursor();
       let count = Number.POSITIVE_INFINITY;
-      const following = Promise.all([1, 3, 100].map((limit) => follow(from, limit, () => count)));
-      const written = (await Promise.all(all.map(write))).flat();
-      count = written.length;
-      const received = await following;
-      const [first] = received;
-      for (const eventIds of received) expect(eventIds).toEqual(first);
-      expect([...first!].sort()).toEqual(written.sort());
+      const whenFollowed = Promise.all(
+        [1, 3, 100].map((limit) => follow(from, limit, () => count)),
+      );
+      const writtenIds = (await Promise.all(all.map(write))).flat();
+      count = writtenIds.length;
+      const receivedIds = await whenFollowed;
+      const [first] = receivedIds;
+      for (const eventIds of receivedIds) expect(eventIds).toEqual(first);
+      expect([...first!].sort()).toEqual(writtenIds.sort());
     }),
     { numRuns: RUNS, seed: Number(runSeed()), endOnFailure: true },
   );
@@ -169,7 +171,7 @@ async function account(processIndex: number): Promise<string> {
 }
 
 it(`receives ${EVENTS} events that four processes commit, without a gap or a duplicate`, async () => {
-  const from = await newest();
+  const from = await readNewestCursor();
   const storedEventIds = async () => {
     const text = 'select id from events where position >= $1 order by position, id';
     return (await pool.query(text, [position])).rows.map((row) => row.id as string);
@@ -177,25 +179,26 @@ it(`receives ${EVENTS} events that four processes commit, without a gap or a dup
   const { rows } = await pool.query('select event_horizon() as position');
   const { position } = rows[0];
   let count = Number.POSITIVE_INFINITY;
-  const started = performance.now();
-  const following = Promise.all([7, 50, 100].map((limit) => follow(from, limit, () => count)));
+  const startedAt = performance.now();
+  const whenFollowed = Promise.all([7, 50, 100].map((limit) => follow(from, limit, () => count)));
   const accounts = await Promise.all(Array.from({ length: 32 }, (_, index) => account(index)));
-  let remaining = EVENTS / 2;
+  let remainingCount = EVENTS / 2;
   const deposit = async (id: string, processIndex: number) => {
     // A deposit emits two events.
     const path = `/sandbox/internal-accounts/${id}/fund`;
-    while (remaining-- > 0) await repeatUntilDone(() => call(processIndex, path, { amount: 100 }));
+    while (remainingCount-- > 0)
+      await repeatUntilDone(() => call(processIndex, path, { amount: 100 }));
   };
   await Promise.all(accounts.map(deposit));
-  const written = performance.now();
+  const writtenAt = performance.now();
   const expected = await storedEventIds();
   count = expected.length;
-  const received = await following;
-  for (const eventIds of received) expect(eventIds).toEqual(expected);
+  const receivedIds = await whenFollowed;
+  for (const eventIds of receivedIds) expect(eventIds).toEqual(expected);
   expect(expected.length).toBeGreaterThanOrEqual(EVENTS);
   const seconds = (ms: number) => (ms / 1_000).toFixed(1);
-  const caughtUp = seconds(performance.now() - written);
+  const delaySeconds = seconds(performance.now() - writtenAt);
   process.stderr.write(
-    `${count} events in ${seconds(written - started)} s, followed ${caughtUp} s later\n`,
+    `${count} events in ${seconds(writtenAt - startedAt)} s, followed ${delaySeconds} s later\n`,
   );
 }, 1_800_000);

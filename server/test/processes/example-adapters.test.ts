@@ -31,16 +31,16 @@ async function tryAdapter(name: string, program: readonly string[], port = freeP
   const inbox = freePort();
   const railhead = `http://127.0.0.1:${inbox}/connectors/acme-bank`;
   const serve = ['serve', keys, '--port', String(port), '--railhead', railhead, '--test'];
-  const printed: string[] = [];
+  const printedLines: string[] = [];
   const flags = ['--url', `http://127.0.0.1:${port}`, '--keys', keys, '--port', String(inbox)];
   const code = await conformance([...flags, '--quiet', '1', '--json', '--', ...program, ...serve], {
-    out: (text) => void printed.push(text),
+    out: (text) => void printedLines.push(text),
     err: () => undefined,
     ...{ width: 120, isColored: false },
   });
-  const { checks } = JSON.parse(printed.join(''));
-  const unusual = checks.filter(({ verdict }: { verdict: string }) => verdict !== 'passed');
-  expect({ code, unusual }).toEqual({ code: 0, unusual: [] });
+  const { checks } = JSON.parse(printedLines.join(''));
+  const otherChecks = checks.filter(({ verdict }: { verdict: string }) => verdict !== 'passed');
+  expect({ code, unusual: otherChecks }).toEqual({ code: 0, unusual: [] });
   return { keys, names: checks.map((check: { name: string }) => check.name) };
 }
 
@@ -112,12 +112,12 @@ describe('the adapter of a bank', () => {
       expect(line).toBe(`Serving on http://127.0.0.1:${port}`);
       break;
     }
-    const forged = await fetch(`http://127.0.0.1:${port}/bank-events`, {
+    const forgedReply = await fetch(`http://127.0.0.1:${port}/bank-events`, {
       method: 'POST',
       headers: { 'bank-signature': `t=${Math.floor(Date.now() / 1_000)},v1=${'0'.repeat(64)}` },
       body: '{}',
     });
-    expect(forged.status).toBe(401);
+    expect(forgedReply.status).toBe(401);
     await bank.credit({
       ...{ amount: '2500.50', currency: 'EUR', entry_reference: 'ENTRY-1' },
       ...{ remittance: 'RF18 5390', debtor_name: 'Ada Lovelace' },

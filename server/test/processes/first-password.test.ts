@@ -34,24 +34,24 @@ interface Reply {
 }
 
 it('sets the password of the first administrator and rejects a common one', async () => {
-  const printed = folder.outputOf(server.child).err;
-  const [, secret = ''] = /\/operator\/enroll#(\S+)/.exec(printed) ?? [];
+  const printedText = folder.outputOf(server.child).err;
+  const [, secret = ''] = /\/operator\/enroll#(\S+)/.exec(printedText) ?? [];
   const person = { name: 'Ada Lovelace', email: EMAIL };
-  const begun = await call('/enrollment/totp', { secret, ...person });
-  expect(begun).toMatchObject({ status: 200 });
-  const totp = begun.body;
+  const enrollment = await call('/enrollment/totp', { secret, ...person });
+  expect(enrollment).toMatchObject({ status: 200 });
+  const totp = enrollment.body;
   const enroll = (password: string, now: number) => {
     const code = codeAt(totp.secret, now);
     return call('/enrollment/password', { secret, state: totp.state, password, code, ...person });
   };
-  const rejected = await enroll('password12345', Date.now());
-  expect(rejected).toMatchObject({
+  const rejection = await enroll('password12345', Date.now());
+  expect(rejection).toMatchObject({
     status: 400,
     body: { details: { errors: [{ field: 'password' }] } },
   });
-  const enrolled = await enroll(PASSWORD, Date.now());
-  expect(enrolled).toMatchObject({ status: 201, body: { user: { email: EMAIL } } });
+  const enrolledReply = await enroll(PASSWORD, Date.now());
+  expect(enrolledReply).toMatchObject({ status: 201, body: { user: { email: EMAIL } } });
   const code = codeAt(totp.secret, Date.now() + STEP_MS);
-  const signedIn = await call('/sign-in/password', { email: EMAIL, password: PASSWORD, code });
-  expect(signedIn).toMatchObject({ status: 201, body: { user: { email: EMAIL } } });
+  const signInReply = await call('/sign-in/password', { email: EMAIL, password: PASSWORD, code });
+  expect(signInReply).toMatchObject({ status: 201, body: { user: { email: EMAIL } } });
 });

@@ -96,16 +96,16 @@ it('delivers every committed event once, in any order of IDs and commits', async
   await fc.assert(
     fc.asyncProperty(commits, async (all) => {
       const before = receiver.arrivals.length;
-      const written = (await Promise.all(all.map(write))).flat();
+      const writtenIds = (await Promise.all(all.map(write))).flat();
       const receivedIds = () => receiver.arrivals.slice(before).map(({ id }) => id);
       await vi.waitUntil(
         async () => {
           const { rows } = await pool.query('select count(*)::int as left from webhook_queue');
-          return rows[0].left === 0 && receivedIds().length >= written.length;
+          return rows[0].left === 0 && receivedIds().length >= writtenIds.length;
         },
         { timeout: DELIVERY_MS, interval: 50 },
       );
-      expect(receivedIds().sort()).toEqual(written.sort());
+      expect(receivedIds().sort()).toEqual(writtenIds.sort());
     }),
     { numRuns: RUNS, seed: Number(runSeed()), endOnFailure: true },
   );

@@ -26,7 +26,7 @@ let cwd: string;
 let env: Record<string, string>;
 let isLoading = true;
 const problems: string[] = [];
-const created = new Map<string, string>();
+const fullNames = new Map<string, string>();
 
 beforeAll(async () => {
   const admin = (inject('testServer') as { url: string }).url;
@@ -81,7 +81,7 @@ async function load(number: number): Promise<void> {
       const fullName = `Ada ${number} ${count}`;
       const body = { customerType: 'INDIVIDUAL', fullName };
       const { id } = await call(writer as Running, 'POST', '/customers', body);
-      created.set(id, fullName);
+      fullNames.set(id, fullName);
       const read = await call(reader as Running, 'GET', `/customers/${id}`);
       if (read.fullName !== fullName) problems.push(`${id} has another name`);
     } catch (error) {
@@ -136,9 +136,9 @@ async function makeSecrets(server: Running): Promise<void> {
 
 /** The rotation is killed while one row is locked, so it cannot be complete. */
 async function killInTheMiddle(): Promise<void> {
-  const [locked] = created.keys();
+  const [lockedId] = fullNames.keys();
   await client.query('begin');
-  await client.query('select id from customers where id = $1 for update', [locked]);
+  await client.query('select id from customers where id = $1 for update', [lockedId]);
   const rotation = startCommand('keys', 'rotate');
   await vi.waitFor(async () => expect(await count('^s2\\.1\\.')).toBeGreaterThan(50), {
     timeout: 60_000,
@@ -155,7 +155,7 @@ async function killInTheMiddle(): Promise<void> {
 it('rotates under load, survives a kill, and opens everything with the new master key', async () => {
   await makeSecrets(servers[0] as Running);
   const clients = [1, 2, 3, 4].map(load);
-  await vi.waitFor(() => expect(created.size).toBeGreaterThan(100), { timeout: 60_000 });
+  await vi.waitFor(() => expect(fullNames.size).toBeGreaterThan(100), { timeout: 60_000 });
   await killInTheMiddle();
   command('keys', 'rotate');
   expect(JSON.parse(command('keys', 'list', '--json')).waiting).toEqual([]);
@@ -186,7 +186,7 @@ it('rotates under load, survives a kill, and opens everything with the new maste
   await Promise.all(clients);
   expect(problems).toEqual([]);
   const [server] = servers as [Running];
-  for (const [id, fullName] of created) {
+  for (const [id, fullName] of fullNames) {
     expect(await call(server, 'GET', `/customers/${id}`)).toMatchObject({ fullName });
   }
   expect(JSON.parse(command('ledger', 'verify', '--json')).balanced).toBe(true);
@@ -202,13 +202,13 @@ it('does not start with the old master key, and writes nothing', async () => {
   const folder = createDataFolder('keys-old');
   folders.push(folder);
   const oldKeyEnv = { ...env, RAILHEAD_MASTER_KEY_FILE: '', RAILHEAD_MASTER_KEY: '07'.repeat(32) };
-  const ended = await folder.waitForExit(folder.launch([], oldKeyEnv));
-  expect(ended.code).toBe(1);
-  expect(ended.err).toMatch(/does not open this database, .* Nothing was written\.\n$/);
-  const lost = { ...env, RAILHEAD_MASTER_KEY_FILE: '' };
-  const second = await folder.waitForExit(folder.launch([], lost));
+  const endedProcess = await folder.waitForExit(folder.launch([], oldKeyEnv));
+  expect(endedProcess.code).toBe(1);
+  expect(endedProcess.err).toMatch(/does not open this database, .* Nothing was written\.\n$/);
+  const envWithoutKey = { ...env, RAILHEAD_MASTER_KEY_FILE: '' };
+  const second = await folder.waitForExit(folder.launch([], envWithoutKey));
   expect(second.err).toMatch(/is missing\. Restore it\. Nothing was written\.\n$/);
-  expect(fs.readdirSync(folder.dir).filter((each) => each === 'master.key')).toEqual([]);
+  expect(fs.readdirSync(folder.dir).filter((fileName) => fileName === 'master.key')).toEqual([]);
   await sleep(1_500);
   expect(await state()).toEqual(before);
 }, 120_000);

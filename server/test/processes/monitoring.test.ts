@@ -100,8 +100,8 @@ async function pay(server: Running): Promise<void> {
 /** The configuration of the documentation, for this server and with short intervals. */
 function configurationFor(origin: string): string {
   const page = fs.readFileSync(path.join(projectRoot(), 'docs', 'alerts', 'index.md'), 'utf8');
-  const documented = /```yml\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
-  return documented
+  const documentedConfiguration = /```yml\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
+  return documentedConfiguration
     .replace('127.0.0.1:4000', new URL(origin).host)
     .replace('/opt/railhead/current/deploy/prometheus', RULES)
     .replace('global:', 'global:\n  scrape_interval: 1s\n  evaluation_interval: 1s');
@@ -112,7 +112,7 @@ describe.skipIf(!isPrometheusInstalled())('Prometheus', () => {
   const data = createDataFolder('monitoring');
   let prometheus: RunningPrometheus | undefined;
 
-  const running = () => prometheus as RunningPrometheus;
+  const runningPrometheus = () => prometheus as RunningPrometheus;
 
   beforeAll(async () => {
     const receiver = await freePort();
@@ -148,7 +148,7 @@ describe.skipIf(!isPrometheusInstalled())('Prometheus', () => {
   }, 120_000);
 
   it('evaluates every rule without an error, and none fires', async () => {
-    const { groups } = (await running().get('rules')) as {
+    const { groups } = (await runningPrometheus().get('rules')) as {
       groups: { rules: { name: string; health: string; state: string; lastError?: string }[] }[];
     };
     const rules = groups.flatMap((group) => group.rules);
@@ -158,7 +158,7 @@ describe.skipIf(!isPrometheusInstalled())('Prometheus', () => {
   });
 
   it.each(queries)('answers $name', async ({ expr }) => {
-    const series = await running().query(expr);
+    const series = await runningPrometheus().query(expr);
     const mayBeEmpty = MAY_BE_EMPTY.some((pattern) => pattern.test(expr));
     if (!mayBeEmpty) expect(series).not.toEqual([]);
   });

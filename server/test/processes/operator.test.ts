@@ -111,14 +111,17 @@ afterAll(async () => {
 
 describe('railhead', () => {
   it('creates a platform that the running server serves immediately', async () => {
-    const created = await json('platform', 'create', '--name', 'Beside', '--unregulated');
-    const { status, body } = await call(created, 'GET', '/config');
+    const createdPlatform = await json('platform', 'create', '--name', 'Beside', '--unregulated');
+    const { status, body } = await call(createdPlatform, 'GET', '/config');
     expect(status).toBe(200);
-    expect(body).toMatchObject({ id: created.platformId, isRegulatedFinancialInstitution: false });
-    expect(created.webhookPublicKey).toBe(credentials()?.webhookPublicKey);
+    expect(body).toMatchObject({
+      id: createdPlatform.platformId,
+      isRegulatedFinancialInstitution: false,
+    });
+    expect(createdPlatform.webhookPublicKey).toBe(credentials()?.webhookPublicKey);
     expect(await json('platform', 'list')).toMatchObject([
       { name: 'Sandbox' },
-      { name: 'Beside', platformId: created.platformId },
+      { name: 'Beside', platformId: createdPlatform.platformId },
     ]);
   }, 60_000);
 
@@ -134,13 +137,20 @@ describe('railhead', () => {
   }, 60_000);
 
   it('adds a currency, and the server opens the accounts of customers', async () => {
-    const created = await json('platform', 'create', '--name', 'Grows', '--currencies', 'USD');
+    const createdPlatform = await json(
+      'platform',
+      'create',
+      '--name',
+      'Grows',
+      '--currencies',
+      'USD',
+    );
     const customer = { customerType: 'INDIVIDUAL', fullName: 'Ada Lovelace' };
-    const { body } = await call(created, 'POST', '/customers', customer);
-    await json('platform', 'set', created.platformId, '--currencies', 'USD,CAD');
+    const { body } = await call(createdPlatform, 'POST', '/customers', customer);
+    await json('platform', 'set', createdPlatform.platformId, '--currencies', 'USD,CAD');
     const path = `/customers/internal-accounts?customerId=${body.id}&currency=CAD`;
     await waitUntil('the account', async () => {
-      const reply = await call(created, 'GET', path);
+      const reply = await call(createdPlatform, 'GET', path);
       return reply.body.data?.[0]?.status === 'ACTIVE' ? true : undefined;
     });
   }, 60_000);
@@ -152,13 +162,13 @@ describe('railhead', () => {
   }, 60_000);
 
   it('exits with 2 for invalid usage and 1 for an unknown ID', async () => {
-    const misused = await run('platform', 'create', '--json');
-    expect([misused.code, misused.out]).toEqual([2, '']);
-    expect(misused.err).toMatch(
+    const invalidRun = await run('platform', 'create', '--json');
+    expect([invalidRun.code, invalidRun.out]).toEqual([2, '']);
+    expect(invalidRun.err).toMatch(
       /^--name NAME is required\nUsage: railhead-server platform create /,
     );
-    const missing = await run('platform', 'show', 'x');
-    expect(missing).toEqual({ code: 1, out: '', err: 'Platform not found.\n' });
+    const unknownRun = await run('platform', 'show', 'x');
+    expect(unknownRun).toEqual({ code: 1, out: '', err: 'Platform not found.\n' });
   }, 60_000);
 
   it('works without a server, and no process remains', async () => {

@@ -92,8 +92,8 @@ describe('a database outage', () => {
     const seconds = (performance.now() - startMs) / 1_000;
     expect((await request('/readyz')).statusCode).toBe(503);
     const all = lines.map((line) => JSON.parse(line));
-    const rejected = all.filter(({ message }) => message === 'dependency failed');
-    const counted = rejected.reduce((sum, { count = 1 }) => sum + count, 0);
+    const rejectedLines = all.filter(({ message }) => message === 'dependency failed');
+    const counted = rejectedLines.reduce((sum, { count = 1 }) => sum + count, 0);
     expect(counted).toBe(1_000);
     const countsByKind = new Map<string, number>();
     for (const { message, err } of all) {

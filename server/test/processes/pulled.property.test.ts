@@ -83,7 +83,7 @@ afterAll(async () => {
 async function pullAll(limit: number, count: () => number): Promise<string[]> {
   const path = `/webhook-endpoints/${endpoint}`;
   const ids: string[] = [];
-  let arrived = performance.now();
+  let arrivedAt = performance.now();
   for (let turn = 0; ; turn++) {
     const page = await repeatUntilDone(turn, (processIndex) =>
       call(processIndex, `${path}/deliveries?wait=1&limit=${limit}`),
@@ -96,9 +96,9 @@ async function pullAll(limit: number, count: () => number): Promise<string[]> {
         call(processIndex, `${path}/acknowledgments`, body),
       );
     }
-    if (eventIds.length || count() === Number.POSITIVE_INFINITY) arrived = performance.now();
+    if (eventIds.length || count() === Number.POSITIVE_INFINITY) arrivedAt = performance.now();
     if (page.hasMore || eventIds.length) continue;
-    if (ids.length >= count() || performance.now() - arrived > GIVE_UP_MS) return ids;
+    if (ids.length >= count() || performance.now() - arrivedAt > GIVE_UP_MS) return ids;
   }
 }
 
@@ -164,11 +164,11 @@ it('receives every committed event once, in any order of IDs and commits', async
       const from = await horizon();
       let count = Number.POSITIVE_INFINITY;
       const pulling = pullAll(limit, () => count);
-      const written = await Promise.all(all.map(write));
-      count = written.reduce((sum, added) => sum + added, 0);
-      const received = await pulling;
-      expect(received).toEqual(await storedFrom(from));
-      expect(received).toHaveLength(count);
+      const writtenCounts = await Promise.all(all.map(write));
+      count = writtenCounts.reduce((sum, addedCount) => sum + addedCount, 0);
+      const receivedIds = await pulling;
+      expect(receivedIds).toEqual(await storedFrom(from));
+      expect(receivedIds).toHaveLength(count);
     }),
     { numRuns: RUNS, seed: Number(runSeed()), endOnFailure: true },
   );
@@ -187,10 +187,10 @@ it('receives every event of two processes, one of which is killed', async () => 
         .id as string;
     }),
   );
-  let remaining = 300;
+  let remainingCount = 300;
   const deposit = async (id: string, processIndex: number) => {
     const path = `/sandbox/internal-accounts/${id}/fund`;
-    while (remaining-- > 0)
+    while (remainingCount-- > 0)
       await repeatUntilDone(processIndex, (server) => call(server, path, { amount: 100 }));
   };
   const deposits = Promise.all(accounts.map(deposit));
@@ -199,12 +199,12 @@ it('receives every event of two processes, one of which is killed', async () => 
   await dataFolder.kill((servers[0] as Running).child, 'node');
   servers[0] = await dataFolder.start([], env);
   await deposits;
-  const stored = await storedFrom(from);
-  count = stored.length;
-  const received = await pulling;
+  const storedIds = await storedFrom(from);
+  count = storedIds.length;
+  const receivedIds = await pulling;
   // A page whose acknowledgment had no reply is not read again, because the acknowledgment is repeated.
-  expect(received).toEqual(stored);
-  expect(stored.length).toBeGreaterThan(600);
+  expect(receivedIds).toEqual(storedIds);
+  expect(storedIds.length).toBeGreaterThan(600);
   const { rows } = await pool.query('select count(*)::int as n from webhook_queue');
   expect(rows[0].n).toBe(0);
 }, 300_000);

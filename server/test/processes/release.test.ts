@@ -31,9 +31,9 @@ const readText = (...names: string[]) => fs.readFileSync(path.join(release, ...n
 const program = () => path.join(release, 'bin', 'railhead-server');
 
 function emptyFolder(name: string): string {
-  const created = path.join(folder, name);
-  fs.mkdirSync(created);
-  return created;
+  const createdFolder = path.join(folder, name);
+  fs.mkdirSync(createdFolder);
+  return createdFolder;
 }
 
 afterAll(() => fs.rmSync(folder, { recursive: true, force: true }));
@@ -131,9 +131,9 @@ describe.runIf(hasBuiltParts())('a release', () => {
     for (const name of ['vitest', 'vite', 'typescript', 'esbuild', '@biomejs/biome'])
       expect(names).not.toContain(name);
     const licenses = readText('THIRD-PARTY-LICENSES.txt');
-    for (const each of libraries) {
-      expect(each).toMatchObject({ purl: expect.any(String), licenses: [expect.anything()] });
-      expect(licenses).toContain(`\n${each.name}@${each.version} (`);
+    for (const library of libraries) {
+      expect(library).toMatchObject({ purl: expect.any(String), licenses: [expect.anything()] });
+      expect(licenses).toContain(`\n${library.name}@${library.version} (`);
     }
     expect(licenses).toContain('PostgreSQL Global Development Group');
   });
@@ -148,9 +148,9 @@ describe.runIf(hasBuiltParts())('a release', () => {
       execFileSync('npm', ['install', ...flags, fileIn(out, '.tgz')], { cwd: project });
       const database = await createTestDatabase();
       try {
-        const installed = path.join(project, 'node_modules', '.bin', 'railhead-server');
+        const installedProgram = path.join(project, 'node_modules', '.bin', 'railhead-server');
         const withDatabase = { ...env, DATABASE_URL: database.url };
-        const server = await startRelease(installed, { cwd: project, env: withDatabase });
+        const server = await startRelease(installedProgram, { cwd: project, env: withDatabase });
         const { baseUrl } = server.credentials;
         const headers = { authorization: authorizationOf(server.credentials) };
         expect((await fetch(`${baseUrl}/config`, { headers })).status).toBe(200);

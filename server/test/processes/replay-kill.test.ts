@@ -63,8 +63,8 @@ it('of thousands of events ends after a kill, with every event', async () => {
   server = await dataFolder.start(FLAGS, ENV);
   const replay = () => call('GET', `/webhook-replays/${id}`);
   await vi.waitUntil(async () => (await replay()).status === 'COMPLETED', WAIT);
-  const arrived = () => new Set(receiver.arrivals.map((arrival) => arrival.id)).size;
-  await vi.waitUntil(() => arrived() >= total, WAIT);
+  const countArrived = () => new Set(receiver.arrivals.map((arrival) => arrival.id)).size;
+  await vi.waitUntil(() => countArrived() >= total, WAIT);
   expect(await replay()).toMatchObject({ total, done: total });
   const { data } = await call('GET', `/webhook-deliveries?endpointId=${endpointId}&status=FAILED`);
   expect(data).toEqual([]);

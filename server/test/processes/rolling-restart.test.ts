@@ -97,10 +97,10 @@ async function pay(remittanceInformation: string): Promise<string> {
 /** Clients that pay until `stop`, which returns how often each result occurred. */
 function paySteadily() {
   const results = new Map<string, number>();
-  let running = true;
+  let isRunning = true;
   let number = 0;
   const client = async () => {
-    while (running) {
+    while (isRunning) {
       const result = await pay(`payment ${number++}`);
       results.set(result, (results.get(result) ?? 0) + 1);
       // Leaves processor time to the starting servers.
@@ -109,7 +109,7 @@ function paySteadily() {
   };
   const all = Promise.all(Array.from({ length: CLIENTS }, client));
   return async () => {
-    running = false;
+    isRunning = false;
     await all;
     return Object.fromEntries(results);
   };
@@ -128,7 +128,7 @@ async function replace(index: number): Promise<void> {
 }
 
 describe.skipIf(!isProxyInstalled())('two servers behind HAProxy', () => {
-  let paid = 0;
+  let paidCount = 0;
 
   it('are replaced one after the other without a failed request', async () => {
     const stop = paySteadily();
@@ -137,8 +137,8 @@ describe.skipIf(!isProxyInstalled())('two servers behind HAProxy', () => {
     await replace(1);
     const results = await stop();
     expect(Object.keys(results)).toEqual(['201']);
-    paid = results['201'] ?? 0;
-    expect(paid).toBeGreaterThan(100);
+    paidCount = results['201'] ?? 0;
+    expect(paidCount).toBeGreaterThan(100);
   }, 120_000);
 
   it('lose and duplicate no payment', async () => {
@@ -155,9 +155,11 @@ describe.skipIf(!isProxyInstalled())('two servers behind HAProxy', () => {
       [account],
     );
     await client.end();
-    expect(rows).toEqual([{ payments: paid, texts: paid, balance: FUNDS - paid * 1_00 }]);
+    expect(rows).toEqual([
+      { payments: paidCount, texts: paidCount, balance: FUNDS - paidCount * 1_00 },
+    ]);
     expect(problemsOf(await readSnapshot(url))).toEqual([]);
-    const delivered = receiver.arrivals.map(({ id }) => id);
-    expect(new Set(delivered).size).toBe(delivered.length);
+    const deliveredIds = receiver.arrivals.map(({ id }) => id);
+    expect(new Set(deliveredIds).size).toBe(deliveredIds.length);
   }, 90_000);
 });

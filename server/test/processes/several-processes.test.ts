@@ -40,9 +40,9 @@ async function get(path: string): Promise<number> {
 /** Sends requests on kept connections until `stop`. Returns the statuses and failures. */
 function sendSteadily(clients: number) {
   const results = new Map<string, number>();
-  let running = true;
+  let isRunning = true;
   const client = async () => {
-    while (running) {
+    while (isRunning) {
       const result = await get('/config').then(String, (error) => String(error.cause ?? error));
       results.set(result, (results.get(result) ?? 0) + 1);
       // Leaves processor time to the new processes.
@@ -51,7 +51,7 @@ function sendSteadily(clients: number) {
   };
   const all = Promise.all(Array.from({ length: clients }, client));
   return async () => {
-    running = false;
+    isRunning = false;
     await all;
     return Object.fromEntries(results);
   };

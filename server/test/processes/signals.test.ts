@@ -17,9 +17,9 @@ import { type Receiver, startReceiver } from '../kit/http/webhook-receiver.ts';
 const dataFolders: DataFolder[] = [];
 
 function newFolder(): DataFolder {
-  const created = createDataFolder('signals');
-  dataFolders.push(created);
-  return created;
+  const createdFolder = createDataFolder('signals');
+  dataFolders.push(createdFolder);
+  return createdFolder;
 }
 
 afterAll(async () => {
@@ -175,8 +175,8 @@ describe('SIGTERM', () => {
   it('keeps data and credentials for the next start', async () => {
     const before = storedCredentials(folder);
     const server = await folder.start();
-    const { baseUrl, docsUrl, ...persistent } = before;
-    expect(server.credentials).toMatchObject(persistent);
+    const { baseUrl, docsUrl, ...persistentCredentials } = before;
+    expect(server.credentials).toMatchObject(persistentCredentials);
     const { body } = await call(server, 'GET', '/customers');
     expect(body.data.map((customer: { fullName: string }) => customer.fullName)).toEqual([
       'Ada Lovelace',
@@ -202,8 +202,8 @@ describe('SIGTERM', () => {
     receiver.behave(200);
     const next = await folder.start();
     await vi.waitUntil(() => deliveries().length === 2, WAIT);
-    const [first, repeated] = deliveries();
-    expect(repeated?.body).toBe(first?.body);
+    const [first, repeatedDelivery] = deliveries();
+    expect(repeatedDelivery?.body).toBe(first?.body);
     next.child.kill('SIGTERM');
     expect(await folder.waitForExit(next.child)).toMatchObject({ code: 0, signal: null });
   }, 90_000);
@@ -212,13 +212,13 @@ describe('SIGTERM', () => {
     const server = await folder.start([], { LOG_LEVEL: 'error' });
     const before = await countCustomers(server);
     let replyCount = 0;
-    let stopped = false;
+    let isStopped = false;
     const client = async () => {
-      while (!stopped) {
+      while (!isStopped) {
         const body = { customerType: 'INDIVIDUAL', fullName: 'Grace Hopper' };
         const { status } = await call(server, 'POST', '/customers', body).catch(() => UNREACHABLE);
         if (status === 201) replyCount++;
-        if (status === UNREACHABLE.status) stopped = true;
+        if (status === UNREACHABLE.status) isStopped = true;
       }
     };
     const clients = Array.from({ length: 16 }, client);

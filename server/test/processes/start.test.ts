@@ -162,13 +162,13 @@ describe('/readyz during the start', () => {
       await lock.query('begin; lock table bootstrap_steps in access exclusive mode');
       const port = await freePort();
       const child = folder.launch(['--port', String(port)], { DATABASE_URL: database.url });
-      const ready = () => fetch(`http://127.0.0.1:${port}/readyz`);
-      const early = await waitForResult(ready);
-      expect([early.status, await early.json()]).toEqual([503, { status: 'starting' }]);
+      const readReadiness = () => fetch(`http://127.0.0.1:${port}/readyz`);
+      const earlyReply = await waitForResult(readReadiness);
+      expect([earlyReply.status, await earlyReply.json()]).toEqual([503, { status: 'starting' }]);
       expect(fs.existsSync(path.join(folder.dir, 'credentials.json'))).toBe(false);
       await lock.query('rollback');
       await folder.waitUntilReady(child);
-      expect((await ready()).status).toBe(200);
+      expect((await readReadiness()).status).toBe(200);
       child.kill('SIGTERM');
       expect(await folder.waitForExit(child)).toMatchObject({ code: 0 });
     } finally {

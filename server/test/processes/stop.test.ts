@@ -72,18 +72,20 @@ const names = async (): Promise<string[]> =>
   );
 
 /** A connection on which this text is sent. `received` returns the received text. */
-async function connection(text: string): Promise<{ socket: net.Socket; received: () => string }> {
+async function connection(
+  text: string,
+): Promise<{ socket: net.Socket; receivedText: () => string }> {
   const { hostname, port } = new URL(server.origin);
   const socket = net.connect(Number(port), hostname);
   sockets.push(socket);
   socket.on('error', () => undefined);
   await once(socket, 'connect');
-  let received = '';
+  let output = '';
   socket.on('data', (chunk: Buffer) => {
-    received += chunk.toString('latin1');
+    output += chunk.toString('latin1');
   });
   if (text) socket.write(text);
-  return { socket, received: () => received };
+  return { socket, receivedText: () => output };
 }
 
 /** The headers of a request, up to the empty line. */
@@ -91,7 +93,7 @@ const head = (line: string, extraHeaders = '') =>
   `${line} HTTP/1.1\r\nhost: railhead\r\nauthorization: ${basicOf(server.credentials)}\r\n${extraHeaders}`;
 
 /** Sends the signal, expects a clean exit, and returns its duration. */
-async function stopped(signal: NodeJS.Signals = 'SIGTERM'): Promise<number> {
+async function measureStop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number> {
   const sentMs = performance.now();
   server.child.kill(signal);
   expect(await dataFolder.waitForExit(server.child)).toMatchObject({ code: 0, signal: null });
@@ -105,13 +107,13 @@ async function stopped(signal: NodeJS.Signals = 'SIGTERM'): Promise<number> {
 const DELAYS: Record<string, () => Promise<unknown>> = {
   'a connection that never sent a byte': () => connection(''),
   'a kept connection after a reply': async () => {
-    const { received } = await connection(`${head('GET /healthz')}\r\n`);
-    await vi.waitUntil(() => received().includes('"ok"'));
+    const { receivedText } = await connection(`${head('GET /healthz')}\r\n`);
+    await vi.waitUntil(() => receivedText().includes('"ok"'));
   },
   'an incomplete request head': () => connection(head('GET /healthz')),
   'an incomplete request head after a reply': async () => {
-    const { received, socket } = await connection(`${head('GET /healthz')}\r\n`);
-    await vi.waitUntil(() => received().includes('"ok"'));
+    const { receivedText, socket } = await connection(`${head('GET /healthz')}\r\n`);
+    await vi.waitUntil(() => receivedText().includes('"ok"'));
     socket.write(head('GET /healthz'));
   },
   'an incomplete request body': () => {
@@ -125,11 +127,11 @@ const DELAYS: Record<string, () => Promise<unknown>> = {
     return connection(`${head('POST /2025-10-13/documents', type)}\r\n${fileHead}`);
   },
   'a client that does not read its replies': async () => {
-    const { socket, received } = await connection('');
+    const { socket, receivedText } = await connection('');
     socket.pause();
     socket.write(`${head('GET /openapi.json')}\r\n`.repeat(20));
     await sleep(300);
-    expect(received()).toBe('');
+    expect(receivedText()).toBe('');
   },
 };
 
@@ -138,7 +140,7 @@ describe('a stop', () => {
     expect(await createCustomer('Ada Lovelace')).toBe(201);
     for (const open of Object.values(DELAYS)) await open();
     await sleep(200);
-    await stopped();
+    await measureStop();
     server = await start();
     expect(await names()).toEqual(['Ada Lovelace']);
   }, 90_000);
@@ -147,7 +149,7 @@ describe('a stop', () => {
     'is immediate despite %s',
     async (connection) => {
       await DELAYS[connection]?.();
-      expect(await stopped()).toBeLessThan(4_000);
+      expect(await measureStop()).toBeLessThan(4_000);
       server = await start();
     },
     90_000,
@@ -156,34 +158,34 @@ describe('a stop', () => {
   it('completes a request whose body is still arriving', async () => {
     const body = JSON.stringify({ customerType: 'INDIVIDUAL', fullName: 'Grace Hopper' });
     const bodyHeaders = `${JSON_TYPE}content-length: ${body.length}\r\n`;
-    const { socket, received } = await connection(
+    const { socket, receivedText } = await connection(
       `${head('POST /2025-10-13/customers', bodyHeaders)}\r\n${body.slice(0, 20)}`,
     );
     await sleep(200);
-    const stopping = stopped();
+    const stopping = measureStop();
     await sleep(1_500);
-    const ready = fetch(`${server.origin}/readyz`).then(({ status }) => status);
-    expect(await ready.catch(() => 503)).toBe(503);
+    const readinessStatus = fetch(`${server.origin}/readyz`).then(({ status }) => status);
+    expect(await readinessStatus.catch(() => 503)).toBe(503);
     socket.write(body.slice(20));
-    await vi.waitUntil(() => received().includes('Grace Hopper'), { timeout: 5_000 });
-    expect(received()).toMatch(/^HTTP\/1\.1 201 /);
+    await vi.waitUntil(() => receivedText().includes('Grace Hopper'), { timeout: 5_000 });
+    expect(receivedText()).toMatch(/^HTTP\/1\.1 201 /);
     await stopping;
     server = await start();
     expect(await names()).toContain('Grace Hopper');
   }, 90_000);
 
   it('returns the usual error format for a request during the stop', async () => {
-    const { socket, received } = await connection(head('GET /2025-10-13/customers'));
+    const { socket, receivedText } = await connection(head('GET /2025-10-13/customers'));
     await sleep(200);
-    const stopping = stopped();
+    const stopping = measureStop();
     await sleep(300);
     socket.write('\r\n');
-    await vi.waitUntil(() => received().includes('}'), { timeout: 5_000 });
-    expect(received()).toMatch(/^HTTP\/1\.1 503 /);
-    expect(received()).toMatch(
+    await vi.waitUntil(() => receivedText().includes('}'), { timeout: 5_000 });
+    expect(receivedText()).toMatch(/^HTTP\/1\.1 503 /);
+    expect(receivedText()).toMatch(
       /"code":"SERVICE_UNAVAILABLE","reason":"The server is shutting down. Retry the request."/,
     );
-    expect(received()).toMatch(/\r\nconnection: close\r\n/i);
+    expect(receivedText()).toMatch(/\r\nconnection: close\r\n/i);
     await stopping;
     server = await start();
   }, 90_000);
@@ -211,7 +213,7 @@ describe('a stop', () => {
     await vi.waitUntil(() => provider.cases.length > 0 && receiver.arrivals.length > 0, {
       timeout: 10_000,
     });
-    await stopped();
+    await measureStop();
     provider.respondWith({});
     receiver.behave(200);
     const [messages, deliveries] = [provider.cases.length, receiver.arrivals.length];
@@ -228,7 +230,7 @@ describe('a stop', () => {
   it('ignores further signals', async () => {
     await DELAYS['an incomplete request body']?.();
     await sleep(200);
-    const stopping = stopped('SIGINT');
+    const stopping = measureStop('SIGINT');
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
       await sleep(100);
       server.child.kill(signal);

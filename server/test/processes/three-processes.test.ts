@@ -66,8 +66,8 @@ const repeatWork = <R>(times: number, work: (at: number) => Promise<R>) =>
 async function metricOf(name: string, ...labels: string[]): Promise<number[]> {
   const text = await (await fetch(`${server.origin}/metrics`)).text();
   const lines = text.split('\n').filter((line) => line.startsWith(`${name}{`));
-  const matching = lines.filter((line) => labels.every((label) => line.includes(label)));
-  return matching.map((line) => Number(line.split(' ').at(-1)));
+  const matchingLines = lines.filter((line) => labels.every((label) => line.includes(label)));
+  return matchingLines.map((line) => Number(line.split(' ').at(-1)));
 }
 
 const jobsWith = (result: string) =>
@@ -136,8 +136,8 @@ describe('three processes', () => {
     );
     expect(events.length).toBeGreaterThan(QUOTES + PAYOUTS);
     expect(events.filter(({ attempts }) => attempts !== 1)).toEqual([]);
-    const received = receiver.arrivals.map(({ id }) => id);
-    expect(received.sort()).toEqual(events.map(({ id }) => id).sort());
+    const receivedIds = receiver.arrivals.map(({ id }) => id);
+    expect(receivedIds.sort()).toEqual(events.map(({ id }) => id).sort());
   }, 60_000);
 
   it('leave balanced books', async () => {

@@ -25,7 +25,7 @@ let receiver: Receiver;
 let account: string;
 let payee: string;
 /** Events that were rejected once. */
-const rejected = new Set<string>();
+const rejectedIds = new Set<string>();
 
 beforeAll(async () => {
   const admin = (inject('testServer') as { url: string }).url;
@@ -33,8 +33,8 @@ beforeAll(async () => {
   url = databaseUrl(admin, name);
   dataFolders = [createDataFolder('one'), createDataFolder('two')];
   receiver = await startReceiver((response, { id, type }) => {
-    const first = type !== 'TEST' && rejected.size < 5 && !rejected.has(id);
-    if (first) rejected.add(id);
+    const first = type !== 'TEST' && rejectedIds.size < 5 && !rejectedIds.has(id);
+    if (first) rejectedIds.add(id);
     response.writeHead(first ? 500 : 200).end();
   });
   const env = {
@@ -156,18 +156,18 @@ describe('two processes on one database', () => {
     );
     for (const [first, second] of responses) expect(first).toEqual(second);
     const statuses = responses.map(([first]) => first?.status);
-    const paid = Math.floor(FUNDS / EACH);
-    expect(statuses.filter((status) => status === 201)).toHaveLength(paid);
+    const paidCount = Math.floor(FUNDS / EACH);
+    expect(statuses.filter((status) => status === 201)).toHaveLength(paidCount);
     const codes = responses.flatMap(([first]) => (first?.status === 201 ? [] : [first?.body.code]));
-    expect(codes).toEqual(Array(PAYMENTS - paid).fill('INSUFFICIENT_FUNDS'));
+    expect(codes).toEqual(Array(PAYMENTS - paidCount).fill('INSUFFICIENT_FUNDS'));
     const [{ payments } = { payments: 0 }] = await rows<{ payments: number }>(
       "select count(*)::int as payments from transactions where type = 'OUTGOING'",
     );
-    expect(payments).toBe(paid);
+    expect(payments).toBe(paidCount);
     const [holding] = await rows(
       `select balance - held as left from ledger_accounts where id = '${account}'`,
     );
-    expect(holding).toEqual({ left: String(FUNDS - paid * EACH) });
+    expect(holding).toEqual({ left: String(FUNDS - paidCount * EACH) });
   });
 
   it('run each job once', async () => {
@@ -190,8 +190,9 @@ describe('two processes on one database', () => {
       timeout: 30_000,
       interval: 100,
     });
-    const received = new Map<string, number>();
-    for (const { id } of receiver.arrivals) received.set(id, (received.get(id) ?? 0) + 1);
+    const receivedCounts = new Map<string, number>();
+    for (const { id } of receiver.arrivals)
+      receivedCounts.set(id, (receivedCounts.get(id) ?? 0) + 1);
     const deliveries = await rows<{ id: string; type: string; attempts: number; results: string }>(
       `select e.id, e.type, count(a.attempt)::int as attempts,
           string_agg(concat_ws(' ', a.result, a.status, a.error), ', ' order by a.attempt) as results
@@ -199,7 +200,7 @@ describe('two processes on one database', () => {
     );
     expect(deliveries.length).toBeGreaterThan(2 * PAYMENTS);
     const wrongDeliveries = deliveries
-      .map((delivery) => ({ ...delivery, received: received.get(delivery.id) ?? 0 }))
+      .map((delivery) => ({ ...delivery, received: receivedCounts.get(delivery.id) ?? 0 }))
       .filter((delivery) => delivery.received !== delivery.attempts);
     expect(wrongDeliveries).toEqual([]);
     expect(
@@ -207,8 +208,8 @@ describe('two processes on one database', () => {
         .filter(({ attempts }) => attempts > 1)
         .map(({ id }) => id)
         .sort(),
-    ).toEqual([...rejected].sort());
-    expect(received.size).toBe(deliveries.length);
+    ).toEqual([...rejectedIds].sort());
+    expect(receivedCounts.size).toBe(deliveries.length);
   }, 40_000);
 
   it('apply a configuration change immediately', async () => {

@@ -64,8 +64,8 @@ const MIGRATIONS = {
 
 let url: string;
 let folder: string;
-let earlier: Version;
-let later: Version;
+let earlierRelease: Version;
+let laterRelease: Version;
 let dataFolders: DataFolder[];
 let servers: Running[];
 let proxy: RunningProxy;
@@ -76,10 +76,10 @@ let isReading = true;
 const reads = new Map<string, number>();
 let reader: Promise<void>;
 
-const subfolder = (each: string) => {
-  const created = path.join(folder, each);
-  fs.mkdirSync(created);
-  return created;
+const subfolder = (folderName: string) => {
+  const createdFolder = path.join(folder, folderName);
+  fs.mkdirSync(createdFolder);
+  return createdFolder;
 };
 
 async function query<R extends object>(text: string): Promise<R[]> {
@@ -121,11 +121,11 @@ beforeAll(async () => {
   await execute(admin, `create database ${name}`);
   url = databaseUrl(admin, name);
   folder = fs.mkdtempSync(path.join(scratchFolder(), 'railhead-upgrade-'));
-  earlier = earlierVersion(subfolder('earlier'));
-  later = laterVersion(subfolder('later'), MIGRATIONS);
+  earlierRelease = earlierVersion(subfolder('earlier'));
+  laterRelease = laterVersion(subfolder('later'), MIGRATIONS);
   receiver = await startReceiver();
-  dataFolders = ['one', 'two', 'refused'].map((each) => createDataFolder(`upgrade-${each}`));
-  servers = await Promise.all([start(0, earlier), start(1, earlier)]);
+  dataFolders = ['one', 'two', 'refused'].map((label) => createDataFolder(`upgrade-${label}`));
+  servers = await Promise.all([start(0, earlierRelease), start(1, earlierRelease)]);
   await execute(url, alterTables("add column earlier_note text not null default ''"));
   proxy = await startProxy(servers, folder);
   await callOrThrow(proxy.proxiedServer, 'PATCH', '/config', { webhookEndpoint: receiver.url });
@@ -140,7 +140,7 @@ afterAll(async () => {
   isReading = false;
   await Promise.all([load?.finish(), reader]);
   proxy?.stop();
-  await Promise.all((dataFolders ?? []).map((each) => each.remove()));
+  await Promise.all((dataFolders ?? []).map((dataFolder) => dataFolder.remove()));
   await receiver?.close();
   if (!url) return;
   fs.rmSync(folder, { recursive: true, force: true });
@@ -152,8 +152,8 @@ afterAll(async () => {
 async function replace(index: number, version: Version): Promise<void> {
   const { child, origin } = servers[index] as Running;
   child.kill('SIGTERM');
-  const ended = await dataFolders[index]?.waitForExit(child);
-  expect(ended).toMatchObject({ code: 0, signal: null });
+  const endedProcess = await dataFolders[index]?.waitForExit(child);
+  expect(endedProcess).toMatchObject({ code: 0, signal: null });
   servers[index] = await start(index, version, ['--port', new URL(origin).port]);
 }
 
@@ -187,19 +187,19 @@ const migrate = (version: Version, ...flags: string[]) =>
 describe.skipIf(!isProxyInstalled())('an upgrade under load', () => {
   it('expands while both versions serve, and permits a downgrade and another upgrade', async () => {
     await serve();
-    await replace(0, later);
+    await replace(0, laterRelease);
     await serve();
-    await replace(1, later);
+    await replace(1, laterRelease);
     await serve();
     // The earlier version starts on the expanded database.
-    await replace(0, earlier);
+    await replace(0, earlierRelease);
     await serve();
-    const { out } = await migrate(later, '--dry-run');
+    const { out } = await migrate(laterRelease, '--dry-run');
     expect(JSON.parse(out)).toEqual({ expansions: [], contractions: ['9002_contraction.sql'] });
   }, 120_000);
 
   it('is not contracted while a server of the earlier version runs', async () => {
-    const { code, err } = await migrate(later, '--contract');
+    const { code, err } = await migrate(laterRelease, '--contract');
     expect(code).not.toBe(0);
     expect(err).toContain(
       '9002_contraction.sql needs servers with migration 9001. A running server has',
@@ -209,23 +209,23 @@ describe.skipIf(!isProxyInstalled())('an upgrade under load', () => {
   }, 60_000);
 
   it('is contracted when only the later version runs, which the earlier one then rejects', async () => {
-    await replace(0, later);
+    await replace(0, laterRelease);
     await serve();
-    const copied = `select count(*)::int as rows, count(*) filter (where later_remittance is
+    const countSql = `select count(*)::int as rows, count(*) filter (where later_remittance is
       distinct from remittance)::int as different from transactions`;
     const [{ rows, different } = { rows: 0, different: 0 }] = await query<{
       rows: number;
       different: number;
-    }>(copied);
+    }>(countSql);
     expect(different).toBe(0);
     expect(rows).toBeGreaterThan(100);
-    const contracted = await migrate(later, '--contract');
-    expect({ ...contracted, out: JSON.parse(contracted.out) }).toMatchObject({
+    const contraction = await migrate(laterRelease, '--contract');
+    expect({ ...contraction, out: JSON.parse(contraction.out) }).toMatchObject({
       code: 0,
       out: { applied: ['9002_contraction.sql'] },
     });
     await serve();
-    await expect(start(2, earlier)).rejects.toThrow('has migration 9002_contraction.sql');
+    await expect(start(2, earlierRelease)).rejects.toThrow('has migration 9002_contraction.sql');
     await serve();
   }, 120_000);
 
@@ -244,11 +244,11 @@ describe.skipIf(!isProxyInstalled())('an upgrade under load', () => {
     const snapshot = await readSnapshot(url);
     const problems = [...problemsOf(snapshot), ...replyProblems(snapshot, load.requests)];
     expect(problems.slice(0, 20)).toEqual([]);
-    const delivered = receiver.arrivals.map(({ id }) => id);
-    expect(new Set(delivered).size).toBe(delivered.length);
-    expect(snapshot.events.filter((each) => !each.delivered)).toEqual([]);
+    const deliveredIds = receiver.arrivals.map(({ id }) => id);
+    expect(new Set(deliveredIds).size).toBe(deliveredIds.length);
+    expect(snapshot.events.filter((event) => !event.delivered)).toEqual([]);
     console.info(
-      `From ${earlier.name}: ${load.requests.length} requests, ${reads.get('200')} reads, ` +
+      `From ${earlierRelease.name}: ${load.requests.length} requests, ${reads.get('200')} reads, ` +
         `${snapshot.payments.length} payments, 0 failed.`,
     );
   }, 90_000);

@@ -28,8 +28,8 @@ interface Listed extends JsonWebKey {
 
 /** State of the receiver: public keys by id, and the deliveries that it could not verify. */
 const publicKeys = new Map<string, KeyObject>();
-const unverifiable: string[] = [];
-const verified = new Map<string, string>();
+const unverifiableIds: string[] = [];
+const verifiedDeliveries = new Map<string, string>();
 let listings = 0;
 
 async function listKeys(server: Running): Promise<Listed[]> {
@@ -63,14 +63,14 @@ function isStandard({ headers, body }: Received): boolean {
   });
 }
 
-async function receive(received: Received): Promise<boolean> {
-  const kid = received.headers['x-service-signature-key-id'] ?? '';
+async function receive(receivedWebhook: Received): Promise<boolean> {
+  const kid = receivedWebhook.headers['x-service-signature-key-id'] ?? '';
   if (!publicKeys.has(kid)) await learnKeys();
-  if (!isGenuine(received, publicKeys.get(kid)) || !isStandard(received)) {
-    unverifiable.push(`${received.id} ${kid}`);
+  if (!isGenuine(receivedWebhook, publicKeys.get(kid)) || !isStandard(receivedWebhook)) {
+    unverifiableIds.push(`${receivedWebhook.id} ${kid}`);
     return false;
   }
-  verified.set(received.id, kid);
+  verifiedDeliveries.set(receivedWebhook.id, kid);
   return true;
 }
 
@@ -95,8 +95,8 @@ beforeAll(async () => {
   await execute(admin, `create database ${name}`);
   url = databaseUrl(admin, name);
   dataFolders = [createDataFolder('one'), createDataFolder('two')];
-  receiver = await startReceiver((response, received) => {
-    receive(received).then((isVerified) => response.writeHead(isVerified ? 200 : 400).end());
+  receiver = await startReceiver((response, receivedWebhook) => {
+    receive(receivedWebhook).then((isVerified) => response.writeHead(isVerified ? 200 : 400).end());
   });
   const env = {
     DATABASE_URL: url,
@@ -144,7 +144,7 @@ function startLoad() {
 
 /** Waits until both servers list a key with this status. Returns the waiting time in milliseconds. */
 async function untilListed(kid: string, status: string): Promise<number> {
-  const started = Date.now();
+  const startedAt = Date.now();
   for (const server of servers) {
     await vi.waitFor(
       async () => {
@@ -154,7 +154,7 @@ async function untilListed(kid: string, status: string): Promise<number> {
       { timeout: 15_000, interval: 50 },
     );
   }
-  return Date.now() - started;
+  return Date.now() - startedAt;
 }
 
 async function rotate() {
@@ -182,29 +182,29 @@ async function events(): Promise<string[]> {
 
 it('rotates twice under load without an unverifiable or lost delivery', async () => {
   const stopLoad = startLoad();
-  const noticed: number[] = [];
+  const noticeTimes: number[] = [];
   for (let index = 0; index < 2; index++) {
     const { announced, active } = await rotate();
-    noticed.push(await untilListed(announced, 'ANNOUNCED'));
+    noticeTimes.push(await untilListed(announced, 'ANNOUNCED'));
     await untilListed(announced, 'ACTIVE');
     await sleep(1_500);
     await operator('webhooks', 'keys', 'retire', active);
   }
   await stopLoad();
   // Both servers list a key within two seconds, and on a machine under load before the key signs.
-  expect(Math.min(...noticed)).toBeLessThan(2_000);
-  expect(Math.max(...noticed)).toBeLessThan(5_000);
+  expect(Math.min(...noticeTimes)).toBeLessThan(2_000);
+  expect(Math.max(...noticeTimes)).toBeLessThan(5_000);
 
   await vi.waitFor(
-    async () => expect([...verified.keys()].sort()).toEqual((await events()).sort()),
+    async () => expect([...verifiedDeliveries.keys()].sort()).toEqual((await events()).sort()),
     {
       timeout: 20_000,
       interval: 250,
     },
   );
-  expect(unverifiable).toEqual([]);
-  expect(new Set(verified.values()).size).toBe(3);
-  expect(verified.size).toBeGreaterThan(50);
+  expect(unverifiableIds).toEqual([]);
+  expect(new Set(verifiedDeliveries.values()).size).toBe(3);
+  expect(verifiedDeliveries.size).toBeGreaterThan(50);
 }, 120_000);
 
 it('updates every copy of the public key', async () => {

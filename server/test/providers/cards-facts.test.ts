@@ -23,12 +23,12 @@ const owedBy = async (account: string) => {
 describe('an authorization that the provider has approved', () => {
   it('is posted with its hold', async () => {
     const { cardId, account } = await order('30.00');
-    const stoodIn = await authorize(cardId, 20_00, { stoodIn: true });
-    expect(stoodIn).toMatchObject({ decision: 'APPROVED', result: 'APPLIED' });
+    const standInReply = await authorize(cardId, 20_00, { stoodIn: true });
+    expect(standInReply).toMatchObject({ decision: 'APPROVED', result: 'APPLIED' });
     expect(await balances(account)).toEqual([10_00, 10_00]);
-    const { authorizationId, transactionId } = stoodIn;
-    const repeated = await authorize(cardId, 20_00, { stoodIn: true, authorizationId });
-    expect(repeated).toMatchObject({ result: 'IGNORED', transactionId });
+    const { authorizationId, transactionId } = standInReply;
+    const repeatedReply = await authorize(cardId, 20_00, { stoodIn: true, authorizationId });
+    expect(repeatedReply).toMatchObject({ result: 'IGNORED', transactionId });
     expect((await clearing(cardId, authorizationId, 20_00)).body).toEqual({ result: 'APPLIED' });
     expect(await payment(transactionId)).toMatchObject({ status: 'SETTLED' });
     const other = { authorizationId, amount: 21_00, stoodIn: true };
@@ -54,8 +54,8 @@ describe('an authorization that the provider has approved', () => {
     await issuer.change(cardId, { state: 'FROZEN' });
     const { authorizationId, reason } = await authorize(cardId, 5_00);
     expect(reason).toBe('CARD_PAUSED');
-    const stoodIn = await authorize(cardId, 5_00, { authorizationId, stoodIn: true });
-    expect(stoodIn).toMatchObject({ decision: 'APPROVED', result: 'APPLIED' });
+    const standInReply = await authorize(cardId, 5_00, { authorizationId, stoodIn: true });
+    expect(standInReply).toMatchObject({ decision: 'APPROVED', result: 'APPLIED' });
     expect(await balances(account)).toEqual([25_00, 25_00]);
   });
 
@@ -99,14 +99,14 @@ describe('a clearing without an authorization', () => {
 describe('a reversal', () => {
   it('of an unknown authorization declines the authorization when it arrives', async () => {
     const { cardId, account } = await order('30.00');
-    const early = { authorizationId: 'early', entryId: 'early-1' };
-    const reversal = await send(cardId, 'card.reversal', early);
+    const earlyFields = { authorizationId: 'early', entryId: 'early-1' };
+    const reversal = await send(cardId, 'card.reversal', earlyFields);
     expect(reversal.body).toEqual({ result: 'APPLIED' });
-    expect((await send(cardId, 'card.reversal', early)).body).toEqual({ result: 'IGNORED' });
+    expect((await send(cardId, 'card.reversal', earlyFields)).body).toEqual({ result: 'IGNORED' });
     const reply = await authorize(cardId, 5_00, { authorizationId: 'early' });
     expect(reply).toMatchObject({ decision: 'DECLINED', reason: 'TOO_LATE' });
-    const stoodIn = await authorize(cardId, 5_00, { authorizationId: 'early', stoodIn: true });
-    expect(stoodIn).toMatchObject({ result: 'IGNORED' });
+    const standInReply = await authorize(cardId, 5_00, { authorizationId: 'early', stoodIn: true });
+    expect(standInReply).toMatchObject({ result: 'IGNORED' });
     expect(await balances(account)).toEqual([30_00, 30_00]);
   });
 

@@ -52,8 +52,8 @@ describe('an order', () => {
     const { cardId } = await order('10.00');
     expect(await issuer.cardOf(cardId)).toMatchObject({ state: 'PROCESSING' });
     await service.app.advance(31_000);
-    const rejected = { state: 'CLOSED', stateReason: 'ISSUER_REJECTED' };
-    expect(await issuer.cardOf(cardId)).toMatchObject(rejected);
+    const rejectedState = { state: 'CLOSED', stateReason: 'ISSUER_REJECTED' };
+    expect(await issuer.cardOf(cardId)).toMatchObject(rejectedState);
     if (issue && state) Object.assign(replies, { '/cards/issue': issue, '/cards/state': state });
   });
 
@@ -143,8 +143,8 @@ describe('a payment', () => {
 
   it('of an unknown card, or a card of another issuer, has no decision', async () => {
     const fields = { authorizationId: 'lost', amount: 1_00 };
-    const unknown = 'Card:01a21758-15bf-71ea-aa5b-996c3b49c144';
-    const reply = await send(unknown, 'card.authorization', { ...fields, id: 'lost' });
+    const unknownCard = 'Card:01a21758-15bf-71ea-aa5b-996c3b49c144';
+    const reply = await send(unknownCard, 'card.authorization', { ...fields, id: 'lost' });
     expect(reply).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
     const { data } = await read('/provider-messages?result=CONTRADICTORY');
     expect(data[0]).toMatchObject({
@@ -170,8 +170,8 @@ describe('a payment', () => {
       result: 'APPLIED',
       authorization: { decision: 'APPROVED' },
     });
-    const repeated = await send(cardId, 'card.authorization', authorizationFields);
-    expect(repeated).toEqual({ status: 200, body: { result: 'DUPLICATE', authorization } });
+    const repeatedReply = await send(cardId, 'card.authorization', authorizationFields);
+    expect(repeatedReply).toEqual({ status: 200, body: { result: 'DUPLICATE', authorization } });
     const other = await send(cardId, 'card.authorization', {
       ...authorizationFields,
       id: 'other-message',
@@ -180,12 +180,12 @@ describe('a payment', () => {
     expect(
       (await send(cardId, 'card.authorization', { ...authorizationFields, amount: 1 })).status,
     ).toBe(409);
-    const changed = { ...authorizationFields, id: 'changed', amount: 1 };
-    expect((await send(cardId, 'card.authorization', changed)).status).toBe(409);
-    const declined = { ...authorizationFields, id: 'declined', authorizationId: 'declined' };
+    const changedFields = { ...authorizationFields, id: 'changed', amount: 1 };
+    expect((await send(cardId, 'card.authorization', changedFields)).status).toBe(409);
+    const declinedFields = { ...authorizationFields, id: 'declined', authorizationId: 'declined' };
     const authorizations = [
-      await send(cardId, 'card.authorization', declined),
-      await send(cardId, 'card.authorization', declined),
+      await send(cardId, 'card.authorization', declinedFields),
+      await send(cardId, 'card.authorization', declinedFields),
     ].map(({ body }) => body.authorization);
     expect(authorizations[0]).toMatchObject({ reason: 'INSUFFICIENT_FUNDS' });
     expect(authorizations[1]).toEqual(authorizations[0]);
@@ -197,15 +197,15 @@ describe('a payment', () => {
     const authorizations = await Promise.all(
       Array.from({ length: 24 }, () => authorize(cardId, 30_00, { answerWithinMs: 10_000 })),
     );
-    const approved = authorizations.filter(({ decision }) => decision === 'APPROVED');
+    const approvedAuthorizations = authorizations.filter(({ decision }) => decision === 'APPROVED');
     const reasons = authorizations.flatMap(({ reason }) => reason ?? []);
-    expect(approved).toHaveLength(3);
+    expect(approvedAuthorizations).toHaveLength(3);
     expect(new Set(reasons)).toEqual(new Set(['INSUFFICIENT_FUNDS']));
     expect(await balances(account)).toEqual([10_00, 10_00]);
-    const same = { id: randomUUID(), authorizationId: 'twice', amount: 10_00 };
-    const twice = { ...same, occurredAt: '2026-01-05T09:00:00Z' };
+    const sameFields = { id: randomUUID(), authorizationId: 'twice', amount: 10_00 };
+    const repeatedFields = { ...sameFields, occurredAt: '2026-01-05T09:00:00Z' };
     const replies = await Promise.all(
-      Array.from({ length: 5 }, () => send(cardId, 'card.authorization', twice)),
+      Array.from({ length: 5 }, () => send(cardId, 'card.authorization', repeatedFields)),
     );
     const decisions = replies.map(({ body }) => body.authorization.transactionId);
     expect(new Set(decisions).size).toBe(1);

@@ -67,8 +67,8 @@ describe('importProviders', () => {
         route(null),
       ],
     };
-    const invalid = await rejectsFile(file);
-    expect(invalid.details.errors.map((error: { field: string }) => error.field)).toEqual([
+    const invalidReply = await rejectsFile(file);
+    expect(invalidReply.details.errors.map((error: { field: string }) => error.field)).toEqual([
       ...['providers.0.url', 'providers.0.publicKeys.0', 'providers.1.providerId'],
       ...['providers.1.terms.limits.0.currency', 'routes.0.providerId', 'routes.1.currency'],
       ...['routes.1.environment', 'routes.3'],
@@ -112,12 +112,12 @@ describe('importProviders', () => {
   });
 
   it('changes fields, keys and routes that differ', async () => {
-    const third = await startAdapter(service.app);
+    const thirdAdapter = await startAdapter(service.app);
     const file = completeFile();
     const [acme] = file.providers;
     if (!acme) throw new Error('no provider');
     const result = await importFile({
-      providers: [{ ...acme, publicKeys: [third.publicKeyPem], terms: {} }],
+      providers: [{ ...acme, publicKeys: [thirdAdapter.publicKeyPem], terms: {} }],
       routes: [route('other-bank'), file.routes[1]],
     });
     expect(
@@ -129,14 +129,14 @@ describe('importProviders', () => {
     const { providerKeys } = await read('/providers/acme-bank');
     // The earlier key is accepted for another day.
     expect(providerKeys).toHaveLength(2);
-    const { details } = await rejectsFile({ providers: [provider('other-bank', third)] });
+    const { details } = await rejectsFile({ providers: [provider('other-bank', thirdAdapter)] });
     expect(details.errors).toMatchObject([
       {
         field: 'providers.0.publicKeys.0',
         message: 'is a key of the provider acme-bank: use another key',
       },
     ]);
-    await third.close();
+    await thirdAdapter.close();
   });
 
   it('requires the approval of a second operator if a policy exists', async () => {
@@ -149,10 +149,10 @@ describe('importProviders', () => {
       (await call('POST', '/provider-configuration', { body: { ...body, dryRun: true }, secret }))
         .status,
     ).toBe(200);
-    const waiting = await call('POST', '/provider-configuration', { body, secret });
-    expect(waiting.status).toBe(202);
+    const waitingReply = await call('POST', '/provider-configuration', { body, secret });
+    expect(waitingReply.status).toBe(202);
     expect((await read('/provider-routes')).data).toHaveLength(2);
-    const approval = await write('POST', `/approvals/${waiting.body.id}/approve`, {
+    const approval = await write('POST', `/approvals/${waitingReply.body.id}/approve`, {
       reason: 'Agreed',
     });
     expect(approval.reply.applied).toBe(true);
@@ -222,10 +222,10 @@ describe('providers import', () => {
     write(await service.runJson('providers', 'export'));
     expect((await run()).out).toBe('No change.\n');
     write({ routes: [route('other-bank', { rail: 'SEPA', costBasisPoints: 3 })] });
-    const dry = await run('--dry-run');
-    expect(dry.out).toMatch(/^- route .*acme-bank/m);
-    expect(dry.out).toMatch(/^\+ route .*providerId=other-bank .*costBasisPoints=3$/m);
-    expect(dry.out).toMatch(/No change was applied\.\n$/);
+    const dryRunResult = await run('--dry-run');
+    expect(dryRunResult.out).toMatch(/^- route .*acme-bank/m);
+    expect(dryRunResult.out).toMatch(/^\+ route .*providerId=other-bank .*costBasisPoints=3$/m);
+    expect(dryRunResult.out).toMatch(/No change was applied\.\n$/);
     expect((await run()).out).toMatch(/Applied\.\n$/);
     write({ providers: [{ providerId: 'x' }], other: 1 });
     const { code, err } = await run();

@@ -88,10 +88,10 @@ describe('a delegated key', () => {
     await fixture.createKey(walletCard);
     const other = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
     adapter.replies['/custody/sign'] = ({ payload }) => signWith(other, payload);
-    const declined = { approved: false, reason: 'NO_FUNDING_SOURCE' };
-    expect(await authorize(walletCard.card.id)).toEqual(declined);
+    const declinedDecision = { approved: false, reason: 'NO_FUNDING_SOURCE' };
+    expect(await authorize(walletCard.card.id)).toEqual(declinedDecision);
     adapter.replies['/custody/sign'] = () => null;
-    expect(await authorize(walletCard.card.id)).toEqual(declined);
+    expect(await authorize(walletCard.card.id)).toEqual(declinedDecision);
     adapter.replies['/custody/sign'] = signPayload;
     expect(await authorize(walletCard.card.id)).toMatchObject({ approved: true });
   });

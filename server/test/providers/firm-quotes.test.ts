@@ -11,25 +11,25 @@ let adapter: Adapter;
 let payer: Awaited<ReturnType<typeof service.createPayer>>;
 let payee: string;
 /** Bodies of the calls, by path. */
-const received = new Map<string, Record<string, unknown>[]>();
+const receivedBodies = new Map<string, Record<string, unknown>[]>();
 
 type Call = Record<string, number>;
 
 function reply(path: string, body: ((call: Call) => object) | null) {
   adapter.replies[path] = (call) => {
-    received.set(path, [...(received.get(path) ?? []), call]);
+    receivedBodies.set(path, [...(receivedBodies.get(path) ?? []), call]);
     return body ? { body: body(call) } : { status: 503, body: {} };
   };
 }
 
-const inSeconds = (seconds: number) =>
+const timeAfter = (seconds: number) =>
   new Date(service.app.effects.now() + seconds * 1_000).toISOString();
 
-const quoted = (rate: string, seconds = 30) =>
+const replyWithQuote = (rate: string, seconds = 30) =>
   reply(QUOTE, () => ({
-    ...{ result: 'quoted', reference: 'FX-1', rate, expiresAt: inSeconds(seconds) },
+    ...{ result: 'quoted', reference: 'FX-1', rate, expiresAt: timeAfter(seconds) },
   }));
-const redeemed = () =>
+const replyWithRedemption = () =>
   reply(REDEEM, ({ soldAmount, boughtAmount }) => ({
     ...{ state: 'redeemed', reference: 'DEAL-1', soldAmount, boughtAmount },
   }));
@@ -46,7 +46,7 @@ beforeAll(async () => {
   });
   payer = await service.createPayer('10000.00');
   payee = await service.createPayee(payer.person.id);
-  redeemed();
+  replyWithRedemption();
 });
 afterAll(() => adapter.close());
 
@@ -67,54 +67,54 @@ const firmQuoteOf = async (id: string) =>
 
 describe('a firm quote', () => {
   it('sets the price and the expiry, and is redeemed once by the execution', async () => {
-    quoted('2.5');
+    replyWithQuote('2.5');
     const quote = await createQuote();
-    expect(quote.expiresAt).toBe(inSeconds(30));
-    const [request] = received.get(QUOTE) ?? [];
+    expect(quote.expiresAt).toBe(timeAfter(30));
+    const [request] = receivedBodies.get(QUOTE) ?? [];
     // The fees are deducted before the exchange.
-    const sold = 100_00 - quote.feesIncluded;
+    const soldAmount = 100_00 - quote.feesIncluded;
     expect(request).toEqual({
-      ...{ quoteId: quote.id, from: 'USD', to: 'EUR', side: 'SELL', amount: sold },
+      ...{ quoteId: quote.id, from: 'USD', to: 'EUR', side: 'SELL', amount: soldAmount },
     });
-    expect(quote.totalReceivingAmount).toBe(Math.floor(sold * 2.5));
+    expect(quote.totalReceivingAmount).toBe(Math.floor(soldAmount * 2.5));
     expect(await firmQuoteOf(quote.id)).toMatchObject({
       ...{ providerId: DEALER, reference: 'FX-1', state: 'HELD', result: null },
     });
     await service.app.settle();
-    expect(received.get(REDEEM)).toBe(undefined);
+    expect(receivedBodies.get(REDEEM)).toBe(undefined);
     reply(REDEEM, null);
     ok(await execute(quote.id), 200);
     await service.app.settle();
     expect(await firmQuoteOf(quote.id)).toMatchObject({ state: 'HELD' });
     reply(REDEEM, () => ({ state: 'pending' }));
     await service.app.advance(60_000);
-    redeemed();
+    replyWithRedemption();
     await service.app.advance(900_000);
     expect(await firmQuoteOf(quote.id)).toMatchObject({
-      ...{ state: 'REDEEMED', result: 'DEAL-1', sold: { amount: sold, currency: 'USD' } },
+      ...{ state: 'REDEEMED', result: 'DEAL-1', sold: { amount: soldAmount, currency: 'USD' } },
       bought: { amount: quote.totalReceivingAmount, currency: 'EUR' },
     });
-    const calls = received.get(REDEEM) ?? [];
+    const calls = receivedBodies.get(REDEEM) ?? [];
     expect(calls.length).toBeGreaterThan(2);
     expect(new Set(calls.map((call) => JSON.stringify(call))).size).toBe(1);
   });
 
   it('of a fixed receiving amount buys exactly this amount', async () => {
-    quoted('2');
+    replyWithQuote('2');
     const quote = await createQuote({ lockedCurrencySide: 'RECEIVING' });
-    expect(received.get(QUOTE)?.at(-1)).toMatchObject({ side: 'BUY', amount: 100_00 });
+    expect(receivedBodies.get(QUOTE)?.at(-1)).toMatchObject({ side: 'BUY', amount: 100_00 });
     // Rounding in favor of the FX position.
     expect([50_00, 50_01]).toContain(quote.totalSendingAmount - quote.feesIncluded);
   });
 
   it('that expires is not executed and not redeemed', async () => {
-    quoted('2.5', 10);
+    replyWithQuote('2.5', 10);
     const { id } = await createQuote();
-    const count = received.get(REDEEM)?.length;
+    const count = receivedBodies.get(REDEEM)?.length;
     await service.app.advance(11_000);
     expect((await execute(id)).body.code).toBe('QUOTE_EXPIRED');
     await service.app.advance(60_000);
-    expect(received.get(REDEEM)).toHaveLength(count ?? 0);
+    expect(receivedBodies.get(REDEEM)).toHaveLength(count ?? 0);
     expect(await firmQuoteOf(id)).toMatchObject({ state: 'HELD' });
   });
 
@@ -131,20 +131,20 @@ describe('a firm quote', () => {
   ] as const)(
     'keeps the price of the customer if the provider %s',
     async (_, body, state, text) => {
-      quoted('2.5');
+      replyWithQuote('2.5');
       reply(REDEEM, body);
       const quote = await createQuote();
       ok(await execute(quote.id), 200);
       await service.app.settle();
-      const firm = await firmQuoteOf(quote.id);
-      expect(firm).toMatchObject({ state, endedAt: expect.any(String) });
-      expect(firm.result).toMatch(text);
+      const firmQuote = await firmQuoteOf(quote.id);
+      expect(firmQuote).toMatchObject({ state, endedAt: expect.any(String) });
+      expect(firmQuote.result).toMatch(text);
       const path = `/quotes/${quote.id}`;
       const { body: after } = await service.app.call('GET', path, undefined, service.as);
       expect(after).toMatchObject({
         ...{ status: 'PROCESSING', totalReceivingAmount: quote.totalReceivingAmount },
       });
-      redeemed();
+      replyWithRedemption();
     },
   );
 });
@@ -155,16 +155,16 @@ describe('the mid rates', () => {
     ['does not respond', null],
     [
       'holds the rate too shortly',
-      () => ({ result: 'quoted', reference: 'FX', rate: '9', expiresAt: inSeconds(1) }),
+      () => ({ result: 'quoted', reference: 'FX', rate: '9', expiresAt: timeAfter(1) }),
     ],
   ] as const)('apply if the provider %s', async (_, body) => {
     reply(QUOTE, body);
     const quote = await createQuote();
     expect(quote.totalReceivingAmount).toBeLessThan(100_00);
     expect(await firmQuoteOf(quote.id)).toBe(null);
-    const count = received.get(REDEEM)?.length;
+    const count = receivedBodies.get(REDEEM)?.length;
     ok(await execute(quote.id), 200);
     await service.app.settle();
-    expect(received.get(REDEEM)).toHaveLength(count ?? 0);
+    expect(receivedBodies.get(REDEEM)).toHaveLength(count ?? 0);
   });
 });

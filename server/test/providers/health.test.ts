@@ -41,20 +41,26 @@ const metric = async (name: string) => {
 
 describe('getProviderHealth', () => {
   it('counts calls and results in windows that every process reads', async () => {
-    const [five] = await windows();
-    expect(five).toMatchObject({ minutes: 5, calls: 1, errors: 0, errorRate: 0, settled: 0 });
+    const [fiveMinuteWindow] = await windows();
+    expect(fiveMinuteWindow).toMatchObject({
+      minutes: 5,
+      calls: 1,
+      errors: 0,
+      errorRate: 0,
+      settled: 0,
+    });
     const payments = [
       await service.createPayment(),
       await service.createPayment(),
       await service.createPayment(),
     ];
-    const [settled, failed, returned] = payments.map(({ id }) => id);
-    if (!settled || !failed || !returned) throw new Error('no payments');
+    const [settledId, failedId, returnedId] = payments.map(({ id }) => id);
+    if (!settledId || !failedId || !returnedId) throw new Error('no payments');
     const settlement = { state: 'settled', reference: 'BANK-1' };
-    await report(settled, settlement);
-    await report(failed, { state: 'failed', reason: 'ACCOUNT_INVALID' });
-    await report(returned, settlement);
-    await report(returned, { state: 'returned', reason: 'ACCOUNT_INVALID' });
+    await report(settledId, settlement);
+    await report(failedId, { state: 'failed', reason: 'ACCOUNT_INVALID' });
+    await report(returnedId, settlement);
+    await report(returnedId, { state: 'returned', reason: 'ACCOUNT_INVALID' });
     const all = await windows();
     for (const window of all) {
       expect(window).toMatchObject({
@@ -109,12 +115,17 @@ describe('the automatic pause', () => {
     expect((await read(`/providers/${BANK}`)).status).toBe('ACTIVE');
     await write('POST', `/providers/${BANK}/check`);
     await service.app.advance(6_000);
-    const paused = await read(`/providers/${BANK}`);
-    expect(paused).toMatchObject({ status: 'PAUSED', pausedBy: 'SYSTEM' });
-    expect(paused.pauseReason).toBe('Failed calls: 100 % of 3 in 5 minutes, allowed 40 %.');
+    const pausedProvider = await read(`/providers/${BANK}`);
+    expect(pausedProvider).toMatchObject({ status: 'PAUSED', pausedBy: 'SYSTEM' });
+    expect(pausedProvider.pauseReason).toBe('Failed calls: 100 % of 3 in 5 minutes, allowed 40 %.');
     expect(await metric('railhead_provider_status')).toBe(2);
     expect(await auditOf('pauseProvider')).toMatchObject([
-      { subject: BANK, reason: paused.pauseReason, hasChanges: true, actor: { id: 'system' } },
+      {
+        subject: BANK,
+        reason: pausedProvider.pauseReason,
+        hasChanges: true,
+        actor: { id: 'system' },
+      },
     ]);
     await service.app.advance(61_000);
     expect((await read(`/providers/${BANK}`)).status).toBe('PAUSED');

@@ -78,17 +78,17 @@ describe('deposit.received', () => {
       ['STMT-H1', 5_00],
       ['STMT-H2', 4_00],
     ]) {
-      const returned = { type: 'deposit.returned', bankReference, currency: 'USD', amount };
-      expect((await adapter.send(BANK, returned)).body).toEqual({ result: 'APPLIED' });
+      const returnedFields = { type: 'deposit.returned', bankReference, currency: 'USD', amount };
+      expect((await adapter.send(BANK, returnedFields)).body).toEqual({ result: 'APPLIED' });
     }
     await write('POST', `/deposits/${first.transactionId}/return`);
     expect(await balance()).toBe(before);
   });
 
   it('is stored for an operator if its payment reference is unknown', async () => {
-    const unknown = deposit({ paymentReference: 'RF UNKNOWN', bankReference: 'STMT-3' });
-    expect((await adapter.send(BANK, { ...unknown, id: 'lost' })).status).toBe(409);
-    expect((await adapter.send(BANK, { ...unknown, id: 'lost' })).status).toBe(409);
+    const unknownDeposit = deposit({ paymentReference: 'RF UNKNOWN', bankReference: 'STMT-3' });
+    expect((await adapter.send(BANK, { ...unknownDeposit, id: 'lost' })).status).toBe(409);
+    expect((await adapter.send(BANK, { ...unknownDeposit, id: 'lost' })).status).toBe(409);
     const { data } = await read('/provider-messages?result=CONTRADICTORY');
     expect(
       data.filter((message: { messageId: string }) => message.messageId === 'lost'),
@@ -97,17 +97,17 @@ describe('deposit.received', () => {
   });
 
   it('is reversed by a deposit.returned message with the same amount', async () => {
-    const returned = { type: 'deposit.returned', bankReference: 'STMT-2', currency: 'USD' };
-    expect((await adapter.send(BANK, { ...returned, amount: 1 })).status).toBe(409);
-    expect((await adapter.send(BANK, { ...returned, amount: 25_00 })).body).toEqual({
+    const returnedFields = { type: 'deposit.returned', bankReference: 'STMT-2', currency: 'USD' };
+    expect((await adapter.send(BANK, { ...returnedFields, amount: 1 })).status).toBe(409);
+    expect((await adapter.send(BANK, { ...returnedFields, amount: 25_00 })).body).toEqual({
       result: 'APPLIED',
     });
     expect(await balance()).toBe(25_00);
-    const repeated = await adapter.send(BANK, { ...returned, amount: 25_00 });
-    expect(repeated.body).toEqual({ result: 'IGNORED' });
+    const repeatedReply = await adapter.send(BANK, { ...returnedFields, amount: 25_00 });
+    expect(repeatedReply.body).toEqual({ result: 'IGNORED' });
     expect(await balance()).toBe(25_00);
-    const unmatched = { ...returned, bankReference: 'NONE', amount: 25_00 };
-    expect((await adapter.send(BANK, unmatched)).status).toBe(409);
+    const unmatchedFields = { ...returnedFields, bankReference: 'NONE', amount: 25_00 };
+    expect((await adapter.send(BANK, unmatchedFields)).status).toBe(409);
   });
 
   it('never credits an account of the other environment', async () => {
@@ -143,18 +143,18 @@ describe('the signature of a message', () => {
   it('is required, and covers body, address and time', async () => {
     const entry = deposit({ bankReference: 'STMT-6' });
     // biome-ignore lint/suspicious/noExplicitAny: a changed request.
-    const rejected = async (change: (request: any) => void) =>
+    const expectRejected = async (change: (request: any) => void) =>
       expect((await adapter.send(BANK, entry, change)).status).toBe(401);
-    await rejected((request) => delete request.headers.signature);
-    await rejected((request) => {
+    await expectRejected((request) => delete request.headers.signature);
+    await expectRejected((request) => {
       request.body = request.body.replace('2500', '9900');
     });
-    await rejected((request) => {
+    await expectRejected((request) => {
       request.headers.host = 'other.example';
     });
     const { app } = service;
     const now = app.effects.now();
-    await rejected(() => app.effects.set(now + 400_000));
+    await expectRejected(() => app.effects.set(now + 400_000));
     app.effects.set(now);
     expect((await adapter.send('other-bank', entry)).status).toBe(404);
     expect(await balance()).toBe(25_00);
@@ -164,16 +164,16 @@ describe('the signature of a message', () => {
     const other = await startAdapter(service.app);
     const { body } = await other.send(BANK, deposit({ bankReference: 'STMT-7' }));
     expect(body.message).toContain('is not known');
-    const added = await write('POST', `/providers/${BANK}/keys`, {
+    const addedKey = await write('POST', `/providers/${BANK}/keys`, {
       ...{ publicKeyPem: other.publicKeyPem, overlapHours: 1 },
     });
-    expect(added.providerKeys).toHaveLength(2);
-    const repeated = { ...deposit({ bankReference: 'STMT-1' }) };
-    expect((await other.send(BANK, repeated)).status).toBe(200);
-    expect((await adapter.send(BANK, repeated)).status).toBe(200);
+    expect(addedKey.providerKeys).toHaveLength(2);
+    const repeatedReply = { ...deposit({ bankReference: 'STMT-1' }) };
+    expect((await other.send(BANK, repeatedReply)).status).toBe(200);
+    expect((await adapter.send(BANK, repeatedReply)).status).toBe(200);
     await service.app.advance(3_600_001);
-    expect((await adapter.send(BANK, repeated)).status).toBe(401);
-    expect((await other.send(BANK, repeated)).status).toBe(200);
+    expect((await adapter.send(BANK, repeatedReply)).status).toBe(401);
+    expect((await other.send(BANK, repeatedReply)).status).toBe(200);
     await other.close();
   });
 });
@@ -193,15 +193,22 @@ describe('rotateProviderKey', () => {
     expect((await read(`/providers/${BANK}`)).ownKeys).toMatchObject([{ keyId: second.keyId }]);
     const [ending] = (await write('POST', `/providers/${BANK}/rotate`, { overlapHours: 1 }))
       .ownKeys;
-    const later = await write('POST', `/providers/${BANK}/rotate`, { overlapHours: 9 });
-    expect(later.ownKeys[0]).toEqual(ending);
+    const laterRotation = await write('POST', `/providers/${BANK}/rotate`, { overlapHours: 9 });
+    expect(laterRotation.ownKeys[0]).toEqual(ending);
   });
 });
 
 describe('createProvider', () => {
   it('reports every invalid field, and rejects private addresses unless allowed', async () => {
-    const invalid = { providerId: 'Acme', environment: 'test', url: 'x', publicKeyPem: 'x' };
-    const body = await rejects(400, 'INVALID_INPUT', 'POST', '/providers', { body: invalid });
+    const invalidProvider = {
+      providerId: 'Acme',
+      environment: 'test',
+      url: 'x',
+      publicKeyPem: 'x',
+    };
+    const body = await rejects(400, 'INVALID_INPUT', 'POST', '/providers', {
+      body: invalidProvider,
+    });
     const fields = body.details.errors.map((error: { field: string }) => error.field);
     expect(fields.sort()).toEqual(['environment', 'providerId']);
     const rejectsUrl = async (url: string, fields: object = { privateAddressAllowed: false }) => {
@@ -215,8 +222,10 @@ describe('createProvider', () => {
     await rejectsUrl('https://user:secret@bank.example/', { privateAddressAllowed: true });
     await rejectsUrl('ftp://bank.example/', { privateAddressAllowed: true });
     await rejects(409, 'CONFLICT', 'POST', '/providers', { body: newProvider() });
-    const two = { body: newProvider({ providerId: 'other', url: 'x', publicKeyPem: 'x' }) };
-    const problems = await rejects(400, 'INVALID_INPUT', 'POST', '/providers', two);
+    const secondProvider = {
+      body: newProvider({ providerId: 'other', url: 'x', publicKeyPem: 'x' }),
+    };
+    const problems = await rejects(400, 'INVALID_INPUT', 'POST', '/providers', secondProvider);
     const names = problems.details.errors.map((error: { field: string }) => error.field);
     expect(names).toEqual(['url', 'publicKeyPem']);
   });

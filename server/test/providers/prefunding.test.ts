@@ -41,20 +41,24 @@ async function endDay(): Promise<string> {
   return new Date(Date.parse(day) + DAY).toISOString();
 }
 
-const prefunded = async () => (await read(`/providers/${BANK}`)).balances[0];
+const readBalance = async () => (await read(`/providers/${BANK}`)).balances[0];
 
 it('the prefunded balance is the statement balance less the transfers that it does not contain', async () => {
   bank.dayOf(bank.today());
-  const booked = await payout();
-  bank.pay(booked.id);
-  await settle(booked.id);
+  const bookedPayout = await payout();
+  bank.pay(bookedPayout.id);
+  await settle(bookedPayout.id);
   const inTransit = await payout();
-  const failed = await payout();
+  const failedPayout = await payout();
   const state = { state: 'failed', reason: 'ACCOUNT_INVALID' };
-  await adapter.send(BANK, { type: 'transfer.updated', transferId: failed.id, transfer: state });
+  await adapter.send(BANK, {
+    type: 'transfer.updated',
+    transferId: failedPayout.id,
+    transfer: state,
+  });
   const end = await endDay();
-  const closing = OPENING - booked.amount;
-  expect(await prefunded()).toEqual({
+  const closing = OPENING - bookedPayout.amount;
+  expect(await readBalance()).toEqual({
     ...{ currency: 'EUR', amount: closing, sentSince: inTransit.amount, source: 'PROVIDER' },
     ...{ available: closing - inTransit.amount, isLow: false, asOf: end },
   });
@@ -68,15 +72,22 @@ it('the prefunded balance is the statement balance less the transfers that it do
   // On the next day the provider books the transfer that was in transit.
   bank.pay(inTransit.id);
   await settle(inTransit.id);
-  const third = await payout();
-  bank.pay(third.id);
-  await settle(third.id);
-  const fourth = await payout();
-  expect((await prefunded()).sentSince).toBe(inTransit.amount + third.amount + fourth.amount);
+  const thirdPayout = await payout();
+  bank.pay(thirdPayout.id);
+  await settle(thirdPayout.id);
+  const fourthPayout = await payout();
+  expect((await readBalance()).sentSince).toBe(
+    inTransit.amount + thirdPayout.amount + fourthPayout.amount,
+  );
   await endDay();
-  const low = bank.balance() - fourth.amount;
-  expect(await prefunded()).toMatchObject({
-    ...{ amount: bank.balance(), sentSince: fourth.amount, available: low, isLow: true },
+  const lowBalance = bank.balance() - fourthPayout.amount;
+  expect(await readBalance()).toMatchObject({
+    ...{
+      amount: bank.balance(),
+      sentSince: fourthPayout.amount,
+      available: lowBalance,
+      isLow: true,
+    },
   });
   const metrics = (await service.app.server.inject('/metrics')).body;
   expect(metrics).toContain(`railhead_provider_balances_low{provider="${BANK}"} 1`);
@@ -90,13 +101,13 @@ it('the prefunded balance is not replaced by a statement of an earlier day', asy
   await write('POST', `/providers/${BANK}/balances`, body);
   await write('POST', `/providers/${BANK}/reconcile`, { currency: 'EUR', day });
   await service.app.settle();
-  expect(await prefunded()).toMatchObject({ amount: 5_000_00, source: 'OPERATOR' });
+  expect(await readBalance()).toMatchObject({ amount: 5_000_00, source: 'OPERATOR' });
 });
 
 it('the prefunded balance is not stored without prefunding', async () => {
   await write('POST', `/providers/${BANK}/terms`, { terms: {} });
-  const before = await prefunded();
+  const before = await readBalance();
   bank.dayOf(bank.today());
   await endDay();
-  expect(await prefunded()).toEqual(before);
+  expect(await readBalance()).toEqual(before);
 });

@@ -86,8 +86,8 @@ describe.skipIf(python === '')('the Python adapter', () => {
     );
 
   it('returns its capabilities', async () => {
-    const checked = await write('POST', `/providers/${BANK}/check`);
-    expect(checked).toMatchObject({ problem: null, capabilities: { protocol: '1' } });
+    const checkedProvider = await write('POST', `/providers/${BANK}/check`);
+    expect(checkedProvider).toMatchObject({ problem: null, capabilities: { protocol: '1' } });
   });
 
   it('executes a transfer once across restarts, and reports the result', async () => {
@@ -126,9 +126,9 @@ describe.skipIf(python === '')('the Python adapter', () => {
     const close = (day: string) =>
       write('POST', `/providers/${BANK}/close-day`, { ...body, day: day });
     for (const day of days.slice(0, -1)) await close(day);
-    const closed = await close(day);
-    expect(closed).toMatchObject({ status: 'CLOSED', ties: true, openingBalance: 1_000_000_00 });
-    expect(closed.closingBalance).toBeLessThan(1_000_000_00);
+    const closedDay = await close(day);
+    expect(closedDay).toMatchObject({ status: 'CLOSED', ties: true, openingBalance: 1_000_000_00 });
+    expect(closedDay.closingBalance).toBeLessThan(1_000_000_00);
   }, 60_000);
 
   it('issues one card even if it is killed during the order, and requests authorizations', async () => {
@@ -169,12 +169,12 @@ describe.skipIf(python === '')('the Python adapter', () => {
       );
     expect(await pay(5_00)).toMatchObject({ decision: 'APPROVED', approvedAmount: 5_00 });
     expect(await pay(16_00)).toMatchObject({ reason: 'INSUFFICIENT_FUNDS' });
-    const down = 'http://127.0.0.1:9';
-    expect(await pay(15_01, down)).toEqual({
+    const unusedUrl = 'http://127.0.0.1:9';
+    expect(await pay(15_01, unusedUrl)).toEqual({
       decision: 'DECLINED',
       reason: 'no response from Railhead',
     });
-    expect(await pay(15_00, down)).toMatchObject({ decision: 'APPROVED', stoodIn: true });
+    expect(await pay(15_00, unusedUrl)).toMatchObject({ decision: 'APPROVED', stoodIn: true });
     const report = () => run('report', folder, '--to', `${origin}/connectors/${BANK}`);
     expect(await report()).toMatch(/^200 {"result":"APPLIED","authorization":{"decision":"APP/);
     expect(await report()).toBe('\n');

@@ -42,9 +42,9 @@ async function settledPayment() {
 }
 
 async function recall(id: string, cause = 'DUPLICATE') {
-  const requested = await write('POST', `/payouts/${id}/recall`, { cause });
+  const recallReply = await write('POST', `/payouts/${id}/recall`, { cause });
   await service.app.settle();
-  return requested;
+  return recallReply;
 }
 
 const recallOf = async (id: string) => (await read(`/payments/${id}`)).recall;
@@ -64,9 +64,11 @@ describe('recallTransfer', () => {
     expect(await recall(id)).toMatchObject({
       ...{ transactionId: id, providerId: BANK, cause: 'DUPLICATE', state: 'REQUESTED' },
     });
-    const accepted = { id: 'accepted-1', occurredAt: '2026-01-06T09:30:00Z' };
-    expect((await decide(id, { state: 'accepted' }, accepted)).body).toEqual({ result: 'APPLIED' });
-    expect((await decide(id, { state: 'accepted' }, accepted)).body.result).toBe('DUPLICATE');
+    const acceptedFields = { id: 'accepted-1', occurredAt: '2026-01-06T09:30:00Z' };
+    expect((await decide(id, { state: 'accepted' }, acceptedFields)).body).toEqual({
+      result: 'APPLIED',
+    });
+    expect((await decide(id, { state: 'accepted' }, acceptedFields)).body.result).toBe('DUPLICATE');
     expect((await decide(id, { state: 'accepted' })).body).toEqual({ result: 'IGNORED' });
     expect(await recallOf(id)).toMatchObject({ state: 'ACCEPTED', decidedAt: expect.any(String) });
     expect([await balance(), await postings(id)]).toEqual([before, count]);
@@ -119,15 +121,15 @@ describe('recallTransfer', () => {
   });
 
   it('is possible once, for a settled payout of a provider with recalls', async () => {
-    const pending = await service.createPayment();
+    const pendingPayment = await service.createPayment();
     const path = (id: string) => `/payouts/${id}/recall`;
     const body = { cause: 'CUSTOMER_REQUEST' };
-    const open = await rejects(409, 'CONFLICT', 'POST', path(pending.id), { body });
+    const open = await rejects(409, 'CONFLICT', 'POST', path(pendingPayment.id), { body });
     expect(open.message).toBe('Only a settled payout can be recalled: it is PROCESSING.');
-    await state(pending.id, { state: 'settled', reference: 'BANK-X' });
-    expect((await decide(pending.id, { state: 'accepted' })).status).toBe(409);
-    await recall(pending.id);
-    await rejects(409, 'CONFLICT', 'POST', path(pending.id), { body });
+    await state(pendingPayment.id, { state: 'settled', reference: 'BANK-X' });
+    expect((await decide(pendingPayment.id, { state: 'accepted' })).status).toBe(409);
+    await recall(pendingPayment.id);
+    await rejects(409, 'CONFLICT', 'POST', path(pendingPayment.id), { body });
     const other = await settledPayment();
     await offer(false);
     const rejection = await rejects(409, 'CONFLICT', 'POST', path(other.id), { body });

@@ -143,8 +143,8 @@ it.each([1, 2, 3, 4, 5, 6])(
     expect(await write('POST', `/providers/${BANK}/close-day`, key)).toMatchObject({
       status: 'CLOSED',
     });
-    const [reported] = (await read('/provider-balances')).data;
-    expect(reported).toMatchObject({ bookedBalance: bank.balance() });
+    const [reportedBalance] = (await read('/provider-balances')).data;
+    expect(reportedBalance).toMatchObject({ bookedBalance: bank.balance() });
     expect((await service.run('ledger', 'verify')).code).toBe(0);
   },
   120_000,
@@ -165,8 +165,8 @@ it('a statement that arrives after those of later days resolves their difference
   expect(await reconcile({ currency, day: first })).toMatchObject({ ties: true });
   expect((await read('/differences?limit=100')).data).toEqual([]);
   for (const day of [first, second]) {
-    const closed = await write('POST', `/providers/${BANK}/close-day`, { currency, day });
-    expect(closed).toMatchObject({ status: 'CLOSED' });
+    const closedDay = await write('POST', `/providers/${BANK}/close-day`, { currency, day });
+    expect(closedDay).toMatchObject({ status: 'CLOSED' });
   }
 }, 60_000);
 
@@ -185,8 +185,11 @@ it('days that two processes reconcile concurrently have no differences', async (
     await Promise.all(keys.reverse().map((key) => reconcileDay(runtime, key)));
     expect((await read('/differences?limit=100')).data).toEqual([]);
     for (const day of days) {
-      const closed = await write('POST', `/providers/${BANK}/close-day`, { currency: 'EUR', day });
-      expect(closed).toMatchObject({ status: 'CLOSED' });
+      const closedDay = await write('POST', `/providers/${BANK}/close-day`, {
+        currency: 'EUR',
+        day,
+      });
+      expect(closedDay).toMatchObject({ status: 'CLOSED' });
     }
   }
 }, 60_000);
@@ -196,8 +199,8 @@ it('the commands reconcile and close a day, and reject an unknown time zone', as
   bank.pay(await payout(true));
   await service.app.advance(DAY);
   const args = [BANK, '--currency', 'EUR', '--day', day];
-  const requested = await service.run('providers', 'reconcile', ...args);
-  expect(requested.out).toContain(`the statement of ${day}`);
+  const requestedRun = await service.run('providers', 'reconcile', ...args);
+  expect(requestedRun.out).toContain(`the statement of ${day}`);
   await service.app.settle();
   const output = (await service.run('providers', 'statements', BANK)).out;
   expect(output).toMatch(new RegExp(`${day}.* yes`));

@@ -28,7 +28,7 @@ const PURPOSES = ['suspense', 'expenses', 'losses', 'external_settlement', 'rail
 const balances = async () =>
   Object.fromEntries(await Promise.all(PURPOSES.map(async (name) => [name, await system(name)])));
 
-const settled = (transferId: string, reference = `REF-${transferId.slice(-6)}`) =>
+const reportSettled = (transferId: string, reference = `REF-${transferId.slice(-6)}`) =>
   adapter.send(BANK, {
     ...{ type: 'transfer.updated', transferId },
     transfer: { state: 'settled', reference },
@@ -37,7 +37,7 @@ const settled = (transferId: string, reference = `REF-${transferId.slice(-6)}`) 
 /** A payout that the provider has reported as settled and that no statement contains yet. */
 async function settledPayout(): Promise<string> {
   const { id } = await service.createPayment();
-  expect((await settled(id)).body).toEqual({ result: 'APPLIED' });
+  expect((await reportSettled(id)).body).toEqual({ result: 'APPLIED' });
   return id;
 }
 
@@ -123,8 +123,8 @@ describe('a day', () => {
     bank.pay(second, { transferId: undefined });
     bookDeposit(await reportedDeposit());
     // Without any reference, it is matched by amount and time.
-    const third = await settledPayout();
-    bank.pay(third, { transferId: undefined, reference: undefined });
+    const thirdPayout = await settledPayout();
+    bank.pay(thirdPayout, { transferId: undefined, reference: undefined });
     const result = await endDay();
     expect(result).toMatchObject({
       ...{ openingBalance: 50_000_00, openDifferences: 0, ties: true, statementVersion: 1 },
@@ -136,9 +136,9 @@ describe('a day', () => {
     expect(await system('external_settlement')).toBe(50_000_00);
     await expectBalanced();
     await rejects(409, 'CONFLICT', 'POST', CLOSE, { body: key() });
-    const [reported] = (await read(`/provider-balances?providerId=${BANK}`)).data;
+    const [row] = (await read(`/provider-balances?providerId=${BANK}`)).data;
     const balance = bank.balance();
-    expect(reported).toMatchObject({ reportedBalance: balance, bookedBalance: balance, day });
+    expect(row).toMatchObject({ reportedBalance: balance, bookedBalance: balance, day });
   }, 60_000);
 
   it('has a statement that a job requests after its end until the provider returns it', async () => {
@@ -151,8 +151,8 @@ describe('a day', () => {
     expect(before.map((record: { day: string }) => record.day)).not.toContain(day);
     if (reply) adapter.replies['/statements/day'] = reply;
     await service.app.advance(3_600_000);
-    const [latest] = (await read(`/provider-days?providerId=${BANK}`)).data;
-    expect(latest).toMatchObject({ day, ties: true, status: 'OPEN' });
+    const [latestDay] = (await read(`/provider-days?providerId=${BANK}`)).data;
+    expect(latestDay).toMatchObject({ day, ties: true, status: 'OPEN' });
     await expectBalanced();
   }, 60_000);
 
@@ -174,12 +174,12 @@ describe('a day', () => {
     expect((await send(pageOf(2))).body).toEqual({ result: 'IGNORED' });
     expect((await send({ ...pageOf(1), closingBalance: 1 })).body.message).toContain('balances');
     expect((await send({ ...pageOf(1), lines: [] })).body.message).toContain('1 lines, not 2');
-    const invalid = { ...pageOf(1), lines: [{ id: 'x', amount: -1 }] };
-    expect((await send(invalid)).body.message).toContain('statement.lines.0.direction');
+    const invalidPage = { ...pageOf(1), lines: [{ id: 'x', amount: -1 }] };
+    expect((await send(invalidPage)).body.message).toContain('statement.lines.0.direction');
     expect((await send(pageOf(1))).body).toEqual({ result: 'APPLIED' });
     await service.app.settle();
-    const [latest] = (await read('/provider-days')).data;
-    expect(latest).toMatchObject({ day, ties: true, statementId: 'pages' });
+    const [latestDay] = (await read('/provider-days')).data;
+    expect(latestDay).toMatchObject({ day, ties: true, statementId: 'pages' });
     expect(await reconcile({ request: false })).toMatchObject({ ties: true });
     expect((await close()).status).toBe('CLOSED');
     if (reply) adapter.replies['/statements/day'] = reply;
@@ -198,8 +198,8 @@ describe('a difference', () => {
     await rejects(400, 'INVALID_INPUT', 'POST', `/differences/${difference.differenceId}/decide`, {
       body: { decision: 'SETTLE', reason: 'x' },
     });
-    const decided = await decide(difference, 'RECORD_DEPOSIT', { accountId: account });
-    expect(decided).toMatchObject({ status: 'DECIDED', decision: 'RECORD_DEPOSIT' });
+    const decidedDifference = await decide(difference, 'RECORD_DEPOSIT', { accountId: account });
+    expect(decidedDifference).toMatchObject({ status: 'DECIDED', decision: 'RECORD_DEPOSIT' });
     expect(await balanceOf(account)).toBe(before + 12_34);
     expect(await system('suspense')).toBe(0);
     // The deposit exists, so that the later message of the provider is ignored.
@@ -217,14 +217,14 @@ describe('a difference', () => {
     await endDay();
     const before = await balances();
     expect(before.suspense).toBe(490_00);
-    const byAmount = new Map(
+    const differencesByAmount = new Map(
       (await listOpen()).map((difference: { amount: number }) => [difference.amount, difference]),
     );
-    const pick = (amount: number) => byAmount.get(amount) as { differenceId: string };
+    const pick = (amount: number) => differencesByAmount.get(amount) as { differenceId: string };
     await decide(pick(500_00), 'OWN_FUNDS');
     await decide(pick(-3_00), 'RECORD_FEE');
-    const suspended = await decide(pick(-7_00), 'SUSPENSE');
-    expect(suspended.status).toBe('IN_SUSPENSE');
+    const suspendedDifference = await decide(pick(-7_00), 'SUSPENSE');
+    expect(suspendedDifference.status).toBe('IN_SUSPENSE');
     expect(await balances()).toMatchObject({
       ...{ suspense: -7_00, expenses: before.expenses - 3_00 },
       external_settlement: before.external_settlement + 500_00,
@@ -245,7 +245,7 @@ describe('a difference', () => {
     const path = `/differences/${lineDifference.differenceId}/decide`;
     const body = { decision: 'MATCH', transactionId: latePayment.id, reason: 'the amount' };
     await rejects(409, 'CONFLICT', 'POST', path, { body });
-    await settled(latePayment.id);
+    await reportSettled(latePayment.id);
     await decide(lineDifference, 'MATCH', { transactionId: latePayment.id });
     expect(await system('suspense')).toBe(unknownDeposit.amount);
     await reportedDeposit();
@@ -339,8 +339,8 @@ describe('a difference', () => {
     await decide(difference, 'WRITE_OFF');
     expect(await balanceOf('system:production:suspense:USD')).toBe(0);
     expect(await balanceOf(`system:production:provider:USD:${BANK}`)).toBe(amount);
-    const closed = await write('POST', CLOSE, { currency: 'USD', day });
-    expect(closed.status).toBe('CLOSED');
+    const closedDay = await write('POST', CLOSE, { currency: 'USD', day });
+    expect(closedDay.status).toBe('CLOSED');
     await expectBalanced();
   }, 60_000);
 
@@ -356,7 +356,7 @@ describe('a difference', () => {
     const difference = all.find(isOfFirst);
     await decide(difference, 'SETTLE');
     expect(await service.readStatus(first.id)).toBe('COMPLETED - -');
-    await settled(second.id);
+    await reportSettled(second.id);
     await reconcile();
     expect(await listOpen()).toEqual([]);
     expect(await system('suspense')).toBe(0);
@@ -451,14 +451,14 @@ describe('a corrected statement', () => {
     bookDeposit(await reportedDeposit());
     await endDay();
     await expectBalanced();
-    const closed = day;
+    const closedDay = day;
     day = bank.today();
-    bank.correct(closed, (entries) => [
+    bank.correct(closedDay, (entries) => [
       ...entries,
-      { id: 'LATE', direction: 'out', amount: 2_00, kind: 'fee', at: `${closed}T20:00:00Z` },
+      { id: 'LATE', direction: 'out', amount: 2_00, kind: 'fee', at: `${closedDay}T20:00:00Z` },
     ]);
     bank.dayOf(day);
-    expect(await reconcile({ day: closed })).toMatchObject({
+    expect(await reconcile({ day: closedDay })).toMatchObject({
       ...{ status: 'CLOSED', statementVersion: 1 },
     });
     const difference = await onlyDifference('LATE_CORRECTION');
@@ -480,14 +480,14 @@ describe('decisions', () => {
     await rejects(400, 'INVALID_INPUT', 'POST', `${path}/assign`, { body: { ownerId: 'unknown' } });
     const { data: users } = await read('/operator-tokens?limit=1');
     const ownerId = users[0].id;
-    const assigned = await write('POST', `${path}/assign`, { ownerId, note: 'asked the bank' });
-    expect(assigned).toMatchObject({ ownerId, note: 'asked the bank' });
+    const assignee = await write('POST', `${path}/assign`, { ownerId, note: 'asked the bank' });
+    expect(assignee).toMatchObject({ ownerId, note: 'asked the bank' });
     expect((await read(`/differences?ownerId=${ownerId}`)).data).toHaveLength(1);
     const policy = await write('POST', '/approval-policies', {
       ...{ operationId: 'decideDifference', hours: 24, reason: 'four eyes' },
     });
-    const waiting = await decide(difference, 'OWN_FUNDS');
-    expect(waiting.status).toBe('PENDING');
+    const waitingReply = await decide(difference, 'OWN_FUNDS');
+    expect(waitingReply.status).toBe('PENDING');
     expect(await system('suspense')).toBe(10_00);
     await write('DELETE', `/approval-policies/${policy.id}`, { reason: 'done' });
     const records = await read('/audit-records?operationId=assignDifference');

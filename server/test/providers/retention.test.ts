@@ -27,17 +27,27 @@ const bodies = () =>
 describe('messages of providers', () => {
   it('lose their bodies when the customer is erased, even if they are invalid', async () => {
     const { id, person } = await service.createPayment();
-    const settled = { state: 'settled', reference: 'BANK-1' };
-    const contradictory = { type: 'transfer.updated', transferId: id, amount: 1, currency: 'EUR' };
-    expect((await adapter.send(BANK, { ...contradictory, transfer: settled })).status).toBe(409);
-    const invalid = { ...contradictory, transfer: { state: 'none', name: 'Grace Hopper' } };
-    expect((await adapter.send(BANK, invalid)).status).toBe(400);
-    const stored = await bodies();
-    expect(stored.map((message) => [message.transaction_id, message.body !== null])).toEqual([
+    const settledState = { state: 'settled', reference: 'BANK-1' };
+    const contradictoryFields = {
+      type: 'transfer.updated',
+      transferId: id,
+      amount: 1,
+      currency: 'EUR',
+    };
+    expect(
+      (await adapter.send(BANK, { ...contradictoryFields, transfer: settledState })).status,
+    ).toBe(409);
+    const invalidFields = {
+      ...contradictoryFields,
+      transfer: { state: 'none', name: 'Grace Hopper' },
+    };
+    expect((await adapter.send(BANK, invalidFields)).status).toBe(400);
+    const storedBodies = await bodies();
+    expect(storedBodies.map((message) => [message.transaction_id, message.body !== null])).toEqual([
       [id, true],
       [id, true],
     ]);
-    await adapter.send(BANK, { type: 'transfer.updated', transferId: id, transfer: settled });
+    await adapter.send(BANK, { type: 'transfer.updated', transferId: id, transfer: settledState });
     const { tables, empty } = providerMessagePersonalData;
     const { vault, db } = service.app.runtime;
     const [storedMessage] = await db.query<Record<string, unknown>>(
@@ -45,11 +55,11 @@ describe('messages of providers', () => {
       [person.id],
     );
     const customer = { id: person.id, platform_id: service.platform.id, created_at: 0 };
-    const opened = tables.provider_messages?.open?.(
+    const openedBody = tables.provider_messages?.open?.(
       { vault, customer, key: undefined },
       storedMessage ?? {},
     );
-    expect(opened?.body).toContain('Grace Hopper');
+    expect(openedBody?.body).toContain('Grace Hopper');
     expect(await empty?.(service.app.runtime, customer)).toEqual({ provider_messages: 2 });
     expect((await bodies()).every(({ body }) => body === null)).toBe(true);
   });

@@ -58,15 +58,18 @@ describe('the order of routes', () => {
     await addRoute('alpha-bank', { currency: 'EUR', costFixed: 20 });
     await addRoute('beta-bank', { currency: 'EUR', costBasisPoints: 5 });
     await addRoute(null, { priority: 20 });
-    const large = await explain();
-    expect(verdicts(large)).toEqual([
+    const largeTransfer = await explain();
+    expect(verdicts(largeTransfer)).toEqual([
       ...['alpha-bank SELECTED', 'beta-bank HIGHER_COST', 'built-in LOWER_PRIORITY'],
     ]);
-    expect(large.routes.map((route: { cost: number }) => route.cost)).toEqual([20, 50, 0]);
-    const small = await explain({ amount: '30001' });
-    expect(verdicts(small).slice(0, 2)).toEqual(['beta-bank SELECTED', 'alpha-bank HIGHER_COST']);
+    expect(largeTransfer.routes.map((route: { cost: number }) => route.cost)).toEqual([20, 50, 0]);
+    const smallTransfer = await explain({ amount: '30001' });
+    expect(verdicts(smallTransfer).slice(0, 2)).toEqual([
+      'beta-bank SELECTED',
+      'alpha-bank HIGHER_COST',
+    ]);
     // 0.05 % of 300.01 is 15.0005 cents, rounded up.
-    expect(small.routes[0].cost).toBe(16);
+    expect(smallTransfer.routes[0].cost).toBe(16);
     await removeRoutes();
   });
 
@@ -84,8 +87,8 @@ describe('a route by country', () => {
     await addRoute('alpha-bank', { priority: 20 });
     expect((await explain({ country: 'DE' })).providerId).toBe('beta-bank');
     expect((await explain({ country: 'FR' })).providerId).toBe('alpha-bank');
-    const unknown = await explain();
-    expect(verdicts(unknown)).toEqual(['beta-bank OTHER_TRANSFERS', 'alpha-bank SELECTED']);
+    const unknownCountry = await explain();
+    expect(verdicts(unknownCountry)).toEqual(['beta-bank OTHER_TRANSFERS', 'alpha-bank SELECTED']);
     const { id } = await service.createPayment();
     expect(adapters.get('beta-bank')?.transfers.has(id)).toBe(true);
     await removeRoutes();
@@ -118,8 +121,8 @@ describe('limits of a provider', () => {
     expect(verdicts(await explain({ amount: '10000' }))[0]).toBe('alpha-bank SELECTED');
     const payments = await Promise.all([service.createPayment(), service.createPayment()]);
     const alpha = adapters.get('alpha-bank');
-    const atAlpha = payments.filter(({ id }) => alpha?.transfers.has(id));
-    expect(atAlpha).toHaveLength(1);
+    const alphaPayments = payments.filter(({ id }) => alpha?.transfers.has(id));
+    expect(alphaPayments).toHaveLength(1);
     const aboveMaximum = await explain({ amount: '10000' });
     expect(verdicts(aboveMaximum)).toEqual(['alpha-bank OVER_DAILY_LIMIT', 'beta-bank SELECTED']);
     expect(aboveMaximum.routes[0].sentToday).toBeGreaterThan(5_000);
@@ -177,8 +180,8 @@ describe('a prefunded balance', () => {
     // A report of a time before the payment does not contain it.
     const before = new Date(service.app.effects.now() + 1).toISOString();
     await service.app.advance(60_000);
-    const later = await balance(50_000, { asOf: before });
-    expect(later.balances).toMatchObject([{ amount: 50_000, sentSince: 0, isLow: false }]);
+    const laterBalance = await balance(50_000, { asOf: before });
+    expect(laterBalance.balances).toMatchObject([{ amount: 50_000, sentSince: 0, isLow: false }]);
     await rejects(400, 'INVALID_INPUT', 'POST', '/providers/alpha-bank/balances', {
       body: { currency: 'EUR', amount: 1, asOf: '2026-01-01T00:00:00Z' },
     });
@@ -195,9 +198,9 @@ describe('a prefunded balance', () => {
     const { body } = offer({}) ?? {};
     adapter.replies['/capabilities'] = () => ({ body: { ...(body as object), balances: true } });
     adapter.replies['/balances'] = () => {
-      const asOf = new Date(service.app.effects.now()).toISOString();
-      const other = { currency: 'USD', amount: 1, asOf };
-      return { body: { balances: [{ currency: 'EUR', amount: 77_000, asOf }, other] } };
+      const reportTime = new Date(service.app.effects.now()).toISOString();
+      const other = { currency: 'USD', amount: 1, asOf: reportTime };
+      return { body: { balances: [{ currency: 'EUR', amount: 77_000, asOf: reportTime }, other] } };
     };
     await write('POST', '/providers/alpha-bank/check');
     await service.app.advance(5 * 60_000);
@@ -239,8 +242,8 @@ describe('explainProviderOfTransaction', () => {
     const { id } = await service.createPayment();
     await write('POST', '/providers/beta-bank/resume');
     await removeRoutes();
-    const stored = await read(`/provider-choices/${id}`);
-    expect(stored.data).toMatchObject([
+    const storedChoice = await read(`/provider-choices/${id}`);
+    expect(storedChoice.data).toMatchObject([
       {
         ...{ transferId: id, kind: 'payout', currency: 'EUR', providerId: 'alpha-bank' },
         ...{ outcome: null, platformId: service.platform.id },
@@ -250,8 +253,8 @@ describe('explainProviderOfTransaction', () => {
         ],
       },
     ]);
-    const settled = { state: 'settled', reference: 'BANK-9' };
-    const message = { type: 'transfer.updated', transferId: id, transfer: settled };
+    const settledState = { state: 'settled', reference: 'BANK-9' };
+    const message = { type: 'transfer.updated', transferId: id, transfer: settledState };
     await adapters.get('alpha-bank')?.send('alpha-bank', message);
     expect((await read(`/provider-choices/${id}`)).data[0].outcome).toBe('SETTLED');
     expect((await read('/provider-choices/Transaction:none')).data).toEqual([]);

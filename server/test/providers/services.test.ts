@@ -17,7 +17,7 @@ let harness: Awaited<ReturnType<typeof openOnboarding>>;
 let platform: Awaited<ReturnType<typeof harness.createPlatform>>;
 let adapter: Adapter;
 /** Bodies of the calls, by path. */
-const received = new Map<string, object[]>();
+const receivedBodies = new Map<string, object[]>();
 
 const write = async (method: string, path: string, body?: object) => {
   const reply = await operatorClient(harness.app).call(method, path, { body });
@@ -28,7 +28,7 @@ const write = async (method: string, path: string, body?: object) => {
 /** The provider responds with this body, which may depend on the call. */
 function reply(path: string, body: object | ((call: never) => object)) {
   adapter.replies[path] = (call) => {
-    received.set(path, [...(received.get(path) ?? []), call]);
+    receivedBodies.set(path, [...(receivedBodies.get(path) ?? []), call]);
     return { body: typeof body === 'function' ? body(call as never) : body };
   };
 }
@@ -102,7 +102,7 @@ describe('account_check', () => {
       beneficiaryVerificationStatus: 'PARTIAL_MATCH',
       beneficiaryVerifiedData: { fullName: 'Grace B. Hopper' },
     });
-    expect(received.get('/accounts/check')).toMatchObject([
+    expect(receivedBodies.get('/accounts/check')).toMatchObject([
       { account: { accountType: 'EUR_ACCOUNT', iban: IBAN }, elapsedSeconds: 0 },
     ]);
   });
@@ -136,8 +136,8 @@ describe('rates', () => {
     const message = { type: 'rates.updated', rates: rates(now, '0.25') };
     expect((await adapter.send('bank', message)).body).toEqual({ result: 'APPLIED' });
     expect((await estimate()) / before).toBeCloseTo(2, 3);
-    const older = { type: 'rates.updated', rates: rates(now - 60_000, '0.75') };
-    expect((await adapter.send('bank', older)).body).toEqual({ result: 'IGNORED' });
+    const olderRates = { type: 'rates.updated', rates: rates(now - 60_000, '0.75') };
+    expect((await adapter.send('bank', olderRates)).body).toEqual({ result: 'IGNORED' });
     const unusable = [
       { ...rates(now + 1_000, '0.75'), base: 'XXX' },
       rates(now + 3_600_000, '0.75'),
@@ -158,39 +158,39 @@ describe('identity', () => {
     reply('/identity/submit', { state: 'review' });
     const { id, verification } = await submitCustomer();
     expect(verification.verificationStatus).toBe('PENDING_MANUAL_REVIEW');
-    expect(received.get('/identity/submit')?.at(-1)).toMatchObject({
+    expect(receivedBodies.get('/identity/submit')?.at(-1)).toMatchObject({
       ...{ caseId: verification.id, customerId: id, type: 'INDIVIDUAL' },
       documents: [{ documentType: 'PASSPORT', country: 'US' }],
     });
     const message = { type: 'identity.decided', caseId: verification.id };
-    const approved = { ...message, decision: { state: 'approved' } };
-    expect((await adapter.send('bank', approved)).body).toEqual({ result: 'APPLIED' });
+    const approvedMessage = { ...message, decision: { state: 'approved' } };
+    expect((await adapter.send('bank', approvedMessage)).body).toEqual({ result: 'APPLIED' });
     expect(await harness.readStatuses(platform, id)).toEqual(['APPROVED']);
-    expect((await adapter.send('bank', approved)).body).toEqual({ result: 'IGNORED' });
-    const rejected = { ...message, decision: { state: 'rejected' } };
-    expect(await adapter.send('bank', rejected)).toMatchObject({
+    expect((await adapter.send('bank', approvedMessage)).body).toEqual({ result: 'IGNORED' });
+    const rejectedMessage = { ...message, decision: { state: 'rejected' } };
+    expect(await adapter.send('bank', rejectedMessage)).toMatchObject({
       status: 409,
       body: { message: 'rejected, but the verification is APPROVED.' },
     });
     expect(await harness.readStatuses(platform, id)).toEqual(['APPROVED']);
-    const unknown = { ...approved, caseId: `${verification.id}0` };
-    expect((await adapter.send('bank', unknown)).status).toBe(409);
+    const unknownCase = { ...approvedMessage, caseId: `${verification.id}0` };
+    expect((await adapter.send('bank', unknownCase)).status).toBe(409);
   });
 
   it('is polled while the provider is paused, and new cases are not submitted', async () => {
     reply('/identity/submit', { state: 'review', checkAfterSeconds: 60 });
-    const pending = await submitCustomer();
+    const pendingCase = await submitCustomer();
     await write('POST', '/providers/bank/pause');
-    const count = received.get('/identity/submit')?.length;
-    const later = await submitCustomer();
-    expect(received.get('/identity/submit')).toHaveLength(count ?? 0);
+    const count = receivedBodies.get('/identity/submit')?.length;
+    const laterCase = await submitCustomer();
+    expect(receivedBodies.get('/identity/submit')).toHaveLength(count ?? 0);
     reply('/identity/state', { state: 'rejected', findings: [{ type: 'INVALID_DOCUMENT' }] });
     await harness.app.advance(61_000);
-    expect(await harness.readStatuses(platform, pending.id)).toEqual(['REJECTED']);
+    expect(await harness.readStatuses(platform, pendingCase.id)).toEqual(['REJECTED']);
     await write('POST', '/providers/bank/resume');
     reply('/identity/submit', { state: 'approved' });
     await harness.app.advance(3_600_000);
-    expect(await harness.readStatuses(platform, later.id)).toEqual(['APPROVED']);
+    expect(await harness.readStatuses(platform, laterCase.id)).toEqual(['APPROVED']);
   });
 
   it('is submitted again to a provider for which the case is unknown', async () => {
@@ -209,13 +209,17 @@ describe('funding', () => {
       instructions: [{ ...COLLECTION, instructionsNotes: accountId }],
     }));
     const { id } = await createCustomer(harness.app, { as: platform });
-    const opened = await findInternalAccount(harness.app, id, 'EUR', { as: platform });
-    expect(opened.fundingPaymentInstructions).toEqual([]);
+    const openedAccount = await findInternalAccount(harness.app, id, 'EUR', { as: platform });
+    expect(openedAccount.fundingPaymentInstructions).toEqual([]);
     await harness.app.settle();
     const account = await findInternalAccount(harness.app, id, 'EUR', { as: platform });
-    expect(account.fundingPaymentInstructions).toMatchObject([{ instructionsNotes: opened.id }]);
+    expect(account.fundingPaymentInstructions).toMatchObject([
+      { instructionsNotes: openedAccount.id },
+    ]);
     const events = await harness.app.events();
-    const types = events.filter((event) => event.data?.id === opened.id).map((event) => event.type);
+    const types = events
+      .filter((event) => event.data?.id === openedAccount.id)
+      .map((event) => event.type);
     expect(types).toContain('INTERNAL_ACCOUNT.FUNDING_INSTRUCTIONS_UPDATED');
   });
 
@@ -235,7 +239,7 @@ describe('funding', () => {
     reply('/funding/payment', { instructions: [COLLECTION] });
     const quote = ok(await createQuote(), 201);
     expect(quote.paymentInstructions).toMatchObject([COLLECTION]);
-    expect(received.get('/funding/payment')).toMatchObject([
+    expect(receivedBodies.get('/funding/payment')).toMatchObject([
       { transactionId: quote.transactionId, amount: 100_00, currency: 'EUR', owner: 'customer' },
     ]);
   });
@@ -252,7 +256,7 @@ describe('email', () => {
     const path = `/customers/${person.id}/verify-email`;
     expect((await call('POST', path)).status).toBeLessThan(300);
     await harness.app.settle();
-    expect(received.get('/messages/send')).toMatchObject([
+    expect(receivedBodies.get('/messages/send')).toMatchObject([
       { messageId: expect.any(String), channel: 'email', to: 'erika@example.com' },
     ]);
   });

@@ -20,7 +20,7 @@ let issuer: Adapter;
 let wallet: { id: string };
 let coin: { id: string };
 /** Bodies of the calls, by path. */
-const received = new Map<string, Record<string, unknown>[]>();
+const receivedBodies = new Map<string, Record<string, unknown>[]>();
 
 const write = async (method: string, path: string, body?: object) => {
   const reply = await operatorClient(harness.app).call(method, path, { body });
@@ -31,7 +31,7 @@ const write = async (method: string, path: string, body?: object) => {
 /** The provider responds with this body. Null closes the connection after the call. */
 function reply(path: string, body: object | null, status = 200) {
   issuer.replies[path] = (call) => {
-    received.set(path, [...(received.get(path) ?? []), call]);
+    receivedBodies.set(path, [...(receivedBodies.get(path) ?? []), call]);
     return body === null ? null : { status, body };
   };
 }
@@ -57,7 +57,7 @@ const resultOf = async (orderId: string, order: object, fields?: object) =>
   (await report(orderId, order, fields)).body.result;
 
 const statusOf = async (id: string) => (await fixture.readOperation(id)).status;
-const circulating = async () => (await fixture.readSupply(coin.id)).circulating;
+const readCirculating = async () => (await fixture.readSupply(coin.id)).circulating;
 
 beforeAll(async () => {
   harness = await openOnboarding();
@@ -90,14 +90,14 @@ describe('a mint', () => {
     expect(fundingInstructions).toEqual(WIRE);
     await harness.app.settle();
     expect(await statusOf(id)).toBe('PENDING_FUNDING');
-    expect(received.get('/stablecoins/submit')).toMatchObject([
+    expect(receivedBodies.get('/stablecoins/submit')).toMatchObject([
       {
         ...{ orderId: id, type: 'MINT', amount: '10000000', source: 'WIRE', rail: 'SPARK' },
         account: { providerAccountId: 'acct-1', credentials: { clientId: expect.any(String) } },
         to: { accountId: wallet.id, rail: 'SPARK', reference: 'addr-1' },
       },
     ]);
-    const before = (await circulating()) ?? 0n;
+    const before = (await readCirculating()) ?? 0n;
     const processing = { occurredAt: '2026-11-27T09:30:00Z', id: 'processing-1' };
     expect(await resultOf(id, isPending('processing'), processing)).toBe('APPLIED');
     expect(await statusOf(id)).toBe('PROCESSING');
@@ -106,11 +106,11 @@ describe('a mint', () => {
     expect(await resultOf(id, isPending('funding'))).toBe('IGNORED');
     expect(await resultOf(id, state('expired'))).toBe('IGNORED');
     expect(await statusOf(id)).toBe('PROCESSING');
-    expect(await circulating()).toBe(before);
+    expect(await readCirculating()).toBe(before);
     expect(await resultOf(id, state('completed', { amount: '10000000' }))).toBe('APPLIED');
     expect(await resultOf(id, state('completed'))).toBe('IGNORED');
     expect(await resultOf(id, isPending('processing'))).toBe('IGNORED');
-    expect(await circulating()).toBe(before + 10n * DOLLAR);
+    expect(await readCirculating()).toBe(before + 10n * DOLLAR);
     expect(await fixture.readOperation(id)).toMatchObject({
       ...{ status: 'COMPLETED', providerStatus: 'acme completed' },
     });
@@ -120,20 +120,23 @@ describe('a mint', () => {
     const { id } = await orderMint();
     await harness.app.settle();
     expect(await resultOf(id, state('completed'))).toBe('APPLIED');
-    const before = await circulating();
+    const before = await readCirculating();
     expect(await report(id, state('failed', { reason: 'PROVIDER_CANCELLED' }))).toMatchObject({
       status: 409,
       body: { message: 'The reported state is failed, but the order is COMPLETED.' },
     });
-    expect([await statusOf(id), await circulating()]).toEqual(['COMPLETED', before]);
-    const listed = await write('GET', '/provider-messages?result=CONTRADICTORY');
-    expect(listed.data[0]).toMatchObject({ type: 'stablecoin.order', providerId: 'issuer' });
+    expect([await statusOf(id), await readCirculating()]).toEqual(['COMPLETED', before]);
+    const listedMessages = await write('GET', '/provider-messages?result=CONTRADICTORY');
+    expect(listedMessages.data[0]).toMatchObject({
+      type: 'stablecoin.order',
+      providerId: 'issuer',
+    });
   });
 
   it('of another amount is not applied, from a message or a request', async () => {
     const { id } = await orderMint();
     await harness.app.settle();
-    const before = await circulating();
+    const before = await readCirculating();
     const other = state('completed', { amount: '9000000' });
     expect((await report(id, other)).status).toBe(409);
     reply('/stablecoins/state', other);
@@ -142,10 +145,10 @@ describe('a mint', () => {
       ...{ status: 'PENDING_FUNDING' },
       providerStatus: 'acme completed: amount 9000000 instead of 10000000',
     });
-    expect(await circulating()).toBe(before);
+    expect(await readCirculating()).toBe(before);
     reply('/stablecoins/state', state('completed', { amount: '10000000' }));
     await harness.app.advance(2 * MINUTE);
-    expect([await statusOf(id), await circulating()]).toEqual([
+    expect([await statusOf(id), await readCirculating()]).toEqual([
       'COMPLETED',
       (before ?? 0n) + 10n * DOLLAR,
     ]);
@@ -159,19 +162,21 @@ describe('a mint', () => {
     reply('/stablecoins/submit', state('unknown'));
     reply('/stablecoins/state', { message: 'unknown' }, 404);
     await harness.app.advance(10 * MINUTE);
-    const orders = received.get('/stablecoins/submit')?.filter(({ orderId }) => orderId === id);
+    const orders = receivedBodies
+      .get('/stablecoins/submit')
+      ?.filter(({ orderId }) => orderId === id);
     expect(new Set(orders?.map((order) => JSON.stringify(order))).size).toBe(1);
     await harness.app.advance(10 * MINUTE);
     expect(await fixture.readOperation(id)).toMatchObject({
       ...{ status: 'CREATED', providerStatus: 'not found' },
     });
     reply('/stablecoins/state', state('failed', { reason: 'PROVIDER_TRANSFER_FAILED' }));
-    const before = await circulating();
+    const before = await readCirculating();
     await harness.app.advance(2 * MINUTE);
     expect(await fixture.readOperation(id)).toMatchObject({
       ...{ status: 'FAILED', failureReason: 'PROVIDER_TRANSFER_FAILED' },
     });
-    expect(await circulating()).toBe(before);
+    expect(await readCirculating()).toBe(before);
     expect((await report(id, state('completed'))).status).toBe(409);
     reply('/stablecoins/submit', isPending('funding'));
     reply('/stablecoins/state', isPending('funding'));
@@ -212,8 +217,10 @@ describe('a provider', () => {
     await harness.app.advance(61 * MINUTE);
     expect(await statusOf(id)).toBe('COMPLETED');
     // The same account ID at another provider is another account.
-    const linked = ok(await fixture.linkAccount(), 201);
-    expect(linked.id).not.toBe((await fixture.readOperation(id)).stablecoinProviderAccountId);
+    const linkedAccount = ok(await fixture.linkAccount(), 201);
+    expect(linkedAccount.id).not.toBe(
+      (await fixture.readOperation(id)).stablecoinProviderAccountId,
+    );
     expect(other.calls).toContain('/stablecoins/accounts');
     await write('POST', '/providers/issuer/resume');
     await other.close();
@@ -223,9 +230,9 @@ describe('a provider', () => {
     reply('/stablecoins/prepare', { result: 'unlinked', reason: 'revoked' });
     const order = () => fixture.mint(coin.id, fixture.mintBody(wallet.id));
     expect((await order()).body.code).toBe('STABLECOIN_PROVIDER_ACCOUNT_REVOKED');
-    const calls = received.get('/stablecoins/accounts')?.length ?? 0;
+    const calls = receivedBodies.get('/stablecoins/accounts')?.length ?? 0;
     ok(await fixture.linkAccount({ providerAccountId: 'acct-1' }), 201);
-    expect(received.get('/stablecoins/accounts')).toHaveLength(calls + 1);
+    expect(receivedBodies.get('/stablecoins/accounts')).toHaveLength(calls + 1);
     reply('/stablecoins/prepare', { result: 'no_source' });
     expect((await order()).body.code).toBe('STABLECOIN_PROVIDER_SOURCE_NOT_LINKED');
     reply('/stablecoins/prepare', { result: 'rejected', reason: 'The limit is exceeded.' });

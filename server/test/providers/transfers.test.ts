@@ -26,16 +26,18 @@ const messagesOf = async (transactionId: string) =>
 describe('checkProvider', () => {
   it('stores the capabilities of the provider, and keeps them if a later check fails', async () => {
     expect(await read(`/providers/${BANK}`)).toMatchObject({ capabilities: null, checkedAt: null });
-    const checked = await write('POST', `/providers/${BANK}/check`);
-    expect(checked).toMatchObject({
+    const checkedProvider = await write('POST', `/providers/${BANK}/check`);
+    expect(checkedProvider).toMatchObject({
       ...{ problem: null, url: adapter.url, status: 'ACTIVE', available: true },
       capabilities: { protocol: '1', transfers: [{ rails: ['SEPA', 'SEPA_INSTANT'] }] },
     });
     const offer = adapter.replies['/capabilities'];
     adapter.replies['/capabilities'] = () => ({ body: { protocol: '2', transfers: [{}] } });
-    const failed = await write('POST', `/providers/${BANK}/check`);
-    expect(failed.problem).toMatch(/invalid body: protocol must be .*transfers\.0\.kinds is req/);
-    expect(failed.capabilities).toEqual(checked.capabilities);
+    const failedCheck = await write('POST', `/providers/${BANK}/check`);
+    expect(failedCheck.problem).toMatch(
+      /invalid body: protocol must be .*transfers\.0\.kinds is req/,
+    );
+    expect(failedCheck.capabilities).toEqual(checkedProvider.capabilities);
     if (offer) adapter.replies['/capabilities'] = offer;
     await write('POST', `/providers/${BANK}/check`);
   });
@@ -51,22 +53,25 @@ describe('a payout', () => {
     });
     expect(await service.readQueue(id)).toEqual([]);
     expect(await service.readStatus(id)).toBe('PROCESSING - -');
-    const settled = {
+    const settledMessage = {
       ...{ type: 'transfer.updated', transferId: id, id: `${id}-settled` },
       transfer: { state: 'settled', reference: 'BANK-1' },
     };
-    expect(await adapter.send(BANK, settled)).toEqual({ status: 200, body: { result: 'APPLIED' } });
+    expect(await adapter.send(BANK, settledMessage)).toEqual({
+      status: 200,
+      body: { result: 'APPLIED' },
+    });
     expect(await service.readStatus(id)).toBe('COMPLETED - -');
-    expect((await adapter.send(BANK, settled)).body).toEqual({ result: 'DUPLICATE' });
-    const other = { ...settled, transfer: { state: 'returned', reason: 'ACCOUNT_INVALID' } };
+    expect((await adapter.send(BANK, settledMessage)).body).toEqual({ result: 'DUPLICATE' });
+    const other = { ...settledMessage, transfer: { state: 'returned', reason: 'ACCOUNT_INVALID' } };
     expect(await adapter.send(BANK, other)).toMatchObject({ status: 409 });
     expect(await service.readStatus(id)).toBe('COMPLETED - -');
     await service.app.advance(2 * DAY);
-    const returned = { ...other, id: `${id}-returned` };
-    expect((await adapter.send(BANK, returned)).body).toEqual({ result: 'APPLIED' });
+    const returnedMessage = { ...other, id: `${id}-returned` };
+    expect((await adapter.send(BANK, returnedMessage)).body).toEqual({ result: 'APPLIED' });
     await service.app.settle();
     expect(await service.readStatus(id)).toBe('FAILED COMPLETED ACCOUNT_INVALID');
-    expect((await adapter.send(BANK, { ...returned, id: 'again' })).body).toEqual({
+    expect((await adapter.send(BANK, { ...returnedMessage, id: 'again' })).body).toEqual({
       result: 'IGNORED',
     });
     const results = (await messagesOf(id)).map((message: { result: string }) => message.result);
@@ -96,20 +101,23 @@ describe('a payout', () => {
 
   it('continues after an outage of two days', async () => {
     const { '/transfers/send': send, '/transfers/state': state } = adapter.replies;
-    const unavailable = () => ({ status: 503, body: {} });
+    const unavailableReply = () => ({ status: 503, body: {} });
     const payment = await service.createPayment();
     Object.assign(adapter.replies, {
-      '/transfers/send': unavailable,
-      '/transfers/state': unavailable,
+      '/transfers/send': unavailableReply,
+      '/transfers/state': unavailableReply,
     });
-    const unsent = await service.createPayment();
+    const unsentPayment = await service.createPayment();
     await service.app.advance(2 * DAY);
-    expect(await service.readStatus(unsent.id)).toBe('PROCESSING - -');
-    const settled = () => ({ body: { state: 'settled', reference: 'BANK-9' } });
-    Object.assign(adapter.replies, { '/transfers/send': settled, '/transfers/state': settled });
+    expect(await service.readStatus(unsentPayment.id)).toBe('PROCESSING - -');
+    const settledReply = () => ({ body: { state: 'settled', reference: 'BANK-9' } });
+    Object.assign(adapter.replies, {
+      '/transfers/send': settledReply,
+      '/transfers/state': settledReply,
+    });
     await service.app.advance(2 * 3_600_000);
     expect(await service.readStatus(payment.id)).toBe('COMPLETED - -');
-    expect(await service.readStatus(unsent.id)).toBe('COMPLETED - -');
+    expect(await service.readStatus(unsentPayment.id)).toBe('COMPLETED - -');
     Object.assign(adapter.replies, { '/transfers/send': send, '/transfers/state': state });
   });
 
@@ -158,7 +166,7 @@ describe('a payout', () => {
 
 describe('explainProviderRoute', () => {
   it('returns the provider and the verdict of each route', async () => {
-    const low = await write('POST', '/provider-routes', {
+    const lowRoute = await write('POST', '/provider-routes', {
       ...{ providerId: null, environment: 'production', priority: 20 },
     });
     const platform = `environment=production&platformId=${service.platform.id}`;
@@ -170,11 +178,11 @@ describe('explainProviderRoute', () => {
     expect(euros.providerId).toBe(BANK);
     expect(verdicts(euros)).toEqual(['SELECTED', 'LOWER_PRIORITY']);
     const dollars = await explain('currency=USD&amount=100');
-    expect(dollars).toMatchObject({ providerId: null, routeId: low.routeId });
+    expect(dollars).toMatchObject({ providerId: null, routeId: lowRoute.routeId });
     expect(verdicts(dollars)).toEqual(['OTHER_TRANSFERS', 'SELECTED']);
     const wire = await explain('currency=EUR&rail=SWIFT&amount=100');
     expect(verdicts(wire)).toEqual(['NOT_OFFERED', 'SELECTED']);
-    await write('DELETE', `/provider-routes/${low.routeId}`);
-    await rejects(404, 'NOT_FOUND', 'DELETE', `/provider-routes/${low.routeId}`);
+    await write('DELETE', `/provider-routes/${lowRoute.routeId}`);
+    await rejects(404, 'NOT_FOUND', 'DELETE', `/provider-routes/${lowRoute.routeId}`);
   });
 });

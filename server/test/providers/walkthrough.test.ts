@@ -53,22 +53,22 @@ function setClock(): void {
 }
 
 /** Work of the server runs one after another. */
-let working: Promise<unknown> = Promise.resolve();
-const inTurn = <R>(work: () => Promise<R>): Promise<R> => {
-  const result = working.then(work);
-  working = result.catch(() => undefined);
+let serverWork: Promise<unknown> = Promise.resolve();
+const runInTurn = <R>(work: () => Promise<R>): Promise<R> => {
+  const result = serverWork.then(work);
+  serverWork = result.catch(() => undefined);
   return result;
 };
 
 async function answer(request: http.IncomingMessage, response: http.ServerResponse) {
   const body = await textOf(request);
   if (request.url === '/advance') {
-    await inTurn(() => service.app.advance(Number(body) * DAY, 600_000));
+    await runInTurn(() => service.app.advance(Number(body) * DAY, 600_000));
     // Runs the requests of statements that were due at the end.
-    await inTurn(() => service.app.advance(60_000));
+    await runInTurn(() => service.app.advance(60_000));
     return void response.end();
   }
-  const { code, out, err } = await inTurn(() => service.run(...body.split('\0').slice(0, -1)));
+  const { code, out, err } = await runInTurn(() => service.run(...body.split('\0').slice(0, -1)));
   response.writeHead(code === 0 ? 200 : 500).end(code === 0 ? out : err);
 }
 
@@ -146,7 +146,7 @@ describe.skipIf(python === '')('the guide', () => {
     let isRunning = true;
     const jobs = (async () => {
       while (isRunning) {
-        await inTurn(() => service.app.advance(1_000));
+        await runInTurn(() => service.app.advance(1_000));
         await sleep(200);
       }
     })();

@@ -28,7 +28,7 @@ interface PaymentState {
 }
 
 const auth = requests('authorization', 40);
-const cleared = notice('clearing', 40);
+const clearingStep = notice('clearing', 40);
 const PAYMENT_STATES: Readonly<Record<string, PaymentState>> = {
   'is authorized': {
     steps: [auth],
@@ -40,14 +40,14 @@ const PAYMENT_STATES: Readonly<Record<string, PaymentState>> = {
     status: 'PARTIALLY_SETTLED',
     accepts: ['authorization_advice', 'clearing', 'return'],
   },
-  'is settled': { steps: [auth, cleared], status: 'SETTLED', accepts: ['return'] },
+  'is settled': { steps: [auth, clearingStep], status: 'SETTLED', accepts: ['return'] },
   'is settled without a clearing': {
     steps: [auth, notice('clearing', 0)],
     status: 'SETTLED',
     accepts: [],
   },
   'is refunded': {
-    steps: [auth, cleared, notice('return', 40)],
+    steps: [auth, clearingStep, notice('return', 40)],
     status: 'REFUNDED',
     accepts: ['return_reversal'],
     amount: ['return'],
@@ -106,7 +106,7 @@ describe('a payment that', () => {
 
   it('cannot be refunded above the cleared amount less earlier refunds', async () => {
     const scenario = await fixture.begin();
-    for (const step of [auth, cleared, notice('return', 10)]) await step(scenario);
+    for (const step of [auth, clearingStep, notice('return', 10)]) await step(scenario);
     const { id: cardTransactionId } = await scenario.payment();
     const returns = (amount: number) => scenario.simulate('return', { cardTransactionId, amount });
     expect(fieldsOf(await returns(30_01))).toEqual([400, 'INVALID_INPUT', 'amount']);
@@ -145,8 +145,8 @@ describe('a simulated message', () => {
       await call('GET', `/transactions?customerId=${scenario.customer.id}`),
       200,
     ).data.filter((transaction: { type: string }) => transaction.type === 'INCOMING');
-    const unknown = id.replace(/.$/, (last: string) => (last === '0' ? '1' : '0'));
-    for (const cardTransactionId of [id, unknown, deposit.id, 'x']) {
+    const unknownId = id.replace(/.$/, (last: string) => (last === '0' ? '1' : '0'));
+    for (const cardTransactionId of [id, unknownId, deposit.id, 'x']) {
       for (const kind of NOTICES) {
         const response = await scenario.simulate(kind, { cardTransactionId, amount: 1_00 });
         expect([response.status, response.body.code]).toEqual([404, 'TRANSACTION_NOT_FOUND']);
@@ -157,19 +157,22 @@ describe('a simulated message', () => {
 
   it('is rejected with all invalid fields', async () => {
     const scenario = await fixture.begin();
-    const invalid = { amount: 0, currency: { code: 'EUR' }, merchant: { country: 'US' } };
-    const oversized = { ...body, merchant: { descriptor: 'x'.repeat(256), mcc: '1'.repeat(11) } };
-    const huge = { ...body, amount: 100_000_000_001 };
+    const invalidBody = { amount: 0, currency: { code: 'EUR' }, merchant: { country: 'US' } };
+    const oversizedBody = {
+      ...body,
+      merchant: { descriptor: 'x'.repeat(256), mcc: '1'.repeat(11) },
+    };
+    const hugeBody = { ...body, amount: 100_000_000_001 };
     for (const kind of REQUEST_KINDS) {
       const ofMoney = kind === 'balance_inquiry' ? [] : ['amount', 'currency.code'];
-      expect(fieldsOf(await scenario.simulate(kind, invalid))).toEqual([
+      expect(fieldsOf(await scenario.simulate(kind, invalidBody))).toEqual([
         ...[400, 'INVALID_INPUT', ...ofMoney, 'merchant.descriptor'],
       ]);
-      expect(fieldsOf(await scenario.simulate(kind, oversized))).toEqual([
+      expect(fieldsOf(await scenario.simulate(kind, oversizedBody))).toEqual([
         ...[400, 'INVALID_INPUT', 'merchant.descriptor', 'merchant.mcc'],
       ]);
       if (kind === 'balance_inquiry') continue;
-      expect(fieldsOf(await scenario.simulate(kind, huge))).toEqual([
+      expect(fieldsOf(await scenario.simulate(kind, hugeBody))).toEqual([
         400,
         'INVALID_INPUT',
         'amount',
@@ -207,9 +210,9 @@ describe('a simulated message', () => {
     {
       authorization_advice: { steps: [auth], expected: { authorizedAmount: { amount: 20_00 } } },
       clearing: { steps: [auth], expected: { settledAmount: { amount: 20_00 } } },
-      return: { steps: [auth, cleared], expected: { refundedAmount: { amount: 20_00 } } },
+      return: { steps: [auth, clearingStep], expected: { refundedAmount: { amount: 20_00 } } },
       return_reversal: {
-        steps: [auth, cleared, notice('return', 40)],
+        steps: [auth, clearingStep, notice('return', 40)],
         expected: { status: 'SETTLED' },
       },
     };

@@ -29,7 +29,7 @@ interface Scenario extends ScenarioOptions {
   steps: readonly (readonly [Step, readonly string[]])[];
   end: string;
   /** Balance of the system account for cards, in dollars. */
-  stored?: number;
+  storedBalance?: number;
 }
 
 const HALF_A_MINUTE = 30_000;
@@ -147,7 +147,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     funds: 40,
     steps: [exactPayment, [notice('clearing', 50), [`EXCEPTION 40, cleared 50 in 1, ${DEBITED}`]]],
     end: `EXCEPTION 40, cleared 50 in 1, ${DEBITED}; account 0/0`,
-    stored: -10,
+    storedBalance: -10,
   },
   "is cleared for more after the card was closed, at the operator's cost": {
     steps: [
@@ -197,7 +197,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
       [notice('clearing', 20), [`EXCEPTION 60, cleared 60 in 2, ${DEBITED}`]],
     ],
     end: `EXCEPTION 60, cleared 60 in 2, ${DEBITED}; account 0/0`,
-    stored: -20,
+    storedBalance: -20,
   },
   'is decreased by an adjustment': {
     steps: [
@@ -300,14 +300,14 @@ describe('a payment', () => {
     ['USD', 'USDB'].map((currency) => [name, currency] as const),
   );
   it.each(cases)('%s, from %s', async (name, currency) => {
-    const { steps, end, stored = 0, ...begun } = expectedOf(SCENARIOS, name);
-    const scenario = await fixture.begin({ ...begun, currency });
+    const { steps, end, storedBalance = 0, ...expectedStart } = expectedOf(SCENARIOS, name);
+    const scenario = await fixture.begin({ ...expectedStart, currency });
     for (const [step, events] of steps) {
       await step(scenario);
       expect(await scenario.next()).toEqual(events);
     }
     expect(await scenario.end()).toBe(end);
-    expect(await scenario.storedFunds()).toBe(stored);
+    expect(await scenario.storedFunds()).toBe(storedBalance);
     await fixture.app.advance(7 * 60_000);
     expect(await scenario.next()).toEqual([]);
   });

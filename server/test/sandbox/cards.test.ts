@@ -25,7 +25,7 @@ beforeEach(() => fixture.app.advance(7 * 60_000));
 
 /** Represents all suffixes that no table names. */
 const OTHER_SUFFIX = '000';
-const withOther = (...tables: object[]) =>
+const addOtherSuffix = (...tables: object[]) =>
   [...new Set([...tables.flatMap(Object.keys), OTHER_SUFFIX])].sort();
 
 const SECOND = 1_000;
@@ -50,34 +50,34 @@ const ISSUING: Readonly<Record<string, Issuing>> = {
 
 describe('the table of issuing', () => {
   it('has the expected rows', () => {
-    expect(Object.keys(ISSUING).sort()).toEqual(withOther(ISSUE_OUTCOMES));
+    expect(Object.keys(ISSUING).sort()).toEqual(addOtherSuffix(ISSUE_OUTCOMES));
   });
 
-  it.each(withOther(ISSUE_OUTCOMES))('…%s', async (suffix) => {
+  it.each(addOtherSuffix(ISSUE_OUTCOMES))('…%s', async (suffix) => {
     const { app, cards } = fixture;
     const row = expectedOf(ISSUING, suffix);
     const holder = await cards.createCardholder();
     await app.settle();
     const platformCardId = newCardName(suffix);
-    const requested = ok(await cards.requestCard(holder, { platformCardId }), 201);
-    expect(requested).toMatchObject({ state: 'PROCESSING', platformCardId });
-    const scenario = await fixture.scenarioOf(requested, holder);
+    const requestedCard = ok(await cards.requestCard(holder, { platformCardId }), 201);
+    expect(requestedCard).toMatchObject({ state: 'PROCESSING', platformCardId });
+    const scenario = await fixture.scenarioOf(requestedCard, holder);
     expect(await scenario.next()).toEqual(row.immediate);
     if (row.later) {
       await app.advance(row.later.afterMs - 1);
       expect(await scenario.next()).toEqual([]);
-      expect((await cards.readCard(requested.id)).state).toBe('PROCESSING');
+      expect((await cards.readCard(requestedCard.id)).state).toBe('PROCESSING');
       await app.advance(1);
       expect(await scenario.next()).toEqual(row.later.events);
     }
-    const current = await cards.readCard(requested.id);
-    expect(current).toMatchObject(row.end);
+    const currentCard = await cards.readCard(requestedCard.id);
+    expect(currentCard).toMatchObject(row.end);
     const { data } = ok(await cards.call('GET', `/cards?platformCardId=${platformCardId}`), 200);
-    expect(data).toEqual([current]);
-    const issued = row.end.state === 'ACTIVE';
-    expect([current.brand, current.last4].map((value) => typeof value === 'string')).toEqual([
-      ...[issued, issued],
-    ]);
+    expect(data).toEqual([currentCard]);
+    const isIssued = row.end.state === 'ACTIVE';
+    expect(
+      [currentCard.brand, currentCard.last4].map((value) => typeof value === 'string'),
+    ).toEqual([...[isIssued, isIssued]]);
     await fixture.app.advance(7 * 60_000);
     expect(await scenario.next()).toEqual([]);
   });
@@ -87,8 +87,8 @@ describe('the table of issuing', () => {
     const { platformCardId: _, ...body } = cards.cardBody(await cards.createCardholder());
     const { id } = ok(await cards.call('POST', '/cards', body), 201);
     await app.settle();
-    const unnamed = await cards.readCard(id);
-    expect(unnamed.state).toBe('ACTIVE');
+    const unnamedCard = await cards.readCard(id);
+    expect(unnamedCard.state).toBe('ACTIVE');
     const platformCardId = newCardName();
     const card = await cards.createCard(await cards.createCardholder(), { platformCardId });
     ok(await cards.patchCard(card.id, { state: 'CLOSED' }), 200);
@@ -117,27 +117,32 @@ describe('the table of funding', () => {
 
   it.each(Object.keys(REJECTED))('…%s, for a new and an existing card', async (suffix) => {
     const { cards, app } = fixture;
-    const rejected = expectedOf(REJECTED, suffix);
-    const expectStatus = (response: { status: number; body: { code?: string } }, valid: number) =>
+    const rejection = expectedOf(REJECTED, suffix);
+    const expectStatus = (
+      response: { status: number; body: { code?: string } },
+      expectedStatus: number,
+    ) =>
       expect([response.status, response.body.code]).toEqual(
-        valid === 400 ? [400, 'FUNDING_SOURCE_INELIGIBLE'] : [valid, undefined],
+        expectedStatus === 400 ? [400, 'FUNDING_SOURCE_INELIGIBLE'] : [expectedStatus, undefined],
       );
     for (const [currency, other] of [
       ['USD', 'USDB'],
       ['USDB', 'USD'],
     ] as const) {
       const heldHolder = await cards.createCardholder({ currency });
-      const created = await cards.requestCard(heldHolder, { platformCardId: newCardName(suffix) });
-      expectStatus(created, rejected === 'create' ? 400 : 201);
-      if (rejected === 'create') continue;
+      const createdCard = await cards.requestCard(heldHolder, {
+        platformCardId: newCardName(suffix),
+      });
+      expectStatus(createdCard, rejection === 'create' ? 400 : 201);
+      if (rejection === 'create') continue;
       await app.settle();
       // A rejected card is closed and cannot be changed, regardless of its funding source.
-      if ((await cards.readCard(created.body.id)).state === 'CLOSED') continue;
+      if ((await cards.readCard(createdCard.body.id)).state === 'CLOSED') continue;
       const secondInternalAccount = await findInternalAccount(app, heldHolder.customer.id, other);
       const change = { fundingSources: [secondInternalAccount.id] };
       expectStatus(
-        await cards.patchCard(created.body.id, change),
-        rejected === 'update' ? 400 : 200,
+        await cards.patchCard(createdCard.body.id, change),
+        rejection === 'update' ? 400 : 200,
       );
     }
   });
@@ -151,28 +156,28 @@ interface Row {
   /** The current payment and account. None without a payment. */
   end?: string;
   /** Balance of the system account for cards, in dollars. */
-  stored?: number;
+  storedBalance?: number;
 }
 
-const declined = (decision: string): Row => ({ decision, immediate: [] });
-const FUNDS = declined('INSUFFICIENT_FUNDS');
-const PAUSED = declined('CARD_PAUSED');
+const declinedRow = (decision: string): Row => ({ decision, immediate: [] });
+const FUNDS = declinedRow('INSUFFICIENT_FUNDS');
+const PAUSED = declinedRow('CARD_PAUSED');
 
 const AUTHORIZED = 'AUTHORIZED 40, debited 40 in 1 (1 pending)';
 const CLEARED = 'SETTLED 40, cleared 40 in 1, debited 40 in 1 (1 pending)';
 const EXCEPTION = 'EXCEPTION 40, debited 40 in 1';
 const EXCEPTION_CLEARED = 'EXCEPTION 40, cleared 40 in 1, debited 40 in 1';
 
-const debit = (events: string, stuck: string): Record<string, Row> => {
+const debit = (events: string, stuckEvents: string): Record<string, Row> => {
   const began = ['account 960/1000', events];
   const expectedEnd = `${events.replace(' (1 pending)', '')}; account 960/960`;
-  const stored = events === AUTHORIZED ? 40 : 0;
+  const storedBalance = events === AUTHORIZED ? 40 : 0;
   return {
     [OTHER_SUFFIX]: {
       decision: 'approved',
       immediate: [...began, 'account 960/960'],
       end: expectedEnd,
-      stored,
+      storedBalance,
     },
     '002': FUNDS,
     '003': PAUSED,
@@ -181,13 +186,13 @@ const debit = (events: string, stuck: string): Record<string, Row> => {
       immediate: began,
       later: ['account 960/960'],
       end: expectedEnd,
-      stored,
+      storedBalance,
     },
     '006': {
       decision: 'approved',
-      immediate: [...began, stuck],
-      end: `${stuck}; account 960/1000`,
-      stored: stored - 40,
+      immediate: [...began, stuckEvents],
+      end: `${stuckEvents}; account 960/1000`,
+      storedBalance: storedBalance - 40,
     },
   };
 };
@@ -219,7 +224,7 @@ const ROWS: Readonly<Record<RequestKind, Readonly<Record<string, Row>>>> = {
 };
 
 describe('the table of descriptors', () => {
-  const suffixes = withOther(DESCRIPTOR_DECLINES, FUNDING_DEBIT_OUTCOMES);
+  const suffixes = addOtherSuffix(DESCRIPTOR_DECLINES, FUNDING_DEBIT_OUTCOMES);
 
   it('is the expected one for every message about a card', () => {
     expect(Object.keys(ROWS).sort()).toEqual([...REQUEST_KINDS].sort());
@@ -252,7 +257,7 @@ describe('the table of descriptors', () => {
       expect([issuerTransactionToken, merchant.descriptor]).toEqual([token, `SHOP ${suffix}`]);
       expect(await scenario.end()).toBe(row.end);
     }
-    expect(await scenario.storedFunds()).toBe(row.stored ?? 0);
+    expect(await scenario.storedFunds()).toBe(row.storedBalance ?? 0);
     await fixture.app.advance(7 * 60_000);
     expect(await scenario.next()).toEqual([]);
   });
@@ -324,11 +329,11 @@ describe('a card funded by a wallet', () => {
     const { card, accountId, customer } = heldCard;
     const scenario = await fixture.scenarioOf(card, { accountId, customer, currency: 'USDB' });
     await scenario.request(kind, 40);
-    const emitted = await scenario.next();
+    const emittedLines = await scenario.next();
     const reason = hasKey ? undefined : WITHOUT[kind];
     expect(await scenario.decision()).toBe(`${kind.toUpperCase()} ${reason ?? 'approved'}`);
     const row = expectedOf(ROWS[kind], OTHER_SUFFIX);
-    expect(emitted).toEqual(reason ? [] : row.immediate);
+    expect(emittedLines).toEqual(reason ? [] : row.immediate);
     if (reason || row.end === undefined) expect(await scenario.payments()).toEqual([]);
     else expect(await scenario.end()).toBe(row.end);
   });
@@ -344,9 +349,12 @@ describe('a card that', () => {
     if (patch) ok(await scenario.patch(patch), 200);
     await scenario.next();
     await scenario.request(kind, 40);
-    const emitted = await scenario.next();
+    const emittedLines = await scenario.next();
     expect(await scenario.decision()).toBe(`${kind.toUpperCase()} ${declines[kind] ?? 'approved'}`);
     const pays = declines[kind] === undefined && kind !== 'balance_inquiry';
-    expect([emitted.length > 0, (await scenario.payments()).length]).toEqual([pays, pays ? 1 : 0]);
+    expect([emittedLines.length > 0, (await scenario.payments()).length]).toEqual([
+      pays,
+      pays ? 1 : 0,
+    ]);
   });
 });

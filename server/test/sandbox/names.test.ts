@@ -37,20 +37,20 @@ const code = ({ status, body }: ApiResponse) => [status, body.code];
 type Verdict = readonly [status: string, fullName?: string];
 
 interface NameRow {
-  immediate: Verdict | { rejected: string };
+  immediateVerdict: Verdict | { rejected: string };
   later?: { afterMs: number; verdict: Verdict };
 }
 
 const MATCHED: Verdict = ['MATCHED', 'Grace Hopper'];
 
 const NAMES: Readonly<Record<string, NameRow>> = {
-  '000': { immediate: MATCHED },
-  '102': { immediate: ['NOT_MATCHED'] },
-  '103': { immediate: ['PARTIAL_MATCH', 'G. Hopper'] },
-  '104': { immediate: ['PENDING'], later: { afterMs: 5 * SECOND, verdict: MATCHED } },
-  '105': { immediate: { rejected: 'INVALID_BANK_ACCOUNT' } },
-  '106': { immediate: ['UNSUPPORTED'] },
-  '107': { immediate: ['CHECKED_BY_RECEIVING_FI'] },
+  '000': { immediateVerdict: MATCHED },
+  '102': { immediateVerdict: ['NOT_MATCHED'] },
+  '103': { immediateVerdict: ['PARTIAL_MATCH', 'G. Hopper'] },
+  '104': { immediateVerdict: ['PENDING'], later: { afterMs: 5 * SECOND, verdict: MATCHED } },
+  '105': { immediateVerdict: { rejected: 'INVALID_BANK_ACCOUNT' } },
+  '106': { immediateVerdict: ['UNSUPPORTED'] },
+  '107': { immediateVerdict: ['CHECKED_BY_RECEIVING_FI'] },
 };
 
 describe('name checks', () => {
@@ -66,12 +66,12 @@ describe('name checks', () => {
   );
   it.each(rows)('have the result of the suffix %s for %s', async (suffix, method) => {
     const { app } = fixture;
-    const { immediate, later } = expectedOf(NAMES, suffix);
+    const { immediateVerdict, later } = expectedOf(NAMES, suffix);
     const person = await createCustomer(app);
     const scenario = await observePayment(fixture, () => '', []);
     const response = await registerAccount(fixture, person.id, method, suffix);
-    if ('rejected' in immediate) {
-      expect(code(response)).toEqual([400, immediate.rejected]);
+    if ('rejected' in immediateVerdict) {
+      expect(code(response)).toEqual([400, immediateVerdict.rejected]);
       const path = `/customers/external-accounts?customerId=${person.id}`;
       expect(ok(await app.call('GET', path), 200).data).toEqual([]);
       return;
@@ -87,15 +87,15 @@ describe('name checks', () => {
         fullName === undefined ? undefined : { fullName },
       ]);
     };
-    await expectVerdict(immediate);
+    await expectVerdict(immediateVerdict);
     if (later) {
       await app.advance(later.afterMs - 1);
-      await expectVerdict(immediate);
+      await expectVerdict(immediateVerdict);
       await app.advance(1);
     }
-    await expectVerdict(later?.verdict ?? immediate);
+    await expectVerdict(later?.verdict ?? immediateVerdict);
     await app.advance(MINUTE);
-    await expectVerdict(later?.verdict ?? immediate);
+    await expectVerdict(later?.verdict ?? immediateVerdict);
     expect(scenario.next()).toEqual([]);
   });
 

@@ -24,7 +24,7 @@ beforeAll(async () => {
 
 /** Represents all suffixes that no table names. */
 const OTHER_SUFFIX = '004';
-const withOther = (...tables: object[]) => [
+const addOtherSuffix = (...tables: object[]) => [
   ...new Set([...tables.flatMap(Object.keys), OTHER_SUFFIX]),
 ];
 
@@ -34,21 +34,24 @@ interface Outcome {
   errors?: string[];
 }
 
-const PERSONS: Record<string, { lite: string; outcome: Outcome }> = {
+const PERSONS: Record<string, { liteStatus: string; outcome: Outcome }> = {
   '001': {
-    lite: 'PENDING',
+    liteStatus: 'PENDING',
     outcome: { verification: 'PENDING_MANUAL_REVIEW', customer: 'PENDING' },
   },
-  '002': { lite: 'REJECTED', outcome: { verification: 'REJECTED', customer: 'REJECTED' } },
+  '002': { liteStatus: 'REJECTED', outcome: { verification: 'REJECTED', customer: 'REJECTED' } },
   '003': {
-    lite: 'UNVERIFIED',
+    liteStatus: 'UNVERIFIED',
     outcome: {
       verification: 'RESOLVE_ERRORS',
       customer: 'UNVERIFIED',
       errors: ['POOR_QUALITY_DOCUMENT'],
     },
   },
-  [OTHER_SUFFIX]: { lite: 'APPROVED', outcome: { verification: 'APPROVED', customer: 'APPROVED' } },
+  [OTHER_SUFFIX]: {
+    liteStatus: 'APPROVED',
+    outcome: { verification: 'APPROVED', customer: 'APPROVED' },
+  },
 };
 
 const BUSINESSES: Record<string, Outcome> = {
@@ -78,23 +81,23 @@ async function expectFinal(as: TestPlatform, customerId: string) {
 const typesOf = (body: { errors: { type: string }[] }) => body.errors.map((error) => error.type);
 
 describe.each(KINDS)('a person of a %s platform', (kind) => {
-  const lite = kind !== 'default';
+  const isLite = kind !== 'default';
 
-  it.each(withOther(STATUS_BY_SUFFIX, PERSON_SUFFIXES))(
+  it.each(addOtherSuffix(STATUS_BY_SUFFIX, PERSON_SUFFIXES))(
     'whose name ends with %s',
     async (suffix) => {
       const row = PERSONS[suffix];
       if (!row) throw new Error(`no row for ${suffix}`);
       const as = platformOf(kind);
-      const start = lite ? row.lite : 'UNVERIFIED';
+      const start = isLite ? row.liteStatus : 'UNVERIFIED';
       const { id } = await fixture.createPerson(as, `Ada Lovelace${suffix}`);
       expect(await fixture.readStatuses(as, id)).toEqual([start]);
       const events = customerEvent('KYC', start);
       expect(await fixture.readEventTypes(id)).toEqual(events);
       if (isFinal(start)) return expectFinal(as, id);
 
-      const incomplete = ok(await fixture.submitVerification(as, id), 200);
-      expect(incomplete).toMatchObject({
+      const incompleteCheck = ok(await fixture.submitVerification(as, id), 200);
+      expect(incompleteCheck).toMatchObject({
         customerId: id,
         verificationStatus: 'RESOLVE_ERRORS',
         errors: [
@@ -121,23 +124,23 @@ describe.each(KINDS)('a person of a %s platform', (kind) => {
       expect(await fixture.readEventTypes(id)).toEqual(events);
       if (isFinal(customer)) return expectFinal(as, id);
 
-      const resubmitted = ok(await fixture.submitVerification(as, id), 200);
-      expect(resubmitted.id).not.toBe(complete.id);
-      expect(resubmitted.verificationStatus).toBe(verification);
+      const repeatedCheck = ok(await fixture.submitVerification(as, id), 200);
+      expect(repeatedCheck.id).not.toBe(complete.id);
+      expect(repeatedCheck.verificationStatus).toBe(verification);
       expect(await fixture.readEventTypes(id)).toEqual([...events, `VERIFICATION.${verification}`]);
     },
   );
 });
 
 describe.each(KINDS)('a business of a %s platform', (kind) => {
-  const lite = kind !== 'default';
-  const LAST_NAMES = withOther(OWNER_OUTCOMES);
+  const isLite = kind !== 'default';
+  const LAST_NAMES = addOtherSuffix(OWNER_OUTCOMES);
 
   /** Status of owners by the status of the business. */
   const ownersAt = (customer: string) =>
     LAST_NAMES.map((suffix) => (isFinal(customer) ? OWNERS[suffix] : 'PENDING'));
 
-  it.each([...withOther(BUSINESS_SUFFIXES)])('whose number ends with %s', async (suffix) => {
+  it.each([...addOtherSuffix(BUSINESS_SUFFIXES)])('whose number ends with %s', async (suffix) => {
     const row = BUSINESSES[suffix];
     if (!row) throw new Error(`no row for ${suffix}`);
     const as = platformOf(kind);
@@ -147,7 +150,7 @@ describe.each(KINDS)('a business of a %s platform', (kind) => {
 
     const first = ok(await fixture.submitVerification(as, id), 200);
     const events: string[] = [];
-    if (lite && isFinal(row.customer)) {
+    if (isLite && isFinal(row.customer)) {
       // Only the number was required, because validation is skipped.
       expect([first.verificationStatus, first.errors]).toEqual([row.verification, []]);
       expect(await fixture.readStatuses(as, id)).toEqual([row.customer]);
@@ -189,8 +192,8 @@ describe.each(KINDS)('a business of a %s platform', (kind) => {
       ),
     ).toEqual(ownersAt(row.customer));
     if (isFinal(row.customer)) return expectFinal(as, id);
-    const resubmitted = ok(await fixture.submitVerification(as, id), 200);
-    expect(resubmitted.verificationStatus).toBe(row.verification);
+    const repeatedCheck = ok(await fixture.submitVerification(as, id), 200);
+    expect(repeatedCheck.verificationStatus).toBe(row.verification);
     expect(await fixture.readEventTypes(id)).toEqual([
       ...events,
       `VERIFICATION.${row.verification}`,
@@ -201,7 +204,7 @@ describe.each(KINDS)('a business of a %s platform', (kind) => {
     const as = platformOf(kind);
     const { id } = await fixture.createBusiness(as, undefined);
     const body = ok(await fixture.submitVerification(as, id), 200);
-    if (lite) {
+    if (isLite) {
       expect([body.verificationStatus, body.errors]).toEqual(['APPROVED', []]);
       expect(await fixture.readStatuses(as, id)).toEqual(['APPROVED']);
     } else {
@@ -213,7 +216,7 @@ describe.each(KINDS)('a business of a %s platform', (kind) => {
   });
 
   it('decides existing owners if no further data is required', async () => {
-    if (!lite) return;
+    if (!isLite) return;
     const as = platformOf(kind);
     const { id } = await fixture.createBusiness(as, 'REG-1002');
     for (const lastName of LAST_NAMES) await fixture.addOwner(as, id, `Hopper${lastName}`);

@@ -172,8 +172,8 @@ describe('sandbox-valid-signature', () => {
     async (operationId, { prepare, finalStatus, signedRequests = 1 }) => {
       const send = await prepare(app.platform);
       const first = ok(await send(), 202);
-      const unknown = await send({ ...STAMP, 'request-id': PLACEHOLDER });
-      expect([unknown.status, unknown.body.code]).toEqual([401, 'UNAUTHORIZED']);
+      const unknownReply = await send({ ...STAMP, 'request-id': PLACEHOLDER });
+      expect([unknownReply.status, unknownReply.body.code]).toEqual([401, 'UNAUTHORIZED']);
       let { requestId } = first;
       for (let count = 1; count < signedRequests; count++) {
         requestId = ok(await send({ ...STAMP, 'request-id': requestId }), 202).requestId;

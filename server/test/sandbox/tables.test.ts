@@ -35,7 +35,7 @@ beforeEach(() => fixture.drain());
 
 /** Represents all suffixes that no table names. */
 const OTHER_SUFFIX = '000';
-const withOther = (...tables: object[]) =>
+const addOtherSuffix = (...tables: object[]) =>
   [...new Set([...tables.flatMap(Object.keys), OTHER_SUFFIX])].sort();
 
 const SECOND = 1_000;
@@ -169,7 +169,7 @@ const QUOTES: Readonly<Record<string, Row>> = {
 
 describe('the table of quotes', () => {
   it('has the expected rows', () => {
-    expect(Object.keys(QUOTES).sort()).toEqual(withOther(QUOTE_OUTCOMES));
+    expect(Object.keys(QUOTES).sort()).toEqual(addOtherSuffix(QUOTE_OUTCOMES));
   });
 
   const CONTEXTS: readonly [from: string, way: MethodName][] = [
@@ -179,7 +179,7 @@ describe('the table of quotes', () => {
     ['USDC', 'USDC on Base'],
     ['BTC', 'BTC on Spark'],
   ];
-  const rows = withOther(QUOTE_OUTCOMES).flatMap((suffix) =>
+  const rows = addOtherSuffix(QUOTE_OUTCOMES).flatMap((suffix) =>
     CONTEXTS.map(([from, method]) => [suffix, from, method] as const),
   );
   it.each(rows)('…%s, %s to %s', async (suffix, from, method) => {
@@ -203,10 +203,10 @@ describe('the table of quotes', () => {
     await expectWebhooks(fixture, payment, expectedOf(QUOTES, suffix));
   });
 
-  const funded = withOther(QUOTE_OUTCOMES).flatMap((suffix) =>
+  const fundedCases = addOtherSuffix(QUOTE_OUTCOMES).flatMap((suffix) =>
     (['paid in', 'debited'] as const).map((funding) => [suffix, funding] as const),
   );
-  it.each(funded)('…%s, with funds %s for it', async (suffix, funding) => {
+  it.each(fundedCases)('…%s, with funds %s for it', async (suffix, funding) => {
     const { app } = fixture;
     const person = await createCustomer(app);
     const ownInternalAccount = await findInternalAccount(app, person.id, 'USD');
@@ -314,7 +314,7 @@ const DEBIT_FUNDED: Readonly<Record<string, Row>> = {
 
 describe('the table of transfers', () => {
   // Suffixes with a meaning for quotes only are included to show that transfers ignore them.
-  const suffixes = withOther(TRANSFER_OUTCOMES, QUOTE_OUTCOMES);
+  const suffixes = addOtherSuffix(TRANSFER_OUTCOMES, QUOTE_OUTCOMES);
 
   it('has the expected rows for each kind of transfer', () => {
     for (const rows of [PAYOUTS, DEBITS, DEBIT_FUNDED]) {

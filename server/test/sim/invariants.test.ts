@@ -40,11 +40,11 @@ async function reportCorruption(statements: readonly string[]): Promise<string |
   try {
     if (!(await applyStatements(statements))) return undefined;
     const model = structuredClone(sim.model);
-    const delivered = new Set(effects.delivered);
+    const deliveredIds = new Set(effects.deliveredIds);
     const changes = await changeLog.read();
-    const problems = applyStep(model, changes, delivered);
+    const problems = applyStep(model, changes, deliveredIds);
     problems.push(...(await authorizationProblems(sim, changes)));
-    problems.push(...(await recount(client, model, delivered)));
+    problems.push(...(await recount(client, model, deliveredIds)));
     return problems.join('\n');
   } catch (error) {
     // For example a column that must not be null, copied from another row.
@@ -307,10 +307,10 @@ beforeAll(async () => {
   await observe(sim);
   const hasUnreported = () => ALL_CORRUPTIONS.some((_, index) => !isReported(index));
   for (let step = 0; step < LATE_STEP && hasUnreported(); step++) {
-    const rare = RARE_ACTIONS.filter(({ isPossible }) => isPossible?.(sim) ?? true);
+    const rareActions = RARE_ACTIONS.filter(({ isPossible }) => isPossible?.(sim) ?? true);
     const action =
-      step % 4 === 0 && step > EARLY_STEP / 2 && rare.length
-        ? sim.chance.pickWeighted(rare)
+      step % 4 === 0 && step > EARLY_STEP / 2 && rareActions.length
+        ? sim.chance.pickWeighted(rareActions)
         : chooseAction(sim, step);
     await takeStep(sim, action);
     if (step >= EARLY_STEP && step % INTERVAL_STEPS === 0) await applyCorruptions();

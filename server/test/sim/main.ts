@@ -46,7 +46,7 @@ export async function main(flags: SimFlags): Promise<boolean> {
   const isNumeric = /^\d+$/.test(firstSeed);
   const seedAt = (index: number) =>
     isNumeric ? String(Number(firstSeed) + index) : `${firstSeed}-${index}`;
-  let failed = 0;
+  let failedCount = 0;
   try {
     await maintenance.query(`create database ${TEMPLATE}`);
     await migrate(urlOf(cluster.url, TEMPLATE), () => SIM_START);
@@ -67,7 +67,7 @@ export async function main(flags: SimFlags): Promise<boolean> {
       try {
         print(await simulate(options), performance.now() - startedAt, flags.verbose);
       } catch (error) {
-        failed++;
+        failedCount++;
         console.error(error instanceof Error ? error.message : error);
       }
       await maintenance.query(`drop database ${name} with (force)`);
@@ -77,5 +77,5 @@ export async function main(flags: SimFlags): Promise<boolean> {
     await cluster.stop();
     fs.rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
   }
-  return failed === 0;
+  return failedCount === 0;
 }

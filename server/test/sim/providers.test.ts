@@ -18,9 +18,9 @@ const COMMON_FAULTS = ['lost replies', 'invalid replies', 'forged messages', 'lo
 it.each(Array.from({ length: SEEDS }, (_, index) => String(FIRST_SEED + index)))(
   'has the states and balances of the bank after each day, seed %s',
   async (seed) => {
-    const started = performance.now();
+    const startedAt = performance.now();
     const report = await simulateProviders(seed, STEPS);
-    const seconds = (performance.now() - started) / 1_000;
+    const seconds = (performance.now() - startedAt) / 1_000;
     const { days, payments, faults } = report;
     console.log(
       `seed ${seed}: ${STEPS} steps in ${seconds.toFixed(1)} s, ${days} days, ${payments} payments; ` +

@@ -90,7 +90,7 @@ export async function takeStep(sim: Sim, action: Action): Promise<string> {
 }
 
 async function recountAll(sim: Sim): Promise<void> {
-  const problems = await recount(sim.client, sim.model, sim.effects.delivered);
+  const problems = await recount(sim.client, sim.model, sim.effects.deliveredIds);
   if (problems.length) throw violation(problems.join('\n'));
   await sim.changeLog.trim();
 }

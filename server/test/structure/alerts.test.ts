@@ -26,13 +26,13 @@ describe('alert rules', () => {
     expect(rules.length).toBeGreaterThan(20);
     const pagesOfRules = rules.map(({ page }) => `docs/alerts/${page}.md`);
     expect(pagesOfRules.toSorted()).toEqual(pages.toSorted());
-    const incomplete = rules.filter(({ name, severity, page }) => {
+    const incompleteRules = rules.filter(({ name, severity, page }) => {
       const text = read(`docs/alerts/${page}.md`);
       const headings = [...text.matchAll(/^## (.*)$/gm)].map(([, heading]) => heading);
       const isNamed = text.includes(`Alert \`${name}\`, ${severity}.`);
       return !isNamed || headings.join() !== 'Meaning,Check,Remedy';
     });
-    expect(incomplete).toEqual([]);
+    expect(incompleteRules).toEqual([]);
     const list = read('docs/alerts/index.md');
     expect(rules.filter(({ page }) => !list.includes(`(${page}.md)`))).toEqual([]);
   });
@@ -45,28 +45,30 @@ describe('alert rules', () => {
 
   it('name verbs of the command on their pages', () => {
     const verbs = new Set(VERBS.map(({ noun, verb }) => `${noun} ${verb}`));
-    const unknown = pages.flatMap((file) =>
+    const unknownVerbs = pages.flatMap((file) =>
       [...read(file).matchAll(/railhead-server\s+([a-z-]+)(?:\s+([a-z-]+))?/g)]
         .map(([, noun, verb]) => `${noun} ${verb}`)
         .filter((name) => !verbs.has(name) && !name.startsWith('doctor'))
         .map((name) => `${file}: ${name}`),
     );
-    expect(unknown).toEqual([]);
+    expect(unknownVerbs).toEqual([]);
   });
 });
 
 describe('rules and dashboards', () => {
   it('name only metrics of docs/metrics.md', () => {
     const page = read('docs/metrics.md');
-    const documented = new Set(
+    const documentedMetrics = new Set(
       [...page.matchAll(/^\| `(railhead_\w+)`/gm)].map(([, name]) => name),
     );
-    const named = [RULES, ...dashboards.map(read)].flatMap((text) =>
+    const namedMetrics = [RULES, ...dashboards.map(read)].flatMap((text) =>
       [...text.matchAll(/\brailhead_\w+/g)].map(([name]) =>
         name.replace(/(?<=_seconds)_(bucket|sum|count)$/, ''),
       ),
     );
-    const unknown = named.filter((name) => !documented.has(name) && name !== 'railhead_docs');
-    expect([...new Set(unknown)]).toEqual([]);
+    const unknownMetrics = namedMetrics.filter(
+      (name) => !documentedMetrics.has(name) && name !== 'railhead_docs',
+    );
+    expect([...new Set(unknownMetrics)]).toEqual([]);
   });
 });

@@ -91,12 +91,12 @@ const isEmitted = ({ file, holder, key }: Definition): boolean => {
 /** Never called. The compiler rejects each marked line, and reports a mark without an error. */
 export function rejectedByTheCompiler(ctx: Ctx): void {
   // @ts-expect-error: the type is not documented.
-  const lost = defineEvent('CARD.LOST', Type.Object({}));
+  const lostCard = defineEvent('CARD.LOST', Type.Object({}));
   const test = defineEvent('TEST', Type.Object({ id: Type.String() }));
   // @ts-expect-error: a name is not a definition.
   ctx.emit('TEST', 'Platform:1', { id: '1' });
   // @ts-expect-error: the data does not match the definition.
-  ctx.emit(test, lost.type, { id: 1 });
+  ctx.emit(test, lostCard.type, { id: 1 });
   const job = defineJob('test.run', Type.Object({ id: Type.String() }));
   // @ts-expect-error: a kind is not a definition.
   ctx.later('test.run', { id: '1' });
@@ -115,8 +115,10 @@ describe('events', () => {
   });
 
   it('are documented by one webhook contract each', () => {
-    const documented = webhookContracts.flatMap(({ events }) => events.map(({ type }) => type));
-    expect(documented.sort()).toEqual(namesOf(definitions));
+    const documentedTypes = webhookContracts.flatMap(({ events }) =>
+      events.map(({ type }) => type),
+    );
+    expect(documentedTypes.sort()).toEqual(namesOf(definitions));
   });
 
   it('are emitted outside their contract', () => {

@@ -32,8 +32,10 @@ describe('llms.txt', () => {
   it('names every page, and only pages that exist', () => {
     const index: string = llmsTexts(pages, '/')['llms.txt'];
     const [, documentation = ''] = index.split(/^## /m);
-    const linked = [...documentation.matchAll(/\]\(\/([^)]*)\)/g)].map(([, link = '']) => link);
-    const files = linked.map((link) => `${link.replace(/(^|\/)$/, '$1index')}.md`);
+    const linkedPaths = [...documentation.matchAll(/\]\(\/([^)]*)\)/g)].map(
+      ([, link = '']) => link,
+    );
+    const files = linkedPaths.map((link) => `${link.replace(/(^|\/)$/, '$1index')}.md`);
     expect(files).toHaveLength(pages.length);
     const absent = files.filter((file) => !existsSync(path.join(projectRoot(), 'docs', file)));
     expect(absent).toEqual([]);

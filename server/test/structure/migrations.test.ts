@@ -37,12 +37,12 @@ describe('an expansion', () => {
   });
 
   it('leaves all objects of the previous version unchanged', () => {
-    const later = readdirSync(folder).filter((name) => name.slice(0, 4) > LAST_WITH_STOP);
-    const broken = later.flatMap((name) =>
+    const laterMigrations = readdirSync(folder).filter((name) => name.slice(0, 4) > LAST_WITH_STOP);
+    const brokenLines = laterMigrations.flatMap((name) =>
       breakingLines(readFileSync(path.join(folder, name), 'utf8')).map(
         (line) => `${name}: ${line}`,
       ),
     );
-    expect(broken).toEqual([]);
+    expect(brokenLines).toEqual([]);
   });
 });

@@ -43,23 +43,23 @@ const codesOf = ({ description }: Operation) =>
 describe('the pages of operations', () => {
   it('include one page for each operation and webhook', () => {
     expect([...pages.keys()].sort()).toEqual(all.map((operation) => operation.operationId).sort());
-    const untitled = all.filter(
+    const untitledPages = all.filter(
       (operation) => !pageFor(operation.operationId).includes(`# ${operation.summary}`),
     );
-    expect(untitled).toEqual([]);
+    expect(untitledPages).toEqual([]);
   });
 
   it('have all errors', () => {
-    const missing = operations.flatMap((operation) =>
+    const missingErrors = operations.flatMap((operation) =>
       codesOf(operation)
         .filter((code) => !pageFor(operation.operationId).includes(`| [\`${code}\`](/errors#`))
         .map((code) => `${operation.operationId}: ${code}`),
     );
-    expect(missing).toEqual([]);
+    expect(missingErrors).toEqual([]);
   });
 
   it('have all examples of requests and events', () => {
-    const missing = all.flatMap((operation) =>
+    const missingExamples = all.flatMap((operation) =>
       Object.values(operation.requestBody?.content ?? {})
         .flatMap(({ examples }) => Object.values(examples ?? {}))
         .filter(
@@ -67,7 +67,7 @@ describe('the pages of operations', () => {
         )
         .map(() => operation.operationId),
     );
-    expect(missing).toEqual([]);
+    expect(missingExamples).toEqual([]);
   });
 
   it('have samples in four languages and with the SDK', () => {
@@ -75,10 +75,10 @@ describe('the pages of operations', () => {
       ...['```sh [curl]', '```js [JavaScript]', '```python [Python]', '```go [Go]'],
       '```ts [TypeScript SDK]',
     ];
-    const missing = operations.filter(
+    const missingSamples = operations.filter(
       (operation) => !fences.every((fence) => pageFor(operation.operationId).includes(fence)),
     );
-    expect(missing).toEqual([]);
+    expect(missingSamples).toEqual([]);
   });
 
   it('are in the index and in the sidebar', () => {

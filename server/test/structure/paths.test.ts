@@ -3,11 +3,11 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { read, root, tracked } from './sources.ts';
+import { read, root, trackedFiles } from './sources.ts';
 
 /** Folders to which paths can be relative. */
 const ROOTS = ['', 'server/', 'server/src/', 'server/src/features/', 'server/test/', 'docs/'];
-const documents = tracked.filter(
+const documents = trackedFiles.filter(
   (file) =>
     /^(README|CONTRIBUTING|docs\/.*)\.md$/.test(file) && !file.startsWith('docs/decisions/'),
 );
@@ -38,7 +38,7 @@ const exists = (name: string) => {
   return (
     ROOTS.some((folder) => existsSync(path.join(root, folder, target))) ||
     // The last part of a path suffices if the folder is clear from the text.
-    tracked.some((file) => file.endsWith(`/${target}`) || file.includes(`/${target}/`))
+    trackedFiles.some((file) => file.endsWith(`/${target}`) || file.includes(`/${target}/`))
   );
 };
 

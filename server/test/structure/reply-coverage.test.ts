@@ -29,21 +29,21 @@ const PRODUCED = [
 ];
 
 interface Change {
-  without?: string;
-  untested?: object;
+  omittedLine?: string;
+  untestedCodes?: object;
   errors?: object;
   posting?: string[];
 }
 
 const problems = (change: Change): string[] =>
   replyProblems({
-    lines: PRODUCED.filter((line) => line !== change.without),
+    lines: PRODUCED.filter((line) => line !== change.omittedLine),
     successes: [
       ['createQuote', '201'],
       ['agentCreateQuote', '201'],
     ],
     errors: change.errors ?? ERRORS,
-    untested: change.untested ?? SAME_AS,
+    untested: change.untestedCodes ?? SAME_AS,
     posting: change.posting ?? ['settleTransfer'],
   });
 
@@ -67,12 +67,12 @@ describe('the replies of a complete run', () => {
       ],
     ],
     ['createQuote 409 CONFLICT', ['common error but not produced by a test: CONFLICT']],
-  ])('lack %s', (omitted, expected) => {
-    expect(problems({ without: omitted })).toEqual(expected);
+  ])('lack %s', (omittedReply, expected) => {
+    expect(problems({ omittedLine: omittedReply })).toEqual(expected);
   });
 
   it('are required of each operation if none is the same as another one', () => {
-    expect(problems({ untested: {} })).toEqual([
+    expect(problems({ untestedCodes: {} })).toEqual([
       'declared but not produced by a test: agentCreateQuote INVALID_CURRENCY',
       'declared but not produced by a test: agentCreateQuote USER_NOT_READY',
     ]);
@@ -90,7 +90,7 @@ describe('the operations that are declared to post money', () => {
 describe('the list of untested replies', () => {
   it('exempts one code', () => {
     const replies = { INVALID_CURRENCY: 'same as createQuote', USER_NOT_READY: 'no test can' };
-    expect(problems({ untested: { agentCreateQuote: replies } })).toEqual([]);
+    expect(problems({ untestedCodes: { agentCreateQuote: replies } })).toEqual([]);
   });
 
   it('may contain only codes that the operation declares', () => {
@@ -114,11 +114,11 @@ describe('the list of untested replies', () => {
       'untested of makeQuote but not produced there: agentCreateQuote INVALID_CURRENCY',
     ],
   ])('reports %o', (replies, expected) => {
-    expect(problems({ untested: { agentCreateQuote: replies } })).toContain(expected);
+    expect(problems({ untestedCodes: { agentCreateQuote: replies } })).toContain(expected);
   });
 
   it('may contain only existing operations', () => {
-    expect(problems({ untested: { ...SAME_AS, makeQuote: {} } })).toEqual([
+    expect(problems({ untestedCodes: { ...SAME_AS, makeQuote: {} } })).toEqual([
       'untested but no operation: makeQuote',
     ]);
   });

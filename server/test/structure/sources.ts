@@ -12,7 +12,7 @@ export const root = path.resolve(import.meta.dirname, '../../..');
 export const read = (file: string): string => readFileSync(path.join(root, file), 'utf8');
 
 /** Files of the checkout that git does not ignore, by their path from its root. */
-export const tracked: readonly string[] = execFileSync(
+export const trackedFiles: readonly string[] = execFileSync(
   'git',
   ['ls-files', '--cached', '--others', '--exclude-standard'],
   { cwd: root, encoding: 'utf8' },

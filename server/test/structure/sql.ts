@@ -27,8 +27,8 @@ const IS_SQL = new RegExp(
 );
 
 const nameOf = (reference: string): string[] => {
-  const [, quoted, unquoted, interpolated] = NAME.exec(reference.trimStart()) ?? [];
-  const name = quoted ?? unquoted?.toLowerCase() ?? interpolated;
+  const [, quotedName, unquotedName, interpolated] = NAME.exec(reference.trimStart()) ?? [];
+  const name = quotedName ?? unquotedName?.toLowerCase() ?? interpolated;
   return name === undefined ? [] : [name];
 };
 

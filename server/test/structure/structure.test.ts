@@ -1,10 +1,10 @@
 // Structure of the server: the exports of features, and the tables that their SQL may name.
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { tracked as files, read } from './sources.ts';
+import { trackedFiles as files, read } from './sources.ts';
 import { tablesIn, tablesNamedIn } from './sql.ts';
 
-const shipped = files.filter((file) => /^server\/src\/.*(?<!\.test)\.ts$/.test(file));
+const sourceFiles = files.filter((file) => /^server\/src\/.*(?<!\.test)\.ts$/.test(file));
 const featureFolders = [...read('.dependency-cruiser.cjs').matchAll(/^ {2}'([\w/-]+)',$/gm)].map(
   ([, folder]) => folder as string,
 );
@@ -13,24 +13,25 @@ const MAX_NAMES = 20;
 const MAX_FILES = 15;
 
 /** Exported names of a module, each with the name in the file that defines it. */
-function exportsOf(file: string): { name: string; original: string }[] {
+function exportsOf(file: string): { name: string; originalName: string }[] {
   const text = read(file);
-  const listed = [...text.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap(([, names = '']) =>
-    names
-      .split(',')
-      .map((name) => name.trim().replace(/^type /, ''))
-      .filter(Boolean)
-      .map((exported) => {
-        const [original = exported, name = original] = exported.split(' as ');
-        return { name, original };
-      }),
+  const listedNames = [...text.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap(
+    ([, names = '']) =>
+      names
+        .split(',')
+        .map((name) => name.trim().replace(/^type /, ''))
+        .filter(Boolean)
+        .map((specifier) => {
+          const [originalName = specifier, name = originalName] = specifier.split(' as ');
+          return { name, originalName };
+        }),
   );
-  const declared = /^export (?:async )?(?:const|function|type|interface) (\w+)/gm;
-  const declarations = [...text.matchAll(declared)].map(([, name = '']) => ({
+  const declarationPattern = /^export (?:async )?(?:const|function|type|interface) (\w+)/gm;
+  const declarations = [...text.matchAll(declarationPattern)].map(([, name = '']) => ({
     name,
-    original: name,
+    originalName: name,
   }));
-  return [...listed, ...declarations];
+  return [...listedNames, ...declarations];
 }
 
 describe('the public interface of a feature', () => {
@@ -53,8 +54,8 @@ describe('the public interface of a feature', () => {
   });
 
   it('exports no table and no state table', () => {
-    const exposed = interfaces.flatMap(({ folder, file }) => {
-      const files = shipped.filter((candidate) =>
+    const exposedTables = interfaces.flatMap(({ folder, file }) => {
+      const files = sourceFiles.filter((candidate) =>
         candidate.startsWith(`server/src/features/${folder}/`),
       );
       const internal = new Set(
@@ -65,10 +66,10 @@ describe('the public interface of a feature', () => {
         ),
       );
       return exportsOf(file)
-        .filter(({ original }) => internal.has(original))
+        .filter(({ originalName }) => internal.has(originalName))
         .map(({ name }) => `${folder} ${name}`);
     });
-    expect(exposed).toEqual([]);
+    expect(exposedTables).toEqual([]);
   });
 });
 
@@ -241,7 +242,7 @@ const INTERPOLATED: readonly { files: RegExp; reason: string }[] = [
 
 describe('SQL', () => {
   const owners = new Map(
-    shipped.flatMap((file) =>
+    sourceFiles.flatMap((file) =>
       [...read(file).matchAll(/\btable\(\s*'(\w+)'/g)].map(([, name = '']) => [name, wingOf(file)]),
     ),
   );
@@ -262,32 +263,32 @@ describe('SQL', () => {
   it('has an owner for every table', () => {
     const migrations = files.filter((file) => /^server\/migrations\/.*\.sql$/.test(file));
     const sql = migrations.map(read).join('\n');
-    const renamed = new Map(
+    const newNames = new Map(
       [...sql.matchAll(/alter table (\w+) rename to (\w+)/gi)].map(([, from = '', to = '']) => [
         from,
         to,
       ]),
     );
-    const created = [...sql.matchAll(/create table (\w+)/gi)]
-      .map(([, name = '']) => renamed.get(name) ?? name)
+    const createdTables = [...sql.matchAll(/create table (\w+)/gi)]
+      .map(([, name = '']) => newNames.get(name) ?? name)
       .filter((name) => !sql.includes(`drop table ${name};`));
-    expect(created.length).toBeGreaterThan(50);
-    expect(created.filter((name) => !owners.has(name))).toEqual([]);
+    expect(createdTables.length).toBeGreaterThan(50);
+    expect(createdTables.filter((name) => !owners.has(name))).toEqual([]);
   });
 
   it('names only tables of its own wing, with listed exceptions', () => {
-    const foreignTables = shipped.flatMap((file) => {
+    const foreignTables = sourceFiles.flatMap((file) => {
       const tables = tablesNamedIn(file).filter(
         (name) => owners.has(name) && owners.get(name) !== wingOf(file),
       );
       return tables.length ? [[file, tables.sort()] as const] : [];
     });
-    const allowed = EXCEPTIONS.map(({ file, tables }) => [file, [...tables].sort()] as const);
-    expect(Object.fromEntries(foreignTables)).toEqual(Object.fromEntries(allowed));
+    const allowedTables = EXCEPTIONS.map(({ file, tables }) => [file, [...tables].sort()] as const);
+    expect(Object.fromEntries(foreignTables)).toEqual(Object.fromEntries(allowedTables));
   });
 
   it('interpolates table names only in the listed files', () => {
-    const interpolating = shipped.filter((file) =>
+    const interpolating = sourceFiles.filter((file) =>
       tablesNamedIn(file).some((name) => name.startsWith('$')),
     );
     const isAllowed = (file: string) =>

@@ -2,10 +2,10 @@
 // each unchecked cast.
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
-import { lineOf, nodesOf, parse, tracked } from './sources.ts';
+import { lineOf, nodesOf, parse, trackedFiles } from './sources.ts';
 
 const isTest = (file: string) => /\.test\.ts$/.test(file);
-const files = tracked
+const files = trackedFiles
   .filter((file) => /^(server|bench|scripts|examples)\/.*\.(ts|mjs|js)$/.test(file))
   .filter((file) => !/\/(dist|node_modules)\//.test(file));
 
@@ -86,16 +86,16 @@ describe('a switch', () => {
   it('without assertNever is found', () => {
     const open = 'switch (a) { case 1: return 2; }';
     const other = 'switch (a) { case 1: return 2; default: return 3; }';
-    const closed = 'switch (a) { case 1: return 2; default: return assertNever(a); }';
-    expect([open, other, closed].map((text) => openSwitches(parse('a.ts', text)).length)).toEqual([
-      1, 1, 0,
-    ]);
+    const closedSwitch = 'switch (a) { case 1: return 2; default: return assertNever(a); }';
+    expect(
+      [open, other, closedSwitch].map((text) => openSwitches(parse('a.ts', text)).length),
+    ).toEqual([1, 1, 0]);
   });
 
   it('ends in assertNever, so that a new value does not compile until it is handled', () => {
-    const shipped = files.filter((file) => source.test(file) && !isTest(file));
-    const incomplete = shipped.flatMap((file) => openSwitches(parse(file)));
-    expect([...new Set(incomplete)].sort()).toEqual(Object.keys(OPEN_SWITCHES).sort());
+    const sourceFiles = files.filter((file) => source.test(file) && !isTest(file));
+    const incompleteSwitches = sourceFiles.flatMap((file) => openSwitches(parse(file)));
+    expect([...new Set(incompleteSwitches)].sort()).toEqual(Object.keys(OPEN_SWITCHES).sort());
   });
 });
 
@@ -133,9 +133,9 @@ describe('a cast that the compiler cannot check', () => {
   it('is found if no comment states the reason', () => {
     const withoutReason = 'const a = b as unknown as C;';
     const neverCast = 'f(b as never);';
-    const reasoned = '// The library types it too wide.\nconst a = b as unknown as C;';
+    const castWithReason = '// The library types it too wide.\nconst a = b as unknown as C;';
     expect(
-      [withoutReason, neverCast, reasoned].map(
+      [withoutReason, neverCast, castWithReason].map(
         (text) => uncheckedCasts(parse('a.ts', text)).length,
       ),
     ).toEqual([1, 1, 0]);

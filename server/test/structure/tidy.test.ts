@@ -16,15 +16,15 @@ const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclud
 
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
 const sources = files.filter((file) => /^server\/src\/.*\.ts$/.test(file));
-const shipped = sources.filter((file) => !file.endsWith('.test.ts'));
+const sourceFiles = sources.filter((file) => !file.endsWith('.test.ts'));
 
 /** Lines that break a rule, as file:line. */
-function offenders(list: string[], invalid: (line: string, file: string) => boolean): string[] {
+function offenders(list: string[], isInvalid: (line: string, file: string) => boolean): string[] {
   return list.flatMap((file) =>
     read(file)
       .split('\n')
       .flatMap((line, index) =>
-        invalid(line, file) ? [`${file}:${index + 1} ${line.trim()}`] : [],
+        isInvalid(line, file) ? [`${file}:${index + 1} ${line.trim()}`] : [],
       ),
   );
 }
@@ -33,7 +33,7 @@ const isComment = (line: string) => /^\s*(\/\/|\*|\/\*)/.test(line);
 
 describe('tidy', () => {
   it('finds the sources', () => {
-    expect(shipped.length).toBeGreaterThan(50);
+    expect(sourceFiles.length).toBeGreaterThan(50);
   });
 
   it('keeps files to 500 lines', () => {
@@ -53,21 +53,21 @@ describe('tidy', () => {
   });
 
   it('accesses clock, randomness and network only through Effects', () => {
-    const allowed = new Set(['server/src/runtime/config/system-effects.ts']);
-    const banned =
+    const allowedFiles = new Set(['server/src/runtime/config/system-effects.ts']);
+    const bannedPattern =
       /\bDate\.now\(|new Date\(\)|Math\.random\(|\bfetch\(|\brandom(Bytes|UUID|Int)\(|getRandomValues/;
     const isViolation = (line: string, file: string) =>
-      !allowed.has(file) && !isComment(line) && banned.test(line);
-    expect(offenders(shipped, isViolation)).toEqual([]);
+      !allowedFiles.has(file) && !isComment(line) && bannedPattern.test(line);
+    expect(offenders(sourceFiles, isViolation)).toEqual([]);
     const clockInSql = /\b(now\(\)|current_timestamp|clock_timestamp|statement_timestamp)/i;
     // The module compares the clocks of the server and the database.
     const reading = 'server/src/runtime/diagnosis/database-checks.ts';
-    const inSql = (line: string, file: string) =>
+    const isClockInSql = (line: string, file: string) =>
       file !== reading &&
       !isComment(line) &&
       clockInSql.test(line) &&
       /select|update|insert|delete|values/i.test(line);
-    expect(offenders(shipped, inSql)).toEqual([]);
+    expect(offenders(sourceFiles, isClockInSql)).toEqual([]);
     const migrations = execFileSync(
       'git',
       ['ls-files', '-co', '--exclude-standard', 'server/migrations'],
@@ -81,15 +81,15 @@ describe('tidy', () => {
   });
 
   it('opens connections only through Effects, where each has a deadline', () => {
-    const allowed = new Set([
+    const allowedFiles = new Set([
       'server/src/runtime/config/system-effects.ts',
       // A request to the database, with a deadline.
       'server/src/runtime/db/connections/replication.ts',
     ]);
     const opens = /\b(https?|http2|net|tls)\.(request|get|connect|createConnection)\(/;
     const isViolation = (line: string, file: string) =>
-      !allowed.has(file) && !isComment(line) && opens.test(line);
-    const server = shipped.filter((file) => !file.includes('/hosted-verification/page/'));
+      !allowedFiles.has(file) && !isComment(line) && opens.test(line);
+    const server = sourceFiles.filter((file) => !file.includes('/hosted-verification/page/'));
     expect(offenders(server, isViolation)).toEqual([]);
     const libraries = server.filter((file) => /\bcreateTransport\(/.test(read(file)));
     expect(libraries).toEqual(['server/src/connectors/smtp/mail.ts']);
@@ -103,22 +103,22 @@ describe('tidy', () => {
         /^export default\b/.test(line) ||
         /^\s*(export\s+)?(const\s+)?enum\s/.test(line) ||
         /@ts-ignore|@ts-expect-error|\bas any\b|: any\b/.test(line));
-    expect(offenders(shipped, isViolation)).toEqual([]);
+    expect(offenders(sourceFiles, isViolation)).toEqual([]);
   });
 
   it('does not call URL.canParse, which fails for non-ASCII letters (kernel/net/url.ts)', () => {
     const isViolation = (line: string) => !isComment(line) && line.includes('URL.canParse');
-    expect(offenders(shipped, isViolation)).toEqual([]);
+    expect(offenders(sourceFiles, isViolation)).toEqual([]);
   });
 
   it('contains no TODO and skips no test', () => {
-    const postponed = /\b(TODO|FIXME|HACK)\b/;
-    const skipped = /\b(it|test|describe)\.(skip|only|todo)\(/;
+    const todoPattern = /\b(TODO|FIXME|HACK)\b/;
+    const skipPattern = /\b(it|test|describe)\.(skip|only|todo)\(/;
     expect(
       offenders(
         files,
         (line, file) =>
-          !file.endsWith('tidy.test.ts') && (postponed.test(line) || skipped.test(line)),
+          !file.endsWith('tidy.test.ts') && (todoPattern.test(line) || skipPattern.test(line)),
       ),
     ).toEqual([]);
   });
@@ -126,11 +126,11 @@ describe('tidy', () => {
   it('imports every source file', () => {
     const entry = /(main|operator)\.ts$/;
     const texts = files.map((file) => ({ file, text: read(file) }));
-    const unused = shipped.filter((file) => {
+    const unusedSources = sourceFiles.filter((file) => {
       if (entry.test(file)) return false;
       const name = path.basename(file);
       return !texts.some((source) => source.file !== file && source.text.includes(`/${name}'`));
     });
-    expect(unused).toEqual([]);
+    expect(unusedSources).toEqual([]);
   });
 });

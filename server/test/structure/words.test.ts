@@ -1,7 +1,7 @@
 // Bans words without a meaning in the payments field from source, texts and docs, as whole words
 // and as parts of identifiers. CONTRIBUTING.md describes the language.
 import { describe, expect, it } from 'vitest';
-import { read, tracked } from './sources.ts';
+import { read, trackedFiles } from './sources.ts';
 
 const WORDS = new RegExp(
   `^(${[
@@ -65,11 +65,11 @@ function bannedIn(text: string, file?: string): string[] {
   const checkedText = EXCEPTIONS.filter(
     (exception) => !exception.file || exception.file === file,
   ).reduce((text, exception) => text.replaceAll(exception.text, ''), text);
-  const banned = split(checkedText)
+  const bannedWords = split(checkedText)
     .split(/[^A-Za-z]+/)
     .filter((word) => WORDS.test(word));
   const phrase = PHRASES.exec(split(checkedText).replaceAll(/[^A-Za-z]+/g, ' '))?.[0];
-  return phrase ? [...banned, phrase] : banned;
+  return phrase ? [...bannedWords, phrase] : bannedWords;
 }
 
 const problemsOf = (file: string): string[] =>
@@ -90,16 +90,16 @@ describe('banned words', () => {
   });
 
   it('occur nowhere', () => {
-    const files = tracked.filter(isChecked);
+    const files = trackedFiles.filter(isChecked);
     expect(files.length).toBeGreaterThan(500);
     expect(files.flatMap(problemsOf)).toEqual([]);
   });
 
   it('have exceptions that are in use', () => {
-    const texts = tracked.filter(isChecked).map(read);
-    const unused = EXCEPTIONS.filter(
+    const texts = trackedFiles.filter(isChecked).map(read);
+    const unusedExceptions = EXCEPTIONS.filter(
       (exception) => !texts.some((text) => text.includes(exception.text)),
     );
-    expect(unused).toEqual([]);
+    expect(unusedExceptions).toEqual([]);
   });
 });

@@ -62,9 +62,9 @@ export function clockOf({ worker, deliverer, runtime }: App, effects: TestEffect
   /** Runs due work until none remains. */
   async function settle(): Promise<void> {
     for (;;) {
-      const hasRunJobs = await worker.runDue();
-      const hasDelivered = await deliverer.runDue(effects.now());
-      if (hasRunJobs + hasDelivered === 0) return;
+      const jobCount = await worker.runDue();
+      const deliveryCount = await deliverer.runDue(effects.now());
+      if (jobCount + deliveryCount === 0) return;
     }
   }
 

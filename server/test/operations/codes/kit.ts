@@ -48,7 +48,7 @@ export async function codeFixture(): Promise<CodeFixture> {
     close: app.close,
     wallets: walletFixture(app),
     agents: agentFixture(app),
-    call: (...requested) => app.call(...requested),
+    call: (...args) => app.call(...args),
     post: (path, body = {}, options = {}) => app.call('POST', path, body, options),
     operator: commandRunner(app),
   };

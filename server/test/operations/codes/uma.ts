@@ -25,7 +25,7 @@ async function pay(fixture: CodeFixture, receiver: string) {
   });
 }
 
-const scripted = UMA_SCRIPTS.flatMap(({ name, rejectedAt: rejection }): Provocation[] => {
+const scriptedCodes = UMA_SCRIPTS.flatMap(({ name, rejectedAt: rejection }): Provocation[] => {
   if (!rejection || name.startsWith('$error.payment.')) return [];
   const address = `${name}@${HOST}`;
   return 'lookup' in rejection
@@ -42,7 +42,7 @@ const scripted = UMA_SCRIPTS.flatMap(({ name, rejectedAt: rejection }): Provocat
 });
 
 export const UMA: readonly Provocation[] = [
-  ...scripted,
+  ...scriptedCodes,
   provocation(
     'INVALID_UMA_ADDRESS',
     'Look up a receiver that is not a UMA address: `bob`',

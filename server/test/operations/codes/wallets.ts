@@ -9,7 +9,7 @@ import {
 import { type CodeFixture, type Provocation, provocation, unknownId } from './kit.ts';
 
 /** A wallet with a session. */
-async function signedIn({ wallets }: CodeFixture) {
+async function createSignedInWallet({ wallets }: CodeFixture) {
   const { accountId, customer: person, credential } = await wallets.createWalletCustomer();
   return { accountId, person, credential, session: await wallets.openEmailSession(accountId) };
 }
@@ -85,7 +85,7 @@ const CREDENTIALS: readonly Provocation[] = [
     'PASSKEY_CREDENTIAL_ALREADY_EXISTS',
     'Add one passkey twice to a wallet',
     async (fixture) => {
-      const { accountId, session } = await signedIn(fixture);
+      const { accountId, session } = await createSignedInWallet(fixture);
       const body = passkeyBody(accountId);
       await fixture.wallets.callSigned('POST', '/auth/credentials', body, session);
       return fixture.post('/auth/credentials', body);
@@ -134,20 +134,20 @@ const SIGNATURES: readonly Provocation[] = [
     'WALLET_SIGNATURE_MISSING',
     'Send a `Request-Id` without a signature',
     async (fixture) => {
-      const { session } = await signedIn(fixture);
+      const { session } = await createSignedInWallet(fixture);
       return fixture.call('DELETE', `/auth/sessions/${session.session.id}`, undefined, {
         headers: { 'request-id': unknownId('Request') },
       });
     },
   ),
   provocation('REQUEST_ID_MISSING', 'Send a signature without a `Request-Id`', async (fixture) => {
-    const { session } = await signedIn(fixture);
+    const { session } = await createSignedInWallet(fixture);
     return fixture.call('DELETE', `/auth/sessions/${session.session.id}`, undefined, {
       headers: { 'service-wallet-signature': 'sandbox-valid-signature' },
     });
   }),
   provocation('WALLET_SIGNATURE_MALFORMED', 'Send a malformed stamp', async (fixture) => {
-    const { session } = await signedIn(fixture);
+    const { session } = await createSignedInWallet(fixture);
     const path = `/auth/sessions/${session.session.id}`;
     const first = ok(await fixture.app.call('DELETE', path), 202);
     const headers = { 'request-id': first.requestId, 'service-wallet-signature': 'nonsense!' };
@@ -157,7 +157,7 @@ const SIGNATURES: readonly Provocation[] = [
     'WALLET_SIGNATURE_BODY_MISMATCH',
     'Sign for one body and send another',
     async (fixture) => {
-      const { accountId, session } = await signedIn(fixture);
+      const { accountId, session } = await createSignedInWallet(fixture);
       const path = `/internal-accounts/${accountId}`;
       const { second } = await fixture.wallets.signedRetry(
         'PATCH',
@@ -187,7 +187,10 @@ const CONTACTS: readonly Provocation[] = [
     'EMAIL_OTP_EMAIL_ALREADY_EXISTS',
     'Change a customer’s e-mail address to one that receives codes of another wallet',
     async (fixture) => {
-      const [first, second] = [await signedIn(fixture), await signedIn(fixture)];
+      const [first, second] = [
+        await createSignedInWallet(fixture),
+        await createSignedInWallet(fixture),
+      ];
       return fixture.call(
         'PATCH',
         `/customers/${first.person.id}`,

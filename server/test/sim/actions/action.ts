@@ -49,7 +49,8 @@ export function bodyOf(response: ApiResponse, status: number): ApiResponse['body
   return response.body;
 }
 
-export const activePeople = (sim: Sim): Person[] => sim.people.filter((person) => !person.deleted);
+export const activePeople = (sim: Sim): Person[] =>
+  sim.people.filter((person) => !person.isDeleted);
 
 /** Owners whose payments need no strong authentication. */
 export const payers = (sim: Sim): Person[] =>

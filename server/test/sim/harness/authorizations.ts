@@ -19,8 +19,14 @@ const SELECT_AUTHORIZATIONS = `select a.id, operation, subject, public_key, stam
     c.data_key as sealed
   from wallet_authorizations a join customers c on c.id = customer_id where a.id = any($1)`;
 
-function keyOf(compressed: string) {
-  const point = ECDH.convertKey(compressed, 'prime256v1', 'hex', 'hex', 'uncompressed') as string;
+function keyOf(compressedKey: string) {
+  const point = ECDH.convertKey(
+    compressedKey,
+    'prime256v1',
+    'hex',
+    'hex',
+    'uncompressed',
+  ) as string;
   const coordinate = (from: number) =>
     Buffer.from(point.slice(from, from + 64), 'hex').toString('base64url');
   const key = { kty: 'EC', crv: 'P-256', x: coordinate(2), y: coordinate(66) };
@@ -68,14 +74,16 @@ export async function authorizationProblems(
   sim: Sim,
   changes: readonly RowChange[],
 ): Promise<string[]> {
-  const added = changes.filter(({ table, before }) => table === 'wallet_authorizations' && !before);
-  if (added.length === 0) return [];
-  const ids = added.map(({ after }) => after?.id);
+  const newRows = changes.filter(
+    ({ table, before }) => table === 'wallet_authorizations' && !before,
+  );
+  if (newRows.length === 0) return [];
+  const ids = newRows.map(({ after }) => after?.id);
   const { rows } = await sim.client.query<Signed>(SELECT_AUTHORIZATIONS, [ids]);
   const problems = rows.flatMap((row) => {
     const problem = checkAuthorization(sim, row);
     return problem ? [`${row.id} ${problem}`] : [];
   });
-  if (rows.length !== added.length) problems.push('an authorization has no owner');
+  if (rows.length !== newRows.length) problems.push('an authorization has no owner');
   return problems;
 }

@@ -44,10 +44,10 @@ export function seededChance(seed: string): Chance {
     },
     pickWeighted(list) {
       const total = list.reduce((sum, option) => sum + option.weight, 0);
-      let remaining = (next() / 2 ** 32) * total;
+      let remainingWeight = (next() / 2 ** 32) * total;
       const choice = list.find((option) => {
-        remaining -= option.weight;
-        return remaining < 0;
+        remainingWeight -= option.weight;
+        return remainingWeight < 0;
       });
       return (choice ?? list.at(-1)) as (typeof list)[number];
     },

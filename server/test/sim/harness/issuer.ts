@@ -44,7 +44,7 @@ export function handlerOf(sim: Sim, node: Node, connection: Connection = 'stable
 }
 
 export const holderOf = ({ people }: Sim, { customer_id: id }: RecordedRow): Person | undefined =>
-  people.find((person) => person.id === id && !person.deleted);
+  people.find((person) => person.id === id && !person.isDeleted);
 
 const fundingOf = ({ funding }: RecordedRow): string[] => JSON.parse(funding ?? '[]');
 export const firstFundingSource = (card: RecordedRow): string => fundingOf(card)[0] as string;
@@ -79,8 +79,8 @@ export interface CardInput {
 const isCredit = (kind: string) => kind.includes('CREDIT');
 
 /** `approved`, or the decline reason. */
-export function predictDecision(sim: Sim, card: RecordedRow, requested: CardInput): string {
-  const { kind, amount, currency, descriptor } = requested;
+export function predictDecision(sim: Sim, card: RecordedRow, requestInput: CardInput): string {
+  const { kind, amount, currency, descriptor } = requestInput;
   const isAdvice = kind === 'CREDIT_AUTHORIZATION_ADVICE';
   if (card.state !== 'ACTIVE' && card.state !== 'FROZEN') return 'CARD_NOT_ACTIVE';
   if (card.state === 'FROZEN' && !isAdvice) return 'CARD_PAUSED';
@@ -110,22 +110,22 @@ const OPEN_STATUSES = ['AUTHORIZED', 'PARTIALLY_SETTLED'];
 export function isContradictory(
   row: RecordedRow,
   { kind, amount }: NoticeInput,
-  inSandbox: boolean,
+  isInSandbox: boolean,
 ): boolean {
-  const { direction, authorized, settled, refunded, returns } = factsOf(row);
+  const { direction, authorizedAmount, settledAmount, refundedAmount, returns } = factsOf(row);
   const isOpen = OPEN_STATUSES.includes(row.status as string);
   switch (kind) {
     case 'RETURN':
-      return direction === 'CREDIT' || amount > settled - refunded;
+      return direction === 'CREDIT' || amount > settledAmount - refundedAmount;
     case 'RETURN_REVERSAL':
-      return inSandbox ? row.status !== 'REFUNDED' : returns.length === 0;
+      return isInSandbox ? row.status !== 'REFUNDED' : returns.length === 0;
     case 'AUTHORIZATION_ADVICE':
-      return direction === 'CREDIT' || (inSandbox && !isOpen);
+      return direction === 'CREDIT' || (isInSandbox && !isOpen);
     case 'AUTHORIZATION_REVERSAL':
-      return isOpen ? amount > authorized - settled : inSandbox;
+      return isOpen ? amount > authorizedAmount - settledAmount : isInSandbox;
     case 'CLEARING':
     case 'AUTHORIZATION_EXPIRY':
-      return inSandbox && !isOpen;
+      return isInSandbox && !isOpen;
     default:
       return assertNever(kind, 'card notice');
   }
@@ -134,20 +134,21 @@ export function isContradictory(
 /** Amount to debit in addition to the earlier debits. */
 function amountToDebit(facts: Facts, { kind, amount }: NoticeInput): bigint {
   const {
-    confirmed,
-    pending,
-    stuck,
-    released: releasedAmount,
-    writtenOff,
-    settled,
-    authorized,
+    confirmedAmount,
+    pendingAmount,
+    stuckAmount,
+    releasedAmount,
+    writtenOffAmount,
+    settledAmount,
+    authorizedAmount,
   } = facts;
-  const covered = confirmed + pending + stuck - releasedAmount + writtenOff;
-  const smaller = (a: bigint, b: bigint) => (a < b ? a : b);
+  const coveredAmount =
+    confirmedAmount + pendingAmount + stuckAmount - releasedAmount + writtenOffAmount;
+  const minimumOf = (a: bigint, b: bigint) => (a < b ? a : b);
   const shortfall =
     kind === 'CLEARING'
-      ? smaller(amount, settled + amount - covered)
-      : smaller(amount - authorized, amount - covered);
+      ? minimumOf(amount, settledAmount + amount - coveredAmount)
+      : minimumOf(amount - authorizedAmount, amount - coveredAmount);
   return shortfall > 0n && facts.direction === 'DEBIT' ? shortfall : 0n;
 }
 
@@ -163,25 +164,25 @@ export function checkNotice(
 ): void {
   const [factsBefore, factsAfter] = [factsOf(before), factsOf(after)];
   // A clearing applies also to a closed payment. A new authorized amount does not.
-  const debitingKinds = factsBefore.closed ? ['CLEARING'] : ['CLEARING', 'AUTHORIZATION_ADVICE'];
+  const debitingKinds = factsBefore.isClosed ? ['CLEARING'] : ['CLEARING', 'AUTHORIZATION_ADVICE'];
   const requiresDebit = debitingKinds.includes(notice.kind) && notice.amount > 0n;
-  const needed = requiresDebit ? amountToDebit(factsBefore, notice) : 0n;
+  const neededAmount = requiresDebit ? amountToDebit(factsBefore, notice) : 0n;
   const card = sim.model.cardBook.cards.get(factsBefore.cardId);
   // A card of a deleted holder is about to be closed.
-  const closed = card?.state === 'CLOSED' || !holderOf(sim, before);
+  const isClosed = card?.state === 'CLOSED' || !holderOf(sim, before);
   const available = payableAmount(sim, factsBefore.cardId, accountOf(before));
-  const canPay = available !== undefined && needed * unitsIn(before) <= available;
-  const isWrittenOff = closed && notice.kind === 'CLEARING';
+  const canPay = available !== undefined && neededAmount * unitsIn(before) <= available;
+  const isWrittenOff = isClosed && notice.kind === 'CLEARING';
   const debits = debitsOf(factsBefore);
   // An adjustment that cannot be held is debited at the clearing.
   const requestsDebit = canPay || notice.kind === 'CLEARING';
-  if (needed > 0n && !closed && requestsDebit)
-    debits.push(`${needed} ${canPay ? 'PENDING' : 'FAILED'}`);
+  if (neededAmount > 0n && !isClosed && requestsDebit)
+    debits.push(`${neededAmount} ${canPay ? 'PENDING' : 'FAILED'}`);
   const expected = {
     pulls: debits.join(),
-    writtenOff: factsBefore.writtenOff + (isWrittenOff ? needed : 0n),
+    writtenOff: factsBefore.writtenOffAmount + (isWrittenOff ? neededAmount : 0n),
   };
-  const actual = { pulls: debitsOf(factsAfter).join(), writtenOff: factsAfter.writtenOff };
+  const actual = { pulls: debitsOf(factsAfter).join(), writtenOff: factsAfter.writtenOffAmount };
   if (expected.pulls !== actual.pulls || expected.writtenOff !== actual.writtenOff) {
     const [a, b] = [
       `${actual.pulls}; written off ${actual.writtenOff}`,
@@ -190,7 +191,7 @@ export function checkNotice(
     throw violation(`${after.id}, after ${notice.kind} ${notice.amount}: debits ${a}, not ${b}`);
   }
   const hasException =
-    before.status === 'EXCEPTION' || (needed > 0n && !closed && requestsDebit && !canPay);
+    before.status === 'EXCEPTION' || (neededAmount > 0n && !isClosed && requestsDebit && !canPay);
   if ((after.status === 'EXCEPTION') !== hasException) {
     throw violation(`${after.id}, after ${notice.kind} ${notice.amount}, is ${after.status}`);
   }

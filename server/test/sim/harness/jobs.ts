@@ -26,8 +26,8 @@ export const dueJobs = (sim: Sim): Job[] =>
 
 /** Runs only these jobs on a server. */
 export async function runOnly(sim: Sim, node: Node, jobs: readonly Job[]): Promise<void> {
-  const due = dueJobs(sim);
-  const postpones = due.length > jobs.length;
+  const jobsDue = dueJobs(sim);
+  const postpones = jobsDue.length > jobs.length;
   const ids = jobs.map((job) => job.id);
   if (postpones) await sim.client.query(POSTPONE_OTHER_JOBS, [new Date(sim.effects.now()), ids]);
   try {
@@ -42,7 +42,7 @@ export async function runDueJobs(node: Node): Promise<void> {
   try {
     await node.app.worker.runDue();
   } catch (error) {
-    if (!node.dead) throw error;
+    if (!node.isDead) throw error;
   }
 }
 
@@ -51,6 +51,6 @@ export async function deliver(sim: Sim, node: Node): Promise<void> {
   try {
     await node.app.deliverer.runDue(sim.effects.now());
   } catch (error) {
-    if (!node.dead) throw error;
+    if (!node.isDead) throw error;
   }
 }

@@ -13,13 +13,13 @@ export type Trap = 'before' | 'after';
 /** A commit that is held until it is released. */
 interface HeldCommit {
   /** Resolves when a commit waits. */
-  readonly caught: Promise<void>;
+  readonly whenCaught: Promise<void>;
   release(): void;
 }
 
 export interface Node {
   readonly app: App;
-  readonly dead: boolean;
+  readonly isDead: boolean;
   /** Kills the server at its next commit. Undefined removes the trap. */
   setTrap(point: Trap | undefined): void;
   /** Holds the next commit of the server. */
@@ -40,11 +40,11 @@ const processDiedError = () =>
 function contractChecker(problems: string[]) {
   return (contract: Contract, status: number, body: unknown): void => {
     const name = `${contract.operationId} ${status}`;
-    const declared = contract.replies[status];
-    if (status < 400 && declared === undefined) problems.push(`${name} is not declared`);
-    if (!declared) return;
+    const declaredReply = contract.replies[status];
+    if (status < 400 && declaredReply === undefined) problems.push(`${name} is not declared`);
+    if (!declaredReply) return;
     const wire = JSON.parse(JSON.stringify(body)) as unknown;
-    for (const { field, message } of fieldErrors(declared, wire, 'body')) {
+    for (const { field, message } of fieldErrors(declaredReply, wire, 'body')) {
       problems.push(`${name}: ${field} ${message}`);
     }
   };
@@ -67,13 +67,13 @@ function failAfterKill(app: App, isKilled: () => boolean): void {
 
 interface Latch {
   reportCaught(): void;
-  released: Promise<void>;
+  whenReleased: Promise<void>;
 }
 
 export async function openNode(settings: Settings, effects: Effects): Promise<Node> {
   const problems: string[] = [];
   const lines: string[] = [];
-  let dead = false;
+  let isDead = false;
   let trap: Trap | undefined;
   let latch: Latch | undefined;
   // An entry with a count repeats an earlier one, possibly from before the connections were cut.
@@ -83,48 +83,48 @@ export async function openNode(settings: Settings, effects: Effects): Promise<No
   const app = await compose(settings, effects, log, contractChecker(problems));
   const { committer } = app.runtime;
   const stopDatabase = app.runtime.db.close;
-  failAfterKill(app, () => dead);
+  failAfterKill(app, () => isDead);
 
   async function commit(set: ChangeSet): Promise<Outcome> {
-    if (dead) throw processDiedError();
+    if (isDead) throw processDiedError();
     const [point, currentLatch] = [trap, latch];
     trap = latch = undefined;
     currentLatch?.reportCaught();
-    await currentLatch?.released;
-    if (point === 'before') dead = true;
-    if (dead) throw processDiedError();
+    await currentLatch?.whenReleased;
+    if (point === 'before') isDead = true;
+    if (isDead) throw processDiedError();
     const outcome = await committer.commit(set);
-    if (point === 'after') dead = true;
-    if (dead) throw processDiedError();
+    if (point === 'after') isDead = true;
+    if (isDead) throw processDiedError();
     return outcome;
   }
   app.runtime.committer = { ...committer, commit };
 
   return {
     app,
-    get dead() {
-      return dead;
+    get isDead() {
+      return isDead;
     },
     setTrap(point) {
       trap = point;
     },
     holdNextCommit() {
       let release = () => {};
-      const released = new Promise<void>((resolve) => {
+      const whenReleased = new Promise<void>((resolve) => {
         release = resolve;
       });
-      const caught = new Promise<void>((resolve) => {
-        latch = { reportCaught: resolve, released };
+      const whenCaught = new Promise<void>((resolve) => {
+        latch = { reportCaught: resolve, whenReleased };
       });
-      return { caught, release };
+      return { whenCaught, release };
     },
     kill() {
-      dead = true;
+      isDead = true;
     },
     errors: () => lines.splice(0),
     contractViolations: () => problems.splice(0),
     async close() {
-      dead = true;
+      isDead = true;
       await app.server.close();
       // A killed server cannot shut down cleanly, so the committer is closed directly.
       await (committer as unknown as { close(): Promise<void> }).close();

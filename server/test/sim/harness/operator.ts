@@ -39,7 +39,7 @@ const VERBS = [
 interface VerbResult {
   // biome-ignore lint/suspicious/noExplicitAny: the tests check the fields of a reply that they read.
   json?: any;
-  rejected?: string;
+  rejection?: string;
 }
 
 /** Operator calls must not trigger a trap at the next commit. */
@@ -77,18 +77,18 @@ export async function runVerb(sim: Sim, ...argv: string[]): Promise<VerbResult> 
     const isRejection =
       error instanceof Error && ['Error', 'NotFound', 'Fault'].includes(error.name);
     if (!isRejection || isUsageError(error)) throw error;
-    return { rejected: error.message };
+    return { rejection: error.message };
   }
 }
 
 /** Checks that a verb ran as predicted. Returns the rejection, or undefined. */
 export function checkOutcome(
-  { json, rejected }: VerbResult,
-  allowed: boolean,
+  { json, rejection }: VerbResult,
+  isAllowed: boolean,
   description: string,
 ): string | undefined {
-  if (allowed === (rejected === undefined)) return rejected;
-  throw violation(`${description}: ${rejected ?? JSON.stringify(json)}, expected the opposite`);
+  if (isAllowed === (rejection === undefined)) return rejection;
+  throw violation(`${description}: ${rejection ?? JSON.stringify(json)}, expected the opposite`);
 }
 
 /** Work on behalf of a platform that has no verb. */

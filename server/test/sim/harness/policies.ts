@@ -92,8 +92,8 @@ export function predictVerdict(sim: Sim, agent: Agent, request: AgentRequest): V
   const { environment } = agent.owner.platform;
   const amount = convertAmount(environment, request.amount, request.currency, limits.currency);
   if (amount === undefined) return undefined;
-  const allowed = accountRestrictions?.allowedAccountIds;
-  if (allowed && !allowed.includes(request.account)) return 'rejected';
+  const allowedIds = accountRestrictions?.allowedAccountIds;
+  if (allowedIds && !allowedIds.includes(request.account)) return 'rejected';
   const rule = accountRestrictions?.accountRules?.find(
     (accountRule) => accountRule.accountId === request.account,
   );

@@ -32,7 +32,7 @@ export interface SimEffects extends Effects {
   advance(ms: number): void;
   addReceiver(): Receiver;
   /** Ids of events that a receiver has accepted. Reading clears them. */
-  readonly delivered: Set<string>;
+  readonly deliveredIds: Set<string>;
 }
 
 /** Source of exchange rates for production platforms. */
@@ -90,7 +90,7 @@ function replyOf(receiver: Receiver, isApproval: boolean): HttpReply {
 export function simEffects(seed: string, start = SIM_START): SimEffects {
   const chance = seededChance(`${seed} server`);
   const receivers = new Map<string, Receiver>();
-  const delivered = new Set<string>();
+  const deliveredIds = new Set<string>();
   let now = start;
   return {
     now: () => now,
@@ -113,23 +113,23 @@ export function simEffects(seed: string, start = SIM_START): SimEffects {
       const isApproval = isApprovalRequest(type, data);
       const response = replyOf(receiver, isApproval);
       // An approval request counts as delivered regardless of the reply.
-      if (isApproval || response.status < 300 || response.status === 409) delivered.add(id);
+      if (isApproval || response.status < 300 || response.status === 409) deliveredIds.add(id);
       return response;
     },
-    delivered: delivered,
+    deliveredIds: deliveredIds,
     advance(ms) {
       now += ms;
     },
     addReceiver() {
       const url = `https://hooks.example.com/${receivers.size + 1}`;
-      const added: Receiver = {
+      const newReceiver: Receiver = {
         url,
         behavior: 'accepts',
         verdict: 'accept',
         requests: 0,
       };
-      receivers.set(url, added);
-      return added;
+      receivers.set(url, newReceiver);
+      return newReceiver;
     },
   };
 }

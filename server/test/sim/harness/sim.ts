@@ -43,7 +43,7 @@ export interface Agent {
   client?: Platform;
   /** The device code that connects the agent. */
   code?: string | undefined;
-  deleted: boolean;
+  isDeleted: boolean;
 }
 
 /** An action that awaits the decision of its platform. */
@@ -59,7 +59,7 @@ export interface Person {
   platform: Platform;
   /** Whether payments are permitted. The customer is approved and exists. */
   mayPay: boolean;
-  deleted: boolean;
+  isDeleted: boolean;
   internalAccounts: Map<string, InternalAccount>;
   /** Present if subject to strong authentication. Whether its telephone is verified. */
   strongAuthentication?: { phoneVerified: boolean };
@@ -87,7 +87,7 @@ export interface ExternalAccount {
   currency: string;
   owner: Person;
   suffix: string;
-  deleted: boolean;
+  isDeleted: boolean;
   wallet?: Wallet;
 }
 
@@ -104,13 +104,13 @@ export interface Order {
   /** The debited account, or the payer of a deposit. */
   debitedAccount?: ExternalAccount;
   payer?: Person;
-  sent: bigint;
-  received: bigint;
+  sentAmount: bigint;
+  receivedAmount: bigint;
   platformFee: bigint;
   feeAccount: InternalAccount | null;
   /** Null if the outcome depends on other events. Then any outcome that matches the ledger is valid. */
   expectedOutcome: Outcome | null;
-  started: boolean;
+  isStarted: boolean;
   expiresAt: number;
   /** The payload that the wallet holder signs. */
   payload?: string;
@@ -199,7 +199,7 @@ export interface Sim {
   readonly agents: Agent[];
   /** Agent actions that are undecided according to the replies. */
   pendingActions: PendingAction[];
-  readonly completed: CompletedRequest[];
+  readonly completedRequests: CompletedRequest[];
   readonly entries: StatementEntry[];
   /** Private keys of wallet clients, by compressed public key. */
   readonly clientKeys: Map<string, string>;
@@ -281,8 +281,8 @@ function settingsIn(folder: string, databaseUrl: string): Settings {
   const files = { folder: path.join(folder, 'files') };
   // The clock may advance beyond the retention period. The rules compare every event.
   const eventRetentionMs = 100 * 365 * 86_400_000;
-  const fixed = { masterKey: MASTER_KEY, serviceNamePrefix: 'Service', eventRetentionMs };
-  return { ...fixed, databaseUrl, connectors, files };
+  const fixedSettings = { masterKey: MASTER_KEY, serviceNamePrefix: 'Service', eventRetentionMs };
+  return { ...fixedSettings, databaseUrl, connectors, files };
 }
 
 async function send(node: Node, request: Request): Promise<ApiResponse | undefined> {
@@ -298,7 +298,7 @@ async function send(node: Node, request: Request): Promise<ApiResponse | undefin
     },
     ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
   });
-  if (node.dead) return undefined;
+  if (node.isDead) return undefined;
   return {
     status: reply.statusCode,
     body: reply.body ? JSON.parse(reply.body) : undefined,
@@ -314,14 +314,14 @@ export async function openSim(seed: string, databaseUrl: string): Promise<Sim> {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-sim-'));
   const settings = settingsIn(folder, databaseUrl);
   const nodes = [await openNode(settings, effects), await openNode(settings, effects)];
-  const completed: CompletedRequest[] = [];
+  const completedRequests: CompletedRequest[] = [];
   let counter = 0;
 
   const pickNode = () => nodes[chance.integerBelow(nodes.length)] as Node;
 
   async function replaceDeadNodes(): Promise<void> {
     for (const [index, node] of nodes.entries()) {
-      if (!node.dead) continue;
+      if (!node.isDead) continue;
       await node.close();
       nodes[index] = await openNode(settings, effects);
     }
@@ -352,8 +352,8 @@ export async function openSim(seed: string, databaseUrl: string): Promise<Sim> {
         response.status < 429 &&
         !UNSTORED_STATUSES.includes(response.status)
       ) {
-        completed.push({ platform: as, path, key, body, response, at: effects.now() });
-        if (completed.length > MAX_STORED) completed.shift();
+        completedRequests.push({ platform: as, path, key, body, response, at: effects.now() });
+        if (completedRequests.length > MAX_STORED) completedRequests.shift();
       }
       return response;
     }
@@ -373,7 +373,7 @@ export async function openSim(seed: string, databaseUrl: string): Promise<Sim> {
     orders: [],
     agents: [],
     pendingActions: [],
-    completed,
+    completedRequests,
     entries: [],
     clientKeys: new Map(),
     signedRequests: [],
@@ -409,7 +409,7 @@ export const isActive = (sim: Sim, internalAccount: InternalAccount): boolean =>
   accountRow(sim, internalAccount)?.status === 'ACTIVE';
 
 /** Available amount of an account, according to the change log. */
-export function spendable({ model }: Sim, internalAccount: InternalAccount): bigint {
+export function spendableAmount({ model }: Sim, internalAccount: InternalAccount): bigint {
   const account = model.accounts.get(internalAccount.id);
   return account ? account.balance - account.held : 0n;
 }

@@ -29,8 +29,8 @@ export const emptyAgency = (): Agency => ({
 const COUNTED = /^velocity:(Agent:[^:]+):(\w+):([\d-]+)$/;
 
 function addToSet<K, V>(map: Map<K, Set<V>>, key: K, value: V): void {
-  const existing = map.get(key);
-  if (existing) existing.add(value);
+  const existingSet = map.get(key);
+  if (existingSet) existingSet.add(value);
   else map.set(key, new Set([value]));
 }
 
@@ -106,8 +106,8 @@ const AUDIT_ENTRIES: Readonly<Record<string, string>> = {
 export function auditProblem({ agency }: Model, id: string): string | undefined {
   const { status } = agency.actions.get(id) ?? {};
   const lines = (agency.audit.get(id) ?? []).join();
-  const atOnce = status === 'APPROVED' && lines === 'ACTION_EXECUTED';
-  if (atOnce || lines === AUDIT_ENTRIES[status ?? '']) return undefined;
+  const isExecutedImmediately = status === 'APPROVED' && lines === 'ACTION_EXECUTED';
+  if (isExecutedImmediately || lines === AUDIT_ENTRIES[status ?? '']) return undefined;
   return `is ${status} and its audit is [${lines}]`;
 }
 
@@ -121,17 +121,17 @@ export function decisionProblem(model: Model, payment: Payment): string | undefi
   const actions = actionsOf(model, row.id as string);
   const open = actions.filter(({ status }) => INITIAL_STATUSES.includes(status ?? ''));
   if (open.length > 1) return `has actions that are ${statusesOf(actions)}`;
-  const approved = open[0]?.status === 'APPROVED';
+  const isApproved = open[0]?.status === 'APPROVED';
   const isWaiting = UNSTARTED_STATUSES.includes(row.status ?? '') && row.funds === 'NONE';
   const state = `is ${row.status}, funds ${row.funds}, and its actions are [${statusesOf(actions)}]`;
-  if (approved) {
+  if (isApproved) {
     if (counts(payment).length !== 1) return `${state}, counted ${counts(payment).length} times`;
     return isWaiting && row.type === 'OUTGOING' ? state : undefined;
   }
   if (transfers.length) return `${state}, and has transfers`;
   if (row.quote_id !== null) return isWaiting ? undefined : state;
-  const requested = open.length ? row.status === 'PENDING' : row.status === 'FAILED';
-  return requested && row.funds === 'NONE' ? undefined : state;
+  const isRequested = open.length ? row.status === 'PENDING' : row.status === 'FAILED';
+  return isRequested && row.funds === 'NONE' ? undefined : state;
 }
 
 /** Units for one dollar, in millionths: the rates for usage in the sandbox and in production. */
@@ -194,9 +194,10 @@ export function usageProblem(model: Model, id: string): string | undefined {
     ...(model.agency.usageAccounts.get(id) ?? []),
     ...expectedUsage.keys(),
   ])) {
-    const used = -(model.accounts.get(account)?.balance ?? 0n);
+    const usedAmount = -(model.accounts.get(account)?.balance ?? 0n);
     const expected = expectedUsage.get(account) ?? 0n;
-    if (used !== expected) return `has used ${used} of ${account}, by its payments ${expected}`;
+    if (usedAmount !== expected)
+      return `has used ${usedAmount} of ${account}, by its payments ${expected}`;
   }
   return undefined;
 }
@@ -233,8 +234,8 @@ export function usedIn(model: Model, agent: RecordedRow, during: string): bigint
   for (const id of model.agency.usageAccounts.get(agent.id as string) ?? []) {
     const [, , unit = '', period] = COUNTED.exec(id) ?? [];
     if (period !== during || unit === 'count') continue;
-    const used = -(model.accounts.get(id)?.balance ?? 0n);
-    sum += convertAmount(environment, used, unit, currency) ?? 0n;
+    const usedAmount = -(model.accounts.get(id)?.balance ?? 0n);
+    sum += convertAmount(environment, usedAmount, unit, currency) ?? 0n;
   }
   return sum;
 }
@@ -262,20 +263,20 @@ export function policyProblem(model: Model, payment: Payment): string | undefine
   const { spendingLimits: limits, accountRestrictions } = JSON.parse(
     agent.policy as string,
   ) as Policy;
-  const allowed = accountRestrictions?.allowedAccountIds;
+  const allowedIds = accountRestrictions?.allowedAccountIds;
   const account = touchedBy(row) as string;
-  if (allowed && !allowed.includes(account)) return `${agent.id} touched ${account}`;
+  if (allowedIds && !allowedIds.includes(account)) return `${agent.id} touched ${account}`;
   const rule = accountRestrictions?.accountRules?.find(
     (accountRule) => accountRule.accountId === account,
   );
   const amount = transfers.find(({ step }) => step === 'velocity.agent.day')?.amount ?? 0n;
   const day = new Date(model.now).toISOString().slice(0, 10);
-  const broken = {
+  const violations = {
     perTransactionLimit: exceeds(amount, rule?.perTransactionLimit ?? limits.perTransactionLimit),
     dailyTransactionLimit: exceeds(countedOn(model, agent, day), limits.dailyTransactionLimit),
     dailyLimit: exceeds(usedIn(model, agent, day), limits.dailyLimit),
     monthlyLimit: exceeds(usedIn(model, agent, day.slice(0, 7)), limits.monthlyLimit),
   };
-  const names = Object.entries(broken).flatMap(([name, actual]) => (actual ? [name] : []));
+  const names = Object.entries(violations).flatMap(([name, actual]) => (actual ? [name] : []));
   return names.length ? `${row.id} exceeds ${names.join(', ')} of ${agent.id}` : undefined;
 }

@@ -14,7 +14,7 @@ export interface Authentication {
   payments: Map<string, string>;
   /** Numbers of proofs and of satisfied challenges, by `aboutOf`. */
   proofs: Map<string, number>;
-  satisfied: Map<string, number>;
+  satisfiedCounts: Map<string, number>;
   /** Failures since the last password reset, by customer. */
   failures: Map<string, number>;
   /** Expiry jobs of a challenge, by its id. */
@@ -28,7 +28,7 @@ export const emptyAuthentication = (): Authentication => ({
   challengesByQuote: new Map(),
   payments: new Map(),
   proofs: new Map(),
-  satisfied: new Map(),
+  satisfiedCounts: new Map(),
   failures: new Map(),
   expiryJobs: new Map(),
 });
@@ -67,12 +67,12 @@ const APPLY: Readonly<Record<string, (authentication: Authentication, change: Ro
     sca_lockouts({ lockouts }, { after }) {
       if (after) lockouts.set(after.id as string, after);
     },
-    sca_challenges({ challenges, challengesByQuote, satisfied }, { before, after }) {
+    sca_challenges({ challenges, challengesByQuote, satisfiedCounts }, { before, after }) {
       if (!after) return;
       const [id, subject] = [after.id as string, after.subject as string];
       challenges.set(id, after);
       if (after.status === 'SATISFIED' && before?.status !== 'SATISFIED')
-        increase(satisfied, proofKeyOf(after));
+        increase(satisfiedCounts, proofKeyOf(after));
       if (!before && after.kind === 'PAYMENT')
         challengesByQuote.set(subject, [...(challengesByQuote.get(subject) ?? []), id]);
     },
@@ -124,15 +124,15 @@ const timeIn = (text: string | null | undefined) => (text ? Date.parse(text) : n
 
 function lockProblem(before: RecordedRow | null, after: RecordedRow): string | undefined {
   const failures = Number(after.failed_attempts);
-  const added = failures !== Number(before?.failed_attempts ?? 0);
+  const isAdded = failures !== Number(before?.failed_attempts ?? 0);
   const lockoutMs = LOCKOUT_DURATIONS[failures - 5];
-  const suspended = failures >= 5 + LOCKOUT_DURATIONS.length;
-  if ((after.suspended === 'true') !== suspended) return `is suspended: ${after.suspended}`;
+  const isSuspended = failures >= 5 + LOCKOUT_DURATIONS.length;
+  if ((after.suspended === 'true') !== isSuspended) return `is suspended: ${after.suspended}`;
   const until = timeIn(after.locked_until);
   if (!lockoutMs) return until === null ? undefined : `is locked until ${after.locked_until}`;
   if (until === null) return 'is not locked';
-  const lockedAt = timeIn(added ? after.updated_at : before?.locked_until);
-  return until === (added ? (lockedAt ?? 0) + lockoutMs : lockedAt)
+  const lockedAt = timeIn(isAdded ? after.updated_at : before?.locked_until);
+  return until === (isAdded ? (lockedAt ?? 0) + lockoutMs : lockedAt)
     ? undefined
     : `is locked until ${after.locked_until}`;
 }
@@ -200,11 +200,11 @@ export function challengesProblem(model: Model, { row, transfers }: Payment): st
   if (open.some(({ id }) => !model.authentication.expiryJobs.get(id as string))) {
     return `waits for ${open[0]?.id}, which has no expiry job`;
   }
-  const expired = row.failure_reason === 'SCA_NOT_COMPLETED';
-  if (expired !== (all.at(-1)?.status === 'EXPIRED')) {
+  const isExpired = row.failure_reason === 'SCA_NOT_COMPLETED';
+  if (isExpired !== (all.at(-1)?.status === 'EXPIRED')) {
     return `failed with ${row.failure_reason}, and its challenges are [${statusesOf(all)}]`;
   }
-  if ((expired || isWaiting) && transfers.some(isMoney))
+  if ((isExpired || isWaiting) && transfers.some(isMoney))
     return 'was not authorized and has transfers';
   return undefined;
 }
@@ -216,11 +216,11 @@ export function unauthenticatedProblem(model: Model, { row }: Payment): string |
   const { externalAccounts, authentication, now } = model;
   const destination = externalAccounts.get(row.destination_account ?? '');
   // The exemption of a deposit was decided at the quote, regardless of later changes of the trusted account.
-  const trusted =
+  const isTrusted =
     row.source_account === null ||
     (destination?.customer_id === row.customer_id && (destination?.trusted_at ?? null) !== null);
-  const exempted = authentication.proofs.get(`EXEMPTED ${row.quote_id}`) === 1;
-  if (!isProved(all) && !(all.length === 0 && trusted && exempted)) {
+  const isExempted = authentication.proofs.get(`EXEMPTED ${row.quote_id}`) === 1;
+  if (!isProved(all) && !(all.length === 0 && isTrusted && isExempted)) {
     return `started without authentication: [${statusesOf(all)}]`;
   }
   // A deposit starts at its arrival. Other payments require a login session.
@@ -233,7 +233,7 @@ export function proofProblem({ authentication }: Model, id: string): string | un
   const proofKey = proofKeyOf(authentication.challenges.get(id) as RecordedRow);
   const [proofCount, satisfiedCount] = [
     authentication.proofs.get(proofKey) ?? 0,
-    authentication.satisfied.get(proofKey) ?? 0,
+    authentication.satisfiedCounts.get(proofKey) ?? 0,
   ];
   return proofCount === satisfiedCount
     ? undefined

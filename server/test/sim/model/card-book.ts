@@ -7,15 +7,15 @@ import type { RecordedRow, RowChange } from './model.ts';
 /** A payment according to its messages. */
 interface Replay {
   token: string;
-  authorized: bigint;
-  closed: boolean;
+  authorizedAmount: bigint;
+  isClosed: boolean;
   settlements: string[];
   returns: string[];
-  reversed: number;
+  reversedCount: number;
   /** Number of events that must have been emitted. */
   eventCount: number;
   /** Number of decisions by the operator. */
-  resolved: number;
+  resolvedCount: number;
 }
 
 export interface CardBook {
@@ -33,14 +33,14 @@ export interface CardBook {
   replays: Map<string, Replay>;
   /** Payments by the issuer's tokens, and the tokens of declined requests. */
   tokens: Map<string, string>;
-  declined: Set<string>;
+  declinedTokens: Set<string>;
   /** Payments that expect further messages. */
   openPayments: Set<string>;
   /** Cardholders who were deleted. */
-  deleted: Set<string>;
+  deletedHolders: Set<string>;
   /** Payments with an open exception, and those with funds in suspense. */
   exceptions: Set<string>;
-  suspended: Set<string>;
+  suspendedPayments: Set<string>;
   /** Expected balance of the card settlement account, by currency. */
   settlementBalances: Map<string, bigint>;
   /** Number of wallet signatures of a payment. */
@@ -57,11 +57,11 @@ export const emptyCardBook = (): CardBook => ({
   payments: new Map(),
   replays: new Map(),
   tokens: new Map(),
-  declined: new Set(),
+  declinedTokens: new Set(),
   openPayments: new Set(),
-  deleted: new Set(),
+  deletedHolders: new Set(),
   exceptions: new Set(),
-  suspended: new Set(),
+  suspendedPayments: new Set(),
   settlementBalances: new Map(),
   signatureCounts: new Map(),
 });
@@ -93,23 +93,23 @@ const APPLY_NOTICE: Readonly<Record<string, (replay: Replay, amount: string) => 
   CLEARING(replay, amount) {
     if (amount === '0') return APPLY_NOTICE.AUTHORIZATION_EXPIRY?.(replay, amount) ?? false;
     replay.settlements.push(amount);
-    replay.closed ||= total(replay.settlements) >= replay.authorized;
+    replay.isClosed ||= total(replay.settlements) >= replay.authorizedAmount;
     return true;
   },
   AUTHORIZATION_EXPIRY(replay) {
-    if (replay.closed) return false;
-    replay.closed = true;
+    if (replay.isClosed) return false;
+    replay.isClosed = true;
     return true;
   },
   AUTHORIZATION_ADVICE(replay, amount) {
-    if (replay.closed) return false;
-    replay.authorized = BigInt(amount);
-    replay.closed ||= replay.authorized <= total(replay.settlements);
+    if (replay.isClosed) return false;
+    replay.authorizedAmount = BigInt(amount);
+    replay.isClosed ||= replay.authorizedAmount <= total(replay.settlements);
     return true;
   },
   AUTHORIZATION_REVERSAL(replay, amount) {
-    const reduced = replay.authorized - BigInt(amount);
-    return APPLY_NOTICE.AUTHORIZATION_ADVICE?.(replay, `${reduced}`) ?? false;
+    const reducedAmount = replay.authorizedAmount - BigInt(amount);
+    return APPLY_NOTICE.AUTHORIZATION_ADVICE?.(replay, `${reducedAmount}`) ?? false;
   },
   RETURN(replay, amount) {
     replay.returns.push(amount);
@@ -117,7 +117,7 @@ const APPLY_NOTICE: Readonly<Record<string, (replay: Replay, amount: string) => 
   },
   RETURN_REVERSAL(replay) {
     replay.returns.pop();
-    replay.reversed++;
+    replay.reversedCount++;
     return true;
   },
 };
@@ -127,13 +127,13 @@ function openReplay(book: CardBook, id: string, { kind, token, amount }: Recorde
   book.tokens.set(token as string, id);
   book.replays.set(id, {
     token: token as string,
-    authorized: BigInt(amount as string),
-    closed: clearsImmediately,
+    authorizedAmount: BigInt(amount as string),
+    isClosed: clearsImmediately,
     settlements: clearsImmediately ? [amount as string] : [],
     returns: [],
-    reversed: 0,
+    reversedCount: 0,
     eventCount: 1,
-    resolved: 0,
+    resolvedCount: 0,
   });
 }
 
@@ -142,7 +142,7 @@ function applyMessage(book: CardBook, row: RecordedRow): void {
   if (!id) {
     // A retry under the token of a late authorization is declined, and its payment remains.
     if (approved !== 'true' && !book.tokens.has(token as string))
-      book.declined.add(token as string);
+      book.declinedTokens.add(token as string);
     return;
   }
   if (opensPayment(row) && !isLate(row)) openReplay(book, id, row);
@@ -163,22 +163,23 @@ function isExpiredWithoutMessages(before: RecordedRow, after: RecordedRow): bool
   const [factsBefore, factsAfter] = [factsOf(before), factsOf(after)];
   const lastEventAt = Date.parse(after.card_last_event_at ?? '');
   const hasNoMessages =
-    factsBefore.settled === factsAfter.settled && factsBefore.authorized === factsAfter.authorized;
+    factsBefore.settledAmount === factsAfter.settledAmount &&
+    factsBefore.authorizedAmount === factsAfter.authorizedAmount;
   const isMonthOld = lastEventAt - Date.parse(after.created_at ?? '') >= MONTH_MS;
-  const decided = before.status === 'EXCEPTION' && after.status !== 'EXCEPTION';
-  return isMonthOld && hasNoMessages && !factsBefore.closed && factsAfter.closed && !decided;
+  const isDecided = before.status === 'EXCEPTION' && after.status !== 'EXCEPTION';
+  return isMonthOld && hasNoMessages && !factsBefore.isClosed && factsAfter.isClosed && !isDecided;
 }
 
 /** Changes without a message: a failed funding debit, or a decision of the operator. */
 function applyChange(book: CardBook, before: RecordedRow, after: RecordedRow): void {
   const replay = book.replays.get(after.id as string);
   if (!replay) return;
-  if (!replay.closed && isExpiredWithoutMessages(before, after))
+  if (!replay.isClosed && isExpiredWithoutMessages(before, after))
     Object.assign(replay, { closed: true, eventCount: replay.eventCount + 1 });
   if (before.status === after.status) return;
   if (before.status === 'EXCEPTION') {
-    replay.resolved++;
-    replay.closed = true;
+    replay.resolvedCount++;
+    replay.isClosed = true;
     // A full return by then emits an event as well.
     replay.eventCount += after.status === 'REFUNDED' ? 2 : 1;
   }
@@ -212,16 +213,16 @@ const APPLY: Readonly<Record<string, (book: CardBook, change: RowChange) => void
     if (after) openPayments.add(after.id as string);
     else openPayments.delete(before?.id as string);
   },
-  customers({ deleted }, { after }) {
-    if (after?.deleted_at) deleted.add(after.id as string);
+  customers({ deletedHolders }, { after }) {
+    if (after?.deleted_at) deletedHolders.add(after.id as string);
   },
   card_exceptions({ exceptions }, { before, after }) {
     if (after) exceptions.add(after.id as string);
     else exceptions.delete(before?.id as string);
   },
-  suspense_items({ suspended }, { before, after }) {
-    if (after) suspended.add(after.id as string);
-    else suspended.delete(before?.id as string);
+  suspense_items({ suspendedPayments }, { before, after }) {
+    if (after) suspendedPayments.add(after.id as string);
+    else suspendedPayments.delete(before?.id as string);
   },
   transactions(book, { before, after }) {
     if (after?.type !== 'CARD') return;
@@ -251,9 +252,9 @@ export function replayProblem(row: RecordedRow, replay: Replay | undefined): str
   if (!replay) return 'has no opening message';
   const facts = factsOf(row);
   const pairs: [string, unknown, unknown][] = [
-    ['authorized', facts.authorized, replay.authorized],
-    ['closed', facts.closed, replay.closed],
-    ['reversed', facts.reversed, replay.reversed],
+    ['authorized', facts.authorizedAmount, replay.authorizedAmount],
+    ['closed', facts.isClosed, replay.isClosed],
+    ['reversed', facts.reversedCount, replay.reversedCount],
   ];
   const mismatch = pairs.find(([, actual, expected]) => actual !== expected);
   if (mismatch) return `is ${mismatch[0]} ${mismatch[1]}, by its messages ${mismatch[2]}`;

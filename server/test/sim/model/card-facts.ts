@@ -8,21 +8,21 @@ export interface Facts {
   cardId: string;
   token: string;
   direction: string;
-  authorized: bigint;
-  closed: boolean;
+  authorizedAmount: bigint;
+  isClosed: boolean;
   settlements: string[];
   returns: string[];
-  reversed: number;
+  reversedCount: number;
   /** Sums of all clearings, returns, and debits by outcome. */
-  settled: bigint;
-  refunded: bigint;
-  confirmed: bigint;
-  pending: bigint;
-  stuck: bigint;
-  failed: bigint;
-  released: bigint;
-  writtenOff: bigint;
-  recovered: bigint;
+  settledAmount: bigint;
+  refundedAmount: bigint;
+  confirmedAmount: bigint;
+  pendingAmount: bigint;
+  stuckAmount: bigint;
+  failedAmount: bigint;
+  releasedAmount: bigint;
+  writtenOffAmount: bigint;
+  recoveredAmount: bigint;
   debits: { amount: string; status: string }[];
 }
 
@@ -50,18 +50,18 @@ export function factsOf(row: RecordedRow): Facts {
   return {
     ...{ cardId, token, settlements, returns, debits },
     direction: row.direction as string,
-    authorized: BigInt(row.card_authorized ?? 0),
-    closed: row.card_closed === 'true',
-    reversed: Number(row.card_reversed_refunds),
-    settled: sum(settlements),
-    refunded: sum(returns),
-    confirmed: sumOfDebits('CONFIRMED'),
-    pending: sumOfDebits('PENDING'),
-    stuck: sumOfDebits('STUCK'),
-    failed: sumOfDebits('FAILED'),
-    released: BigInt(row.card_released ?? 0),
-    writtenOff: BigInt(row.card_written_off ?? 0),
-    recovered: BigInt(row.card_recovered ?? 0),
+    authorizedAmount: BigInt(row.card_authorized ?? 0),
+    isClosed: row.card_closed === 'true',
+    reversedCount: Number(row.card_reversed_refunds),
+    settledAmount: sum(settlements),
+    refundedAmount: sum(returns),
+    confirmedAmount: sumOfDebits('CONFIRMED'),
+    pendingAmount: sumOfDebits('PENDING'),
+    stuckAmount: sumOfDebits('STUCK'),
+    failedAmount: sumOfDebits('FAILED'),
+    releasedAmount: BigInt(row.card_released ?? 0),
+    writtenOffAmount: BigInt(row.card_written_off ?? 0),
+    recoveredAmount: BigInt(row.card_recovered ?? 0),
   };
 }
 
@@ -77,31 +77,52 @@ export const accountOf = (row: RecordedRow): string =>
  * Uncleared amount of a payment in the card settlement account, in units of its funding account.
  */
 export function unclearedOf(row: RecordedRow): bigint {
-  const { direction, confirmed, released, writtenOff, settled } = factsOf(row);
-  return direction === 'CREDIT' ? 0n : (confirmed - released + writtenOff - settled) * unitsIn(row);
+  const { direction, confirmedAmount, releasedAmount, writtenOffAmount, settledAmount } =
+    factsOf(row);
+  return direction === 'CREDIT'
+    ? 0n
+    : (confirmedAmount - releasedAmount + writtenOffAmount - settledAmount) * unitsIn(row);
 }
 
 /** Net cost of a payment to its funding account or to the accounts that replace it. */
 export function chargeOf(row: RecordedRow): bigint {
-  const { direction, confirmed, released, settled, refunded, recovered } = factsOf(row);
-  const cents = direction === 'CREDIT' ? -settled : confirmed - released - (refunded - recovered);
+  const {
+    direction,
+    confirmedAmount,
+    releasedAmount,
+    settledAmount,
+    refundedAmount,
+    recoveredAmount,
+  } = factsOf(row);
+  const cents =
+    direction === 'CREDIT'
+      ? -settledAmount
+      : confirmedAmount - releasedAmount - (refundedAmount - recoveredAmount);
   return cents * unitsIn(row);
 }
 
 /** The expected sum of all transfers of a payment. */
 export function cardEffect(row: RecordedRow, environment: string): Sums {
   const expected: Sums = new Map();
-  const { direction, pending, stuck, writtenOff, settled, refunded, recovered } = factsOf(row);
+  const {
+    direction,
+    pendingAmount,
+    stuckAmount,
+    writtenOffAmount,
+    settledAmount,
+    refundedAmount,
+    recoveredAmount,
+  } = factsOf(row);
   const units = unitsIn(row);
   const systemAccount = (purpose: string) =>
     `system:${environment}:${purpose}:${row.sent_currency}`;
   const account = accountOf(row);
   add(expected, account, -chargeOf(row));
-  add(expected, `${account} held`, (pending + stuck) * units);
+  add(expected, `${account} held`, (pendingAmount + stuckAmount) * units);
   add(expected, systemAccount('cards'), unclearedOf(row));
-  const cleared = direction === 'CREDIT' ? -settled : settled - refunded;
-  add(expected, systemAccount('external_settlement'), cleared * units);
-  add(expected, systemAccount('losses'), (recovered - writtenOff) * units);
+  const clearedAmount = direction === 'CREDIT' ? -settledAmount : settledAmount - refundedAmount;
+  add(expected, systemAccount('external_settlement'), clearedAmount * units);
+  add(expected, systemAccount('losses'), (recoveredAmount - writtenOffAmount) * units);
   return expected;
 }
 
@@ -121,8 +142,8 @@ export function attributeToAccount(row: RecordedRow, transfers: readonly Transfe
 export function amountInSuspense(transfers: readonly Transfer[]): bigint {
   const isSuspense = (id: string) => id.includes(':suspense:');
   return transfers.reduce((net, { debit, credit, amount }) => {
-    const received = isSuspense(credit) ? amount : 0n;
-    return net + received - (isSuspense(debit) ? amount : 0n);
+    const receivedAmount = isSuspense(credit) ? amount : 0n;
+    return net + receivedAmount - (isSuspense(debit) ? amount : 0n);
   }, 0n);
 }
 
@@ -131,47 +152,51 @@ export function amountOutsideAccount(transfers: readonly Transfer[]): bigint {
   const isOutsideAccount = (id: string) =>
     id.includes(':suspense:') || id.includes(':rail_in_transit:');
   return transfers.reduce((net, { debit, credit, amount }) => {
-    const received = isOutsideAccount(credit) ? amount : 0n;
-    return net + received - (isOutsideAccount(debit) ? amount : 0n);
+    const receivedAmount = isOutsideAccount(credit) ? amount : 0n;
+    return net + receivedAmount - (isOutsideAccount(debit) ? amount : 0n);
   }, 0n);
 }
 
 /** Expected status. `excepted` is true for an open exception. */
-export function expectedStatus({ closed, settled, refunded }: Facts, excepted: boolean): string {
-  if (excepted) return 'EXCEPTION';
-  if (!closed) return settled > 0n ? 'PARTIALLY_SETTLED' : 'AUTHORIZED';
-  return settled > 0n && settled === refunded ? 'REFUNDED' : 'SETTLED';
+export function expectedStatus(
+  { isClosed, settledAmount, refundedAmount }: Facts,
+  hasException: boolean,
+): string {
+  if (hasException) return 'EXCEPTION';
+  if (!isClosed) return settledAmount > 0n ? 'PARTIALLY_SETTLED' : 'AUTHORIZED';
+  return settledAmount > 0n && settledAmount === refundedAmount ? 'REFUNDED' : 'SETTLED';
 }
 
 /** Expected state of the funds. */
-export function expectedFunds({ pending, closed }: Facts, excepted: boolean): string {
-  if (excepted) return 'SUSPENSE';
-  return !closed || pending > 0n ? 'HELD' : 'SETTLED';
+export function expectedFunds({ pendingAmount, isClosed }: Facts, hasException: boolean): string {
+  if (hasException) return 'SUSPENSE';
+  return !isClosed || pendingAmount > 0n ? 'HELD' : 'SETTLED';
 }
 
 /** A wrong debited amount, compared with the cleared and still authorized amounts. */
-export function conflictProblem(facts: Facts, excepted: boolean): string | undefined {
+export function conflictProblem(facts: Facts, hasException: boolean): string | undefined {
   const {
     direction,
-    confirmed,
-    pending,
-    stuck,
-    released,
-    writtenOff,
-    settled,
-    authorized,
-    closed,
+    confirmedAmount,
+    pendingAmount,
+    stuckAmount,
+    releasedAmount,
+    writtenOffAmount,
+    settledAmount,
+    authorizedAmount,
+    isClosed,
   } = facts;
-  const { refunded, recovered } = facts;
-  if (refunded > settled) return `refunded ${refunded} of ${settled}`;
+  const { refundedAmount, recoveredAmount } = facts;
+  if (refundedAmount > settledAmount) return `refunded ${refundedAmount} of ${settledAmount}`;
   if (direction === 'CREDIT') return undefined;
-  const refundedToAccount = refunded - recovered;
-  if (refundedToAccount > confirmed + pending + stuck - released)
+  const refundedToAccount = refundedAmount - recoveredAmount;
+  if (refundedToAccount > confirmedAmount + pendingAmount + stuckAmount - releasedAmount)
     return 'refunded more than its account had paid';
-  if (excepted || pending > 0n) return undefined;
-  const debited = confirmed - released + writtenOff;
-  if (debited < settled) return `debited ${debited} for ${settled} cleared`;
-  if (closed && debited !== settled) return `is closed and keeps ${debited - settled}`;
-  if (debited <= authorized || debited <= settled) return undefined;
-  return `debited ${debited} of ${authorized} authorized`;
+  if (hasException || pendingAmount > 0n) return undefined;
+  const debitedAmount = confirmedAmount - releasedAmount + writtenOffAmount;
+  if (debitedAmount < settledAmount) return `debited ${debitedAmount} for ${settledAmount} cleared`;
+  if (isClosed && debitedAmount !== settledAmount)
+    return `is closed and keeps ${debitedAmount - settledAmount}`;
+  if (debitedAmount <= authorizedAmount || debitedAmount <= settledAmount) return undefined;
+  return `debited ${debitedAmount} of ${authorizedAmount} authorized`;
 }

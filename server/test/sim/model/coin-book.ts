@@ -193,14 +193,14 @@ export function orderProblem({ coinBook }: Model, id: string): string | undefine
   );
   const [debit, credit] = row.type === 'MINT' ? accountNames : accountNames.toReversed();
   const transfers = coinBook.transfers.get(id) ?? [];
-  const unexpected = transfers.find(
+  const unexpectedTransfer = transfers.find(
     (transfer) =>
       (String(transfer.amount) !== row.amount && transfer.amount !== countedOf(row)) ||
       transfer.debit !== debit ||
       transfer.credit !== credit,
   );
-  if (unexpected)
-    return `is for ${row.amount} and transferred ${unexpected.amount} from ${unexpected.debit}`;
+  if (unexpectedTransfer)
+    return `is for ${row.amount} and transferred ${unexpectedTransfer.amount} from ${unexpectedTransfer.debit}`;
   const phases = transfers.map(({ phase }) => phase).join();
   if (!expectedPhases(row).includes(phases)) return `is ${row.status} with transfers [${phases}]`;
   const mustBeSubmitted = !['CREATED', 'FAILED'].includes(row.status as string);
@@ -212,17 +212,17 @@ export function orderProblem({ coinBook }: Model, id: string): string | undefine
 /** A wrong circulating supply or held amount. */
 export function supplyProblem({ coinBook, accounts }: Model, id: string): string | undefined {
   const expected = coinBook.supply.get(id);
-  const [issued, circulating] = ['issued', 'circulating'].map((accountName) =>
+  const [issuedAccount, circulatingAccount] = ['issued', 'circulating'].map((accountName) =>
     accounts.get(`stablecoin:${id}:${accountName}`),
   );
-  if (!expected || !issued || !circulating) return 'has no ledger accounts';
-  if (circulating.balance < circulating.held)
-    return `has ${circulating.balance}, of which ${circulating.held} are held for burns`;
+  if (!expected || !issuedAccount || !circulatingAccount) return 'has no ledger accounts';
+  if (circulatingAccount.balance < circulatingAccount.held)
+    return `has ${circulatingAccount.balance}, of which ${circulatingAccount.held} are held for burns`;
   const pairs: [string, bigint, bigint][] = [
-    ['circulate', circulating.balance, expected.circulating],
-    ['are issued', -issued.balance, expected.circulating],
-    ['are held for burns', circulating.held, expected.burning],
-    ['are held for mints', issued.held, expected.minting],
+    ['circulate', circulatingAccount.balance, expected.circulating],
+    ['are issued', -issuedAccount.balance, expected.circulating],
+    ['are held for burns', circulatingAccount.held, expected.burning],
+    ['are held for mints', issuedAccount.held, expected.minting],
   ];
   const mismatch = pairs.find(([, actual, expectedValue]) => actual !== expectedValue);
   return mismatch && `${mismatch[1]} ${mismatch[0]}, by its orders ${mismatch[2]}`;

@@ -36,7 +36,7 @@ const isInternalAccount = (id: string | null | undefined): id is string =>
 interface Money {
   systemAccount(purpose: string, currency: string | null | undefined): string;
   source: string;
-  sent: bigint;
+  sentAmount: bigint;
   /** Amount debited to the source: the sent amount without a fee paid to itself. */
   debitedAmount: bigint;
   row: RecordedRow;
@@ -49,13 +49,13 @@ function moneyOf(row: RecordedRow, environment: string): Money {
   const source = isInternal
     ? (row.source_account as string)
     : systemAccount('inbound', row.sent_currency);
-  const sent = amountIn(row.sent_amount);
+  const sentAmount = amountIn(row.sent_amount);
   const isOwnFee = row.platform_fee_account === source;
   return {
     systemAccount,
     source,
-    sent: sent,
-    debitedAmount: isOwnFee ? sent - amountIn(row.platform_fees) : sent,
+    sentAmount: sentAmount,
+    debitedAmount: isOwnFee ? sentAmount - amountIn(row.platform_fees) : sentAmount,
     row,
   };
 }
@@ -63,28 +63,28 @@ function moneyOf(row: RecordedRow, environment: string): Money {
 /** A completed payment: fees earned, currencies exchanged, funds at the destination. */
 function addPayment(
   expected: Sums,
-  { systemAccount, source, debitedAmount, sent, row }: Money,
+  { systemAccount, source, debitedAmount, sentAmount, row }: Money,
   destination: string,
 ): void {
-  const [received, fees] = [amountIn(row.received_amount), amountIn(row.fees)];
-  const earned = amountIn(row.platform_fees);
+  const [receivedAmount, fees] = [amountIn(row.received_amount), amountIn(row.fees)];
+  const earnedFees = amountIn(row.platform_fees);
   const { sent_currency: from, received_currency: to } = row;
   add(expected, source, -debitedAmount);
-  if (row.platform_fee_account !== source) add(expected, row.platform_fee_account, earned);
-  add(expected, systemAccount('fees', from), fees - earned);
-  add(expected, systemAccount('fx_position', from), sent - fees);
-  add(expected, systemAccount('fx_position', to), -received);
-  add(expected, destination, received);
+  if (row.platform_fee_account !== source) add(expected, row.platform_fee_account, earnedFees);
+  add(expected, systemAccount('fees', from), fees - earnedFees);
+  add(expected, systemAccount('fx_position', from), sentAmount - fees);
+  add(expected, systemAccount('fx_position', to), -receivedAmount);
+  add(expected, destination, receivedAmount);
 }
 
 function outgoingEffect(row: RecordedRow, environment: string): Sums {
   const expected: Sums = new Map();
   const money = moneyOf(row, environment);
   const { systemAccount, source, debitedAmount } = money;
-  const funded = amountIn(row.funded_amount);
+  const fundedAmount = amountIn(row.funded_amount);
   const { sent_currency: from, received_currency: to } = row;
-  add(expected, systemAccount('rail_in_transit', from), -funded);
-  add(expected, systemAccount('inbound', from), funded);
+  add(expected, systemAccount('rail_in_transit', from), -fundedAmount);
+  add(expected, systemAccount('inbound', from), fundedAmount);
   if (row.funds === 'HELD') add(expected, `${source} held`, debitedAmount);
   if (row.funds === 'SUBMITTED') addPayment(expected, money, systemAccount('rail_in_transit', to));
   if (row.funds === 'SETTLED') {
@@ -95,14 +95,14 @@ function outgoingEffect(row: RecordedRow, environment: string): Sums {
       isInternal ? (row.destination_account as string) : systemAccount('external_settlement', to),
     );
   }
-  if (row.funds === 'RETURNED' && funded) {
-    add(expected, systemAccount('inbound', from), -funded);
-    add(expected, systemAccount('rail_in_transit', from), funded);
+  if (row.funds === 'RETURNED' && fundedAmount) {
+    add(expected, systemAccount('inbound', from), -fundedAmount);
+    add(expected, systemAccount('rail_in_transit', from), fundedAmount);
   }
   if (row.funds === 'SUSPENSE') {
-    const suspended = funded || debitedAmount;
-    add(expected, source, -suspended);
-    add(expected, systemAccount('suspense', from), suspended);
+    const suspendedAmount = fundedAmount || debitedAmount;
+    add(expected, source, -suspendedAmount);
+    add(expected, systemAccount('suspense', from), suspendedAmount);
   }
   return expected;
 }
@@ -153,14 +153,14 @@ function withoutRefundCredit(actual: Sums, { row, transfers }: Payment): Sums {
     ({ step, credit }) => step === 'refund.out' && isInternalAccount(credit),
   );
   if (!payoutOfRefund || row.type !== 'OUTGOING') return actual;
-  const remaining = new Map(actual);
-  add(remaining, payoutOfRefund.credit, -payoutOfRefund.amount);
+  const remainingSums = new Map(actual);
+  add(remainingSums, payoutOfRefund.credit, -payoutOfRefund.amount);
   add(
-    remaining,
+    remainingSums,
     payoutOfRefund.debit.replace(':inbound:', ':rail_in_transit:'),
     payoutOfRefund.amount,
   );
-  return remaining;
+  return remainingSums;
 }
 
 /** The return of a funding debit after the payment is charged to the payer separately. */
@@ -189,8 +189,8 @@ export function effectProblem(model: Model, payment: Payment): string | undefine
       cardEffect(row, environment),
       effectOf(attributeToAccount(row, transfers)),
     );
-  const outgoing = row.type === 'OUTGOING';
-  const expected = outgoing ? outgoingEffect(row, environment) : incomingEffect(row, environment);
+  const isOutgoing = row.type === 'OUTGOING';
+  const expected = isOutgoing ? outgoingEffect(row, environment) : incomingEffect(row, environment);
   // Daily usage of a platform or an agent is counted in units of separate currency codes.
   const money = transfers.filter(
     (transfer) => !transfer.currency.startsWith('velocity.') && !isDebitReturn(payment, transfer),

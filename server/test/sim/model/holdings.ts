@@ -8,26 +8,26 @@ export interface Holding {
   /** Credentials created without a signature: the first. */
   unsignedCredentials: number;
   /** Number of completed requests, by operation. */
-  done: Map<string, number>;
+  doneCounts: Map<string, number>;
   /** Number of requests with a valid signature. */
-  accepted: Map<string, number>;
+  acceptedCounts: Map<string, number>;
   /** Number of authorizations. */
-  signed: Map<string, number>;
+  signedCounts: Map<string, number>;
 }
 
 function holdingIn({ holdings }: Model, id: string): Holding {
   const knownHolding = holdings.get(id);
   if (knownHolding) return knownHolding;
-  const added: Holding = {
+  const newHolding: Holding = {
     credentials: new Map(),
     sessions: new Map(),
     unsignedCredentials: 0,
-    done: new Map(),
-    accepted: new Map(),
-    signed: new Map(),
+    doneCounts: new Map(),
+    acceptedCounts: new Map(),
+    signedCounts: new Map(),
   };
-  holdings.set(id, added);
-  return added;
+  holdings.set(id, newHolding);
+  return newHolding;
 }
 
 const incrementCount = (counts: Map<string, number>, name: string) =>
@@ -48,15 +48,15 @@ const APPLY: Readonly<Record<string, (of: Holding, change: RowChange, model: Mod
   wallet_requests(holding, { before, after }) {
     if (!after) return;
     const [operation = ''] = (after.subject ?? '').split(' ');
-    if (isDone(after) && !isDone(before)) incrementCount(holding.done, operation);
-    if (isAccepted(after) && !isAccepted(before)) incrementCount(holding.accepted, operation);
+    if (isDone(after) && !isDone(before)) incrementCount(holding.doneCounts, operation);
+    if (isAccepted(after) && !isAccepted(before)) incrementCount(holding.acceptedCounts, operation);
   },
-  wallet_authorizations(holding, { after }, { signed }) {
+  wallet_authorizations(holding, { after }, { signedAuthorizations }) {
     if (!after) return;
-    incrementCount(holding.signed, after.operation as string);
+    incrementCount(holding.signedCounts, after.operation as string);
     const quote = after.subject as string;
     if (after.operation === 'executeQuote')
-      signed.set(quote, [...(signed.get(quote) ?? []), after]);
+      signedAuthorizations.set(quote, [...(signedAuthorizations.get(quote) ?? []), after]);
   },
 };
 
@@ -122,13 +122,13 @@ export function authorizationProblem(
 
 /** A wallet payment that was not signed exactly once. */
 export function paymentSignatureProblem(
-  { internal, signed }: Model,
+  { internal, signedAuthorizations }: Model,
   row: RecordedRow,
 ): string | undefined {
   const account = internal.get(row.source_account ?? '');
   if (account?.type !== 'EMBEDDED_WALLET') return undefined;
   const isUnsigned = row.status === 'PENDING' || row.status === 'EXPIRED';
-  const authorizations = signed.get(row.quote_id ?? '') ?? [];
+  const authorizations = signedAuthorizations.get(row.quote_id ?? '') ?? [];
   if (authorizations.some((authorization) => authorization.account_id !== account.id))
     return `${row.id} was signed by another wallet`;
   if (authorizations.length === (isUnsigned ? 0 : 1)) return undefined;
@@ -145,13 +145,14 @@ const activeIn = (rows: Map<string, RecordedRow>) =>
 export function holdingProblem({ holdings, internal }: Model, id: string): string | undefined {
   const holding = holdings.get(id);
   if (!holding) return undefined;
-  const { credentials, sessions, unsignedCredentials, done, accepted, signed } = holding;
+  const { credentials, sessions, unsignedCredentials, doneCounts, acceptedCounts, signedCounts } =
+    holding;
   const active = activeIn(credentials);
   if (credentials.size && !active && internal.get(id)?.status !== 'CLOSED') {
     return 'has no credential left';
   }
   const countRequests = (...operations: string[]) =>
-    operations.reduce((sum, operation) => sum + (done.get(operation) ?? 0), 0);
+    operations.reduce((sum, operation) => sum + (doneCounts.get(operation) ?? 0), 0);
   const effects: [string, number, number][] = [
     [
       'credentials added',
@@ -161,11 +162,12 @@ export function holdingProblem({ holdings, internal }: Model, id: string): strin
     ['credentials removed', credentials.size - active, countRequests('revokeAuthCredential')],
     ['sessions', sessions.size, countRequests('verifyAuthCredential', 'refreshAuthSession')],
   ];
-  const unexpected = effects.find(([, actual, expected]) => actual !== expected);
-  if (unexpected) return `has ${unexpected[1]} ${unexpected[0]} for ${unexpected[2]} requests`;
-  for (const [operation, n] of signed) {
-    if (PAYMENT_OPERATIONS.includes(operation) || accepted.get(operation) === n) continue;
-    return `has signed ${operation} ${n} times for ${accepted.get(operation)} requests`;
+  const unexpectedEffect = effects.find(([, actual, expected]) => actual !== expected);
+  if (unexpectedEffect)
+    return `has ${unexpectedEffect[1]} ${unexpectedEffect[0]} for ${unexpectedEffect[2]} requests`;
+  for (const [operation, n] of signedCounts) {
+    if (PAYMENT_OPERATIONS.includes(operation) || acceptedCounts.get(operation) === n) continue;
+    return `has signed ${operation} ${n} times for ${acceptedCounts.get(operation)} requests`;
   }
   return undefined;
 }

@@ -50,12 +50,12 @@ function reaches(
   transitions: Transitions,
   from: string,
   to: string,
-  visited = new Set<string>(),
+  visitedStatuses = new Set<string>(),
 ): boolean {
   if (from === to) return true;
-  if (visited.has(from)) return false;
-  visited.add(from);
-  return (transitions[from] ?? []).some((next) => reaches(transitions, next, to, visited));
+  if (visitedStatuses.has(from)) return false;
+  visitedStatuses.add(from);
+  return (transitions[from] ?? []).some((next) => reaches(transitions, next, to, visitedStatuses));
 }
 
 export const refundOf = (row: RecordedRow): string =>
@@ -104,12 +104,12 @@ function eventsBeforeStart({ source_account }: RecordedRow, { challenges }: Paym
   const authorizations = Array<string>(challenges).fill('PENDING_AUTHORIZATION');
   // A payment that is funded by a deposit becomes PENDING when the funds arrive.
   const isDeposit = source_account === null;
-  const started = isDeposit
+  const startEvents = isDeposit
     ? [...authorizations, 'PENDING', 'PROCESSING']
     : ['PENDING', ...authorizations, 'PROCESSING'];
-  const waited =
+  const hasWaited =
     authorizations.length === 0 || isDeposit ? authorizations : ['PENDING', ...authorizations];
-  return { started, waited };
+  return { startEvents, hasWaited };
 }
 
 function refundEvents(row: RecordedRow): string[] {
@@ -134,29 +134,29 @@ const isStatusOf = <M extends Transitions>(
 function outgoingEventOrders(row: RecordedRow, context: PaymentContext): string[][] {
   const { status, settled_at } = row;
   if (!isStatusOf(OUTGOING, status)) return [];
-  const { started, waited } = eventsBeforeStart(row, context);
+  const { startEvents, hasWaited } = eventsBeforeStart(row, context);
   const funds = row.funds ?? '';
   const refund = refundOf(row);
   const refundOrder = refundEvents(row);
   switch (status) {
     case 'PENDING':
     case 'PENDING_AUTHORIZATION':
-      return funds === 'NONE' && refund === 'NONE' ? [waited] : [];
+      return funds === 'NONE' && refund === 'NONE' ? [hasWaited] : [];
     case 'EXPIRED':
-      return funds === 'NONE' && refund === 'NONE' ? [[...waited, 'EXPIRED']] : [];
+      return funds === 'NONE' && refund === 'NONE' ? [[...hasWaited, 'EXPIRED']] : [];
     case 'PROCESSING':
       if (!['AWAITED', 'FUNDED', 'HELD', 'SUBMITTED'].includes(funds)) return [];
-      return refund === 'NONE' || refund === 'PENDING' ? [[...started, ...refundOrder]] : [];
+      return refund === 'NONE' || refund === 'PENDING' ? [[...startEvents, ...refundOrder]] : [];
     case 'COMPLETED':
-      if (refund === 'NONE') return funds === 'SETTLED' ? [[...started, 'COMPLETED']] : [];
+      if (refund === 'NONE') return funds === 'SETTLED' ? [[...startEvents, 'COMPLETED']] : [];
       if (!['RETURNED', 'SUSPENSE'].includes(funds)) return [];
-      return [[...started, ...refundOrder, 'COMPLETED']];
+      return [[...startEvents, ...refundOrder, 'COMPLETED']];
     case 'FAILED': {
       if (!FAILED_FUNDS[refund]?.includes(funds)) return [];
       if (context.awaitsApproval) return funds === 'NONE' ? [['FAILED']] : [];
-      if (row.failure_reason === 'SCA_NOT_COMPLETED') return [[...waited, 'FAILED']];
+      if (row.failure_reason === 'SCA_NOT_COMPLETED') return [[...hasWaited, 'FAILED']];
       const settledStatuses = settled_at ? ['COMPLETED'] : [];
-      return [[...started, ...settledStatuses, 'FAILED', ...refundOrder]];
+      return [[...startEvents, ...settledStatuses, 'FAILED', ...refundOrder]];
     }
     default:
       return assertNever(status, 'status of an outgoing payment');
@@ -197,9 +197,9 @@ export function eventsProblem(
     row.type === 'OUTGOING' ? outgoingEventOrders(row, context) : incomingEventOrders(row);
   const state = `${row.status}, funds ${row.funds}, refund ${refundOf(row)}`;
   if (eventOrders.length === 0) return `cannot be ${state}`;
-  const emitted = eventTypes.join(', ');
+  const emittedTypes = eventTypes.join(', ');
   const isInOrder = eventOrders.some(
-    (eventOrder) => eventOrder.map((type) => prefix + type).join(', ') === emitted,
+    (eventOrder) => eventOrder.map((type) => prefix + type).join(', ') === emittedTypes,
   );
-  return isInOrder ? undefined : `is ${state} and emitted [${emitted}]`;
+  return isInOrder ? undefined : `is ${state} and emitted [${emittedTypes}]`;
 }

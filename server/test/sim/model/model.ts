@@ -198,7 +198,7 @@ export interface Model {
   /** Holdings of embedded wallets, by their ids. */
   holdings: Map<string, Holding>;
   /** Authorizations of quotes, by their ids. */
-  signed: Map<string, RecordedRow[]>;
+  signedAuthorizations: Map<string, RecordedRow[]>;
   /** Strong authentication of customers. */
   authentication: Authentication;
   /** Agents and their actions. */
@@ -226,7 +226,7 @@ export const emptyModel = (): Model => ({
   awaitedResults: new Map(),
   externalAccounts: new Map(),
   holdings: new Map(),
-  signed: new Map(),
+  signedAuthorizations: new Map(),
   authentication: emptyAuthentication(),
   agency: emptyAgency(),
   cardBook: emptyCardBook(),
@@ -244,9 +244,9 @@ const increase = <K>(map: Map<K, number>, key: K, increment: number) => {
 export const amountIn = (text: Text | undefined): bigint => BigInt(text ?? 0);
 
 function applyTransfer({ sums }: Model, { phase, debit, credit, amount }: Transfer): void {
-  const add = (id: string, balance: bigint, onHold: bigint) => {
+  const add = (id: string, balance: bigint, heldAmount: bigint) => {
     const sum = sums.get(id) ?? { balance: 0n, held: 0n };
-    sums.set(id, { balance: sum.balance + balance, held: sum.held + onHold });
+    sums.set(id, { balance: sum.balance + balance, held: sum.held + heldAmount });
   };
   const changesBalance = phase === 'posted' || phase === 'post';
   const heldAmount = phase === 'posted' ? 0n : phase === 'pending' ? amount : -amount;
@@ -263,14 +263,14 @@ const transferOf = (row: RecordedRow): Transfer => ({
 function paymentIn(model: Model, id: string): Payment {
   const knownPayment = model.payments.get(id);
   if (knownPayment) return knownPayment;
-  const added: Payment = {
+  const newPayment: Payment = {
     sequence: model.payments.size,
     row: { id },
     transfers: [],
     eventTypes: [],
   };
-  model.payments.set(id, added);
-  return added;
+  model.payments.set(id, newPayment);
+  return newPayment;
 }
 
 function jobOf(row: RecordedRow): Job {
@@ -290,9 +290,9 @@ const APPLY: Readonly<Record<string, (model: Model, change: RowChange) => void>>
   ledger_accounts({ accounts, totals }, { before, after }) {
     if (!after) return;
     const { id, currency } = after as { id: string; currency: string };
-    const [balance, onHold] = [amountIn(after.balance), amountIn(after.held)];
+    const [balance, heldAmount] = [amountIn(after.balance), amountIn(after.held)];
     const floor = after.floor === null || after.floor === undefined ? null : BigInt(after.floor);
-    accounts.set(id, { id, currency, balance, held: onHold, floor });
+    accounts.set(id, { id, currency, balance, held: heldAmount, floor });
     totals.set(currency, (totals.get(currency) ?? 0n) + balance - amountIn(before?.balance));
   },
   ledger_transfers(model, { after }) {

@@ -91,11 +91,11 @@ export function dailyUsageProblem(payment: Payment): string | undefined {
   const returnedSteps = stepsOf(transfers, 'refund.velocity');
   const agentUsageProblem = agentProblem(payment, steps);
   if (agentUsageProblem) return agentUsageProblem;
-  const unexpected = [...steps, ...returnedSteps].find(
+  const unexpectedStep = [...steps, ...returnedSteps].find(
     (step) => !isAgentStep(step) && String(step.amount) !== row.sent_amount,
   );
-  if (unexpected)
-    return `${row.id} counts ${unexpected.amount}, not the sent amount ${row.sent_amount}`;
+  if (unexpectedStep)
+    return `${row.id} counts ${unexpectedStep.amount}, not the sent amount ${row.sent_amount}`;
   const expectedCount = isUncounted(row) ? steps.length : 0;
   const scopes = new Set(returnedSteps.map(({ scope }) => scope));
   if (returnedSteps.length === expectedCount && scopes.size === expectedCount) return undefined;
@@ -117,8 +117,8 @@ export function startedProblem(model: Model, { row, transfers }: Payment): strin
     const maximum = Math.max(
       ...earlierLimits.flatMap(({ to, perDay }) => (scopeOf(to) === scope ? perDay! : [])),
     );
-    const used = -(model.accounts.get(debit)?.balance ?? 0n);
-    if (used > BigInt(maximum)) return `${debit} has ${used} of at most ${maximum}`;
+    const usedAmount = -(model.accounts.get(debit)?.balance ?? 0n);
+    if (usedAmount > BigInt(maximum)) return `${debit} has ${usedAmount} of at most ${maximum}`;
     const day = new Date(model.now).toISOString().slice(0, 10);
     if (!debit.endsWith(`:${day}`)) return `${row.id} counts for another day: ${debit}`;
   }

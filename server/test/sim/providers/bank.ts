@@ -65,12 +65,12 @@ export function simulatedBank(parts: BankParts) {
     if (happens(2, 'unknown states')) return { body: { state: 'unknown', checkAfterSeconds: 600 } };
     return { body: reportOf(transfer) };
   }
-  const unavailable = () =>
+  const rejectIfUnavailable = () =>
     isDown || happens(6, 'unavailable') ? { status: 503, body: {} } : undefined;
 
   adapter.replies['/transfers/send'] = ({ transferId: id, amount, currency }) => {
-    const rejected = unavailable();
-    if (rejected) return rejected;
+    const rejection = rejectIfUnavailable();
+    if (rejection) return rejection;
     if (happens(2, 'crashes of the adapter')) return null;
     const before = transfers.get(id);
     if (currency !== 'EUR' || (before && before.amount !== amount)) {
@@ -85,8 +85,8 @@ export function simulatedBank(parts: BankParts) {
     return reply(transfer);
   };
   adapter.replies['/transfers/state'] = ({ transferId }) => {
-    const rejected = unavailable();
-    if (rejected) return rejected;
+    const rejection = rejectIfUnavailable();
+    if (rejection) return rejection;
     const transfer = transfers.get(transferId);
     return transfer ? reply(transfer) : { status: 404, body: {} };
   };
@@ -143,7 +143,7 @@ export function simulatedBank(parts: BankParts) {
       if (isDown) add('outages');
     },
     /** Runs `work` without outages and lost replies. */
-    async calmly<R>(work: () => Promise<R>): Promise<R> {
+    async runCalmly<R>(work: () => Promise<R>): Promise<R> {
       isDown = false;
       isCalm = true;
       faults.crash = undefined;

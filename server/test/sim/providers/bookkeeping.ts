@@ -22,7 +22,7 @@ export interface Expectation {
   input?: object;
   /** Whether the difference can disappear without a decision, when a late entry is booked. */
   isOptional?: boolean;
-  decided?(decision: string): void;
+  onDecision?(decision: string): void;
 }
 
 export const lineKey = (kind: string, lineId: string) => `${kind} ${lineId}`;
@@ -34,8 +34,8 @@ const PAYOUT_FAULTS = ['fee', 'amount', 'double', 'missing', 'late', 'anonymous'
 type Fault = (typeof PAYOUT_FAULTS)[number] | 'none';
 
 /** The fault of an entry. Each fault occurs in one of `oneIn` entries. */
-const faultOf = (chance: Chance, faults: readonly Fault[], oneIn: number): Fault =>
-  faults[chance.integerBelow(oneIn)] ?? 'none';
+const faultOf = (chance: Chance, faults: readonly Fault[], frequency: number): Fault =>
+  faults[chance.integerBelow(frequency)] ?? 'none';
 
 export function bookkeeping(
   { app, adapter }: Pick<Installation, 'app' | 'adapter'>,
@@ -94,7 +94,7 @@ export function bookkeeping(
       if (fault === 'missing') {
         expectMissing(-amount, {
           decisions: () => ['WRITE_OFF', 'IGNORE', ...(payout.isSettled() ? ['RETURN'] : [])],
-          decided(decision) {
+          onDecision(decision) {
             if (decision === 'RETURN') payout.reverse();
           },
         });
@@ -136,7 +136,7 @@ export function bookkeeping(
     },
     /** Adds an entry to a closed day. Returns false if a later day has begun. */
     correct(day: string): boolean {
-      if ([...account.days.keys()].some((each) => each > day)) return false;
+      if ([...account.days.keys()].some((bookedDay) => bookedDay > day)) return false;
       const amount = OTHER_AMOUNTS + otherEntries++;
       const at = `${day}T12:00:00Z`;
       const entry = { id: `C${amount}`, direction: 'in', amount, kind: 'adjustment', at } as const;

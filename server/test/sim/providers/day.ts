@@ -65,7 +65,7 @@ function keyOf({ kind, day, lineId, amount }: Difference): string {
   return lineKey(kind, lineId?.replace(/@\d+$/, '') ?? '');
 }
 
-const parsed = (refund: unknown) =>
+const parseRefund = (refund: unknown) =>
   (typeof refund === 'string' ? JSON.parse(refund) : refund) as { status: string } | null;
 
 /** The status of each payment as `EXPECTED` writes it, with the provider of its transfer. */
@@ -74,7 +74,7 @@ async function statusesOf({ app }: Installation, ids: readonly string[]) {
   return rows.map((row) => ({
     id: row.id ?? '',
     providerId: row.provider_id ?? null,
-    text: `${row.status} ${parsed(row.refund)?.status ?? '-'} ${row.failure_reason ?? '-'}`,
+    text: `${row.status} ${parseRefund(row.refund)?.status ?? '-'} ${row.failure_reason ?? '-'}`,
   }));
 }
 
@@ -143,8 +143,9 @@ function compareDifferences(
   open: readonly Difference[],
 ): void {
   const keys = new Set(open.map(keyOf));
-  for (const each of open) {
-    if (!bookkeeping.expected.has(keyOf(each))) violations.push(`unexplained: ${each.detail}`);
+  for (const difference of open) {
+    if (!bookkeeping.expected.has(keyOf(difference)))
+      violations.push(`unexplained: ${difference.detail}`);
   }
   for (const [key, { day: since, isOptional }] of bookkeeping.expected) {
     if (!isOptional && since <= day && !keys.has(key)) violations.push(`not listed: ${key}`);
@@ -163,7 +164,7 @@ async function decide(parts: DayParts, open: readonly Difference[]): Promise<voi
     const input = { decision, reason: 'simulated', ...expectation.input };
     await installation.write('POST', path, input);
     if (decision !== 'CARRY') bookkeeping.expected.delete(keyOf(difference));
-    expectation.decided?.(decision);
+    expectation.onDecision?.(decision);
   }
 }
 
@@ -186,20 +187,21 @@ async function closeDays(parts: DayParts): Promise<void> {
 /** Balances of the ledger equal the balances at the bank and the deposits. */
 async function compareBalances(parts: DayParts): Promise<void> {
   const { installation, bookkeeping, deposits, violations } = parts;
-  const atProvider = -(await ledgerBalance(installation.app, PROVIDER_ACCOUNT));
+  const providerBalance = -(await ledgerBalance(installation.app, PROVIDER_ACCOUNT));
   const expected = bookkeeping.account.balance();
-  if (atProvider !== expected) violations.push(`the ledger has ${atProvider}, not ${expected}`);
-  const credited = await installation.balance();
-  if (credited !== deposits.total()) {
-    violations.push(`the account has ${credited}, not ${deposits.total()}`);
+  if (providerBalance !== expected)
+    violations.push(`the ledger has ${providerBalance}, not ${expected}`);
+  const creditedBalance = await installation.balance();
+  if (creditedBalance !== deposits.total()) {
+    violations.push(`the account has ${creditedBalance}, not ${deposits.total()}`);
   }
 }
 
 export async function endDay(parts: DayParts): Promise<void> {
   const { bank, bookkeeping, outbox, chance, installation } = parts;
   const day = bookkeeping.account.today();
-  installation.delayed.length = 0;
-  await bank.calmly(async () => {
+  installation.delayedCalls.length = 0;
+  await bank.runCalmly(async () => {
     await outbox.deliverAll();
     if (chance.percent(10)) bookkeeping.shiftBalance();
     await settlePayments(parts);

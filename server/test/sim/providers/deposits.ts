@@ -43,7 +43,7 @@ export function simulatedDeposits(parts: DepositParts) {
     };
     const { bankReference, amount } = deposit;
     deposits.push(deposit);
-    const credited = (isReturnable: boolean) => () => {
+    const creditDeposit = (isReturnable: boolean) => () => {
       deposit.isCredited = true;
       deposit.isReturnable = isReturnable;
     };
@@ -52,8 +52,8 @@ export function simulatedDeposits(parts: DepositParts) {
       bookkeeping.bookSilently(bankReference, amount, {
         decisions: () => ['RECORD_DEPOSIT'],
         input: { accountId },
-        decided() {
-          credited(false)();
+        onDecision() {
+          creditDeposit(false)();
           if (chance.percent(50)) outbox.add(fieldsOf(deposit), { final: [200] });
         },
       });
@@ -61,14 +61,14 @@ export function simulatedDeposits(parts: DepositParts) {
       add('deposits without an entry');
       bookkeeping.expectMissing(amount, {
         decisions: () => ['WRITE_OFF', 'IGNORE', 'RETURN'],
-        decided(decision) {
+        onDecision(decision) {
           if (decision === 'RETURN') deposit.isCredited = false;
         },
       });
-      outbox.add(fieldsOf(deposit), { final: [200], done: credited(false) });
+      outbox.add(fieldsOf(deposit), { final: [200], onDone: creditDeposit(false) });
     } else {
       bookkeeping.bookDeposit(bankReference, amount);
-      outbox.add(fieldsOf(deposit), { final: [200], done: credited(true) });
+      outbox.add(fieldsOf(deposit), { final: [200], onDone: creditDeposit(true) });
     }
   }
 
@@ -76,8 +76,8 @@ export function simulatedDeposits(parts: DepositParts) {
     receive,
     /** The bank withdraws a credited deposit from the account. */
     takeBack(): void {
-      const recent = deposits.slice(-30).filter(({ isReturnable }) => isReturnable);
-      const deposit = recent[chance.integerBelow(Math.max(recent.length, 1))];
+      const recentDeposits = deposits.slice(-30).filter(({ isReturnable }) => isReturnable);
+      const deposit = recentDeposits[chance.integerBelow(Math.max(recentDeposits.length, 1))];
       if (!deposit) return;
       const { bankReference, amount } = deposit;
       deposit.isReturnable = false;
@@ -85,15 +85,15 @@ export function simulatedDeposits(parts: DepositParts) {
       const fields = { type: 'deposit.returned', bankReference, amount, currency: 'EUR' };
       outbox.add(fields, {
         final: [200],
-        done() {
+        onDone() {
           deposit.isCredited = false;
         },
       });
     },
     /** A message about a credited deposit with another amount. */
     contradiction(): object | undefined {
-      const credited = deposits.filter(({ isCredited }) => isCredited);
-      const deposit = credited[chance.integerBelow(Math.max(credited.length, 1))];
+      const creditedDeposits = deposits.filter(({ isCredited }) => isCredited);
+      const deposit = creditedDeposits[chance.integerBelow(Math.max(creditedDeposits.length, 1))];
       return deposit && { ...fieldsOf(deposit), amount: deposit.amount + 1 };
     },
     /** Sum of the credited deposits. */

@@ -29,7 +29,7 @@ export interface Faults {
   timeoutOf(): Timeout | undefined;
 }
 
-const timedOut = () =>
+const timeoutError = () =>
   Object.assign(new Error('no response within 15000 ms'), { code: 'ETIMEDOUT' });
 
 const TRANSFERS = { kinds: ['payout'], rails: ['SEPA', 'SEPA_INSTANT'], currencies: ['EUR'] };
@@ -57,15 +57,15 @@ function failCommits({ runtime }: App, faults: Faults): void {
 /** Returns the calls that the bank has not received yet. */
 function failCalls({ effects }: App, url: string, faults: Faults) {
   const { http } = effects;
-  const delayed: (() => Promise<HttpReply>)[] = [];
+  const delayedCalls: (() => Promise<HttpReply>)[] = [];
   effects.http = async (request: HttpRequest) => {
     const timeout = request.url.startsWith(url) ? faults.timeoutOf() : undefined;
     if (timeout === undefined) return http(request);
-    if (timeout === 'lateRequest') delayed.push(() => http(request));
+    if (timeout === 'lateRequest') delayedCalls.push(() => http(request));
     else await http(request).catch(() => undefined);
-    throw timedOut();
+    throw timeoutError();
   };
-  return delayed;
+  return delayedCalls;
 }
 
 export async function openInstallation(seed: string) {
@@ -106,10 +106,10 @@ export async function openInstallation(seed: string) {
   const payee = await service.createPayee(payer.person.id);
   const { id: account } = await findInternalAccount(app, payer.person.id, 'EUR', as);
   failCommits(app, faults);
-  const delayed = failCalls(app, adapter.url, faults);
+  const delayedCalls = failCalls(app, adapter.url, faults);
 
   return {
-    ...{ service, app, adapter, faults, delayed, write },
+    ...{ service, app, adapter, faults, delayedCalls, write },
     /** Account that receives the deposits. */
     account: account as string,
     read: (path: string) => write('GET', path),
@@ -117,15 +117,15 @@ export async function openInstallation(seed: string) {
      * Executes a payment in EUR and returns its ID. The client repeats a request after a crash of its server.
      */
     async pay(amount: number): Promise<string> {
-      const repeated = async (...input: Parameters<typeof app.call>) => {
+      const callRepeatedly = async (...input: Parameters<typeof app.call>) => {
         const reply = await app.call(...input);
         return reply.status === 500 ? app.call(...input) : reply;
       };
       const body = quoteBody(payer.account, payee, amount);
-      const quote = ok(await repeated('POST', '/quotes', body, as), 201);
+      const quote = ok(await callRepeatedly('POST', '/quotes', body, as), 201);
       const url = `/quotes/${quote.id}/execute`;
       const headers = { 'idempotency-key': quote.id };
-      ok(await repeated('POST', url, undefined, { ...as, headers }), 200);
+      ok(await callRepeatedly('POST', url, undefined, { ...as, headers }), 200);
       await app.settle();
       return quote.transactionId;
     },

@@ -16,7 +16,7 @@ interface Message {
   /** Further deliveries after the first final one. */
   repetitions: number;
   /** Called once. */
-  done?: (() => void) | undefined;
+  onDone?: (() => void) | undefined;
 }
 
 export interface OutboxParts {
@@ -53,8 +53,8 @@ export function createOutbox({ installation, chance, add, violations }: OutboxPa
   const isKeyExpired = (status: number) => status === 401 && nextKey !== undefined;
 
   async function sendMalformed(fields: object): Promise<void> {
-    const invalid = chance.pick(['{"id":', { ...fields, type: 'x' }, { ...fields, id: 7 }]);
-    const { status } = await adapter.send(BANK, invalid);
+    const invalidBody = chance.pick(['{"id":', { ...fields, type: 'x' }, { ...fields, id: 7 }]);
+    const { status } = await adapter.send(BANK, invalidBody);
     // The signature is verified before the body.
     const isRejected = status === 400 || isKeyExpired(status);
     if (!isRejected) violations.push(`a malformed message: ${status}`);
@@ -83,14 +83,14 @@ export function createOutbox({ installation, chance, add, violations }: OutboxPa
     if (!message.final.includes(status)) {
       violations.push(`${JSON.stringify(fields)}: ${status} ${JSON.stringify(body)}`);
     }
-    message.done?.();
-    message.done = undefined;
+    message.onDone?.();
+    message.onDone = undefined;
     if (message.repetitions-- === 0) messages.splice(messages.indexOf(message), 1);
   }
 
   return {
     deliverSome: () => deliverDue(false),
-    add(fields: object, options: Pick<Message, 'final' | 'done'>): void {
+    add(fields: object, options: Pick<Message, 'final' | 'onDone'>): void {
       count += 1;
       messages.push({
         ...{ id: `message-${count}`, ...options },
@@ -126,8 +126,8 @@ export function createOutbox({ installation, chance, add, violations }: OutboxPa
   async function deliverDue(isAll: boolean): Promise<void> {
     const now = app.effects.now();
     for (;;) {
-      const due = messages.filter(({ dueAt }) => isAll || dueAt <= now);
-      const message = due[chance.integerBelow(Math.max(due.length, 1))];
+      const dueMessages = messages.filter(({ dueAt }) => isAll || dueAt <= now);
+      const message = dueMessages[chance.integerBelow(Math.max(dueMessages.length, 1))];
       if (!message) return;
       await deliver(message);
       if (!isAll && chance.integerBelow(3) === 0) return;

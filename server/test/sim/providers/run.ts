@@ -52,13 +52,13 @@ function contradictions(parts: DayParts, deposits: DayParts['deposits']) {
     if (!transferId) return;
     const before = await service.readStatus(transferId);
     if (before.startsWith('PROCESSING')) return;
-    const failed = { state: 'failed', reason: 'ACCOUNT_INVALID' };
-    const settled = { state: 'settled', reference: 'BANK-X' };
+    const failedState = { state: 'failed', reason: 'ACCOUNT_INVALID' };
+    const settledState = { state: 'settled', reference: 'BANK-X' };
     const isCompleted = before.startsWith('COMPLETED');
     const type = 'transfer.updated';
     if (chance.percent(70)) {
-      await send({ type, transferId, transfer: isCompleted ? failed : settled });
-    } else await send({ type, transferId, transfer: settled, amount: 1, currency: 'EUR' });
+      await send({ type, transferId, transfer: isCompleted ? failedState : settledState });
+    } else await send({ type, transferId, transfer: settledState, amount: 1, currency: 'EUR' });
     const after = await service.readStatus(transferId);
     if (after !== before) violations.push(`${transferId} was ${before} and is ${after}`);
   }
@@ -95,12 +95,12 @@ function prepare(installation: Installation, seed: string) {
   const payments: string[] = [];
   const bookkeeping = createBookkeeping(installation, seed, add);
   const outbox = createOutbox({ installation, chance, add, violations });
-  const common = { installation, chance, bookkeeping, outbox, add, violations };
-  const bank = simulatedBank({ ...common, seed });
-  const deposits = simulatedDeposits(common);
-  const parts: DayParts = { ...common, bank, deposits, payments };
+  const commonParts = { installation, chance, bookkeeping, outbox, add, violations };
+  const bank = simulatedBank({ ...commonParts, seed });
+  const deposits = simulatedDeposits(commonParts);
+  const parts: DayParts = { ...commonParts, bank, deposits, payments };
   const checkContradictions = contradictions(parts, deposits);
-  const { delayed } = installation;
+  const { delayedCalls } = installation;
   const actions: Action[] = [
     {
       name: 'pay',
@@ -124,7 +124,7 @@ function prepare(installation: Installation, seed: string) {
       name: 'receive delayed calls',
       weight: 3,
       run: async () => {
-        for (const call of delayed.splice(0)) await call().catch(() => undefined);
+        for (const call of delayedCalls.splice(0)) await call().catch(() => undefined);
       },
     },
     { name: 'switch the outage', weight: 3, run: bank.switchOutage },
@@ -139,13 +139,13 @@ export async function simulateProviders(seed: string, steps: number): Promise<Re
   const installation = await openInstallation(seed);
   const { parts, actions, faults, check } = prepare(installation, seed);
   const { violations, payments, chance } = parts;
-  const latest: string[] = [];
+  const latestActions: string[] = [];
   let days = 0;
-  const failed = (step: number, problem: string, cause?: unknown) =>
+  const failureOf = (step: number, problem: string, cause?: unknown) =>
     new Error(
       [
         `Seed ${seed}, step ${step}: ${problem}`,
-        `The latest actions: ${latest.slice(-REPORTED_ACTIONS).join(', ')}`,
+        `The latest actions: ${latestActions.slice(-REPORTED_ACTIONS).join(', ')}`,
         `Reproduce: npm run sim:providers -- --seed ${seed} --steps ${steps}`,
       ].join('\n'),
       { cause },
@@ -154,7 +154,7 @@ export async function simulateProviders(seed: string, steps: number): Promise<Re
   try {
     for (; step <= steps; step++) {
       const action = chance.pickWeighted(actions);
-      latest.push(action.name);
+      latestActions.push(action.name);
       await action.run();
       if (step % STEPS_PER_DAY === 0 || step === steps) {
         days += 1;
@@ -165,7 +165,7 @@ export async function simulateProviders(seed: string, steps: number): Promise<Re
     }
   } catch (error) {
     await installation.adapter.close();
-    throw failed(step, (error as Error).message, error);
+    throw failureOf(step, (error as Error).message, error);
   }
   await installation.close();
   return { seed, steps, days, payments: payments.length, faults };

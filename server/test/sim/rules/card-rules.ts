@@ -101,12 +101,12 @@ export function messageProblem(
   if (!isApproved)
     return !payment || isLate(after) ? undefined : `${id} was declined and opened ${payment}`;
   if (!payment) return kind === 'BALANCE_INQUIRY' ? undefined : `${id} opened nothing`;
-  const { cards, tokens, declined, deleted } = model.cardBook;
-  if (declined.has(after.token as string)) return `${id} is about a declined request`;
+  const { cards, tokens, declinedTokens, deletedHolders } = model.cardBook;
+  if (declinedTokens.has(after.token as string)) return `${id} is about a declined request`;
   if (tokens.get(after.token as string) !== payment) return `${id} is about another payment`;
   const card = cards.get(after.card_id as string);
   if (!opensPayment(after)) return undefined;
-  if (deleted.has(card?.customer_id as string))
+  if (deletedHolders.has(card?.customer_id as string))
     return `${id} was approved, and its holder is deleted`;
   return mayApprove(card, after)
     ? undefined
@@ -119,31 +119,40 @@ const isAccountUnavailable = (model: Model, row: RecordedRow) =>
 /** A card payment in a wrong state. */
 export function cardPaymentProblem(model: Model, payment: Payment): string | undefined {
   const { row, transfers, eventTypes } = payment;
-  const { replays, exceptions, suspended, cards, signatureCounts, openPayments, deleted } =
-    model.cardBook;
+  const {
+    replays,
+    exceptions,
+    suspendedPayments,
+    cards,
+    signatureCounts,
+    openPayments,
+    deletedHolders,
+  } = model.cardBook;
   const id = row.id as string;
   const replay = replays.get(id);
   const problem = replayProblem(row, replay);
   if (problem || !replay) return problem;
   const [facts, hasException] = [factsOf(row), exceptions.has(id)];
-  if (openPayments.has(id) === facts.closed) {
-    return `is closed: ${facts.closed}, with an open network payment: ${openPayments.has(id)}`;
+  if (openPayments.has(id) === facts.isClosed) {
+    return `is closed: ${facts.isClosed}, with an open network payment: ${openPayments.has(id)}`;
   }
   const [status, funds] = [expectedStatus(facts, hasException), expectedFunds(facts, hasException)];
   if (row.status !== status || row.funds !== funds) {
     return `is ${row.status}, ${row.funds}, and must be ${status}, ${funds}`;
   }
-  if (facts.stuck > 0n && !hasException) return 'has a stuck funding debit and no exception';
-  if (hasException && facts.stuck + facts.failed === 0n) return 'is an exception without a reason';
+  if (facts.stuckAmount > 0n && !hasException) return 'has a stuck funding debit and no exception';
+  if (hasException && facts.stuckAmount + facts.failedAmount === 0n)
+    return 'is an exception without a reason';
   const conflict = conflictProblem(facts, hasException);
   if (conflict && !(conflict.startsWith('gave') && isAccountUnavailable(model, row)))
     return conflict;
   const isCardClosed = cards.get(facts.cardId)?.state === 'CLOSED';
-  const canWriteOff = isCardClosed || deleted.has(row.customer_id as string) || replay.resolved > 0;
-  if (facts.writtenOff > 0n && !canWriteOff)
-    return `wrote off ${facts.writtenOff} with an open card and no decision`;
-  if ((amountInSuspense(transfers) !== 0n) !== suspended.has(id)) {
-    const item = suspended.has(id) ? 'a' : 'no';
+  const canWriteOff =
+    isCardClosed || deletedHolders.has(row.customer_id as string) || replay.resolvedCount > 0;
+  if (facts.writtenOffAmount > 0n && !canWriteOff)
+    return `wrote off ${facts.writtenOffAmount} with an open card and no decision`;
+  if ((amountInSuspense(transfers) !== 0n) !== suspendedPayments.has(id)) {
+    const item = suspendedPayments.has(id) ? 'a' : 'no';
     return `has ${amountInSuspense(transfers)} in suspense, and ${item} suspense item`;
   }
   if (eventTypes.length !== replay.eventCount)
@@ -165,11 +174,11 @@ export function cardProblem(model: Model, id: string): string | undefined {
   const card = cards.get(id);
   if (!card) return 'is not there';
   const open = [...(bindings.get(id)?.values() ?? [])].filter(({ ended_at }) => !ended_at);
-  const bound = open.map(({ account_id }) => account_id).sort();
+  const boundAccounts = open.map(({ account_id }) => account_id).sort();
   const expectedSources: string[] =
     card.state === 'CLOSED' ? [] : JSON.parse(card.funding as string);
-  if (bound.join() !== [...expectedSources].sort().join())
-    return `is funded by [${bound}], and its row lists [${expectedSources}]`;
+  if (boundAccounts.join() !== [...expectedSources].sort().join())
+    return `is funded by [${boundAccounts}], and its row lists [${expectedSources}]`;
   const live = [...(keys.get(id)?.values() ?? [])].filter(({ status }) => status !== 'REVOKED');
   const orphan = live.find(
     (key) => !open.some((fundingSource) => fundingSource.id === key.funding_source_id),
@@ -186,18 +195,19 @@ export function cardProblem(model: Model, id: string): string | undefined {
 /** A wrong count of open cards. */
 export function* cardLimitProblems({ accounts, cardBook }: Model, accountIds: Iterable<string>) {
   for (const id of accountIds) {
-    const used = -(accounts.get(`velocity:cards:${id}`)?.balance ?? 0n);
+    const usedCount = -(accounts.get(`velocity:cards:${id}`)?.balance ?? 0n);
     const live = cardBook.openCards.get(id) ?? 0;
-    if (used !== BigInt(live)) yield `${id} has ${live} open cards and counts ${used}`;
+    if (usedCount !== BigInt(live)) yield `${id} has ${live} open cards and counts ${usedCount}`;
   }
 }
 
 /** The card settlement account equals the open card payments. */
 export function* settlementProblems({ accounts, cardBook }: Model) {
-  for (const [currency, stored] of cardBook.settlementBalances) {
+  for (const [currency, storedBalance] of cardBook.settlementBalances) {
     const id = `system:sandbox:cards:${currency}`;
     const balance = accounts.get(id)?.balance ?? 0n;
-    if (balance !== stored) yield `${id} has ${balance}, and card payments require ${stored}`;
+    if (balance !== storedBalance)
+      yield `${id} has ${balance}, and card payments require ${storedBalance}`;
   }
 }
 
@@ -208,8 +218,8 @@ export function* recountSettlement({ cardBook }: Model) {
     const currency = row.sent_currency as string;
     sums.set(currency, (sums.get(currency) ?? 0n) + unclearedOf(row));
   }
-  for (const [currency, stored] of sums) {
-    if (cardBook.settlementBalances.get(currency) !== stored)
-      yield `settlement of ${currency} is ${stored} by all rows`;
+  for (const [currency, storedBalance] of sums) {
+    if (cardBook.settlementBalances.get(currency) !== storedBalance)
+      yield `settlement of ${currency} is ${storedBalance} by all rows`;
   }
 }

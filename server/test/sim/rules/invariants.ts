@@ -72,8 +72,8 @@ const CHANGE_RULES: readonly ChangeRule[] = [
       const account = model.accounts.get(after?.id ?? '');
       if (!account) return `${before?.id} was removed`;
       const { id, balance, held, floor } = account;
-      const low = held < 0n || (floor !== null && balance - held < floor);
-      return low ? `${id} has ${balance}, ${held} of it held` : undefined;
+      const isBelowFloor = held < 0n || (floor !== null && balance - held < floor);
+      return isBelowFloor ? `${id} has ${balance}, ${held} of it held` : undefined;
     },
   },
   {
@@ -112,9 +112,9 @@ const CHANGE_RULES: readonly ChangeRule[] = [
     check(model, before, after) {
       if (before || !after?.account) return undefined;
       const account = model.accounts.get(after.account);
-      const [balance, onHold] = [amountIn(after.balance), amountIn(after.held)];
-      if (account?.balance === balance && account.held === onHold) return undefined;
-      return `${after.id} shows ${balance}, ${onHold}, not ${account?.balance}, ${account?.held}`;
+      const [balance, heldAmount] = [amountIn(after.balance), amountIn(after.held)];
+      if (account?.balance === balance && account.held === heldAmount) return undefined;
+      return `${after.id} shows ${balance}, ${heldAmount}, not ${account?.balance}, ${account?.held}`;
     },
   },
   {
@@ -177,7 +177,12 @@ function isOpen(model: Model, payment: Payment): boolean {
   return row.type === 'INCOMING' && row.status === 'PENDING' && !isAwaitingApproval(model, payment);
 }
 
-function outboxProblem(event: RecordedRow, results: string[], model: Model, delivered: Delivered) {
+function outboxProblem(
+  event: RecordedRow,
+  results: string[],
+  model: Model,
+  deliveredIds: Delivered,
+) {
   const endpoint = model.platforms.get(event.platform_id ?? '')?.webhook_endpoint;
   const last = results.at(-1);
   if (model.webhookQueue.has(event.id as string)) return undefined;
@@ -189,7 +194,7 @@ function outboxProblem(event: RecordedRow, results: string[], model: Model, deli
   if (last !== 'delivered') return undefined;
   // An event delivered before the retry was checked then and removed from `delivered`.
   if (results.slice(0, -1).includes('delivered')) return undefined;
-  return delivered.has(event.id as string)
+  return deliveredIds.has(event.id as string)
     ? undefined
     : 'is marked as delivered, but no receiver accepted it';
 }
@@ -205,8 +210,8 @@ const STEP_RULES: readonly StepRule[] = [
   },
   {
     name: 'balances equal the sum of their transfers',
-    *check(model, touched) {
-      for (const { id, balance, held } of eachOf(touched.accounts, model.accounts)) {
+    *check(model, changedItems) {
+      for (const { id, balance, held } of eachOf(changedItems.accounts, model.accounts)) {
         const sum = model.sums.get(id) ?? { balance: 0n, held: 0n };
         if (sum.balance !== balance || sum.held !== held) {
           yield `${id} has ${balance}, ${held} and its transfers sum to ${sum.balance}, ${sum.held}`;
@@ -216,8 +221,8 @@ const STEP_RULES: readonly StepRule[] = [
   },
   {
     name: 'a posted or voided amount was held before',
-    *check(model, touched) {
-      for (const { row, transfers } of eachOf(touched.payments, model.payments)) {
+    *check(model, changedItems) {
+      for (const { row, transfers } of eachOf(changedItems.payments, model.payments)) {
         const holdsByStep = new Map(
           transfers
             .filter((transfer) => transfer.phase === 'pending')
@@ -234,8 +239,8 @@ const STEP_RULES: readonly StepRule[] = [
   },
   {
     name: 'a payment has the transfers of its state',
-    *check(model, touched) {
-      for (const payment of eachOf(touched.payments, model.payments)) {
+    *check(model, changedItems) {
+      for (const payment of eachOf(changedItems.payments, model.payments)) {
         if (!payment.row.status) yield `${payment.row.id} has transfers or events and no row`;
         const problem = payment.row.status && effectProblem(model, payment);
         if (problem) yield `${payment.row.id} ${problem}`;
@@ -253,8 +258,8 @@ const STEP_RULES: readonly StepRule[] = [
   }),
   {
     name: 'a job belongs to an existing transaction',
-    *check(model, touched) {
-      for (const id of touched.payments) {
+    *check(model, changedItems) {
+      for (const id of changedItems.payments) {
         const status = model.payments.get(id)?.row.status;
         if (model.jobCounts.has(id) && !status) yield `${id} has jobs and does not exist`;
       }
@@ -262,8 +267,8 @@ const STEP_RULES: readonly StepRule[] = [
   },
   {
     name: 'an open payment has a job, or waits for a notice',
-    *check(model, touched) {
-      for (const payment of eachOf(touched.payments, model.payments)) {
+    *check(model, changedItems) {
+      for (const payment of eachOf(changedItems.payments, model.payments)) {
         const problem = payment.row.status && queueProblem(model, payment, isOpen(model, payment));
         if (problem) yield problem;
       }
@@ -271,8 +276,8 @@ const STEP_RULES: readonly StepRule[] = [
   },
   {
     name: 'a payment counts toward the daily limit unless returned',
-    *check(model, touched) {
-      for (const payment of eachOf(touched.payments, model.payments)) {
+    *check(model, changedItems) {
+      for (const payment of eachOf(changedItems.payments, model.payments)) {
         const problem = payment.row.type === 'OUTGOING' && dailyUsageProblem(payment);
         if (problem) yield problem;
       }
@@ -280,8 +285,8 @@ const STEP_RULES: readonly StepRule[] = [
   },
   {
     name: 'a started payment is within the daily limits',
-    *check(model, touched) {
-      for (const payment of eachOf(touched.startedPayments, model.payments)) {
+    *check(model, changedItems) {
+      for (const payment of eachOf(changedItems.startedPayments, model.payments)) {
         const problem = startedProblem(model, payment);
         if (problem) yield problem;
       }
@@ -289,17 +294,17 @@ const STEP_RULES: readonly StepRule[] = [
   },
   {
     name: 'an event is delivered, due or abandoned',
-    *check(model, touched, delivered) {
-      for (const { row, results } of eachOf(touched.events, model.events)) {
-        const problem = outboxProblem(row, results, model, delivered);
+    *check(model, changedItems, deliveredIds) {
+      for (const { row, results } of eachOf(changedItems.events, model.events)) {
+        const problem = outboxProblem(row, results, model, deliveredIds);
         if (problem) yield `${row.id} ${row.type} ${problem}`;
       }
     },
   },
   {
     name: 'a wallet payment is signed exactly once',
-    *check(model, touched) {
-      for (const { row } of eachOf(touched.payments, model.payments)) {
+    *check(model, changedItems) {
+      for (const { row } of eachOf(changedItems.payments, model.payments)) {
         const problem = row.type === 'OUTGOING' && paymentSignatureProblem(model, row);
         if (problem) yield problem;
       }
@@ -332,16 +337,21 @@ const STEP_RULES: readonly StepRule[] = [
   rule('every action is in the audit log', 'actions', auditProblem),
   {
     name: 'debts of owners equal the receivables',
-    *check(model, touched) {
-      const receivableChanged = [...touched.accounts].some((id) => id.includes(':receivable:'));
-      if (touched.internal.size === 0 && !receivableChanged) return;
-      const owed = new Map<string, bigint>();
+    *check(model, changedItems) {
+      const receivableChanged = [...changedItems.accounts].some((id) =>
+        id.includes(':receivable:'),
+      );
+      if (changedItems.internal.size === 0 && !receivableChanged) return;
+      const owedByAccount = new Map<string, bigint>();
       for (const { owed: amount, currency, platform_id } of model.internal.values()) {
         const environment = model.platforms.get(platform_id ?? '')?.environment;
         const systemAccount = `system:${environment}:receivable:${currency}`;
-        owed.set(systemAccount, (owed.get(systemAccount) ?? 0n) + amountIn(amount));
+        owedByAccount.set(
+          systemAccount,
+          (owedByAccount.get(systemAccount) ?? 0n) + amountIn(amount),
+        );
       }
-      for (const [systemAccount, sum] of owed) {
+      for (const [systemAccount, sum] of owedByAccount) {
         const balance = model.accounts.get(systemAccount)?.balance ?? 0n;
         if (-balance !== sum) yield `${systemAccount} has ${balance} and owners owe ${sum}`;
       }
@@ -351,42 +361,42 @@ const STEP_RULES: readonly StepRule[] = [
 ];
 
 /** Removes events that are delivered, so that the cost of a step is constant. */
-function dropDelivered(model: Model, touched: Touched, delivered: Delivered): void {
-  for (const id of touched.events) {
+function dropDelivered(model: Model, changedItems: Touched, deliveredIds: Delivered): void {
+  for (const id of changedItems.events) {
     if (model.webhookQueue.has(id)) continue;
     model.events.delete(id);
-    delivered.delete(id);
+    deliveredIds.delete(id);
   }
 }
 
-const checkStep = (model: Model, touched: Touched, delivered: Delivered) =>
+const checkStep = (model: Model, changedItems: Touched, deliveredIds: Delivered) =>
   STEP_RULES.flatMap((rule) =>
-    [...rule.check(model, touched, delivered)].map((problem) => `${rule.name}: ${problem}`),
+    [...rule.check(model, changedItems, deliveredIds)].map((problem) => `${rule.name}: ${problem}`),
   );
 
 /** Applies the changes of a step and returns all problems. */
 export function applyStep(
   model: Model,
   changes: readonly RowChange[],
-  delivered: Delivered,
+  deliveredIds: Delivered,
 ): string[] {
-  const touched = emptyTouched();
+  const changedItems = emptyTouched();
   const problems: string[] = [];
   for (const change of changes) {
     applyChangeToModel(model, change);
-    touch(touched, change, model);
+    touch(changedItems, change, model);
     for (const rule of CHANGE_RULES) {
       if (rule.table !== change.table) continue;
       const problem = rule.check(model, change.before, change.after);
       if (problem) problems.push(`${rule.name}: ${problem}`);
     }
   }
-  problems.push(...checkStep(model, touched, delivered));
-  dropDelivered(model, touched, delivered);
+  problems.push(...checkStep(model, changedItems, deliveredIds));
+  dropDelivered(model, changedItems, deliveredIds);
   return problems;
 }
 
 /** Applies the rules of a step to the whole model. */
-export function checkAll(model: Model, delivered: Delivered): string[] {
-  return checkStep(model, allTouched(model), delivered);
+export function checkAll(model: Model, deliveredIds: Delivered): string[] {
+  return checkStep(model, allTouched(model), deliveredIds);
 }

@@ -39,12 +39,14 @@ export const ISSUED_STEP_RULES: readonly StepRule[] = [
   rule('a card has its bound funding sources and an event for each change', 'cards', cardProblem),
   {
     name: 'open cards count toward their limits',
-    check: (model, touched) => cardLimitProblems(model, touched.cardLimits),
+    check: (model, changedItems) => cardLimitProblems(model, changedItems.cardLimits),
   },
   {
     name: 'the card settlement account equals the open card payments',
-    check: (model, touched) =>
-      [...touched.accounts].some((id) => id.includes(':cards:')) ? settlementProblems(model) : [],
+    check: (model, changedItems) =>
+      [...changedItems.accounts].some((id) => id.includes(':cards:'))
+        ? settlementProblems(model)
+        : [],
   },
   rule('a mint or burn has the transfers of its state', 'orders', orderProblem),
   rule('circulating supply equals mints less burns', 'coins', supplyProblem),

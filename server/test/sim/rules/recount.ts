@@ -57,21 +57,21 @@ function* bookProblems(rows: readonly Row[], model: Model) {
     if (balance !== transferred || held !== transferred_held) {
       yield `${id} has ${balance}, ${held}; its transfers sum to ${transferred}, ${transferred_held}`;
     }
-    const low = floor !== null && BigInt(balance!) - BigInt(held!) < BigInt(floor!);
-    if (low || BigInt(held!) < 0n) yield `${id} is below its floor`;
+    const isBelowFloor = floor !== null && BigInt(balance!) - BigInt(held!) < BigInt(floor!);
+    if (isBelowFloor || BigInt(held!) < 0n) yield `${id} is below its floor`;
     const expected = model.accounts.get(id!);
     if (String(expected?.balance) !== balance || String(expected?.held) !== held) {
-      const modeled = `${expected?.balance}, ${expected?.held}`;
-      yield `${id} has ${balance}, ${held}; the model has ${modeled}`;
+      const modelText = `${expected?.balance}, ${expected?.held}`;
+      yield `${id} has ${balance}, ${held}; the model has ${modelText}`;
     }
   }
 }
 
 function* paymentProblems(rows: readonly Row[], transfers: readonly Row[], model: Model) {
   for (const { id, status, funds } of rows) {
-    const recorded = model.payments.get(id!)?.row;
-    if (recorded?.status !== status || recorded?.funds !== funds) {
-      yield `${id} is ${status}, ${funds}; the model has ${recorded?.status}, ${recorded?.funds}`;
+    const recordedRow = model.payments.get(id!)?.row;
+    if (recordedRow?.status !== status || recordedRow?.funds !== funds) {
+      yield `${id} is ${status}, ${funds}; the model has ${recordedRow?.status}, ${recordedRow?.funds}`;
     }
   }
   for (const { transaction_id: id, n } of transfers) {
@@ -85,10 +85,10 @@ function* paymentProblems(rows: readonly Row[], transfers: readonly Row[], model
 export async function recount(
   client: pg.Client,
   model: Model,
-  received: Delivered,
+  receivedIds: Delivered,
 ): Promise<string[]> {
   const select = async (text: string) => (await client.query<Row>(text)).rows;
-  const problems = checkAll(model, received);
+  const problems = checkAll(model, receivedIds);
   problems.push(...bookProblems(await select(BOOKS), model));
   problems.push(...paymentProblems(await select(STATES), await select(TRANSFERS), model));
   problems.push(...recountSettlement(model));
@@ -101,8 +101,9 @@ export async function recount(
   for (const id of await ids(UNDELIVERED_EVENTS))
     problems.push(`${id} is not due and was never delivered`);
   for (const { name, n } of await select(COUNTS)) {
-    const recorded = model.counts.get(name as string) ?? 0;
-    if (String(recorded) !== n) problems.push(`${n} ${name} exist, ${recorded} the model has`);
+    const recordedCount = model.counts.get(name as string) ?? 0;
+    if (String(recordedCount) !== n)
+      problems.push(`${n} ${name} exist, ${recordedCount} the model has`);
   }
   return problems.map((problem) => `recount: ${problem}`);
 }

@@ -14,7 +14,7 @@ export interface ChangeRule {
 
 export interface StepRule {
   name: string;
-  check(model: Model, touched: Touched, delivered: Delivered): Iterable<string>;
+  check(model: Model, changedItems: Touched, deliveredIds: Delivered): Iterable<string>;
 }
 
 /** A rule that checks each changed item separately. */
@@ -24,8 +24,8 @@ export const rule = (
   problemOf: (model: Model, id: string) => string | undefined,
 ): StepRule => ({
   name,
-  *check(model, touched) {
-    for (const id of touched[subjects]) {
+  *check(model, changedItems) {
+    for (const id of changedItems[subjects]) {
       const problem = problemOf(model, id);
       if (problem) yield `${id} ${problem}`;
     }

@@ -66,85 +66,90 @@ export const allTouched = (model: Model): Touched => ({
 });
 
 const RECORD_SUBJECT: Readonly<
-  Record<string, (touched: Touched, row: RecordedRow, model: Model) => void>
+  Record<string, (changedItems: Touched, row: RecordedRow, model: Model) => void>
 > = {
-  ledger_accounts(touched, row) {
+  ledger_accounts(changedItems, row) {
     const id = row.id as string;
-    touched.accounts.add(id);
+    changedItems.accounts.add(id);
     if (id.startsWith('velocity:cards:'))
-      touched.cardLimits.add(id.slice('velocity:cards:'.length));
+      changedItems.cardLimits.add(id.slice('velocity:cards:'.length));
     const coin = /^stablecoin:(.*):\w+$/.exec(id)?.[1];
-    if (coin) touched.coins.add(coin);
+    if (coin) changedItems.coins.add(coin);
   },
-  ledger_transfers(touched, row) {
+  ledger_transfers(changedItems, row) {
     const id = row.transaction_id as string;
-    touched.payments.add(id);
-    if (id.startsWith('StablecoinOperation:')) touched.orders.add(id);
-    touched.accounts.add(row.debit as string).add(row.credit as string);
+    changedItems.payments.add(id);
+    if (id.startsWith('StablecoinOperation:')) changedItems.orders.add(id);
+    changedItems.accounts.add(row.debit as string).add(row.credit as string);
     const agent = agentOf(row.debit) ?? agentOf(row.credit);
-    if (agent) touched.agents.add(agent);
-    if (row.step === 'count.agent') touched.agentPayments.add(row.transaction_id as string);
+    if (agent) changedItems.agents.add(agent);
+    if (row.step === 'count.agent') changedItems.agentPayments.add(row.transaction_id as string);
   },
-  transactions(touched, row) {
-    touched.payments.add(row.id as string);
-    if (row.agent_id) touched.agents.add(row.agent_id);
+  transactions(changedItems, row) {
+    changedItems.payments.add(row.id as string);
+    if (row.agent_id) changedItems.agents.add(row.agent_id);
   },
-  jobs(touched, row) {
+  jobs(changedItems, row) {
     const { transactionId, operationId } = JSON.parse(row.input ?? '{}');
-    if (transactionId) touched.payments.add(transactionId);
-    if (operationId) touched.orders.add(operationId);
+    if (transactionId) changedItems.payments.add(transactionId);
+    if (operationId) changedItems.orders.add(operationId);
   },
-  events(touched, row) {
-    touched.events.add(row.id as string);
-    if (isPayment(row.subject)) touched.payments.add(row.subject);
-    if (row.type === 'CARD.STATE_CHANGE') touched.cards.add(row.subject as string);
+  events(changedItems, row) {
+    changedItems.events.add(row.id as string);
+    if (isPayment(row.subject)) changedItems.payments.add(row.subject);
+    if (row.type === 'CARD.STATE_CHANGE') changedItems.cards.add(row.subject as string);
   },
-  webhook_queue: (touched, row) => touched.events.add(row.event_id as string),
-  webhook_attempts: (touched, row) => touched.events.add(row.event_id as string),
-  internal_accounts: (touched, row) => touched.internal.add(row.id as string),
-  awaited_rail_results: (touched, row) => touched.payments.add(row.id as string),
-  credentials: (touched, row) => touched.wallets.add(row.account_id as string),
-  wallet_sessions: (touched, row) => touched.wallets.add(row.account_id as string),
-  wallet_requests: (touched, row) => touched.wallets.add(row.account_id as string),
-  wallet_authorizations: (touched, row) => touched.wallets.add(row.account_id as string),
-  sca_challenges(touched, row, { authentication }) {
-    touched.challenges.add(row.id as string);
+  webhook_queue: (changedItems, row) => changedItems.events.add(row.event_id as string),
+  webhook_attempts: (changedItems, row) => changedItems.events.add(row.event_id as string),
+  internal_accounts: (changedItems, row) => changedItems.internal.add(row.id as string),
+  awaited_rail_results: (changedItems, row) => changedItems.payments.add(row.id as string),
+  credentials: (changedItems, row) => changedItems.wallets.add(row.account_id as string),
+  wallet_sessions: (changedItems, row) => changedItems.wallets.add(row.account_id as string),
+  wallet_requests: (changedItems, row) => changedItems.wallets.add(row.account_id as string),
+  wallet_authorizations: (changedItems, row) => changedItems.wallets.add(row.account_id as string),
+  sca_challenges(changedItems, row, { authentication }) {
+    changedItems.challenges.add(row.id as string);
     const payment = authentication.payments.get(row.subject as string);
-    if (payment) touched.payments.add(payment);
+    if (payment) changedItems.payments.add(payment);
   },
-  sca_lockouts: (touched, row) => touched.lockouts.add(row.id as string),
-  sca_events(touched, row, { authentication }) {
-    touched.lockouts.add(row.customer_id as string);
+  sca_lockouts: (changedItems, row) => changedItems.lockouts.add(row.id as string),
+  sca_events(changedItems, row, { authentication }) {
+    changedItems.lockouts.add(row.customer_id as string);
     const subject = row.subject ?? '';
     const about = [subject, ...(authentication.challengesByQuote.get(subject) ?? [])];
-    for (const id of about) if (authentication.challenges.has(id)) touched.challenges.add(id);
+    for (const id of about) if (authentication.challenges.has(id)) changedItems.challenges.add(id);
   },
-  agent_actions(touched, row) {
-    touched.actions.add(row.id as string);
-    touched.payments.add(row.transaction_id as string);
+  agent_actions(changedItems, row) {
+    changedItems.actions.add(row.id as string);
+    changedItems.payments.add(row.transaction_id as string);
   },
-  cards(touched, row) {
-    touched.cards.add(row.id as string);
-    touched.cardLimits.add(row.platform_id as string).add(row.customer_id as string);
+  cards(changedItems, row) {
+    changedItems.cards.add(row.id as string);
+    changedItems.cardLimits.add(row.platform_id as string).add(row.customer_id as string);
   },
-  card_funding_sources: (touched, row) => touched.cards.add(row.card_id as string),
-  delegated_keys: (touched, row) => touched.cards.add(row.card_id as string),
-  card_messages: (touched, row) => row.transaction_id && touched.payments.add(row.transaction_id),
-  card_exceptions: (touched, row) => touched.payments.add(row.id as string),
-  card_open_payments: (touched, row) => touched.payments.add(row.id as string),
-  suspense_items: (touched, row) => touched.payments.add(row.id as string),
-  stablecoins: (touched, row) => touched.coins.add(row.id as string),
-  stablecoin_operations(touched, row) {
-    touched.orders.add(row.id as string);
-    touched.coins.add(row.stablecoin_id as string);
+  card_funding_sources: (changedItems, row) => changedItems.cards.add(row.card_id as string),
+  delegated_keys: (changedItems, row) => changedItems.cards.add(row.card_id as string),
+  card_messages: (changedItems, row) =>
+    row.transaction_id && changedItems.payments.add(row.transaction_id),
+  card_exceptions: (changedItems, row) => changedItems.payments.add(row.id as string),
+  card_open_payments: (changedItems, row) => changedItems.payments.add(row.id as string),
+  suspense_items: (changedItems, row) => changedItems.payments.add(row.id as string),
+  stablecoins: (changedItems, row) => changedItems.coins.add(row.id as string),
+  stablecoin_operations(changedItems, row) {
+    changedItems.orders.add(row.id as string);
+    changedItems.coins.add(row.stablecoin_id as string);
   },
-  agent_audit: (touched, row) => row.action_id && touched.actions.add(row.action_id),
+  agent_audit: (changedItems, row) => row.action_id && changedItems.actions.add(row.action_id),
 };
 
 /** Records the subject of a change, which the model has applied already. */
-export function touch(touched: Touched, { table, before, after }: RowChange, model: Model): void {
+export function touch(
+  changedItems: Touched,
+  { table, before, after }: RowChange,
+  model: Model,
+): void {
   const row = after ?? before;
-  if (row) RECORD_SUBJECT[table]?.(touched, row, model);
+  if (row) RECORD_SUBJECT[table]?.(changedItems, row, model);
   if (table === 'transactions' && isStart(before, after))
-    touched.startedPayments.add(row?.id as string);
+    changedItems.startedPayments.add(row?.id as string);
 }

@@ -88,9 +88,9 @@ export const describeRequest = ({ kind, amount, descriptor }: CardInput, decisio
 /** A request through the sandbox operations. */
 async function simulateRequest(sim: Sim): Promise<string> {
   const card = chooseCard(sim);
-  const requested = chooseRequest(sim, card);
-  const expectedDecision = predictDecision(sim, card, requested);
-  const { kind, amount, descriptor } = requested;
+  const requestInput = chooseRequest(sim, card);
+  const expectedDecision = predictDecision(sim, card, requestInput);
+  const { kind, amount, descriptor } = requestInput;
   const money =
     kind === 'BALANCE_INQUIRY' ? {} : { amount: Number(amount), currency: { code: 'USD' } };
   const path = `/sandbox/cards/${card.id}/simulate/${kind.toLowerCase()}`;
@@ -100,22 +100,22 @@ async function simulateRequest(sim: Sim): Promise<string> {
   const decision = await loggedDecision(sim, token);
   if (decision !== expectedDecision)
     throw violation(
-      `${describeRequest(requested, decision)}; expected ${expectedDecision}, of ${card.id}`,
+      `${describeRequest(requestInput, decision)}; expected ${expectedDecision}, of ${card.id}`,
     );
-  return describeRequest(requested, decision);
+  return describeRequest(requestInput, decision);
 }
 
 export const textOf = (decision: CardDecision) =>
   decision.approved ? 'approved' : decision.reason;
 
-export function recordMessage(sim: Sim, reported: CardMessage): void {
-  sim.cardMessages.push(reported);
+export function recordMessage(sim: Sim, cardMessage: CardMessage): void {
+  sim.cardMessages.push(cardMessage);
   if (sim.cardMessages.length > MAX_STORED) sim.cardMessages.shift();
 }
 
-export function requestOf(sim: Sim, card: RecordedRow, requested: CardInput): CardRequest {
+export function requestOf(sim: Sim, card: RecordedRow, requestInput: CardInput): CardRequest {
   const number = sim.nextNumber();
-  const { kind, amount, currency, descriptor } = requested;
+  const { kind, amount, currency, descriptor } = requestInput;
   return {
     ...{ id: `message-${number}`, token: `token-${number}`, cardId: card.id as string },
     ...{ kind: kind as CardRequest['kind'], amount, currency, merchant: { descriptor } },
@@ -145,27 +145,27 @@ export function decisionOverConnection(
 /** A request through the authorization handler. */
 async function sendNetworkRequest(sim: Sim): Promise<string> {
   const card = chooseCard(sim);
-  const requested = chooseRequest(sim, card);
-  if (sim.chance.percent(4)) requested.currency = 'EUR';
+  const requestInput = chooseRequest(sim, card);
+  if (sim.chance.percent(4)) requestInput.currency = 'EUR';
   // An authorization of zero is an account verification.
-  if (sim.chance.percent(4)) Object.assign(requested, { kind: 'AUTHORIZATION', amount: 0n });
+  if (sim.chance.percent(4)) Object.assign(requestInput, { kind: 'AUTHORIZATION', amount: 0n });
   const { connection, remainingMs } = sim.chance.pickWeighted(CONNECTIONS);
   const expectedDecision = decisionOverConnection(
-    predictDecision(sim, card, requested),
-    requested,
+    predictDecision(sim, card, requestInput),
+    requestInput,
     connection,
     remainingMs,
   );
-  const request = requestOf(sim, card, requested);
+  const request = requestOf(sim, card, requestInput);
   const handler = handlerOf(sim, sim.pickNode(), connection);
   const decision = await handler.authorize(request, sim.effects.now() + remainingMs);
   const actual = textOf(decision);
   if (actual !== expectedDecision)
     throw violation(
-      `${describeRequest(requested, actual)}, ${connection}; expected ${expectedDecision}, of ${card.id}`,
+      `${describeRequest(requestInput, actual)}, ${connection}; expected ${expectedDecision}, of ${card.id}`,
     );
   recordMessage(sim, { request, decision });
-  return `${describeRequest(requested, actual)}, ${connection}`;
+  return `${describeRequest(requestInput, actual)}, ${connection}`;
 }
 
 const recentPayments = (sim: Sim) => [...sim.model.cardBook.payments.values()].slice(-RECENT);
@@ -189,24 +189,24 @@ const NOTICES: { kind: NoticeInput['kind']; weight: number }[] = [
 
 function chooseNotice(sim: Sim, row: RecordedRow): NoticeInput {
   const { chance } = sim;
-  const { authorized, settled, refunded, direction } = factsOf(row);
+  const { authorizedAmount, settledAmount, refundedAmount, direction } = factsOf(row);
   const reversesRefund = row.status === 'REFUNDED' && chance.percent(60);
   const isSettled = ['SETTLED', 'REFUNDED'].includes(row.status as string) && direction === 'DEBIT';
   // Usually a notice that is valid for the payment.
-  const notices = settled > 0n || chance.percent(15) ? NOTICES : NOTICES.slice(0, 3);
+  const notices = settledAmount > 0n || chance.percent(15) ? NOTICES : NOTICES.slice(0, 3);
   const returns = isSettled && chance.percent(60) ? 'RETURN' : chance.pickWeighted(notices).kind;
   const kind = reversesRefund ? 'RETURN_REVERSAL' : returns;
   const amountUpTo = (maximum: bigint) =>
     BigInt(chance.integerBetween(1, Math.max(1, Number(maximum))));
   const fullAmounts: Partial<Record<NoticeInput['kind'], bigint>> = {
-    CLEARING: authorized - settled,
-    RETURN: settled - refunded,
+    CLEARING: authorizedAmount - settledAmount,
+    RETURN: settledAmount - refundedAmount,
   };
-  const fullAmount = fullAmounts[kind] ?? authorized;
+  const fullAmount = fullAmounts[kind] ?? authorizedAmount;
   const amounts = [
-    fullAmount > 0n ? fullAmount : amountUpTo(authorized),
+    fullAmount > 0n ? fullAmount : amountUpTo(authorizedAmount),
     amountUpTo(fullAmount),
-    amountUpTo(authorized * 2n),
+    amountUpTo(authorizedAmount * 2n),
   ];
   const hasNoAmount = ['AUTHORIZATION_EXPIRY', 'RETURN_REVERSAL'].includes(kind);
   return { kind, amount: hasNoAmount ? 0n : chance.pick(amounts) };
@@ -277,9 +277,9 @@ async function simulateNotice(sim: Sim): Promise<string> {
   if (code) return `${description}: ${code}`;
   const { issuerTransactionToken: token } = bodyOf(response, 202);
   if (token !== factsOf(row).token) throw violation(`${row.id} has the token ${token}`);
-  const updated = await readPayment(sim, row.id);
-  checkNotice(sim, row, updated, input);
-  return `${description}: ${updated.status}`;
+  const updatedPayment = await readPayment(sim, row.id);
+  checkNotice(sim, row, updatedPayment, input);
+  return `${description}: ${updatedPayment.status}`;
 }
 
 /** The code of a fault. Rethrows any other error. */
@@ -311,18 +311,18 @@ async function sendNetworkNotice(sim: Sim): Promise<string> {
   }
   if (code) return `${description}: ${code}`;
   recordMessage(sim, { notice });
-  const updated = await readPayment(sim, row.id);
-  checkNotice(sim, row, updated, input);
-  return `${description}: ${updated.status}`;
+  const updatedPayment = await readPayment(sim, row.id);
+  checkNotice(sim, row, updatedPayment, input);
+  return `${description}: ${updatedPayment.status}`;
 }
 
 /** Concurrent authorizations against one balance, which are approved up to the available amount. */
 async function authorizeConcurrently(sim: Sim): Promise<string> {
   const card = chooseCard(sim);
   const amount = chooseAmount(sim, card);
-  const requested = { kind: 'AUTHORIZATION', amount, currency: 'USD', descriptor: 'CROWD 000' };
+  const requestInput = { kind: 'AUTHORIZATION', amount, currency: 'USD', descriptor: 'CROWD 000' };
   const count = 4;
-  const expectedDecision = predictDecision(sim, card, requested);
+  const expectedDecision = predictDecision(sim, card, requestInput);
   const id = firstFundingSource(card);
   const unit = unitsIn({ sent_currency: sim.model.internal.get(id)?.currency ?? null });
   const { balance = 0n, held = 0n } = sim.model.accounts.get(id) ?? {};
@@ -331,7 +331,7 @@ async function authorizeConcurrently(sim: Sim): Promise<string> {
   const all = await Promise.all(
     Array.from({ length: count }, (_, index) =>
       handlerOf(sim, sim.nodes[index % 2] as Node).authorize(
-        requestOf(sim, card, requested),
+        requestOf(sim, card, requestInput),
         until,
       ),
     ),
@@ -351,27 +351,31 @@ async function spendBalance(sim: Sim): Promise<string> {
     const { balance = 0n, held = 1n } = sim.model.accounts.get(id) ?? {};
     const isSpendable = unit && held === 0n && balance > 0n && balance % unit === 0n;
     const amount = isSpendable ? balance / unit : 0n;
-    const requested = { kind: 'FINANCIAL_AUTHORIZATION', currency: 'USD', descriptor: 'ALL 000' };
-    return isSpendable && predictDecision(sim, card, { ...requested, amount }) === 'approved'
-      ? [{ card, requested: { ...requested, amount } }]
+    const requestInput = {
+      kind: 'FINANCIAL_AUTHORIZATION',
+      currency: 'USD',
+      descriptor: 'ALL 000',
+    };
+    return isSpendable && predictDecision(sim, card, { ...requestInput, amount }) === 'approved'
+      ? [{ card, requestInput: { ...requestInput, amount } }]
       : [];
   });
   if (cards.length === 0) return 'none';
-  const { card, requested } = sim.chance.pick(cards);
+  const { card, requestInput } = sim.chance.pick(cards);
   const until = sim.effects.now() + 1_000;
-  const request = requestOf(sim, card, requested);
+  const request = requestOf(sim, card, requestInput);
   const decision = await handlerOf(sim, sim.pickNode()).authorize(request, until);
   if (!decision.approved)
-    throw violation(`${describeRequest(requested, decision.reason)}, of ${card.id}`);
+    throw violation(`${describeRequest(requestInput, decision.reason)}, of ${card.id}`);
   recordMessage(sim, { request, decision });
   // Usually cleared immediately.
   if (sim.chance.percent(80)) await runOnly(sim, sim.pickNode(), dueJobs(sim).slice(-1));
-  return `${requested.amount}`;
+  return `${requestInput.amount}`;
 }
 
 /** A declined request has no payment, so a notice about it is rejected. */
 async function clearDeclined(sim: Sim): Promise<string> {
-  const [token] = [...sim.model.cardBook.declined].slice(-1);
+  const [token] = [...sim.model.cardBook.declinedTokens].slice(-1);
   const name = token?.replace(/^\w+ /, '') ?? 'nothing';
   const notice = {
     id: `notice-${sim.nextNumber()}`,
@@ -386,7 +390,7 @@ async function clearDeclined(sim: Sim): Promise<string> {
 
 const anyCard = (sim: Sim) => sim.model.cardBook.cards.size > 0;
 const anyPayment = (sim: Sim) => sim.model.cardBook.payments.size > 0;
-const hasDeclined = ({ model }: Sim) => model.cardBook.declined.size > 0;
+const hasDeclined = ({ model }: Sim) => model.cardBook.declinedTokens.size > 0;
 
 export const CARD_MESSAGES: readonly Action[] = [
   { name: 'use a card', weight: 16, isPossible: anyCard, run: simulateRequest },

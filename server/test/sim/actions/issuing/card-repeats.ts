@@ -53,13 +53,13 @@ async function repeatMessage(sim: Sim): Promise<string> {
 /** Sends the same new message to both servers concurrently, with one effect and one reply. */
 async function sendTwice(sim: Sim): Promise<string> {
   const card = chooseCard(sim);
-  const requested = chooseRequest(sim, card);
-  const expectedDecision = predictDecision(sim, card, requested);
-  const request = requestOf(sim, card, requested);
+  const requestInput = chooseRequest(sim, card);
+  const expectedDecision = predictDecision(sim, card, requestInput);
+  const request = requestOf(sim, card, requestInput);
   const handlers = sim.nodes.map((node) => handlerOf(sim, node));
   const until = sim.effects.now() + 1_000;
   const decisions = await Promise.all(handlers.map((handler) => handler.authorize(request, until)));
-  return expectSameReply(sim, request, requested, decisions, expectedDecision);
+  return expectSameReply(sim, request, requestInput, decisions, expectedDecision);
 }
 
 /**
@@ -68,25 +68,25 @@ async function sendTwice(sim: Sim): Promise<string> {
  */
 async function sendTwiceLate(sim: Sim): Promise<string> {
   const card = chooseCard(sim);
-  const requested = chooseRequest(sim, card);
+  const requestInput = chooseRequest(sim, card);
   const expectedDecision = decisionOverConnection(
-    predictDecision(sim, card, requested),
-    requested,
+    predictDecision(sim, card, requestInput),
+    requestInput,
     'slow',
     1,
   );
-  const request = requestOf(sim, card, requested);
+  const request = requestOf(sim, card, requestInput);
   const handler = handlerOf(sim, sim.pickNode(), 'slow');
   const now = sim.effects.now();
   const decisions = await Promise.all([1, 1_000].map((ms) => handler.authorize(request, now + ms)));
-  return expectSameReply(sim, request, requested, decisions, expectedDecision);
+  return expectSameReply(sim, request, requestInput, decisions, expectedDecision);
 }
 
 /** All replies are equal and as predicted. */
 function expectSameReply(
   sim: Sim,
   request: CardRequest,
-  requested: CardInput,
+  requestInput: CardInput,
   all: readonly CardDecision[],
   expectedDecision: string,
 ): string {
@@ -95,7 +95,7 @@ function expectSameReply(
   if (first !== other || textOf(decision) !== expectedDecision)
     throw violation(`${first}, ${other}; expected ${expectedDecision}`);
   recordMessage(sim, { request, decision });
-  return describeRequest(requested, expectedDecision);
+  return describeRequest(requestInput, expectedDecision);
 }
 
 /** A notice that differs from this one. */
@@ -138,10 +138,10 @@ async function closeConcurrently(sim: Sim): Promise<string> {
   const codes = await Promise.all(
     notices.map((notice, index) => sendNotice(sim, sim.nodes[index] as Node, notice)),
   );
-  const reported = codes.map((code) => code ?? 'accepted').sort();
-  if (reported.join() !== 'CONFLICT,accepted')
-    throw violation(`${id}, for two notices: ${reported}`);
-  return reported.join();
+  const reportedCodes = codes.map((code) => code ?? 'accepted').sort();
+  if (reportedCodes.join() !== 'CONFLICT,accepted')
+    throw violation(`${id}, for two notices: ${reportedCodes}`);
+  return reportedCodes.join();
 }
 
 /** Authorizations that were approved too late and reversed. */
@@ -152,20 +152,24 @@ const undonePayments = ({ model }: Sim): RecordedRow[] =>
 async function retryUndone(sim: Sim): Promise<string> {
   const facts = factsOf(sim.chance.pick(undonePayments(sim)));
   const card = sim.model.cardBook.cards.get(facts.cardId) as RecordedRow;
-  const requested = chooseRequest(sim, card);
-  const decided = predictDecision(sim, card, requested);
-  const opens = decided === 'approved' && requested.kind !== 'BALANCE_INQUIRY';
-  const expectedDecision = opens ? (facts.settlements.length ? 'CONFLICT' : 'TOO_LATE') : decided;
-  const request = { ...requestOf(sim, card, requested), token: facts.token };
+  const requestInput = chooseRequest(sim, card);
+  const predictedDecision = predictDecision(sim, card, requestInput);
+  const opens = predictedDecision === 'approved' && requestInput.kind !== 'BALANCE_INQUIRY';
+  const expectedDecision = opens
+    ? facts.settlements.length
+      ? 'CONFLICT'
+      : 'TOO_LATE'
+    : predictedDecision;
+  const request = { ...requestOf(sim, card, requestInput), token: facts.token };
   const until = sim.effects.now() + 1_000;
   const actual = await handlerOf(sim, sim.pickNode())
     .authorize(request, until)
     .then(textOf, codeOf);
   if (actual !== expectedDecision)
     throw violation(
-      `${describeRequest(requested, actual)}, for ${facts.token}; expected ${expectedDecision}`,
+      `${describeRequest(requestInput, actual)}, for ${facts.token}; expected ${expectedDecision}`,
     );
-  return describeRequest(requested, actual);
+  return describeRequest(requestInput, actual);
 }
 
 const DAY = 24 * 3_600_000;

@@ -31,11 +31,11 @@ const FUNDING_CURRENCIES = ['USD', 'USDB'];
 
 /** Accounts of one currency that may fund a card of this person. */
 function validSources(sim: Sim, person: Person): InternalAccount[] {
-  const fitting = internalAccountsOf(person).filter((internalAccount) =>
+  const fittingAccounts = internalAccountsOf(person).filter((internalAccount) =>
     isActive(sim, internalAccount),
   );
   const accountsByCurrency = FUNDING_CURRENCIES.map((code) =>
-    fitting.filter(({ currency }) => currency === code),
+    fittingAccounts.filter(({ currency }) => currency === code),
   );
   const nonEmpty = accountsByCurrency.filter((accounts) => accounts.length > 0);
   if (nonEmpty.length === 0) return [];
@@ -45,21 +45,22 @@ function validSources(sim: Sim, person: Person): InternalAccount[] {
 
 /** Invalid funding sources, each for one reason. */
 function invalidSources(sim: Sim, person: Person): string[] {
-  const [valid] = validSources(sim, person);
+  const [validSource] = validSources(sim, person);
   const foreignPerson = holders(sim).find((holder) => holder !== person);
   const all = [
     [person.internalAccounts.get('EUR')?.id],
     [foreignPerson?.internalAccounts.get('USD')?.id],
     ['InternalAccount:019b0000-0000-7000-8000-000000000000'],
     [person.internalAccounts.get('USD')?.id, person.internalAccounts.get('USDB')?.id],
-    [valid?.id, person.internalAccounts.get('EUR')?.id],
+    [validSource?.id, person.internalAccounts.get('EUR')?.id],
   ];
   return sim.chance.pick(all.filter((ids) => ids.every((id) => id !== undefined))) as string[];
 }
 
 function chooseSources(sim: Sim, person: Person): { ids: string[]; codes: string[] } {
-  const valid = validSources(sim, person);
-  if (valid.length && sim.chance.percent(90)) return { ids: valid.map(({ id }) => id), codes: [] };
+  const sources = validSources(sim, person);
+  if (sources.length && sim.chance.percent(90))
+    return { ids: sources.map(({ id }) => id), codes: [] };
   return { ids: invalidSources(sim, person), codes: ['FUNDING_SOURCE_INELIGIBLE'] };
 }
 
@@ -74,13 +75,13 @@ const NAME_SUFFIXES = [
 function limitErrors(sim: Sim, { id, platform }: Person, name: string): string[] {
   const { openCards: counts } = sim.model.cardBook;
   const { maxLive, maxLivePerHolder } = programOf(sim.model, platform.id);
-  const full =
+  const isAtLimit =
     (counts.get(platform.id) ?? 0) >= maxLive ||
     (counts.get(id as string) ?? 0) >= maxLivePerHolder;
   const isNameUsed = openCards(sim).some(
     (card) => card.platform_id === platform.id && card.platform_card_id === name,
   );
-  return [...(full ? ['CARD_LIMIT_REACHED'] : []), ...(isNameUsed ? ['CONFLICT'] : [])];
+  return [...(isAtLimit ? ['CARD_LIMIT_REACHED'] : []), ...(isNameUsed ? ['CONFLICT'] : [])];
 }
 
 async function issueCard(sim: Sim): Promise<string> {
@@ -276,7 +277,7 @@ const rowsOf = ({ model }: Sim, ids: Iterable<string>): RecordedRow[] =>
   });
 
 export const openExceptions = (sim: Sim) => rowsOf(sim, sim.model.cardBook.exceptions);
-const suspendedPayments = (sim: Sim) => rowsOf(sim, sim.model.cardBook.suspended);
+const suspendedPayments = (sim: Sim) => rowsOf(sim, sim.model.cardBook.suspendedPayments);
 
 async function resolveSomeException(sim: Sim): Promise<string> {
   const all = openExceptions(sim);
@@ -290,10 +291,10 @@ async function resolveSomeException(sim: Sim): Promise<string> {
 /** Funds returned for a closed account are paid out manually. */
 async function payOutSuspended(sim: Sim): Promise<string> {
   const row = sim.chance.pick(suspendedPayments(sim));
-  const { rejected } = await runVerb(sim, 'suspense', 'return', `${row.id}`, '--reference', 'R1');
-  if (rejected && rejected !== 'The transaction has no funds in suspense.')
-    throw violation(`${row.id}: ${rejected}`);
-  return rejected ?? 'sent';
+  const { rejection } = await runVerb(sim, 'suspense', 'return', `${row.id}`, '--reference', 'R1');
+  if (rejection && rejection !== 'The transaction has no funds in suspense.')
+    throw violation(`${row.id}: ${rejection}`);
+  return rejection ?? 'sent';
 }
 
 /** Accounts that card payments have emptied and that have no card payment in progress. */
@@ -312,15 +313,16 @@ async function closeAccount(sim: Sim): Promise<string> {
   const all = [...sim.model.cardBook.payments.values()].map(accountOf);
   const id = sim.chance.pick(sim.chance.percent(85) ? emptyAccounts(sim) : all);
   const result = await runVerb(sim, 'accounts', 'close', id, '--reason', 'simulated');
-  const used = [...sim.model.cardBook.payments.values()].some(
+  const isUsed = [...sim.model.cardBook.payments.values()].some(
     (row) => accountOf(row) === id && row.funds !== 'SETTLED',
   );
-  if (used && !result.rejected) throw violation(`${id} was closed while a card was paid from it`);
+  if (isUsed && !result.rejection)
+    throw violation(`${id} was closed while a card was paid from it`);
   for (const order of sim.orders) {
     const touches = order.internalAccount?.id === id || order.feeAccount?.id === id;
     if (order.kind !== 'balance' && touches) order.expectedOutcome = null;
   }
-  return result.rejected ?? 'closed';
+  return result.rejection ?? 'closed';
 }
 
 const hasCards = (sim: Sim) => cardsOf(sim).length > 0;

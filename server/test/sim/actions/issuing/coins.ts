@@ -76,11 +76,13 @@ export async function linkClient(
 
 async function linkProvider(sim: Sim): Promise<string> {
   const platform = sim.chance.pick(sandboxPlatforms(sim));
-  const previous = clientsOf(sim, platform);
-  const unlinked = previous.filter((client) => statusOf(sim, client) !== 'ACTIVE');
-  const relinks = sim.chance.percent(previous.length > 2 ? 100 : 60);
+  const previousClients = clientsOf(sim, platform);
+  const unlinkedClients = previousClients.filter((client) => statusOf(sim, client) !== 'ACTIVE');
+  const relinks = sim.chance.percent(previousClients.length > 2 ? 100 : 60);
   const knownMintClient =
-    relinks && previous.length ? sim.chance.pick(unlinked.length ? unlinked : previous) : undefined;
+    relinks && previousClients.length
+      ? sim.chance.pick(unlinkedClients.length ? unlinkedClients : previousClients)
+      : undefined;
   const { suffix } = sim.chance.pickWeighted(SECRETS);
   return `…${suffix}: ${await linkClient(sim, platform, suffix, knownMintClient)}`;
 }
@@ -101,8 +103,11 @@ export async function replaceSecret(sim: Sim, client: MintClient, secret: string
     if (!row) throw violation(`${client.id} does not exist`);
     const { credentials } = linkOf(ctx, row);
     const text = JSON.stringify({ ...credentials, clientSecret: `secret-${secret}` });
-    const sealed = ctx.vault.sealOwn(text, `stablecoin_provider_accounts ${row.id} credentials`);
-    ctx.update(providerAccounts, row, { credentials: sealed });
+    const sealedText = ctx.vault.sealOwn(
+      text,
+      `stablecoin_provider_accounts ${row.id} credentials`,
+    );
+    ctx.update(providerAccounts, row, { credentials: sealedText });
   });
   client.secret = secret;
   if (!REVOKED_SECRETS[secret]) return;
@@ -129,17 +134,19 @@ interface Names {
 function chooseNames(sim: Sim, platform: Platform): Names {
   const number = sim.nextNumber();
   const suffix = sim.chance.percent(4) ? '002' : '000';
-  const added = { symbol: `Q${lettersOf(number)}`, network: `btkn1sim${number}${suffix}` };
+  const newNames = { symbol: `Q${lettersOf(number)}`, network: `btkn1sim${number}${suffix}` };
   const all = coinsOf(sim).filter((coin) => coin.platform_id === platform.id);
-  const unissued = all.filter((coin) => !isIssuable(coin));
-  if (all.length === 0 || !sim.chance.percent(15)) return added;
-  const token = sim.chance.pick(unissued.length && sim.chance.percent(60) ? unissued : all);
+  const unissuedCoins = all.filter((coin) => !isIssuable(coin));
+  if (all.length === 0 || !sim.chance.percent(15)) return newNames;
+  const token = sim.chance.pick(
+    unissuedCoins.length && sim.chance.percent(60) ? unissuedCoins : all,
+  );
   const symbol = token.symbol as string;
   const network = token.network_token_identifier as string;
   return sim.chance.pick([
     { symbol, network },
-    { ...added, symbol },
-    { ...added, network },
+    { ...newNames, symbol },
+    { ...newNames, network },
   ]);
 }
 
@@ -172,23 +179,25 @@ function tokenCodes(sim: Sim, client: MintClient, token: string, names: Names): 
 
 async function registerCoin(sim: Sim): Promise<string> {
   const platform = sim.chance.pick(sandboxPlatforms(sim));
-  const previous = clientsOf(sim, platform);
-  const active = previous.filter((client) => statusOf(sim, client) === 'ACTIVE');
+  const previousClients = clientsOf(sim, platform);
+  const active = previousClients.filter((client) => statusOf(sim, client) === 'ACTIVE');
   const names = chooseNames(sim, platform);
   const { suffix } = sim.chance.pickWeighted(TOKENS);
-  const namesAccount = previous.length > 0 && sim.chance.percent(70);
-  const client = namesAccount ? sim.chance.pick(active.length ? active : previous) : active[0];
+  const namesAccount = previousClients.length > 0 && sim.chance.percent(70);
+  const client = namesAccount
+    ? sim.chance.pick(active.length ? active : previousClients)
+    : active[0];
   const body = {
     providerTokenIdentifier: `${names.symbol}-${suffix}`,
     ...{ networkTokenIdentifier: names.network, network: 'SPARK' },
     ...(namesAccount ? { stablecoinProviderAccountId: client?.id } : {}),
   };
   const response = await sim.call('POST', '/stablecoins', body, platform, { callsExternal: true });
-  const unnamed =
+  const isUnnamed =
     active.length > 1
       ? ['STABLECOIN_PROVIDER_ACCOUNT_SELECTION_REQUIRED']
       : ['STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND'];
-  const accountErrors = !namesAccount && active.length !== 1 ? unnamed : undefined;
+  const accountErrors = !namesAccount && active.length !== 1 ? isUnnamed : undefined;
   const codes = accountErrors ?? tokenCodes(sim, client as MintClient, suffix, names);
   const code = checkReply(response, codes, `a token …${suffix}`);
   if (code) return code;
@@ -221,11 +230,11 @@ const DECISIONS: Readonly<Record<string, readonly string[]>> = {
 };
 
 async function decideService(sim: Sim): Promise<string> {
-  const requested = coinsOf(sim).filter(
+  const requestedCoins = coinsOf(sim).filter(
     ({ service_status: status }) => status === 'PENDING_APPROVAL',
   );
   const coin = sim.chance.pick(
-    requested.length && sim.chance.percent(80) ? requested : coinsOf(sim),
+    requestedCoins.length && sim.chance.percent(80) ? requestedCoins : coinsOf(sim),
   );
   const verb = sim.chance.pick(['approve', 'approve', 'reject', 'disable']);
   const previousStatus = coin.service_status as string;
@@ -263,13 +272,13 @@ async function addAccount(sim: Sim): Promise<string> {
   const body = { currency, accountInfo: info, ...(owner.id ? { customerId: owner.id } : {}) };
   const path = `/${owner.id ? 'customers' : 'platform'}/external-accounts`;
   const { id } = bodyOf(await sim.call('POST', path, body, owner.platform), 201);
-  sim.mints.banks.push({ id, currency, owner, suffix, deleted: false });
+  sim.mints.banks.push({ id, currency, owner, suffix, isDeleted: false });
   return `${suffix} of ${sim.people.indexOf(owner)}`;
 }
 
 async function removeAccount(sim: Sim): Promise<string> {
   const remainingExternalAccounts = sim.mints.banks.filter(
-    (bank) => !bank.deleted && !bank.owner.deleted,
+    (bank) => !bank.isDeleted && !bank.owner.isDeleted,
   );
   if (remainingExternalAccounts.length < 6) return 'none';
   const account = sim.chance.pick(remainingExternalAccounts);
@@ -280,7 +289,7 @@ async function removeAccount(sim: Sim): Promise<string> {
     response.isRepeated && response.status >= 400 ? ['ACCOUNT_NOT_FOUND'] : [],
     path,
   );
-  account.deleted = true;
+  account.isDeleted = true;
   return code ?? 'deleted';
 }
 

@@ -17,7 +17,7 @@ import {
   type Order,
   type Request,
   type Sim,
-  spendable,
+  spendableAmount,
   violation,
 } from '../../harness/sim.ts';
 import type { RecordedRow } from '../../model/model.ts';
@@ -79,12 +79,12 @@ async function signIn(sim: Sim, wallet: InternalAccount): Promise<SignedIn> {
   const otp = credentialsOf(sim, wallet).filter(({ type }) => type?.endsWith('_OTP'));
   if (otp.length === 0) return { trace: 'no codes' };
   const credential = sim.chance.pick(otp);
-  const requested = await requestCode(sim, credential, wallet);
-  const rejected = rejectionCode(requested, ['RATE_LIMITED']);
-  if (rejected) return { trace: rejected };
+  const codeReply = await requestCode(sim, credential, wallet);
+  const rejection = rejectionCode(codeReply, ['RATE_LIMITED']);
+  if (rejection) return { trace: rejection };
   const keys = generateClientKeys(sim);
   const isValid = sim.chance.percent(90);
-  const bundle = bodyOf(requested, 200).otpEncryptionTargetBundle;
+  const bundle = bodyOf(codeReply, 200).otpEncryptionTargetBundle;
   const code = isValid ? CODE : '111111';
   const request = {
     ...{ method: 'POST', path: `/auth/credentials/${credential.id}/verify` },
@@ -171,9 +171,9 @@ async function refreshSession(sim: Sim): Promise<string> {
   const session = sim.chance.pick(sessions.slice(-3));
   const ownKey = sim.clientKeys.get(session.public_key ?? '') as string;
   const live = activeKeys(sim, wallet);
-  const [sealed, isValid] = [sim.chance.percent(30), sim.chance.percent(85)];
+  const [isSealed, isValid] = [sim.chance.percent(30), sim.chance.percent(85)];
   const keys = generateClientKeys(sim);
-  const body = { clientPublicKey: sealed ? keys.uncompressedKey : keys.publicKey };
+  const body = { clientPublicKey: isSealed ? keys.uncompressedKey : keys.publicKey };
   const path = `/auth/sessions/${session.id}/refresh`;
   const request = { method: 'POST', path, body, as: wallet.owner.platform };
   const key = isValid ? ownKey : sim.chance.pick([...live, keys.privateKey]);
@@ -184,9 +184,9 @@ async function refreshSession(sim: Sim): Promise<string> {
   if (response?.status !== 201) return trace;
   if (!isAllowed) throw violation(`${session.id} was refreshed by another session`);
   const text = response.body.encryptedSessionSigningKey;
-  if (sealed !== (text !== undefined))
+  if (isSealed !== (text !== undefined))
     throw violation(`${response.body.id} has the wrong kind of key`);
-  if (!sealed) return trace;
+  if (!isSealed) return trace;
   const ownSessionKey = openSessionKey(text, keys.privateKey);
   sim.clientKeys.set(ownSessionKey.publicKey, ownSessionKey.privateKey);
   return `${trace}, sealed`;
@@ -219,7 +219,7 @@ function chooseDestination(
   wallet: InternalAccount,
 ): { internalAccount: InternalAccount | null; externalAccount: ExternalAccount | null } {
   const ownExternalAccounts = sim.externalAccounts.filter(
-    (externalAccount) => externalAccount.owner === wallet.owner && !externalAccount.deleted,
+    (externalAccount) => externalAccount.owner === wallet.owner && !externalAccount.isDeleted,
   );
   if (ownExternalAccounts.length && sim.chance.percent(60))
     return { internalAccount: null, externalAccount: sim.chance.pick(ownExternalAccounts) };
@@ -233,7 +233,9 @@ function chooseDestination(
 }
 
 async function createQuote(sim: Sim): Promise<string> {
-  const fundedWallets = activeWallets(sim).filter((wallet) => spendable(sim, wallet) > 1_000_000n);
+  const fundedWallets = activeWallets(sim).filter(
+    (wallet) => spendableAmount(sim, wallet) > 1_000_000n,
+  );
   const wallet =
     fundedWallets.length && sim.chance.percent(80)
       ? sim.chance.pick(fundedWallets)
@@ -266,14 +268,14 @@ async function createQuote(sim: Sim): Promise<string> {
   const [instructions] = response.body.paymentInstructions;
   order.payload = instructions.accountOrWalletInfo.payloadToSign;
   sim.orders.push(order);
-  return `${order.sent} for ${order.received}`;
+  return `${order.sentAmount} for ${order.receivedAmount}`;
 }
 
 const signableOrders = (sim: Sim) => sim.orders.filter(({ payload }) => payload);
 
 /** Predicted error codes of a payment apart from its signature. */
 const paymentCodes = (sim: Sim, order: Order): string[] => [
-  ...executionErrors(sim, order, order.started),
+  ...executionErrors(sim, order, order.isStarted),
   ...possibleErrors(order),
 ];
 
@@ -293,16 +295,16 @@ async function executeWithSignature(sim: Sim, order: Order, key: string): Promis
 }
 
 async function payFromWallet(sim: Sim): Promise<string> {
-  const pendingOrders = signableOrders(sim).filter(({ started }) => !started);
+  const pendingOrders = signableOrders(sim).filter(({ isStarted }) => !isStarted);
   const order = sim.chance.pick(
     pendingOrders.length && sim.chance.percent(90) ? pendingOrders : signableOrders(sim),
   );
   const wallet = order.source as InternalAccount;
   // A closed wallet cannot be signed in to.
-  const isGone = wallet.owner.deleted || accountRow(sim, wallet)?.status === 'CLOSED';
+  const isGone = wallet.owner.isDeleted || accountRow(sim, wallet)?.status === 'CLOSED';
   const key = isGone ? undefined : await keyFor(sim, wallet);
   if (!key) return 'not signed in';
-  const codes = executionErrors(sim, order, order.started);
+  const codes = executionErrors(sim, order, order.isStarted);
   const path = `/quotes/${order.quoteId}/execute`;
   const request = { method: 'POST', path, as: order.platform, keyed: true };
   const { response, trace } = await (sim.chance.percent(50)
@@ -311,8 +313,8 @@ async function payFromWallet(sim: Sim): Promise<string> {
   if (!response || rejectionCode(response, paymentCodes(sim, order))) return trace;
   bodyOf(response, 200);
   if (codes.length) throw violation(`${order.id} was executed; expected ${codes.join(' or ')}`);
-  order.started = true;
-  return `${trace}: ${order.sent}`;
+  order.isStarted = true;
+  return `${trace}: ${order.sentAmount}`;
 }
 
 /** Replays an accepted signature long afterwards. */

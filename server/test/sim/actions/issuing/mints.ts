@@ -36,22 +36,27 @@ function endpointFor(sim: Sim, platform: Platform, kind: 'SPARK' | 'bank'): Endp
   const ownExternalAccounts = sim.mints.banks.filter((bank) => bank.owner.platform === platform);
   const isOfKind = (externalAccount: ExternalAccount) =>
     (externalAccount.suffix === 'SPARK') === (kind === 'SPARK');
-  const valid = ownExternalAccounts.filter(
+  const validAccounts = ownExternalAccounts.filter(
     (externalAccount) =>
-      isOfKind(externalAccount) && !externalAccount.deleted && !externalAccount.owner.deleted,
+      isOfKind(externalAccount) && !externalAccount.isDeleted && !externalAccount.owner.isDeleted,
   );
-  const account = valid.length && sim.chance.percent(93) ? sim.chance.pick(valid) : undefined;
-  const chosen =
+  const account =
+    validAccounts.length && sim.chance.percent(93) ? sim.chance.pick(validAccounts) : undefined;
+  const chosenAccount =
     account ??
     (ownExternalAccounts.length && sim.chance.percent(80)
       ? sim.chance.pick(ownExternalAccounts)
       : undefined);
-  if (!chosen) return { id: UNKNOWN_ACCOUNT, codes: ACCOUNT_NOT_FOUND };
-  const { id, deleted, owner, suffix } = chosen;
+  if (!chosenAccount) return { id: UNKNOWN_ACCOUNT, codes: ACCOUNT_NOT_FOUND };
+  const { id, isDeleted, owner, suffix } = chosenAccount;
   const active = sim.model.externalAccounts.get(id)?.status === 'ACTIVE';
   const notSupported = ['STABLECOIN_EXTERNAL_ACCOUNT_NOT_SUPPORTED'];
   const codes =
-    deleted || owner.deleted ? ACCOUNT_NOT_FOUND : isOfKind(chosen) && active ? [] : notSupported;
+    isDeleted || owner.isDeleted
+      ? ACCOUNT_NOT_FOUND
+      : isOfKind(chosenAccount) && active
+        ? []
+        : notSupported;
   return { id, codes, ...(kind === 'bank' ? { bank: suffix } : {}) };
 }
 
@@ -71,8 +76,10 @@ function someAmount(
   burns: boolean,
 ): { amount: bigint; codes: string[] } {
   const { chance, model } = sim;
-  const circulating = model.accounts.get(`stablecoin:${coin.id}:circulating`);
-  const available = circulating ? (circulating.balance - circulating.held) / CENT : 0n;
+  const circulatingAccount = model.accounts.get(`stablecoin:${coin.id}:circulating`);
+  const available = circulatingAccount
+    ? (circulatingAccount.balance - circulatingAccount.held) / CENT
+    : 0n;
   if (chance.percent(4)) {
     const amount = chance.pick([0n, 1n, CENT + 1n]);
     return { amount, codes: ['STABLECOIN_AMOUNT_NOT_REPRESENTABLE'] };
@@ -111,19 +118,20 @@ interface Draft {
 }
 
 function draftOrder(sim: Sim, coin: RecordedRow, platform: Platform): Draft {
-  const circulating = sim.model.accounts.get(`stablecoin:${coin.id}:circulating`)?.balance ?? 0n;
-  const type = sim.chance.percent(circulating > 0n ? 50 : 93) ? 'MINT' : 'BURN';
+  const circulatingAccount =
+    sim.model.accounts.get(`stablecoin:${coin.id}:circulating`)?.balance ?? 0n;
+  const type = sim.chance.percent(circulatingAccount > 0n ? 50 : 93) ? 'MINT' : 'BURN';
   const source = sim.chance.pickWeighted<{ type: string; weight: number }>(SOURCES[type]).type;
   const { amount, codes } = someAmount(sim, coin, type === 'BURN');
   const bank = endpointFor(sim, platform, 'bank');
   const description = `order ${sim.chance.pick(DESCRIPTION_SUFFIXES)}`;
-  const common = { amount: String(amount), description };
+  const commonFields = { amount: String(amount), description };
   const internalAccount = { accountId: 'InternalAccount:019b0000-0000-7000-8000-000000000000' };
   const ownAccount = source === 'SERVICE_INTERNAL_ACCOUNT' ? internalAccount : {};
   if (type === 'BURN') {
     const rail = sim.chance.pick(['WIRE', 'ACH_CREDIT', 'SAME_DAY_ACH_CREDIT', 'RTP_CREDIT']);
     const destination = { type: 'EXTERNAL_ACCOUNT', externalAccountId: bank.id, rail };
-    const body = { ...common, source: { type: source, ...ownAccount }, destination };
+    const body = { ...commonFields, source: { type: source, ...ownAccount }, destination };
     return { type, source, amount, codes, endpoints: [bank], description, body };
   }
   const wallet = endpointFor(sim, platform, 'SPARK');
@@ -134,7 +142,7 @@ function draftOrder(sim: Sim, coin: RecordedRow, platform: Platform): Draft {
     ...{ type: source, ...sourceFields },
     ...(debits ? { externalAccountId: bank.id } : {}),
   };
-  const body = { ...common, fundingSource, destination: { accountId: wallet.id } };
+  const body = { ...commonFields, fundingSource, destination: { accountId: wallet.id } };
   const accounts = debits ? [bank, wallet] : [wallet];
   return { type, source, amount, codes, endpoints: accounts, description, body };
 }
@@ -153,10 +161,10 @@ function orderCodes(sim: Sim, coin: RecordedRow, client: MintClient, order: Draf
   }
   if (mints && source === 'PROVIDER_INTERNAL_BALANCE') {
     const reason = secret === '006' ? 'SOURCE_NOT_LINKED' : '';
-    const reserved = reason
+    const reservedReason = reason
       ? `STABLECOIN_PROVIDER_${reason}`
       : 'STABLECOIN_OPERATION_NOT_SUPPORTED';
-    return [providerCode(client) ?? reserved];
+    return [providerCode(client) ?? reservedReason];
   }
   return endpointCodes(sim, coin, client, order);
 }
@@ -170,8 +178,8 @@ const providerCode = ({ secret }: MintClient): string | undefined => {
 
 function endpointCodes(sim: Sim, coin: RecordedRow, client: MintClient, order: Draft): string[] {
   const { endpoints, type, source, amount } = order;
-  const unexpected = endpoints.find(({ codes }) => codes.length);
-  if (unexpected) return unexpected.codes;
+  const invalidEndpoint = endpoints.find(({ codes }) => codes.length);
+  if (invalidEndpoint) return invalidEndpoint.codes;
   // A provider that revoked access reports it on the first call.
   if (client.secret === '003' || client.secret === '004') return [providerCode(client) as string];
   const problem = endpoints.flatMap(({ bank }) => LINK_ERRORS[bank ?? ''] ?? [])[0];
@@ -181,8 +189,8 @@ function endpointCodes(sim: Sim, coin: RecordedRow, client: MintClient, order: D
   const burnsBalance = type === 'BURN' && source === 'PROVIDER_INTERNAL_BALANCE';
   if (burnsBalance && client.secret === '006') return ['STABLECOIN_PROVIDER_SOURCE_NOT_LINKED'];
   if (endpoints.some(({ bank }) => bank === '206')) return ['STABLECOIN_PROVIDER_ERROR'];
-  const circulating = sim.model.accounts.get(`stablecoin:${coin.id}:circulating`);
-  const free = circulating ? circulating.balance - circulating.held : 0n;
+  const circulatingAccount = sim.model.accounts.get(`stablecoin:${coin.id}:circulating`);
+  const free = circulatingAccount ? circulatingAccount.balance - circulatingAccount.held : 0n;
   return type === 'BURN' && amount > free ? ['STABLECOIN_PROVIDER_ERROR'] : [];
 }
 
@@ -196,17 +204,17 @@ function outcomeOf({ type, source, endpoints, description }: Draft): string {
 }
 
 async function createOrder(sim: Sim): Promise<string> {
-  const provisioned = coinsOf(sim).filter(
+  const provisionedCoins = coinsOf(sim).filter(
     ({ issuance_status: status }) => status === 'PROVISIONED',
   );
   const coin = sim.chance.pick(
-    provisioned.length && sim.chance.percent(95) ? provisioned : coinsOf(sim),
+    provisionedCoins.length && sim.chance.percent(95) ? provisionedCoins : coinsOf(sim),
   );
   const platform = platformIn(sim, coin.platform_id);
   const client = sim.mints.clients.find(({ id }) => id === coin.provider_account) as MintClient;
-  const drafted = draftOrder(sim, coin, platform);
-  const { type, source, amount, body } = drafted;
-  const codes = orderCodes(sim, coin, client, drafted);
+  const draft = draftOrder(sim, coin, platform);
+  const { type, source, amount, body } = draft;
+  const codes = orderCodes(sim, coin, client, draft);
   const path = `/stablecoins/${coin.id}/${type.toLowerCase()}s`;
   const response = await sim.call('POST', path, body, platform, { callsExternal: true });
   const description = `${type} ${amount} ${source}`;
@@ -214,7 +222,7 @@ async function createOrder(sim: Sim): Promise<string> {
   if (code) return `${description}: ${code}`;
   const { id, status } = bodyOf(response, 201);
   if (status !== 'CREATED') throw violation(`${id} begins ${status}`);
-  const expectedStatus = outcomeOf(drafted);
+  const expectedStatus = outcomeOf(draft);
   sim.mints.orders.push({
     id,
     client,
@@ -242,9 +250,11 @@ function manualOutcome(
 /** An operator ends an order. An expired one only as completed. */
 async function endManually(sim: Sim): Promise<string> {
   const all = [...sim.model.coinBook.orders.values()].slice(-60);
-  const expired = all.filter(({ status }) => status === 'EXPIRED');
+  const expiredOrders = all.filter(({ status }) => status === 'EXPIRED');
   const open = all.filter((row) => !isOrderFinal(row));
-  const list = sim.chance.pick([expired, expired, open, all].filter((orders) => orders.length > 0));
+  const list = sim.chance.pick(
+    [expiredOrders, expiredOrders, open, all].filter((orders) => orders.length > 0),
+  );
   const row = sim.chance.pick(list);
   const reportedStatus = sim.chance.pick(['completed', 'completed', 'failed']);
   const args = ['--as', reportedStatus, '--reason', 'simulated'];
@@ -253,8 +263,8 @@ async function endManually(sim: Sim): Promise<string> {
     reportedStatus === 'completed' ? row.submitted_at !== null : row.status !== 'EXPIRED';
   const isEnded = isOrderFinal(row) && row.status !== 'EXPIRED';
   const description = `${reportedStatus}, ${row.status}`;
-  const rejected = checkOutcome(result, isReportable && !isEnded, `${row.id}: ${description}`);
-  if (rejected) return `${description}: ${rejected}`;
+  const rejection = checkOutcome(result, isReportable && !isEnded, `${row.id}: ${description}`);
+  if (rejection) return `${description}: ${rejection}`;
   const knownOrder = sim.mints.orders.find(({ id }) => id === row.id);
   if (knownOrder)
     Object.assign(knownOrder, {
@@ -278,10 +288,10 @@ export async function restoreAccess(sim: Sim): Promise<void> {
 /** Whether the order may have been submitted after its expiry. */
 const isOverdue = (
   { expires_at: expiresAt, submitted_at: submittedAt }: RecordedRow,
-  stranded: boolean,
+  isStranded: boolean,
 ) =>
   typeof expiresAt === 'string' &&
-  (stranded || Date.parse(submittedAt as string) >= Date.parse(expiresAt));
+  (isStranded || Date.parse(submittedAt as string) >= Date.parse(expiresAt));
 
 /** Returns the mints and burns with an unexpected outcome, and clears the list. */
 export function settleOrders(sim: Sim): string[] {
@@ -290,8 +300,8 @@ export function settleOrders(sim: Sim): string[] {
     const { status, failure_reason: reason } = row;
     const isStranded =
       accessRevoked && status === 'FAILED' && reason?.startsWith('PROVIDER_ACCOUNT_');
-    const expired = status === 'EXPIRED' && isOverdue(row, accessRevoked);
-    return status === expectedStatus || isStranded || expired
+    const isExpired = status === 'EXPIRED' && isOverdue(row, accessRevoked);
+    return status === expectedStatus || isStranded || isExpired
       ? []
       : [`${id} ended ${status}, ${reason}, and not ${expectedStatus}`];
   });

@@ -29,14 +29,14 @@ const LEASE_MS = 21_000;
 export async function observe(sim: Sim): Promise<number> {
   const changes = await sim.changeLog.read();
   sim.model.now = sim.effects.now();
-  const problems = applyStep(sim.model, changes, sim.effects.delivered);
+  const problems = applyStep(sim.model, changes, sim.effects.deliveredIds);
   problems.push(...(await authorizationProblems(sim, changes)));
   for (const node of sim.nodes) {
     problems.push(
       ...node.contractViolations().map((violation) => `a reply breaks its contract: ${violation}`),
     );
     const errors = node.errors();
-    if (!node.dead && !sim.errorsExpected)
+    if (!node.isDead && !sim.errorsExpected)
       problems.push(...errors.map((error) => `logged: ${error}`));
   }
   if (problems.length) throw violation(problems.join('\n'));
@@ -45,11 +45,11 @@ export async function observe(sim: Sim): Promise<number> {
 
 /** Time at which the next job or event is due, or undefined if there is none. */
 function nextDue({ model }: Sim): number | undefined {
-  const dues = [
+  const dueTimes = [
     ...[...model.jobs.values()].map((job) => job.dueAt),
     ...model.webhookQueue.values(),
   ];
-  return dues.length ? Math.min(...dues) : undefined;
+  return dueTimes.length ? Math.min(...dueTimes) : undefined;
 }
 
 async function runUntilIdle(sim: Sim): Promise<void> {
@@ -78,14 +78,14 @@ function isUndisturbed(order: Order): boolean {
     debitedAccount?.owner,
     payer,
   ];
-  return !all.some((party) => party?.deleted);
+  return !all.some((party) => party?.isDeleted);
 }
 
 function outcomeOf(sim: Sim, order: Order): Outcome | string {
   const row = sim.model.payments.get(order.id)?.row;
   if (!row) return `${order.id} does not exist`;
   const outcome = { status: row.status, refund: refundOf(row) } as Outcome;
-  const expectedEnding = order.started
+  const expectedEnding = order.isStarted
     ? order.expectedOutcome
     : (order.outcomeUnlessStarted ?? EXPIRED);
   const isExpected =
@@ -124,8 +124,8 @@ function settleOrder(sim: Sim, order: Order): string | undefined {
     source,
     internalAccount: toAccount,
     feeAccount: feeOwnerAccount,
-    sent,
-    received,
+    sentAmount,
+    receivedAmount,
     platformFee,
   } = order;
   const outcome = outcomeOf(sim, order);
@@ -134,12 +134,12 @@ function settleOrder(sim: Sim, order: Order): string | undefined {
   if (outcome.status === 'EXPIRED') return undefined;
   const isCompleted = outcome.status === 'COMPLETED' && outcome.refund === 'NONE';
   const isSuspended = outcome.refund === 'FAILED';
-  if (source && (isCompleted || isSuspended)) source.expectedBalance -= sent;
+  if (source && (isCompleted || isSuspended)) source.expectedBalance -= sentAmount;
   // A platform that pays a fee to itself sends less.
   if (source && source === feeOwnerAccount && isSuspended) source.expectedBalance += platformFee;
   // Funds received over UMA may go to an external account immediately.
   const isCredited = sim.model.payments.get(order.id)?.row.destination_account === toAccount?.id;
-  if (isCompleted && toAccount && isCredited) toAccount.expectedBalance += received;
+  if (isCompleted && toAccount && isCredited) toAccount.expectedBalance += receivedAmount;
   if (feeOwnerAccount && isCompleted) feeOwnerAccount.expectedBalance += platformFee;
   return undefined;
 }
@@ -157,7 +157,7 @@ function chargeCards(sim: Sim): void {
 
 /** Cards of deleted customers are closed. */
 function* openCardProblems({ people, model }: Sim): Iterable<string> {
-  const deletedIds = new Set(people.flatMap((person) => (person.deleted ? person.id : [])));
+  const deletedIds = new Set(people.flatMap((person) => (person.isDeleted ? person.id : [])));
   for (const { id, customer_id, state } of model.cardBook.cards.values()) {
     if (state !== 'CLOSED' && deletedIds.has(customer_id as string)) yield `${id} is ${state}`;
   }
@@ -168,10 +168,10 @@ function* balanceProblems(sim: Sim): Iterable<string> {
     for (const internalAccount of internalAccountsOf(person)) {
       const { id, currency, expectedBalance } = internalAccount;
       const account = sim.model.accounts.get(id);
-      const owed = amountIn(accountRow(sim, internalAccount)?.owed);
+      const owedAmount = amountIn(accountRow(sim, internalAccount)?.owed);
       const { balance = 0n, held = 0n } = account ?? {};
-      if (balance - owed === expectedBalance && held === 0n) continue;
-      yield `${id} has ${balance}, ${held} held, ${owed} owed; expected ${expectedBalance} ${currency}`;
+      if (balance - owedAmount === expectedBalance && held === 0n) continue;
+      yield `${id} has ${balance}, ${held} held, ${owedAmount} owed; expected ${expectedBalance} ${currency}`;
     }
   }
 }
@@ -182,8 +182,8 @@ function* balanceProblems(sim: Sim): Iterable<string> {
  */
 function* progressProblems({ model }: Sim): Iterable<string> {
   for (const { row } of model.payments.values()) {
-    const requested = row.type === 'INCOMING' && row.status === 'PENDING';
-    const isWaiting = requested || row.status === 'PENDING_AUTHORIZATION';
+    const isRequested = row.type === 'INCOMING' && row.status === 'PENDING';
+    const isWaiting = isRequested || row.status === 'PENDING_AUTHORIZATION';
     const open = row.status === 'PROCESSING' || refundOf(row) === 'PENDING' || isWaiting;
     if (open) yield `${row.id} is still ${row.status}, funds ${row.funds}`;
   }
@@ -206,7 +206,7 @@ async function rejectPendingActions(sim: Sim): Promise<void> {
 /** The operator unfreezes accounts and processes the queue. */
 async function processQueue(sim: Sim): Promise<void> {
   for (const { id, status } of [...sim.model.internal.values()]) {
-    const ownerDeleted = internalAccountById(sim, id as string)?.owner.deleted ?? true;
+    const ownerDeleted = internalAccountById(sim, id as string)?.owner.isDeleted ?? true;
     if (status === 'FROZEN' && !ownerDeleted)
       await runVerb(sim, 'accounts', 'unfreeze', id as string);
   }

@@ -100,13 +100,13 @@ async function sendTwice(
     return sim.sendOnce(node, { ...request, body: request.body, key, headers });
   });
   const responses = (await Promise.all(requests)) as ApiResponse[];
-  const succeeded = responses.filter(({ status }) => status < 400);
-  if (succeeded.some(isProcessing)) return { trace: 'concurrent, processing' };
-  const rejected = responses.filter(({ status }) => status >= 400);
+  const successes = responses.filter(({ status }) => status < 400);
+  if (successes.some(isProcessing)) return { trace: 'concurrent, processing' };
+  const rejections = responses.filter(({ status }) => status >= 400);
   // The later request may have read the state before or after the first reply.
-  if (succeeded.length > 1)
+  if (successes.length > 1)
     throw violation(`${request.method} ${request.path}: ${JSON.stringify(responses)}`);
-  const [response] = succeeded.length ? succeeded : rejected;
+  const [response] = successes.length ? successes : rejections;
   return { response: response as ApiResponse, trace: `concurrent: ${response?.status}` };
 }
 
@@ -114,15 +114,15 @@ async function sendTwice(
 async function sendInvalid(
   sim: Sim,
   request: UnsignedRequest,
-  requested: { payloadToSign: string; requestId: string },
+  signingRequest: { payloadToSign: string; requestId: string },
   variant: 'other payload' | 'unknown key',
   key: string,
 ): Promise<void> {
-  const unknown = variant === 'unknown key';
-  const payload = unknown
-    ? requested
-    : { ...requested, payloadToSign: `${requested.payloadToSign} ` };
-  const headers = await signedHeaders(payload, unknown ? generateClientKeys(sim) : key);
+  const isUnknownKey = variant === 'unknown key';
+  const payload = isUnknownKey
+    ? signingRequest
+    : { ...signingRequest, payloadToSign: `${signingRequest.payloadToSign} ` };
+  const headers = await signedHeaders(payload, isUnknownKey ? generateClientKeys(sim) : key);
   const options = { headers, withoutKey: !request.hasIdempotencyKey };
   const response = await sim.call(request.method, request.path, request.body, request.as, options);
   const code = rejectionCode(response, ['UNAUTHORIZED']);
@@ -156,14 +156,14 @@ async function signStep(
   key: string,
   previousResponse: ApiResponse,
 ): Promise<SignedResult> {
-  const requested = bodyOf(previousResponse, 202);
+  const signingRequest = bodyOf(previousResponse, 202);
   const variant = sim.chance.pickWeighted(VARIANTS).name;
   if (variant === 'abandoned') return { trace: variant };
   if (variant === 'other payload' || variant === 'unknown key') {
-    await sendInvalid(sim, request, requested, variant, key);
+    await sendInvalid(sim, request, signingRequest, variant, key);
     if (sim.chance.percent(50)) return { trace: variant };
   }
-  const headers = await signedHeaders(requested, key);
+  const headers = await signedHeaders(signingRequest, key);
   if (variant === 'concurrent') return sendTwice(sim, request, headers);
   const outcome = await sendUntilComplete(sim, request, headers);
   if (variant === 'repeated' && outcome.response && outcome.response.status < 400) {

@@ -21,7 +21,7 @@ async function addWallet(sim: Sim): Promise<string> {
     currency: 'USDC',
     owner,
     suffix: address.slice(-3),
-    deleted: false,
+    isDeleted: false,
     wallet,
   };
   const { id } = bodyOf(await sim.call('POST', pathOf(account), body, owner.platform), 201);
@@ -30,7 +30,7 @@ async function addWallet(sim: Sim): Promise<string> {
 }
 
 const activeWallets = (sim: Sim) =>
-  sim.externalAccounts.filter(({ wallet, deleted }) => wallet && !deleted);
+  sim.externalAccounts.filter(({ wallet, isDeleted }) => wallet && !isDeleted);
 const walletsWithRequest = (sim: Sim) =>
   activeWallets(sim).filter(({ wallet }) => wallet?.challenge);
 

@@ -13,7 +13,7 @@ import {
   type Person,
   type Platform,
   type Sim,
-  spendable,
+  spendableAmount,
   violation,
 } from '../../harness/sim.ts';
 import {
@@ -44,7 +44,7 @@ function chooseAgent(sim: Sim, isSuitable = (_: Agent) => true): Agent & { clien
 
 const externalAccountsOf = (sim: Sim, person: Person) =>
   sim.externalAccounts.filter(
-    (externalAccount) => externalAccount.owner === person && !externalAccount.deleted,
+    (externalAccount) => externalAccount.owner === person && !externalAccount.isDeleted,
   );
 
 /** Records the reply to an agent: executed, waiting or forbidden. */
@@ -73,9 +73,9 @@ async function createTransfer(sim: Sim, direction: 'out' | 'in'): Promise<string
   const isSuitable = ({ currency }: ExternalAccount) => direction === 'out' || currency === 'USD';
   const agent = chooseAgent(sim, ({ owner }) => externalAccountsOf(sim, owner).some(isSuitable));
   const { owner } = agent;
-  const fitting = externalAccountsOf(sim, owner).filter(isSuitable);
-  if (fitting.length === 0) return 'no destination';
-  const externalAccount = sim.chance.pick(fitting);
+  const fittingAccounts = externalAccountsOf(sim, owner).filter(isSuitable);
+  if (fittingAccounts.length === 0) return 'no destination';
+  const externalAccount = sim.chance.pick(fittingAccounts);
   const internalAccount = owner.internalAccounts.get(externalAccount.currency) as InternalAccount;
   const amount = BigInt(sim.chance.integerBetween(100, sim.chance.pick([5_000, 50_000])));
   const accounts = [{ accountId: internalAccount.id }, { accountId: externalAccount.id }];
@@ -84,7 +84,7 @@ async function createTransfer(sim: Sim, direction: 'out' | 'in'): Promise<string
   const { currency } = internalAccount;
   const request = { permission: 'CREATE_TRANSFERS', account: internalAccount.id, amount, currency };
   const verdict = predictVerdict(sim, agent, request);
-  const before = spendable(sim, internalAccount);
+  const before = spendableAmount(sim, internalAccount);
   const path = `/agents/me/transfer-${direction}`;
   const response = await sim.call('POST', path, body, agent.client);
   const requiresSca = direction === 'out' && requiresScaIn(owner, currency);
@@ -112,11 +112,11 @@ async function createTransfer(sim: Sim, direction: 'out' | 'in'): Promise<string
     internalAccount: direction === 'in' ? internalAccount : null,
     externalAccount: direction === 'out' ? externalAccount : null,
     ...(direction === 'in' ? { debitedAccount: externalAccount } : {}),
-    sent: direction === 'out' ? amount : 0n,
-    received: amount,
+    sentAmount: direction === 'out' ? amount : 0n,
+    receivedAmount: amount,
     ...{ platformFee: 0n, feeAccount: null, expiresAt: 0, agent },
     expectedOutcome: isInSandbox(owner) ? expectedStatus : null,
-    started: action.status === 'APPROVED',
+    isStarted: action.status === 'APPROVED',
     outcomeUnlessStarted: UNAUTHORIZED,
   };
   sim.orders.push(order);
@@ -144,7 +144,7 @@ function chooseAccounts(sim: Sim, { owner }: Agent): Accounts | undefined {
     PAYMENT_CURRENCIES.includes(currency),
   );
   const fundedAccounts = internalAccounts.filter(
-    (internalAccount) => spendable(sim, internalAccount) > 1_000n,
+    (internalAccount) => spendableAmount(sim, internalAccount) > 1_000n,
   );
   const source = sim.chance.pick(fundedAccounts.length ? fundedAccounts : internalAccounts);
   const ownExternalAccounts = externalAccountsOf(sim, owner);
@@ -173,13 +173,13 @@ async function createQuote(sim: Sim): Promise<string> {
     lockedCurrencyAmount: sim.chance.integerBetween(100, sim.chance.pick([5_000, 50_000])),
     purposeOfPayment: 'GIFT',
   };
-  const allowed = policyOf(sim, agent).policy.accountRestrictions?.allowedAccountIds;
+  const allowedIds = policyOf(sim, agent).policy.accountRestrictions?.allowedAccountIds;
   const isRestricted = [source, internalAccount].some(
-    (account) => account && allowed && !allowed.includes(account.id),
+    (account) => account && allowedIds && !allowedIds.includes(account.id),
   );
-  const forbidden = lacksPermission(sim, agent, 'CREATE_QUOTES') || isRestricted;
+  const isForbidden = lacksPermission(sim, agent, 'CREATE_QUOTES') || isRestricted;
   const response = await sim.call('POST', '/agents/me/quotes', body, agent.client);
-  if (forbidden) return checkReply(response, ['FORBIDDEN'], 'a quote of an agent') ?? '';
+  if (isForbidden) return checkReply(response, ['FORBIDDEN'], 'a quote of an agent') ?? '';
   const isFrozen = [source, internalAccount].some((account) => account && !isActive(sim, account));
   const code = rejectionCode(
     response,
@@ -192,16 +192,16 @@ async function createQuote(sim: Sim): Promise<string> {
   order.agent = agent;
   order.requiresSca = requiresScaIn(owner, source.currency);
   sim.orders.push(order);
-  return `${order.sent} ${source.currency} for ${order.received}`;
+  return `${order.sentAmount} ${source.currency} for ${order.receivedAmount}`;
 }
 
 /** No fee can be charged while the platform's fee account is frozen or closed. */
 const FEE_ERRORS = ['INVALID_INPUT'];
 
 const quotesOf = (sim: Sim) =>
-  sim.orders.filter(({ agent, quoteId }) => agent && quoteId && agent.client && !agent.deleted);
+  sim.orders.filter(({ agent, quoteId }) => agent && quoteId && agent.client && !agent.isDeleted);
 const unstartedQuotes = (sim: Sim) =>
-  quotesOf(sim).filter(({ started, agent }) => !started && !agent?.owner.deleted);
+  quotesOf(sim).filter(({ isStarted, agent }) => !isStarted && !agent?.owner.isDeleted);
 
 const isRequested = (sim: Sim, order: Order) =>
   sim.pendingActions.some((pendingAction) => pendingAction.order === order);
@@ -215,7 +215,7 @@ const executableQuotes = (sim: Sim) =>
 const requestOf = (order: Order) => ({
   permission: order.quoteId ? 'EXECUTE_QUOTES' : 'CREATE_TRANSFERS',
   account: (order.source ?? order.internalAccount)?.id as string,
-  amount: order.sent || order.received,
+  amount: order.sentAmount || order.receivedAmount,
   currency: (order.source ?? order.internalAccount)?.currency as string,
 });
 
@@ -227,19 +227,23 @@ async function executeQuote(sim: Sim): Promise<string> {
   const agent = order.agent as Agent & { client: Platform };
   const agentRequest = requestOf(order);
   const verdict = predictVerdict(sim, agent, agentRequest);
-  const barred = lacksPermission(sim, agent, agentRequest.permission);
+  const isBarred = lacksPermission(sim, agent, agentRequest.permission);
   const errors = executionCodes(sim, order);
   // Errors that do not depend on the policy are reported before it, all others after it.
   const errorsBeforePolicy = errors.filter(
     (error) => error === 'CONFLICT' || error === 'QUOTE_EXPIRED',
   );
-  const requested = isRequested(sim, order);
-  const first = errorsBeforePolicy.length ? errorsBeforePolicy : requested ? ['CONFLICT'] : [];
+  const isPreviouslyRequested = isRequested(sim, order);
+  const first = errorsBeforePolicy.length
+    ? errorsBeforePolicy
+    : isPreviouslyRequested
+      ? ['CONFLICT']
+      : [];
   // Funds are checked before the accounts, so that spending is counted only for payable orders.
   const currentCodes = hasDeletedParty(order) ? [...errors, 'INSUFFICIENT_FUNDS'] : errors;
   const policyCodes =
     verdict === 'rejected' ? ['FORBIDDEN'] : verdict === 'approval required' ? [] : currentCodes;
-  const codes = barred ? ['FORBIDDEN'] : first.length ? first : policyCodes;
+  const codes = isBarred ? ['FORBIDDEN'] : first.length ? first : policyCodes;
   const path = `/agents/me/quotes/${order.quoteId}/execute`;
   const response = await sim.call('POST', path, undefined, agent.client);
   const code = rejectionCode(response, [
@@ -250,14 +254,14 @@ async function executeQuote(sim: Sim): Promise<string> {
   if (codes.length) throw violation(`${order.id} was executed; expected ${codes.join(' or ')}`);
   const action = bodyOf(response, 200);
   if (action.status === 'APPROVED') recordExecuted(sim, order, action.quote);
-  return `${order.sent} ${recordAction(sim, agent, order, action, verdict)}`;
+  return `${order.sentAmount} ${recordAction(sim, agent, order, action, verdict)}`;
 }
 
 /** Whether a waiting action can be executed now, or undefined if it cannot be predicted. */
 function canExecute(sim: Sim, { agent, order }: PendingAction): boolean | undefined {
-  if (agent.owner.deleted || predictVerdict(sim, agent, requestOf(order)) === 'rejected')
+  if (agent.owner.isDeleted || predictVerdict(sim, agent, requestOf(order)) === 'rejected')
     return false;
-  if (order.debitedAccount?.deleted) return false;
+  if (order.debitedAccount?.isDeleted) return false;
   const internalAccount = order.source ?? order.internalAccount;
   if (internalAccount && !isActive(sim, internalAccount)) return false;
   if (order.kind === 'in') return true;
@@ -277,34 +281,34 @@ const DECIDED = ['CONFLICT', 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL'];
 
 /** The platform's decision, by the action or by its transaction. */
 async function decideAction(sim: Sim, decision: 'approve' | 'reject'): Promise<string> {
-  const requested = sim.chance.pick(sim.pendingActions);
-  const { id, agent, order } = requested;
+  const requestedAction = sim.chance.pick(sim.pendingActions);
+  const { id, agent, order } = requestedAction;
   const byAction = sim.chance.percent(50);
   const path = byAction
     ? `/agents/${agent.id}/actions/${id}/${decision}`
     : `/transactions/${order.id}/${decision}`;
-  const isExecutable = canExecute(sim, requested);
+  const isExecutable = canExecute(sim, requestedAction);
   const response = await sim.call('POST', path, {}, order.platform);
   // An exhausted daily limit of the platform or a required login of the customer leaves the action
   // waiting.
-  const limited = order.platform.hadDailyLimit && decision === 'approve';
+  const isLimited = order.platform.hadDailyLimit && decision === 'approve';
   const temporaryCodes = [
-    ...(limited ? ['DAILY_VOLUME_LIMIT_EXCEEDED'] : []),
+    ...(isLimited ? ['DAILY_VOLUME_LIMIT_EXCEEDED'] : []),
     ...(decision === 'approve' ? executionCodes(sim, order).filter(isResolvedByCustomer) : []),
   ];
   // The transaction of a quote does not show that the approval failed.
-  const hidden =
+  const isFailureHidden =
     !byAction && decision === 'approve' && order.quoteId !== null && isExecutable !== true;
   const code = rejectionCode(
     response,
-    agent.deleted || hidden ? [...DECIDED, ...temporaryCodes] : temporaryCodes,
+    agent.isDeleted || isFailureHidden ? [...DECIDED, ...temporaryCodes] : temporaryCodes,
   );
   if (code && temporaryCodes.includes(code)) return code;
-  sim.pendingActions.splice(sim.pendingActions.indexOf(requested), 1);
-  if (code && !agent.deleted && (await statusOf(sim, id)) !== 'FAILED') {
+  sim.pendingActions.splice(sim.pendingActions.indexOf(requestedAction), 1);
+  if (code && !agent.isDeleted && (await statusOf(sim, id)) !== 'FAILED') {
     throw violation(`${id} was approved by its transaction: ${code}, and remains undecided`);
   }
-  if (agent.deleted && !code) throw violation(`${id} was decided after its agent was deleted`);
+  if (agent.isDeleted && !code) throw violation(`${id} was decided after its agent was deleted`);
   // Deleting an agent rejects all its waiting actions.
   if (code) return `${decision}: ${code}`;
   const { status } = bodyOf(response, 200);
@@ -328,7 +332,7 @@ async function statusOf(sim: Sim, actionId: string): Promise<string> {
 
 async function recordApproval(sim: Sim, order: Order): Promise<void> {
   if (!order.quoteId) {
-    order.started = true;
+    order.isStarted = true;
     return;
   }
   const path = `/quotes/${order.quoteId}`;
@@ -337,12 +341,12 @@ async function recordApproval(sim: Sim, order: Order): Promise<void> {
 
 /** Decides by both operations concurrently, of which one succeeds. */
 async function decideTwice(sim: Sim): Promise<string> {
-  const fitting = sim.pendingActions.filter(
-    (pendingAction) => !pendingAction.agent.deleted && canExecute(sim, pendingAction) === true,
+  const fittingActions = sim.pendingActions.filter(
+    (pendingAction) => !pendingAction.agent.isDeleted && canExecute(sim, pendingAction) === true,
   );
-  if (fitting.length === 0) return 'none';
-  const requested = sim.chance.pick(fitting);
-  const { id, agent, order } = requested;
+  if (fittingActions.length === 0) return 'none';
+  const requestedAction = sim.chance.pick(fittingActions);
+  const { id, agent, order } = requestedAction;
   for (const node of sim.nodes) node.setTrap(undefined);
   const paths = [`/agents/${agent.id}/actions/${id}/approve`, `/transactions/${order.id}/approve`];
   const responses = await Promise.all(
@@ -353,10 +357,10 @@ async function decideTwice(sim: Sim): Promise<string> {
       }),
     ),
   );
-  sim.pendingActions.splice(sim.pendingActions.indexOf(requested), 1);
+  sim.pendingActions.splice(sim.pendingActions.indexOf(requestedAction), 1);
   const codes = responses.map((response) => response?.body?.code ?? response?.status);
-  const rejected = codes.filter((code) => DECIDED.includes(code));
-  if (rejected.length !== 1 || !codes.includes(200)) throw violation(`${id}: ${codes.join()}`);
+  const rejections = codes.filter((code) => DECIDED.includes(code));
+  if (rejections.length !== 1 || !codes.includes(200)) throw violation(`${id}: ${codes.join()}`);
   if ((await statusOf(sim, id)) !== 'APPROVED') throw violation(`${id} was not approved`);
   await recordApproval(sim, order);
   return 'once';

@@ -9,7 +9,7 @@ import {
   isActive,
   type Order,
   type Sim,
-  spendable,
+  spendableAmount,
   violation,
 } from '../../harness/sim.ts';
 import { challengesOf, pendingOf } from '../../model/authentication.ts';
@@ -90,13 +90,13 @@ function chooseAccounts(sim: Sim, payer: StrongCustomer): Accounts | undefined {
   const fundedAccounts = [...payer.internalAccounts.values()].filter(
     (internalAccount) =>
       PAYMENT_CURRENCIES.includes(internalAccount.currency) &&
-      spendable(sim, internalAccount) > 1_000n,
+      spendableAmount(sim, internalAccount) > 1_000n,
   );
   const source = fundedAccounts.length
     ? sim.chance.pick(fundedAccounts)
     : pickInternalAccount(sim, payer, SCA_CURRENCIES);
   const ownExternalAccounts = sim.externalAccounts.filter(
-    (externalAccount) => externalAccount.owner === payer && !externalAccount.deleted,
+    (externalAccount) => externalAccount.owner === payer && !externalAccount.isDeleted,
   );
   if (ownExternalAccounts.length && sim.chance.percent(75)) {
     return { source, internalAccount: null, externalAccount: sim.chance.pick(ownExternalAccounts) };
@@ -131,18 +131,18 @@ async function createQuote(sim: Sim): Promise<string> {
   };
   const response = await sim.call('POST', '/quotes', body, payer.platform);
   const requiresSca = requiresScaIn(payer, source.currency);
-  const barred = isImmediate && requiresSca && !isLoggedIn(sim, payer);
+  const isBarred = isImmediate && requiresSca && !isLoggedIn(sim, payer);
   const isFrozen = [source, internalAccount].some((account) => account && !isActive(sim, account));
-  const locked = isImmediate && requiresSca && isLocked(sim, payer);
+  const isOwnerLocked = isImmediate && requiresSca && isLocked(sim, payer);
   const code = rejectionCode(response, [
     ...QUOTE_ERRORS,
     ...(isFrozen ? ['INVALID_INPUT'] : []),
-    ...(barred ? ['SCA_SESSION_REQUIRED'] : []),
-    ...(locked ? ['ACCOUNT_LOCKED'] : []),
+    ...(isBarred ? ['SCA_SESSION_REQUIRED'] : []),
+    ...(isOwnerLocked ? ['ACCOUNT_LOCKED'] : []),
   ]);
   if (code) return code;
-  if (locked) throw violation(`a quote from ${source.id}, whose owner is locked`);
-  if (isFrozen || barred)
+  if (isOwnerLocked) throw violation(`a quote from ${source.id}, whose owner is locked`);
+  if (isFrozen || isBarred)
     throw violation(
       `a quote from ${source.id}: ${isFrozen ? 'frozen or closed' : 'no login session'}`,
     );
@@ -150,9 +150,9 @@ async function createQuote(sim: Sim): Promise<string> {
   order.requiresSca = requiresSca;
   if (isImmediate && requiresSca && !isTrusted(sim, externalAccount))
     recordWaiting(order, response.body);
-  else order.started = isImmediate;
+  else order.isStarted = isImmediate;
   sim.orders.push(order);
-  return `${order.sent} ${source.currency} for ${order.received}`;
+  return `${order.sentAmount} ${source.currency} for ${order.receivedAmount}`;
 }
 
 async function quoteRealtime(sim: Sim): Promise<string> {
@@ -177,28 +177,28 @@ async function quoteRealtime(sim: Sim): Promise<string> {
   };
   const response = await sim.call('POST', '/quotes', body, payer.platform);
   const isFrozen = internalAccount !== null && !isActive(sim, internalAccount);
-  const barred = !isLoggedIn(sim, payer);
-  const locked = isLocked(sim, payer);
+  const isBarred = !isLoggedIn(sim, payer);
+  const isOwnerLocked = isLocked(sim, payer);
   const code = rejectionCode(response, [
     ...['SELF_PAYMENT', ...QUOTE_ERRORS],
     ...(isFrozen ? ['INVALID_INPUT'] : []),
-    ...(barred ? ['SCA_SESSION_REQUIRED'] : []),
-    ...(locked ? ['ACCOUNT_LOCKED'] : []),
+    ...(isBarred ? ['SCA_SESSION_REQUIRED'] : []),
+    ...(isOwnerLocked ? ['ACCOUNT_LOCKED'] : []),
   ]);
   if (code) return code;
-  if (locked) throw violation(`a quote of ${payer.id}, who is locked`);
-  if (isFrozen || barred)
+  if (isOwnerLocked) throw violation(`a quote of ${payer.id}, who is locked`);
+  if (isFrozen || isBarred)
     throw violation(
       `a quote of ${payer.id}: ${isFrozen ? 'frozen or closed' : 'no login session'}`,
     );
-  const trusted = isTrusted(sim, externalAccount);
-  const created = bodyOf(response, trusted ? 201 : 202);
-  const order = orderOf(sim, { source: null, ...target }, created, payer);
+  const isExempt = isTrusted(sim, externalAccount);
+  const createdQuote = bodyOf(response, isExempt ? 201 : 202);
+  const order = orderOf(sim, { source: null, ...target }, createdQuote, payer);
   Object.assign(order, { kind: 'realtime', payer, requiresSca: true });
   if (payer.platform.hadDailyLimit || externalAccount?.wallet) order.expectedOutcome = null;
-  if (!trusted) recordWaiting(order, created);
+  if (!isExempt) recordWaiting(order, createdQuote);
   sim.orders.push(order);
-  return `${order.sent} ${currency}${trusted ? ', trusted' : ''}`;
+  return `${order.sentAmount} ${currency}${isExempt ? ', trusted' : ''}`;
 }
 
 const isExecutable = ({ requiresSca, kind, quoteId, agent }: Order) =>
@@ -207,7 +207,7 @@ const isExecutable = ({ requiresSca, kind, quoteId, agent }: Order) =>
 /** Predicted error codes of executing a quote. */
 export function executionCodes(sim: Sim, order: Order): string[] {
   const status = rowOf(sim, order)?.status;
-  const isStarted = order.started || status === 'PENDING_AUTHORIZATION' || status === 'FAILED';
+  const isStarted = order.isStarted || status === 'PENDING_AUTHORIZATION' || status === 'FAILED';
   const codes = executionErrors(sim, order, isStarted);
   if (['CONFLICT', 'QUOTE_EXPIRED'].includes(codes[0] ?? '') || codes.length > 1) return codes;
   const owner = ownerOf(order);
@@ -222,7 +222,7 @@ export function recordExecuted(sim: Sim, order: Order, body: ApiResponse['body']
     return;
   }
   if (body.status === 'PENDING_AUTHORIZATION') throw violation(`${order.id} requires a proof`);
-  order.started = true;
+  order.isStarted = true;
 }
 
 async function executeQuote(sim: Sim, order: Order): Promise<string> {
@@ -234,14 +234,14 @@ async function executeQuote(sim: Sim, order: Order): Promise<string> {
   if (code) return code;
   if (codes.length) throw violation(`${order.id} was executed; expected ${codes.join(' or ')}`);
   recordExecuted(sim, order, bodyOf(response, 200));
-  return `${order.sent}${order.started ? '' : ', waits'}`;
+  return `${order.sentAmount}${order.isStarted ? '' : ', waits'}`;
 }
 
 /** Predicted error codes of a proof. */
 function proofCodes(sim: Sim, order: Order, variant: ProofVariant): string[] {
   const owner = ownerOf(order);
   const challenge = pendingOf(sim.model, order.quoteId as string);
-  if (!isWaiting(sim, order) || owner.deleted || !challenge) return ['CONFLICT'];
+  if (!isWaiting(sim, order) || owner.isDeleted || !challenge) return ['CONFLICT'];
   if (isLocked(sim, owner)) return ['ACCOUNT_LOCKED'];
   if (!isLoggedIn(sim, owner)) return ['SCA_SESSION_REQUIRED'];
   if (sim.effects.now() >= Date.parse(challenge.expires_at as string)) return ['INVALID_INPUT'];
@@ -272,8 +272,8 @@ function recordProof(
   }
   const isStarted = status === 'PROCESSING' || status === 'COMPLETED';
   if (!isStarted) throw violation(`${order.id} was authorized and is ${status}`);
-  order.started = true;
-  return `${order.sent}`;
+  order.isStarted = true;
+  return `${order.sentAmount}`;
 }
 
 async function authorizeQuote(sim: Sim, order: Order, variant: ProofVariant): Promise<string> {
@@ -295,14 +295,14 @@ async function authorizeQuote(sim: Sim, order: Order, variant: ProofVariant): Pr
 
 /** Sends one proof to two servers concurrently, of which one accepts it. */
 async function authorizeTwice(sim: Sim): Promise<string> {
-  const fitting = ordersWithChallenge(sim).filter(
+  const fittingOrders = ordersWithChallenge(sim).filter(
     (order) =>
       isLastStep(sim, order) &&
       proofCodes(sim, order, 'right').length === 0 &&
       possibleErrors(order).length === 0,
   );
-  if (fitting.length === 0) return 'none';
-  const order = sim.chance.pick(fitting);
+  if (fittingOrders.length === 0) return 'none';
+  const order = sim.chance.pick(fittingOrders);
   for (const node of sim.nodes) node.setTrap(undefined);
   const proof = { code: CODE, endUserIpAddress: IP_ADDRESS };
   const path = `/quotes/${order.quoteId}/authorize`;
@@ -314,11 +314,11 @@ async function authorizeTwice(sim: Sim): Promise<string> {
       }),
     ),
   );
-  const succeeded = responses.filter((response) => response?.status === 200);
+  const successes = responses.filter((response) => response?.status === 200);
   const codes = responses.map((response) => response?.body?.code ?? response?.status);
   const other = codes.filter((code) => code === 'CONFLICT' || code === 'INVALID_INPUT');
-  if (succeeded.length !== 1 || other.length !== 1) throw violation(`${order.id}: ${codes.join()}`);
-  return recordProof(order, true, succeeded[0]?.body);
+  if (successes.length !== 1 || other.length !== 1) throw violation(`${order.id}: ${codes.join()}`);
+  return recordProof(order, true, successes[0]?.body);
 }
 
 /** Sends the same code again, after 30 seconds or more. */
@@ -330,7 +330,7 @@ async function resendCode(sim: Sim): Promise<string> {
   );
   const challenge = pendingOf(sim.model, order.quoteId as string);
   const isExpired = sim.effects.now() >= Date.parse(challenge?.expires_at ?? '');
-  const codes = !challenge || isExpired || ownerOf(order).deleted ? ['CONFLICT'] : [];
+  const codes = !challenge || isExpired || ownerOf(order).isDeleted ? ['CONFLICT'] : [];
   const path = `/quotes/${order.quoteId}/authorize/resend`;
   const response = await sim.call('POST', path, undefined, order.platform);
   const code = rejectionCode(response, [...codes, 'RATE_LIMITED']);
@@ -341,7 +341,8 @@ async function resendCode(sim: Sim): Promise<string> {
 /** A transfer cannot contain a proof, so it is rejected. */
 async function transferOut(sim: Sim): Promise<string> {
   const ownExternalAccounts = sim.externalAccounts.filter(
-    ({ owner, currency, deleted }) => !deleted && requiresScaIn(owner, currency) && !owner.deleted,
+    ({ owner, currency, isDeleted }) =>
+      !isDeleted && requiresScaIn(owner, currency) && !owner.isDeleted,
   );
   if (ownExternalAccounts.length === 0) return 'no destination';
   const { id, currency, owner } = sim.chance.pick(ownExternalAccounts);
@@ -367,7 +368,7 @@ const requestedOrders = (sim: Sim) =>
       order.requiresSca && order.quoteId && challengesOf(sim.model, rowOf(sim, order) ?? {}).length,
   );
 const unstartedOrders = (sim: Sim) =>
-  sim.orders.filter((order) => isExecutable(order) && !order.started);
+  sim.orders.filter((order) => isExecutable(order) && !order.isStarted);
 
 /** Orders that can still be executed. */
 const executableOrders = (sim: Sim) =>
@@ -377,11 +378,11 @@ const executableOrders = (sim: Sim) =>
 
 /** Often an order to a trusted account. */
 function chooseExecutable(sim: Sim): Order {
-  const trusted = executableOrders(sim).filter(({ externalAccount }) =>
+  const trustedOrders = executableOrders(sim).filter(({ externalAccount }) =>
     isTrusted(sim, externalAccount),
   );
   return sim.chance.pick(
-    trusted.length && sim.chance.percent(50) ? trusted : executableOrders(sim),
+    trustedOrders.length && sim.chance.percent(50) ? trustedOrders : executableOrders(sim),
   );
 }
 

@@ -38,8 +38,8 @@ import { internalAccountById } from '../issuing/settling.ts';
 import { areFeesBlocked, hasDeletedParty, orderOf, QUOTE_ERRORS } from '../payments/payments.ts';
 
 const NO_AMOUNTS = {
-  sent: 0n,
-  received: 0n,
+  sentAmount: 0n,
+  receivedAmount: 0n,
   platformFee: 0n,
   feeAccount: null,
   source: null,
@@ -63,7 +63,7 @@ export function expectIncoming(
       internalAccount: to,
       externalAccount: null,
     },
-    ...{ received: amount, expectedOutcome: expectedOutcome, started: true, expiresAt: 0 },
+    ...{ receivedAmount: amount, expectedOutcome: expectedOutcome, isStarted: true, expiresAt: 0 },
   });
 }
 
@@ -72,7 +72,7 @@ const usdAccountsOf = (sim: Sim, owner: Person) =>
     (externalAccount) =>
       externalAccount.owner === owner &&
       externalAccount.currency === 'USD' &&
-      !externalAccount.deleted,
+      !externalAccount.isDeleted,
   );
 
 export async function transferIn(sim: Sim, owners = payers(sim)): Promise<string> {
@@ -104,7 +104,7 @@ interface Target {
 /** Any internal account, or an external account of the payer. */
 export function chooseTarget(sim: Sim, payer: Person): Target {
   const ownExternalAccounts = sim.externalAccounts.filter(
-    (externalAccount) => externalAccount.owner === payer && !externalAccount.deleted,
+    (externalAccount) => externalAccount.owner === payer && !externalAccount.isDeleted,
   );
   if (ownExternalAccounts.length && sim.chance.percent(60))
     return { internalAccount: null, externalAccount: sim.chance.pick(ownExternalAccounts) };
@@ -133,8 +133,8 @@ async function quoteFrom(
   const response = await sim.call('POST', '/quotes', body, payer.platform);
   const isFrozen = toAccount !== null && !isActive(sim, toAccount);
   const codes = ['SELF_PAYMENT', ...QUOTE_ERRORS];
-  const barred = isFrozen || areFeesBlocked(sim, payer, source.currency ?? 'USD');
-  const code = rejectionCode(response, barred ? ['INVALID_INPUT', ...codes] : codes);
+  const isBarred = isFrozen || areFeesBlocked(sim, payer, source.currency ?? 'USD');
+  const code = rejectionCode(response, isBarred ? ['INVALID_INPUT', ...codes] : codes);
   if (code) return code;
   if (isFrozen) throw violation(`a quote to ${toAccount.id}, which is frozen or closed`);
   const order = orderOf(sim, { source: null, ...target }, bodyOf(response, 201), payer);
@@ -153,10 +153,10 @@ export async function quoteDebit(sim: Sim, owners = payers(sim)): Promise<string
   const order = await quoteFrom(sim, payer, source, 'debit');
   if (typeof order === 'string') return order;
   order.debitedAccount = from;
-  const debited = debitOutcome(from.suffix);
+  const expectedOutcome = debitOutcome(from.suffix);
   if (!isInSandbox(payer)) order.expectedOutcome = null;
-  else if (debited.status === 'FAILED') order.expectedOutcome = debited;
-  return `${order.sent} from …${from.suffix}`;
+  else if (expectedOutcome.status === 'FAILED') order.expectedOutcome = expectedOutcome;
+  return `${order.sentAmount} from …${from.suffix}`;
 }
 
 async function quoteRealtime(sim: Sim): Promise<string> {
@@ -171,7 +171,7 @@ async function quoteRealtime(sim: Sim): Promise<string> {
   const order = await quoteFrom(sim, payer, source, 'realtime');
   if (typeof order === 'string') return order;
   order.payer = payer;
-  return `${order.sent} ${currency}`;
+  return `${order.sentAmount} ${currency}`;
 }
 
 export const depositQuotes = (sim: Sim) => sim.orders.filter((order) => order.kind === 'realtime');
@@ -194,7 +194,7 @@ export function recordDeposit(sim: Sim, order: Order): void {
   const { internalAccount: toAccount, feeAccount: feeOwnerAccount, payer, platform } = order;
   const accounts = [toAccount, order.platformFee ? feeOwnerAccount : null];
   const isFrozen = accounts.some((account) => account && !isActive(sim, account));
-  if (isFrozen || hasDeletedParty(order) || payer?.deleted || platform.hadDailyLimit)
+  if (isFrozen || hasDeletedParty(order) || payer?.isDeleted || platform.hadDailyLimit)
     order.expectedOutcome = null;
 }
 
@@ -204,20 +204,24 @@ async function sendDeposit(sim: Sim): Promise<string> {
   const order = sim.chance.percent(70) ? (all.at(-1) as Order) : sim.chance.pick(all);
   const row = sim.model.payments.get(order.id)?.row;
   const difference = sim.chance.pick([0n, 0n, 0n, 0n, -1n, 7n]);
-  const amount = order.sent + difference > 0n ? order.sent + difference : order.sent;
-  const isExact = amount === order.sent;
+  const amount =
+    order.sentAmount + difference > 0n ? order.sentAmount + difference : order.sentAmount;
+  const isExact = amount === order.sentAmount;
   const body = {
     quoteId: order.quoteId,
     currencyCode: row?.sent_currency,
     ...(isExact ? {} : { currencyAmount: Number(amount) }),
   };
-  const received = bodyOf(await sim.call('POST', '/sandbox/send', body, order.platform), 200);
-  if (received.id !== order.id) return recordUnmatched(sim, received, amount);
-  if (order.started) throw violation(`${order.id} was paid twice`);
-  order.started = true;
+  const receivedPayment = bodyOf(
+    await sim.call('POST', '/sandbox/send', body, order.platform),
+    200,
+  );
+  if (receivedPayment.id !== order.id) return recordUnmatched(sim, receivedPayment, amount);
+  if (order.isStarted) throw violation(`${order.id} was paid twice`);
+  order.isStarted = true;
   recordDeposit(sim, order);
   if (!isExact && order.expectedOutcome) order.expectedOutcome = RETURNED;
-  return `${amount} of ${order.sent}`;
+  return `${amount} of ${order.sentAmount}`;
 }
 
 const SENDERS = ['$success.usd', '$success.eur', '$pending.long.usd', '$fail.compliance.usd'];
@@ -246,7 +250,7 @@ async function receiveUma(sim: Sim): Promise<string> {
 }
 
 export const incomingOrders = (sim: Sim) =>
-  sim.orders.filter((order) => order.kind === 'in' && order.started);
+  sim.orders.filter((order) => order.kind === 'in' && order.isStarted);
 
 async function decideUma(sim: Sim, decision: 'approve' | 'reject'): Promise<string> {
   const order = sim.chance.pick(incomingOrders(sim));
@@ -271,11 +275,11 @@ async function cancelPayment(sim: Sim): Promise<string> {
 async function setFreeze(sim: Sim, unfreezes: boolean): Promise<string> {
   const all = activePeople(sim).flatMap((person) => [...person.internalAccounts.values()]);
   const status = unfreezes ? 'FROZEN' : 'ACTIVE';
-  const fitting = all.filter(
+  const fittingAccounts = all.filter(
     (internalAccount) => sim.model.internal.get(internalAccount.id)?.status === status,
   );
-  if (fitting.length === 0) return 'none';
-  const internalAccount = sim.chance.pick(fitting);
+  if (fittingAccounts.length === 0) return 'none';
+  const internalAccount = sim.chance.pick(fittingAccounts);
   await onBehalfOf(sim, internalAccount.owner.platform, async (ctx) => {
     const row = await ctx.read(internalAccounts, internalAccount.id);
     if (!row) throw violation(`${internalAccount.id} does not exist`);
@@ -323,8 +327,10 @@ async function decideHeld(sim: Sim): Promise<string> {
   const order = sim.chance.pick(heldDeposits);
   const releases = sim.chance.percent(50);
   const row = await onBehalfOf(sim, order.platform, async (ctx) => {
-    const incoming = await readCurrent(ctx, order.id, asIncoming);
-    return releases ? releaseDeposit(ctx, incoming) : returnHeldDeposit(ctx, incoming);
+    const incomingPayment = await readCurrent(ctx, order.id, asIncoming);
+    return releases
+      ? releaseDeposit(ctx, incomingPayment)
+      : returnHeldDeposit(ctx, incomingPayment);
   });
   if (row.status !== (releases ? 'COMPLETED' : 'FAILED'))
     throw violation(`${order.id} is ${row.status}`);
@@ -337,10 +343,10 @@ async function reverseBankDeposit(sim: Sim): Promise<string> {
   if (deposits.length === 0) return 'none';
   const order = sim.chance.pick(deposits);
   const row = await onBehalfOf(sim, order.platform, async (ctx) => {
-    const incoming = await readCurrent(ctx, order.id, asIncoming);
-    return reverseDeposit(ctx, incoming);
+    const incomingPayment = await readCurrent(ctx, order.id, asIncoming);
+    return reverseDeposit(ctx, incomingPayment);
   });
-  return `${order.received}, ${row.status}`;
+  return `${order.receivedAmount}, ${row.status}`;
 }
 
 const anyPayer = (sim: Sim) => payers(sim).length > 0;

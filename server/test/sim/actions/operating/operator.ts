@@ -35,10 +35,10 @@ import {
   transferIn,
 } from './incoming.ts';
 
-const inProduction = ({ platform }: { platform: Platform }) =>
+const isInProduction = ({ platform }: { platform: Platform }) =>
   platform.environment === 'production';
 
-const productionOrders = (sim: Sim) => sim.orders.filter(inProduction);
+const productionOrders = (sim: Sim) => sim.orders.filter(isInProduction);
 
 const paymentOf = (sim: Sim, { id }: Order): Payment => {
   const payment = sim.model.payments.get(id);
@@ -68,9 +68,11 @@ function isApplicable(sim: Sim, order: Order, verb: string): boolean {
     const accountId = row.type === 'OUTGOING' ? row.destination_account : row.source_account;
     return isExternalAccount(accountId) && row.status === 'COMPLETED' && row.funds === 'SETTLED';
   }
-  const awaited = awaitedOf(sim.model, payment);
-  if (verb === 'settle' || verb === 'fail') return awaited !== undefined;
-  return awaited !== undefined && awaited !== 'refund' && row.cancel_requested_at !== null;
+  const awaitedResult = awaitedOf(sim.model, payment);
+  if (verb === 'settle' || verb === 'fail') return awaitedResult !== undefined;
+  return (
+    awaitedResult !== undefined && awaitedResult !== 'refund' && row.cancel_requested_at !== null
+  );
 }
 
 /** Usually a waiting payment. */
@@ -92,14 +94,14 @@ async function reportResult(sim: Sim): Promise<string> {
   const order = choosePayment(sim);
   const verb = sim.chance.pickWeighted(VERBS).name;
   const command = VERB_FLAGS[verb]?.(sim) ?? [];
-  const allowed = isApplicable(sim, order, verb);
+  const isAllowed = isApplicable(sim, order, verb);
   const description = `payouts ${verb} ${order.id}`;
-  const rejected = checkOutcome(
+  const rejection = checkOutcome(
     await runVerb(sim, 'payouts', verb, order.id, ...command),
-    allowed,
+    isAllowed,
     description,
   );
-  return `${verb}${rejected ? ': rejected' : ''}`;
+  return `${verb}${rejection ? ': rejected' : ''}`;
 }
 
 /** Runs the same verb twice. The second run has no effect. */
@@ -115,7 +117,7 @@ async function reportTwice(sim: Sim): Promise<string> {
 
 /** A bank reverses a funding debit after the payment, and the payer is liable. */
 async function returnDebit(sim: Sim): Promise<string> {
-  const fitting = productionOrders(sim).filter((order) => {
+  const fittingOrders = productionOrders(sim).filter((order) => {
     const { row, transfers } = paymentOf(sim, order);
     const passedOn = row.status === 'COMPLETED' && row.funds === 'SETTLED';
     const isReturned = transfers.some(({ step }) => step.startsWith('return'));
@@ -123,8 +125,8 @@ async function returnDebit(sim: Sim): Promise<string> {
       order.kind === 'debit' && passedOn && !isReturned && isExternalAccount(row.source_account)
     );
   });
-  if (fitting.length === 0) return 'none';
-  const order = sim.chance.pick(fitting);
+  if (fittingOrders.length === 0) return 'none';
+  const order = sim.chance.pick(fittingOrders);
   const command = ['payouts', 'return', order.id, '--of', 'debit', '--reason', 'PAYOUT_RETURNED'];
   checkOutcome(await runVerb(sim, ...command), true, command.join(' '));
   checkOutcome(await runVerb(sim, ...command), false, `${command.join(' ')} again`);
@@ -138,14 +140,14 @@ async function returnDebit(sim: Sim): Promise<string> {
   const payer = open.find(
     (internalAccount) => sim.model.internal.get(internalAccount.id)?.status !== 'CLOSED',
   );
-  if (payer) payer.expectedBalance -= order.sent;
-  return `${order.sent}${payer ? '' : ' without payer'}`;
+  if (payer) payer.expectedBalance -= order.sentAmount;
+  return `${order.sentAmount}${payer ? '' : ' without payer'}`;
 }
 
 /** The queue lists exactly the waiting payments. */
 async function listPayouts(sim: Sim): Promise<string> {
   const { json } = await runVerb(sim, 'payouts', 'list', '--limit', '1000');
-  const listed = (json as { transactionId: string; kind: string }[]).map(
+  const listedResults = (json as { transactionId: string; kind: string }[]).map(
     ({ transactionId, kind }) => `${transactionId} ${kind}`,
   );
   const expectedResults = [...sim.model.awaitedResults.keys()].flatMap((id) => {
@@ -153,7 +155,7 @@ async function listPayouts(sim: Sim): Promise<string> {
     const kind = payment && awaitedOf(sim.model, payment);
     return kind ? [`${id} ${kind}`] : [];
   });
-  const [actual, expected] = [listed.sort().join(), expectedResults.sort().join()];
+  const [actual, expected] = [listedResults.sort().join(), expectedResults.sort().join()];
   if (sim.model.awaitedResults.size < 1_000 && actual !== expected) {
     throw violation(`the queue lists [${actual}], not [${expected}]`);
   }
@@ -176,7 +178,7 @@ async function recordEntry(sim: Sim, to: readonly string[], amount: bigint, curr
   const reference = `BANK-${sim.nextNumber()}`;
   const command = ['deposits', 'record', ...to, '--currency', currency, '--reference', reference];
   const result = await runVerb(sim, ...command, '--amount', formatDecimal(amount, currency));
-  if (result.rejected) throw violation(`${command.join(' ')}: ${result.rejected}`);
+  if (result.rejection) throw violation(`${command.join(' ')}: ${result.rejection}`);
   if (result.json.recorded !== 'now')
     throw violation(`${reference} has recorded: ${result.json.recorded}`);
   const { transactionId } = result.json as { transactionId: string };
@@ -186,11 +188,11 @@ async function recordEntry(sim: Sim, to: readonly string[], amount: bigint, curr
 }
 
 async function recordDepositEntry(sim: Sim): Promise<string> {
-  const common = sim.chance.percent(70) ? ['USD', 'EUR'] : PAYMENT_CURRENCIES;
+  const currencies = sim.chance.percent(70) ? ['USD', 'EUR'] : PAYMENT_CURRENCIES;
   const internalAccount = pickInternalAccount(
     sim,
-    sim.chance.pick(activePeople(sim).filter(inProduction)),
-    common,
+    sim.chance.pick(activePeople(sim).filter(isInProduction)),
+    currencies,
   );
   const amount = BigInt(sim.chance.integerBetween(1, sim.chance.pick([500, 100_000, 1_000_000])));
   const to = sim.chance.percent(50)
@@ -203,9 +205,9 @@ async function recordDepositEntry(sim: Sim): Promise<string> {
 
 /** A deposit for a quote, with the requested amount or another one, in time or late. */
 async function recordQuoteDeposit(sim: Sim): Promise<string> {
-  const order = sim.chance.pick(depositQuotes(sim).filter(inProduction));
+  const order = sim.chance.pick(depositQuotes(sim).filter(isInProduction));
   const row = sim.model.payments.get(order.id)?.row as RecordedRow;
-  const amount = order.sent + sim.chance.pick([0n, 0n, 0n, 5n]);
+  const amount = order.sentAmount + sim.chance.pick([0n, 0n, 0n, 5n]);
   const to = ['--payment-reference', paymentReferenceOf(order.id)];
   recordDeposit(sim, order);
   const currency = row.sent_currency as string;
@@ -214,10 +216,10 @@ async function recordQuoteDeposit(sim: Sim): Promise<string> {
     const recordedRow = await operatorRow(sim, createdEntry.transactionId);
     return recordUnmatched(sim, recordedRow, amount);
   }
-  if (order.started) throw violation(`${order.id} was paid twice`);
-  order.started = true;
+  if (order.isStarted) throw violation(`${order.id} was paid twice`);
+  order.isStarted = true;
   order.expectedOutcome = null;
-  return `${amount} of ${order.sent}`;
+  return `${amount} of ${order.sentAmount}`;
 }
 
 /** A stray deposit as the API shows it. */
@@ -238,33 +240,33 @@ async function recordEntryAgain(sim: Sim): Promise<string> {
     transactionId,
   } = sim.chance.pick(sim.entries) as StatementEntry;
   const isSameEntry = sim.chance.percent(70);
-  const reported = formatDecimal(isSameEntry ? amount : amount + 1n, currency);
-  const result = await runVerb(sim, ...command, '--amount', reported);
-  const rejected = checkOutcome(result, isSameEntry, command.join(' '));
+  const reportedAmount = formatDecimal(isSameEntry ? amount : amount + 1n, currency);
+  const result = await runVerb(sim, ...command, '--amount', reportedAmount);
+  const rejection = checkOutcome(result, isSameEntry, command.join(' '));
   const isRecorded =
     result.json?.recorded === 'before' && result.json.transactionId === transactionId;
   if (isSameEntry && !isRecorded)
     throw violation(`${command.join(' ')}: ${JSON.stringify(result)}`);
-  return rejected ? 'rejected' : 'duplicate';
+  return rejection ? 'rejected' : 'duplicate';
 }
 
 /** A decision about a deposit: release, return or bank reversal. */
 async function decideDeposit(sim: Sim): Promise<string> {
-  const order = sim.chance.pick(incomingOrders(sim).filter(inProduction));
+  const order = sim.chance.pick(incomingOrders(sim).filter(isInProduction));
   const verb = sim.chance.pick(['release', 'reject', 'return']);
   const { row } = paymentOf(sim, order);
   const toAccount = row.destination_account?.startsWith('InternalAccount:');
   const isHeld = row.status === 'PENDING' && row.funds === 'HELD' && toAccount;
-  const settled = row.status === 'COMPLETED' && row.funds === 'SETTLED';
+  const isSettled = row.status === 'COMPLETED' && row.funds === 'SETTLED';
   const deposit = row.source_account === null;
-  const allowed = deposit && (isHeld || (verb === 'return' && settled));
+  const isAllowed = deposit && (isHeld || (verb === 'return' && isSettled));
   const command = ['deposits', verb, order.id];
-  const rejected = checkOutcome(
+  const rejection = checkOutcome(
     await runVerb(sim, ...command),
-    allowed === true,
+    isAllowed === true,
     command.join(' '),
   );
-  return `${verb}${rejected ? ': rejected' : ''}`;
+  return `${verb}${rejection ? ': rejected' : ''}`;
 }
 
 const ACCOUNT_VERBS = ['close', 'fail', 'retry'];
@@ -301,28 +303,32 @@ async function changeAccount(sim: Sim): Promise<string> {
   recordOpenedAccounts(sim);
   const verb = sim.chance.pick(ACCOUNT_VERBS);
   const all = activePeople(sim).flatMap((person) => [...person.internalAccounts.values()]);
-  const unexpected = all.filter((internalAccount) =>
+  const unexpectedAccounts = all.filter((internalAccount) =>
     ['PENDING', 'FAILED'].includes(sim.model.internal.get(internalAccount.id)?.status ?? ''),
   );
-  const rare = all.filter(
+  const rareAccounts = all.filter(
     (internalAccount) => !PAYMENT_CURRENCIES.includes(internalAccount.currency),
   );
   const internalAccount = sim.chance.pick(
-    verb === 'close' && sim.chance.percent(70) ? rare : unexpected.length ? unexpected : all,
+    verb === 'close' && sim.chance.percent(70)
+      ? rareAccounts
+      : unexpectedAccounts.length
+        ? unexpectedAccounts
+        : all,
   );
   const before = sim.model.internal.get(internalAccount.id)?.status ?? '';
   const result = await runVerb(sim, 'accounts', verb, internalAccount.id, '--reason', 'simulated');
   const from = { close: ['ACTIVE', 'FROZEN'], fail: ['PENDING'], retry: ['FAILED'] }[verb] ?? [];
   const isAllowed = from.includes(before);
   const isCertain = isAllowed && verb !== 'close';
-  if (verb === 'close' && isAllowed && !result.rejected && !isEmpty(sim, internalAccount)) {
+  if (verb === 'close' && isAllowed && !result.rejection && !isEmpty(sim, internalAccount)) {
     throw violation(`${internalAccount.id} was closed with funds`);
   }
   if (!isAllowed || isCertain)
     checkOutcome(result, isAllowed, `accounts ${verb} ${internalAccount.id}`);
-  if (!result.rejected)
+  if (!result.rejection)
     for (const order of sim.orders) clearExpectedOutcome(order, internalAccount);
-  return `${verb}${result.rejected ? ': rejected' : ` ${internalAccount.currency}`}`;
+  return `${verb}${result.rejection ? ': rejected' : ` ${internalAccount.currency}`}`;
 }
 
 /** The outcome of a payment whose account is closed depends on its progress. */
@@ -342,9 +348,9 @@ const PRODUCTION_PAYMENTS = [
 ];
 
 const directDebitsOf = (sim: Sim) =>
-  productionOrders(sim).filter(({ kind, started }) => kind === 'debit' && !started);
+  productionOrders(sim).filter(({ kind, isStarted }) => kind === 'debit' && !isStarted);
 
-const productionPayers = (sim: Sim) => payers(sim).filter(inProduction);
+const productionPayers = (sim: Sim) => payers(sim).filter(isInProduction);
 
 export const OPERATOR_ACTIONS: readonly Action[] = [
   {
@@ -381,13 +387,13 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
   {
     name: 'record a deposit',
     weight: 10,
-    isPossible: (sim) => activePeople(sim).some(inProduction),
+    isPossible: (sim) => activePeople(sim).some(isInProduction),
     run: recordDepositEntry,
   },
   {
     name: 'record a deposit for a quote',
     weight: 4,
-    isPossible: (sim) => depositQuotes(sim).some(inProduction),
+    isPossible: (sim) => depositQuotes(sim).some(isInProduction),
     run: recordQuoteDeposit,
   },
   {
@@ -399,7 +405,7 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
   {
     name: 'decide on a recorded deposit',
     weight: 3,
-    isPossible: (sim) => incomingOrders(sim).some(inProduction),
+    isPossible: (sim) => incomingOrders(sim).some(isInProduction),
     run: decideDeposit,
   },
   { name: 'close, fail or retry an account', weight: 2, run: changeAccount },

@@ -25,7 +25,7 @@ import { strongCustomers } from './strong.ts';
 const MAX_AGENTS = 12;
 
 const activeAgents = (sim: Sim): Agent[] =>
-  sim.agents.filter(({ deleted, owner }) => !deleted && !owner.deleted);
+  sim.agents.filter(({ isDeleted, owner }) => !isDeleted && !owner.isDeleted);
 export const connectedAgents = (sim: Sim): (Agent & { client: Platform })[] =>
   activeAgents(sim).filter(
     (agent): agent is Agent & { client: Platform } => agent.client !== undefined,
@@ -34,7 +34,7 @@ export const connectedAgents = (sim: Sim): (Agent & { client: Platform })[] =>
 async function createAgent(sim: Sim): Promise<string> {
   const owners = [...payers(sim), ...strongCustomers(sim)].filter(({ id }) => id !== null);
   const ownersWithAccounts = owners.filter((person) =>
-    sim.externalAccounts.some(({ owner, deleted }) => owner === person && !deleted),
+    sim.externalAccounts.some(({ owner, isDeleted }) => owner === person && !isDeleted),
   );
   const owner = sim.chance.pick(ownersWithAccounts.length ? ownersWithAccounts : owners);
   const body = {
@@ -48,7 +48,7 @@ async function createAgent(sim: Sim): Promise<string> {
     id: createdAgent.agent.id,
     owner,
     code: createdAgent.deviceCode.code,
-    deleted: false,
+    isDeleted: false,
   };
   sim.agents.push(agent);
   const description = `of ${sim.people.indexOf(owner)}`;
@@ -99,11 +99,11 @@ async function changeAgent(sim: Sim): Promise<string> {
   const agent = sim.chance.pick(activeAgents(sim));
   const { platform } = agent.owner;
   const path = `/agents/${agent.id}`;
-  const { paused } = policyOf(sim, agent);
-  if (sim.chance.percent(paused ? 70 : 25)) {
-    const body = { isPaused: !paused };
+  const { paused: isPaused } = policyOf(sim, agent);
+  if (sim.chance.percent(isPaused ? 70 : 25)) {
+    const body = { isPaused: !isPaused };
     bodyOf(await sim.call('PATCH', path, body, platform), 200);
-    return paused ? 'unpaused' : 'paused';
+    return isPaused ? 'unpaused' : 'paused';
   }
   const { spendingLimits, ...otherFields } = randomPolicy(sim, agent.owner);
   const { currency, ...limits } = spendingLimits;
@@ -117,8 +117,8 @@ async function changeAgent(sim: Sim): Promise<string> {
       defaultExecutionMode: otherFields.defaultExecutionMode,
     },
   ]);
-  const updated = bodyOf(await sim.call('PATCH', `${path}/policy`, body, platform), 200);
-  return `${Object.keys(body)} in ${updated.policy.spendingLimits.currency}`;
+  const updatedAgent = bodyOf(await sim.call('PATCH', `${path}/policy`, body, platform), 200);
+  return `${Object.keys(body)} in ${updatedAgent.policy.spendingLimits.currency}`;
 }
 
 async function deleteAgent(sim: Sim): Promise<string> {
@@ -126,7 +126,7 @@ async function deleteAgent(sim: Sim): Promise<string> {
   const path = `/agents/${agent.id}`;
   const response = await sim.call('DELETE', path, undefined, agent.owner.platform);
   if (!response.isRepeated || response.status !== 404) bodyOf(response, 204);
-  agent.deleted = true;
+  agent.isDeleted = true;
   sim.agents.splice(sim.agents.indexOf(agent), 1);
   if (agent.client) {
     const deletedResponse = await sim.call('GET', '/agents/me', undefined, agent.client);
@@ -142,7 +142,7 @@ async function readAgent(sim: Sim): Promise<string> {
     await sim.call('GET', '/agents/me', undefined, agent.client),
     200,
   );
-  const { row, paused } = policyOf(sim, agent);
+  const { row, paused: isPausedInModel } = policyOf(sim, agent);
   const day = new Date(sim.effects.now()).toISOString().slice(0, 10);
   const expectedUsage = row && {
     dailyTransactionCount: Number(countedOn(sim.model, row, day)),
@@ -152,7 +152,7 @@ async function readAgent(sim: Sim): Promise<string> {
   const mismatch = Object.entries(expectedUsage ?? {}).find(
     ([name, value]) => usage[name] !== value,
   );
-  if (mismatch || isPaused !== paused) {
+  if (mismatch || isPaused !== isPausedInModel) {
     throw violation(
       `${agent.id} reads ${JSON.stringify(usage)}, not ${JSON.stringify(expectedUsage)}`,
     );
@@ -167,7 +167,7 @@ async function listPendingActions(sim: Sim): Promise<string> {
   const { data } = bodyOf(await sim.call('GET', path, undefined, platform), 200);
   const actualIds = (data as { id: string }[]).map(({ id }) => id).sort();
   const expectedActions = sim.pendingActions.filter(
-    ({ order, agent }) => order.platform === platform && !agent.deleted,
+    ({ order, agent }) => order.platform === platform && !agent.isDeleted,
   );
   if (
     actualIds.join() !==

@@ -10,7 +10,7 @@ import {
   type Platform,
   type Request,
   type Sim,
-  spendable,
+  spendableAmount,
   violation,
 } from '../../harness/sim.ts';
 import { BEHAVIORS, VERDICTS } from '../../harness/sim-effects.ts';
@@ -91,20 +91,20 @@ async function duplicateJob(sim: Sim): Promise<string> {
 /** The lease of a worker expires. Another worker runs the job before the first one reports its result. */
 async function expireLease(sim: Sim): Promise<string> {
   const job = sim.chance.pick(dueJobs(sim));
-  const [slow, other] = sim.nodes as [Node, Node];
-  const heldCommit = slow.holdNextCommit();
-  const slowRun = runOnly(sim, slow, [job]);
-  const caught = await Promise.race([
-    heldCommit.caught.then(() => true),
+  const [slowNode, other] = sim.nodes as [Node, Node];
+  const heldCommit = slowNode.holdNextCommit();
+  const slowRun = runOnly(sim, slowNode, [job]);
+  const isCaught = await Promise.race([
+    heldCommit.whenCaught.then(() => true),
     slowRun.then(() => false),
   ]);
-  if (caught) {
+  if (isCaught) {
     sim.effects.advance(21 * SECOND);
     await runDueJobs(other);
   }
   heldCommit.release();
   await slowRun;
-  return `${job.kind}${caught ? '' : ' did nothing'}`;
+  return `${job.kind}${isCaught ? '' : ' did nothing'}`;
 }
 
 async function changeReceiver(sim: Sim): Promise<string> {
@@ -195,8 +195,8 @@ async function fundConcurrently(sim: Sim): Promise<string> {
 
 const executableOrders = (sim: Sim) =>
   sim.orders.filter((order) => {
-    const { source, started, expiresAt, internalAccount: toAccount, externalAccount } = order;
-    if (started || !source || order.quoteId === null || sim.effects.now() >= expiresAt)
+    const { source, isStarted, expiresAt, internalAccount: toAccount, externalAccount } = order;
+    if (isStarted || !source || order.quoteId === null || sim.effects.now() >= expiresAt)
       return false;
     if (order.platform.hadDailyLimit || externalAccount?.wallet || order.payload) return false;
     if (order.requiresSca || order.agent) return false;
@@ -204,11 +204,11 @@ const executableOrders = (sim: Sim) =>
     if (!isActive(sim, source) || accountRow(sim, source)?.owed !== '0') return false;
     if (toAccount && !isActive(sim, toAccount)) return false;
     const anyDeleted =
-      source.owner.deleted ||
-      toAccount?.owner.deleted ||
-      externalAccount?.deleted ||
-      externalAccount?.owner.deleted;
-    return !anyDeleted && spendable(sim, source) >= order.sent;
+      source.owner.isDeleted ||
+      toAccount?.owner.isDeleted ||
+      externalAccount?.isDeleted ||
+      externalAccount?.owner.isDeleted;
+    return !anyDeleted && spendableAmount(sim, source) >= order.sentAmount;
   });
 
 /** Executes one quote concurrently under different keys, of which one succeeds. */
@@ -223,16 +223,16 @@ async function executeConcurrently(sim: Sim): Promise<string> {
     key: sharedKey ?? `crowd-${sim.nextNumber()}`,
   }));
   const responses = await sendConcurrently(sim, requests, false);
-  const succeeded = responses.filter((response) => response?.status === 200);
-  const added = succeeded.filter((response) => !response?.replayed);
+  const successes = responses.filter((response) => response?.status === 200);
+  const newResponses = successes.filter((response) => !response?.replayed);
   const rejections = responses.filter((response) => response?.status !== 200);
-  const rejected = rejections.every((rejection) => rejection?.status === 409);
-  if (added.length !== 1 || !rejected || (sharedKey && rejections.length)) {
+  const isRejected = rejections.every((rejection) => rejection?.status === 409);
+  if (newResponses.length !== 1 || !isRejected || (sharedKey && rejections.length)) {
     throw violation(
       `${order.id}: ${JSON.stringify(responses.map((response) => response?.body?.code ?? 200))}`,
     );
   }
-  order.started = true;
+  order.isStarted = true;
   return sharedKey ? 'one key' : 'six keys';
 }
 
@@ -240,24 +240,30 @@ const WEEK = 7 * DAY;
 
 /** Repeats an earlier request, whose reply must have the same bytes. */
 async function repeatRequest(sim: Sim): Promise<string> {
-  const isKnown = ({ agent }: Platform) => !agent?.deleted && !agent?.owner.deleted;
-  const recent = sim.completed.filter(
+  const isKnown = ({ agent }: Platform) => !agent?.isDeleted && !agent?.owner.isDeleted;
+  const recentRequests = sim.completedRequests.filter(
     (request) => sim.effects.now() - request.at < WEEK - DAY && isKnown(request.platform),
   );
-  if (recent.length === 0) return 'nothing';
-  const { platform: as, path, key, body, response } = sim.chance.pick(recent);
+  if (recentRequests.length === 0) return 'nothing';
+  const { platform: as, path, key, body, response } = sim.chance.pick(recentRequests);
   removeTraps(sim);
-  const repeated = await sim.sendOnce(sim.pickNode(), { method: 'POST', path, body, as, key });
+  const repeatedResponse = await sim.sendOnce(sim.pickNode(), {
+    method: 'POST',
+    path,
+    body,
+    as,
+    key,
+  });
   const [expectedBody, actualBody] = [
     JSON.stringify(response.body),
-    JSON.stringify(repeated?.body),
+    JSON.stringify(repeatedResponse?.body),
   ];
-  if (repeated?.status !== response.status || expectedBody !== actualBody) {
+  if (repeatedResponse?.status !== response.status || expectedBody !== actualBody) {
     throw violation(
       `POST ${path} ${key} was answered ${response.status} ${expectedBody}, now ${actualBody}`,
     );
   }
-  if (response.status < 400 && !repeated.replayed)
+  if (response.status < 400 && !repeatedResponse.replayed)
     throw violation(`POST ${path} ${key} was executed twice`);
   return `${response.status}`;
 }
@@ -302,7 +308,7 @@ export const FAILURE_ACTIONS: readonly Action[] = [
   {
     name: 'repeat a request',
     weight: 4,
-    isPossible: (sim) => sim.completed.length > 0,
+    isPossible: (sim) => sim.completedRequests.length > 0,
     run: repeatRequest,
   },
 ];

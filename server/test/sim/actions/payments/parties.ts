@@ -73,7 +73,7 @@ async function addPlatform(
     id: null,
     platform,
     mayPay: true,
-    deleted: false,
+    isDeleted: false,
     internalAccounts: new Map(),
   };
   await openInternalAccounts(sim, platformOwner);
@@ -94,28 +94,28 @@ async function setEndpoint(sim: Sim): Promise<string> {
 
 async function setFees(sim: Sim): Promise<string> {
   const platform = sim.chance.pick(sim.platforms);
-  const [bps, fixed] = [sim.chance.pick([0, 10, 25, 300]), sim.chance.pick([0, 1, 50])];
+  const [bps, fixedFee] = [sim.chance.pick([0, 10, 25, 300]), sim.chance.pick([0, 1, 50])];
   const fee = {
     feeType: 'CROSS_CURRENCY_TRANSACTION',
     sourceCurrency: 'USD',
     variableFeeBps: bps,
-    fixedFee: { amount: fixed, currency: 'USD' },
+    fixedFee: { amount: fixedFee, currency: 'USD' },
   };
   bodyOf(await sim.call('PATCH', '/config', { feeConfigs: [fee] }, platform), 200);
-  return `${bps} bps and ${fixed} of ${sim.platforms.indexOf(platform)}`;
+  return `${bps} bps and ${fixedFee} of ${sim.platforms.indexOf(platform)}`;
 }
 
 /** Initial statuses of individuals, by the suffix of the name. */
-const NAME_SUFFIXES: readonly { suffix: string; weight: number; ready: boolean }[] = [
-  { suffix: '', weight: 20, ready: true },
-  { suffix: ' 001', weight: 1, ready: false },
-  { suffix: ' 002', weight: 1, ready: false },
-  { suffix: ' 003', weight: 1, ready: false },
+const NAME_SUFFIXES: readonly { suffix: string; weight: number; isReady: boolean }[] = [
+  { suffix: '', weight: 20, isReady: true },
+  { suffix: ' 001', weight: 1, isReady: false },
+  { suffix: ' 002', weight: 1, isReady: false },
+  { suffix: ' 003', weight: 1, isReady: false },
 ];
 
 async function addCustomer(sim: Sim): Promise<string> {
   const platform = sim.chance.pick(sim.platforms);
-  const { suffix, ready } = sim.chance.pickWeighted(NAME_SUFFIXES);
+  const { suffix, isReady } = sim.chance.pickWeighted(NAME_SUFFIXES);
   const n = sim.nextNumber();
   const body = {
     customerType: 'INDIVIDUAL',
@@ -136,16 +136,16 @@ async function addCustomer(sim: Sim): Promise<string> {
   const { id } = bodyOf(await sim.call('POST', '/customers', body, platform), 201);
   const production = platform.environment === 'production';
   const isPreapproved = production && platform.regulated;
-  if (production && ready && !isPreapproved) {
-    const { rejected } = await runVerb(sim, 'verifications', 'approve', id);
-    if (rejected) throw violation(`${id} was not approved: ${rejected}`);
+  if (production && isReady && !isPreapproved) {
+    const { rejection } = await runVerb(sim, 'verifications', 'approve', id);
+    if (rejection) throw violation(`${id} was not approved: ${rejection}`);
   }
-  const mayPay = isPreapproved || (ready && (platform.regulated || production));
+  const mayPay = isPreapproved || (isReady && (platform.regulated || production));
   const person: Person = {
     id,
     platform,
     mayPay: mayPay,
-    deleted: false,
+    isDeleted: false,
     internalAccounts: new Map(),
   };
   await openInternalAccounts(sim, person);
@@ -194,9 +194,9 @@ const DETAILS: Readonly<Record<string, (n: number, suffix: string) => object>> =
 };
 
 async function addExternalAccount(sim: Sim): Promise<string> {
-  const inProduction = activePeople(sim).filter((person) => !isInSandbox(person));
+  const productionPeople = activePeople(sim).filter((person) => !isInSandbox(person));
   const candidates =
-    sim.chance.percent(40) && inProduction.length ? inProduction : activePeople(sim);
+    sim.chance.percent(40) && productionPeople.length ? productionPeople : activePeople(sim);
   const owner = sim.chance.pick(candidates);
   // Production validates check digits.
   const isProduction = owner.platform.environment === 'production';
@@ -212,29 +212,29 @@ async function addExternalAccount(sim: Sim): Promise<string> {
     ...(defaultUmaDepositAccount ? { defaultUmaDepositAccount } : {}),
   };
   const { id } = bodyOf(await sim.call('POST', path, body, owner.platform), 201);
-  sim.externalAccounts.push({ id, currency, owner, suffix, deleted: false });
+  sim.externalAccounts.push({ id, currency, owner, suffix, isDeleted: false });
   return `${currency} …${suffix} of ${sim.people.indexOf(owner)}`;
 }
 
 /** Limits the length of a list by dropping its oldest deleted entry. */
-function dropDeleted<T extends { deleted: boolean }>(list: T[], maximum: number): void {
+function dropDeleted<T extends { isDeleted: boolean }>(list: T[], maximum: number): void {
   if (list.length <= maximum) return;
-  const deletedIndex = list.findIndex((entry) => entry.deleted);
+  const deletedIndex = list.findIndex((entry) => entry.isDeleted);
   if (deletedIndex >= 0) list.splice(deletedIndex, 1);
 }
 
 async function removeExternalAccount(sim: Sim): Promise<string> {
   const account = sim.chance.pick(sim.externalAccounts);
-  const { owner, deleted } = account;
+  const { owner, isDeleted } = account;
   const path = `/${owner.id ? 'customers' : 'platform'}/external-accounts/${account.id}`;
   const response = await sim.call('DELETE', path, undefined, owner.platform);
   // A trusted account cannot be removed.
-  const trusted = !deleted && !owner.deleted && isTrusted(sim, account);
-  if (trusted) return checkReply(response, ['BENEFICIARY_TRUSTED'], path) ?? '';
+  const isTrustedAccount = !isDeleted && !owner.isDeleted && isTrusted(sim, account);
+  if (isTrustedAccount) return checkReply(response, ['BENEFICIARY_TRUSTED'], path) ?? '';
   const code = rejectionCode(response, ['ACCOUNT_NOT_FOUND']);
-  if (!deleted && !owner.deleted && code && !response.isRepeated)
+  if (!isDeleted && !owner.isDeleted && code && !response.isRepeated)
     throw violation(`${account.id} is not found`);
-  account.deleted = true;
+  account.isDeleted = true;
   dropDeleted<ExternalAccount>(sim.externalAccounts, MAX_EXTERNAL_ACCOUNTS);
   return code ?? 'deleted';
 }
@@ -244,7 +244,7 @@ async function removeCustomer(sim: Sim): Promise<string> {
   const response = await sim.call('DELETE', `/customers/${person.id}`, undefined, person.platform);
   const code = rejectionCode(response, ['CONFLICT', 'CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED']);
   if (code === 'CONFLICT') return code;
-  person.deleted = true;
+  person.isDeleted = true;
   for (const internalAccount of internalAccountsOf(person)) {
     const { balance, held } = sim.model.accounts.get(internalAccount.id) ?? {
       balance: 0n,
@@ -253,7 +253,7 @@ async function removeCustomer(sim: Sim): Promise<string> {
     if (balance || held) throw violation(`${person.id} was deleted with ${balance}, ${held}`);
   }
   for (const externalAccount of sim.externalAccounts)
-    if (externalAccount.owner === person) externalAccount.deleted = true;
+    if (externalAccount.owner === person) externalAccount.isDeleted = true;
   dropDeleted<Person>(sim.people, MAX_PEOPLE);
   return 'deleted';
 }

@@ -10,7 +10,7 @@ import {
   type Order,
   type Person,
   type Sim,
-  spendable,
+  spendableAmount,
   violation,
 } from '../../harness/sim.ts';
 import {
@@ -52,7 +52,7 @@ type FromInternalAccount = Accounts & { source: InternalAccount };
 function chooseSource(sim: Sim, payer: Person): InternalAccount {
   const fundedCurrencies = PAYMENT_CURRENCIES.filter((currency) => {
     const internalAccount = payer.internalAccounts.get(currency);
-    return internalAccount && spendable(sim, internalAccount) > 1_000n;
+    return internalAccount && spendableAmount(sim, internalAccount) > 1_000n;
   });
   return pickInternalAccount(
     sim,
@@ -66,7 +66,7 @@ function chooseAccounts(sim: Sim, payer: Person): FromInternalAccount | undefine
   const source = chooseSource(sim, payer);
   if (sim.chance.percent(70)) {
     const ownExternalAccounts = sim.externalAccounts.filter(
-      (externalAccount) => externalAccount.owner === payer && !externalAccount.deleted,
+      (externalAccount) => externalAccount.owner === payer && !externalAccount.isDeleted,
     );
     return ownExternalAccounts.length
       ? { source, internalAccount: null, externalAccount: sim.chance.pick(ownExternalAccounts) }
@@ -146,15 +146,15 @@ export function orderOf(
     source,
     internalAccount: toAccount,
     externalAccount,
-    sent: BigInt(body.totalSendingAmount),
-    received: BigInt(body.totalReceivingAmount),
+    sentAmount: BigInt(body.totalSendingAmount),
+    receivedAmount: BigInt(body.totalReceivingAmount),
     platformFee: BigInt(body.platformFeesIncluded ?? 0),
     feeAccount: platformOwner?.internalAccounts.get(body.sendingCurrency.code) ?? null,
     expectedOutcome:
       externalAccount && !isInSandbox(payer)
         ? null
         : outcomeOf('quote', externalAccount?.suffix ?? null),
-    started: false,
+    isStarted: false,
     expiresAt: Date.parse(body.expiresAt),
   };
 }
@@ -168,24 +168,27 @@ export async function createQuote(
   const accounts = chooseAccounts(sim, payer);
   if (!accounts) return 'no destination';
   const request = quoteBody(sim, accounts, isImmediate);
-  const spendableBefore = spendable(sim, accounts.source);
+  const spendableBefore = spendableAmount(sim, accounts.source);
   const response = await sim.call('POST', '/quotes', request, payer.platform);
   const internalAccounts = [accounts.source, accounts.internalAccount].flatMap(
     (account) => account ?? [],
   );
   const isFrozen = internalAccounts.some((internalAccount) => !isActive(sim, internalAccount));
-  const barred = isFrozen || areFeesBlocked(sim, payer, accounts.source.currency);
-  const code = rejectionCode(response, barred ? ['INVALID_INPUT', ...QUOTE_ERRORS] : QUOTE_ERRORS);
+  const isBarred = isFrozen || areFeesBlocked(sim, payer, accounts.source.currency);
+  const code = rejectionCode(
+    response,
+    isBarred ? ['INVALID_INPUT', ...QUOTE_ERRORS] : QUOTE_ERRORS,
+  );
   if (code) return code;
   if (isFrozen) throw violation('a quote between accounts of which one is frozen or closed');
   const order = orderOf(sim, accounts, bodyOf(response, 201), payer);
-  order.started = isImmediate;
+  order.isStarted = isImmediate;
   sim.orders.push(order);
   // A platform that pays itself charges itself no fee.
   const fee = order.feeAccount === order.source ? order.platformFee : 0n;
-  if (isImmediate && order.sent - fee > spendableBefore)
+  if (isImmediate && order.sentAmount - fee > spendableBefore)
     throw violation(`${order.id} spends more than the balance`);
-  return `${order.sent} ${accounts.source.currency} for ${order.received}`;
+  return `${order.sentAmount} ${accounts.source.currency} for ${order.receivedAmount}`;
 }
 
 export const hasDeletedParty = ({
@@ -201,7 +204,7 @@ export const hasDeletedParty = ({
     externalAccount?.owner,
     debitedAccount,
     debitedAccount?.owner,
-  ].some((party) => party?.deleted);
+  ].some((party) => party?.isDeleted);
 
 /** Accounts of deleted customers are closed as well. */
 const DELETION_CODES = [
@@ -228,8 +231,10 @@ export function startErrors(sim: Sim, order: Order): string[] {
   const fee = order.platformFee > 0n ? order.feeAccount : null;
   if (fee && !isActive(sim, fee)) return ['INVALID_INPUT'];
   if (order.source && accountRow(sim, order.source)?.owed !== '0') return ['INSUFFICIENT_FUNDS'];
-  const needed = order.feeAccount === order.source ? order.sent - order.platformFee : order.sent;
-  if (order.source && spendable(sim, order.source) < needed) return ['INSUFFICIENT_FUNDS'];
+  const neededAmount =
+    order.feeAccount === order.source ? order.sentAmount - order.platformFee : order.sentAmount;
+  if (order.source && spendableAmount(sim, order.source) < neededAmount)
+    return ['INSUFFICIENT_FUNDS'];
   return [];
 }
 
@@ -240,15 +245,15 @@ export const possibleErrors = ({ platform, externalAccount }: Order): string[] =
 ];
 
 export async function executeOrder(sim: Sim, order: Order): Promise<string> {
-  const codes = executionErrors(sim, order, order.started);
+  const codes = executionErrors(sim, order, order.isStarted);
   const path = `/quotes/${order.quoteId}/execute`;
   const response = await sim.call('POST', path, undefined, order.platform);
   const code = rejectionCode(response, [...codes, ...possibleErrors(order)]);
   if (code) return code;
   bodyOf(response, 200);
   if (codes.length) throw violation(`${order.id} was executed; expected ${codes.join(' or ')}`);
-  order.started = true;
-  return `${order.sent}`;
+  order.isStarted = true;
+  return `${order.sentAmount}`;
 }
 
 const createdQuotes = (sim: Sim) =>
@@ -256,8 +261,8 @@ const createdQuotes = (sim: Sim) =>
     ({ quoteId, kind, payload, requiresSca, agent }) =>
       quoteId !== null && kind !== 'realtime' && !payload && !requiresSca && !agent,
   );
-const unstartedQuotes = (sim: Sim) => createdQuotes(sim).filter((quote) => !quote.started);
-const startedQuotes = (sim: Sim) => createdQuotes(sim).filter((quote) => quote.started);
+const unstartedQuotes = (sim: Sim) => createdQuotes(sim).filter((quote) => !quote.isStarted);
+const startedQuotes = (sim: Sim) => createdQuotes(sim).filter((quote) => quote.isStarted);
 
 /** Possible error codes of a transfer between existing parties. */
 export const TRANSFER_ERRORS = [...QUOTE_ERRORS, 'INVALID_CURRENCY'];
@@ -268,13 +273,13 @@ const BASE_NETWORK_FEE = 2_275;
 export async function transferOut(sim: Sim, owners = payers(sim)): Promise<string> {
   const payer = sim.chance.pick(owners);
   const ownExternalAccounts = sim.externalAccounts.filter(
-    (externalAccount) => externalAccount.owner === payer && !externalAccount.deleted,
+    (externalAccount) => externalAccount.owner === payer && !externalAccount.isDeleted,
   );
   if (ownExternalAccounts.length === 0) return 'no destination';
   const externalAccount = sim.chance.pick(ownExternalAccounts);
   const source = payer.internalAccounts.get(externalAccount.currency) as InternalAccount;
   const amount = sim.chance.integerBetween(1, sim.chance.pick([300, 50_000]));
-  const spendableBefore = spendable(sim, source);
+  const spendableBefore = spendableAmount(sim, source);
   const body = {
     source: { accountId: source.id },
     destination: { accountId: externalAccount.id },
@@ -292,9 +297,14 @@ export async function transferOut(sim: Sim, owners = payers(sim)): Promise<strin
   const { id, receivedAmount } = bodyOf(response, 201);
   if (spendableBefore < BigInt(amount))
     throw violation(`${id} spends ${amount} of ${spendableBefore}`);
-  const received = amount - (externalAccount.currency === 'USDC' ? BASE_NETWORK_FEE : 0);
-  if (receivedAmount.amount !== received) throw violation(`${id} does not deliver ${received}`);
-  const money = { sent: BigInt(amount), received: BigInt(received), platformFee: 0n };
+  const deliveredAmount = amount - (externalAccount.currency === 'USDC' ? BASE_NETWORK_FEE : 0);
+  if (receivedAmount.amount !== deliveredAmount)
+    throw violation(`${id} does not deliver ${deliveredAmount}`);
+  const money = {
+    sentAmount: BigInt(amount),
+    receivedAmount: BigInt(deliveredAmount),
+    platformFee: 0n,
+  };
   const expectedOutcome = isInSandbox(payer) ? outcomeOf('transfer', externalAccount.suffix) : null;
   sim.orders.push({
     ...{
@@ -310,7 +320,7 @@ export async function transferOut(sim: Sim, owners = payers(sim)): Promise<strin
       ...money,
       feeAccount: null,
       expectedOutcome: expectedOutcome,
-      started: true,
+      isStarted: true,
       expiresAt: 0,
     },
   });

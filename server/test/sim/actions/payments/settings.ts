@@ -41,10 +41,10 @@ async function setLimit(sim: Sim): Promise<string> {
 async function removeLimit(sim: Sim): Promise<string> {
   const platform = sim.chance.pick(sim.platforms.filter((platform) => platform.hadDailyLimit));
   const args = ['platform', 'remove-limit', platform.id, ...sim.chance.pick(LIMIT_FLAGS)];
-  const { rejected } = await runVerb(sim, ...args);
-  if (rejected && rejected !== 'Limit not found.')
-    throw violation(`${args.join(' ')}: ${rejected}`);
-  return rejected ?? args.slice(3).join(' ');
+  const { rejection } = await runVerb(sim, ...args);
+  if (rejection && rejection !== 'Limit not found.')
+    throw violation(`${args.join(' ')}: ${rejection}`);
+  return rejection ?? args.slice(3).join(' ');
 }
 
 const FURTHER_CURRENCIES = ['CAD', 'SGD', 'ZAR', 'KES', 'THB'];
@@ -53,12 +53,12 @@ const FURTHER_CURRENCIES = ['CAD', 'SGD', 'ZAR', 'KES', 'THB'];
 async function addCurrency(sim: Sim): Promise<string> {
   const platform = sim.chance.pick(sim.platforms);
   const config = bodyOf(await sim.call('GET', '/config', undefined, platform), 200);
-  const previous = config.supportedCurrencies as { currencyCode: string }[];
-  const codes = previous.map((currency) => currency.currencyCode);
-  const remaining = FURTHER_CURRENCIES.filter((code) => !codes.includes(code));
-  if (remaining.length === 0) return 'all supported';
-  const currencyCode = sim.chance.pick(remaining);
-  const supportedCurrencies = [...previous, { ...previous[0], currencyCode }];
+  const previousCurrencies = config.supportedCurrencies as { currencyCode: string }[];
+  const codes = previousCurrencies.map((currency) => currency.currencyCode);
+  const remainingCodes = FURTHER_CURRENCIES.filter((code) => !codes.includes(code));
+  if (remainingCodes.length === 0) return 'all supported';
+  const currencyCode = sim.chance.pick(remainingCodes);
+  const supportedCurrencies = [...previousCurrencies, { ...previousCurrencies[0], currencyCode }];
   bodyOf(await sim.call('PATCH', '/config', { supportedCurrencies }, platform), 200);
   return `${currencyCode} of ${sim.platforms.indexOf(platform)}`;
 }

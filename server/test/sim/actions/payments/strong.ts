@@ -70,7 +70,7 @@ async function addCustomer(sim: Sim): Promise<string> {
   };
   const { id } = bodyOf(await sim.call('POST', '/customers', body, platform), 201);
   const person: StrongCustomer = {
-    ...{ id, platform, mayPay: true, deleted: false, internalAccounts: new Map() },
+    ...{ id, platform, mayPay: true, isDeleted: false, internalAccounts: new Map() },
     strongAuthentication: { phoneVerified: false },
   };
   await openInternalAccounts(sim, person);
@@ -85,8 +85,8 @@ async function addCustomer(sim: Sim): Promise<string> {
   }
   const platformLabel = `of ${sim.platforms.indexOf(platform)}`;
   if (sim.chance.percent(15)) return platformLabel;
-  const verified = await verifyPhone(sim, person, 'right');
-  return `${platformLabel}: ${verified}, ${await logIn(sim, person)}`;
+  const verification = await verifyPhone(sim, person, 'right');
+  return `${platformLabel}: ${verification}, ${await logIn(sim, person)}`;
 }
 
 /** Verifies the customer's telephone. */
@@ -125,13 +125,15 @@ function loginCodes(sim: Sim, person: StrongCustomer, variant: ProofVariant): st
 /** Usually a customer who can pay after the login. */
 function pickLoggedOut(sim: Sim): StrongCustomer {
   const all = strongCustomers(sim);
-  const loggedOut = all.filter(
+  const loggedOutCustomers = all.filter(
     (customer) =>
       customer.strongAuthentication.phoneVerified &&
       !isLocked(sim, customer) &&
       !isLoggedIn(sim, customer),
   );
-  return sim.chance.pick(loggedOut.length && sim.chance.percent(80) ? loggedOut : all);
+  return sim.chance.pick(
+    loggedOutCustomers.length && sim.chance.percent(80) ? loggedOutCustomers : all,
+  );
 }
 
 async function logIn(sim: Sim, person = pickLoggedOut(sim)): Promise<string> {
@@ -151,8 +153,8 @@ async function logIn(sim: Sim, person = pickLoggedOut(sim)): Promise<string> {
   const codes = loginCodes(sim, person, variant);
   const proof = { factor, challengeId, code: codeOf(variant), endUserIpAddress: IP_ADDRESS };
   const response = await sim.call('POST', at('complete'), proof, platform);
-  const rejected = checkReply(response, codes, at('complete'));
-  if (rejected) return `${variant}: ${rejected}`;
+  const rejection = checkReply(response, codes, at('complete'));
+  if (rejection) return `${variant}: ${rejection}`;
   const { sessionExpiresAt } = bodyOf(response, 200);
   const until = Date.parse(sessionExpiresAt);
   if (until !== sim.effects.now() + SESSION_MS)
@@ -166,20 +168,22 @@ async function recordFailures(sim: Sim): Promise<string> {
   const times = sim.chance.pick([1, 1, 2, 5]);
   const path = `/sca/record-event?customerId=${person.id}`;
   const body = { eventType: 'FAILED_LOGIN_ATTEMPT' };
-  let failed = Number(lockoutOf(sim, person)?.failed_attempts ?? 0);
-  let locked = isLocked(sim, person);
+  let failureCount = Number(lockoutOf(sim, person)?.failed_attempts ?? 0);
+  let isLockedOut = isLocked(sim, person);
   for (let index = 0; index < times; index++) {
     const response = await sim.call('POST', path, body, person.platform);
-    const rejected = checkReply(response, locked ? ['ACCOUNT_LOCKED'] : [], path);
-    if (!rejected) failed++;
-    const { failedAttempts, suspended, lockedUntil } = rejected
+    const rejection = checkReply(response, isLockedOut ? ['ACCOUNT_LOCKED'] : [], path);
+    if (!rejection) failureCount++;
+    const { failedAttempts, suspended, lockedUntil } = rejection
       ? response.body.details
       : response.body;
-    if (failedAttempts !== failed) throw violation(`${person.id} failed ${failed} times`);
-    locked = suspended || (lockedUntil ?? null) !== null;
-    if (locked !== (rejected !== undefined || failed >= 5)) throw violation(`${path}: ${locked}`);
+    if (failedAttempts !== failureCount)
+      throw violation(`${person.id} failed ${failureCount} times`);
+    isLockedOut = suspended || (lockedUntil ?? null) !== null;
+    if (isLockedOut !== (rejection !== undefined || failureCount >= 5))
+      throw violation(`${path}: ${isLockedOut}`);
   }
-  return `${failed}${locked ? ', locked' : ''}`;
+  return `${failureCount}${isLockedOut ? ', locked' : ''}`;
 }
 
 async function resetPassword(sim: Sim): Promise<string> {
@@ -198,25 +202,25 @@ async function resetPassword(sim: Sim): Promise<string> {
 }
 
 const externalAccountsOf = (sim: Sim) =>
-  sim.externalAccounts.filter(({ owner, deleted }) => owner.strongAuthentication && !deleted);
+  sim.externalAccounts.filter(({ owner, isDeleted }) => owner.strongAuthentication && !isDeleted);
 
 async function setTrust(sim: Sim): Promise<string> {
   const account = sim.chance.pick(externalAccountsOf(sim));
   const person = account.owner as StrongCustomer;
   const action = sim.chance.percent(65) ? 'trust' : 'untrust';
   const path = `/customers/external-accounts/${account.id}/${action}`;
-  const locked = isLocked(sim, person);
+  const isLockedOut = isLocked(sim, person);
   const phoneErrors = person.strongAuthentication.phoneVerified ? [] : ['INVALID_INPUT'];
   const start = await sim.call('POST', path, undefined, person.platform);
-  const startCode = checkReply(start, locked ? ['ACCOUNT_LOCKED'] : phoneErrors, path);
+  const startCode = checkReply(start, isLockedOut ? ['ACCOUNT_LOCKED'] : phoneErrors, path);
   if (startCode) return `${action}: ${startCode}`;
   const { id: challengeId } = bodyOf(start, 200).scaChallenge;
   const variant = sim.chance.pickWeighted(PROOF_VARIANTS).name;
   if (variant === 'late') sim.effects.advance(5 * MINUTE);
   const proof = { code: codeOf(variant), ...(sim.chance.percent(50) ? { challengeId } : {}) };
   const response = await sim.call('POST', `${path}/confirm`, proof, person.platform);
-  const rejected = checkReply(response, loginCodes(sim, person, variant), path);
-  if (rejected) return `${action} ${variant}: ${rejected}`;
+  const rejection = checkReply(response, loginCodes(sim, person, variant), path);
+  if (rejection) return `${action} ${variant}: ${rejection}`;
   if (bodyOf(response, 200).trusted !== (action === 'trust'))
     throw violation(`${path} did nothing`);
   // A proof is valid once.
@@ -256,10 +260,12 @@ export const STRONG_AUTHENTICATION: readonly Action[] = [
     isPossible: anyStrong,
     run: (sim) => {
       const all = strongCustomers(sim);
-      const unverified = all.filter((customer) => !customer.strongAuthentication.phoneVerified);
+      const unverifiedCustomers = all.filter(
+        (customer) => !customer.strongAuthentication.phoneVerified,
+      );
       return verifyPhone(
         sim,
-        sim.chance.pick(unverified.length ? unverified : all),
+        sim.chance.pick(unverifiedCustomers.length ? unverifiedCustomers : all),
         sim.chance.pickWeighted(PROOF_VARIANTS).name,
       );
     },

@@ -41,7 +41,7 @@ async function quoteUma(sim: Sim): Promise<string> {
   const order = orderOf(sim, accounts, bodyOf(response, 201), payer);
   order.expectedOutcome = outcome;
   sim.orders.push(order);
-  return `${order.sent} ${source.currency} to ${address}`;
+  return `${order.sentAmount} ${source.currency} to ${address}`;
 }
 
 export const UMA_ACTIONS: readonly Action[] = [
