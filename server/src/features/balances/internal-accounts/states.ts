@@ -1,5 +1,5 @@
-// The lifecycle of an internal account, as a table. New postings require ACTIVE. FROZEN: blocked until an
-// operator unfreezes or closes the account. PENDING: being provisioned. FAILED: provisioning failed.
+// The lifecycle of an internal account, as a table. New postings require ACTIVE. PENDING: being
+// provisioned. FROZEN: blocked until an operator unfreezes or closes the account.
 import { stateTable } from '../../../kernel/states.ts';
 
 export const INTERNAL_ACCOUNT_STATUSES = [
