@@ -340,8 +340,11 @@ function addPublicPages(server: FastifyInstance, options: PublicPages): void {
   addHostedApp(server, verificationPage(runtime), { bearers, limiter, log });
 }
 
-const limiterOf = ({ rateLimits }: Settings, { now }: Effects, { limited }: Metrics) =>
-  rateLimits && createLimiter(rateLimits, now, limited);
+const limiterOf = (
+  { rateLimits }: Settings,
+  { now }: Effects,
+  { recordRateLimit: limited }: Metrics,
+) => rateLimits && createLimiter(rateLimits, now, limited);
 
 const networkOf = ({ trustedProxies, publicUrl, stalledMs }: Settings) => ({
   trustedProxies,

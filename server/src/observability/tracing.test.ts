@@ -183,12 +183,12 @@ describe('sampling', () => {
     const disabledTracer = createTracer({
       effects,
       sampler: () => false,
-      finished: (s) => finishedSpans.push(s),
+      onFinish: (s) => finishedSpans.push(s),
     });
     const enabledTracer = createTracer({
       effects,
       sampler: () => true,
-      finished: (s) => finishedSpans.push(s),
+      onFinish: (s) => finishedSpans.push(s),
     });
     const unsampledSpan = disabledTracer.start('a', 'server', {});
     expect(unsampledSpan).toBeUndefined();

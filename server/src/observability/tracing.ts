@@ -38,7 +38,7 @@ export function openTracing({ tracing, process }: Settings, effects: Effects, lo
   const tracer = createTracer({
     effects,
     sampler: samplerOf(sampler, ratio),
-    finished: exporter.add,
+    onFinish: exporter.add,
   });
   return { tracer, stop: exporter.stop };
 }

@@ -1,6 +1,5 @@
-// Conditions and pages as SQL text and values. A page continues from a position in the order
-// (created_at, id) instead of skipping rows, so page one thousand costs as much as page one.
-// Clients receive the position as an opaque cursor.
+// Conditions and pages as SQL text and values. A page continues from a position in the order (created_at,
+// id), so each page costs the same. Clients receive the position as an opaque cursor.
 
 import type { Time } from '../../kernel/effects.ts';
 import { type FieldError, invalidField } from '../../kernel/fault.ts';
@@ -9,12 +8,12 @@ import type { ColumnType, RowOf, Table } from './table.ts';
 
 type ColumnName<T extends Table> = keyof T['columns'] & string;
 
-/** A condition on one column, or several of which at least one must be true. */
+/** A condition on one column, or several conditions of which at least one must be true. */
 export type Filter<T extends Table = Table> =
   | { column: ColumnName<T>; op: '=' | '>=' | '<='; value: unknown }
   | { column: ColumnName<T>; op: 'in'; value: readonly unknown[] }
   | { column: ColumnName<T>; op: 'isNull' }
-  /** A json column with a list of strings contains this one. */
+  /** A json column with a list of strings contains this string. */
   | { column: ColumnName<T>; op: 'has'; value: string }
   | { or: readonly Filter<T>[] };
 
@@ -26,9 +25,7 @@ export const equals = <C extends string>(acceptedValues: Readonly<Record<C, unkn
 
 type Bounds = 'createdAfter' | 'createdBefore' | 'updatedAfter' | 'updatedBefore';
 
-/**
- * Bounds on the times of creation and change, as a list query has them. Each bound is inclusive.
- */
+/** Bounds of a list query on the times of creation and change. Each bound is inclusive. */
 export function timeFilters(query: { [Bound in Bounds]?: string | undefined }) {
   const bounds = [
     ['created_at', '>=', query.createdAfter],
@@ -53,12 +50,12 @@ export function rangeErrors(query: {
 }
 
 export interface PageQuery {
-  /** Conditions that an index serves, together with the order. */
+  /** Conditions for which an index exists, together with the order. */
   filters: readonly Filter[];
   /**
-   * Further conditions, which no index serves. They are applied to a limited number of rows, so that a
-   * condition that few rows meet does not read the whole table: the page may then have fewer rows
-   * than its limit, or none, although there are more.
+   * Further conditions, for which no index exists. These conditions are applied to a limited number of
+   * rows, so that the page reads only a part of the table. The page may then have fewer rows than its
+   * limit, or none, although there are more.
    */
   unindexed?: readonly Filter[];
   sort: 'asc' | 'desc';
@@ -66,14 +63,14 @@ export interface PageQuery {
   limit: number;
   /** Cursor of an earlier page. */
   cursor?: string | undefined;
-  /** Whether matches are counted. By default they are. */
+  /** Whether matches are counted. Defaults to true. */
   count?: boolean;
 }
 
 export interface Page<T extends Table> {
   rows: RowOf<T>[];
   hasMore: boolean;
-  /** Cursor of the next page. Absent on the last. */
+  /** Cursor of the next page. Absent on the last page. */
   nextCursor?: string;
   /**
    * Total number of matches. Absent if they are not counted, or if more than 10,000 rows would have to
@@ -118,10 +115,10 @@ function sqlValue(type: ColumnType, value: unknown): unknown {
   return value;
 }
 
-/** No text in PostgreSQL contains NUL, and sending one is an error. */
+/** Whether a value contains NUL, which PostgreSQL rejects in any text. */
 const containsNul = (value: unknown) => typeof value === 'string' && value.includes('\u0000');
 
-/** SQL of one condition. Its values are appended. */
+/** SQL of one condition. The values of the condition are appended to `values`. */
 function condition(table: Table, filter: Filter, values: unknown[]): string {
   if ('or' in filter) {
     const alternatives = filter.or.map((term) => condition(table, term, values));
@@ -141,7 +138,7 @@ function condition(table: Table, filter: Filter, values: unknown[]): string {
   return `${column} ${filter.op} $${values.push(value)}`;
 }
 
-/** All conditions joined. `true` if there are none. */
+/** SQL of all conditions, joined. `true` without conditions. */
 export function conditions(table: Table, filters: readonly Filter[], values: unknown[]): string {
   return filters.map((filter) => condition(table, filter, values)).join(' and ') || 'true';
 }
@@ -174,9 +171,9 @@ const isChoice = (filter: Filter) =>
   filter.or.every((each) => 'op' in each && (each.op === '=' || each.op === 'isNull'));
 
 /**
- * The conditions once for each branch of the first choice among the filters, disjoint so that each
- * row is found once. An index returns the rows of one branch in order, but not those of two: with
- * separate branches only the first rows of each are read.
+ * The conditions, once for each branch of the first choice among the filters. The branches are disjoint, so
+ * that each row is found once. An index returns only the rows of one branch in order, so with separate
+ * branches only the first rows of each are read.
  */
 function branches(table: Table, filters: readonly Filter[], values: unknown[]): string[] {
   const choiceIndex = filters.findIndex(isChoice);
@@ -193,8 +190,9 @@ function branches(table: Table, filters: readonly Filter[], values: unknown[]): 
 }
 
 /**
- * Chooses one start of the page: an index starts at one bound only, and with the end of a requested
- * period in addition to a cursor it would scan from there. The later of the two implies both.
+ * Chooses the start of the page from the cursor and the bound of the requested period. The later position
+ * implies both conditions. An index starts at one bound only, and with both conditions it could scan from
+ * the earlier bound.
  */
 function begin(query: PageQuery): { filters: readonly Filter[]; position?: Position } {
   const { filters, sort, cursor } = query;
@@ -234,8 +232,9 @@ function rangeSql(table: Table, query: PageQuery, values: unknown[], maximum: nu
 const isScan = ({ unindexed = [] }: PageQuery) => unindexed.length > 0;
 
 /**
- * The rows of a page and one more, which shows whether there is a next page. With unindexed conditions
- * the last row that may be read is returned as well, and the columns `matches` and `nth` are added.
+ * The rows of a page and one further row, which shows whether there is a next page. With unindexed
+ * conditions, the last row that may be read is returned as well, and the columns `matches` and `nth` are
+ * added.
  */
 export function pageSql(table: Table, query: PageQuery): Sql {
   const { sort, limit, unindexed = [] } = query;
@@ -245,7 +244,7 @@ export function pageSql(table: Table, query: PageQuery): Sql {
   const values: unknown[] = [];
   if (!isScan(query)) return { text: rangeSql(table, query, values, limit + 1), values };
   const range = rangeSql(table, query, values, MAX_READ);
-  // Rows are numbered as they are read, so that reading ends with the page.
+  // Rows are numbered in the order of reading, so that reading ends with the page.
   const text = `select * from (
       select *, (${conditions(table, unindexed, values)}) is true as matches,
         row_number() over (order by created_at ${sort}, id ${sort}) as nth
@@ -260,8 +259,7 @@ export function countSql(table: Table, query: PageQuery): Sql {
   const { filters, unindexed = [] } = query;
   const values: unknown[] = [];
   const max = `limit ${MAX_COUNTED + 1}`;
-  // Ordered, because otherwise the table may be scanned from its beginning, over other platforms'
-  // rows.
+  // Ordered, because an unordered scan can begin at the start of the table, with rows of other platforms.
   const order = `order by created_at, id ${max}`;
   const columns = isScan(query) ? columnList(table) : '1';
   const selects = branches(table, filters, values).map(
@@ -300,7 +298,7 @@ export function pageOf<T extends Table>(
   };
 }
 
-/** Which rows of a list: after a cursor of an earlier page, at most `limit`. */
+/** The rows of a page: after the cursor of an earlier page, at most `limit`. */
 export interface PageInput {
   cursor?: string | undefined;
   limit: number;
@@ -313,7 +311,7 @@ const START: Position = { created_at: 0, id: '' };
 export const startOf = (cursor: string | undefined): Position =>
   cursor === undefined ? START : positionOf(cursor);
 
-/** A page of the rows of a hand-written statement, which returns up to one row more than `limit`. */
+/** A page of the rows of a hand-written statement, which returns up to `limit + 1` rows. */
 export function pageOfRows<R>(
   fetchedRows: readonly R[],
   limit: number,

@@ -1,4 +1,4 @@
-// Connections of a pool: opened by concurrent queries, closed when idle.
+// A pool opens connections for concurrent queries and closes idle connections.
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { createSample, type Sample } from '../../../test/kit/app/sample-tables.ts';
 import { CONNECTION_LIMITS } from './connections/limits.ts';
@@ -12,7 +12,7 @@ beforeAll(async () => {
 
 afterAll(() => sample.drop());
 
-it('closes idle connections, all but one, and opens them again', async () => {
+it('closes all idle connections except one and opens them again', async () => {
   const pool = createPool({ ...CONNECTION_LIMITS, url: sample.url, size: 4, idleMs: 500 });
   const run = (text: string) => pool.run({ text, values: [], keep: false, repeatable: false });
   const runFour = () => Promise.all(Array.from({ length: 4 }, () => run('select pg_sleep(0.05)')));
@@ -46,7 +46,7 @@ it('replaces old connections after their queries', async () => {
   const backend = async () => (await run('select pg_backend_pid() as pid'))[0]?.pid;
   try {
     const firstBackend = await backend();
-    // In flight while the connection becomes too old.
+    // The query is in flight while the connection exceeds its maximum age.
     const slowQuery = run('select pg_backend_pid() as pid from pg_sleep(0.8)');
     expect((await slowQuery)[0]?.pid).toBe(firstBackend);
     await vi.waitUntil(async () => (await backend()) !== firstBackend, {

@@ -1,8 +1,6 @@
-// Connections for reading. Each accepts several queries without waiting for earlier results, so a
-// few connections serve many requests. A query uses the least loaded one. A lost connection is
-// reopened by the next query that uses it. Idle connections are closed, all but one: each costs the
-// database 2 to 3 MB, and opening one takes a few milliseconds. Connections that are old, or that no
-// longer respond, are replaced.
+// Connections for reading. Each connection accepts several queries without waiting for earlier results, so
+// few connections serve many requests. A lost connection is reopened by the next query that uses it. All
+// idle connections except one are closed, because each connection costs the database 2 to 3 MB.
 import pg from 'pg';
 import { Fault } from '../../kernel/fault.ts';
 import { connectDatabase } from './connections/connect.ts';
@@ -21,22 +19,22 @@ interface Statement {
   text: string;
   /** Null, text, numbers, bigints, booleans, dates, bytes, `pgArray`s, or plain arrays of text. */
   values: unknown[];
-  /** Prepared under a name and reused. For texts that are used repeatedly. */
+  /** Whether the statement is prepared under a name and reused, for texts that are used repeatedly. */
   keep: boolean;
-  /** May be run a second time if the connection breaks. */
+  /** Whether the statement may run a second time if the connection breaks. */
   repeatable: boolean;
 }
 
 interface Pool {
   /**
-   * The rows of a statement. Throws SERVICE_UNAVAILABLE if the database cannot be reached or too
-   * many queries are in flight, and the database's own error otherwise.
+   * The rows of a statement. Throws SERVICE_UNAVAILABLE if the database cannot be reached or too many
+   * queries are in flight. Any other error is an error of the database.
    */
   run(statement: Statement): Promise<ResultRow[]>;
-  /** Runs statements on one connection and writes them to it together. Each has its own result. */
+  /** Writes statements together to one connection. Each statement has a separate result. */
   runSeparately(statements: readonly Statement[]): Promise<ResultRow[]>[];
   stats(): PoolStats;
-  /** Waits for queries in flight and closes. */
+  /** Waits for queries in flight and closes the connections. */
   close(): Promise<void>;
 }
 
@@ -50,12 +48,15 @@ export interface PoolStats {
 
 interface Slot {
   client: Promise<pg.Client> | undefined;
-  /** The client once it is connected: a query then starts without waiting for a promise. */
+  /** The connected client, with which a query starts without waiting for a promise. */
   connectedClient: pg.Client | undefined;
   load: number;
-  /** Whether a query used it since the last check for idle connections. */
+  /** Whether a query used the connection since the last check for idle connections. */
   used: boolean;
-  /** When it is replaced because of its age, and when it last responded to a query. */
+  /**
+   * Time at which the connection is replaced because of its age. `respondedAt` is the time of its last
+   * response.
+   */
   expiresAt: number;
   respondedAt: number;
 }
@@ -71,7 +72,7 @@ const PARSERS: Record<number, (text: string) => unknown> = {
   1184: parseTime,
 };
 
-/** bigint for int8, also in arrays, and milliseconds for timestamptz, on these connections only. */
+/** Parsers of these connections: bigint for int8, including arrays, and milliseconds for timestamptz. */
 export const isolatedTypes = {
   getTypeParser: ((oid: number, format?: 'text') =>
     (format !== ('binary' as string) && PARSERS[oid]) ||
@@ -92,7 +93,7 @@ function connect({ url, statementTimeoutMs, lockTimeoutMs }: PoolOptions): Promi
   });
 }
 
-/** Whether the connection broke or the server became a standby, unlike other errors of the database. */
+/** Whether the connection broke or the server became a standby. False for other errors of the database. */
 function isBroken(error: unknown): boolean {
   const { code, severity } = error as { code?: string; severity?: string };
   return severity === undefined || /^(57P|08|25P03|25006)/.test(code ?? '');
@@ -108,7 +109,9 @@ function removeClient(slot: Slot, client: Promise<pg.Client>): void {
   slot.connectedClient = undefined;
 }
 
-/** Replaces a connection: it is closed after its queries in flight, or after `deadlineMs`. */
+/**
+ * Replaces a connection. The old connection is closed after its queries in flight, or after `deadlineMs`.
+ */
 function retire(slot: Slot, client: Promise<pg.Client>, deadlineMs: number): void {
   removeClient(slot, client);
   client.then(
@@ -123,7 +126,7 @@ function retire(slot: Slot, client: Promise<pg.Client>, deadlineMs: number): voi
   );
 }
 
-/** A connection whose wait for a replica was canceled is not used again. */
+/** Throws for a connection whose wait for a replica was canceled, so that it is not used again. */
 function assertConfirmed(client: pg.Client): void {
   if (hasCanceledWait(client)) throw new Error('no replica has confirmed the commit');
 }
@@ -174,7 +177,7 @@ export function createPool(options: PoolOptions): Pool {
       assertConfirmed(client);
       return rows;
     } catch (error) {
-      if (isBroken(error)) retire(slot, clientPromise, deadlineMs); // its `end` event may follow the next query
+      if (isBroken(error)) retire(slot, clientPromise, deadlineMs); // The `end` event may follow the next query.
       throw error;
     } finally {
       slot.load--;
@@ -191,7 +194,7 @@ export function createPool(options: PoolOptions): Pool {
     }
   }
 
-  /** Replaces old connections, and those whose host no longer responds. */
+  /** Replaces old connections and connections whose host no longer responds. */
   function replaceOld(): void {
     const now = performance.now();
     for (const slot of slots) {

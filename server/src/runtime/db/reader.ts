@@ -1,6 +1,6 @@
-// Reads of one row by id. All pending reads are sent to a free connection as one message, one
-// select for each table. Without a free connection they wait together, so that under load one round
-// trip serves many requests.
+// Reads of one row by ID. All pending reads are sent to a free connection as one message with one select
+// for each table. Without a free connection, reads wait together, so that under load one round trip serves
+// many requests.
 import { Fault } from '../../kernel/fault.ts';
 import { pgArray } from './arrays.ts';
 import { type ResultRow, rowDecoder } from './decode.ts';
@@ -12,7 +12,7 @@ import type { Table } from './table.ts';
 interface ReaderOptions {
   /** Opens a connection for a lane (`connectLane`). */
   connect: Parameters<typeof openLane>[0]['connect'];
-  /** Runs statements one by one, if no lane is connected or a batch failed. */
+  /** Runs single statements if no lane is connected or a batch failed. */
   runSeparately(statements: readonly Sql[]): Promise<ResultRow[]>[];
   timeoutMs: number;
   maxAgeMs?: number;
@@ -24,7 +24,7 @@ interface Waiter {
   reject(error: unknown): void;
 }
 
-/** Waiters by id. */
+/** Waiters by ID. */
 type WaitersById = Map<string, Waiter[]>;
 
 interface Select {
@@ -107,8 +107,8 @@ export function createReader({ runSeparately, lanes: max = 3, ...laneOptions }: 
       });
     } catch {
       if (lane.isConnected) idle.add(lane);
-      // Run one by one, only the reads that caused an error fail, and those of a lost connection
-      // succeed.
+      // After a failed batch, the reads run singly. Only the reads that caused an error fail, and reads of
+      // a lost connection succeed.
       runSingly(batch);
     }
     if (tables.size) schedule();
@@ -127,7 +127,7 @@ export function createReader({ runSeparately, lanes: max = 3, ...laneOptions }: 
     if (tables.size === 0) return;
     const lane = isClosed ? undefined : freeLane();
     if (!lane && !isClosed && lanes.length < max) addLane();
-    if (!lane && inFlight.size) return; // a lane takes them after its current batch
+    if (!lane && inFlight.size) return; // A lane sends the reads after its current batch.
     const batch = tables;
     tables = new Map();
     waitingCount = 0;
@@ -146,7 +146,7 @@ export function createReader({ runSeparately, lanes: max = 3, ...laneOptions }: 
 
   return {
     read(table: Table, id: string): Promise<ResultRow | undefined> {
-      // No text in PostgreSQL contains NUL. Sending one would fail the select of all callers.
+      // PostgreSQL rejects NUL in any text, which would fail the select of all callers.
       if (id.includes('\u0000')) return Promise.resolve(undefined);
       if (waitingCount >= MAX_WAITING) {
         const reason = 'Too many requests are waiting for the database. Retry the request.';

@@ -1,4 +1,4 @@
-// Stored values that migrations rename, in a database that was filled by an earlier version.
+// Stored values that migrations rename, in a database of an earlier version.
 import { expect, it } from 'vitest';
 import { earlierDatabase } from '../../../test/kit/migrations/earlier-database.ts';
 
@@ -6,7 +6,7 @@ const database = earlierDatabase('renamed_values');
 
 const JOB = `insert into jobs (id, kind, platform_id, input, due_at) values ($1, $2, 'p', $3, now())`;
 
-it('keep their meaning: input of jobs, actions on accounts, kinds of transfers', async () => {
+it('keep their meaning in the input of jobs, actions on accounts and kinds of transfers', async () => {
   await database.migrateUntil('0043');
   const jobs: [string, object, object][] = [
     ['payout.send', { transactionId: 't', ask: 'check' }, { transactionId: 't', request: 'check' }],

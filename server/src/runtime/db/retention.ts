@@ -1,6 +1,5 @@
-// Rows with a limited retention period. They are deleted in small batches, so that no statement is
-// long even after a long downtime. The index on their time finds them, and their order does not
-// matter.
+// Deletes rows after their retention period. Rows are deleted in small batches, so that no statement is
+// long even after a long downtime. The index on their time selects them, and their order is irrelevant.
 import type { Time } from '../../kernel/effects.ts';
 import type { Sweep } from '../jobs/jobs.ts';
 
@@ -8,7 +7,7 @@ interface RetentionRule {
   table: string;
   /** The column that determines a row's age. */
   time: string;
-  /** Retention period after that time. */
+  /** Retention period after the time in the column, in milliseconds. */
   keepMs: number;
 }
 

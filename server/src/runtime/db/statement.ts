@@ -20,10 +20,10 @@ export const bind = (statement: Statement, ...columns: (readonly unknown[])[]): 
   columns,
 });
 
-/** Text to statement, so that two definitions of one table never use one name for two texts. */
+/** Statements by text, so that two definitions of one table never use one name for two texts. */
 const byText = new Map<string, Statement>();
 
-/** The prepared statement of this text. The same object for every caller. */
+/** The prepared statement of this text, which is the same object for every caller. */
 export function statement(text: string, types: readonly ColumnType[] = []): Statement {
   let cachedStatement = byText.get(text);
   if (!cachedStatement) {

@@ -1,7 +1,6 @@
-// Pages of a table, newest first, with filters that no index serves. Rows are read in steps along
-// an index, and each page ends after a bounded time: it is then shorter than requested and reports
-// that there is more. So the cost of a page depends on neither the number of rows nor the position
-// of the page, and hot tables need no index for each filter.
+// Pages of a table, newest first, with filters for which no index exists. Rows are read in steps along an
+// index, and each page ends after a bounded time. Such a page is shorter than requested and reports that
+// there is more. Frequently written tables therefore need no index for each filter.
 import type { Time } from '../../kernel/effects.ts';
 import { idsFrom } from '../../kernel/id.ts';
 import type { Database } from './database.ts';
@@ -10,13 +9,13 @@ import type { RowOf, Table } from './table.ts';
 
 export interface StepQuery {
   /**
-   * Equality filters of an index whose next columns are (created_at, id). Without filters the rows of
-   * the whole table are read in the order of their ids, which begin with the time.
+   * Equality filters of an index whose next columns are (created_at, id). Without filters, the rows of the
+   * complete table are read in the order of their IDs, which begin with the time.
    */
   scope: readonly Filter[];
-  /** Whether an index of the whole table begins with created_at, so that ids need no order. */
+  /** Whether an index of the complete table begins with created_at, so that IDs need no order. */
   isByTime?: boolean;
-  /** Resources in the ids of the table. Unused if an index has the time. */
+  /** Resources in the IDs of the table. Unused if an index has the time. */
   resources: readonly string[];
   filters: readonly Filter[];
   createdAfter?: Time | undefined;
@@ -35,7 +34,7 @@ const FIRST_STEP = 250;
 const LONGEST_STEP = 2_000;
 /** Maximum duration of a page. */
 const PAGE_MS = 100;
-/** Difference between the time of an id and `created_at`, which is the time of its operation. */
+/** Difference between the time of an ID and `created_at`, which is the time of its operation. */
 const DISORDER_MS = 120_000;
 
 interface Position {
@@ -140,7 +139,7 @@ async function pageOfResource(
 
 const uuidOf = ({ id }: Position) => id.slice(id.indexOf(':') + 1);
 
-/** Descending order of the ids of several resources. */
+/** Descending order of the IDs of several resources. */
 const newestFirst = (a: Position, b: Position) => (uuidOf(a) < uuidOf(b) ? 1 : -1);
 
 /** A page of the matching rows. An invalid cursor throws INVALID_INPUT. */

@@ -1,4 +1,4 @@
-// Streams of rows: one snapshot, chunks and early end.
+// Snapshot, chunks and early end of streams of rows.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, execute, type TestDatabase } from '../../../test/kit/app/database.ts';
 import { streamRows } from './stream.ts';

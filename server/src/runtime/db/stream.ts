@@ -1,6 +1,6 @@
-// Reads more rows than fit into memory: a cursor on a separate connection, fetched in chunks as
-// fast as the caller consumes them. All rows of one stream belong to one snapshot, independent of
-// its duration and of concurrent writes.
+// Reads more rows than fit into memory, with a cursor on a separate connection. Chunks are fetched at the
+// speed of the caller. All rows of one stream belong to one snapshot, independent of its duration and of
+// concurrent writes.
 import { connectDatabase } from './connections/connect.ts';
 import type { ResultRow } from './decode.ts';
 import { isolatedTypes } from './pool.ts';
@@ -13,7 +13,7 @@ export type RowStream = <R extends object>(
 
 interface StreamOptions {
   url: string;
-  /** A fetch that takes longer is canceled. The first one may sort the whole table. */
+  /** Maximum duration of a fetch, which is then canceled. The first fetch may sort the complete table. */
   statementTimeoutMs: number;
 }
 

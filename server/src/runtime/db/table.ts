@@ -1,14 +1,13 @@
-// A table as data: its columns, which of them may change, the lifecycle of its rows, and the fault
-// for a violated unique key. The committer derives every statement from this and reads derive the
-// row type, so a new table needs a migration and a definition, but no SQL.
+// A table as data: its columns, their mutability, the lifecycle of its rows, and the fault for a violated
+// unique key. The statements of the committer and the row type are derived from the definition, so a new
+// table needs a migration and a definition only.
 
 import type { Time } from '../../kernel/effects.ts';
 import type { Fault } from '../../kernel/fault.ts';
 import { type Lifecycle, noTransition } from '../../kernel/states.ts';
 
 /**
- * `json` is parsed on reading. `text` may hold JSON that need not be parsed. `int8s`, `texts`:
- * arrays.
+ * `json` is parsed on reading. `text` may contain JSON that is not parsed. `int8s` and `texts` are arrays.
  */
 export type ColumnType =
   | 'text'
@@ -24,12 +23,12 @@ export type ColumnType =
 interface Column<V = unknown, Mutable extends boolean = boolean> {
   readonly type: ColumnType;
   readonly mutable: Mutable;
-  /** Never set: holds the value's type. */
+  /** Never set. Only its type is used, the type of the value. */
   readonly value?: V;
 }
 
 interface Builder<V, M extends boolean> extends Column<V, M> {
-  /** The column may hold null. */
+  /** The column may be null. */
   readonly null: Builder<V | null, M>;
   /** The column may change after the row was inserted. */
   readonly mut: Builder<V, true>;
@@ -66,7 +65,7 @@ export const col = {
 
 type Columns = Record<string, Column>;
 
-/** A lifecycle of the rows of a table, and how to read a row's state. */
+/** A lifecycle of the rows of a table, with the function that reads a row's state. */
 interface TableLifecycle<R = Record<string, unknown>> {
   state(row: R): string;
   states: Lifecycle | ((row: R) => Lifecycle);
@@ -74,7 +73,7 @@ interface TableLifecycle<R = Record<string, unknown>> {
 
 /** A row type that is more specific than the columns, such as a union. */
 interface Rows<R> {
-  /** Never set: holds the type. */
+  /** Never set. Only its type is used. */
   readonly row?: R;
 }
 
@@ -89,14 +88,14 @@ export interface Table<C extends Columns = Columns, R = RowOfColumns<C>> extends
   readonly columns: C;
   readonly columnNames: readonly string[];
   readonly mutableNames: readonly string[];
-  /** Whether rows have a `version` and so may be updated, removed and required. */
+  /** Whether rows have a `version` and can therefore be updated, removed and required. */
   readonly versioned: boolean;
-  /** The primary key is chosen by a client, so a duplicate is expected. */
+  /** Whether the primary key is chosen by a client, so that a duplicate is a normal result. */
   readonly clientKeyed: boolean;
   /** Name of a unique constraint or index → the fault for its violation. */
   readonly unique: Readonly<Record<string, () => Fault>>;
   /**
-   * Unique keys that concurrent operations may both insert after finding no row: the operation runs
+   * Unique keys that two concurrent operations may insert after both found no row. The operation then runs
    * again.
    */
   readonly contendedKeys: readonly string[];
@@ -105,7 +104,8 @@ export interface Table<C extends Columns = Columns, R = RowOfColumns<C>> extends
 }
 
 /**
- * Defines a table. Its primary key is the text column `id`. `version` (int4) makes rows mutable.
+ * Defines a table with the text column `id` as its primary key. Rows are mutable if there is a column
+ * `version` (int4).
  */
 export function table<C extends Columns, R = RowOfColumns<C>>(
   name: string,
@@ -156,14 +156,14 @@ export function assertTransition(
 
 type ValueOf<X> = X extends Column<infer V, boolean> ? V : never;
 
-/** A row as the columns define it: bigint for int8, milliseconds for times, parsed json. */
+/** A row with the types of its columns: bigint for int8, milliseconds for times, parsed json. */
 export type RowOfColumns<C extends Columns> = { [K in keyof C]: ValueOf<C[K]> };
 
 /** The row type of a table. */
 export type RowOf<T extends Table> = NonNullable<T['row']>;
 
 /**
- * A new row of type R: nullable columns may be omitted, `version` always is. Distributes over a
+ * A new row of type R. Nullable columns may be omitted, and `version` is always omitted. Distributes over a
  * union.
  */
 export type NewRow<R> = R extends unknown
@@ -177,7 +177,7 @@ export type NewRow<R> = R extends unknown
 /** Input of `ctx.insert`. */
 export type NewRowOf<T extends Table> = NewRow<RowOf<T>>;
 
-/** Input of `ctx.update`: only mutable columns, with the values allowed in a row of type R. */
+/** Input of `ctx.update`. Only mutable columns, with the values allowed in a row of type R. */
 export type PatchOf<T extends Table, R = RowOf<T>> = {
   [K in keyof T['columns'] as T['columns'][K] extends { readonly mutable: true }
     ? K

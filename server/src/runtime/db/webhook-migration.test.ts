@@ -1,10 +1,10 @@
-// The queue and the attempts of a database of an earlier version, which had one endpoint.
+// Migration of the queue and the attempts of an earlier version, which had one endpoint.
 import { expect, it } from 'vitest';
 import { earlierDatabase } from '../../../test/kit/migrations/earlier-database.ts';
 
 const database = earlierDatabase('webhook_migration');
 
-it('belong to the configured endpoint, and repeated deliveries are kept', async () => {
+it('belong to the configured endpoint, including repeated deliveries', async () => {
   await database.migrateUntil('0052');
   await database.query(`insert into events (id, platform_id, type, subject, data, created_at)
     select 'Webhook:' || n, 'p', 'TEST', 's', '{}', now() from generate_series(1, 4) n`);
@@ -28,7 +28,7 @@ it('belong to the configured endpoint, and repeated deliveries are kept', async 
     { endpoint: 0, event_id: 'Webhook:2', attempt: 1, result: 'retry' },
     { endpoint: 0, event_id: 'Webhook:2', attempt: 2, result: 'delivered' },
     { endpoint: 0, event_id: 'Webhook:3', attempt: 1, result: 'dropped' },
-    // It is not in the queue: its endpoint was removed or its data erased.
+    // The event is absent from the queue, because its endpoint was removed or its data erased.
     { endpoint: 0, event_id: 'Webhook:4', attempt: 1, result: 'dropped' },
   ]);
 });

@@ -1,4 +1,4 @@
-// Findings of the database checks for limits that a database under test does not exceed by itself.
+// Findings of the database checks for limits that a test database does not exceed.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../test/kit/app/database.ts';
@@ -29,7 +29,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-it('states the version of PostgreSQL, and warns about versions that are not tested', async () => {
+it('states the version of PostgreSQL and warns about untested versions', async () => {
   expect((await checkServer(client)).detail).toMatch(/^PostgreSQL \d+\.\d+ responds\.$/);
   expect(checkVersion(150_000, '15.0').status).toBe('OK');
   expect(checkVersion(140_019, '14.19')).toMatchObject({
@@ -38,7 +38,7 @@ it('states the version of PostgreSQL, and warns about versions that are not test
   });
 });
 
-it('reports a transaction that has been open for too long', async () => {
+it('reports a transaction that is open beyond the limit', async () => {
   await otherClient.query('begin');
   await otherClient.query('select 1');
   const finding = await checkTransactions(client, 0);

@@ -1,4 +1,4 @@
-// Checks of the database by one connection, which changes nothing. Each reads catalogs or a few rows.
+// Read-only checks of the database by one connection. Each check reads catalogs or a few rows.
 import type pg from 'pg';
 import type { Time } from '../../kernel/effects.ts';
 import { CONNECTIONS_PER_PROCESS } from '../db/connections/limits.ts';
@@ -8,12 +8,15 @@ import { type Finding, failure, passed, warning } from './finding.ts';
 
 const CLOCK_WARNING_MS = 1_000;
 const CLOCK_ERROR_MS = 30_000;
-/** An older transaction that writes delays the list of events, and vacuum. */
+/**
+ * Age of an open transaction above which it is reported. A transaction that writes delays the list of
+ * events and vacuum.
+ */
 const OLD_TRANSACTION_S = 3_600;
-/** PostgreSQL stops at 2.1 billion. */
+/** Age of the oldest row in transactions above which it is reported. PostgreSQL stops at 2.1 billion. */
 const OLD_XID = 1_000_000_000;
 const OLD_DELIVERY_S = 3_600;
-/** Major version. docs/settings.md states it, too. */
+/** Oldest supported major version, which docs/settings.md also states. */
 const OLDEST_POSTGRES = 15;
 
 async function rowOf<R extends object>(client: pg.Client, text: string): Promise<R> {
@@ -25,7 +28,7 @@ async function rowOf<R extends object>(client: pg.Client, text: string): Promise
 export function checkVersion(version: number, text: string): Finding {
   const detail = `PostgreSQL ${text} responds.`;
   if (version >= OLDEST_POSTGRES * 10_000) return passed('database', detail);
-  const remedy = `Upgrade to PostgreSQL ${OLDEST_POSTGRES} or newer: older ones are not tested.`;
+  const remedy = `Upgrade to PostgreSQL ${OLDEST_POSTGRES} or newer. Older versions are not tested.`;
   return warning('database', detail, remedy);
 }
 
@@ -39,7 +42,7 @@ export async function checkServer(client: pg.Client): Promise<Finding> {
   return checkVersion(version, text);
 }
 
-/** Settings that an acknowledged commit needs to survive a crash. */
+/** Checks the settings by which acknowledged commits survive a crash. */
 export async function checkDurability(client: pg.Client): Promise<Finding> {
   const row = await rowOf<Record<'fsync' | 'commit' | 'pages' | 'encoding', string>>(
     client,
@@ -50,10 +53,10 @@ export async function checkDurability(client: pg.Client): Promise<Finding> {
     ...(row.fsync === 'on' ? [] : [`fsync is ${row.fsync}.`]),
     ...(row.pages === 'on' ? [] : [`full_page_writes is ${row.pages}.`]),
     ...(row.commit === 'off' ? ['synchronous_commit is off.'] : []),
-    ...(row.encoding === 'UTF8' ? [] : [`The encoding is ${row.encoding}, not UTF8.`]),
+    ...(row.encoding === 'UTF8' ? [] : [`The encoding is ${row.encoding} instead of UTF8.`]),
   ];
   if (problems.length === 0) return passed('durability', 'Commits are on disk when they return.');
-  const remedy = 'Change postgresql.conf: a crash would lose or damage acknowledged payments.';
+  const remedy = 'Change postgresql.conf. A crash would lose or damage acknowledged payments.';
   return failure('durability', problems.join(' '), remedy);
 }
 
@@ -77,7 +80,7 @@ export async function checkReplica(client: pg.Client, production: boolean): Prom
   return failure(
     'replica',
     `synchronous_standby_names is ${names}, and no synchronous replica is connected.`,
-    'Commits wait until one connects: start the replica.',
+    'Start the replica. Commits wait until one connects.',
   );
 }
 
@@ -88,22 +91,22 @@ export async function checkConnections(client: pg.Client, processes: number): Pr
         - current_setting('superuser_reserved_connections')::int4 as maximum,
       (select count(*)::int4 from pg_stat_activity where backend_type = 'client backend') as used`,
   );
-  const needed = CONNECTIONS_PER_PROCESS * processes;
-  const detail = `${used} of ${maximum} connections are used. This machine needs ${needed}.`;
-  if (maximum < needed || maximum - used < CONNECTIONS_PER_PROCESS) {
+  const requiredCount = CONNECTIONS_PER_PROCESS * processes;
+  const detail = `${used} of ${maximum} connections are used. This machine needs ${requiredCount}.`;
+  if (maximum < requiredCount || maximum - used < CONNECTIONS_PER_PROCESS) {
     return warning('connections', detail, 'Raise max_connections, or use PgBouncer.');
   }
   return passed('connections', detail);
 }
 
 export async function checkClock(client: pg.Client, now: () => Time): Promise<Finding> {
-  const before = now();
+  const startTime = now();
   const { at } = await rowOf<{ at: number }>(
     client,
     'select extract(epoch from clock_timestamp())::float8 * 1000 as at',
   );
-  // The query took some of the time, so the middle is compared.
-  const difference = Math.abs(at - (before + now()) / 2);
+  // The middle of the query's duration is compared, because the query itself needs time.
+  const difference = Math.abs(at - (startTime + now()) / 2);
   const detail = `The clocks of this machine and the database differ by ${Math.round(difference)} ms.`;
   const remedy = 'Synchronize both with NTP (chrony).';
   if (difference > CLOCK_ERROR_MS) return failure('clock', detail, remedy);
@@ -116,7 +119,7 @@ interface MigrationFinding {
   isCurrent: boolean;
 }
 
-/** A database that does not fit this version is a finding, with the reason. */
+/** Checks the migrations. A database that does not match this version is a finding with the reason. */
 export async function checkMigrations(url: string): Promise<MigrationFinding> {
   const result = (finding: Finding, isCurrent: boolean): MigrationFinding => ({
     finding,
@@ -124,9 +127,9 @@ export async function checkMigrations(url: string): Promise<MigrationFinding> {
   });
   try {
     const { expansions, contractions } = await pendingOf(url);
-    const [first] = expansions;
-    if (first !== undefined) {
-      const detail = `Missing migrations: ${expansions.length}, the first is ${first}.`;
+    const [firstExpansion] = expansions;
+    if (firstExpansion !== undefined) {
+      const detail = `Missing migrations: ${expansions.length}, the first is ${firstExpansion}.`;
       const remedy = 'A start applies them, or railhead-server migrate.';
       return result(warning('migrations', detail, remedy), false);
     }
@@ -161,7 +164,7 @@ export async function checkArchive(client: pg.Client, production: boolean): Prom
     );
   }
   if (row.failing) {
-    const remedy = 'See the log of PostgreSQL: the disk fills until the archive works again.';
+    const remedy = 'See the log of PostgreSQL. The disk fills until the archive works again.';
     return failure('backup', 'The last attempt to archive the write-ahead log failed.', remedy);
   }
   const detail =
@@ -187,7 +190,7 @@ export async function checkTransactions(
     return failure(
       'transactions',
       `The oldest row is ${Math.round(frozen / 1_000_000)} million transactions old.`,
-      'Run vacuum freeze: PostgreSQL stops accepting writes at 2,100 million.',
+      'Run vacuum freeze. PostgreSQL stops accepting writes at 2,100 million.',
     );
   }
   if (seconds <= maximumSeconds) {
@@ -196,7 +199,7 @@ export async function checkTransactions(
   return warning(
     'transactions',
     `A transaction has been open for ${Math.round(seconds / 60)} minutes.`,
-    'End the transaction (pg_stat_activity): it delays the list of events and the removal of old rows.',
+    'End the transaction (pg_stat_activity). It delays the list of events and the removal of old rows.',
   );
 }
 
@@ -208,7 +211,7 @@ export async function checkPartitions(client: pg.Client, now: Time): Promise<Fin
   return warning('partitions', 'Partitions of the next weeks are missing.', remedy);
 }
 
-/** Dead jobs, which are no longer retried. */
+/** Checks for dead jobs, which are no longer retried. */
 export async function checkJobs(client: pg.Client): Promise<Finding> {
   const { dead } = await rowOf<{ dead: number }>(
     client,
@@ -223,7 +226,7 @@ export async function checkJobs(client: pg.Client): Promise<Finding> {
       );
 }
 
-/** `overdueSeconds` of the delivery that has been due longest. */
+/** `overdueSeconds` is the delay of the delivery that has been due longest. */
 export function checkDeliveries(overdueSeconds: number): Finding {
   if (overdueSeconds <= OLD_DELIVERY_S) {
     return passed('deliveries', 'No delivery has been due for more than an hour.');

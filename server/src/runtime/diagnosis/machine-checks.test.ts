@@ -1,4 +1,4 @@
-// Limits of the checks of the machine, and permissions of real files.
+// Limits of the checks of the machine and permissions of real files.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -32,7 +32,7 @@ it.each([
   [3, 'WARNING'],
   [2, 'ERROR'],
   [0, 'ERROR'],
-])('a disk with %i of 100 bytes free is %s', (free, status) => {
+])('freeBytes', (free, status) => {
   expect(checkSpace('/data', { total: 100, free }).status).toBe(status);
 });
 
@@ -52,7 +52,7 @@ it('reports whether the data folder exists', () => {
 describe('the master key', () => {
   const inFolder = { masterKey: undefined, production: false, dataDir: folder };
 
-  it('is created by the first start, but not in production', () => {
+  it('is created by the first start outside production only', () => {
     expect(checkMasterKeyFile(inFolder).status).toBe('OK');
     expect(checkMasterKeyFile({ ...inFolder, production: true }).status).toBe('ERROR');
     const masterKey = new Uint8Array(32);
@@ -72,9 +72,11 @@ describe('the master key', () => {
 
 it('requires an https address and DATABASE_URL in production', () => {
   const settings = { dataDir: folder, masterKey: undefined, production: true };
-  const none = { ...settings, publicUrl: undefined, databaseUrl: undefined };
-  expect(checkProductionSettings({ ...none, production: false }).status).toBe('OK');
-  expect(checkProductionSettings(none).detail).toMatch(/RAILHEAD_PUBLIC_URL.*DATABASE_URL/);
+  const productionSettings = { ...settings, publicUrl: undefined, databaseUrl: undefined };
+  expect(checkProductionSettings({ ...productionSettings, production: false }).status).toBe('OK');
+  expect(checkProductionSettings(productionSettings).detail).toMatch(
+    /RAILHEAD_PUBLIC_URL.*DATABASE_URL/,
+  );
   const complete = { publicUrl: 'https://pay.example', databaseUrl: 'postgres://db/railhead' };
   expect(checkProductionSettings({ ...settings, ...complete }).status).toBe('OK');
 });

@@ -14,7 +14,7 @@ interface Settings {
 
 /** The oldest version that the project supports. */
 const MIN_NODE: readonly [number, number] = [20, 19];
-/** Shares of the disk that are free. */
+/** Free shares of the disk below which the check warns, and below which it fails. */
 const LOW_SHARE = 0.1;
 const CRITICAL_SHARE = 0.03;
 const GIB = 1024 ** 3;
@@ -32,30 +32,30 @@ export function checkNode(version: string): Finding {
   return passed('node', detail);
 }
 
-/** The folder, or the nearest one above it that exists. */
-function existing(folder: string): string {
+/** The folder, or its nearest existing parent folder. */
+function existingFolder(folder: string): string {
   for (let current = folder; ; current = path.dirname(current)) {
     if (fs.existsSync(current) || current === path.dirname(current)) return current;
   }
 }
 
-/** Free space of the disk that a folder is on. `total` and `free` are bytes. */
+/** Checks the free space of the disk of a folder. `total` and `free` are bytes. */
 export function checkSpace(folder: string, { total, free }: { total: number; free: number }) {
   const share = total === 0 ? 0 : free / total;
   const percent = `${Math.floor(share * 100)} %`;
   const detail = `${(free / GIB).toFixed(1)} GiB (${percent}) free on the disk of ${folder}.`;
-  const remedy = 'Free space or enlarge the disk: without space the database stops.';
+  const remedy = 'Free space or enlarge the disk. Without space the database stops.';
   if (share < CRITICAL_SHARE) return failure('disk', detail, remedy);
   return share < LOW_SHARE ? warning('disk', detail, remedy) : passed('disk', detail);
 }
 
 export function checkDisk(folder: string): Finding {
-  const { blocks, bavail, bsize } = fs.statfsSync(existing(folder));
+  const { blocks, bavail, bsize } = fs.statfsSync(existingFolder(folder));
   return checkSpace(folder, { total: blocks * bsize, free: bavail * bsize });
 }
 
 export function checkDataFolder({ dataDir }: Pick<Settings, 'dataDir'>): Finding {
-  const folder = existing(dataDir);
+  const folder = existingFolder(dataDir);
   try {
     fs.accessSync(folder, fs.constants.R_OK | fs.constants.W_OK);
   } catch {
@@ -71,7 +71,7 @@ export function checkDataFolder({ dataDir }: Pick<Settings, 'dataDir'>): Finding
   return passed('data-folder', `${dataDir} can be read and written.`);
 }
 
-/** Whether the master key is present and readable by its owner only. Never creates one. */
+/** Checks that the master key is present and readable by its owner only. Never creates a key. */
 export function checkMasterKeyFile({
   production,
   dataDir,
@@ -84,7 +84,7 @@ export function checkMasterKeyFile({
     return failure(
       'master-key',
       'RAILHEAD_MASTER_KEY is not set.',
-      'Set it: in production the key must not be stored with the data.',
+      'Set it. In production the key must not be stored with the data.',
     );
   }
   const file = masterKeyFile(dataDir);
@@ -105,12 +105,12 @@ function checkKeyFile(file: string): Finding {
   return passed('master-key', `${file} can be read by its owner only.`);
 }
 
-/** Settings that are valid but unsuitable in production. */
+/** Checks for settings that are valid and unsuitable in production. */
 export function checkProductionSettings({ production, publicUrl, databaseUrl }: Settings): Finding {
   if (!production) return passed('settings', 'All settings are valid.');
   const problems = [
     ...(publicUrl?.startsWith('https:') ? [] : ['RAILHEAD_PUBLIC_URL is not an https address.']),
-    ...(databaseUrl ? [] : ['DATABASE_URL is not set: the embedded database has no replica.']),
+    ...(databaseUrl ? [] : ['DATABASE_URL is not set. The embedded database has no replica.']),
   ];
   if (problems.length === 0) return passed('settings', 'All settings are valid.');
   return warning('settings', problems.join(' '), 'See docs/settings.md.');

@@ -1,5 +1,5 @@
-// Files with a real database and a real folder: attached files are kept and all others removed,
-// also after failures.
+// Files with a real database and a real folder. Attached files are retained and all other files removed,
+// including after failures.
 import { readdirSync, readFileSync, statSync, truncateSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -30,27 +30,27 @@ async function* bytes(...chunks: (string | Buffer)[]) {
   for (const chunk of chunks) yield Buffer.from(chunk);
 }
 async function readAll(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
-  const all: Uint8Array[] = [];
-  for await (const chunk of chunks) all.push(chunk);
-  return Buffer.concat(all);
+  const parts: Uint8Array[] = [];
+  for await (const chunk of chunks) parts.push(chunk);
+  return Buffer.concat(parts);
 }
-const put = (content = 'hello', overrides = {}): Promise<UploadedFile> =>
+const putFile = (content = 'hello', overrides = {}): Promise<UploadedFile> =>
   app.files.put(caller(), bytes(content), { maxBytes: 1_000_000, fileName: 'a.pdf', ...overrides });
 const attach = (file: UploadedFile) => app.operate((ctx) => attachFile(ctx, file));
 
 describe('a file', () => {
   it('is measured, hashed, inspected and sealed', async () => {
-    const inspected: Buffer[] = [];
+    const inspectedChunks: Buffer[] = [];
     const inspect = () => ({
-      write: (chunk: Uint8Array) => void inspected.push(Buffer.from(chunk)),
+      write: (chunk: Uint8Array) => void inspectedChunks.push(Buffer.from(chunk)),
       end: () => 'looks fine',
     });
-    const file = await put('hello', { inspect });
+    const file = await putFile('hello', { inspect });
     expect(file).toMatchObject({
       ...{ fileName: 'a.pdf', size: 5, findings: 'looks fine' },
       sha256: '2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824',
     });
-    expect(Buffer.concat(inspected).toString()).toBe('hello');
+    expect(Buffer.concat(inspectedChunks).toString()).toBe('hello');
     const storedPath = path.join(app.filesFolder, objectOf(file));
     expect(readFileSync(storedPath).includes('hello')).toBe(false);
     expect(statSync(storedPath).mode & 0o777).toBe(0o600);
@@ -61,8 +61,8 @@ describe('a file', () => {
     expect((await readAll(app.files.read(file, 2))).toString()).toBe('llo');
   });
 
-  it('has its own key', async () => {
-    const [firstUploadedFile, secondUploadedFile] = [await put(), await put()];
+  it('has a separate key', async () => {
+    const [firstUploadedFile, secondUploadedFile] = [await putFile(), await putFile()];
     expect(Buffer.from(firstUploadedFile.key).equals(Buffer.from(secondUploadedFile.key))).toBe(
       false,
     );
@@ -72,13 +72,13 @@ describe('a file', () => {
   });
 
   it('is rejected if storage truncated it', async () => {
-    const file = await put('x'.repeat(200_000));
+    const file = await putFile('x'.repeat(200_000));
     truncateSync(path.join(app.filesFolder, objectOf(file)), 65_552);
     await expect(readAll(app.files.read(file))).rejects.toThrow(/cannot decrypt/);
   });
 
-  it('remains after it was attached, and is removed after it was dropped', async () => {
-    const file = await put();
+  it('remains after it is attached and is removed after it is dropped', async () => {
+    const file = await putFile();
     await attach(file);
     await app.advance(48 * HOUR);
     expect(inStorage()).toContain(objectOf(file));
@@ -90,8 +90,8 @@ describe('a file', () => {
     await app.operate((ctx) => deleteFile(ctx, file.id));
   });
 
-  it('of another platform can be neither attached nor dropped', async () => {
-    const file = await put();
+  it('of another platform cannot be attached or dropped', async () => {
+    const file = await putFile();
     const rejectedAttachment = app.operate((ctx) => attachFile(ctx, file), app.other);
     await expect(rejectedAttachment).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
     await attach(file);
@@ -100,7 +100,7 @@ describe('a file', () => {
   });
 
   it('is not discarded once it is attached', async () => {
-    const file = await put();
+    const file = await putFile();
     await attach(file);
     await app.files.discard(caller(), file.id);
     await app.settle();
@@ -111,8 +111,8 @@ describe('a file', () => {
 describe('storage', () => {
   it('contains no part of a file that is too large', async () => {
     const source = bytes('12345', '67890', 'x');
-    const putting = app.files.put(caller(), source, { maxBytes: 10 });
-    await expect(putting).rejects.toMatchObject({
+    const upload = app.files.put(caller(), source, { maxBytes: 10 });
+    await expect(upload).rejects.toMatchObject({
       code: 'INVALID_INPUT',
       details: { errors: [{ field: 'file', message: 'is larger than 10 bytes' }] },
     });
@@ -126,16 +126,16 @@ describe('storage', () => {
       yield Buffer.alloc(100_000);
       throw new Error('the client has disconnected');
     }
-    const before = inStorage();
+    const objectsBefore = inStorage();
     await expect(app.files.put(caller(), brokenSource(), { maxBytes: 1e6 })).rejects.toThrow(
       'disconnected',
     );
     await app.settle();
-    expect(inStorage()).toEqual(before);
+    expect(inStorage()).toEqual(objectsBefore);
   });
 
   it('does not contain a discarded file', async () => {
-    const file = await put();
+    const file = await putFile();
     await app.files.discard(caller(), file.id);
     await app.settle();
     expect(inStorage()).not.toContain(objectOf(file));
@@ -143,9 +143,9 @@ describe('storage', () => {
   });
 
   it('contains no file whose process exits between upload and commit', async () => {
-    const file = await put();
+    const file = await putFile();
     expect(await rowOf(file)).toMatchObject({ state: 'UPLOADING' });
-    // The process that uploaded it has exited. The file can be attached for an hour.
+    // The process of the upload has exited. The file can be attached for an hour.
     await app.advance(HOUR / 2);
     expect(inStorage()).toContain(objectOf(file));
     await app.advance(HOUR);
@@ -156,7 +156,7 @@ describe('storage', () => {
 
   it('contains no part of a file whose process exits during the upload', async () => {
     let reachPause = () => {};
-    const paused = new Promise<void>((resolve) => {
+    const pause = new Promise<void>((resolve) => {
       reachPause = resolve;
     });
     async function* endless() {
@@ -164,20 +164,20 @@ describe('storage', () => {
       reachPause();
       await new Promise(() => {});
     }
-    const before = inStorage();
+    const objectsBefore = inStorage();
     void app.files.put(caller(), endless(), { maxBytes: 1e6 });
-    await paused;
-    await expect.poll(() => inStorage().length).toBe(before.length + 1);
+    await pause;
+    await expect.poll(() => inStorage().length).toBe(objectsBefore.length + 1);
     const [row] = await app.runtime.db.find(files, { state: 'UPLOADING' });
     expect(row).toBeDefined();
     await app.advance(HOUR);
     await app.advance(60_000);
     await app.advance(60_000);
-    expect(inStorage()).toEqual(before);
+    expect(inStorage()).toEqual(objectsBefore);
     expect(await app.runtime.db.find(files, { state: 'UPLOADING' })).toEqual([]);
   });
 
-  it('contains no file after it failed, and the client can retry', async () => {
+  it('contains no file after a failed upload that the client can retry', async () => {
     const originalStorage = folderStorage(app.filesFolder);
     const failingFiles = createFiles(app.runtime, {
       ...originalStorage,
@@ -186,8 +186,8 @@ describe('storage', () => {
         throw new Error('no answer');
       },
     });
-    const putting = failingFiles.put(caller(), bytes('hello'), { maxBytes: 10 });
-    await expect(putting).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryAfterS: 5 });
+    const upload = failingFiles.put(caller(), bytes('hello'), { maxBytes: 10 });
+    await expect(upload).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryAfterS: 5 });
     const [row] = await app.runtime.db.find(files, { state: 'UPLOADING' });
     await app.advance(HOUR);
     await app.advance(60_000);
@@ -195,7 +195,7 @@ describe('storage', () => {
     expect(inStorage()).not.toContain(objectOf(row as { id: string }));
   });
 
-  it('contains no file if it is slower than the sweep', async () => {
+  it('contains no file of a request that is slower than the sweep', async () => {
     const originalStorage = folderStorage(app.filesFolder);
     const slowFiles = createFiles(app.runtime, {
       ...originalStorage,
@@ -218,17 +218,17 @@ describe('storage', () => {
     const [job] = fileJobs({ storage: { ...folderStorage(app.filesFolder), remove } });
     const input = { file: 'File:none', platform: app.platform.id };
     const run = () => job?.run(app.runtime, { input } as never);
-    const running = Array.from({ length: 40 }, run);
+    const runs = Array.from({ length: 40 }, run);
     expect(responses).toHaveLength(32);
-    const put = running[39] && (await running[39]);
+    const lastResult = runs[39] && (await runs[39]);
     await app.operate(async (ctx) => {
-      await put?.stage(ctx);
+      await lastResult?.stage(ctx);
       expect(ctx.set.inserts.map(({ row }) => row)).toMatchObject([
         { input, due_at: ctx.now + 5_000 },
       ]);
     });
     for (const response of responses) response();
-    await Promise.all(running);
+    await Promise.all(runs);
     void run();
     expect(responses).toHaveLength(33);
   });

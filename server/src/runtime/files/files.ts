@@ -1,7 +1,7 @@
-// Files at rest. Content is sealed on its way into storage under a key generated for this file, so
-// storage receives only encrypted bytes, and deleting the key erases the file in all copies of
-// storage. A row is committed before the first byte is sent: every object in storage has a row.
-// Files that were uploaded and never attached are removed by the sweep after a grace period.
+// Files at rest. Content is sealed under a key of its file before it is sent to storage, so deleting the
+// key erases the file in all copies of storage. A row is committed before the first byte is sent, so every
+// object in storage has a row. Files that were never attached are removed by the sweep after a grace
+// period.
 
 import { createHash } from 'node:crypto';
 import { Type } from '@sinclair/typebox';
@@ -35,7 +35,7 @@ export const files = table(
     id: col.text,
     platform_id: col.text,
     state: col.enum<FileState>().mut,
-    /** Size and hash of the clear content. Known once the upload is complete. */
+    /** Size and hash of the clear content. Set when the upload is complete. */
     size: col.int8.null.mut,
     sha256: col.text.null.mut,
     created_at: col.time,
@@ -53,8 +53,8 @@ interface PutOptions {
 
 export interface Files {
   /**
-   * Seals `source` into storage. Throws INVALID_INPUT for the field `file` if it is longer than
-   * `maxBytes`, and SERVICE_UNAVAILABLE if storage fails. No file remains in either case.
+   * Seals `source` and sends it to storage. Throws INVALID_INPUT for the field `file` if the content is
+   * longer than `maxBytes`. Throws SERVICE_UNAVAILABLE if storage fails. In both cases no file remains.
    */
   put(
     caller: Caller,
@@ -62,11 +62,11 @@ export interface Files {
     options: PutOptions,
   ): Promise<UploadedFile>;
   /**
-   * The clear content from byte `from` on. Throws if a part was truncated, reordered or changed.
-   * Every chunk that was returned before is authentic.
+   * The clear content from byte `from` on. Throws if a part was truncated, reordered or changed. Every
+   * returned chunk is authentic.
    */
   read(file: { id: string; key: Uint8Array }, from?: number): AsyncIterable<Buffer>;
-  /** Removes a file that no operation has attached or will attach. */
+  /** Removes a file that is not attached to a resource. */
   discard(caller: Caller, fileId: string): Promise<void>;
 }
 
@@ -75,7 +75,7 @@ const REMOVE = defineJob(
   Type.Object({ file: Type.String(), platform: Type.String() }),
 );
 
-/** Longer than any upload may take. */
+/** Longer than the maximum duration of an upload. */
 const UNATTACHED_MS = 3_600_000;
 
 /** Attaches the file in this change set. The owner seals and stores the file's key. */
@@ -99,7 +99,7 @@ function stageRemoval(ctx: Ctx, row: FileRow): void {
   ctx.later(REMOVE, { file: row.id, platform: row.platform_id });
 }
 
-/** Drops the file. Storage deletes it after the commit. Dropping it again has no effect. */
+/** Drops the file, which storage deletes after the commit. A repeated call has no effect. */
 export async function deleteFile(ctx: Ctx, fileId: string): Promise<void> {
   const row = await ctx.read(files, fileId);
   if (row && row.platform_id === ctx.caller.platformId && row.state !== 'GONE') {
@@ -160,7 +160,7 @@ function measure(source: AsyncIterable<Uint8Array>, { maxBytes, inspect }: PutOp
   }
   return {
     content: passThrough(),
-    /** Reason why the source stopped early, if it did. */
+    /** Reason of a source that stopped early. */
     broken: () => sourceError,
     measured: () => ({ size, sha256: hash.digest('hex'), findings: inspector?.end() }),
   };
@@ -193,11 +193,11 @@ export function createFiles(runtime: Runtime, storage: StoragePort): Files {
     } catch (cause) {
       const problem = broken();
       if (problem) {
-        // If this fails too, the sweep removes the file.
+        // If this removal fails as well, the sweep removes the file.
         await drop(runtime, caller, id).catch(() => undefined);
         throw problem.error;
       }
-      // Storage may still complete a request without a response, so removal is left to the sweep.
+      // Storage may still complete a request without a response, so the sweep removes the file.
       const reason = 'The file could not be stored. Upload it again.';
       throw new Fault('SERVICE_UNAVAILABLE', reason, undefined, { retryAfterS: 5, cause });
     }
@@ -215,25 +215,25 @@ export function createFiles(runtime: Runtime, storage: StoragePort): Files {
   };
 }
 
-/** Removals running in this process: failing storage must not occupy all job slots. */
-const REMOVALS_AT_ONCE = 32;
+/** Maximum concurrent removals of this process, so that failing storage cannot occupy all job slots. */
+const MAX_REMOVALS = 32;
 const WAIT_MS = 5_000;
 
 /** Deletes dropped objects from storage, then their rows. */
 export function fileJobs({ storage }: { storage: StoragePort }): JobHandler[] {
-  let running = 0;
+  let runningCount = 0;
 
   async function run(_runtime: Runtime, { input }: JobOf<typeof REMOVE>): Promise<Result> {
     const { file, platform } = input;
     const caller = onBehalfOf(platform);
-    if (running >= REMOVALS_AT_ONCE) {
+    if (runningCount >= MAX_REMOVALS) {
       return { caller, stage: async (ctx) => ctx.later(REMOVE, input, ctx.now + WAIT_MS) };
     }
-    running++;
+    runningCount++;
     try {
       await storage.remove(objectOf(file));
     } finally {
-      running--;
+      runningCount--;
     }
     return {
       caller,
@@ -258,22 +258,22 @@ const UNATTACHED = `select id, platform_id from files
  * process has exited.
  */
 export function fileSweep(): Sweep {
-  let next: Time = 0;
+  let nextTime: Time = 0;
   return {
     name: 'files.unattached',
     async run(runtime) {
       const now = runtime.effects.now();
-      if (now < next) return 0;
+      if (now < nextTime) return 0;
       const cutoff = new Date(now - UNATTACHED_MS);
       const rows = await runtime.db.query<{ id: string; platform_id: string }>(UNATTACHED, [
         cutoff,
       ]);
-      const dropping = rows.map((row) => drop(runtime, onBehalfOf(row.platform_id), row.id));
-      const dropped = (await Promise.all(dropping)).filter(
-        (previous) => previous === 'UPLOADING',
+      const drops = rows.map((row) => drop(runtime, onBehalfOf(row.platform_id), row.id));
+      const droppedCount = (await Promise.all(drops)).filter(
+        (previousState) => previousState === 'UPLOADING',
       ).length;
-      if (rows.length < BATCH_SIZE) next = now + SWEEP_EVERY_MS;
-      return dropped;
+      if (rows.length < BATCH_SIZE) nextTime = now + SWEEP_EVERY_MS;
+      return droppedCount;
     },
   };
 }

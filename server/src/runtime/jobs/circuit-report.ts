@@ -1,4 +1,4 @@
-// Circuit breakers of a server: each change of state is logged, and the states are a metric.
+// Logs each change of a circuit breaker of the server, and shows the states as a metric.
 import type { Effects } from '../../kernel/effects.ts';
 import type { Log } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
@@ -6,7 +6,7 @@ import { type Circuits, createCircuits } from './circuits.ts';
 
 const VALUES = { closed: 0, 'half-open': 1, open: 2 } as const;
 
-/** Consecutive failures that open the circuit of the storage: one file alone may cause four. */
+/** Consecutive failures that open the circuit of the storage. A single file may cause four. */
 export const STORAGE_FAILURES = 20;
 
 export function reportedCircuits(effects: Effects, log: Log, metrics: Metrics): Circuits {

@@ -1,5 +1,5 @@
-// Circuit breakers against real servers: conditions of opening and closing, no calls while open,
-// and responses that do not count as failures.
+// Circuit breakers against real servers: opening, closing, calls while open, and responses that count as no
+// failure.
 import { afterEach, describe, expect, it } from 'vitest';
 import { testEffects } from '../../../test/kit/app/effects.ts';
 import { openForFile } from '../../../test/kit/app/test-app.ts';
@@ -32,32 +32,32 @@ function fixture() {
 const OPEN = 'ECIRCUITOPEN';
 
 describe('circuit breaker', () => {
-  it('opens after consecutive calls without a response, and then makes no call', async () => {
+  it('opens after consecutive calls without a response and then prevents calls', async () => {
     const { request, circuits, changes, effects, smsEffects } = fixture();
     const results = [];
     for (let index = 0; index < MAX_FAILURES; index++) results.push(await request(server.url, 30));
     expect(results).toEqual(Array(MAX_FAILURES).fill('ETIMEDOUT'));
-    const before = server.requests();
+    const requestsBefore = server.requests();
     expect([await request(), await request()]).toEqual([OPEN, OPEN]);
-    expect(server.requests()).toBe(before);
+    expect(server.requests()).toBe(requestsBefore);
     expect(changes).toEqual([{ provider: 'sms', state: 'open', failures: MAX_FAILURES }]);
     expect([...circuits.states()]).toEqual([['sms', 'open']]);
     const error = await smsEffects
       .call({ timeoutMs: 50 }, () => Promise.resolve(1))
       .catch((each: unknown) => each);
-    // A circuit applies to one origin: library calls have another.
+    // A circuit applies to one origin. Library calls have another origin.
     expect(error).toBe(1);
     expect(effects.now()).toBe(testEffects().now());
   });
 
-  it('opens on server errors, not on rejections', async () => {
-    const refusing = fixture();
+  it('opens on server errors and ignores rejections', async () => {
+    const rejectingServer = fixture();
     for (const status of [400, 401, 404, 422, 429]) {
       server.respondWith(status);
-      expect(await refusing.requestMany(2)).toEqual([String(status), String(status)]);
+      expect(await rejectingServer.requestMany(2)).toEqual([String(status), String(status)]);
     }
     server.respondWith(503);
-    expect(await refusing.requestMany(6)).toEqual([...Array(5).fill('503'), OPEN]);
+    expect(await rejectingServer.requestMany(6)).toEqual([...Array(5).fill('503'), OPEN]);
   });
 
   it('counts consecutive failures only', async () => {
@@ -116,10 +116,10 @@ describe('circuit breaker', () => {
     const storage = circuits.effects(effects, 'storage', 1);
     const limits = { timeoutMs: 50, deadlineMs: 200 };
     const reply = await storage.stream({ url: head.url, method: 'GET', headers: {}, ...limits });
-    const reading = (async () => {
+    const readPromise = (async () => {
       for await (const _ of reply.body);
     })();
-    await expect(reading).rejects.toThrow();
+    await expect(readPromise).rejects.toThrow();
     await head.close();
     const smtp = circuits.effects(effects, 'smtp', 1);
     const isValidResponse = (error: unknown) => (error as Error).message === '550';

@@ -1,7 +1,6 @@
-// Circuit breakers of providers: after a number of consecutive calls without a response, calls fail
-// immediately instead of waiting for their deadline, until a periodic probe succeeds. A rejection
-// (4xx) is a response. Circuits are placed between connector and network, so that no connector can
-// omit them. They count within one process.
+// Circuit breakers of providers. After a number of consecutive calls without a response, calls fail
+// immediately until a periodic probe succeeds. A rejection (4xx) is a response. Circuits are between
+// connector and network, so that no connector can omit them.
 
 import type { Effects, Time } from '../../kernel/effects.ts';
 import { circuitOpen } from '../../kernel/net/circuit.ts';
@@ -26,7 +25,7 @@ export interface Circuits {
 export const MAX_FAILURES = 5;
 /** Duration for which a circuit is open before a probe. */
 export const OPEN_MS = 30_000;
-/** Retry delay for calls made while a probe is in flight: about the longest deadline of a call. */
+/** Retry delay for calls during a probe, about the longest deadline of a call. */
 const PROBING_MS = 10_000;
 
 const BY_SEVERITY: readonly CircuitState[] = ['closed', 'half-open', 'open'];
@@ -35,8 +34,8 @@ interface Circuit {
   state(): CircuitState;
   /** Throws if calls are currently rejected. */
   enter(): void;
-  succeeded(): void;
-  failed(): void;
+  recordSuccess(): void;
+  recordFailure(): void;
 }
 
 function createCircuit(
@@ -49,8 +48,8 @@ function createCircuit(
   let failures = 0;
   let retryAt: Time = 0;
 
-  function changeTo(next: CircuitState): void {
-    state = next;
+  function changeTo(newState: CircuitState): void {
+    state = newState;
     onChange({ provider, state, failures });
   }
 
@@ -62,11 +61,11 @@ function createCircuit(
       if (now() < retryAt) throw circuitOpen(provider, retryAt);
       changeTo('half-open');
     },
-    succeeded() {
+    recordSuccess() {
       failures = 0;
       if (state !== 'closed') changeTo('closed');
     },
-    failed() {
+    recordFailure() {
       failures++;
       // Calls that were in progress when the circuit opened are ignored.
       if (state === 'open' || (state === 'closed' && failures < maxFailures)) return;
@@ -77,25 +76,25 @@ function createCircuit(
 }
 
 /** Counts a truncated or stalled body as a failure of its provider. */
-async function* watchBody(body: AsyncIterable<Uint8Array>, failed: () => void) {
+async function* watchBody(body: AsyncIterable<Uint8Array>, recordFailure: () => void) {
   try {
     yield* body;
   } catch (error) {
-    failed();
+    recordFailure();
     throw error;
   }
 }
 
-function guarded(effects: Effects, circuitOf: (origin: string) => Circuit): Effects {
+function guardEffects(effects: Effects, circuitOf: (origin: string) => Circuit): Effects {
   async function guardedCall<R extends { status: number }>(url: string, send: () => Promise<R>) {
     const circuit = circuitOf(new URL(url).origin);
     circuit.enter();
     const reply = await send().catch((error: unknown) => {
-      circuit.failed();
+      circuit.recordFailure();
       throw error;
     });
-    if (reply.status >= 500) circuit.failed();
-    else circuit.succeeded();
+    if (reply.status >= 500) circuit.recordFailure();
+    else circuit.recordSuccess();
     return { reply, circuit };
   }
 
@@ -105,25 +104,25 @@ function guarded(effects: Effects, circuitOf: (origin: string) => Circuit): Effe
     http: async (request) => (await guardedCall(request.url, () => effects.http(request))).reply,
     async stream(request) {
       const { reply, circuit } = await guardedCall(request.url, () => effects.stream(request));
-      return { ...reply, body: watchBody(reply.body, circuit.failed) };
+      return { ...reply, body: watchBody(reply.body, circuit.recordFailure) };
     },
     async call(limits, work) {
       const circuit = circuitOf('');
       circuit.enter();
       try {
         const result = await effects.call(limits, work);
-        circuit.succeeded();
+        circuit.recordSuccess();
         return result;
       } catch (error) {
-        if (limits.isValidResponse?.(error)) circuit.succeeded();
-        else circuit.failed();
+        if (limits.isValidResponse?.(error)) circuit.recordSuccess();
+        else circuit.recordFailure();
         throw error;
       }
     },
   };
 }
 
-/** The circuits of one process, all closed. `changed` is called on each change of state. */
+/** The circuits of one process, initially closed. `onChange` is called on each change of state. */
 export function createCircuits(
   now: () => Time,
   onChange: (change: CircuitChange) => void = () => {},
@@ -133,9 +132,9 @@ export function createCircuits(
     effects(effects, provider, maxFailures = MAX_FAILURES) {
       const circuits = providers.get(provider) ?? new Map<string, Circuit>();
       providers.set(provider, circuits);
-      return guarded(effects, (origin) => {
-        const existing = circuits.get(origin);
-        const circuit = existing ?? createCircuit(now, provider, maxFailures, onChange);
+      return guardEffects(effects, (origin) => {
+        const existingCircuit = circuits.get(origin);
+        const circuit = existingCircuit ?? createCircuit(now, provider, maxFailures, onChange);
         circuits.set(origin, circuit);
         return circuit;
       });

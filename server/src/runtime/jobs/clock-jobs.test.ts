@@ -1,5 +1,4 @@
-// The cost of finding jobs that are due on clocks depends on the number of platforms with such jobs,
-// not on the number of jobs that wait.
+// The cost of finding jobs that are due on clocks depends only on the number of platforms with such jobs.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPlanner } from '../../../test/kit/app/query-plans.ts';
@@ -9,7 +8,7 @@ import { dueOnClocks, dueOnClocksSql } from './clock-jobs.ts';
 const PLATFORMS = 40;
 /** Jobs of the first platform that wait for its frozen clock. */
 const WAITING = 100_000;
-/** Blocks per platform: a few pages of the index, and its clock. */
+/** Maximum blocks per platform: a few pages of the index, and its clock. */
 const BLOCKS = 12;
 const NOW = Date.UTC(2026, 10, 1);
 

@@ -1,7 +1,7 @@
-// Jobs that wait for the clock of their platform (`clock_due_at`). A claim of any process steps
-// along an index from platform to platform, so that its cost does not depend on the number of
-// waiting jobs. While a clock is being changed only the process that changes it claims them. Once
-// claimed, a job is like any other: its lease is in real time.
+// Jobs that wait for the clock of their platform (`clock_due_at`). A claim steps along an index from
+// platform to platform, so that its cost does not depend on the number of waiting jobs. While a clock is
+// being changed, only the process that changes it claims its jobs. The lease of a claimed job is in real
+// time.
 import type { Time } from '../../kernel/effects.ts';
 import type { Database } from '../db/database.ts';
 import type { Sql } from '../db/paging.ts';
@@ -10,11 +10,11 @@ import { type jobs, ON_CLOCK } from './jobs-table.ts';
 
 type Reader = Pick<Database, 'query'>;
 
-/** Platforms that a claim visits, and jobs that it reads of each. */
+/** Maximum platforms of one claim. `JOBS_PER_PLATFORM` is the maximum number of jobs of each. */
 const PLATFORMS = 256;
 const JOBS_PER_PLATFORM = 16;
 
-/** A job that is due on the clock of its platform. Without an id, a platform without one. */
+/** A job that is due on the clock of its platform. Without an ID, a platform without due jobs. */
 interface DueOnClock {
   id: string | null;
   kind: string;
@@ -43,22 +43,25 @@ const DUE_ON_CLOCKS = `with recursive walk as (
       order by clock_due_at, id limit $4) due on true
   order by due.clock_due_at nulls last, due.id`;
 
-/** One statement for jobs due on clocks of platforms after `after`. */
-export const dueOnClocksSql = (realTime: Time, after: string): Sql => ({
+/** The statement of jobs due on clocks of platforms after `afterPlatform`. */
+export const dueOnClocksSql = (realTime: Time, afterPlatform: string): Sql => ({
   text: DUE_ON_CLOCKS,
-  values: [new Date(realTime), after, PLATFORMS, JOBS_PER_PLATFORM],
+  values: [new Date(realTime), afterPlatform, PLATFORMS, JOBS_PER_PLATFORM],
 });
 
-/** Jobs due on clocks of platforms after `after`, and the platform to continue after. */
-export async function dueOnClocks(db: Reader, realTime: Time, after: string) {
-  const { text, values } = dueOnClocksSql(realTime, after);
+/**
+ * Jobs due on clocks of platforms after `afterPlatform`, and the platform after which the next claim
+ * continues.
+ */
+export async function dueOnClocks(db: Reader, realTime: Time, afterPlatform: string) {
+  const { text, values } = dueOnClocksSql(realTime, afterPlatform);
   const rows = await db.query<DueOnClock>(text, values);
-  const visited = Math.max(0, ...rows.map((each) => each.place));
-  const last = rows.find((each) => each.place === visited);
+  const visitedCount = Math.max(0, ...rows.map((each) => each.place));
+  const lastRow = rows.find((each) => each.place === visitedCount);
   const due = rows.flatMap(({ id, kind, platform_id }) =>
     id === null ? [] : [{ id, kind, platform_id }],
   );
-  return { due, after: visited < PLATFORMS || !last ? '' : last.platform_id };
+  return { due, after: visitedCount < PLATFORMS || !lastRow ? '' : lastRow.platform_id };
 }
 
 const COLUMNS = `j.id, j.kind, j.platform_id, j.input, j.due_at, j.clock_due_at, j.attempts,
@@ -79,7 +82,7 @@ const FIRST = `select id, clock_due_at as at from jobs
   where platform_id = $1 and clock_due_at is not null and clock_due_at <= $2
   order by clock_due_at, id limit 1`;
 
-/** The first job of a platform in the order of due time and id, if due by `until`. */
+/** The first job of a platform in the order of due time and ID, if due by `until`. */
 export async function firstOnClock(
   db: Reader,
   platformId: string,
@@ -89,7 +92,7 @@ export async function firstOnClock(
   return rows[0];
 }
 
-// A running job whose lease expired belongs to a process that has exited: it is due immediately.
+// A running job whose lease expired belongs to a process that has exited, so the job is due immediately.
 const ADOPT = `update jobs set state = 'queued', due_at = $3,
     clock_due_at = case when state = 'running' then $4 else due_at end,
     version = version + case when state = 'running' then 1 else 0 end

@@ -1,5 +1,4 @@
-// Selection of jobs to run: limits per kind, platform and lane, lanes behind a long queue, kinds
-// without a handler, and the cost of a claim as PostgreSQL reports it.
+// Selection of jobs to run, and the cost of a claim as PostgreSQL reports it.
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -26,8 +25,8 @@ const ADD = `insert into jobs (id, kind, platform_id, input, due_at)
   select 'Job:' || gen_random_uuid(), $1, $2, '{}', $3::timestamptz + n * interval '1 microsecond'
   from generate_series(1, $4) n`;
 
-/** Stages due jobs, older ones first. */
-const due = (kind: string, platform: string, count: number, ageMs = 1_000) =>
+/** Inserts due jobs, older jobs first. */
+const addDueJobs = (kind: string, platform: string, count: number, ageMs = 1_000) =>
   client.query(ADD, [kind, platform, new Date(app.effects.now() - ageMs), count]);
 
 function claimer(overrides: { isHandled?: (kind: string) => boolean; shares?: JobLimits } = {}) {
@@ -35,17 +34,17 @@ function claimer(overrides: { isHandled?: (kind: string) => boolean; shares?: Jo
   const isHandled = overrides.isHandled ?? (() => true);
   const claim = createClaim({ db: app.runtime.db, slots, isHandled, leaseMs: 20_000 });
   const claimOnce = () => claim(app.effects.now());
-  /** Claims until no more is found, as the worker does. */
-  const all = async () => {
+  /** Repeats the claim until no job is found, like the worker. */
+  const claimAll = async () => {
     const jobs = [];
     for (let hasMore = true; hasMore; ) {
-      const claimed = await claimOnce();
-      jobs.push(...claimed.jobs);
-      hasMore = claimed.hasMore;
+      const claimedJobs = await claimOnce();
+      jobs.push(...claimedJobs.jobs);
+      hasMore = claimedJobs.hasMore;
     }
     return jobs;
   };
-  return { slots, claim: claimOnce, all };
+  return { slots, claim: claimOnce, all: claimAll };
 }
 
 function countsOf(jobs: readonly { kind: string; platform_id: string }[]) {
@@ -56,43 +55,43 @@ function countsOf(jobs: readonly { kind: string; platform_id: string }[]) {
 
 describe('claim', () => {
   it('limits a kind, a platform and a lane', async () => {
-    await due('sms', 'a', 40, 9_000);
-    await due('sms', 'b', 40, 8_000);
-    await due('mail', 'a', 40, 7_000);
-    await due('rail', 'a', 40, 6_000);
-    await due('rail', 'c', 40, 5_000);
+    await addDueJobs('sms', 'a', 40, 9_000);
+    await addDueJobs('sms', 'b', 40, 8_000);
+    await addDueJobs('mail', 'a', 40, 7_000);
+    await addDueJobs('rail', 'a', 40, 6_000);
+    await addDueJobs('rail', 'c', 40, 5_000);
     const { all, slots } = claimer();
     expect(countsOf(await all())).toEqual({
       ...{ 'sms a': 16, 'sms b': 8, 'mail a': 12, 'rail a': 4, 'rail c': 16 },
     });
-    expect(slots.free()).toBe(8);
+    expect(slots.freeCount()).toBe(8);
   });
 
-  it('finds another platform of the same kind behind ten thousand due jobs', async () => {
-    await due('sms', 'a', 10_000, 60_000);
-    await due('sms', 'b', 5);
-    await due('rail', 'c', 5);
+  it('finds another platform of the same kind after ten thousand due jobs', async () => {
+    await addDueJobs('sms', 'a', 10_000, 60_000);
+    await addDueJobs('sms', 'b', 5);
+    await addDueJobs('rail', 'c', 5);
     const { all } = claimer();
     expect(countsOf(await all())).toEqual({ 'sms a': 16, 'sms b': 5, 'rail c': 5 });
   });
 
-  it('reaches every lane in turn if more are waiting than one claim visits', async () => {
-    await due('sms', 'a', 1_000, 60_000);
+  it('reaches every lane within several claims if more lanes wait than one claim visits', async () => {
+    await addDueJobs('sms', 'a', 1_000, 60_000);
     await client.query(
       `insert into jobs (id, kind, platform_id, input, due_at)
         select 'Job:' || gen_random_uuid(), 'later', 'p' || n, '{}', $1
         from generate_series(1, 600) n`,
       [new Date(app.effects.now() + 3_600_000)],
     );
-    await due('zebra', 'c', 1);
+    await addDueJobs('zebra', 'c', 1);
     const { claim } = claimer();
     const rounds = [await claim(), await claim(), await claim()];
     expect(rounds.map(({ jobs }) => countsOf(jobs)['zebra c'] ?? 0)).toEqual([0, 0, 1]);
     expect(rounds.map(({ hasMore }) => hasMore)).toEqual([true, true, true]);
   });
 
-  it('frees slots as jobs complete', async () => {
-    await due('sms', 'a', 40);
+  it('claims again after jobs complete', async () => {
+    await addDueJobs('sms', 'a', 40);
     const { claim, slots } = claimer();
     const { jobs } = await claim();
     expect([jobs.length, (await claim()).jobs.length]).toEqual([16, 0]);
@@ -100,9 +99,9 @@ describe('claim', () => {
     expect((await claim()).jobs).toHaveLength(3);
   });
 
-  it('leaves a kind without a handler, and its attempts, to other processes', async () => {
-    await due('new', 'a', 300, 60_000);
-    await due('rail', 'b', 2);
+  it('ignores a kind without a handler and keeps its attempts', async () => {
+    await addDueJobs('new', 'a', 300, 60_000);
+    await addDueJobs('rail', 'b', 2);
     const { claim } = claimer({ isHandled: (kind) => kind === 'rail' });
     expect(countsOf((await claim()).jobs)).toEqual({ 'rail b': 2 });
     const { rows } = await client.query("select max(attempts) from jobs where kind = 'new'");
@@ -110,18 +109,18 @@ describe('claim', () => {
   });
 
   it('assigns each job to one of several processes', async () => {
-    await due('rail', 'a', 40);
-    const all = Array.from({ length: 4 }, () => claimer());
+    await addDueJobs('rail', 'a', 40);
+    const claimers = Array.from({ length: 4 }, () => claimer());
     const rounds = [];
     for (let round = 0; round < 3; round++) {
-      rounds.push(...(await Promise.all(all.map(({ claim }) => claim()))));
+      rounds.push(...(await Promise.all(claimers.map(({ claim }) => claim()))));
     }
     const ids = rounds.flatMap(({ jobs }) => jobs.map(({ id }) => id));
     expect([ids.length, new Set(ids).size]).toEqual([40, 40]);
   });
 
   it('never claims a dead job', async () => {
-    await due('rail', 'a', 3);
+    await addDueJobs('rail', 'a', 3);
     await client.query("update jobs set state = 'dead', due_at = '9999-01-01Z'");
     const { claim } = claimer();
     expect((await claim()).jobs).toEqual([]);
@@ -137,8 +136,8 @@ describe('claim', () => {
   });
 
   it('costs the same for any number of due jobs', async () => {
-    await due('sms', 'a', 200_000, 60_000);
-    for (const platform of ['b', 'c', 'd']) await due('rail', platform, 1_000);
+    await addDueJobs('sms', 'a', 200_000, 60_000);
+    for (const platform of ['b', 'c', 'd']) await addDueJobs('rail', platform, 1_000);
     await client.query('vacuum analyze jobs');
     const now = new Date(app.effects.now());
     await checkFlat({ text: HEAD, values: [now, 64] }, 200);

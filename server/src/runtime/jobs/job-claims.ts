@@ -1,8 +1,7 @@
-// Selects the due jobs that a process runs next. The earliest due jobs are selected within the
-// limits. If more are due than were read, the claim steps along an index from lane to lane, a lane
-// being one kind of one platform, and reads the first jobs of each: ten thousand due jobs of one
-// tenant cost as much as one. The cost of a claim is bounded by rows and lanes read, never by the
-// length of the queue.
+// Selects the due jobs that a process runs next. The earliest due jobs are selected within the limits. If
+// more are due than were read, the claim steps along an index from lane to lane and reads the first jobs of
+// each. A lane is one kind of one platform, so the cost of a claim does not depend on the length of the
+// queue.
 import type { Time } from '../../kernel/effects.ts';
 import type { Database } from '../db/database.ts';
 import type { RowOf } from '../db/table.ts';
@@ -12,17 +11,17 @@ import type { jobs } from './jobs-table.ts';
 
 export type Job = RowOf<typeof jobs>;
 
-/** Earliest due jobs that a claim reads. */
+/** Maximum number of earliest due jobs that a claim reads. */
 const HEAD_ROWS = 64;
-/** Lanes that a claim visits, and jobs that it reads of each. */
+/** Maximum lanes of one claim. `ROWS_PER_LANE` is the maximum number of jobs of each. */
 const LANES = 256;
 const ROWS_PER_LANE = 4;
 
 export const HEAD = `select id, kind, platform_id from jobs where due_at <= $1
   order by due_at limit $2`;
 
-// `place` counts the lanes visited. A lane without a due job still marks where the next claim
-// continues.
+// `place` counts the visited lanes. The next claim continues after the last lane, even if this lane has no
+// due job.
 export const IN_LANES = `with recursive lanes as (
     (select kind, platform_id, 1 as place from jobs
       where state <> 'dead' and (kind, platform_id) > ($2, $3)
@@ -57,7 +56,7 @@ interface InLane extends Omit<Due, 'id'> {
   place: number;
 }
 
-interface Claimed {
+interface ClaimResult {
   jobs: Job[];
   /** Whether another claim may find more jobs for free slots. */
   hasMore: boolean;
@@ -66,85 +65,91 @@ interface Claimed {
 interface ClaimOptions {
   db: Pick<Database, 'query'>;
   slots: JobSlots;
-  /** Jobs of a kind without a handler are left to processes that have one. */
+  /** Whether this process has a handler of a kind. Processes with a handler claim the other jobs. */
   isHandled(kind: string): boolean;
   leaseMs: number;
 }
 
 /** The claim of one process. Each returned job occupies a slot. */
 export function createClaim({ db, slots, isHandled, leaseMs }: ClaimOptions) {
-  let after = { kind: '', platform_id: '' };
+  let afterLane = { kind: '', platform_id: '' };
   let afterPlatform = '';
 
-  const selectJobs = (dueJobs: readonly Due[], excluded: ReadonlySet<string>): Due[] =>
-    dueJobs.filter((each) => isHandled(each.kind) && !excluded.has(each.id) && slots.take(each));
+  const selectJobs = (dueJobs: readonly Due[], excludedIds: ReadonlySet<string>): Due[] =>
+    dueJobs.filter((each) => isHandled(each.kind) && !excludedIds.has(each.id) && slots.take(each));
 
-  /** The next lanes after those of the previous claim. Wraps around after the last. */
-  async function inLanes(now: Date): Promise<{ due: Due[]; isLast: boolean }> {
-    const { kinds, platforms, lanes } = slots.saturated();
+  /**
+   * The due jobs of the lanes after those of the previous claim. Continues with the first lane after the
+   * last lane.
+   */
+  async function readLanes(now: Date): Promise<{ due: Due[]; isLast: boolean }> {
+    const { kinds, platforms, lanes } = slots.reachedLimits();
     const limits = [LANES, ROWS_PER_LANE, kinds, platforms, lanes];
-    const values = [now, after.kind, after.platform_id, ...limits];
+    const values = [now, afterLane.kind, afterLane.platform_id, ...limits];
     const rows = await db.query<InLane>(IN_LANES, values);
-    const visited = Math.max(0, ...rows.map((each) => each.place));
-    const last = rows.find((each) => each.place === visited);
-    const isLast = visited < LANES || !last;
-    after = isLast ? { kind: '', platform_id: '' } : last;
+    const visitedCount = Math.max(0, ...rows.map((each) => each.place));
+    const lastRow = rows.find((each) => each.place === visitedCount);
+    const isLast = visitedCount < LANES || !lastRow;
+    afterLane = isLast ? { kind: '', platform_id: '' } : lastRow;
     const due = rows.flatMap(({ id, ...columns }) => (id === null ? [] : [{ ...columns, id }]));
     return { due, isLast };
   }
 
-  async function claimJobs(selected: readonly Due[], now: Time): Promise<Job[]> {
-    if (!selected.length) return [];
-    const values = [new Date(now), new Date(now + leaseMs), selected.map(({ id }) => id)];
+  async function claimJobs(selectedJobs: readonly Due[], now: Time): Promise<Job[]> {
+    if (!selectedJobs.length) return [];
+    const values = [new Date(now), new Date(now + leaseMs), selectedJobs.map(({ id }) => id)];
     try {
       const rows = await db.query<Job>(CLAIM, values);
       const claimedIds = new Set(rows.map(({ id }) => id));
-      for (const each of selected) if (!claimedIds.has(each.id)) slots.release(each);
+      for (const each of selectedJobs) if (!claimedIds.has(each.id)) slots.release(each);
       return rows;
     } catch (error) {
-      for (const each of selected) slots.release(each);
+      for (const each of selectedJobs) slots.release(each);
       throw error;
     }
   }
 
   /** Claims jobs that are due on the clocks of sandbox platforms. */
-  async function claimOnClocks(now: Time): Promise<Claimed> {
-    if (slots.free() === 0) return { jobs: [], hasMore: false };
+  async function claimOnClocks(now: Time): Promise<ClaimResult> {
+    if (slots.freeCount() === 0) return { jobs: [], hasMore: false };
     const dueJobs = await dueOnClocks(db, now, afterPlatform);
     afterPlatform = dueJobs.after;
-    const selected = selectJobs(dueJobs.due, new Set());
-    if (!selected.length) return { jobs: [], hasMore: afterPlatform !== '' };
-    const ids = selected.map(({ id }) => id);
+    const selectedJobs = selectJobs(dueJobs.due, new Set());
+    if (!selectedJobs.length) return { jobs: [], hasMore: afterPlatform !== '' };
+    const ids = selectedJobs.map(({ id }) => id);
     const jobs = await claimOnClock(db, now + leaseMs, ids).catch((error: unknown) => {
-      for (const each of selected) slots.release(each);
+      for (const each of selectedJobs) slots.release(each);
       throw error;
     });
     const claimedIds = new Set(jobs.map(({ id }) => id));
-    for (const each of selected) if (!claimedIds.has(each.id)) slots.release(each);
-    return { jobs, hasMore: slots.free() > 0 };
+    for (const each of selectedJobs) if (!claimedIds.has(each.id)) slots.release(each);
+    return { jobs, hasMore: slots.freeCount() > 0 };
   }
 
-  async function claimInRealTime(now: Time): Promise<Claimed> {
-    if (slots.free() === 0) return { jobs: [], hasMore: false };
+  async function claimInRealTime(now: Time): Promise<ClaimResult> {
+    if (slots.freeCount() === 0) return { jobs: [], hasMore: false };
     const time = new Date(now);
     const head = await db.query<Due>(HEAD, [time, HEAD_ROWS]);
-    const selected = selectJobs(head, new Set());
+    const selectedJobs = selectJobs(head, new Set());
     let hasMore = false;
-    if (head.length === HEAD_ROWS && slots.free() > 0) {
-      const lanes = await inLanes(time).catch((error: unknown) => {
-        for (const each of selected) slots.release(each);
+    if (head.length === HEAD_ROWS && slots.freeCount() > 0) {
+      const lanes = await readLanes(time).catch((error: unknown) => {
+        for (const each of selectedJobs) slots.release(each);
         throw error;
       });
-      const dueJobs = selectJobs(lanes.due, new Set(selected.map(({ id }) => id)));
-      selected.push(...dueJobs);
+      const dueJobs = selectJobs(lanes.due, new Set(selectedJobs.map(({ id }) => id)));
+      selectedJobs.push(...dueJobs);
       hasMore = !lanes.isLast || dueJobs.length > 0;
     }
-    const jobs = await claimJobs(selected, now);
+    const jobs = await claimJobs(selectedJobs, now);
     // Another process may have claimed some of them concurrently.
-    return { jobs, hasMore: slots.free() > 0 && (hasMore || jobs.length < selected.length) };
+    return {
+      jobs,
+      hasMore: slots.freeCount() > 0 && (hasMore || jobs.length < selectedJobs.length),
+    };
   }
 
-  return async function claim(now: Time, { onClocks = true } = {}): Promise<Claimed> {
+  return async function claim(now: Time, { onClocks = true } = {}): Promise<ClaimResult> {
     const inRealTime = await claimInRealTime(now);
     if (!onClocks) return inRealTime;
     const onPlatformClocks = await claimOnClocks(now).catch((error: unknown) => {

@@ -1,5 +1,5 @@
-// Failed jobs: a failed attempt, a hanging job, a job that terminates its process, an open circuit.
-// And the stored error text.
+// Failed attempts, hanging jobs, jobs that terminate their process, open circuits, and the stored error
+// text.
 import { Type } from '@sinclair/typebox';
 import { afterEach, describe, expect, it } from 'vitest';
 import { testApp } from '../../../test/kit/app/test-app.ts';
@@ -33,13 +33,13 @@ const caller = () => ({
   permissions: [],
 });
 
-const failing = (error: Error, overrides: Partial<JobHandler> = {}): JobHandler => ({
+const failingHandler = (error: Error, overrides: Partial<JobHandler> = {}): JobHandler => ({
   kind: 'bad',
   run: () => Promise.reject(error),
   ...overrides,
 });
 
-async function staged(kind = 'bad'): Promise<string> {
+async function stageJob(kind = 'bad'): Promise<string> {
   await app.operate(async (ctx) => ctx.later(defineJob(kind, Type.Object({})), {}));
   const [row] = await app.runtime.db.query<{ id: string }>('select id from jobs', []);
   return row?.id as string;
@@ -50,16 +50,16 @@ const pass = (ms: number) => app.effects.set(app.effects.now() + ms);
 
 describe('job', () => {
   it('stores the platform that staged it', async () => {
-    expect(await readJob(await staged())).toMatchObject({
+    expect(await readJob(await stageJob())).toMatchObject({
       platform_id: app.platform.id,
       state: 'queued',
       attempts: 0,
     });
   });
 
-  it('stores its last error and waits after a failure', async () => {
-    const id = await staged();
-    await workerWith(failing(new Error('no connection'))).runDue();
+  it('waits after a failure and stores the error', async () => {
+    const id = await stageJob();
+    await workerWith(failingHandler(new Error('no connection'))).runDue();
     expect(await readJob(id)).toMatchObject({
       ...{ state: 'queued', attempts: 1, last_error: 'no connection' },
       ...{ failed_at: app.effects.now(), due_at: app.effects.now() + 2_000 },
@@ -67,10 +67,10 @@ describe('job', () => {
   });
 
   it('is dead after its last attempt and does not run again', async () => {
-    const id = await staged();
+    const id = await stageJob();
     let runs = 0;
     const worker = workerWith(
-      failing(new Error('never'), {
+      failingHandler(new Error('never'), {
         run: () => {
           runs++;
           return Promise.reject(new Error(`failure ${runs}`));
@@ -91,14 +91,14 @@ describe('job', () => {
   });
 
   it('has the number of attempts of its kind', async () => {
-    const id = await staged();
-    await workerWith(failing(new Error('x'), { maxAttempts: 1 })).runDue();
+    const id = await stageJob();
+    await workerWith(failingHandler(new Error('x'), { maxAttempts: 1 })).runDue();
     expect(await readJob(id)).toMatchObject({ state: 'dead', attempts: 1 });
   });
 
   it('runs again with all attempts after a retry, with a single effect', async () => {
-    const id = await staged();
-    await workerWith(failing(new Error('x'), { maxAttempts: 1 })).runDue();
+    const id = await stageJob();
+    await workerWith(failingHandler(new Error('x'), { maxAttempts: 1 })).runDue();
     await app.operate(async (ctx) => {
       const row = await ctx.read(jobs, id);
       if (row) ctx.update(jobs, row, { state: 'queued', attempts: 0, due_at: ctx.now });
@@ -112,8 +112,8 @@ describe('job', () => {
     expect((await app.events()).filter(({ subject }) => subject === 'retried')).toHaveLength(1);
   });
 
-  it('frees its slot at its deadline, and its late result has no effect', async () => {
-    const id = await staged();
+  it('frees its slot at its deadline without an effect of its late result', async () => {
+    const id = await stageJob();
     let finish = () => {};
     const slowHandler: JobHandler = {
       kind: 'bad',
@@ -136,7 +136,7 @@ describe('job', () => {
   });
 
   it('is dead after its attempts if it terminates its process each time', async () => {
-    const id = await staged();
+    const id = await stageJob();
     await app.runtime.db.query('update jobs set attempts = 20 where id = $1', [id]);
     let runs = 0;
     const run = () => {
@@ -151,10 +151,10 @@ describe('job', () => {
   });
 
   it('uses no attempt while the circuit of its provider is open', async () => {
-    const id = await staged();
+    const id = await stageJob();
     const retryAt = app.effects.now() + 30_000;
     const circuitError = new Error('not sent', { cause: circuitOpen('sms', retryAt) });
-    const worker = workerWith(failing(circuitError, { maxAttempts: 1 }));
+    const worker = workerWith(failingHandler(circuitError, { maxAttempts: 1 }));
     for (let round = 0; round < 3; round++) {
       expect(await worker.runDue()).toBe(1);
       const row = await readJob(id);

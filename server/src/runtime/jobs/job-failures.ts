@@ -1,6 +1,5 @@
-// Handling of a failed attempt: the job waits and runs again, or after its last attempt it is dead
-// and keeps the error for the operator. An open circuit of the provider does not count as an
-// attempt.
+// Handles a failed attempt. The job runs again after a wait. After its last attempt, the job is dead and
+// stores the error for the operator. An open circuit of the provider does not count as an attempt.
 
 import type { Time } from '../../kernel/effects.ts';
 import { circuitOpenIn } from '../../kernel/net/circuit.ts';
@@ -9,15 +8,18 @@ import type { Runtime } from '../operation/operate.ts';
 import type { Job } from './job-claims.ts';
 import { dueAt } from './jobs-table.ts';
 
-/** About ten hours including the waits between them. */
+/** Attempts of about ten hours, including the waits. */
 export const MAX_ATTEMPTS = 20;
 /**
- * About a week: for jobs that call a provider, so that they continue after an outage of days. A circuit
- * does not postpone its probe, and connectors that a program adds have no circuit.
+ * Attempts of about a week, for jobs that call a provider, so that they continue after an outage of days. A
+ * circuit does not postpone its probe, and connectors that a program adds have no circuit.
  */
 export const OUTAGE_ATTEMPTS = 180;
 const MAX_BACKOFF_MS = 3_600_000;
-/** Later than every lease and every clock. A release without the state `dead` never reaches it. */
+/**
+ * Due time of a dead job, later than every lease and every clock. A release without the state `dead`
+ * therefore never runs the job.
+ */
 export const NOT_DUE: Time = Date.UTC(9999, 0, 1);
 /** Maximum characters of a stored error. */
 const MAX_ERROR = 300;
@@ -41,7 +43,7 @@ export const backoffMs = (attempts: number): number =>
 
 const PERSONAL = [
   /[^\s@<>"']+@[^\s@<>"']+/g,
-  // Telephone and account numbers. Digits within an id are between hyphens.
+  // Telephone and account numbers. Digits within an ID are between hyphens.
   /(?<![\w-])\+?\d{7,}(?![\w-])/g,
 ];
 
@@ -50,11 +52,11 @@ export function errorText(error: unknown): string {
   const { message, code } = error as { message?: unknown; code?: unknown };
   const text = typeof message === 'string' && message !== '' ? message : String(code ?? error);
   const line = (text.split('\n')[0] as string).replaceAll(/\p{Cc}/gu, ' ');
-  const redacted = PERSONAL.reduce((text, each) => text.replaceAll(each, '[redacted]'), line);
-  return redactText(redacted).slice(0, MAX_ERROR);
+  const redactedLine = PERSONAL.reduce((text, each) => text.replaceAll(each, '[redacted]'), line);
+  return redactText(redactedLine).slice(0, MAX_ERROR);
 }
 
-type Failed = 'again' | 'dead' | 'postponed';
+type FailedState = 'again' | 'dead' | 'postponed';
 
 /** Records a failed attempt. Returns the job's new state. */
 export async function failJob(
@@ -62,25 +64,28 @@ export async function failJob(
   job: Job,
   error: unknown,
   maxAttempts = MAX_ATTEMPTS,
-): Promise<Failed> {
+): Promise<FailedState> {
   const now = effects.now();
   /** The columns of the time after a delay, on the clock of the platform. */
-  const after = async (ms: number) => {
+  const columnsAfter = async (ms: number) => {
     const time = await clocks.timeOf({ platformId: job.platform_id });
-    const due = dueAt({ now: time.now + ms, ownClock: time.ownClock });
-    return [new Date(due.due_at), due.clock_due_at === null ? null : new Date(due.clock_due_at)];
+    const dueColumns = dueAt({ now: time.now + ms, ownClock: time.ownClock });
+    return [
+      new Date(dueColumns.due_at),
+      dueColumns.clock_due_at === null ? null : new Date(dueColumns.clock_due_at),
+    ];
   };
   const openCircuit = circuitOpenIn(error);
   if (openCircuit) {
     const [byte = 0] = effects.random(1);
     const delayMs = Math.max(openCircuit.retryAt - now, 0) + Math.round((byte / 256) * JITTER_MS);
-    await db.query(RELEASE, [job.id, job.version, ...(await after(delayMs))]);
+    await db.query(RELEASE, [job.id, job.version, ...(await columnsAfter(delayMs))]);
     return 'postponed';
   }
   const isDead = job.attempts >= maxAttempts;
   const [nextDueAt, onClock] = isDead
     ? [new Date(NOT_DUE), null]
-    : await after(backoffMs(job.attempts));
+    : await columnsAfter(backoffMs(job.attempts));
   const [state, text] = [isDead ? 'dead' : 'queued', errorText(error)];
   await db.query(FAIL, [job.id, job.version, state, nextDueAt, text, new Date(now), onClock]);
   return isDead ? 'dead' : 'again';

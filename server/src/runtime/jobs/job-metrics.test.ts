@@ -1,5 +1,4 @@
-// The gauges of jobs: their values, and that a long queue does not slow down a scrape, measured by
-// the rows that PostgreSQL reports as read.
+// The values of the gauges of jobs, and the cost of a scrape as PostgreSQL reports it.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPlanner } from '../../../test/kit/app/query-plans.ts';
@@ -28,7 +27,7 @@ async function gauges(name: string): Promise<Record<string, number>> {
 }
 
 describe('job gauges', () => {
-  it('show queued jobs, the age of the oldest due job, and dead jobs, by kind', async () => {
+  it('show queued jobs, dead jobs and the age of the oldest due job by kind', async () => {
     await add('a', 3, 7_000);
     await add('a', 2, -60_000);
     await add('b', 4, -60_000);
@@ -39,7 +38,7 @@ describe('job gauges', () => {
     expect(await gauges('running')).toEqual({});
   });
 
-  it('are read at most once every few seconds, and show kinds without jobs as zero', async () => {
+  it('are read at most once every few seconds and show kinds without jobs as zero', async () => {
     await client.query('delete from jobs');
     expect(await gauges('queued')).toEqual({ a: 5, b: 4, c: 0 });
     app.effects.set(app.effects.now() + 5_000);
@@ -58,8 +57,8 @@ describe('job gauges', () => {
     await checkFlat({ text: DEAD, values: [MAX_COUNTED] }, 12_000);
     const platformIds = ['p1', 'p2'];
     await checkFlat({ text: WAITING_OF_PLATFORMS, values: [MAX_COUNTED, platformIds] }, 12_000);
-    const [waiting, dead] = await readQueues(app.runtime, platformIds);
-    expect([waiting, dead]).toMatchObject([
+    const [waitingQueue, dead] = await readQueues(app.runtime, platformIds);
+    expect([waitingQueue, dead]).toMatchObject([
       { kind: 'a', queued: MAX_COUNTED },
       { kind: 'b', queued: 0, dead: 1_200 },
     ]);

@@ -1,19 +1,19 @@
-// Size of the job queue, as gauges by kind. Reads are bounded: for each kind a count up to ten
-// thousand rows and the first job of each lane, by steps along an index, at most once every few
-// seconds. A queue of a million rows costs a scrape as much as one of ten thousand.
+// Size of the job queue, as gauges by kind. For each kind, a read counts up to ten thousand rows and reads
+// the first job of each lane, at most once every few seconds. The cost of a scrape therefore does not
+// depend on the length of the queue.
 import type { Time } from '../../kernel/effects.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Runtime } from '../operation/operate.ts';
 import { createWorker, type Worker, type WorkerOptions } from './jobs.ts';
 
-/** Maximum rows counted per kind. A larger count shows as this. */
+/** Maximum rows counted per kind. A larger count is shown as this value. */
 export const MAX_COUNTED = 10_000;
 /** Maximum lanes of one kind that are searched for the oldest job. */
 const MAX_LANES = 1_000;
-/** Several gauges of one scrape, and scrapes of several collectors, share one reading. */
+/** Period for which the gauges of a scrape and the scrapes of several collectors share one reading. */
 const KEPT_MS = 5_000;
 
-// Kinds by steps along jobs_lanes: of each a bounded count, and the earliest due time of its lanes.
+// Kinds by steps along jobs_lanes, each with a bounded count and the earliest due time of its lanes.
 export const WAITING = `with recursive kinds as (
     (select kind from jobs where state <> 'dead' order by kind limit 1)
     union all
@@ -81,8 +81,8 @@ export async function readQueues(
 ): Promise<Queue[]> {
   const [waitingCounts, dead] = await Promise.all([
     platformIds
-      ? db.query<Waiting>(WAITING_OF_PLATFORMS, [MAX_COUNTED, platformIds])
-      : db.query<Waiting>(WAITING, [MAX_COUNTED, MAX_LANES]),
+      ? db.query<WaitingCount>(WAITING_OF_PLATFORMS, [MAX_COUNTED, platformIds])
+      : db.query<WaitingCount>(WAITING, [MAX_COUNTED, MAX_LANES]),
     platformIds
       ? db.query<{ kind: string; dead: number }>(DEAD_OF_PLATFORMS, [MAX_COUNTED, platformIds])
       : db.query<{ kind: string; dead: number }>(DEAD, [MAX_COUNTED]),
@@ -99,33 +99,36 @@ export async function readQueues(
   });
 }
 
-interface Waiting {
+interface WaitingCount {
   kind: string;
   queued: number;
   due_at: Time | null;
 }
 
-interface Reading {
+interface QueueGauges {
   queued: Map<string, number>;
   oldest: Map<string, number>;
   dead: Map<string, number>;
 }
 
-/** Reads at most once per `KEPT_MS`. A kind that has occurred once remains, with zero. */
-function reader({ db, effects }: Pick<Runtime, 'db' | 'effects'>): () => Promise<Reading> {
+/**
+ * Returns a function that reads at most once per `KEPT_MS`. A kind that has occurred once remains with
+ * zero.
+ */
+function reader({ db, effects }: Pick<Runtime, 'db' | 'effects'>): () => Promise<QueueGauges> {
   const kinds = new Set<string>();
-  let reading: Promise<Reading> | undefined;
+  let cachedRead: Promise<QueueGauges> | undefined;
   let readAt: Time = 0;
 
-  async function read(): Promise<Reading> {
+  async function read(): Promise<QueueGauges> {
     const now = effects.now();
     const [waitingCounts, dead] = await Promise.all([
-      db.query<Waiting>(WAITING, [MAX_COUNTED, MAX_LANES]),
+      db.query<WaitingCount>(WAITING, [MAX_COUNTED, MAX_LANES]),
       db.query<{ kind: string; dead: number }>(DEAD, [MAX_COUNTED]),
     ]);
     for (const { kind } of [...waitingCounts, ...dead]) kinds.add(kind);
-    const none = () => new Map([...kinds].map((kind) => [kind, 0]));
-    const result = { queued: none(), oldest: none(), dead: none() };
+    const zeroCounts = () => new Map([...kinds].map((kind) => [kind, 0]));
+    const result = { queued: zeroCounts(), oldest: zeroCounts(), dead: zeroCounts() };
     for (const { kind, queued, due_at } of waitingCounts) {
       result.queued.set(kind, queued);
       result.oldest.set(kind, Math.max(0, now - (due_at ?? now)) / 1_000);
@@ -136,25 +139,25 @@ function reader({ db, effects }: Pick<Runtime, 'db' | 'effects'>): () => Promise
 
   return () => {
     const now = effects.now();
-    if (reading && now >= readAt && now < readAt + KEPT_MS) return reading;
+    if (cachedRead && now >= readAt && now < readAt + KEPT_MS) return cachedRead;
     readAt = now;
-    const next = read();
-    reading = next;
-    next.catch(() => {
-      if (reading === next) reading = undefined;
+    const nextRead = read();
+    cachedRead = nextRead;
+    nextRead.catch(() => {
+      if (cachedRead === nextRead) cachedRead = undefined;
     });
-    return next;
+    return nextRead;
   };
 }
 
-/** `running` counts this process, the other gauges the whole installation. */
+/** `runningJobs` counts this process. The other gauges count the complete installation. */
 function watchJobs(
   metrics: Pick<Metrics, 'watchEach'>,
   runtime: Pick<Runtime, 'db' | 'effects'>,
-  running: () => ReadonlyMap<string, number>,
+  runningJobs: () => ReadonlyMap<string, number>,
 ): void {
   const read = reader(runtime);
-  const watch = (name: keyof Reading, unit: string, help: string) =>
+  const watch = (name: keyof QueueGauges, unit: string, help: string) =>
     metrics.watchEach(
       `railhead_jobs_${name}${unit}`,
       help,
@@ -165,7 +168,7 @@ function watchJobs(
   watch('oldest', '_seconds', 'Age of the oldest due job.');
   watch('dead', '', `Dead jobs (attempts exhausted). Counted up to ${MAX_COUNTED}.`);
   const help = 'Jobs running in this process.';
-  metrics.watchEach('railhead_jobs_running', help, 'kind', running);
+  metrics.watchEach('railhead_jobs_running', help, 'kind', runningJobs);
 }
 
 /** A worker whose queue and running jobs are gauges of `metrics`. */

@@ -1,5 +1,5 @@
-// Jobs for review by an operator: queued, running, dead and canceled jobs, the latter with the
-// reason. Inputs may hold personal data, so only the ids in them are shown.
+// Queued, running, dead and canceled jobs for review by an operator. Inputs may contain personal data, so
+// only their IDs are shown.
 
 import { iso, type Time } from '../../kernel/effects.ts';
 import { Fault, invalidField } from '../../kernel/fault.ts';
@@ -27,7 +27,7 @@ type Cancellation = RowOf<typeof cancellations>;
 
 const ID = /^[A-Za-z]{1,40}:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** The ids in an input. */
+/** The IDs in an input. */
 const aboutOf = (input: Record<string, unknown>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(input).filter(
@@ -66,22 +66,22 @@ const presentCancellation = (row: Cancellation) => ({
   about: row.about,
 });
 
-/** A job, or the record of a canceled one. */
+/** A job, or the record of a canceled job. */
 export type JobSummary = ReturnType<typeof presentJob> | ReturnType<typeof presentCancellation>;
 
 export const JOB_STATES = ['queued', 'running', 'dead', 'cancelled'] as const;
 type ReviewState = (typeof JOB_STATES)[number];
 
-/** The last row of the page before: its time in the order of the list, and its id. */
+/** The last row of the previous page: its time in the order of the list, and its ID. */
 interface Position {
   at: Time;
   id: string;
 }
 
 const WHERE = `($1::text is null or kind = $1) and ($2::text is null or platform_id = $2)`;
-/** Rows behind a position. `descending` orders by time descending, then by id ascending. */
-const afterCursor = (column: string, descending: boolean) =>
-  `($5::timestamptz is null or ${column} ${descending ? '<' : '>'} $5
+/** Rows after a position. `isDescending` orders by time descending, then by ID ascending. */
+const afterCursor = (column: string, isDescending: boolean) =>
+  `($5::timestamptz is null or ${column} ${isDescending ? '<' : '>'} $5
     or (${column} = $5 and id > $6))`;
 const COLUMNS = jobs.columnNames.join(', ');
 const WAITS = "state = 'queued' or (state = 'running' and due_at <= $4)";
@@ -100,7 +100,7 @@ interface ListInput {
   after?: Position | undefined;
 }
 
-/** Jobs ordered by due time. Dead and canceled ones latest first. */
+/** Jobs ordered by due time. Dead and canceled jobs are ordered latest first. */
 export async function listJobs({ db, effects }: Runtime, input: ListInput): Promise<JobSummary[]> {
   return (await placedJobs({ db, effects }, input)).map(({ job }) => job);
 }
@@ -131,8 +131,8 @@ async function placedJobs(
 }
 
 /**
- * Throws a fault on the field `cursor` for a string that is not a cursor of this list. Jobs that
- * wait for the clock of a platform are due at a time that other lists do not have (`ON_CLOCK`).
+ * The position of a cursor. Throws a fault on the field `cursor` for a string that is not a cursor of this
+ * list. The due time of jobs that wait for the clock of a platform (`ON_CLOCK`) occurs in no other list.
  */
 function positionOf(cursor: string): Position {
   const text = Buffer.from(cursor, 'base64url').toString();
@@ -155,35 +155,35 @@ export async function pageOfJobSummaries(
   { limit = 20, cursor, ...query }: JobQuery,
 ) {
   const after = cursor === undefined ? undefined : positionOf(cursor);
-  const placed = await placedJobs(runtime, { ...query, limit: limit + 1, after });
-  const last = placed[limit - 1];
-  const hasMore = placed.length > limit;
+  const jobsWithPosition = await placedJobs(runtime, { ...query, limit: limit + 1, after });
+  const lastJob = jobsWithPosition[limit - 1];
+  const hasMore = jobsWithPosition.length > limit;
   return {
-    data: placed.slice(0, limit).map(({ job }) => job),
+    data: jobsWithPosition.slice(0, limit).map(({ job }) => job),
     hasMore,
-    ...(hasMore && last
-      ? { nextCursor: cursorOf({ created_at: last.at ?? 0, id: last.job.jobId }) }
+    ...(hasMore && lastJob
+      ? { nextCursor: cursorOf({ created_at: lastJob.at ?? 0, id: lastJob.job.jobId }) }
       : {}),
   };
 }
 
 export const noJob = () => new Fault('NOT_FOUND', 'Job not found.');
 
-/** A job by its id. Throws NOT_FOUND. */
+/** A job by its ID. Throws NOT_FOUND. */
 export async function jobById({ read }: Pick<Ctx, 'read'>, id: string): Promise<Job> {
   const row = isId(id, 'Job') ? await read(jobs, id) : undefined;
   if (!row) throw noJob();
   return row;
 }
 
-/** A job, or the record of a canceled one. Throws NOT_FOUND. */
+/** A job, or the record of a canceled job. Throws NOT_FOUND. */
 export async function readJob({ db, effects }: Runtime, id: string): Promise<JobSummary> {
   if (!isId(id, 'Job')) throw noJob();
   const row = await db.read(jobs, id);
   if (row) return presentJob(row, effects.now());
-  const cancelled = await db.read(cancellations, id);
-  if (!cancelled) throw noJob();
-  return presentCancellation(cancelled);
+  const cancellation = await db.read(cancellations, id);
+  if (!cancellation) throw noJob();
+  return presentCancellation(cancellation);
 }
 
 const DEAD_OF = `select id from jobs where state = 'dead' and kind = $1 and failed_at <= $2
@@ -200,7 +200,7 @@ export async function deadJobs(
   return jobRows.map(({ id }) => id);
 }
 
-/** Makes dead jobs, and those that wait after a failure, due now with all their attempts. */
+/** Sets dead jobs, and jobs that wait after a failure, to due now with all their attempts. */
 export async function reviveJobs(ctx: Ctx, ids: readonly string[]): Promise<JobSummary[]> {
   const rows = await Promise.all(ids.map((id) => ctx.read(jobs, id)));
   const platforms = [...new Set(rows.flatMap((row) => (row ? [row.platform_id] : [])))];
@@ -212,13 +212,13 @@ export async function reviveJobs(ctx: Ctx, ids: readonly string[]): Promise<JobS
   );
   return rows.flatMap((row) => {
     if (!row || row.failed_at === null || row.state === 'running') return [];
-    const due = dueAt(times.get(row.platform_id) ?? { now: ctx.now, ownClock: false });
-    const revived = ctx.update(jobs, row, { state: 'queued', attempts: 0, ...due });
-    return [presentJob(revived, ctx.now)];
+    const dueColumns = dueAt(times.get(row.platform_id) ?? { now: ctx.now, ownClock: false });
+    const revivedRow = ctx.update(jobs, row, { state: 'queued', attempts: 0, ...dueColumns });
+    return [presentJob(revivedRow, ctx.now)];
   });
 }
 
-/** Stages the removal of a job. The reason is kept. Throws CONFLICT while it runs. */
+/** Stages the removal of a job and the record with the reason. Throws CONFLICT while the job runs. */
 export function cancelJobRow(ctx: Ctx, row: Job, reason: string): JobSummary {
   if (stateOf(row, ctx.now) === 'running') {
     const advice = 'Try again when it is queued or dead.';
@@ -227,7 +227,7 @@ export function cancelJobRow(ctx: Ctx, row: Job, reason: string): JobSummary {
   ctx.remove(jobs, row);
   const { id, kind, platform_id, attempts, last_error } = row;
   const subjects = aboutOf(row.input);
-  const stored = {
+  const cancellation = {
     kind,
     platform_id,
     about: subjects,
@@ -236,5 +236,5 @@ export function cancelJobRow(ctx: Ctx, row: Job, reason: string): JobSummary {
     reason,
     created_at: ctx.now,
   };
-  return presentCancellation(ctx.insert(cancellations, { id, ...stored }));
+  return presentCancellation(ctx.insert(cancellations, { id, ...cancellation }));
 }

@@ -1,31 +1,31 @@
-// Limits on job slots: a kind, a platform, and a platform within one kind may each use at most a
-// part of them. A hanging provider or a busy tenant therefore leaves slots for all others
-// (docs/decisions/0039). Slots are counted within one process.
+// Limits on job slots. A kind, a platform, and a platform within one kind may each use at most a part of
+// the slots. A hanging provider or a busy tenant therefore never occupies all slots (docs/decisions/0039).
+// Slots are counted within one process.
 
 export interface JobLimits {
   /** Maximum concurrent jobs in this process. */
   slots: number;
   perKind: number;
   perPlatform: number;
-  /** Of one platform and one kind. */
+  /** Maximum concurrent jobs of one platform and one kind. */
   perLane: number;
 }
 
 export const JOB_LIMITS: JobLimits = { slots: 64, perKind: 24, perPlatform: 32, perLane: 16 };
 
-/** The keys of the limits. */
+/** The keys of a job for the limits. */
 interface Claimant {
   kind: string;
   platform_id: string;
 }
 
 export interface JobSlots {
-  free(): number;
-  /** Occupies a slot. False if none is free or a limit is reached. */
+  freeCount(): number;
+  /** Occupies a slot. False if no slot is free or a limit is reached. */
   take(job: Claimant): boolean;
   release(job: Claimant): void;
   /** Kinds, platforms and lanes that have reached their limit. */
-  saturated(): { kinds: string[]; platforms: string[]; lanes: string[] };
+  reachedLimits(): { kinds: string[]; platforms: string[]; lanes: string[] };
 }
 
 export const laneOf = ({ kind, platform_id }: Claimant): string => `${kind} ${platform_id}`;
@@ -44,7 +44,7 @@ function counter(limit: number) {
   };
 }
 
-/** The slots of one process, all free. */
+/** The slots of one process, initially free. */
 export function createJobSlots({
   slots: total,
   perKind,
@@ -54,7 +54,7 @@ export function createJobSlots({
   const [kinds, platforms, lanes] = [counter(perKind), counter(perPlatform), counter(perLane)];
   let usedSlots = 0;
   return {
-    free: () => total - usedSlots,
+    freeCount: () => total - usedSlots,
     take(job) {
       const [kind, platform, lane] = [job.kind, job.platform_id, laneOf(job)];
       if (usedSlots >= total || !kinds.hasRoom(kind)) return false;
@@ -71,7 +71,7 @@ export function createJobSlots({
       platforms.remove(job.platform_id);
       lanes.remove(laneOf(job));
     },
-    saturated: () => ({
+    reachedLimits: () => ({
       kinds: kinds.full(),
       platforms: platforms.full(),
       lanes: lanes.full(),

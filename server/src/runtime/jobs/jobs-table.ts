@@ -19,11 +19,11 @@ export const jobs = table(
   {
     id: col.text,
     kind: col.text,
-    /** The platform that the job works for. Empty if unknown. */
+    /** The platform of the job. Empty if unknown. */
     platform_id: col.text,
     input: col.json<Record<string, unknown>>(),
     due_at: col.time.mut,
-    /** Due time on the clock of the platform, if it has its own. See `dueAt`. */
+    /** Due time on the clock of the platform, if the platform has a separate clock (`dueAt`). */
     clock_due_at: col.time.null.mut,
     attempts: col.int4.mut,
     state: col.enum<JobState>().mut,
@@ -37,7 +37,9 @@ export const jobs = table(
 
 type JobRow = RowOf<typeof jobs>;
 
-/** `due_at` of a job that waits for the clock of its platform: queries of real time skip it. */
+/**
+ * `due_at` of a job that waits for the clock of its platform, so that queries of real time skip the job.
+ */
 export const ON_CLOCK: Time = Date.UTC(9998, 0, 1);
 
 /** The columns of a queued job that is due at a time of its platform. */

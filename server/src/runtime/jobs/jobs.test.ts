@@ -1,5 +1,5 @@
-// The worker against a real database: a slow job delays no other, a failing one is retried, and a
-// job has its effect once with any number of workers.
+// The worker against a real database. A slow job delays no other job, a failing job is retried, and a job
+// has its effect once with any number of workers.
 import { Type } from '@sinclair/typebox';
 import { describe, expect, it } from 'vitest';
 import { testApp } from '../../../test/kit/app/test-app.ts';
@@ -51,7 +51,7 @@ const waitUntil = async (condition: () => Promise<boolean>) => {
 };
 
 describe('worker', () => {
-  it('is not blocked by a slow job', async () => {
+  it('runs other jobs during a slow job', async () => {
     let finish: () => void = () => undefined;
     const slowHandler: JobHandler = {
       kind: 'slow',
@@ -122,24 +122,24 @@ describe('worker', () => {
       workerWith([hangingHandler]),
     ];
     await scheduleJobs('stuck');
-    const first = firstWorker.runDue();
+    const firstRun = firstWorker.runDue();
     await waitUntil(async () => releases.length === 1);
     app.effects.set(app.effects.now() + 60_000);
-    const second = secondWorker.runDue();
+    const secondRun = secondWorker.runDue();
     await waitUntil(async () => releases.length === 2);
     for (const release of releases) release();
-    await Promise.all([first, second]);
+    await Promise.all([firstRun, secondRun]);
     expect(await countRuns('stuck')).toBe(1);
   });
 
-  it('renews the lease of a long job, so that it runs once and backs off after a failure', async () => {
+  it('renews the lease of a long job, so that it runs once and waits after a failure', async () => {
     const releases: ((error: Error) => void)[] = [];
     const slowHandler: JobHandler = {
       kind: 'long',
       run: () => new Promise((_, reject) => releases.push(reject)),
     };
     const worker = workerWith([slowHandler]);
-    const due = async () => {
+    const dueTime = async () => {
       const [row] = await app.runtime.db.query("select due_at from jobs where kind = 'long'", []);
       return Number(row?.due_at) - app.effects.now();
     };
@@ -148,12 +148,12 @@ describe('worker', () => {
     await waitUntil(async () => releases.length === 1);
     for (let step = 0; step < 3; step++) {
       app.effects.set(app.effects.now() + 15_000);
-      await waitUntil(async () => (await due()) === 20_000);
+      await waitUntil(async () => (await dueTime()) === 20_000);
     }
     expect(releases).toHaveLength(1);
     releases[0]?.(new Error('too slow'));
     await worker.stop();
-    expect(await due()).toBe(2_000);
+    expect(await dueTime()).toBe(2_000);
     await app.runtime.db.query('delete from jobs', []);
   });
 });

@@ -1,8 +1,7 @@
-// Runs jobs that change sets staged. A handler first calls external systems and then returns a
-// function of a context, which stages the result. That change set also removes the job, so a job's
-// effect occurs exactly once even if a crash repeats the run. A claim is a lease: a job whose worker
-// has stopped becomes due again. A job library is not used, because due times follow the clock of
-// `Effects` and jobs are inserted by the committer (docs/decisions/0003).
+// Runs jobs that change sets staged. A handler calls external systems and then returns a function that
+// stages the result. The change set of the result also removes the job, so the effect of a job occurs
+// exactly once. A job library is not used, because due times follow the clock of `Effects` and the
+// committer inserts jobs (docs/decisions/0003).
 
 import type { TObject } from '@sinclair/typebox';
 import type { Caller } from '../../kernel/caller.ts';
@@ -21,7 +20,7 @@ import { jobs } from './jobs-table.ts';
 
 export type { Job } from './job-claims.ts';
 
-/** The result of a job: staged as `caller`, possibly more than once, committed once. */
+/** The result of a job, staged as `caller`, possibly more than once, and committed once. */
 export interface Result {
   caller: Caller;
   stage(ctx: Ctx): Promise<void>;
@@ -31,9 +30,9 @@ export interface Result {
 export type JobOf<D extends JobDefinition> = Omit<Job, 'input'> & { input: JobInput<D> };
 
 interface Work<J = Job> {
-  /** Failed attempts after which the job is dead. Default `MAX_ATTEMPTS`. */
+  /** Failed attempts after which the job is dead. Defaults to `MAX_ATTEMPTS`. */
   readonly maxAttempts?: number;
-  /** Maximum duration. A longer run fails and frees its slot. Default `DEADLINE_MS`. */
+  /** Maximum duration. A longer run fails and frees its slot. Defaults to `DEADLINE_MS`. */
   readonly deadlineMs?: number;
   run(runtime: Runtime, job: J): Promise<Result>;
 }
@@ -49,7 +48,7 @@ export const jobHandler = <S extends TObject>(
 ): JobHandler => ({
   kind,
   ...limits,
-  // Rows hold the input as JSON: only jobs of this definition have its kind.
+  // The cast is valid, because only jobs of this definition have its kind.
   run: (runtime, job) => run(runtime, job as JobOf<JobDefinition<S>>),
 });
 
@@ -65,7 +64,7 @@ export interface WorkerOptions {
   sweeps: readonly Sweep[];
   log: Log;
   metrics: Metrics;
-  /** Default `JOB_LIMITS`. */
+  /** Defaults to `JOB_LIMITS`. */
   jobLimits?: JobLimits;
 }
 
@@ -76,18 +75,21 @@ export interface Worker {
   /** Runs a claimed job and records its result. Never rejects. */
   run(job: Job): Promise<void>;
   /**
-   * Runs one round of due jobs, limited by free slots, and of sweeps. Returns the amount of work
+   * Runs one round of due jobs, limited by free slots, and one round of sweeps. Returns the amount of work
    * done.
    */
   runDue(): Promise<number>;
   start(): void;
-  /** Claims no more jobs and waits for running ones. */
+  /** Claims no more jobs and waits for running jobs. */
   stop(): Promise<void>;
   /** Number of running jobs of each kind in this process. */
   running(): ReadonlyMap<string, number>;
 }
 
-/** A worker renews the leases of its running jobs. Those of a stopped worker expire. */
+/**
+ * Duration of a lease. A worker renews the leases of its running jobs, and leases of a stopped worker
+ * expire.
+ */
 export const LEASE_MS = 20_000;
 /** Longer than the deadlines of all outbound calls of one run. */
 const DEADLINE_MS = 120_000;
@@ -99,7 +101,7 @@ const RENEW = `update jobs set due_at = $3 where id in (
     on j.id = r.id and j.version = r.version and j.state = 'running'
     for update of j skip locked)`;
 
-/** Rejects if `work` has no result in time. Its later result has no effect on the job. */
+/** Rejects if `work` has no result in time. A later result has no effect on the job. */
 function within<R>(ms: number, work: Promise<R>): Promise<R> {
   return new Promise((resolve, reject) => {
     const timeoutError = Object.assign(new Error(`no result within ${ms} ms`), {
@@ -113,13 +115,13 @@ function within<R>(ms: number, work: Promise<R>): Promise<R> {
 async function finish(runtime: Runtime, job: Job, result: Result): Promise<void> {
   await operate(runtime, result.caller, async (ctx) => {
     const row = await ctx.read(jobs, job.id);
-    if (!row || row.version !== job.version) return; // another worker has claimed the job
+    if (!row || row.version !== job.version) return; // Another worker has claimed the job.
     await result.stage(ctx);
     ctx.remove(jobs, row);
   });
 }
 
-/** IDs and numbers only: the input of a job may contain personal data. */
+/** Only IDs and numbers, because the input of a job may contain personal data. */
 function spanAttributesOf({ id, kind, attempts, input }: Job): Attributes {
   const transactionId = (input as { transactionId?: unknown }).transactionId;
   return {
@@ -142,17 +144,17 @@ export function createWorker(options: WorkerOptions): Worker {
     isHandled: (kind) => handlers.has(kind),
     leaseMs: LEASE_MS,
   });
-  /** Running jobs: a slow job occupies one slot and does not delay others. */
-  const running = new Map<Job, { work: Promise<void>; until: Time }>();
-  const sweeping = new Map<Sweep, Promise<void>>();
+  /** Running jobs. A slow job occupies one slot and does not delay other jobs. */
+  const runningJobs = new Map<Job, { work: Promise<void>; until: Time }>();
+  const runningSweeps = new Map<Sweep, Promise<void>>();
   let timer: NodeJS.Timeout | undefined;
-  let claiming: Promise<void> | undefined;
+  let claimPromise: Promise<void> | undefined;
   let claimAgain = false;
   /**
    * Clocks are read at each poll, and immediately if this process has read a clock of a platform.
    */
   let readClocks = true;
-  let stopped = true;
+  let isStopped = true;
 
   async function attempt(job: Job, { run, maxAttempts, deadlineMs }: JobHandler): Promise<void> {
     // An attempt whose process exited, including the last one, was not recorded.
@@ -183,14 +185,14 @@ export function createWorker(options: WorkerOptions): Worker {
     }
   }
 
-  /** Runs a claimed job. It counts as running until it settles. */
+  /** Runs a claimed job, which counts as running until it settles. */
   function begin(job: Job): Promise<void> {
     const work = runOne(job)
       .catch((error: unknown) =>
         log.error({ err: error, job: job.id }, 'job result could not be saved'),
       )
-      .finally(() => running.delete(job));
-    running.set(job, { work, until: runtime.effects.now() + LEASE_MS });
+      .finally(() => runningJobs.delete(job));
+    runningJobs.set(job, { work, until: runtime.effects.now() + LEASE_MS });
     return work;
   }
 
@@ -198,21 +200,24 @@ export function createWorker(options: WorkerOptions): Worker {
   const beginInSlot = (job: Job): Promise<void> => begin(job).finally(() => slots.release(job));
 
   async function runDue(): Promise<number> {
-    const { jobs: claimed } = await claim(runtime.effects.now());
-    await Promise.all(claimed.map(beginInSlot));
+    const { jobs: claimedJobs } = await claim(runtime.effects.now());
+    await Promise.all(claimedJobs.map(beginInSlot));
     const counts = await Promise.all(options.sweeps.map((each) => each.run(runtime)));
-    return counts.reduce((sum, each) => sum + each, claimed.length);
+    return counts.reduce((sum, each) => sum + each, claimedJobs.length);
   }
 
   /** Renews the leases of long jobs, so that no other process starts them. */
   async function renew(): Promise<void> {
     const now = runtime.effects.now();
     const until = now + LEASE_MS;
-    const expiring = [...running].filter(([, each]) => each.until < now + LEASE_MS / 2);
-    if (!expiring.length) return;
-    const [ids, versions] = [expiring.map(([{ id }]) => id), expiring.map(([job]) => job.version)];
+    const expiringJobs = [...runningJobs].filter(([, each]) => each.until < now + LEASE_MS / 2);
+    if (!expiringJobs.length) return;
+    const [ids, versions] = [
+      expiringJobs.map(([{ id }]) => id),
+      expiringJobs.map(([job]) => job.version),
+    ];
     await runtime.db.query(RENEW, [ids, versions, new Date(until)]);
-    for (const [, each] of expiring) each.until = until;
+    for (const [, each] of expiringJobs) each.until = until;
   }
 
   async function claimRounds(): Promise<void> {
@@ -220,41 +225,45 @@ export function createWorker(options: WorkerOptions): Worker {
       claimAgain = false;
       const onClocks = readClocks || runtime.clocks.anyOwn();
       readClocks = false;
-      const { jobs: claimed, hasMore } = await claim(runtime.effects.now(), { onClocks });
-      for (const job of claimed) void beginInSlot(job).finally(claimDue);
+      const { jobs: claimedJobs, hasMore } = await claim(runtime.effects.now(), { onClocks });
+      for (const job of claimedJobs) void beginInSlot(job).finally(claimDue);
       if (hasMore) claimAgain = true;
-    } while (claimAgain && !stopped);
+    } while (claimAgain && !isStopped);
   }
 
-  /** Claims now, or once more if a claim is in progress: jobs committed since may be due. */
+  /**
+   * Claims now, or once more if a claim is in progress, because jobs committed during the claim may be due.
+   */
   function claimDue(): void {
-    if (stopped) return;
-    if (claiming) {
+    if (isStopped) return;
+    if (claimPromise) {
       claimAgain = true;
       return;
     }
-    claiming = claimRounds()
+    claimPromise = claimRounds()
       .catch((error: unknown) => log.error({ err: error }, 'claiming jobs failed'))
       .finally(() => {
-        claiming = undefined;
+        claimPromise = undefined;
         if (claimAgain) claimDue();
       });
   }
 
   async function sweepAll(sweep: Sweep): Promise<void> {
     try {
-      while (!stopped && (await sweep.run(runtime)) > 0);
+      while (!isStopped && (await sweep.run(runtime)) > 0);
     } catch (error) {
       log.error({ err: error, sweep: sweep.name }, 'sweep failed');
     }
   }
 
-  /** Sweeps are independent: one with much work delays neither jobs nor other sweeps. */
+  /**
+   * Starts the sweeps independently, so that a sweep with much work does not delay jobs or other sweeps.
+   */
   function sweepDue(): void {
     for (const sweep of options.sweeps) {
-      if (sweeping.has(sweep)) continue;
-      const work = sweepAll(sweep).finally(() => sweeping.delete(sweep));
-      sweeping.set(sweep, work);
+      if (runningSweeps.has(sweep)) continue;
+      const work = sweepAll(sweep).finally(() => runningSweeps.delete(sweep));
+      runningSweeps.set(sweep, work);
     }
   }
 
@@ -264,7 +273,7 @@ export function createWorker(options: WorkerOptions): Worker {
     run: begin,
     runDue,
     start() {
-      stopped = false;
+      isStopped = false;
       const tick = () => {
         renew().catch((error: unknown) =>
           log.error({ err: error }, 'job leases could not be renewed'),
@@ -277,15 +286,15 @@ export function createWorker(options: WorkerOptions): Worker {
       tick();
     },
     async stop() {
-      stopped = true;
+      isStopped = true;
       clearInterval(timer);
-      await claiming;
-      await Promise.all([...running.values()].map(({ work }) => work));
-      await Promise.all(sweeping.values());
+      await claimPromise;
+      await Promise.all([...runningJobs.values()].map(({ work }) => work));
+      await Promise.all(runningSweeps.values());
     },
     running() {
       const counts = new Map<string, number>();
-      for (const { kind } of running.keys()) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+      for (const { kind } of runningJobs.keys()) counts.set(kind, (counts.get(kind) ?? 0) + 1);
       return counts;
     },
   };

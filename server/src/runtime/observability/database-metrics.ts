@@ -1,11 +1,11 @@
-// Metrics of the connections to the database: those for reading, the lanes of the committer, and
-// the replicas of the primary. The role of the server can read the state of replicas only as a
-// member of pg_monitor. Without it they are counted as `hidden`.
+// Metrics of the connections for reading, the lanes of the committer, and the replicas of the primary. The
+// role of the server can read the state of replicas only as a member of pg_monitor. Without this
+// membership, replicas are counted as `hidden`.
 import type { Database } from '../db/database.ts';
 import type { PoolStats } from '../db/pool.ts';
 import type { Metrics } from './metrics.ts';
 
-/** The part of a committer's statistics that is shown. */
+/** The statistics of a committer that are shown. */
 interface LaneStats {
   waiting: number;
   lanes: number;
@@ -41,11 +41,11 @@ interface Replication {
   bytes: number | null;
 }
 
-/** One scrape reads several metrics: they share one query. */
+/** Period for which the metrics of a scrape share one query. */
 const SHARED_MS = 5_000;
 
 function watchReplication({ metrics, db, elapsed }: WatchParts): void {
-  let reading: Promise<Replication> | undefined;
+  let cachedRead: Promise<Replication> | undefined;
   let readAt = 0;
 
   const read = async () => {
@@ -54,13 +54,13 @@ function watchReplication({ metrics, db, elapsed }: WatchParts): void {
   };
 
   function readShared(): Promise<Replication> {
-    if (reading && elapsed() < readAt + SHARED_MS) return reading;
-    const next = read();
-    [reading, readAt] = [next, elapsed()];
-    next.catch(() => {
-      if (reading === next) reading = undefined;
+    if (cachedRead && elapsed() < readAt + SHARED_MS) return cachedRead;
+    const nextRead = read();
+    [cachedRead, readAt] = [nextRead, elapsed()];
+    nextRead.catch(() => {
+      if (cachedRead === nextRead) cachedRead = undefined;
     });
-    return next;
+    return nextRead;
   }
 
   metrics.watchEach(
@@ -74,12 +74,12 @@ function watchReplication({ metrics, db, elapsed }: WatchParts): void {
   );
   metrics.watch(
     'railhead_replication_required',
-    '1 if a commit waits for a synchronous replica, otherwise 0.',
+    '1 if a commit waits for a synchronous replica, or 0.',
     async () => (await readShared()).required,
   );
   metrics.watch(
     'railhead_replication_lag_seconds',
-    'Longest time by which a replica is behind. Absent without a visible replica.',
+    'Longest delay of a replica. Absent without a visible replica.',
     async () => (await readShared()).seconds ?? undefined,
   );
   metrics.watch(

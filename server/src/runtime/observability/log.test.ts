@@ -23,7 +23,7 @@ const unavailable = () =>
   });
 
 describe('repeated failure', () => {
-  it('writes one complete line immediately, then one line a second with a count', () => {
+  it('writes one complete line immediately and then one line a second with a count', () => {
     const log = logAt('info');
     for (let index = 1; index <= 500; index++)
       log.warn({ err: unavailable(), requestId: `r${index}` }, 'no');
@@ -46,7 +46,7 @@ describe('repeated failure', () => {
     expect(lines[3].err.stack).toContain('log.test');
   });
 
-  it('shares no line with another kind', () => {
+  it('has a separate line for each kind', () => {
     const log = logAt('info');
     const kinds: [object, string][] = [
       [{ err: unavailable() }, 'no'],
@@ -75,7 +75,7 @@ describe('repeated failure', () => {
     expect(lines.map(({ count }) => count)).toEqual([undefined, 2]);
   });
 
-  it('is not collapsed at debug level, nor are lines without a failure', () => {
+  it('is collapsed only above debug level and only for failures', () => {
     const debug = logAt('debug');
     for (let index = 0; index < 3; index++) debug.error({ err: connectionError() }, 'no');
     expect(lines.filter(({ err }) => err.stack)).toHaveLength(3);

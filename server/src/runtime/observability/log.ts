@@ -1,6 +1,6 @@
-// Writes one JSON line per log event to standard output. Fields are chosen by name. Complete requests
-// or rows are never logged, so that no secret is logged by accident. Texts that may still contain one
-// (external error messages) pass through the redaction below.
+// Writes one JSON line per log event to standard output. Fields are selected by name, and complete requests
+// or rows are never logged, so that no secret is logged. Texts that may contain a secret (external error
+// messages) are redacted.
 import { writeSync } from 'node:fs';
 import type { Effects } from '../../kernel/effects.ts';
 import { iso } from '../../kernel/effects.ts';
@@ -22,7 +22,7 @@ export interface Log {
 
 /** Warnings and errors of one kind share a line for this period, except at debug level. */
 const COLLAPSE_MS = 1_000;
-/** Further kinds within that period are written one by one. */
+/** Maximum kinds with a shared line. Lines of further kinds are written separately. */
 const MAX_KINDS = 1_000;
 
 const SECRET_NAME =
@@ -31,14 +31,13 @@ const SECRET_TEXT = [
   /(Basic|Bearer)\s+[A-Za-z0-9+/=._~-]+/g,
   /postgres(ql)?:\/\/[^@\s]*@/g,
   /\b\d{13,19}\b/g,
-  // JSON.parse quotes the text that it could not parse, which may be a secret that was just
-  // decrypted.
+  // JSON.parse quotes the text that it could not parse, which may be a decrypted secret.
   /'.{1,2}', (\.\.\.)?".*"(\.\.\.)?(?= is not valid JSON)/gs,
 ];
 
-/** Replaces everything that looks like a secret. */
+/** Replaces all texts that have the form of a secret. */
 export function redactText(text: string, mark = '[redacted]'): string {
-  return SECRET_TEXT.reduce((redacted, pattern) => redacted.replaceAll(pattern, mark), text);
+  return SECRET_TEXT.reduce((line, pattern) => line.replaceAll(pattern, mark), text);
 }
 
 function plainValue(value: unknown, name = '', depth = 0): unknown {
@@ -66,15 +65,12 @@ function plainValue(value: unknown, name = '', depth = 0): unknown {
 
 type Fields = Record<string, unknown>;
 
-interface Repeated {
+interface RepeatedLine {
   count: number;
-  last: Fields;
+  lastFields: Fields;
 }
 
-/**
- * Codes and names of an error and its causes. For an error without a code also the line that threw
- * it.
- */
+/** Codes and names of an error and its causes. Without a code, the line that threw the error is used. */
 function kindOf(error: unknown, depth = 0): string {
   if (!(error instanceof Error) || depth > 4) return typeof error;
   const { code, name, cause, stack = '' } = error as Error & { code?: unknown };
@@ -91,29 +87,29 @@ function withoutStacks(value: unknown): unknown {
   );
 }
 
-const countedOf = ({ count, last }: Repeated): Fields => ({
+const countedOf = ({ count, lastFields: last }: RepeatedLine): Fields => ({
   ...(withoutStacks(plainValue(last)) as Fields),
   count,
 });
 
 /**
- * Writes the first line of a kind immediately and in full. Later ones of the same second become a
- * single line at its end, with their count and the fields of the last: otherwise a failing
- * dependency would fill the disk with stacks.
+ * Writes the first line of a kind immediately and completely. Later lines of the same second become a
+ * single line at its end, with their count and the fields of the last line. A failing dependency would fill
+ * the disk with stacks without this limit.
  */
-function collapsed(write: (fields: Fields, message: string) => void) {
-  const kinds = new Map<string, Repeated>();
+function createCollapser(write: (fields: Fields, message: string) => void) {
+  const kinds = new Map<string, RepeatedLine>();
 
   function finish(key: string, message: string): void {
-    const repeated = kinds.get(key);
+    const repeatedLine = kinds.get(key);
     kinds.delete(key);
-    if (!repeated || repeated.count === 0) return;
-    write(countedOf(repeated), message);
+    if (!repeatedLine || repeatedLine.count === 0) return;
+    write(countedOf(repeatedLine), message);
     openPeriod(key, message);
   }
 
   function openPeriod(key: string, message: string): void {
-    kinds.set(key, { count: 0, last: {} });
+    kinds.set(key, { count: 0, lastFields: {} });
     const timer = setTimeout(finish, COLLAPSE_MS, key, message);
     timer.unref();
   }
@@ -122,20 +118,20 @@ function collapsed(write: (fields: Fields, message: string) => void) {
     add(fields: Fields, message: string): void {
       const { err, kind, problem } = fields;
       const key = JSON.stringify([message, kindOf(err), kind, problem]);
-      const repeated = kinds.get(key);
-      if (repeated) {
-        repeated.count += 1;
-        repeated.last = fields;
+      const repeatedLine = kinds.get(key);
+      if (repeatedLine) {
+        repeatedLine.count += 1;
+        repeatedLine.lastFields = fields;
         return;
       }
       write(fields, message);
       if (kinds.size < MAX_KINDS) openPeriod(key, message);
     },
     flush(): void {
-      for (const [key, repeated] of kinds) {
+      for (const [key, repeatedLine] of kinds) {
         kinds.delete(key);
         const [message] = JSON.parse(key) as [string];
-        if (repeated.count) write(countedOf(repeated), message);
+        if (repeatedLine.count) write(countedOf(repeatedLine), message);
       }
     },
   };
@@ -144,7 +140,7 @@ function collapsed(write: (fields: Fields, message: string) => void) {
 const member = (name: string, value: string | undefined) =>
   value === undefined ? '' : `,"${name}":"${value}"`;
 
-/** Names of tokens are chosen by clients. Each is redacted once. */
+/** Redacted names of tokens, which clients choose. Each name is redacted once. */
 const tokenNames = new Map<string, string>();
 const MAX_NAMES = 1_000;
 
@@ -160,7 +156,8 @@ function tokenNameOf(name: string | undefined): string {
 }
 
 /**
- * Built without a serializer, because each request has a line. Only the token name is free text.
+ * The line of a request, built without a serializer, because each request has a line. Only the token name
+ * is free text.
  */
 const requestLine = (time: string, record: RequestRecord) =>
   `{"time":"${time}","level":"info","requestId":"${record.requestId}",` +
@@ -180,16 +177,16 @@ export function createLog(effects: Effects, level: Level, write: (line: string) 
   const at = (name: Exclude<Level, 'silent'>) => {
     if (LEVELS.indexOf(name) < min) return () => undefined;
     const line = (fields: Fields, message: string) => {
-      const all = {
+      const fieldsWithTime = {
         time: iso(effects.now()),
         level: name,
         message,
         ...(plainValue(fields) as object),
       };
-      write(`${JSON.stringify(all)}\n`);
+      write(`${JSON.stringify(fieldsWithTime)}\n`);
     };
     if (level === 'debug' || name === 'debug' || name === 'info') return line;
-    const { add, flush } = collapsed(line);
+    const { add, flush } = createCollapser(line);
     flushes.push(flush);
     return add;
   };
@@ -208,9 +205,7 @@ export function createLog(effects: Effects, level: Level, write: (line: string) 
   };
 }
 
-/**
- * Lines are buffered for this period: a write for each request would cost as much as the request.
- */
+/** Period for which lines are buffered. A write for each request would cost as much as the request. */
 const BUFFER_MS = 20;
 
 interface LineWriter {
@@ -219,11 +214,11 @@ interface LineWriter {
 }
 
 /**
- * A buffered writer of lines to a file descriptor. `flush` writes the remaining lines. An orderly
- * shutdown calls it, a killed process loses at most the last interval. If processes share the
- * descriptor (`shared`), lines are written in chunks that do not mix.
+ * A buffered writer of lines to a file descriptor. `flush` writes the remaining lines at an orderly
+ * shutdown. A killed process loses at most the lines of the last interval. If processes share the
+ * descriptor (`isShared`), lines are written in chunks that do not mix.
  */
-export function lineWriter(descriptor: number, shared = false): LineWriter {
+export function lineWriter(descriptor: number, isShared = false): LineWriter {
   let unwritten = '';
   let timer: NodeJS.Timeout | undefined;
   function flush(): void {
@@ -231,7 +226,7 @@ export function lineWriter(descriptor: number, shared = false): LineWriter {
     timer = undefined;
     const text = unwritten;
     unwritten = '';
-    for (const chunk of shared ? chunksOf(text) : [text]) writeAll(descriptor, chunk);
+    for (const chunk of isShared ? chunksOf(text) : [text]) writeAll(descriptor, chunk);
   }
   return {
     flush,
@@ -242,10 +237,10 @@ export function lineWriter(descriptor: number, shared = false): LineWriter {
   };
 }
 
-/** Up to this many bytes (PIPE_BUF) a write to a pipe is not mixed with those of other processes. */
+/** Maximum size of a write to a pipe that is not mixed with writes of other processes (PIPE_BUF). */
 const ATOMIC_BYTES = 4_096;
 
-/** Complete lines together up to the atomic size. A longer line is a separate chunk. */
+/** Joins complete lines up to the atomic size. A longer line is a separate chunk. */
 function chunksOf(text: string): string[] {
   if (Buffer.byteLength(text) <= ATOMIC_BYTES) return [text];
   const chunks: string[] = [];
@@ -265,10 +260,10 @@ function chunksOf(text: string): string[] {
 }
 
 function writeAll(descriptor: number, text: string): void {
-  let remaining = Buffer.from(text);
-  while (remaining.length) {
+  let remainingBytes = Buffer.from(text);
+  while (remainingBytes.length) {
     try {
-      remaining = remaining.subarray(writeSync(descriptor, remaining));
+      remainingBytes = remainingBytes.subarray(writeSync(descriptor, remainingBytes));
     } catch (error) {
       // A full pipe is retried. A closed pipe has no reader.
       if ((error as { code?: string }).code !== 'EAGAIN') return;

@@ -1,9 +1,9 @@
-// The metric of the event loop, and the report of what blocked it.
+// The metric of the delay of the event loop.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createMetrics } from './metrics.ts';
 
-/** Seconds that the event loop was late, by quantile, since the last call. */
+/** Delay of the event loop in seconds, by quantile, since the last call. */
 async function delays(metrics: ReturnType<typeof createMetrics>) {
   const text = await metrics.text();
   const line = /^railhead_event_loop_delay_seconds\{quantile="([\d.]+)"\} (\S+)$/gm;
@@ -13,8 +13,8 @@ async function delays(metrics: ReturnType<typeof createMetrics>) {
 }
 
 function block(ms: number): void {
-  const until = performance.now() + ms;
-  while (performance.now() < until);
+  const endMs = performance.now() + ms;
+  while (performance.now() < endMs);
 }
 
 describe('railhead_event_loop_delay_seconds', () => {
@@ -24,7 +24,7 @@ describe('railhead_event_loop_delay_seconds', () => {
     expect(Object.keys(await delays(metrics)).sort()).toEqual(['0.5', '0.99', '1']);
   });
 
-  it('shows what blocked the event loop, once', async () => {
+  it('shows a delay of the event loop once', async () => {
     const metrics = createMetrics();
     await sleep(20);
     block(400);

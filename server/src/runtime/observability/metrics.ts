@@ -1,6 +1,5 @@
-// The metrics at /metrics for Prometheus: requests by operation and status, the committer, jobs,
-// deliveries and the process itself. Labels are operation ids and statuses, never ids of customers
-// or platforms.
+// The metrics at /metrics for Prometheus, such as requests by operation and status. Labels are operation
+// IDs and statuses, never IDs of customers or platforms.
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { installedVersion } from '../config/version.ts';
@@ -9,7 +8,7 @@ import { within } from './within.ts';
 /** Numbers by label value. */
 type ReadEach = () => ReadonlyMap<string, number> | Promise<ReadonlyMap<string, number>>;
 
-/** A number, or undefined if there is none now. */
+/** A number, or undefined if there is none at the time. */
 type Read = () => number | undefined | Promise<number | undefined>;
 
 /** Adds one to the counter with these values of its labels, in their order. */
@@ -18,7 +17,7 @@ type Count = (...labels: string[]) => void;
 export interface Metrics {
   request(operationId: string, status: number, ms: number): void;
   /** A request rejected by a rate limit. `limit` is the setting. */
-  limited(limit: string): void;
+  recordRateLimit(limit: string): void;
   batch(units: number, ms: number, mode: string): void;
   job(kind: string, result: 'done' | 'again' | 'postponed' | 'dead'): void;
   delivery(result: 'delivered' | 'retry' | 'dropped'): void;
@@ -33,12 +32,12 @@ export interface Metrics {
 }
 
 /**
- * Interval at which the event loop is measured. A timer is never early, so this interval is
+ * Interval at which the event loop is measured. A timer never runs before its time, so this interval is
  * subtracted from the delay.
  */
 const RESOLUTION_MS = 5;
 
-/** One monitor per process, because it has one event loop and each monitor is a timer. */
+/** A single monitor per process, because a process has one event loop and each monitor is a timer. */
 let monitor: IntervalHistogram | undefined;
 
 function eventLoopDelays(): IntervalHistogram {
@@ -63,7 +62,8 @@ export function eventLoopDelay(): { p50: number; p99: number; max: number } {
 }
 
 /**
- * Delay of the event loop since the last reading: the time a request waits before it is processed.
+ * Delay of the event loop since the last reading, which is the time that a request waits before it is
+ * processed.
  */
 function watchEventLoop(registers: Registry[]): void {
   const delays = eventLoopDelays();
@@ -93,22 +93,22 @@ function addBuildInfo(registers: Registry[]): void {
   buildInfo.set({ version: installedVersion() }, 1);
 }
 
-/** Shorter than the time in which the processes of a machine report to the one that is scraped. */
+/** Shorter than the time in which the processes of a machine report to the scraped process. */
 const READ_MS = 700;
 
 /** Reads a value, or undefined if it cannot be read in time. */
-async function readInTime<R>(read: () => R | Promise<R>, failed: () => void) {
-  const reading: { value?: R } = {};
+async function readInTime<R>(read: () => R | Promise<R>, countFailure: () => void) {
+  const result: { value?: R } = {};
   let isRead = false;
   const work = Promise.resolve()
     .then(read)
     .then((value) => {
-      reading.value = value;
+      result.value = value;
       isRead = true;
     });
   await within(READ_MS, work).catch(() => undefined);
-  if (!isRead) failed();
-  return reading.value;
+  if (!isRead) countFailure();
+  return result.value;
 }
 
 /**
@@ -121,7 +121,7 @@ function gaugesIn(registers: Registry[]): Pick<Metrics, 'watch' | 'watchEach'> {
     help: 'Metrics that could not be read for a scrape and were absent from it.',
     registers,
   });
-  const failed = () => failures.inc();
+  const countFailure = () => failures.inc();
   return {
     watch(name, help, read) {
       new Gauge({
@@ -129,7 +129,7 @@ function gaugesIn(registers: Registry[]): Pick<Metrics, 'watch' | 'watchEach'> {
         help,
         registers,
         async collect() {
-          const value = await readInTime(read, failed);
+          const value = await readInTime(read, countFailure);
           if (value === undefined) this.remove();
           else this.set(value);
         },
@@ -142,7 +142,7 @@ function gaugesIn(registers: Registry[]): Pick<Metrics, 'watch' | 'watchEach'> {
         registers,
         labelNames: [label],
         async collect() {
-          const values = await readInTime(read, failed);
+          const values = await readInTime(read, countFailure);
           this.reset();
           for (const [each, value] of values ?? []) this.set({ [label]: each }, value);
         },
@@ -159,7 +159,7 @@ const countersIn = (registers: Registry[]): Pick<Metrics, 'counter'> => ({
 });
 
 interface MetricsOptions {
-  /** Number of the process among those that share a port: a label of every sample. */
+  /** Number of the process among the processes that share a port. A label of every sample. */
   process?: number | undefined;
 }
 
@@ -192,7 +192,7 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
     help: 'Change sets sent to the database.',
     registers,
   });
-  const limited = new Counter({
+  const rateLimitCounter = new Counter({
     name: 'railhead_rate_limited_total',
     help: 'Requests rejected by a rate limit.',
     labelNames: ['limit'] as const,
@@ -210,7 +210,7 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
     labelNames: ['result'] as const,
     registers,
   });
-  // Finding a series by its labels costs more than counting in it.
+  // Series are cached, because finding a series by its labels costs more than counting.
   const series = new Map<string, { observe(seconds: number): void }>();
   function requestsOf(operation: string, status: number) {
     const key = `${operation} ${status}`;
@@ -224,7 +224,7 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
       batches.observe({ mode }, ms / 1000);
       units.inc(count);
     },
-    limited: (limit) => limited.inc({ limit }),
+    recordRateLimit: (limit) => rateLimitCounter.inc({ limit }),
     job: (kind, result) => jobs.inc({ kind, result }),
     delivery: (result) => deliveries.inc({ result }),
     ...countersIn(registers),

@@ -44,7 +44,7 @@ describe('readiness', () => {
   });
   afterEach(() => database.drop());
 
-  it('is starting until the start is complete, and stopping after stop', async () => {
+  it('is starting until the start is complete and stopping after stop', async () => {
     const readiness = readinessOf(database.url);
     expect(await readiness.check()).toBe('starting');
     readiness.started();
@@ -61,18 +61,18 @@ describe('readiness', () => {
       where application_name = 'railhead readiness' and datname = current_database()`;
     const responses = await Promise.all(Array.from({ length: 50 }, () => readiness.check()));
     expect(new Set(responses)).toEqual(new Set(['ready']));
-    const first = await query(database.url, probes);
-    expect(first).toHaveLength(1);
+    const firstProbe = await query(database.url, probes);
+    expect(firstProbe).toHaveLength(1);
     await readiness.check();
-    expect(await query(database.url, probes)).toEqual(first);
+    expect(await query(database.url, probes)).toEqual(firstProbe);
     await sleep(600);
     await readiness.check();
-    const second = await query(database.url, probes);
-    expect(second).toHaveLength(1);
-    expect(second).not.toEqual(first);
+    const secondProbe = await query(database.url, probes);
+    expect(secondProbe).toHaveLength(1);
+    expect(secondProbe).not.toEqual(firstProbe);
   });
 
-  it('needs a connected committer', async () => {
+  it('needs a connected lane of the committer', async () => {
     expect(await servingOn(database.url, { hasLane: () => false }).check()).not.toBe('ready');
   });
 
@@ -103,9 +103,7 @@ async function withCluster(dir: string, work: (url: string, pid: number) => Prom
   }
 }
 
-/**
- * All processes of a PostgreSQL: a stopped postmaster alone would still let its backends respond.
- */
+/** All processes of a PostgreSQL. If only the postmaster is stopped, its backends still respond. */
 const familyOf = (pid: number) => [
   pid,
   ...execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' })
@@ -125,21 +123,21 @@ describe('a database', () => {
     await withCluster(dir, async (url, pid) => {
       const readiness = servingOn(url);
       expect(await readiness.check()).toBe('ready');
-      const stopped = familyOf(pid);
-      for (const each of stopped) process.kill(each, 'SIGSTOP');
+      const stoppedPids = familyOf(pid);
+      for (const each of stoppedPids) process.kill(each, 'SIGSTOP');
       const startMs = performance.now();
       try {
         expect(await readiness.check()).toBe('database unreachable');
         expect(await readiness.check()).toBe('database unreachable');
       } finally {
-        for (const each of stopped) process.kill(each, 'SIGCONT');
+        for (const each of stoppedPids) process.kill(each, 'SIGCONT');
       }
       expect(performance.now() - startMs).toBeLessThan(5_000);
       expect(await readiness.check()).toBe('ready');
     });
   }, 30_000);
 
-  // Mounting requires root. Otherwise the disk of this test cannot be filled.
+  // Mounting requires root. Without root, the disk of this test cannot be filled.
   it.runIf(process.platform === 'linux' && process.getuid?.() === 0)(
     'on a full disk makes the server not ready until space is available',
     async () => {

@@ -1,13 +1,12 @@
-// Readiness of the server for load balancers: whether it can commit. The probe commits a
-// transaction on a separate connection and writes a temporary file, because a small commit still
-// succeeds on a full disk while existing pages have free space. It needs no table, so any number of
-// processes probe without waiting for each other.
+// Readiness of the server for load balancers, which is its ability to commit. The probe commits a
+// transaction on a separate connection and writes a temporary file, because a small commit can succeed on a
+// full disk. The probe uses no table, so that processes never wait for each other.
 import type pg from 'pg';
 import { connectDatabase } from '../db/connections/connect.ts';
 import { cancelWait, hasCanceledWait } from '../db/connections/replication.ts';
 import { within } from './within.ts';
 
-/** Response of `/readyz`. 200 for the first, 503 for the others. */
+/** Response of `/readyz`. 200 for `ready`, 503 for the other statuses. */
 export type ReadyStatus =
   | 'ready'
   | 'starting'
@@ -21,17 +20,17 @@ export interface Readiness {
   check(): Promise<ReadyStatus>;
   /** The first platform and its credentials exist. */
   started(): void;
-  /** Closes the probe's connection. The status is `stopping` from now on. */
+  /** Closes the connection of the probe and sets the status to `stopping`. */
   stop(): void;
 }
 
 interface ReadinessOptions {
   url: string;
-  /** Whether a change set can be written: at least one lane of the committer is connected. */
+  /** Whether a change set can be written, which requires a connected lane of the committer. */
   hasLane(): boolean;
   /** Deadline for the database's response. */
   deadlineMs?: number;
-  /** Period for which a result is valid. At most one probe within it. */
+  /** Period for which a result is valid. There is at most one probe in this period. */
   validMs?: number;
 }
 
@@ -45,39 +44,39 @@ function statusOf(error: unknown): ReadyStatus {
   const { code, severity } = error as { code?: string; severity?: string };
   if (code === '53100') return 'disk full';
   if (code === '25006') return 'database read-only';
-  // Without a severity the error does not come from PostgreSQL.
+  // An error without a severity is not an error of PostgreSQL.
   return severity === undefined || /^(57P|08)/.test(code ?? '')
     ? 'database unreachable'
     : 'database cannot commit';
 }
 
-/** One connection, opened on demand and dropped after any failure. */
+/** Probes with one connection, which is opened on demand and dropped after any failure. */
 function createProbe(url: string, deadlineMs: number) {
   let client: pg.Client | undefined;
-  /** The status if the database does not respond any more. */
+  /** The status if the database no longer responds. */
   let silentStatus: ReadyStatus = 'database unreachable';
 
   function drop(): void {
-    const last = client;
+    const lastClient = client;
     client = undefined;
-    last?.connection.stream.destroy();
+    lastClient?.connection.stream.destroy();
   }
 
-  /** Opens the connection. One that is opened too late is closed. */
+  /** Opens the connection. A connection that is opened after the deadline is closed. */
   async function openConnection(signal: AbortSignal): Promise<pg.Client> {
-    const opened = await connectDatabase(url, {
+    const openedClient = await connectDatabase(url, {
       name: 'railhead readiness',
       settings: ['default_transaction_read_only = off'],
       timeoutMs: deadlineMs,
       confirmed: false, // the probe itself commits
     });
     if (signal.aborted) {
-      opened.connection.stream.destroy();
+      openedClient.connection.stream.destroy();
       throw new Error('the connection was opened too late');
     }
-    client = opened;
-    opened.on('end', () => client === opened && drop());
-    return opened;
+    client = openedClient;
+    openedClient.on('end', () => client === openedClient && drop());
+    return openedClient;
   }
 
   async function commit(signal: AbortSignal): Promise<ReadyStatus> {
@@ -103,9 +102,9 @@ function createProbe(url: string, deadlineMs: number) {
       );
       timeout.abort();
       const { status = silentStatus } = outcome;
-      // A commit that waits for a replica would occupy its backend until there is one.
+      // A commit that waits for a replica would occupy its backend until a replica confirms it.
       if (outcome.status === undefined && client) void cancelWait(client);
-      // The transaction may be incomplete or the response outstanding: the next probe needs a new
+      // The transaction may be incomplete or the response outstanding, so the next probe needs a new
       // connection.
       if (status !== 'ready') drop();
       return status;
@@ -117,22 +116,22 @@ export function createReadiness(options: ReadinessOptions): Readiness {
   const { url, hasLane, deadlineMs = 1_000, validMs = 1_000 } = options;
   const probe = createProbe(url, deadlineMs);
   let phase: 'starting' | 'serving' | 'stopping' = 'starting';
-  let latest: Promise<ReadyStatus> | undefined;
+  let latestProbe: Promise<ReadyStatus> | undefined;
   let validUntilMs = 0;
 
-  function probed(): Promise<ReadyStatus> {
-    if (latest && performance.now() < validUntilMs) return latest;
+  function probeOnce(): Promise<ReadyStatus> {
+    if (latestProbe && performance.now() < validUntilMs) return latestProbe;
     validUntilMs = Infinity;
-    latest = probe.run().finally(() => {
+    latestProbe = probe.run().finally(() => {
       validUntilMs = performance.now() + validMs;
     });
-    return latest;
+    return latestProbe;
   }
 
   return {
     async check() {
       if (phase !== 'serving') return phase;
-      const status = await probed();
+      const status = await probeOnce();
       return status === 'ready' && !hasLane() ? 'database unreachable' : status;
     },
     started() {

@@ -1,4 +1,4 @@
-// Stored responses of receivers: without secrets and account numbers, with readable errors.
+// Stored responses of receivers contain readable errors without secrets and account numbers.
 import { describe, expect, it } from 'vitest';
 import { maskBody, maskHeader, maskText } from './received-text.ts';
 
@@ -42,11 +42,11 @@ describe('maskText', () => {
     ['API key: zzz123', 'API key: [masked]'],
     ['key 9f86d081884c7d659a2feaa0c55ad015', 'key [masked]'],
     ['dGhpcyBpcyBhIHNlY3JldCB0aGF0IGlzIGxvbmc0', '[masked]'],
-  ])('masks %j', (text, masked) => {
-    expect(maskText(text)).toBe(masked);
+  ])('masks %j', (text, maskedText) => {
+    expect(maskText(text)).toBe(maskedText);
   });
 
-  it('takes linear time', () => {
+  it('needs linear time', () => {
     for (const part of ['a', 'a@', '1 ', 'eyJ', '<password ', 'password', '?a', 'A0', '+1 ']) {
       const start = performance.now();
       maskText(part.repeat(16_384 / part.length));
@@ -113,7 +113,7 @@ describe('maskHeader', () => {
     ['x-plain', 'visible', '***'],
     ['www-authenticate', 'Basic realm="x"', '***'],
     ['authorization', 'Bearer abc', '***'],
-  ])('%s: %s', (name, value, stored) => {
-    expect(maskHeader(name, value)).toBe(stored);
+  ])('%s: %s', (name, value, storedValue) => {
+    expect(maskHeader(name, value)).toBe(storedValue);
   });
 });

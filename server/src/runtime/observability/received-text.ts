@@ -1,5 +1,5 @@
-// Masks responses of receivers before they are stored: secrets, and personal data that a receiver
-// may repeat. It masks too much rather than too little. Ordinary text of errors remains readable.
+// Masks secrets and personal data in responses of receivers before they are stored. In case of doubt a text
+// is masked. Ordinary text of errors remains readable.
 import { redactText } from './log.ts';
 
 const MASKED = '[masked]';
@@ -15,7 +15,7 @@ const PERSONAL_NAME = new RegExp(
   'i',
 );
 
-/** Each has bounded parts, so that a long text takes linear time. */
+/** Each pattern has bounded parts, so that a long text needs linear time. */
 const TEXT_RULES: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [A-Z ]{1,40}-----[^-]*(?:-----END [A-Z ]{1,40}-----)?/g, MASKED],
   [/\b(?:AKIA|ASIA)[A-Z0-9]{12,}\b/g, MASKED],
@@ -43,7 +43,8 @@ const TEXT_RULES: readonly (readonly [RegExp, string])[] = [
 
 const UUID = '\\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\\b';
 /**
- * Ids of resources are kept: their alternative is first, so the others do not match inside an id.
+ * The alternative of IDs of resources is first, so that the other alternatives match nothing inside an ID.
+ * IDs remain unmasked.
  */
 const NUMBERS = new RegExp(
   [
@@ -67,14 +68,14 @@ const isKey = (text: string) =>
 
 /** The text with masked secrets, account numbers and addresses. */
 export function maskText(text: string): string {
-  const ruled = TEXT_RULES.reduce(
-    (redacted, [rule, replacement]) => redacted.replace(rule, replacement),
+  const textWithRules = TEXT_RULES.reduce(
+    (result, [rule, replacement]) => result.replace(rule, replacement),
     text,
   );
-  const short = ruled
+  const maskedText = textWithRules
     .replace(LONG_TOKEN, (match, id) => (id === undefined && isKey(match) ? MASKED : match))
     .replace(NUMBERS, (match, id) => (id === undefined ? MASKED + match.slice(-4) : match));
-  return redactText(short, MASKED);
+  return redactText(maskedText, MASKED);
 }
 
 const MAX_DEPTH = 32;
@@ -84,8 +85,8 @@ function maskValue(value: unknown, name: string, depth: number): unknown {
   if (depth > MAX_DEPTH || SECRET_NAME.test(name) || PERSONAL_NAME.test(name)) return MASKED;
   if (typeof value === 'string') return maskText(value);
   if (typeof value !== 'object') {
-    const masked = maskText(String(value));
-    return masked === String(value) ? value : masked;
+    const maskedText = maskText(String(value));
+    return maskedText === String(value) ? value : maskedText;
   }
   if (Array.isArray(value)) return value.map((each) => maskValue(each, name, depth + 1));
   return Object.fromEntries(
@@ -98,18 +99,20 @@ function maskJson(text: string): string | undefined {
   if (!/^\s*[[{"]/.test(text)) return undefined;
   try {
     const json = JSON.parse(text) as unknown;
-    const masked = JSON.stringify(maskValue(json, '', 0));
-    // The formatting of the receiver is kept if nothing is masked.
-    return masked === JSON.stringify(json) ? text : masked;
+    const maskedJson = JSON.stringify(maskValue(json, '', 0));
+    // The formatting of the receiver is unchanged if no value is masked.
+    return maskedJson === JSON.stringify(json) ? text : maskedJson;
   } catch (error) {
-    return error instanceof RangeError ? MASKED : undefined; // nested too deeply
+    return error instanceof RangeError ? MASKED : undefined; // The JSON exceeds the maximum depth.
   }
 }
 
-/** A response body without secrets: JSON by the names of its members, other text by its form. */
+/**
+ * A response body without secrets. JSON is masked by the names of its members, and other text by its form.
+ */
 export const maskBody = (body: string): string => maskJson(body) ?? maskText(body);
 
-/** Headers that cannot have a secret. The values of all others are replaced. */
+/** Headers that cannot contain a secret. The values of all other headers are replaced. */
 const CLEAR_HEADERS = new RegExp(
   '^(content-(type|length|encoding|language)|date|server|via|allow|age|vary|cache-control|' +
     'retry-after|x-powered-by|x-cache|(x-)?ratelimit-(limit|remaining|reset))$',

@@ -1,6 +1,6 @@
-// The record of a completed request: the fields of its log line, and of its row if a platform sent
-// it. It contains no values of the request. Bodies are passed separately from the record and are masked
-// before they are stored.
+// The record of a completed request, with the fields of its log line and of its row. The record contains no
+// values of the request. Bodies are passed separately from the record and are masked before they are
+// stored.
 import type { Caller } from '../../kernel/caller.ts';
 import type { Contract } from '../../kernel/contract/operation.ts';
 import type { Time } from '../../kernel/effects.ts';
@@ -8,19 +8,19 @@ import type { Time } from '../../kernel/effects.ts';
 /** Credential of a request: an API token, an agent's token, the link of a hosted page, or none. */
 export type CallerType = 'TOKEN' | 'AGENT' | 'LINK' | 'NONE';
 
-/** Operation ids of requests with an unknown path or a wrong method. */
+/** Operation IDs of requests with an unknown path or a wrong method. */
 export const UNKNOWN_PATH = 'unknownPath';
 export const UNSUPPORTED_METHOD = 'unsupportedMethod';
 
 export interface RequestRecord {
-  /** As `X-Request-Id`: a version 7 uuid, whose time is `createdAt`. */
+  /** The value of `X-Request-Id`, a version 7 UUID whose time is `createdAt`. */
   requestId: string;
   createdAt: Time;
   /** Empty without a valid credential. */
   platformId: string;
   operationId: string;
   method: string;
-  /** Template of the path: parameters remain in braces. */
+  /** Template of the path, with parameters in braces. */
   path: string;
   status: number;
   ms: number;
@@ -30,7 +30,10 @@ export interface RequestRecord {
   tokenId: string | undefined;
   tokenName: string | undefined;
   agentId: string | undefined;
-  /** IP address of a request with an API token. Others may come from a person's device. */
+  /**
+   * IP address of a request with an API token. Absent for other requests, which may be from a person's
+   * device.
+   */
   address: string | undefined;
   /** Keyed hash of the idempotency key. */
   idempotencyKeyHash: string | undefined;
@@ -46,7 +49,7 @@ export interface CompletedRequest {
   caller: Caller;
   params: Readonly<Record<string, unknown>>;
   query: Readonly<Record<string, unknown>>;
-  /** JSON body, or undefined if there was none, or it was not read. */
+  /** JSON body. Undefined if there was none or it was not read. */
   body: unknown;
   reply: unknown;
 }

@@ -1,8 +1,6 @@
 // A time limit for work that may remain unfinished.
 
-/**
- * Resolves when `work` settles or after `ms`, whichever comes first. Rejects only if `work` does.
- */
+/** Resolves when `work` settles, at the latest after `ms`. Rejects only if `work` rejects. */
 export async function within(ms: number, work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<void>((resolve) => {

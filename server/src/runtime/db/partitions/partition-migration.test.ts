@@ -1,4 +1,5 @@
-// The histories of an earlier version become the first partitions, without a copy of their rows.
+// The migration converts the histories of an earlier version to the first partitions without a copy of
+// their rows.
 import { beforeAll, expect, it } from 'vitest';
 import { earlierDatabase } from '../../../../test/kit/migrations/earlier-database.ts';
 import { mondayOf, WEEK_MS } from './partitions.ts';
@@ -19,7 +20,7 @@ const TABLES = [
   'api_request_reads',
 ];
 
-/** The id of a time `h`, hexadecimal, and a number. */
+/** The ID of a time `h`, hexadecimal, and a number. */
 const idSql = (n: string) =>
   `'Webhook:' || left(h, 8) || '-' || right(h, 4) || '-7000-8000-' || lpad((${n})::text, 12, '0')`;
 const STEP_MS = Math.floor((LATEST - FIRST) / (ROWS - 1));
@@ -75,7 +76,7 @@ it('keeps all rows in the same files', async () => {
   }
 });
 
-it('stores later rows in partitions by week, and rejects an id of an earlier row', async () => {
+it('stores later rows in partitions by week and rejects an ID of an earlier row', async () => {
   const insert = `insert into events (id, platform_id, type, subject, data, created_at)
     select ${idSql('n')}, 'p', 'TEST', 's', '{}', now()
     from (select 7::bigint as n, lpad(to_hex($1::bigint), 12, '0') as h) s

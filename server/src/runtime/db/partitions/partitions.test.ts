@@ -1,5 +1,4 @@
-// Partitions of histories: those of the next weeks, rows that arrive before their partition, and several
-// concurrent processes.
+// Partitions of the next weeks, rows that arrive before their partition, and several concurrent processes.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -66,7 +65,7 @@ describe('partitions', () => {
     return (await client.query<{ name: string }>(text, [id])).rows.map(({ name }) => name);
   };
 
-  it('exist for this week and the next two of every table', async () => {
+  it('exist for this week and the next two weeks of every table', async () => {
     const partitions = await listPartitions(onClient(client));
     for (const { name } of PARTITIONED_TABLES) {
       const weekly = partitions.filter(({ table, isDefault }) => table === name && !isDefault);
@@ -86,7 +85,7 @@ describe('partitions', () => {
     await expect(addEvent(id)).rejects.toMatchObject({ code: '23505' });
   });
 
-  it('take over rows that arrived before them', async () => {
+  it('receive rows that arrived before their creation', async () => {
     const db = onClient(client);
     const lateTime = TEST_START + 20 * WEEK_MS;
     const ids = [lateTime, lateTime + 3 * WEEK_MS].map((time) => eventId(time));
@@ -100,7 +99,7 @@ describe('partitions', () => {
     await expect(addEvent(ids[0] as string)).rejects.toMatchObject({ code: '23505' });
   });
 
-  it('are created once by several processes, while rows are inserted', async () => {
+  it('are created once by several processes while rows are inserted', async () => {
     const now = TEST_START + 40 * WEEK_MS;
     const connections = await Promise.all(
       Array.from({ length: 6 }, async () => {

@@ -1,8 +1,7 @@
-// Histories are partitioned by week of real time, so that old rows are removed as a whole table and
-// the cost of a statement does not depend on the age of the installation. Events and their attempts
-// are partitioned by the ID of the event, which begins with its time: a statement by ID reads one
-// partition, and the ID remains unique. Partitions are created ahead. A row without a partition is
-// stored in the default one, so that no insert fails, and is moved when its partition is created.
+// Histories are partitioned by week of real time, so that old rows are removed with their table. Events and
+// their attempts are partitioned by the ID of the event, which begins with its time, so a statement by ID
+// reads one partition. Partitions are created in advance. A row without a partition is stored in the
+// default partition, and is moved when its partition is created.
 import type pg from 'pg';
 import type { Time } from '../../../kernel/effects.ts';
 import { idsFrom, timeOfId } from '../../../kernel/id.ts';
@@ -35,32 +34,32 @@ const DAY_MS = 86_400_000;
 export const WEEK_MS = 7 * DAY_MS;
 /** 1 January 1970 was a Thursday. */
 const FIRST_MONDAY = 4 * DAY_MS;
-/** Weeks after the current one whose partitions exist. */
+/** Number of weeks after the current week whose partitions exist. */
 const WEEKS_AHEAD = 2;
 
-/** Other statements wait behind a lock that is not granted, so the wait is short. */
+/** Maximum wait for a lock. It is short, because other statements wait as long. */
 export const LOCK_TIMEOUT_MS = 1_000;
-/** Inserts wait while the lock of the default partition is requested. */
+/** Maximum wait for the lock of the default partition, while inserts wait. */
 const READER_TIMEOUT_MS = 100;
-/** Later times are not those of a row. The names of partitions have four digits for the year. */
+/** Latest time of a row. The names of partitions have four digits for the year. */
 const MAX_TIME = Date.UTC(9_999, 0);
 
 /** The Monday, 00:00 UTC, at or before a time. */
 export const mondayOf = (time: Time): Time =>
   Math.floor((time - FIRST_MONDAY) / WEEK_MS) * WEEK_MS + FIRST_MONDAY;
 
-/** Whether two IDs are of the same week, and so in the same partition. */
+/** Whether two IDs are of the same week, and therefore in the same partition. */
 export const isSameWeek = (firstId: string, secondId: string): boolean =>
   mondayOf(timeOfId(firstId)) === mondayOf(timeOfId(secondId));
 
 export interface Partition {
   table: PartitionedName;
   name: string;
-  /** Times of its rows: from the first, before the second. Null for no bound. */
+  /** Bounds of the times of the rows: from `from` and before `until`. Null without a bound. */
   from: Time | null;
   until: Time | null;
   isDefault: boolean;
-  /** Estimate of the planner. */
+  /** Number of rows, as an estimate of the planner. */
   rows: number;
   bytes: number;
 }
@@ -133,7 +132,7 @@ const dayOf = (time: Time) => new Date(time).toISOString().slice(0, 10).replaceA
 const quoteText = (text: string) => `'${text.replaceAll("'", "''")}'`;
 const partition = (name: string) => `${PARTITIONS}.${name}`;
 
-/** Whether a partition other than the default one has rows of a time. */
+/** Whether a partition other than the default partition has rows of a time. */
 const covers = (time: Time) => (each: Partition) =>
   !each.isDefault &&
   (each.from === null || each.from <= time) &&
@@ -149,10 +148,10 @@ async function createPartition(db: Connection, table: PartitionedTable, monday: 
   await db.query('begin');
   try {
     await db.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
-    // Concurrent inserts wait and then find the partition. An insert that has already selected the
-    // default partition would fail when its bounds change, so the whole table is locked.
+    // Concurrent inserts wait and then use the new partition. The complete table is locked, because an
+    // insert that has already selected the default partition would fail when its bounds change.
     await db.query(`lock table only ${name} in share row exclusive mode`);
-    // A long read of the default partition, as of a backup, must not delay the inserts.
+    // A long read of the default partition, such as a backup, must not delay the inserts.
     await db.query(`set local lock_timeout = ${READER_TIMEOUT_MS}`);
     await db.query(`lock table ${fallback} in access exclusive mode`);
     await db.query(`create table ${newPartition}
@@ -190,13 +189,13 @@ async function weeksOfDefault(db: Queryable, { name, key, resource }: Partitione
   }
 }
 
-/** Another process has created the partition or its table. */
+/** Codes if another process has created the partition or its table. */
 const DUPLICATES = new Set(['42P07', '42P17', '42710', '23505']);
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
- * Creates the missing partitions of this week and the next ones, and of rows in a default partition.
- * Returns their number. Another process may do the same.
+ * Creates the missing partitions of this week, of the next weeks, and of rows in a default partition.
+ * Returns their number. Several processes may run it concurrently.
  */
 export async function createPartitions(db: Connection, now: Time): Promise<number> {
   const existingPartitions = await listPartitions(db);
@@ -222,7 +221,7 @@ export async function createPartitions(db: Connection, now: Time): Promise<numbe
   return count;
 }
 
-/** Whether partitions of this week or the next one are missing, or a default partition has rows. */
+/** Whether partitions of this week or the next week are missing, or a default partition has rows. */
 export async function needsPartitions(db: Queryable, now: Time): Promise<boolean> {
   const existingPartitions = await listPartitions(db);
   const tables = TABLES.filter(({ name }) =>
@@ -242,8 +241,8 @@ export async function needsPartitions(db: Queryable, now: Time): Promise<boolean
 }
 
 /**
- * Creates missing partitions at the start of a process. They are created later if other statements
- * hold their locks for long. Until then rows are stored in the default partition.
+ * Creates missing partitions at the start of a process. If other statements hold their locks for long, the
+ * partitions are created later, and rows are stored in the default partition.
  */
 export async function preparePartitions(db: Connection, now: Time): Promise<void> {
   try {

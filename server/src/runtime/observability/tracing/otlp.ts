@@ -1,5 +1,5 @@
-// Sends finished spans to a collector as OTLP over HTTP, in JSON. Spans are sent in batches. A failed
-// batch is dropped after one log line, because traces must neither fill the memory nor delay payments.
+// Sends finished spans to a collector as OTLP over HTTP, in JSON. Spans are sent in batches. A failed batch
+// is dropped after one log line, because traces must not fill the memory or delay payments.
 import type { Effects } from '../../../kernel/effects.ts';
 import type { Log } from '../log.ts';
 import { within } from '../within.ts';
@@ -24,11 +24,11 @@ export interface Exporter {
 
 const INTERVAL_MS = 2_000;
 const MAX_BATCH = 512;
-/** Further spans are dropped. */
+/** Maximum queued spans. Further spans are dropped. */
 const MAX_WAITING = 4_096;
 const TIMEOUT_MS = 5_000;
 const STOP_MS = 1_500;
-/** As in OTLP: 2 is an error, 0 is not set. */
+/** Status codes of OTLP: 2 is an error, 0 is not set. */
 const ERROR = 2;
 const UNSET = 0;
 
@@ -41,7 +41,7 @@ const anyValueOf = (value: string | number | boolean) => {
 const attributesOf = (attributes: Attributes) =>
   Object.entries(attributes).map(([key, value]) => ({ key, value: anyValueOf(value) }));
 
-/** Nanoseconds as text: a number does not express them exactly. */
+/** Nanoseconds as text, because a number does not express them exactly. */
 const nanoseconds = (ms: number) => String(BigInt(Math.round(ms * 1_000)) * 1_000n);
 
 const spanOf = (span: FinishedSpan) => ({
@@ -69,9 +69,9 @@ const requestOf = (spans: readonly FinishedSpan[], resource: Attributes) => ({
 export function createExporter(options: ExporterOptions): Exporter {
   const { effects, endpoint, headers, resource, log } = options;
   const url = `${endpoint.replace(/\/+$/, '')}/v1/traces`;
-  let waiting: FinishedSpan[] = [];
-  let sending: Promise<void> = Promise.resolve();
-  let dropped = 0;
+  let queuedSpans: FinishedSpan[] = [];
+  let lastSend: Promise<void> = Promise.resolve();
+  let droppedCount = 0;
 
   async function send(spans: readonly FinishedSpan[]): Promise<void> {
     const { status } = await effects.http({
@@ -87,36 +87,36 @@ export function createExporter(options: ExporterOptions): Exporter {
     if (status >= 300) throw new Error(`the collector responded with ${status}`);
   }
 
-  async function sendWaiting(): Promise<void> {
-    while (waiting.length > 0) {
-      const batch = waiting.splice(0, MAX_BATCH);
+  async function sendQueuedSpans(): Promise<void> {
+    while (queuedSpans.length > 0) {
+      const batch = queuedSpans.splice(0, MAX_BATCH);
       try {
         await send(batch);
       } catch (error) {
-        dropped += batch.length;
-        log.warn({ err: error, dropped }, 'traces could not be sent');
+        droppedCount += batch.length;
+        log.warn({ err: error, dropped: droppedCount }, 'traces could not be sent');
         return;
       }
     }
   }
 
   function flush(): Promise<void> {
-    sending = sending.then(sendWaiting);
-    return sending;
+    lastSend = lastSend.then(sendQueuedSpans);
+    return lastSend;
   }
 
   const timer = setInterval(() => void flush(), INTERVAL_MS).unref();
   return {
     flush,
     add(span) {
-      if (waiting.length >= MAX_WAITING) dropped++;
-      else waiting.push(span);
-      if (waiting.length === MAX_BATCH) void flush();
+      if (queuedSpans.length >= MAX_WAITING) droppedCount++;
+      else queuedSpans.push(span);
+      if (queuedSpans.length === MAX_BATCH) void flush();
     },
     async stop() {
       clearInterval(timer);
       await within(STOP_MS, flush());
-      waiting = [];
+      queuedSpans = [];
     },
   };
 }

@@ -1,7 +1,7 @@
 // The samplers of OpenTelemetry, selected by OTEL_TRACES_SAMPLER. The ratio is compared with the trace
 // ID, so that all services of a trace make the same decision.
 
-/** Whether a trace is sampled. `parent` is the decision of the caller, if there is one. */
+/** Returns whether a trace is sampled. `parent` is the decision of the caller, if there is one. */
 export type Sampler = (traceId: string, parent: boolean | undefined) => boolean;
 
 export const SAMPLERS = [

@@ -1,4 +1,4 @@
-// Settings of traces: the variables of OpenTelemetry, their defaults, and invalid values.
+// The variables of OpenTelemetry for traces, their defaults, and invalid values.
 import { describe, expect, it } from 'vitest';
 import { TRACING_SETTINGS, tracingOf } from './settings.ts';
 
@@ -6,7 +6,7 @@ const endpoint = 'http://127.0.0.1:4318';
 const read = (values: Record<string, string>) => tracingOf(new Map(Object.entries(values)));
 
 describe('the collector of traces', () => {
-  it('is absent by default, and gets 1 % of the traces', () => {
+  it('is absent by default and receives 1 % of the traces', () => {
     expect(read({ OTEL_TRACES_SAMPLER_ARG: '1' })).toBeUndefined();
     expect(read({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint })).toEqual({
       ...{ endpoint, headers: {}, serviceName: 'railhead', sampler: 'traceidratio', ratio: 0.01 },

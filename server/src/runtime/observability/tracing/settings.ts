@@ -54,7 +54,7 @@ export const TRACING_SETTINGS: readonly Setting[] = [
     env: SAMPLER,
     fallback: 'traceidratio',
     value: 'NAME',
-    help: 'which traces are sampled: the names of OpenTelemetry, such as always_on',
+    help: 'sampler of traces, by its name in OpenTelemetry, such as always_on',
     validate: (text) =>
       problemUnless(
         (SAMPLERS as readonly string[]).includes(text),
@@ -70,7 +70,7 @@ export const TRACING_SETTINGS: readonly Setting[] = [
   },
 ];
 
-const decoded = (text: string): string => {
+const decodeText = (text: string): string => {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -85,7 +85,7 @@ export function tracingOf(values: ReadonlyMap<string, string>): TracingSettings 
   const headers = listOf(values.get(HEADERS) ?? '').filter((each) => each !== '');
   const entries = headers.map((each): [string, string] => {
     const separatorIndex = each.indexOf('=');
-    return [each.slice(0, separatorIndex), decoded(each.slice(separatorIndex + 1))];
+    return [each.slice(0, separatorIndex), decodeText(each.slice(separatorIndex + 1))];
   });
   return {
     endpoint,

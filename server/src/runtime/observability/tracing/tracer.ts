@@ -1,6 +1,6 @@
-// Traces of sampled requests, jobs and deliveries, as OpenTelemetry defines them. Work that is not
-// sampled costs a comparison: the context of a span is stored in asynchronous storage, which makes each
-// promise of the process slower, so the storage is enabled only while a sampled span runs.
+// Traces of sampled requests, jobs and deliveries, as OpenTelemetry defines them. The context of a span is
+// in asynchronous storage, which slows each promise of the process. The storage is therefore enabled only
+// while a sampled span runs.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Effects, Time } from '../../../kernel/effects.ts';
 import type { Sampler } from './sampling.ts';
@@ -8,7 +8,7 @@ import type { Sampler } from './sampling.ts';
 /** Values of attributes: IDs, names, numbers and states, never personal data or secrets. */
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
 
-/** As in OTLP. */
+/** Kinds of spans, with their numbers in OTLP. */
 export const SPAN_KINDS = { internal: 1, server: 2, client: 3, producer: 4, consumer: 5 } as const;
 export type SpanKind = keyof typeof SPAN_KINDS;
 
@@ -26,7 +26,7 @@ export interface FinishedSpan {
 }
 
 export interface Span {
-  /** The header of calls that are a part of this span. */
+  /** The `traceparent` header of calls that are a part of this span. */
   readonly traceparent: string;
   child(name: string, kind: SpanKind, attributes?: Attributes): Span;
   end(attributes?: Attributes, isFailed?: boolean): void;
@@ -48,39 +48,37 @@ interface TracerOptions {
   effects: Pick<Effects, 'now' | 'random'>;
   sampler: Sampler;
   /** Receives each finished span of a sampled trace. Never throws. */
-  finished(span: FinishedSpan): void;
+  onFinish(span: FinishedSpan): void;
 }
 
-/**
- * Maximum number of rows whose cause is kept in memory: jobs and events of sampled spans, in this
- * process.
- */
+/** Maximum number of rows whose cause is in memory: jobs and events of sampled spans in this process. */
 const MAX_CAUSES = 10_000;
 
 const storage = new AsyncLocalStorage<Span | undefined>();
-let running = 0;
+let runningCount = 0;
 /** Sampled spans that committed a job or an event, by its ID. */
 const causes = new Map<string, Span>();
 
 /** The sampled span in which the caller runs. */
-export const currentSpan = (): Span | undefined => (running > 0 ? storage.getStore() : undefined);
+export const currentSpan = (): Span | undefined =>
+  runningCount > 0 ? storage.getStore() : undefined;
 
 /**
- * Runs work in a span, which `currentSpan` returns for it. Work without a span may have been started by
- * sampled work, which it is not part of.
+ * Runs work in a span, which `currentSpan` returns for the work. Without a span, the work is outside the
+ * span of the caller.
  */
 export function inSpan<R>(span: Span | undefined, work: () => Promise<R>): Promise<R> {
   if (span) return runIn(span, work);
-  return running > 0 ? storage.run(undefined, work) : work();
+  return runningCount > 0 ? storage.run(undefined, work) : work();
 }
 
 async function runIn<R>(span: Span, work: () => Promise<R>): Promise<R> {
-  running++;
+  runningCount++;
   try {
     return await storage.run(span, work);
   } finally {
-    running--;
-    if (running === 0) storage.disable();
+    runningCount--;
+    if (runningCount === 0) storage.disable();
   }
 }
 
@@ -105,7 +103,7 @@ export async function inChild<R>(
 
 /**
  * Calls a function in a child of the current span, if there is one. The child is sent only if the function
- * returns a promise. Others return immediately.
+ * returns a promise.
  */
 export function traceCall<R>(name: string, kind: SpanKind, call: () => R): R {
   const span = currentSpan()?.child(name, kind);
@@ -120,7 +118,7 @@ export function traceCall<R>(name: string, kind: SpanKind, call: () => R): R {
   return result;
 }
 
-/** Records in memory that a span caused rows, so that their work continues its trace. */
+/** Records in memory the rows that a span caused, so that their work continues its trace. */
 export function rememberCause(span: Span, ids: Iterable<string>): void {
   for (const id of ids) causes.set(id, span);
   for (const id of causes.keys()) {
@@ -139,7 +137,7 @@ export function contextOf(header: string | undefined) {
   return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 };
 }
 
-export function createTracer({ effects, sampler, finished }: TracerOptions): Tracer {
+export function createTracer({ effects, sampler, onFinish: finished }: TracerOptions): Tracer {
   const randomHex = (bytes: number) => Buffer.from(effects.random(bytes)).toString('hex');
 
   function openSpan(
@@ -151,23 +149,32 @@ export function createTracer({ effects, sampler, finished }: TracerOptions): Tra
   ): Span {
     const context = { traceId, spanId: randomHex(8) };
     const startedAt = effects.now();
-    const started = performance.now();
+    const startMs = performance.now();
     return {
       traceparent: `00-${traceId}-${context.spanId}-01`,
       child: (childName, childKind, childAttributes = {}) =>
         openSpan(traceId, context.spanId, childName, childKind, childAttributes),
       end(endAttributes = {}, isFailed = false) {
-        const ms = performance.now() - started;
-        const all = { ...attributes, ...endAttributes };
-        finished({ ...context, parentId, name, kind, startedAt, ms, attributes: all, isFailed });
+        const ms = performance.now() - startMs;
+        const allAttributes = { ...attributes, ...endAttributes };
+        finished({
+          ...context,
+          parentId,
+          name,
+          kind,
+          startedAt,
+          ms,
+          attributes: allAttributes,
+          isFailed,
+        });
       },
     };
   }
 
   return {
     start(name, kind, { parent, cause }) {
-      const causing = cause === undefined ? undefined : causes.get(cause);
-      if (causing) return causing.child(name, kind);
+      const causeSpan = cause === undefined ? undefined : causes.get(cause);
+      if (causeSpan) return causeSpan.child(name, kind);
       const remote = contextOf(parent);
       const traceId = remote?.traceId ?? randomHex(16);
       if (!sampler(traceId, remote?.isSampled)) return undefined;
