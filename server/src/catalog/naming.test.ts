@@ -37,8 +37,8 @@ describe('namingFor', () => {
 
   it('renames the words of a message', () => {
     const text = 'must be one of WIRE, SERVICE_INTERNAL_ACCOUNT, SERVICE_UNAVAILABLE';
-    const renamed = 'must be one of WIRE, ACME_INTERNAL_ACCOUNT, SERVICE_UNAVAILABLE';
-    expect(namingFor('Acme').text(text)).toBe(renamed);
+    const renamedText = 'must be one of WIRE, ACME_INTERNAL_ACCOUNT, SERVICE_UNAVAILABLE';
+    expect(namingFor('Acme').text(text)).toBe(renamedText);
     expect(namingFor('Service').text(text)).toBe(text);
   });
 

@@ -44,7 +44,7 @@ export interface Calls {
 const textOf = (body: object | string) => (typeof body === 'string' ? body : JSON.stringify(body));
 
 export function callsTo(effects: Effects, url: string, key: SignatureKey): Calls {
-  async function signed(path: string, body: object | string, alteration: Alteration = {}) {
+  async function signedRequest(path: string, body: object | string, alteration: Alteration = {}) {
     const { ageMs = 0, components } = alteration;
     // A connection from before a restart of the adapter must not be reused.
     const headers = { 'content-type': 'application/json', connection: 'close' };
@@ -52,14 +52,14 @@ export function callsTo(effects: Effects, url: string, key: SignatureKey): Calls
     const toSign = { ...request };
     alteration.changeSigned?.(toSign);
     const signable = { method: 'POST', ...toSign };
-    const created = effects.now() - ageMs;
-    request.headers = await signRequest(alteration.key ?? key, signable, created, components);
+    const createdAt = effects.now() - ageMs;
+    request.headers = await signRequest(alteration.key ?? key, signable, createdAt, components);
     alteration.changeSent?.(request);
     return request;
   }
   return {
     async call(path, body, alteration) {
-      const request = await signed(path, body, alteration);
+      const request = await signedRequest(path, body, alteration);
       const start = effects.now();
       const { status, body: text } = await effects.http({
         ...request,
@@ -71,7 +71,7 @@ export function callsTo(effects: Effects, url: string, key: SignatureKey): Calls
       return { status, body: text, durationMs: effects.now() - start };
     },
     async abort(path, body, phase) {
-      const { url: target, headers, body: text } = await signed(path, body);
+      const { url: target, headers, body: text } = await signedRequest(path, body);
       const bytes = Buffer.from(text);
       async function* content() {
         yield phase === 'after' ? bytes : bytes.subarray(0, bytes.length / 2);

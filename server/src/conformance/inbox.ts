@@ -74,7 +74,7 @@ function receiver(effects: Effects, publicKeys: InboxOptions['publicKeys'], atte
   const plans = new Map<string, number[]>();
   const answers = new Map<unknown, CardDecision>();
   /** Digests of applied messages by ID. */
-  const applied = new Map<unknown, string>();
+  const digestsById = new Map<unknown, string>();
 
   function statusOf(attempt: Omit<Attempt, 'status'>): number {
     if (attempt.signatureProblem !== undefined) return 401;
@@ -83,9 +83,9 @@ function receiver(effects: Effects, publicKeys: InboxOptions['publicKeys'], atte
     if (type === 'card.authorization' && !answers.has(cardId)) return 503;
     const subject = transferId ?? paymentReference;
     const plan = plans.get(planKey(subject, stateOf({ ...attempt, status: 0 })));
-    const planned = plan && plan.length > 1 ? plan.shift() : plan?.[0];
-    if (planned !== undefined && planned !== 200) return planned;
-    const digest = applied.get(id);
+    const plannedStatus = plan && plan.length > 1 ? plan.shift() : plan?.[0];
+    if (plannedStatus !== undefined && plannedStatus !== 200) return plannedStatus;
+    const digest = digestsById.get(id);
     return digest === undefined || digest === sha256(attempt.body) ? 200 : 409;
   }
 
@@ -107,13 +107,14 @@ function receiver(effects: Effects, publicKeys: InboxOptions['publicKeys'], atte
       () => undefined,
       (error: Error) => error.message,
     );
-    const received = { at: effects.now(), body, fields, errors };
-    const attempt = signatureProblem === undefined ? received : { ...received, signatureProblem };
+    const attemptFields = { at: effects.now(), body, fields, errors };
+    const attempt =
+      signatureProblem === undefined ? attemptFields : { ...attemptFields, signatureProblem };
     const status = statusOf(attempt);
     attempts.push({ ...attempt, status });
     if (status !== 200) return { status, reply: { ...REPLIES[status], details: { errors } } };
-    const result = applied.has(fields.id) ? 'DUPLICATE' : 'APPLIED';
-    applied.set(fields.id, sha256(body));
+    const result = digestsById.has(fields.id) ? 'DUPLICATE' : 'APPLIED';
+    digestsById.set(fields.id, sha256(body));
     return { status, reply: { result, ...answerTo(fields) } };
   }
 

@@ -24,9 +24,9 @@ const NAMES = { current: 'railhead', next: 'railhead-next' } as const;
 export function ownKey(
   effects: Effects,
   folder: string,
-  which: keyof typeof NAMES = 'current',
+  keyName: keyof typeof NAMES = 'current',
 ): SignatureKey {
-  const name = path.join(folder, NAMES[which]);
+  const name = path.join(folder, NAMES[keyName]);
   const [file, publicFile] = [`${name}.pem`, `${name}.pub.pem`];
   if (existsSync(file)) return signatureKey(createPrivateKey(readFileSync(file)));
   if (existsSync(publicFile)) {

@@ -35,19 +35,19 @@ export function adapterProcess(command: readonly string[], calls: Calls): Adapte
       }
       // Standard output is reserved for the report.
       child = spawn(program, args, { stdio: ['ignore', 'ignore', 2], detached: true });
-      const failed = once(child, 'error').then(([error]) => Promise.reject(error));
-      failed.catch(() => undefined);
+      const startFailure = once(child, 'error').then(([error]) => Promise.reject(error));
+      startFailure.catch(() => undefined);
       for (let attempt = 0; attempt < START_ATTEMPTS && !hasEnded(); attempt++) {
-        await Promise.race([sleep(POLL_MS), failed]);
+        await Promise.race([sleep(POLL_MS), startFailure]);
         if (await responds(calls)) return;
       }
       throw new Error(`The command ${command.join(' ')} does not respond at the address of --url.`);
     },
     async kill() {
       if (!child || hasEnded()) return;
-      const ended = once(child, 'exit');
+      const exitEvent = once(child, 'exit');
       killGroup();
-      await ended;
+      await exitEvent;
     },
   };
 }

@@ -23,12 +23,12 @@ const withoutControls = (text: string) => text.replace(/[\p{Cc}\u202a-\u202e\u20
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [''];
   for (const word of withoutControls(text).split(' ')) {
-    const parts = word.match(new RegExp(`.{1,${width}}`, 'gu')) ?? [''];
-    for (const part of parts) {
-      const last = lines.at(-1) as string;
-      const joined = last === '' ? part : `${last} ${part}`;
-      if (joined.length <= width) lines[lines.length - 1] = joined;
-      else lines.push(part);
+    const pieces = word.match(new RegExp(`.{1,${width}}`, 'gu')) ?? [''];
+    for (const piece of pieces) {
+      const lastLine = lines.at(-1) as string;
+      const joinedLine = lastLine === '' ? piece : `${lastLine} ${piece}`;
+      if (joinedLine.length <= width) lines[lines.length - 1] = joinedLine;
+      else lines.push(piece);
     }
   }
   return lines;
@@ -36,10 +36,10 @@ export function wrap(text: string, width: number): string[] {
 
 /** Returns the lines of one row of the table. */
 function row(cells: readonly string[], widths: readonly number[]): string[] {
-  const wrapped = cells.map((cell, index) => wrap(cell, widths[index] ?? MIN_CELL));
-  const height = Math.max(...wrapped.map(({ length }) => length));
+  const wrappedCells = cells.map((cell, index) => wrap(cell, widths[index] ?? MIN_CELL));
+  const height = Math.max(...wrappedCells.map(({ length }) => length));
   return Array.from({ length: height }, (_, line) =>
-    wrapped
+    wrappedCells
       .map((lines, index) => (lines[line] ?? '').padEnd(widths[index] ?? 0))
       .join(' '.repeat(GAP))
       .trimEnd(),
@@ -83,15 +83,15 @@ export function textReport(results: readonly CheckResult[], options: ReportOptio
     isColored ? text.replace(verdict, `\u001b[${COLORS[verdict]}m${verdict}\u001b[39m`) : text;
   const widths = widthsOf(results, width);
   const rows = results.flatMap(({ verdict, name, action, expected, actual }) => {
-    const [first = '', ...following] = row([verdict, name, action, expected, actual], widths);
-    return [paint(first, verdict), ...following];
+    const [firstLine = '', ...otherLines] = row([verdict, name, action, expected, actual], widths);
+    return [paint(firstLine, verdict), ...otherLines];
   });
-  const [passed, failed, skipped] = (['passed', 'failed', 'skipped'] as const).map((verdict) =>
-    count(results, verdict),
+  const [passedCount, failedCount, skippedCount] = (['passed', 'failed', 'skipped'] as const).map(
+    (verdict) => count(results, verdict),
   );
-  const summary = `${passed} passed, ${failed} failed, ${skipped} skipped.`;
+  const summary = `${passedCount} passed, ${failedCount} failed, ${skippedCount} skipped.`;
   const verdict =
-    failed === 0 ? 'The adapter conforms to the protocol' : 'The adapter does not conform';
+    failedCount === 0 ? 'The adapter conforms to the protocol' : 'The adapter does not conform';
   return [
     `Adapter ${withoutControls(url)}, messages to ${inbox}`,
     '',

@@ -46,11 +46,11 @@ const capabilityCheck = (read: () => Promise<Capabilities>): Check => ({
   remedy: 'Return the capabilities of docs/providers/openapi.json from /capabilities.',
   async run() {
     const { transfers = [], cancel = false, ...otherCapabilities } = await read();
-    const supported = transfers.map(
+    const transferTexts = transfers.map(
       ({ rails, currencies }) => `${currencies.join()} by ${rails.join()}`,
     );
     const features = Object.keys(otherCapabilities).filter((name) => name !== 'protocol');
-    return [...supported, ...(cancel ? ['cancel'] : []), ...features].join('; ') || 'nothing';
+    return [...transferTexts, ...(cancel ? ['cancel'] : []), ...features].join('; ') || 'nothing';
   },
 });
 
@@ -66,9 +66,9 @@ const CONCURRENCY = 6;
 
 async function inParallel<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
-  let next = 0;
+  let nextIndex = 0;
   const worker = async () => {
-    for (let index = next++; index < items.length; index = next++) {
+    for (let index = nextIndex++; index < items.length; index = nextIndex++) {
       results[index] = await work(items[index] as T);
     }
   };
@@ -80,34 +80,34 @@ async function inParallel<T, R>(items: readonly T[], work: (item: T) => Promise<
 export async function runChecks(parts: SessionParts, options: RunOptions): Promise<CheckResult[]> {
   const withoutCapabilities = openSession(parts, { protocol: '1' });
   let capabilities: Capabilities | undefined;
-  const done = (result: CheckResult) => {
+  const reportProgress = (result: CheckResult) => {
     options.progress?.(result);
     return result;
   };
-  const first = await resultOf(
+  const capabilityResult = await resultOf(
     capabilityCheck(async () => {
       capabilities = await withoutCapabilities.read('/capabilities', {}, Capabilities);
       return capabilities;
     }),
     withoutCapabilities,
   );
-  done(first);
-  if (!capabilities) return [first];
-  const offered = capabilities;
-  const session = openSession(parts, offered);
-  const groups = GROUPS.filter((group) => group.applies(offered, session));
+  reportProgress(capabilityResult);
+  if (!capabilities) return [capabilityResult];
+  const offeredCapabilities = capabilities;
+  const session = openSession(parts, offeredCapabilities);
+  const groups = GROUPS.filter((group) => group.applies(offeredCapabilities, session));
   const checksOf = (phase: CheckGroup['phase']) =>
     groups
       .filter((group) => group.phase === phase)
       .flatMap(({ checks }) => checks)
       .filter(({ name }) => options.isSelected(name));
-  const run = async (check: Check) => done(await resultOf(check, session));
-  const parallel = await inParallel(checksOf('parallel'), run);
-  const sequential: CheckResult[] = [];
-  for (const check of checksOf('sequential')) sequential.push(await run(check));
+  const run = async (check: Check) => reportProgress(await resultOf(check, session));
+  const parallelResults = await inParallel(checksOf('parallel'), run);
+  const sequentialResults: CheckResult[] = [];
+  for (const check of checksOf('sequential')) sequentialResults.push(await run(check));
   // The final checks include late messages.
   if (session.transfers.size > 0) await session.waitQuietPeriod();
-  const final: CheckResult[] = [];
-  for (const check of checksOf('final')) final.push(await run(check));
-  return [first, ...parallel, ...sequential, ...final];
+  const finalResults: CheckResult[] = [];
+  for (const check of checksOf('final')) finalResults.push(await run(check));
+  return [capabilityResult, ...parallelResults, ...sequentialResults, ...finalResults];
 }

@@ -14,7 +14,7 @@ import type { Effects } from '../kernel/effects.ts';
 import type { Alteration, Calls, Reply } from './calls.ts';
 import { type Attempt, type Inbox, stateOf } from './inbox.ts';
 import { type Outcome, type Transfer, type TransferSettings, transferMaker } from './transfers.ts';
-import { failure, skipped } from './verdict.ts';
+import { failure, skipError } from './verdict.ts';
 
 const POLL_MS = 100;
 
@@ -46,7 +46,11 @@ export interface SessionParts {
 }
 
 /** Returns the body of a reply. Throws a failure with all invalid fields. */
-function parsed<S extends TSchema>(path: string, { body, status }: Reply, schema: S): Static<S> {
+function parseReply<S extends TSchema>(
+  path: string,
+  { body, status }: Reply,
+  schema: S,
+): Static<S> {
   let value: unknown;
   if (status !== 200) throw failure(`${path}: status ${status}`);
   try {
@@ -65,8 +69,8 @@ function recordedCalls({ calls }: SessionParts) {
   const observations = new Map<string, Observation[]>();
   const durations: { path: string; durationMs: number }[] = [];
   const observe = (transferId: string, observation: Observation) => {
-    const before = observations.get(transferId) ?? [];
-    observations.set(transferId, [...before, observation]);
+    const earlierObservations = observations.get(transferId) ?? [];
+    observations.set(transferId, [...earlierObservations, observation]);
   };
   async function call(path: string, body: object | string, alteration?: Alteration) {
     const reply = await calls.call(path, body, alteration);
@@ -74,7 +78,7 @@ function recordedCalls({ calls }: SessionParts) {
     return reply;
   }
   const read = async <S extends TSchema>(path: string, body: object, schema: S) =>
-    parsed(path, await call(path, body), schema);
+    parseReply(path, await call(path, body), schema);
   function observeState(transferId: string, state: TransferState): TransferState {
     const reference = 'reference' in state ? state.reference : undefined;
     observe(transferId, { source: 'reply', state: state.state, reference });
@@ -92,7 +96,7 @@ function recordedCalls({ calls }: SessionParts) {
     async state(transferId: string): Promise<TransferState | undefined> {
       const reply = await call('/transfers/state', { transferId });
       if (reply.status !== 404) {
-        return observeState(transferId, parsed('/transfers/state', reply, TransferState));
+        return observeState(transferId, parseReply('/transfers/state', reply, TransferState));
       }
       observe(transferId, { source: 'reply', state: 'not found' });
       return undefined;
@@ -100,7 +104,7 @@ function recordedCalls({ calls }: SessionParts) {
     async cancel(transferId: string): Promise<string> {
       const reply = await call('/transfers/cancel', { transferId });
       if (reply.status === 404) return 'not found';
-      return parsed('/transfers/cancel', reply, CancelResult).result;
+      return parseReply('/transfers/cancel', reply, CancelResult).result;
     },
   };
 }
@@ -109,7 +113,7 @@ export type Session = ReturnType<typeof openSession>;
 
 export function openSession(parts: SessionParts, capabilities: Capabilities) {
   const { effects, inbox, waitMs } = parts;
-  const recorded = recordedCalls(parts);
+  const recordedSession = recordedCalls(parts);
   const createTransfer = transferMaker(effects, capabilities.transfers ?? [], parts.settings);
   const transfers = new Map<string, Transfer>();
 
@@ -123,11 +127,11 @@ export function openSession(parts: SessionParts, capabilities: Capabilities) {
 
   /** Messages with these fields, each with its first attempt only. */
   function messagesOf(fields: Readonly<Record<string, unknown>>): Attempt[] {
-    const matching = inbox.attempts.filter((attempt) =>
+    const matchingAttempts = inbox.attempts.filter((attempt) =>
       Object.entries(fields).every(([name, value]) => attempt.fields[name] === value),
     );
-    const ids = matching.map((attempt) => attempt.fields.id);
-    return matching.filter((attempt, index) => ids.indexOf(attempt.fields.id) === index);
+    const ids = matchingAttempts.map((attempt) => attempt.fields.id);
+    return matchingAttempts.filter((attempt, index) => ids.indexOf(attempt.fields.id) === index);
   }
 
   /** Calls `find` until it returns a value or the maximum time has passed. */
@@ -144,10 +148,11 @@ export function openSession(parts: SessionParts, capabilities: Capabilities) {
 
   /** Creates a transfer that will have this outcome. */
   function transfer(outcome: Outcome): Transfer {
-    const created = createTransfer(outcome);
-    if (!created) throw skipped(`the outcome "${outcome}" is null in the file of --transfers`);
-    transfers.set(created.transferId, created);
-    return created;
+    const createdTransfer = createTransfer(outcome);
+    if (!createdTransfer)
+      throw skipError(`the outcome "${outcome}" is null in the file of --transfers`);
+    transfers.set(createdTransfer.transferId, createdTransfer);
+    return createdTransfer;
   }
 
   /** All reported states of a transfer: those of replies, then those of messages. */
@@ -156,27 +161,27 @@ export function openSession(parts: SessionParts, capabilities: Capabilities) {
       const { reference } = attempt.fields.transfer as { reference?: string };
       return { source: 'message', state: stateOf(attempt), reference };
     });
-    return [...(recorded.observations.get(transferId) ?? []), ...messages];
+    return [...(recordedSession.observations.get(transferId) ?? []), ...messages];
   }
 
   return {
     ...{ parts, capabilities, transfers, transfer, attemptsOf, messagesOf, poll, historyOf },
-    ...recorded,
+    ...recordedSession,
     /** Waits until one of these states is reported in a reply or message. */
     async waitForState(transferId: string, ...states: string[]): Promise<string> {
       const match = await poll(async () => {
-        await recorded.state(transferId);
+        await recordedSession.state(transferId);
         return historyOf(transferId).find(({ state }) => states.includes(state))?.state;
       });
       if (match !== undefined) return match;
-      const last = recorded.observations.get(transferId)?.at(-1)?.state ?? 'no state';
-      throw failure(`${last} after ${waitMs / 1_000} s`);
+      const lastState = recordedSession.observations.get(transferId)?.at(-1)?.state ?? 'no state';
+      throw failure(`${lastState} after ${waitMs / 1_000} s`);
     },
     /** Waits for `count` attempts to deliver a message with this state. */
     async waitForAttempts(transferId: string, state: string, count = 1): Promise<Attempt[]> {
       const attempts = await poll(() => {
-        const received = attemptsOf(transferId, state);
-        return received.length >= count ? received : undefined;
+        const receivedAttempts = attemptsOf(transferId, state);
+        return receivedAttempts.length >= count ? receivedAttempts : undefined;
       });
       if (attempts) return attempts;
       const actual = attemptsOf(transferId, state).length;

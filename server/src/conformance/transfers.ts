@@ -49,8 +49,8 @@ function accountFor({ rails, currencies, countries }: Capability, currency: stri
     const { country, rails: accountRails, ...row } = ACCOUNT_TYPE_ROWS[type];
     const hasRail = accountRails.some((rail) => rails.includes(rail));
     const hasCountry = !country || !countries || countries.includes(country);
-    const accepted = row.currencies.length > 0 ? row.currencies : currencies;
-    return hasRail && hasCountry && accepted.includes(currency);
+    const acceptedCurrencies = row.currencies.length > 0 ? row.currencies : currencies;
+    return hasRail && hasCountry && acceptedCurrencies.includes(currency);
   });
   return exampleOf((types[0] ?? ACCOUNT_TYPES[0]) as AccountType);
 }
@@ -68,7 +68,7 @@ export function transferMaker(
     const { kinds, rails, currencies, minAmount, maxAmount } = capability;
     const [currency = ''] = currencies;
     const id = uuid7(effects);
-    const created = {
+    const createdTransfer = {
       transferId: `Transaction:${id}`,
       kind: kinds.includes('payout') ? ('payout' as const) : kinds[0],
       rail: rails[0],
@@ -81,8 +81,8 @@ export function transferMaker(
       ...transfer,
       ...(fields ?? { remittanceInformation: OUTCOMES[outcome] }),
     };
-    const [error] = fieldErrors(TransferSchema, created, 'body');
+    const [error] = fieldErrors(TransferSchema, createdTransfer, 'body');
     if (error) throw new Error(`--transfers: the field ${error.field} ${error.message}`);
-    return created as Transfer;
+    return createdTransfer as Transfer;
   };
 }

@@ -5,7 +5,7 @@ export type Verdict = 'passed' | 'failed' | 'skipped';
 const SKIPPED = Symbol('skipped');
 
 /** The error of a check that cannot run. */
-export const skipped = (reason: string): Error =>
+export const skipError = (reason: string): Error =>
   Object.assign(new Error(reason), { [SKIPPED]: true });
 
 /** The error of a failed check, with the actual result. */

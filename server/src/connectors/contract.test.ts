@@ -86,10 +86,14 @@ function openConnector(
 const namesOf = (offer: Capabilities) =>
   Object.entries(offer).flatMap(([name, value]) => (value === undefined ? [] : [name]));
 
-type Required<Port> = { [M in keyof Port]-?: undefined extends Port[M] ? never : M }[keyof Port];
+type RequiredMembers<Port> = {
+  [M in keyof Port]-?: undefined extends Port[M] ? never : M;
+}[keyof Port];
 
 /** A method of each capability. */
-const MEMBERS: { [Name in Capability]: readonly Required<NonNullable<Capabilities[Name]>>[] } = {
+const MEMBERS: {
+  [Name in Capability]: readonly RequiredMembers<NonNullable<Capabilities[Name]>>[];
+} = {
   mail: ['send'],
   sms: ['send'],
   rail: ['supportsPayout', 'send', 'check'],
@@ -122,8 +126,8 @@ describe('the list of connectors', () => {
       .map((each) => each.name);
     expect(CONNECTORS.map(({ name }) => name).sort()).toEqual(folders.sort());
     for (const connector of CONNECTORS) {
-      const exported = await import(`./${connector.name}/index.ts`);
-      expect(Object.values(exported)).toEqual([connector]);
+      const exportedModule = await import(`./${connector.name}/index.ts`);
+      expect(Object.values(exportedModule)).toEqual([connector]);
     }
   });
 
@@ -166,15 +170,15 @@ describe.each(CONNECTORS.map((each) => [each.name, each] as const))(
     });
 
     it('describes each of its settings, and accepts a sample and the default', () => {
-      const countDescribed = (schema: TObject): number =>
+      const countDescribedSettings = (schema: TObject): number =>
         Object.values(schema.properties)
           .map((setting) => {
             expect(setting.description).toBeTruthy();
-            return setting.type === 'object' ? countDescribed(setting as TObject) : 1;
+            return setting.type === 'object' ? countDescribedSettings(setting as TObject) : 1;
           })
           .reduce((sum, each) => sum + each, 0);
       // Each property that is not an object is a setting with an environment variable.
-      expect(leaves.length).toBe(countDescribed(connector.settings));
+      expect(leaves.length).toBe(countDescribedSettings(connector.settings));
       for (const leaf of leaves) {
         expect(leaf.env).toMatch(/^[A-Z][A-Z0-9_]+$/);
         expect(leaf.validate(sampleOf(leaf)), leaf.env).toBeUndefined();
@@ -202,12 +206,12 @@ describe.each(CONNECTORS.map((each) => [each.name, each] as const))(
     it.each(connector.modes)('offers its declared capabilities in %s, without a call', (mode) => {
       const emptyEffects = unreachableEffects();
       const parts = { ...partsIn(mode, emptyEffects), keys: undefined };
-      const least = openConnectors([connector], parts, requiredValues(connector));
-      expect(namesOf(least).sort()).toEqual([...capabilities].sort());
+      const leastCapabilities = openConnectors([connector], parts, requiredValues(connector));
+      expect(namesOf(leastCapabilities).sort()).toEqual([...capabilities].sort());
       const effects = unreachableEffects();
-      const max = openConnector(connector, mode, allValues(connector), effects);
-      expect(namesOf(max).sort()).toEqual([...capabilities, ...optional].sort());
-      for (const [name, value] of Object.entries(max)) {
+      const maxCapabilities = openConnector(connector, mode, allValues(connector), effects);
+      expect(namesOf(maxCapabilities).sort()).toEqual([...capabilities, ...optional].sort());
+      for (const [name, value] of Object.entries(maxCapabilities)) {
         for (const member of MEMBERS[name as Capability]) {
           expect(value[member as never], `${name}.${member}`).toBeDefined();
         }

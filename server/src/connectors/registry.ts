@@ -43,14 +43,14 @@ const BUILT_IN = [
 export const CONNECTORS: readonly Connector[] = BUILT_IN;
 
 type SettingsOf<C> = C extends { settings: infer S extends TObject } ? Static<S> : never;
-type Together<Union> = (Union extends unknown ? (each: Union) => void : never) extends (
-  all: infer All,
+type UnionToIntersection<Union> = (Union extends unknown ? (each: Union) => void : never) extends (
+  intersection: infer Intersection,
 ) => void
-  ? All
+  ? Intersection
   : never;
-type All = Together<SettingsOf<(typeof BUILT_IN)[number]>>;
+type ValuesOfAll = UnionToIntersection<SettingsOf<(typeof BUILT_IN)[number]>>;
 /** Settings of all connectors, by their schema names. */
-export type ConnectorValues = { [Name in keyof All]?: All[Name] | undefined };
+export type ConnectorValues = { [Name in keyof ValuesOfAll]?: ValuesOfAll[Name] | undefined };
 
 /** Storage of files. */
 export type StorageSettings = Pick<ConnectorValues, 's3'> & { folder: string };
@@ -101,7 +101,7 @@ export const CUSTODY_COLUMNS: readonly SealedColumn[] = [
 /** Keys of a mode: values that are sealed in one cannot be opened in the other. */
 const keysIn = (mode: Mode, { seal, open, derive }: CustodyKeys): CustodyKeys => ({
   seal: (text, context) => seal(text, `${mode} ${context}`),
-  open: (sealed, context) => open(sealed, `${mode} ${context}`),
+  open: (sealedText, context) => open(sealedText, `${mode} ${context}`),
   derive: (purpose) => derive(`${mode} ${purpose}`),
 });
 
@@ -130,9 +130,9 @@ export const settingConflicts = (texts: ReadonlyMap<string, string>): string[] =
 type Values = Readonly<Record<string, unknown>>;
 
 /** The values of a connector's settings, with their defaults. */
-function ownSettings({ settings }: Connector, all: Values): Values {
+function ownSettings({ settings }: Connector, connectorValues: Values): Values {
   const entries = Object.entries(settings.properties).flatMap(([name, property]) => {
-    const value = all[name] ?? property.default;
+    const value = connectorValues[name] ?? property.default;
     return value === undefined ? [] : [[name, value] as const];
   });
   return Object.fromEntries(entries);
@@ -150,13 +150,13 @@ function valueProblems({ settings, problems }: Connector, values: Values): strin
 const namesIn = (offer: Capabilities): Capability[] =>
   (Object.keys(offer) as Capability[]).filter((name) => offer[name] !== undefined);
 
-interface Opened {
+interface OpenedConnector {
   connector: Connector;
   offer: Capabilities;
 }
 
 /** A capability that a connector does not declare would be undocumented and untested. */
-const undeclaredCapabilities = ({ connector, offer }: Opened): string[] =>
+const undeclaredCapabilities = ({ connector, offer }: OpenedConnector): string[] =>
   namesIn(offer)
     .filter(
       (name) =>
@@ -165,58 +165,64 @@ const undeclaredCapabilities = ({ connector, offer }: Opened): string[] =>
     .map((name) => `The connector ${connector.name} offers ${name} without declaring it.`);
 
 /** A capability, and the connector that serves it. */
-interface Served {
+interface ServedCapability {
   name: Capability;
   connector: Connector;
   offer: Capabilities;
 }
 
 /** One offer for each capability: from a regular connector, or else from a fallback. */
-function mergeOffers(mode: Mode, openedConnectors: readonly Opened[]): Served[] {
+function mergeOffers(mode: Mode, openedConnectors: readonly OpenedConnector[]): ServedCapability[] {
   const problems = openedConnectors.flatMap(undeclaredCapabilities);
-  const serving = openedConnectors.flatMap((each) =>
+  const offeredCapabilities = openedConnectors.flatMap((each) =>
     namesIn(each.offer).map((name) => ({ name, ...each })),
   );
-  const isFallback = ({ name, connector }: (typeof serving)[number]) =>
+  const isFallback = ({ name, connector }: (typeof offeredCapabilities)[number]) =>
     connector.fallbackFor?.includes(name) ?? false;
-  const chosen = [...new Set(serving.map(({ name }) => name))].flatMap((name) => {
-    const all = serving.filter((each) => each.name === name);
-    const regular = all.filter((each) => !isFallback(each));
-    const [first, second] = regular.length ? regular : all;
-    if (first && second) {
-      const names = `${first.connector.name} and ${second.connector.name}`;
-      problems.push(
-        `The connectors ${names} both offer ${name} in ${mode}. Configure one of them.`,
-      );
-    }
-    return first ? [first] : [];
-  });
+  const chosenCapabilities = [...new Set(offeredCapabilities.map(({ name }) => name))].flatMap(
+    (name) => {
+      const candidates = offeredCapabilities.filter((each) => each.name === name);
+      const regularCandidates = candidates.filter((each) => !isFallback(each));
+      const [firstCandidate, secondCandidate] = regularCandidates.length
+        ? regularCandidates
+        : candidates;
+      if (firstCandidate && secondCandidate) {
+        const names = `${firstCandidate.connector.name} and ${secondCandidate.connector.name}`;
+        problems.push(
+          `The connectors ${names} both offer ${name} in ${mode}. Configure one of them.`,
+        );
+      }
+      return firstCandidate ? [firstCandidate] : [];
+    },
+  );
   if (problems.length) throw new Error(problems.join('\n'));
-  return chosen;
+  return chosenCapabilities;
 }
 
-const capabilitiesOf = (served: readonly Served[]): Capabilities =>
-  Object.fromEntries(served.map(({ name, offer }) => [name, offer[name]]));
+const capabilitiesOf = (servedCapabilities: readonly ServedCapability[]): Capabilities =>
+  Object.fromEntries(servedCapabilities.map(({ name, offer }) => [name, offer[name]]));
 
 /** The capabilities of a mode. Throws one error that names every unusable setting. */
 export const openConnectors = (
   connectors: readonly Connector[],
   parts: ConnectorParts,
   settings: Values,
-): Capabilities => capabilitiesOf(openServing(connectors, parts, settings));
+): Capabilities => capabilitiesOf(openServedCapabilities(connectors, parts, settings));
 
-function openServing(
+function openServedCapabilities(
   connectors: readonly Connector[],
   parts: ConnectorParts,
   settings: Values,
-): Served[] {
-  const configured = connectors
+): ServedCapability[] {
+  const configuredConnectors = connectors
     .filter(({ modes }) => modes.includes(parts.mode))
     .map((connector) => ({ connector, values: ownSettings(connector, settings) }))
     .filter(({ connector, values }) => isComplete(connector.settings, values));
-  const problems = configured.flatMap((each) => valueProblems(each.connector, each.values));
+  const problems = configuredConnectors.flatMap((each) =>
+    valueProblems(each.connector, each.values),
+  );
   if (problems.length) throw new Error([...new Set(problems)].join('\n'));
-  const openedConnectors = configured.map(({ connector, values }) => ({
+  const openedConnectors = configuredConnectors.map(({ connector, values }) => ({
     connector,
     offer: connector.open(parts, values) as Capabilities,
   }));
@@ -242,12 +248,15 @@ export interface ConnectorRegistry {
   builtIn(): BuiltInConnector[];
 }
 
-const describeServed = (environment: Mode, served: readonly Served[]): BuiltInConnector[] =>
-  [...new Set(served.map(({ connector }) => connector))].map((connector) => ({
+const describeServed = (
+  environment: Mode,
+  servedCapabilities: readonly ServedCapability[],
+): BuiltInConnector[] =>
+  [...new Set(servedCapabilities.map(({ connector }) => connector))].map((connector) => ({
     name: connector.name,
     environment,
     description: connector.description,
-    serves: served.flatMap((each) => (each.connector === connector ? [each.name] : [])),
+    serves: servedCapabilities.flatMap((each) => (each.connector === connector ? [each.name] : [])),
   }));
 
 /** The capabilities of both modes. Throws if a file that a setting names cannot be used. */
@@ -258,21 +267,25 @@ export function connectorRegistry(
   const { custodyKeys, production, note = () => {}, ...values } = settings;
   const circuits = settings.circuits ?? createCircuits(() => effects.now());
   const providers = CONNECTORS.filter((each) => !isStorage(each));
-  const serveMode = (mode: Mode): Served[] => {
+  const serveMode = (mode: Mode): ServedCapability[] => {
     const provider = (name: string) => circuits.effects(effects, name);
     const keys = custodyKeys && keysIn(mode, custodyKeys);
-    return openServing(providers, { mode, effects, provider, keys, note }, { ...values });
+    return openServedCapabilities(
+      providers,
+      { mode, effects, provider, keys, note },
+      { ...values },
+    );
   };
-  const served: Record<Mode, Served[]> = {
+  const servedByMode: Record<Mode, ServedCapability[]> = {
     sandbox: serveMode('sandbox'),
     production: serveMode('production'),
   };
-  const serving: Record<Mode, Connectors> = {
-    sandbox: capabilitiesOf(served.sandbox),
-    production: { ...capabilitiesOf(served.production), ...production },
+  const connectorsByMode: Record<Mode, Connectors> = {
+    sandbox: capabilitiesOf(servedByMode.sandbox),
+    production: { ...capabilitiesOf(servedByMode.production), ...production },
   };
-  return Object.assign((environment: Mode) => serving[environment], {
-    builtIn: () => MODES.flatMap((mode) => describeServed(mode, served[mode])),
+  return Object.assign((environment: Mode) => connectorsByMode[environment], {
+    builtIn: () => MODES.flatMap((mode) => describeServed(mode, servedByMode[mode])),
   });
 }
 

@@ -16,7 +16,7 @@ import { storageOf } from './registry.ts';
 
 const root = mkdtempSync(path.join(os.tmpdir(), 'storage-'));
 const folder = path.join(root, 'folder');
-const staging = path.join(root, 'staging');
+const stagingFolder = path.join(root, 'staging');
 const effects = systemEffects();
 
 /** The package contains no types. */
@@ -58,7 +58,7 @@ beforeAll(async () => {
   proxy.listen(0, '127.0.0.1');
   await once(proxy, 'listening');
   storages.folder = storageOf(effects, { folder });
-  storages.s3 = storageOf(effects, { folder: staging, s3: bucket() });
+  storages.s3 = storageOf(effects, { folder: stagingFolder, s3: bucket() });
 });
 afterAll(async () => {
   proxy.closeAllConnections();
@@ -75,9 +75,9 @@ async function* chunksOf(bytes: Buffer, size = 10_000) {
     yield bytes.subarray(index, index + size);
 }
 async function readAll(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
-  const all: Uint8Array[] = [];
-  for await (const chunk of chunks) all.push(chunk);
-  return Buffer.concat(all);
+  const readChunks: Uint8Array[] = [];
+  for await (const chunk of chunks) readChunks.push(chunk);
+  return Buffer.concat(readChunks);
 }
 let names = 0;
 const newName = () => `00000000-0000-7000-8000-${String(++names).padStart(12, '0')}`;
@@ -92,8 +92,8 @@ describe.each(['folder', 's3'])('the storage in a %s', (kind) => {
       const [name, bytes] = [newName(), bytesOf(size)];
       await storage().put(name, chunksOf(bytes));
       for (const from of [undefined, 0, 1, size - 1, size].filter((each) => (each ?? 0) >= 0)) {
-        const received = await readAll(storage().get(name, from));
-        expect(received.equals(bytes.subarray(from)), `from ${from}`).toBe(true);
+        const receivedBytes = await readAll(storage().get(name, from));
+        expect(receivedBytes.equals(bytes.subarray(from)), `from ${from}`).toBe(true);
       }
     },
   );
@@ -126,8 +126,10 @@ describe.each(['folder', 's3'])('the storage in a %s', (kind) => {
     }
     await expect(storage().put(name, failingChunks())).rejects.toThrow('the connection was lost');
     await expect(readAll(storage().get(name))).rejects.toThrow();
-    const remaining = [folder, staging].filter(existsSync).flatMap((each) => readdirSync(each));
-    expect(remaining.filter((each) => each.endsWith('.part'))).toEqual([]);
+    const remainingFiles = [folder, stagingFolder]
+      .filter(existsSync)
+      .flatMap((each) => readdirSync(each));
+    expect(remainingFiles.filter((each) => each.endsWith('.part'))).toEqual([]);
   });
 
   it('permits a reader to stop early', async () => {
@@ -141,12 +143,12 @@ describe.each(['folder', 's3'])('the storage in a %s', (kind) => {
   });
 
   it('accepts concurrent uploads', async () => {
-    const all = Array.from({ length: 20 }, () => [newName(), bytesOf(50_000)] as const);
-    await Promise.all(all.map(([name, bytes]) => storage().put(name, chunksOf(bytes))));
-    const received = await Promise.all(all.map(([name]) => readAll(storage().get(name))));
-    expect(received.map((each, index) => each.equals(all[index]?.[1] as Buffer))).not.toContain(
-      false,
-    );
+    const uploads = Array.from({ length: 20 }, () => [newName(), bytesOf(50_000)] as const);
+    await Promise.all(uploads.map(([name, bytes]) => storage().put(name, chunksOf(bytes))));
+    const receivedFiles = await Promise.all(uploads.map(([name]) => readAll(storage().get(name))));
+    expect(
+      receivedFiles.map((each, index) => each.equals(uploads[index]?.[1] as Buffer)),
+    ).not.toContain(false);
   });
 });
 
@@ -175,13 +177,13 @@ describe('the folder', () => {
         failUpload = () => reject(new Error('over'));
       });
     }
-    const putting = storages.folder?.put(name, stuckChunks());
+    const pendingUpload = storages.folder?.put(name, stuckChunks());
     await expect.poll(() => existsSync(path.join(folder, `${name}.part`))).toBe(true);
     expect(existsSync(path.join(folder, name))).toBe(false);
     await storages.folder?.remove(name);
     expect(existsSync(path.join(folder, `${name}.part`))).toBe(false);
     failUpload();
-    await expect(putting).rejects.toThrow('over');
+    await expect(pendingUpload).rejects.toThrow('over');
   });
 });
 
@@ -191,14 +193,21 @@ describe('the folder', () => {
 function isSigned({ method, url, headers }: http.IncomingMessage, secret: string): boolean {
   const input =
     /Credential=\w+\/(\d+)\/([\w-]+)\/s3\/aws4_request, SignedHeaders=([^,]+), Signature=(\w+)/;
-  const [, day = '', region = '', signed = '', signature] =
+  const [, day = '', region = '', signedHeaders = '', signature] =
     input.exec(headers.authorization ?? '') ?? [];
   const hmac = (key: string | Buffer, text: string) =>
     createHmac('sha256', key).update(text).digest();
-  const lines = signed.split(';').map((name) => `${name}:${headers[name]}\n`);
-  const requested = [method, url, '', lines.join(''), signed, headers['x-amz-content-sha256']];
+  const lines = signedHeaders.split(';').map((name) => `${name}:${headers[name]}\n`);
+  const canonicalRequest = [
+    method,
+    url,
+    '',
+    lines.join(''),
+    signedHeaders,
+    headers['x-amz-content-sha256'],
+  ];
   const scope = `${day}/${region}/s3/aws4_request`;
-  const hash = createHash('sha256').update(requested.join('\n')).digest('hex');
+  const hash = createHash('sha256').update(canonicalRequest.join('\n')).digest('hex');
   const text = ['AWS4-HMAC-SHA256', headers['x-amz-date'], scope, hash].join('\n');
   const key = [day, region, 's3', 'aws4_request'].reduce<string | Buffer>(hmac, `AWS4${secret}`);
   return hmac(key, text).toString('hex') === signature;
@@ -227,21 +236,23 @@ describe('the bucket', () => {
       request.resume().on('end', () => reply.writeHead(503).end('<Code>SlowDown</Code>'));
       return true;
     };
-    const putting = storages.s3?.put(newName(), chunksOf(bytesOf(10)));
-    await expect(putting).rejects.toThrow('storage responded to PUT with 503 SlowDown');
+    const pendingUpload = storages.s3?.put(newName(), chunksOf(bytesOf(10)));
+    await expect(pendingUpload).rejects.toThrow('storage responded to PUT with 503 SlowDown');
   });
 
   it('rejects an unknown key and is not called again', async () => {
-    let requested = 0;
+    let requestCount = 0;
     respondInstead = () => {
-      requested++;
+      requestCount++;
       return false;
     };
     const s3 = bucket({ accessKeyId: 'UNKNOWN', secretAccessKey: 'sesame' });
-    const conflictingStorage = storageOf(effects, { folder: staging, s3 });
-    const rejected = conflictingStorage.put(newName(), chunksOf(bytesOf(10)));
-    await expect(rejected).rejects.toThrow('storage responded to PUT with 403 InvalidAccessKeyId');
-    expect(requested).toBe(1);
+    const conflictingStorage = storageOf(effects, { folder: stagingFolder, s3 });
+    const rejectedUpload = conflictingStorage.put(newName(), chunksOf(bytesOf(10)));
+    await expect(rejectedUpload).rejects.toThrow(
+      'storage responded to PUT with 403 InvalidAccessKeyId',
+    );
+    expect(requestCount).toBe(1);
   });
 
   it('is called with a signature over the request', async () => {
@@ -273,6 +284,6 @@ describe('the bucket', () => {
     expect(head['x-amz-content-sha256']).toBe(
       '2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824',
     );
-    expect(readdirSync(staging)).toEqual([]);
+    expect(readdirSync(stagingFolder)).toEqual([]);
   });
 });

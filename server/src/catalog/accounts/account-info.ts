@@ -175,11 +175,11 @@ export function sandboxSuffixOf(info: Account): string {
 export function duplicateKeyOf(info: Account, currency: string): string {
   const row = rowOf(info);
   const names = (pathOf(info)?.requiredFields ?? []).filter((name) => row.fields[name]?.identifies);
-  const parts = names.map((name) => {
+  const valueTexts = names.map((name) => {
     const value = textOf(info, name);
     return `${name}=${row.fields[name]?.normalize(value) ?? value}`;
   });
-  return [currency, canonicalType(info.accountType), ...parts.sort()].join('|');
+  return [currency, canonicalType(info.accountType), ...valueTexts.sort()].join('|');
 }
 
 /** Short form of the identifier for lists and messages: `****6789`, `0x5aAe…eAed`, `a***@upi`. */

@@ -31,11 +31,11 @@ describe.each(ACCOUNT_TYPES)('%s', (type) => {
 
   it('accepts its example, and returns it with rails', () => {
     expect(violations(example)).toEqual([]);
-    const banking = row.kind === 'bank' || row.kind === 'mobile';
-    const response = { ...example, ...(banking ? { paymentRails: railsOf(example) } : {}) };
+    const hasRails = row.kind === 'bank' || row.kind === 'mobile';
+    const response = { ...example, ...(hasRails ? { paymentRails: railsOf(example) } : {}) };
     expect([isResponse(response), isResponse.errors]).toEqual([true, null]);
     expect([isResponse(maskAccountInfo(response)), isResponse.errors]).toEqual([true, null]);
-    if (banking) expect(isResponse(example)).toBe(false);
+    if (hasRails) expect(isResponse(example)).toBe(false);
   });
 
   it('ignores unknown fields', () => {
@@ -43,12 +43,12 @@ describe.each(ACCOUNT_TYPES)('%s', (type) => {
   });
 
   it('reports each missing required field, and only that field', () => {
-    const banking = row.kind === 'bank' || row.kind === 'mobile';
-    const required = [
+    const hasRails = row.kind === 'bank' || row.kind === 'mobile';
+    const requiredFields = [
       ...Object.keys(row.fields).filter((name) => !row.fields[name]?.optional),
-      ...(banking ? ['beneficiary'] : []),
+      ...(hasRails ? ['beneficiary'] : []),
     ];
-    for (const name of required) {
+    for (const name of requiredFields) {
       const { [name]: _removed, ...rest } = example;
       expect(violations(rest)).toEqual([`${name} required`]);
     }
@@ -72,10 +72,10 @@ describe.each(ACCOUNT_TYPES)('%s', (type) => {
   it('requires the beneficiary fields of its row', () => {
     if (row.kind === 'lightning') return;
     const beneficiary = (fields: object) => violations({ ...example, beneficiary: fields });
-    const required =
+    const requiredFields =
       row.kind === 'wallet' ? ['countryOfResidence'] : (row.individual?.required ?? []);
     expect(beneficiary({ beneficiaryType: 'INDIVIDUAL' }).sort()).toEqual(
-      ['fullName', ...required].map((name) => `beneficiary.${name} required`).sort(),
+      ['fullName', ...requiredFields].map((name) => `beneficiary.${name} required`).sort(),
     );
     expect(beneficiary({ beneficiaryType: 'BUSINESS' })).toEqual([
       'beneficiary.legalName required',

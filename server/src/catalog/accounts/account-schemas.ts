@@ -82,15 +82,15 @@ function ownerProperties(type: AccountType, row: AccountTypeRow): Record<string,
 
 function branch(type: AccountType, isResponse: boolean): TObject {
   const row = ACCOUNT_TYPE_ROWS[type];
-  const banking = row.kind === 'bank' || row.kind === 'mobile';
+  const hasRails = row.kind === 'bank' || row.kind === 'mobile';
   const properties = {
     ...fieldProperties(row, isResponse),
-    ...(isResponse && banking ? { paymentRails: railsProperty(row) } : {}),
+    ...(isResponse && hasRails ? { paymentRails: railsProperty(row) } : {}),
     ...ownerProperties(type, row),
   };
   // Request and response of a wallet have the same schema and share one component.
-  const suffix = isResponse || !banking ? 'Info' : 'Input';
-  const example = isResponse && banking ? {} : { examples: [exampleOf(type)] };
+  const suffix = isResponse || !hasRails ? 'Info' : 'Input';
+  const example = isResponse && hasRails ? {} : { examples: [exampleOf(type)] };
   const schema = Type.Object(properties, { title: typeTitle(type, row), ...example });
   return named(`${toPascalCase(type)}${suffix}`, schema);
 }

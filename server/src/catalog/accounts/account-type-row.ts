@@ -5,7 +5,7 @@ import type { TSchema } from '@sinclair/typebox';
 import type { AddressKind } from '../crypto/addresses.ts';
 import type { PaymentRail } from '../rails/rails.ts';
 import { addressRule, custodianRule, lightningRule, type Rule } from './account-rules.ts';
-import { address, type Field, lightning, optional, phone, provider } from './fields.ts';
+import { address, type Field, lightningDestination, optional, phone, provider } from './fields.ts';
 
 /** A set of fields that is sufficient to pay into an account. */
 export interface PaymentPath {
@@ -112,16 +112,16 @@ export function mobileRow(
   return { ...row, kind: 'mobile' };
 }
 
-const trimmed = (text: string) => text.trim();
+const trim = (text: string) => text.trim();
 const lowerCase = (text: string) => text.trim().toLowerCase();
 
 /** Normalization of an address. Of Bitcoin addresses, only SegWit ones are case-insensitive. */
 const NORMALIZE: Record<AddressKind, (text: string) => string> = {
   evm: lowerCase,
   spark: lowerCase,
-  solana: trimmed,
-  tron: trimmed,
-  bitcoin: (text) => (/^\s*(?:bc|tb|bcrt)1/i.test(text) ? lowerCase(text) : trimmed(text)),
+  solana: trim,
+  tron: trim,
+  bitcoin: (text) => (/^\s*(?:bc|tb|bcrt)1/i.test(text) ? lowerCase(text) : trim(text)),
 };
 
 export function walletRow(
@@ -147,9 +147,9 @@ export const lightningRow: AccountTypeRow = {
   currencies: ['BTC'],
   rails: [],
   fields: {
-    invoice: lightning('BOLT 11 invoice. It can be paid once.', 4096),
-    bolt12: lightning('BOLT 12 offer. It can be paid repeatedly.', 4096),
-    lightningAddress: lightning('Lightning address, `user@domain`.', 320),
+    invoice: lightningDestination('BOLT 11 invoice. It can be paid once.', 4096),
+    bolt12: lightningDestination('BOLT 12 offer. It can be paid repeatedly.', 4096),
+    lightningAddress: lightningDestination('Lightning address, `user@domain`.', 320),
   },
   paths: ['invoice', 'bolt12', 'lightningAddress'].map((name) => ({ ...pathBy(name), rails: [] })),
   rules: [lightningRule],

@@ -28,7 +28,7 @@ import {
   iban,
   ifsc,
   name140,
-  nonIdentifying,
+  nonIdentifyingField,
   note210,
   optional,
   pakistaniIban,
@@ -55,7 +55,7 @@ const usdFields: Fields = {
   bankName: optional(name140('Name of the bank.')),
   bankAccountType: optional(bankAccountType),
   intermediaryBankName: optional(name140('Name of the intermediary bank. Used only for wires.')),
-  intermediaryRoutingNumber: optional(nonIdentifying(routingNumber)),
+  intermediaryRoutingNumber: optional(nonIdentifyingField(routingNumber)),
   fiToFiInformation: optional(note210('FI-to-FI information. Used only for wires.')),
 };
 

@@ -47,7 +47,7 @@ const exactLength = (length: number) => ({ minLength: length, maxLength: length 
 export const optional = (original: Field): Field => ({ ...original, optional: true });
 
 /** A field that duplicate detection ignores. */
-export const nonIdentifying = (original: Field): Field => ({ ...original, identifies: false });
+export const nonIdentifyingField = (original: Field): Field => ({ ...original, identifies: false });
 
 const IBAN_CHECK: Check = { isValid: isIban, message: 'must be an IBAN with valid check digits' };
 const ABA_CHECK: Check = {
@@ -211,5 +211,5 @@ export const address = (description: string, normalize: Field['normalize']): Fie
   field(text(description, { minLength: 1, maxLength: 512 }), { normalize });
 
 /** A Lightning destination. All of its kinds are case-insensitive. */
-export const lightning = (description: string, maxLength: number): Field =>
+export const lightningDestination = (description: string, maxLength: number): Field =>
   optional(field(text(description, { minLength: 1, maxLength }), { normalize: lowerCase }));

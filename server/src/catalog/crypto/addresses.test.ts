@@ -3,7 +3,7 @@ import { bech32m } from '@scure/base';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  evmChecksummed,
+  evmChecksumAddress,
   hasAddressFormat,
   hasBolt11Format,
   isAddress,
@@ -43,7 +43,7 @@ describe('EVM', () => {
       true,
       false,
     ]);
-    expect(evmChecksummed(invalidAddress)).toBe('0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed');
+    expect(evmChecksumAddress(invalidAddress)).toBe('0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed');
     for (const invalid of [
       '5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
       '0x1',

@@ -40,7 +40,7 @@ function tryDecode(decode: () => Uint8Array): Uint8Array | undefined {
 }
 
 /** The address with the checksum of EIP-55. `text` must have the format of an EVM address. */
-export function evmChecksummed(text: string): string {
+export function evmChecksumAddress(text: string): string {
   const lowerCaseDigits = text.slice(2).toLowerCase();
   const hash = keccak_256(utf8ToBytes(lowerCaseDigits));
   const chars = [...lowerCaseDigits].map((char, index) => {
@@ -55,7 +55,7 @@ export function isEvmAddress(text: string): boolean {
   if (!hasAddressFormat('evm', text)) return false;
   const digits = text.slice(2);
   const isSingleCase = digits === digits.toLowerCase() || digits === digits.toUpperCase();
-  return isSingleCase || text === evmChecksummed(text);
+  return isSingleCase || text === evmChecksumAddress(text);
 }
 
 /** Solana: base58 of exactly 32 bytes. */

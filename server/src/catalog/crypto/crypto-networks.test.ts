@@ -11,8 +11,12 @@ describe('networks', () => {
     const kinds = Object.entries(ACCOUNT_TYPE_ROWS);
     for (const [name, { currencies }] of rows) {
       for (const code of currencies) expect(findCurrency(code)?.kind).toBe('crypto');
-      const on = kinds.find(([type, row]) => row.network === name || type === name);
-      if (on) expect([name, [...on[1].currencies].sort()]).toEqual([name, [...currencies].sort()]);
+      const accountTypeEntry = kinds.find(([type, row]) => row.network === name || type === name);
+      if (accountTypeEntry)
+        expect([name, [...accountTypeEntry[1].currencies].sort()]).toEqual([
+          name,
+          [...currencies].sort(),
+        ]);
     }
     expect(rows).toHaveLength(WITHDRAWAL_NETWORKS.length);
   });

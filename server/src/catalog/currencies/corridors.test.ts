@@ -31,8 +31,8 @@ describe('referenceRate', () => {
     ['USD', 'VND', 100n, 26_000n],
     ['USD', 'KWD', 100n, 306n],
     ['BTC', 'USD', 100_000_000n, 12_004_800n],
-  ])('%s to %s: %s is %s', (from, to, sent, received) => {
-    expect(scale(sent, rateOf(from, to), 'floor')).toBe(received);
+  ])('%s to %s: %s is %s', (from, to, sentAmount, receivedAmount) => {
+    expect(scale(sentAmount, rateOf(from, to), 'floor')).toBe(receivedAmount);
   });
 
   it('is 1 to the same currency, has an exact inverse, and is consistent with cross rates', () => {

@@ -74,10 +74,10 @@ export function corridors(sourceCurrency: string, destinationCurrency: string): 
 /** Whether an amount is within the limits of a corridor. */
 export const allowsAmount = (
   { sourceCurrency: currency, minSending, maxSending }: Corridor,
-  sending: Money,
+  sendingAmount: Money,
 ): boolean =>
-  !isLess(sending, { currency, amount: minSending }) &&
-  !isLess({ currency, amount: maxSending }, sending);
+  !isLess(sendingAmount, { currency, amount: minSending }) &&
+  !isLess({ currency, amount: maxSending }, sendingAmount);
 
 /** Destination currencies of a source currency, without the currency itself. */
 export const destinationsOf = (sourceCurrency: string): string[] =>

@@ -20,9 +20,9 @@ const SERVICE_FEES = {
 } as const satisfies Record<string, FeeSchedule>;
 
 /** Service fee on a payment from the currency `sending` to the currency `receiving`. */
-export function serviceFeeOf(sending: string, receiving: string): FeeSchedule {
-  if (sending === receiving) return SERVICE_FEES.same;
-  const isDollarPair = DOLLAR_ASSETS.has(sending) && DOLLAR_ASSETS.has(receiving);
+export function serviceFeeOf(sendingCurrency: string, receivingCurrency: string): FeeSchedule {
+  if (sendingCurrency === receivingCurrency) return SERVICE_FEES.same;
+  const isDollarPair = DOLLAR_ASSETS.has(sendingCurrency) && DOLLAR_ASSETS.has(receivingCurrency);
   return isDollarPair ? SERVICE_FEES.dollars : SERVICE_FEES.exchange;
 }
 
@@ -48,19 +48,19 @@ export function calculateFees(
   service: FeeSchedule,
   platform: FeeSchedule = NO_FEE,
 ): Fees {
-  const fixed = service.fixed + platform.fixed;
-  const base = sendingAmount > fixed ? sendingAmount - fixed : 0n;
+  const fixedFees = service.fixed + platform.fixed;
+  const base = sendingAmount > fixedFees ? sendingAmount - fixedFees : 0n;
   const percentage = (bps: number) => divide(base * BigInt(bps), BPS, 'halfUp');
   const [serviceVariable, platformVariable] = [
     percentage(service.variableBps),
     percentage(platform.variableBps),
   ];
   return {
-    fixed,
+    fixed: fixedFees,
     serviceVariable,
     platformVariable,
     service: service.fixed + serviceVariable,
     platform: platform.fixed + platformVariable,
-    total: fixed + serviceVariable + platformVariable,
+    total: fixedFees + serviceVariable + platformVariable,
   };
 }

@@ -39,8 +39,8 @@ describe('offers', () => {
   });
 
   it('require only fields of the specification', () => {
-    const required = CURRENCIES.flatMap(({ code }) => providerRequiredCustomerFields(code));
-    expect(required.every((name) => COUNTERPARTY_FIELDS.includes(name))).toBe(true);
+    const requiredFields = CURRENCIES.flatMap(({ code }) => providerRequiredCustomerFields(code));
+    expect(requiredFields.every((name) => COUNTERPARTY_FIELDS.includes(name))).toBe(true);
     expect(providerRequiredCustomerFields('INR')).toEqual(['FULL_NAME']);
     expect(providerRequiredCustomerFields('USD')).toEqual([]);
   });

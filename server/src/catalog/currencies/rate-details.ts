@@ -17,17 +17,17 @@ export type RateDetails = Record<(typeof NAMES)[number], number>;
 export type StoredRateDetails = readonly number[] | Readonly<Record<string, number>>;
 
 /** Additional last number that marks the rate of a firm quote of a provider. */
-const FIRM = 1;
+const FIRM_QUOTE_MARK = 1;
 
 /** The stored form of rate details. */
 export const storedRateDetails = (details: RateDetails, isFirm = false): StoredRateDetails => [
   ...NAMES.map((name) => details[name]),
-  ...(isFirm ? [FIRM] : []),
+  ...(isFirm ? [FIRM_QUOTE_MARK] : []),
 ];
 
 /** Whether the rate belongs to a firm quote. If not, execution reads no additional row. */
 export const hasFirmRate = (storedDetails: StoredRateDetails | null): boolean =>
-  Array.isArray(storedDetails) && storedDetails[NAMES.length] === FIRM;
+  Array.isArray(storedDetails) && storedDetails[NAMES.length] === FIRM_QUOTE_MARK;
 
 /** Rate details in the form of the API. */
 export const rateDetailsOf = (

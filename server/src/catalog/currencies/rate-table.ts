@@ -14,7 +14,7 @@ export interface RateTable {
 }
 
 /** A table with its ignored rows, or all errors. */
-export type Parsed = { table: RateTable; skipped: string[] } | { problems: string[] };
+export type ParsedTable = { table: RateTable; skipped: string[] } | { problems: string[] };
 
 const DECIMAL = /^(\d{1,20})(?:\.(\d{1,30}))?(?:[eE]([+-]?\d{1,2}))?$/;
 
@@ -22,9 +22,9 @@ const DECIMAL = /^(\d{1,20})(?:\.(\d{1,30}))?(?:[eE]([+-]?\d{1,2}))?$/;
 export function fractionOf(text: string): Rate | undefined {
   const match = DECIMAL.exec(text.trim());
   if (!match) return undefined;
-  const [, whole = '', part = '', exponent = '0'] = match;
-  const shift = Number(exponent) - part.length;
-  const digits = BigInt(whole + part);
+  const [, integerPart = '', fractionalPart = '', exponent = '0'] = match;
+  const shift = Number(exponent) - fractionalPart.length;
+  const digits = BigInt(integerPart + fractionalPart);
   if (digits === 0n) return undefined;
   return shift >= 0
     ? { num: digits * 10n ** BigInt(shift), den: 1n }
@@ -44,7 +44,7 @@ export function midRate({ perBase }: RateTable, from: string, to: string): Rate 
 
 interface Row {
   /** Position in the source, for error messages. */
-  where: string;
+  position: string;
   currency: string;
   rate: string;
 }
@@ -54,12 +54,12 @@ function timeOf(text: string): Time | undefined {
   return /^\d{4}-\d\d-\d\d|^\d{9,11}$/.test(text) && !Number.isNaN(time) ? time : undefined;
 }
 
-function problemOf({ currency, rate }: Row, existing: ReadonlyMap<string, Rate>) {
+function problemOf({ currency, rate }: Row, ratesByCurrency: ReadonlyMap<string, Rate>) {
   if (!currency) return 'the currency is empty';
   if (!findCurrency(currency)) return `${currency} is not a supported currency`;
   if (!rate) return 'the rate is not a number';
   if (!fractionOf(rate)) return `${rate} is not a decimal above zero`;
-  return existing.has(currency) ? `${currency} is listed twice` : undefined;
+  return ratesByCurrency.has(currency) ? `${currency} is listed twice` : undefined;
 }
 
 /** Invalid rows fail the table if `strict`, and are ignored otherwise. */
@@ -68,21 +68,21 @@ function buildTable(
   publishedAt: string | undefined,
   rows: readonly Row[],
   strict: boolean,
-): Parsed {
+): ParsedTable {
   const problems: string[] = [];
   if (!findCurrency(base)) problems.push('base must be the currency to which all rates refer');
   const time = publishedAt === undefined ? undefined : timeOf(publishedAt);
   if (publishedAt !== undefined && time === undefined)
     problems.push(`${publishedAt} is not a time`);
   const perBase = new Map<string, Rate>([[base, { num: 1n, den: 1n }]]);
-  const skipped: string[] = [];
+  const skippedRows: string[] = [];
   for (const row of rows) {
     if (row.currency === base && fractionOf(row.rate)?.num === fractionOf(row.rate)?.den) continue;
     const problem = problemOf(row, perBase);
-    if (problem) (strict ? problems : skipped).push(`${row.where}: ${problem}`);
+    if (problem) (strict ? problems : skippedRows).push(`${row.position}: ${problem}`);
     else perBase.set(row.currency, fractionOf(row.rate) as Rate);
   }
-  return problems.length ? { problems } : { table: { at: time, perBase }, skipped };
+  return problems.length ? { problems } : { table: { at: time, perBase }, skipped: skippedRows };
 }
 
 /** Quotes every number of a JSON text, so that parsing loses no digit. */
@@ -95,7 +95,7 @@ const quoteNumbers = (text: string) =>
  * `{ "base": "USD", "at": "2026-01-05T09:00:00Z", "rates": { "EUR": "0.9154", "MXN": 17.05 } }`.
  * Rates are numbers or strings. `timestamp`, in seconds, can replace `at`.
  */
-export function tableOfJson(text: string, strict: boolean): Parsed {
+export function tableOfJson(text: string, strict: boolean): ParsedTable {
   let json: unknown;
   try {
     json = JSON.parse(quoteNumbers(text));
@@ -107,7 +107,7 @@ export function tableOfJson(text: string, strict: boolean): Parsed {
     return { problems: ['rates must be an object with a rate per currency'] };
   }
   const rows = Object.entries(rates).map(([currency, rate]) => ({
-    where: `rates.${currency}`,
+    position: `rates.${currency}`,
     currency,
     rate: typeof rate === 'string' ? rate : '',
   }));
@@ -121,16 +121,21 @@ export function tableOfJson(text: string, strict: boolean): Parsed {
 }
 
 /** Lines of `currency,rate`, among them `base,USD` and optionally `at,2026-01-05T09:00:00Z`. */
-export function tableOfCsv(text: string, strict: boolean): Parsed {
+export function tableOfCsv(text: string, strict: boolean): ParsedTable {
   const header = new Map<string, string>();
   const rows: Row[] = [];
   for (const [index, line] of text.split(/\r?\n/).entries()) {
     if (line.trim() === '' || line.startsWith('#')) continue;
-    const [name = '', rate = '', ...more] = line.split(',').map((each) => each.trim());
+    const [name = '', rate = '', ...otherCells] = line.split(',').map((each) => each.trim());
     const word = name.toLowerCase();
     if (word === 'currency' && rate.toLowerCase() === 'rate') continue;
     if (word === 'base' || word === 'at') header.set(word, rate);
-    else rows.push({ where: `line ${index + 1}`, currency: name, rate: more.length ? line : rate });
+    else
+      rows.push({
+        position: `line ${index + 1}`,
+        currency: name,
+        rate: otherCells.length ? line : rate,
+      });
   }
   return buildTable(header.get('base') ?? '', header.get('at'), rows, strict);
 }

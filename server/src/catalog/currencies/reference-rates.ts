@@ -68,8 +68,8 @@ const USD_PER_UNIT: Readonly<Record<string, bigint>> = { BTC: 120_048n };
 
 /** Fraction of a decimal text: `17.25` is 1725 / 100. */
 function fraction(decimal: string): Rate {
-  const [whole = '0', part = ''] = decimal.split('.');
-  return { num: BigInt(whole + part), den: 10n ** BigInt(part.length) };
+  const [integerPart = '0', fractionalPart = ''] = decimal.split('.');
+  return { num: BigInt(integerPart + fractionalPart), den: 10n ** BigInt(fractionalPart.length) };
 }
 
 function perUsd(code: string): Rate | undefined {

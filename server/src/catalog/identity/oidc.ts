@@ -52,7 +52,7 @@ const CLOCK_SKEW_S = 5;
 const MAX_SUBJECT_LENGTH = 255;
 const MAX_EMAIL_LENGTH = 320;
 
-const malformed = (reason: string): OidcProblem => ({ problem: 'malformed', reason });
+const malformedToken = (reason: string): OidcProblem => ({ problem: 'malformed', reason });
 const rejection = (reason: string): OidcProblem => ({ problem: 'rejected', reason });
 
 const SEGMENT = /^[A-Za-z0-9_-]+$/;
@@ -78,11 +78,11 @@ export function parseOidcToken(
 ): { token: OidcToken } | OidcProblem {
   const segments = token.split('.');
   const [header, claims] = segments.slice(0, 2).map(parseJsonObject);
-  if (segments.length !== 3 || !header || !claims) return malformed('is not a JSON Web Token');
+  if (segments.length !== 3 || !header || !claims) return malformedToken('is not a JSON Web Token');
   const { iss } = claims;
   const issuer = typeof iss === 'string' ? (ISSUER_ALIASES[iss] ?? iss) : '';
   if (!OIDC_ISSUERS.includes(issuer) && !otherIssuers.includes(issuer)) {
-    return malformed('is from an unsupported issuer');
+    return malformedToken('is from an unsupported issuer');
   }
   return { token: { issuer, header, claims } };
 }

@@ -53,9 +53,9 @@ const complementOf10 =
 
 /** Estonia and Lithuania: a second set of weights applies if the first result is 10. */
 function checkBaltic(text: string): boolean {
-  const first = sumOf(text, [1, 2, 3, 4, 5, 6, 7, 8, 9, 1]) % 11;
-  const second = sumOf(text, [3, 4, 5, 6, 7, 8, 9, 1, 2, 3]) % 11;
-  return (first < 10 ? first : second % 10) === digit(text, 10);
+  const firstRemainder = sumOf(text, [1, 2, 3, 4, 5, 6, 7, 8, 9, 1]) % 11;
+  const secondRemainder = sumOf(text, [3, 4, 5, 6, 7, 8, 9, 1, 2, 3]) % 11;
+  return (firstRemainder < 10 ? firstRemainder : secondRemainder % 10) === digit(text, 10);
 }
 
 function checkBelgian(text: string): boolean {
@@ -86,8 +86,8 @@ function checkHungarian(text: string): boolean {
 }
 
 function checkIrish(text: string): boolean {
-  const second = text[8] === undefined || text[8] === 'W' ? 0 : text.charCodeAt(8) - 64;
-  const remainder = (sumOf(text, [8, 7, 6, 5, 4, 3, 2]) + 9 * second) % 23;
+  const secondLetter = text[8] === undefined || text[8] === 'W' ? 0 : text.charCodeAt(8) - 64;
+  const remainder = (sumOf(text, [8, 7, 6, 5, 4, 3, 2]) + 9 * secondLetter) % 23;
   return 'WABCDEFGHIJKLMNOPQRSTUV'[remainder] === text[7];
 }
 
@@ -166,8 +166,9 @@ const checkAustralian: Check = (text) =>
 
 function checkNewZealand(text: string): boolean {
   const number = text.padStart(9, '0');
-  const first = (11 - (sumOf(number, [3, 2, 7, 6, 5, 4, 3, 2]) % 11)) % 11;
-  const remainder = first < 10 ? first : (11 - (sumOf(number, [7, 4, 3, 2, 5, 2, 7, 6]) % 11)) % 11;
+  const firstDigit = (11 - (sumOf(number, [3, 2, 7, 6, 5, 4, 3, 2]) % 11)) % 11;
+  const remainder =
+    firstDigit < 10 ? firstDigit : (11 - (sumOf(number, [7, 4, 3, 2, 5, 2, 7, 6]) % 11)) % 11;
   return remainder === digit(number, 8);
 }
 

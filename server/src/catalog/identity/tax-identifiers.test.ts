@@ -145,8 +145,8 @@ describe('requiredTaxIdentifier', () => {
     [undefined, undefined, 'NATIONAL'],
     [7, null, 'NATIONAL'],
     ['DE', 'ZZ', 'NATIONAL'],
-  ])('of a citizen of %s resident in %s is %s', (nationality, residence, required) => {
-    expect(requiredTaxIdentifier({ nationality, residence })).toBe(required);
+  ])('of a citizen of %s resident in %s is %s', (nationality, residence, expectedIdentifier) => {
+    expect(requiredTaxIdentifier({ nationality, residence })).toBe(expectedIdentifier);
   });
 
   it('returns NONE only for the listed countries', () => {

@@ -78,12 +78,12 @@ describe('PaymentInstructions', () => {
     ['EMBEDDED_WALLET', { payloadToSign: '{}' }, 'payloadToSign'],
     ['SOLANA_WALLET', { address: 'So1', assetType: 'USDT' }, 'address'],
     ['TRON_WALLET', { address: 'TR7' }, 'address'],
-  ])('%s has its own fields', (accountType, fields, required) => {
+  ])('%s has its own fields', (accountType, fields, requiredField) => {
     expect(violations({ accountType, ...fields })).toEqual([]);
-    const without = Object.fromEntries(
-      Object.entries(fields).filter(([name]) => name !== required),
+    const otherFields = Object.fromEntries(
+      Object.entries(fields).filter(([name]) => name !== requiredField),
     );
-    expect(violations({ accountType, ...without })).toEqual([`${required} required`]);
+    expect(violations({ accountType, ...otherFields })).toEqual([`${requiredField} required`]);
   });
 
   it.each([
@@ -95,8 +95,8 @@ describe('PaymentInstructions', () => {
     ['PLASMA_WALLET', ['USDT']],
   ])('%s supports %o', (accountType, assets) => {
     for (const assetType of ['USDC', 'USDT', 'BTC']) {
-      const expected = assets.includes(assetType) ? [] : ['/assetType enum'];
-      expect(violations({ accountType, address: 'a', assetType })).toEqual(expected);
+      const expectedViolations = assets.includes(assetType) ? [] : ['/assetType enum'];
+      expect(violations({ accountType, address: 'a', assetType })).toEqual(expectedViolations);
     }
   });
 

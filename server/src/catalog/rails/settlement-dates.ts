@@ -58,12 +58,12 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
 
 /** Date and time of day in a time zone. */
 function localTime(now: number, timeZone: string): { date: string; time: string } {
-  const parts = new Map(
+  const valueByType = new Map(
     formatOf(timeZone)
       .formatToParts(now)
       .map(({ type, value }) => [type, value]),
   );
-  const at = (type: Intl.DateTimeFormatPartTypes) => parts.get(type) ?? '';
+  const at = (type: Intl.DateTimeFormatPartTypes) => valueByType.get(type) ?? '';
   return {
     date: `${at('year')}-${at('month')}-${at('day')}`,
     time: `${at('hour')}:${at('minute')}`,
@@ -97,8 +97,8 @@ export function settlementDates(
 ): SettlementDates {
   const isInstant = rail !== null && RAILS[rail].instant;
   const calendars = isInstant ? [] : calendarsOf(rail, currency, country);
-  const [first] = calendars;
-  const timeZone = cutOff?.timeZone ?? (first ? CALENDARS[first].timeZone : 'UTC');
+  const [firstCalendar] = calendars;
+  const timeZone = cutOff?.timeZone ?? (firstCalendar ? CALENDARS[firstCalendar].timeZone : 'UTC');
   const { date, time } = localTime(now, timeZone);
   if (isInstant && !cutOff) {
     return { startsOn: date, expectedOn: date, isAfterCutOff: false, calendars, incomplete: [] };

@@ -6,8 +6,8 @@ describe('parseUmaAddress', () => {
   it.each([
     ['$Ada@Pay.Example', { address: '$ada@pay.example', host: 'pay.example' }],
     ['$a.b-c_d+1@localhost:3000', { address: '$a.b-c_d+1@localhost:3000', host: 'localhost:3000' }],
-  ])('parses %s', (text, parts) => {
-    expect(parseUmaAddress(text)).toEqual(parts);
+  ])('parses %s', (text, address) => {
+    expect(parseUmaAddress(text)).toEqual(address);
   });
 
   it.each([

@@ -33,7 +33,7 @@ export function parseUmaAddresses<F extends string>(
   const parsedEntries = presentEntries.map(
     ([field, text]) => [field, parseUmaAddress(text)] as const,
   );
-  const invalidFields = parsedEntries.filter(([, parts]) => parts === undefined);
+  const invalidFields = parsedEntries.filter(([, address]) => address === undefined);
   if (invalidFields.length) {
     const errors = invalidFields.map(([field]) => ({
       field,

@@ -18,7 +18,7 @@ const assertRejected = (result: string): string => {
   throw failure(result);
 };
 
-const offered: readonly Check[] = [
+const checksOfCancellation: readonly Check[] = [
   {
     name: 'cancel.held',
     action: 'a transfer is canceled before its execution',
@@ -68,7 +68,7 @@ const offered: readonly Check[] = [
 export const cancelChecks: CheckGroup = {
   applies: ({ transfers = [], cancel }) => transfers.length > 0 && cancel === true,
   phase: 'parallel',
-  checks: offered,
+  checks: checksOfCancellation,
 };
 
 export const noCancelChecks: CheckGroup = {

@@ -49,14 +49,14 @@ async function payment(session: Session, decision?: CardDecision) {
 }
 
 /** Throws if a payment is cleared or reported as approved without an approval. */
-async function notPaid(session: Session, order: Order): Promise<string> {
+async function assertNotPaid(session: Session, order: Order): Promise<string> {
   await session.waitQuietPeriod();
-  const cleared = ofCard(session, 'card.clearing', order).length;
-  if (cleared > 0) throw failure('the payment is cleared');
-  const approved = ofCard(session, 'card.authorization', order).filter(
+  const clearingCount = ofCard(session, 'card.clearing', order).length;
+  if (clearingCount > 0) throw failure('the payment is cleared');
+  const approvedRequests = ofCard(session, 'card.authorization', order).filter(
     ({ fields }) => fields.stoodIn === true,
   );
-  if (approved.length > 0)
+  if (approvedRequests.length > 0)
     throw failure('the provider has approved the payment without authorization');
   return 'not paid';
 }
@@ -73,10 +73,11 @@ export const cardChecks: CheckGroup = {
       async run(session) {
         const order = newOrder(session);
         await Promise.all([issue(session, order), issue(session, order)]);
-        const first = await issuedCard(session, order);
-        const repeated = await issue(session, order);
-        if (JSON.stringify(first) !== JSON.stringify(repeated)) throw failure('several cards');
-        return `${first.brand} …${first.last4}`;
+        const firstCard = await issuedCard(session, order);
+        const repeatedReply = await issue(session, order);
+        if (JSON.stringify(firstCard) !== JSON.stringify(repeatedReply))
+          throw failure('several cards');
+        return `${firstCard.brand} …${firstCard.last4}`;
       },
     },
     {
@@ -131,14 +132,14 @@ export const cardChecks: CheckGroup = {
       async run(session) {
         const { order, fields } = await payment(session, 'APPROVED');
         const { authorizationId, currency } = fields;
-        const cleared = await session.waitForMessage({
+        const clearing = await session.waitForMessage({
           ...{ type: 'card.clearing', cardId: order.cardId, authorizationId, currency },
         });
         await session.waitQuietPeriod();
         const entries = ofCard(session, 'card.clearing', order);
         const sum = entries.reduce((total, each) => total + Number(each.fields.amount), 0);
         if (sum > Number(fields.amount)) throw failure(`${sum} of ${fields.amount} were cleared`);
-        return `${cleared.fields.amount} of ${fields.amount} cleared`;
+        return `${clearing.fields.amount} of ${fields.amount} cleared`;
       },
     },
     {
@@ -148,7 +149,7 @@ export const cardChecks: CheckGroup = {
       remedy: `${MODE} A declined payment has no further effect.`,
       async run(session) {
         const { order } = await payment(session, 'DECLINED');
-        return notPaid(session, order);
+        return assertNotPaid(session, order);
       },
     },
     {
@@ -158,7 +159,7 @@ export const cardChecks: CheckGroup = {
       remedy: `${MODE} Without a decision, approve at most standIn.maxAmount.`,
       async run(session) {
         const { order } = await payment(session);
-        return notPaid(session, order);
+        return assertNotPaid(session, order);
       },
     },
   ],

@@ -22,8 +22,10 @@ export const custodyChecks: CheckGroup = {
       remedy: 'Store the key by keyId before the response, and return it to later calls.',
       async run(session) {
         const keyId = newId(session);
-        const first = await Promise.all([keyOf(session, keyId), keyOf(session, keyId)]);
-        const keys = [...first, await keyOf(session, keyId)].map((each) => JSON.stringify(each));
+        const firstKeys = await Promise.all([keyOf(session, keyId), keyOf(session, keyId)]);
+        const keys = [...firstKeys, await keyOf(session, keyId)].map((each) =>
+          JSON.stringify(each),
+        );
         if (new Set(keys).size > 1) throw failure('several keys');
         return 'one key';
       },

@@ -58,11 +58,11 @@ export const depositChecks: CheckGroup = {
       expected: 'different details: a deposit is attributed by them',
       remedy: 'Open an account, or generate a reference, for each accountId.',
       async run(session) {
-        const [first, second] = await Promise.all([
+        const [firstDetails, secondDetails] = await Promise.all([
           detailsOf(session, newAccount(session)),
           detailsOf(session, newAccount(session)),
         ]);
-        if (first === second) throw failure('the same details for two accounts');
+        if (firstDetails === secondDetails) throw failure('the same details for two accounts');
         return 'different';
       },
     },
@@ -75,8 +75,8 @@ export const depositChecks: CheckGroup = {
         const { transfer, message } = await deposit(session);
         const { amount, currency } = message.fields;
         if (amount !== transfer.amount || currency !== transfer.currency) {
-          const expected = `${transfer.amount} ${transfer.currency}`;
-          throw failure(`${amount} ${currency} instead of ${expected}`);
+          const expectedAmount = `${transfer.amount} ${transfer.currency}`;
+          throw failure(`${amount} ${currency} instead of ${expectedAmount}`);
         }
         return `${amount} ${currency}`;
       },

@@ -4,7 +4,7 @@ import type { Check, CheckGroup } from '../check.ts';
 import { type Attempt, stateOf } from '../inbox.ts';
 import type { Session } from '../session.ts';
 import type { Transfer } from '../transfers.ts';
-import { failure, skipped } from '../verdict.ts';
+import { failure, skipError } from '../verdict.ts';
 
 /** Statuses after which the adapter must send the message again. 0 closes the connection. */
 const TEMPORARY_STATUSES = [0, 503, 429];
@@ -34,9 +34,9 @@ async function assertNotRepeated(session: Session, status: number): Promise<void
   const { transferId, ...transfer } = session.transfer('settled');
   session.parts.inbox.setResponses(transferId, 'settled', [status]);
   await session.send({ transferId, ...transfer });
-  const before = (await session.waitForAttempts(transferId, 'settled')).length;
+  const attemptCount = (await session.waitForAttempts(transferId, 'settled')).length;
   await session.waitQuietPeriod();
-  const repeats = session.attemptsOf(transferId, 'settled').length - before;
+  const repeats = session.attemptsOf(transferId, 'settled').length - attemptCount;
   if (repeats > 0)
     throw failure(`sent ${repeats + 1} times, although the first status was ${status}`);
 }
@@ -55,8 +55,8 @@ export const messageChecks: CheckGroup = {
         const transfer = session.transfer('settled');
         const start = session.parts.effects.now();
         await session.send(transfer);
-        const [first] = await session.waitForAttempts(transfer.transferId, 'settled');
-        return `after ${Math.max(0, (first?.at ?? start) - start)} ms`;
+        const [firstAttempt] = await session.waitForAttempts(transfer.transferId, 'settled');
+        return `after ${Math.max(0, (firstAttempt?.at ?? start) - start)} ms`;
       },
     },
     {
@@ -76,7 +76,7 @@ export const messageChecks: CheckGroup = {
       remedy: `${REPEAT_REMEDY} Each attempt has a new signature, but the same body.`,
       async run(session) {
         const attempts = await repeatedAttempts(session).catch(() => {
-          throw skipped('no message was repeated');
+          throw skipError('no message was repeated');
         });
         const ids = new Set(attempts.map(({ fields }) => fields.id));
         if (ids.size > 1) throw failure(`${ids.size} IDs for one message`);
@@ -114,8 +114,8 @@ const isTransferMessage = ({ fields }: Attempt) => fields.type === 'transfer.upd
 function assertOneBodyPerId(attempts: readonly Attempt[]): void {
   const bodies = new Map<unknown, string>();
   for (const { fields, body } of attempts) {
-    const earlier = bodies.get(fields.id);
-    if (earlier !== undefined && earlier !== body) {
+    const earlierBody = bodies.get(fields.id);
+    if (earlierBody !== undefined && earlierBody !== body) {
       throw failure(`the ID ${fields.id} belongs to different messages`);
     }
     bodies.set(fields.id, body);
@@ -131,7 +131,7 @@ const checkOfAttempts = (
   ...description,
   run(session) {
     const { attempts } = session.parts.inbox;
-    if (attempts.length === 0) throw skipped('no message was received');
+    if (attempts.length === 0) throw skipError('no message was received');
     check(attempts, session);
     return `${attempts.length} attempts, ${actual}`;
   },

@@ -15,13 +15,14 @@ const NOT_FINAL = ['accepted', 'unknown', 'not found'];
 function contradictionOf(session: Session, transferId: string): string | undefined {
   const history = session.historyOf(transferId);
   const groups = FINAL_GROUPS.map((group) => history.find(({ state }) => group.includes(state)));
-  const [first, second] = groups.flatMap((each) => each?.state ?? []);
-  if (first !== undefined && second !== undefined) return `${first} and ${second}`;
+  const [firstState, secondState] = groups.flatMap((each) => each?.state ?? []);
+  if (firstState !== undefined && secondState !== undefined)
+    return `${firstState} and ${secondState}`;
   const replies = history.filter(({ source }) => source === 'reply').map(({ state }) => state);
-  const final = replies.findIndex((state) => !NOT_FINAL.includes(state));
-  const later =
-    final < 0 ? undefined : replies.slice(final).find((each) => NOT_FINAL.includes(each));
-  return later === undefined ? undefined : `${replies[final]}, later ${later}`;
+  const finalIndex = replies.findIndex((state) => !NOT_FINAL.includes(state));
+  const laterState =
+    finalIndex < 0 ? undefined : replies.slice(finalIndex).find((each) => NOT_FINAL.includes(each));
+  return laterState === undefined ? undefined : `${replies[finalIndex]}, later ${laterState}`;
 }
 
 const shortId = (transferId: string) => `transfer …${transferId.slice(-6)}`;

@@ -3,7 +3,7 @@ import { FirmQuoteReply, RedemptionState } from '../../connectors/ports/provider
 import { uuid7 } from '../../kernel/id.ts';
 import type { CheckGroup } from '../check.ts';
 import type { Session } from '../session.ts';
-import { failure, skipped } from '../verdict.ts';
+import { failure, skipError } from '../verdict.ts';
 
 const PAIR = { from: 'USD', to: 'EUR' };
 const SOLD = 1_000_00;
@@ -16,7 +16,7 @@ const newRequest = ({ parts }: Session) => ({
 async function quoteOf(session: Session, request: ReturnType<typeof newRequest>) {
   const reply = await session.read('/rates/quote', request, FirmQuoteReply);
   if (reply.result === 'quoted') return reply;
-  throw skipped('no rate from USD to EUR is offered');
+  throw skipError('no rate from USD to EUR is offered');
 }
 
 /** A held rate, and the body of its redemption. */
@@ -27,7 +27,7 @@ async function heldQuote(session: Session) {
   return { ...PAIR, ...amounts, quoteId: request.quoteId, reference };
 }
 
-async function redeemed(session: Session, body: object) {
+async function redeem(session: Session, body: object) {
   const result = await session.poll(async () => {
     const reply = await session.read('/rates/redeem', body, RedemptionState);
     return reply.state === 'pending' ? undefined : reply;
@@ -47,11 +47,15 @@ export const quoteChecks: CheckGroup = {
       remedy: 'Store the rate by quoteId, and return it to later calls.',
       async run(session) {
         const request = newRequest(session);
-        const [first, second] = [await quoteOf(session, request), await quoteOf(session, request)];
-        if (JSON.stringify(first) !== JSON.stringify(second))
-          throw failure(`${first.rate}, ${second.rate}`);
-        if (Date.parse(first.expiresAt) <= session.parts.effects.now()) throw failure('expired');
-        return first.rate;
+        const [firstQuote, secondQuote] = [
+          await quoteOf(session, request),
+          await quoteOf(session, request),
+        ];
+        if (JSON.stringify(firstQuote) !== JSON.stringify(secondQuote))
+          throw failure(`${firstQuote.rate}, ${secondQuote.rate}`);
+        if (Date.parse(firstQuote.expiresAt) <= session.parts.effects.now())
+          throw failure('expired');
+        return firstQuote.rate;
       },
     },
     {
@@ -61,9 +65,9 @@ export const quoteChecks: CheckGroup = {
       remedy: 'Store the exchange by quoteId before it is executed.',
       async run(session) {
         const body = await heldQuote(session);
-        const first = await Promise.all([redeemed(session, body), redeemed(session, body)]);
-        const all = [...first, await redeemed(session, body)];
-        const references = [...new Set(all.map(({ reference }) => reference))];
+        const concurrentReplies = await Promise.all([redeem(session, body), redeem(session, body)]);
+        const replies = [...concurrentReplies, await redeem(session, body)];
+        const references = [...new Set(replies.map(({ reference }) => reference))];
         if (references.length > 1) throw failure(references.join(', '));
         return references.join();
       },
@@ -75,7 +79,7 @@ export const quoteChecks: CheckGroup = {
       remedy: 'Exchange exactly soldAmount for boughtAmount, or reject the redemption.',
       async run(session) {
         const body = await heldQuote(session);
-        const { soldAmount, boughtAmount } = await redeemed(session, body);
+        const { soldAmount, boughtAmount } = await redeem(session, body);
         if (soldAmount !== body.soldAmount || boughtAmount !== body.boughtAmount) {
           throw failure(`${soldAmount} for ${boughtAmount}`);
         }

@@ -16,7 +16,10 @@ const request = (session: Session, { transferId, amount, currency }: Transfer) =
     RecallState,
   );
 
-async function settled(session: Session, outcome: 'settled' | 'recalled'): Promise<Transfer> {
+async function settleTransfer(
+  session: Session,
+  outcome: 'settled' | 'recalled',
+): Promise<Transfer> {
   const transfer = session.transfer(outcome);
   await session.send(transfer);
   await session.waitForState(transfer.transferId, 'settled');
@@ -25,12 +28,12 @@ async function settled(session: Session, outcome: 'settled' | 'recalled'): Promi
 
 /** The decision, from a reply or a message. */
 async function decisionOf(session: Session, transfer: Transfer): Promise<string> {
-  const decided = await session.poll(async () => {
+  const decision = await session.poll(async () => {
     const { state } = await request(session, transfer);
     return state === 'requested' ? undefined : state;
   });
-  if (decided === undefined) throw failure('no decision');
-  return decided;
+  if (decision === undefined) throw failure('no decision');
+  return decision;
 }
 
 export const recallChecks: CheckGroup = {
@@ -43,7 +46,7 @@ export const recallChecks: CheckGroup = {
       expected: 'accepted, then the transfer is returned once',
       remedy: `${MODE} Report the transfer as returned when the funds have been returned.`,
       async run(session) {
-        const transfer = await settled(session, 'recalled');
+        const transfer = await settleTransfer(session, 'recalled');
         await Promise.all([request(session, transfer), request(session, transfer)]);
         const decision = await decisionOf(session, transfer);
         if (decision !== 'accepted') throw failure(decision);
@@ -64,7 +67,7 @@ export const recallChecks: CheckGroup = {
       expected: 'rejected, and the transfer remains settled',
       remedy: `${MODE} A rejected recall has no effect on the transfer.`,
       async run(session) {
-        const transfer = await settled(session, 'settled');
+        const transfer = await settleTransfer(session, 'settled');
         const decision = await decisionOf(session, transfer);
         if (decision !== 'rejected') throw failure(decision);
         await session.waitQuietPeriod();
@@ -79,15 +82,17 @@ export const recallChecks: CheckGroup = {
       expected: 'the same decision',
       remedy: 'Store the decision with the transfer: the first one is final.',
       async run(session) {
-        const transfer = await settled(session, 'settled');
+        const transfer = await settleTransfer(session, 'settled');
         const decision = await decisionOf(session, transfer);
         await session.waitQuietPeriod();
         const { state } = await request(session, transfer);
         const { transferId } = transfer;
         const messages = session.messagesOf({ type: 'transfer.recall', transferId });
-        const reported = messages.map(({ fields }) => (fields.recall as { state: string }).state);
-        const other = [state, ...reported].find((each) => each !== decision);
-        if (other !== undefined) throw failure(`${decision}, later ${other}`);
+        const reportedStates = messages.map(
+          ({ fields }) => (fields.recall as { state: string }).state,
+        );
+        const otherState = [state, ...reportedStates].find((each) => each !== decision);
+        if (otherState !== undefined) throw failure(`${decision}, later ${otherState}`);
         return decision;
       },
     },

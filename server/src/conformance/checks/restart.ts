@@ -46,10 +46,10 @@ export const restartChecks: CheckGroup = {
       async run(session) {
         const { calls } = session.parts;
         const transfer = session.transfer('settled');
-        const interrupted = calls.call('/transfers/send', transfer).catch(() => undefined);
+        const interruptedCall = calls.call('/transfers/send', transfer).catch(() => undefined);
         await new Promise((resolve) => setTimeout(resolve, KILL_AFTER_MS));
         await restart(session);
-        await interrupted;
+        await interruptedCall;
         await session.send(transfer);
         await session.waitForState(transfer.transferId, 'settled');
         await session.waitQuietPeriod();
@@ -71,10 +71,10 @@ export const restartChecks: CheckGroup = {
         await session.send(transfer);
         await session.waitForAttempts(transferId, 'settled');
         await session.parts.kill?.();
-        const before = session.attemptsOf(transferId, 'settled').length;
+        const attemptCount = session.attemptsOf(transferId, 'settled').length;
         inbox.setResponses(transferId, 'settled', [200]);
         await session.parts.start?.();
-        const attempts = await session.waitForAttempts(transferId, 'settled', before + 1);
+        const attempts = await session.waitForAttempts(transferId, 'settled', attemptCount + 1);
         const ids = new Set(attempts.map(({ fields }) => fields.id));
         if (ids.size > 1) throw failure('the ID of the message changed');
         return 'the same ID';

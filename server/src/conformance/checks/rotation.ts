@@ -44,8 +44,8 @@ const checks: readonly Check[] = [
     remedy: 'Verify a signature with the key of its `keyid` only.',
     async run(session) {
       const { key, nextKey } = session.parts;
-      const mixed = { keyId: nextKey.keyId, privateKey: key.privateKey };
-      const { status } = await session.call('/capabilities', {}, { key: mixed });
+      const mixedKey = { keyId: nextKey.keyId, privateKey: key.privateKey };
+      const { status } = await session.call('/capabilities', {}, { key: mixedKey });
       if (status !== 401) throw failure(`status ${status}`);
       return 'status 401';
     },

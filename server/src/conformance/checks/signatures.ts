@@ -136,10 +136,14 @@ const everyCall: Check = {
   expected: 'status 401 for every path',
   remedy: 'Verify the signature of all calls, before the path is evaluated.',
   async run(session) {
-    const [missing] = ATTACKS;
+    const [missingSignature] = ATTACKS;
     const transferId = session.transfer('held').transferId;
     for (const path of ['/capabilities', '/transfers/state', '/transfers/cancel']) {
-      const { status } = await session.call(path, { transferId }, missing?.alteration(session));
+      const { status } = await session.call(
+        path,
+        { transferId },
+        missingSignature?.alteration(session),
+      );
       if (status !== 401) throw failure(`status ${status} for ${path}`);
     }
     return 'status 401';

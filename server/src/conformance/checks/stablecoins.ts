@@ -75,9 +75,9 @@ const reportedOf = (session: Session, { orderId }: Order) =>
 async function finalResult(session: Session, result: 'COMPLETED' | 'FAILED'): Promise<string> {
   const order = await newOrder(session, result);
   await submit(session, order);
-  const expected = result.toLowerCase();
+  const expectedState = result.toLowerCase();
   const { state } = await resultOf(session, order);
-  if (state !== expected) throw failure(state);
+  if (state !== expectedState) throw failure(state);
   const repeatedState = (await submit(session, order)).state;
   if (repeatedState !== state)
     throw failure(`${state}, but ${repeatedState} when it is sent again`);
@@ -136,8 +136,8 @@ export const stablecoinChecks: CheckGroup = {
         await session.waitQuietPeriod();
         const messages = session.messagesOf({ type: 'stablecoin.order', orderId: order.orderId });
         const states = [reply, ...messages.map(({ fields }) => fields.order)] as Json[];
-        const other = states.find(({ amount = order.amount }) => amount !== order.amount);
-        if (other) throw failure(`${other.amount} instead of ${order.amount}`);
+        const differentState = states.find(({ amount = order.amount }) => amount !== order.amount);
+        if (differentState) throw failure(`${differentState.amount} instead of ${order.amount}`);
         return order.amount;
       },
     },

@@ -22,9 +22,9 @@ async function statementOf(session: Session): Promise<Page[]> {
   const request = { day: dayOf(session, -2), currency: currencyOf(session) };
   const read = (page: number) =>
     session.read('/statements/day', { ...request, page }, StatementPage);
-  const first = await read(1);
-  const pages = [first];
-  for (let page = 2; page <= Math.min(first.pageCount, MAX_PAGES); page++) {
+  const firstPage = await read(1);
+  const pages = [firstPage];
+  for (let page = 2; page <= Math.min(firstPage.pageCount, MAX_PAGES); page++) {
     pages.push(await read(page));
   }
   return pages;
@@ -35,14 +35,15 @@ const changeOf = ({ direction, amount, fee = 0 }: Page['lines'][number]) =>
 
 /** Errors in the balances and counts of a statement. */
 function problemOf(pages: readonly Page[]): string | undefined {
-  const [first] = pages;
-  if (!first) return 'no page';
+  const [firstPage] = pages;
+  if (!firstPage) return 'no page';
   const lines = pages.flatMap((page) => page.lines);
-  const sum = lines.reduce((total, line) => total + changeOf(line), first.openingBalance);
-  if (sum !== first.closingBalance) {
-    return `opening balance and lines are ${sum}, the closing balance is ${first.closingBalance}`;
+  const sum = lines.reduce((total, line) => total + changeOf(line), firstPage.openingBalance);
+  if (sum !== firstPage.closingBalance) {
+    return `opening balance and lines are ${sum}, the closing balance is ${firstPage.closingBalance}`;
   }
-  if (lines.length !== first.lineCount) return `${lines.length} of ${first.lineCount} lines`;
+  if (lines.length !== firstPage.lineCount)
+    return `${lines.length} of ${firstPage.lineCount} lines`;
   if (new Set(lines.map(({ id }) => id)).size < lines.length) return 'two lines have one ID';
   const heads = pages.map(({ lines: _, page: __, ...head }) => JSON.stringify(head));
   return new Set(heads).size > 1 ? 'the pages have different balances or IDs' : undefined;
@@ -70,10 +71,10 @@ export const statementChecks: CheckGroup = {
       expected: 'the same pages under the same statementId',
       remedy: 'A corrected statement has another statementId. The same one never changes.',
       async run(session) {
-        const [first, second] = [await statementOf(session), await statementOf(session)];
-        const isSame = first[0]?.statementId === second[0]?.statementId;
-        if (isSame && JSON.stringify(first) !== JSON.stringify(second)) {
-          throw failure(`${first[0]?.statementId} has two contents`);
+        const [firstPages, secondPages] = [await statementOf(session), await statementOf(session)];
+        const isSame = firstPages[0]?.statementId === secondPages[0]?.statementId;
+        if (isSame && JSON.stringify(firstPages) !== JSON.stringify(secondPages)) {
+          throw failure(`${firstPages[0]?.statementId} has two contents`);
         }
         return isSame ? 'the same' : 'corrected under another ID';
       },

@@ -67,17 +67,17 @@ describe('httpIdentity', () => {
   });
 
   it('returns unknown for any other response and logs neither case nor address', async () => {
-    const unknown = { state: 'unknown', checkAfterMs: 60_000 };
+    const unknownVerdict = { state: 'unknown', checkAfterMs: 60_000 };
     service.respondWith((reply) => reply.writeHead(201).end('{"state":"approved"}'));
-    expect(await port().submit(SUBMITTED)).toEqual(unknown);
+    expect(await port().submit(SUBMITTED)).toEqual(unknownVerdict);
     service.respondWith((reply) => reply.writeHead(200).end('approved'));
-    expect(await port().submit(SUBMITTED)).toEqual(unknown);
+    expect(await port().submit(SUBMITTED)).toEqual(unknownVerdict);
     service.respondWith((reply) => reply.socket?.destroy());
-    expect(await port().submit(SUBMITTED)).toEqual(unknown);
+    expect(await port().submit(SUBMITTED)).toEqual(unknownVerdict);
     service.respondWith((reply) => {
       reply.writeHead(200).end(JSON.stringify({ state: 'approved', pad: 'x'.repeat(1_100_000) }));
     });
-    expect(await port().submit(SUBMITTED)).toEqual(unknown);
+    expect(await port().submit(SUBMITTED)).toEqual(unknownVerdict);
     expect(notes).toEqual([
       'The identity service responded with 201 and without a verdict.',
       'The identity service responded with 200 and without a verdict.',

@@ -62,8 +62,8 @@ function isOwners(value: unknown): value is Record<string, OwnerOutcome> {
 function reviewOf({ checkAfterMs }: Json): IdentityVerdict | undefined {
   if (checkAfterMs === undefined) return { state: 'review' };
   if (typeof checkAfterMs !== 'number' || !Number.isFinite(checkAfterMs)) return undefined;
-  const bounded = Math.min(Math.max(Math.ceil(checkAfterMs), SOONEST_MS), LATEST_MS);
-  return { state: 'review', checkAfterMs: bounded };
+  const boundedMs = Math.min(Math.max(Math.ceil(checkAfterMs), SOONEST_MS), LATEST_MS);
+  return { state: 'review', checkAfterMs: boundedMs };
 }
 
 /** Parses a response body, or undefined if it is invalid. */
@@ -93,13 +93,13 @@ export function httpIdentity(
   url: string,
   note: (problem: string) => void,
 ): IdentityPort {
-  async function request(submitted: IdentityCase): Promise<IdentityVerdict> {
+  async function request(identityCase: IdentityCase): Promise<IdentityVerdict> {
     try {
       const reply = await effects.http({
         url,
         method: 'POST',
         headers: { 'content-type': 'application/json', accept: 'application/json' },
-        body: JSON.stringify(submitted),
+        body: JSON.stringify(identityCase),
         timeoutMs: TIMEOUT_MS,
         maxBytes: MAX_BYTES,
         // The operator chose the address. It may be in the operator's own network.

@@ -10,14 +10,14 @@ const word = (hex: string): string => hex.padStart(2 * WORD, '0');
 
 /** Input data that verifies `signature` over `digest`. */
 export function callData(digest: Uint8Array, signature: Uint8Array): string {
-  const padded = Buffer.alloc(Math.ceil(signature.length / WORD) * WORD);
-  padded.set(signature);
+  const paddedSignature = Buffer.alloc(Math.ceil(signature.length / WORD) * WORD);
+  paddedSignature.set(signature);
   return [
     `0x${SELECTOR}`,
     Buffer.from(digest).toString('hex'),
     word((2 * WORD).toString(16)),
     word(signature.length.toString(16)),
-    padded.toString('hex'),
+    paddedSignature.toString('hex'),
   ].join('');
 }
 

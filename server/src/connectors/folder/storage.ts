@@ -34,13 +34,13 @@ export function folderStorage(folder: string): StoragePort {
   const partOf = (name: string) => `${placeOf(name)}.part`;
   return {
     async put(name, bytes) {
-      const part = partOf(name);
+      const partPath = partOf(name);
       await mkdir(folder, { recursive: true, mode: 0o700 });
       try {
-        await writeAll(await open(part, 'w', 0o600), bytes);
-        await rename(part, placeOf(name));
+        await writeAll(await open(partPath, 'w', 0o600), bytes);
+        await rename(partPath, placeOf(name));
       } catch (error) {
-        await rm(part, { force: true });
+        await rm(partPath, { force: true });
         throw error;
       }
       await syncFolder(folder);

@@ -17,13 +17,20 @@ import { NOT_FOUND, type ProviderClient } from './client.ts';
  */
 const CHECK_AFTER_S = 60;
 
-function progressOf(reported: CardIssuing): IssueProgress {
-  if (reported.state === 'rejected') return { state: 'rejected' };
-  if (reported.state === 'pending') {
-    const { checkAfterSeconds = CHECK_AFTER_S } = reported;
+function progressOf(reportedState: CardIssuing): IssueProgress {
+  if (reportedState.state === 'rejected') return { state: 'rejected' };
+  if (reportedState.state === 'pending') {
+    const { checkAfterSeconds = CHECK_AFTER_S } = reportedState;
     return { state: 'pending', checkAfterMs: checkAfterSeconds * 1_000 };
   }
-  const { reference, processorReference = reference, brand, last4, expMonth, expYear } = reported;
+  const {
+    reference,
+    processorReference = reference,
+    brand,
+    last4,
+    expMonth,
+    expYear,
+  } = reportedState;
   const refs = { issuerRef: reference, processorRef: processorReference, secret: reference };
   return { state: 'issued', card: { ...refs, brand, last4, expMonth, expYear } };
 }

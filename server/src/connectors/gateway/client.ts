@@ -42,10 +42,14 @@ type Observe = ConnectedProvider['observe'];
  * Runs a call and reports it. A call that the open circuit breaker rejected was not sent, and is
  * not reported.
  */
-async function observed<R>(effects: Effects, observe: Observe, call: () => Promise<R>): Promise<R> {
-  const started = effects.now();
+async function observeCall<R>(
+  effects: Effects,
+  observe: Observe,
+  call: () => Promise<R>,
+): Promise<R> {
+  const startedAt = effects.now();
   const report = (isSuccess: boolean) =>
-    observe({ isSuccess, durationMs: Math.max(0, effects.now() - started) });
+    observe({ isSuccess, durationMs: Math.max(0, effects.now() - startedAt) });
   try {
     const result = await call();
     report(true);
@@ -84,14 +88,14 @@ export function providerClient(
     });
     if (status === 404) return NOT_FOUND;
     if (status !== 200) throw new Error(`${name} responded to ${path} with status ${status}`);
-    return parsed(name, path, body, schema);
+    return parseBody(name, path, body, schema);
   }
   const callOrNotFound: ProviderClient['callOrNotFound'] = (
     path,
     input,
     schema,
     timeoutMs = TIMEOUT_MS,
-  ) => observed(effects, observe, () => send(path, input, schema, timeoutMs));
+  ) => observeCall(effects, observe, () => send(path, input, schema, timeoutMs));
   return {
     callOrNotFound,
     async call<S extends TSchema>(path: string, input: object, schema: S, timeoutMs?: number) {
@@ -102,7 +106,12 @@ export function providerClient(
   };
 }
 
-function parsed<S extends TSchema>(name: string, path: string, body: string, schema: S): Static<S> {
+function parseBody<S extends TSchema>(
+  name: string,
+  path: string,
+  body: string,
+  schema: S,
+): Static<S> {
   let value: unknown;
   try {
     value = JSON.parse(body);

@@ -12,8 +12,8 @@ export const custodyCalls = (client: ProviderClient): ProviderPort['custody'] =>
     return { publicKey, signer: `${publicKey} ${reference}` };
   },
   async stampWith({ id: keyId, signer, payload }) {
-    const [publicKey = '', ...parts] = signer.split(' ');
-    const body = { keyId, reference: parts.join(' '), payload };
+    const [publicKey = '', ...referenceWords] = signer.split(' ');
+    const body = { keyId, reference: referenceWords.join(' '), payload };
     const reply = await client.call('/custody/sign', body, CustodySignature, QUICK_TIMEOUT_MS);
     return stampOf(publicKey, reply.signature);
   },

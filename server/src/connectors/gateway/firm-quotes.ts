@@ -43,7 +43,7 @@ export const firmQuotes = (client: ProviderClient): ProviderPort['firmQuotes'] =
       return { state: 'pending', checkAfterMs: checkAfterSeconds * 1_000 };
     }
     const { reference: exchange, soldAmount, boughtAmount } = reply;
-    const exchanged = { sold: BigInt(soldAmount), bought: BigInt(boughtAmount) };
-    return { state: 'redeemed', reference: exchange, ...exchanged };
+    const exchangedAmounts = { sold: BigInt(soldAmount), bought: BigInt(boughtAmount) };
+    return { state: 'redeemed', reference: exchange, ...exchangedAmounts };
   },
 });

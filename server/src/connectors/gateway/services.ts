@@ -30,10 +30,10 @@ const DEFAULT_VALIDITY_S = 3_600;
 const TOLERANCE_MS = 5 * 60_000;
 
 /** Returns the problem of reported rates, or undefined if they are usable. */
-export function rateProblem(reported: ReportedRates, now: Time): string | undefined {
-  const parsed = tableOfJson(JSON.stringify(reported), false);
-  if ('problems' in parsed) return parsed.problems.join('; ');
-  return Date.parse(reported.at) > now + TOLERANCE_MS ? 'at is in the future' : undefined;
+export function rateProblem(reportedRates: ReportedRates, now: Time): string | undefined {
+  const parsedTable = tableOfJson(JSON.stringify(reportedRates), false);
+  if ('problems' in parsedTable) return parsedTable.problems.join('; ');
+  return Date.parse(reportedRates.at) > now + TOLERANCE_MS ? 'at is in the future' : undefined;
 }
 
 function nameCheckOf(reply: Static<typeof AccountCheckResult>): NameCheck {
@@ -65,9 +65,9 @@ export const accountChecks = (client: ProviderClient): BeneficiaryVerificationPo
 });
 
 /** Converts a reported state to a verdict. */
-export function verdictOf(reported: Static<typeof IdentityState>): IdentityVerdict {
-  if (reported.state !== 'review') return reported;
-  const { checkAfterSeconds } = reported;
+export function verdictOf(reportedState: Static<typeof IdentityState>): IdentityVerdict {
+  if (reportedState.state !== 'review') return reportedState;
+  const { checkAfterSeconds } = reportedState;
   return {
     state: 'review',
     ...(checkAfterSeconds === undefined ? {} : { checkAfterMs: checkAfterSeconds * 1_000 }),
@@ -75,19 +75,19 @@ export function verdictOf(reported: Static<typeof IdentityState>): IdentityVerdi
 }
 
 export function identityChecks(client: ProviderClient): ProviderPort['identity'] {
-  const bodyOf = ({ id: caseId, ...submitted }: IdentityCase) => ({ caseId, ...submitted });
-  const submit = async (submitted: IdentityCase) =>
-    verdictOf(await client.call('/identity/submit', bodyOf(submitted), IdentityState));
+  const bodyOf = ({ id: caseId, ...otherFields }: IdentityCase) => ({ caseId, ...otherFields });
+  const submit = async (identityCase: IdentityCase) =>
+    verdictOf(await client.call('/identity/submit', bodyOf(identityCase), IdentityState));
   return {
     submit,
-    async check(submitted) {
+    async check(identityCase) {
       const reply = await client.callOrNotFound(
         '/identity/state',
-        bodyOf(submitted),
+        bodyOf(identityCase),
         IdentityState,
       );
       // The case was submitted to another provider before the service was moved.
-      return reply === NOT_FOUND ? submit(submitted) : verdictOf(reply);
+      return reply === NOT_FOUND ? submit(identityCase) : verdictOf(reply);
     },
   };
 }
@@ -98,23 +98,23 @@ interface TimedTable extends RateTable {
 }
 
 /** Null if the rates are not usable. */
-function tableOf(reported: ReportedRates, now: Time): TimedTable | null {
-  const parsed = tableOfJson(JSON.stringify(reported), false);
-  if ('problems' in parsed || rateProblem(reported, now) !== undefined) return null;
-  const { at = 0 } = parsed.table;
-  const validUntil = at + (reported.validForSeconds ?? DEFAULT_VALIDITY_S) * 1_000;
-  return { ...parsed.table, at, validUntil };
+function tableOf(reportedRates: ReportedRates, now: Time): TimedTable | null {
+  const parsedTable = tableOfJson(JSON.stringify(reportedRates), false);
+  if ('problems' in parsedTable || rateProblem(reportedRates, now) !== undefined) return null;
+  const { at = 0 } = parsedTable.table;
+  const validUntil = at + (reportedRates.validForSeconds ?? DEFAULT_VALIDITY_S) * 1_000;
+  return { ...parsedTable.table, at, validUntil };
 }
 
 /** Rates of the latest table, which a message reported or a request returned. */
 export function providerRates(
   client: ProviderClient,
   effects: Effects,
-  reported: ReportedRates | null,
+  reportedRates: ReportedRates | null,
 ): RatePort {
-  let latest = reported && tableOf(reported, effects.now());
+  let latestTable = reportedRates && tableOf(reportedRates, effects.now());
   let requestAt = 0;
-  let requesting: Promise<void> | undefined;
+  let pendingRequest: Promise<void> | undefined;
 
   async function request(): Promise<void> {
     requestAt = effects.now() + RATES_RETRY_MS;
@@ -123,24 +123,24 @@ export function providerRates(
     if (!table) {
       throw new Error(`the provider returned unusable rates: ${rateProblem(reply, effects.now())}`);
     }
-    if (!latest || table.at >= latest.at) latest = table;
+    if (!latestTable || table.at >= latestTable.at) latestTable = table;
     requestAt = effects.now() + RATES_EVERY_MS;
   }
 
   return {
     async rate(from, to) {
       if (effects.now() >= requestAt) {
-        requesting ??= request().finally(() => {
-          requesting = undefined;
+        pendingRequest ??= request().finally(() => {
+          pendingRequest = undefined;
         });
         // The earlier table is used while the provider does not respond.
-        await requesting.catch((error: Error) => {
-          if (!latest) throw error;
+        await pendingRequest.catch((error: Error) => {
+          if (!latestTable) throw error;
         });
       }
-      if (!latest || effects.now() > latest.validUntil) return undefined;
-      const rate = midRate(latest, from, to);
-      return rate && { rate, at: latest.at };
+      if (!latestTable || effects.now() > latestTable.validUntil) return undefined;
+      const rate = midRate(latestTable, from, to);
+      return rate && { rate, at: latestTable.at };
     },
   };
 }

@@ -36,28 +36,39 @@ const checkAfterMs = ({ checkAfterSeconds = CHECK_AFTER_S }: { checkAfterSeconds
  * A completion with another amount is not applied: the order stays pending, and the status contains
  * the reason, until an operator has decided.
  */
-export function orderProgressOf(reported: StablecoinOrderState, amount: bigint): OrderProgress {
-  const { providerStatus } = reported;
-  switch (reported.state) {
+export function orderProgressOf(
+  reportedState: StablecoinOrderState,
+  amount: bigint,
+): OrderProgress {
+  const { providerStatus } = reportedState;
+  switch (reportedState.state) {
     case 'funding':
     case 'submitted':
     case 'processing':
     case 'unknown':
-      return { state: reported.state, providerStatus, checkAfterMs: checkAfterMs(reported) };
+      return {
+        state: reportedState.state,
+        providerStatus,
+        checkAfterMs: checkAfterMs(reportedState),
+      };
     case 'completed': {
-      const { amount: executed } = reported;
-      if (executed === undefined || BigInt(executed) === amount) {
+      const { amount: executedAmount } = reportedState;
+      if (executedAmount === undefined || BigInt(executedAmount) === amount) {
         return { state: 'completed', providerStatus };
       }
-      const problem = `${providerStatus}: amount ${executed} instead of ${amount}`;
+      const problem = `${providerStatus}: amount ${executedAmount} instead of ${amount}`;
       return { state: 'unknown', providerStatus: problem };
     }
     case 'failed':
-      return { state: 'failed', providerStatus, reason: reported.reason };
+      return { state: 'failed', providerStatus, reason: reportedState.reason };
     case 'expired':
-      return { state: 'expired', providerStatus, ...(reported.isFinal ? { final: true } : {}) };
+      return {
+        state: 'expired',
+        providerStatus,
+        ...(reportedState.isFinal ? { final: true } : {}),
+      };
     default:
-      return assertNever(reported, 'state of a mint or burn');
+      return assertNever(reportedState, 'state of a mint or burn');
   }
 }
 

@@ -26,12 +26,12 @@ const FAILURES: Record<Extract<TransferState, { state: 'failed' }>['reason'], Fa
 };
 
 /** Converts a reported state to the progress of an instruction. */
-export function progressOf(reported: TransferState): Progress {
+export function progressOf(reportedState: TransferState): Progress {
   const checkAfterMs = (checkAfterSeconds: number | undefined) =>
     (checkAfterSeconds ?? CHECK_AFTER_S) * 1_000;
-  switch (reported.state) {
+  switch (reportedState.state) {
     case 'accepted': {
-      const { reference, checkAfterSeconds } = reported;
+      const { reference, checkAfterSeconds } = reportedState;
       const knownReference = reference === undefined ? {} : { reference };
       return {
         state: 'accepted',
@@ -40,24 +40,25 @@ export function progressOf(reported: TransferState): Progress {
       };
     }
     case 'unknown':
-      return { state: 'unknown', checkAfterMs: checkAfterMs(reported.checkAfterSeconds) };
+      return { state: 'unknown', checkAfterMs: checkAfterMs(reportedState.checkAfterSeconds) };
     case 'settled':
-      return { state: 'settled', reference: reported.reference };
+      return { state: 'settled', reference: reportedState.reference };
     case 'failed':
     case 'returned':
-      return { state: reported.state, reason: FAILURES[reported.reason] };
+      return { state: reportedState.state, reason: FAILURES[reportedState.reason] };
     case 'canceled':
       return { state: 'cancelled' };
     default:
-      return assertNever(reported, 'state of a transfer');
+      return assertNever(reportedState, 'state of a transfer');
   }
 }
 
 /** Converts a reported state of a recall to its progress. */
-export function recallProgressOf(reported: RecallState): RecallProgress {
-  if (reported.state === 'accepted') return { state: 'accepted' };
-  if (reported.state === 'rejected') return { state: 'rejected', reason: reported.reason };
-  const { checkAfterSeconds = RECALL_AFTER_S } = reported;
+export function recallProgressOf(reportedState: RecallState): RecallProgress {
+  if (reportedState.state === 'accepted') return { state: 'accepted' };
+  if (reportedState.state === 'rejected')
+    return { state: 'rejected', reason: reportedState.reason };
+  const { checkAfterSeconds = RECALL_AFTER_S } = reportedState;
   return { state: 'requested', checkAfterMs: checkAfterSeconds * 1_000 };
 }
 

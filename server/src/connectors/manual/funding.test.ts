@@ -38,10 +38,10 @@ const otherAccountId = 'InternalAccount:018f0000-0000-7000-8000-0123456789ac';
 
 describe('manualFunding', () => {
   const port = manualFunding(read({ USD: [usd], EUR: [eur] }));
-  const requested = { accountId: id, currency: 'USD', owner: 'customer' as const };
+  const fundedAccount = { accountId: id, currency: 'USD', owner: 'customer' as const };
 
   it('returns the collection account with the reference of each account', () => {
-    const [firstInstruction] = port.instructions(requested);
+    const [firstInstruction] = port.instructions(fundedAccount);
     expect(firstInstruction).toEqual({
       ...usd,
       isPlatformAccount: false,
@@ -51,9 +51,9 @@ describe('manualFunding', () => {
       },
     });
     expect(validate(firstInstruction)).toEqual([]);
-    expect(port.instructions(requested)).toEqual([firstInstruction]);
+    expect(port.instructions(fundedAccount)).toEqual([firstInstruction]);
     const [secondInstruction] = port.instructions({
-      ...requested,
+      ...fundedAccount,
       accountId: otherAccountId,
       owner: 'platform',
     });
@@ -61,7 +61,7 @@ describe('manualFunding', () => {
       firstInstruction?.accountOrWalletInfo.reference,
     );
     expect(secondInstruction?.isPlatformAccount).toBe(true);
-    expect(port.instructions({ ...requested, currency: 'GBP' })).toEqual([]);
+    expect(port.instructions({ ...fundedAccount, currency: 'GBP' })).toEqual([]);
   });
 
   it('returns instructions of a payment only for rails that settle within minutes', async () => {
@@ -92,7 +92,7 @@ describe('manualFunding', () => {
     expect(usdInstruction?.accountOrWalletInfo.paymentRails).toEqual(['RTP']);
     expect(usdInstruction?.instructionsNotes).toContain(usd.instructionsNotes);
     // The options of the account are unchanged.
-    expect(extendedPort.instructions(requested)[0]?.accountOrWalletInfo.paymentRails).toEqual(
+    expect(extendedPort.instructions(fundedAccount)[0]?.accountOrWalletInfo.paymentRails).toEqual(
       rails,
     );
   });

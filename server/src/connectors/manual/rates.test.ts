@@ -29,12 +29,12 @@ async function euro(port: ReturnType<typeof httpRates>): Promise<string | undefi
 describe('httpRates', () => {
   let server: Server;
   let url: string;
-  let requested = 0;
+  let requestCount = 0;
   let reply: { status: number; body: string; delayMs?: number };
 
   beforeAll(async () => {
     server = createServer((_, response) => {
-      requested++;
+      requestCount++;
       const { status, body, delayMs = 0 } = reply;
       setTimeout(() => response.writeHead(status).end(body), delayMs);
     });
@@ -43,7 +43,7 @@ describe('httpRates', () => {
   });
   afterAll(() => new Promise((resolve) => server.close(resolve)));
   afterEach(() => {
-    requested = 0;
+    requestCount = 0;
   });
 
   it('sends one request for many calls, and another after a minute', async () => {
@@ -56,10 +56,10 @@ describe('httpRates', () => {
     reply.body = table('0.92');
     effects.set(NOW + 59_000);
     expect(await euro(port)).toBe('0.9154');
-    expect(requested).toBe(1);
+    expect(requestCount).toBe(1);
     effects.set(NOW + 60_000);
     expect(await euro(port)).toBe('0.92');
-    expect(requested).toBe(2);
+    expect(requestCount).toBe(2);
     expect((await port.rate('USD', 'EUR'))?.at).toBe(NOW);
     expect(notes).toEqual([]);
   });
@@ -86,10 +86,10 @@ describe('httpRates', () => {
       effects.set(NOW + HOUR);
       expect(await euro(port)).toBe('0.9154');
       expect(await euro(port)).toBe('0.9154');
-      expect(requested).toBe(2); // no second request yet
+      expect(requestCount).toBe(2); // no second request yet
       effects.set(NOW + HOUR + 5_000);
       expect(await euro(port)).toBeUndefined();
-      expect(requested).toBe(3);
+      expect(requestCount).toBe(3);
       expect(notes).toEqual([note, note]);
     },
   );

@@ -3,7 +3,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import {
   midRate,
-  type Parsed,
+  type ParsedTable,
   type RateTable,
   tableOfCsv,
   tableOfJson,
@@ -57,7 +57,7 @@ export function httpRates(effects: Effects, url: string, options: RateOptions): 
   const { maxAgeMs, note } = options;
   let table: RateTable | undefined;
   let requestAt = 0;
-  let fetching: Promise<void> | undefined;
+  let pendingFetch: Promise<void> | undefined;
 
   async function request(): Promise<string | undefined> {
     const reply = await effects.http({
@@ -70,10 +70,11 @@ export function httpRates(effects: Effects, url: string, options: RateOptions): 
       publicOnly: false,
     });
     if (reply.status !== 200) return `responded with ${reply.status}`;
-    const parsed = tableOfJson(reply.body, false);
-    if ('problems' in parsed) return `returned an invalid table: ${parsed.problems.join('; ')}`;
-    if (parsed.table.at === undefined) return 'returned a table without a time';
-    table = parsed.table;
+    const parsedTable = tableOfJson(reply.body, false);
+    if ('problems' in parsedTable)
+      return `returned an invalid table: ${parsedTable.problems.join('; ')}`;
+    if (parsedTable.table.at === undefined) return 'returned a table without a time';
+    table = parsedTable.table;
     return undefined;
   }
 
@@ -81,32 +82,32 @@ export function httpRates(effects: Effects, url: string, options: RateOptions): 
     const problem = await request().catch(() => 'does not respond');
     if (problem) note(`The rate service ${problem}.`);
     requestAt = effects.now() + (problem ? RETRY_AFTER_MS : REFRESH_INTERVAL_MS);
-    fetching = undefined;
+    pendingFetch = undefined;
   }
 
   return {
     async rate(from, to) {
       if (effects.now() >= requestAt) {
-        fetching ??= renew();
-        await fetching;
+        pendingFetch ??= renew();
+        await pendingFetch;
       }
       return recentRate(table, from, to, effects.now(), maxAgeMs);
     },
   };
 }
 
-function parse(file: string, text: string): Parsed {
+function parse(file: string, text: string): ParsedTable {
   return file.toLowerCase().endsWith('.csv') ? tableOfCsv(text, true) : tableOfJson(text, true);
 }
 
 /** The table of a file, with the time of the file if it has none. Throws with all problems. */
 function readTable(file: string): RateTable {
   const written = statSync(file).mtimeMs;
-  const parsed = parse(file, readFileSync(file, 'utf8'));
-  if ('problems' in parsed) {
-    throw new Error(`The rates in ${file} cannot be used: ${parsed.problems.join('; ')}.`);
+  const parsedTable = parse(file, readFileSync(file, 'utf8'));
+  if ('problems' in parsedTable) {
+    throw new Error(`The rates in ${file} cannot be used: ${parsedTable.problems.join('; ')}.`);
   }
-  return { ...parsed.table, at: parsed.table.at ?? written };
+  return { ...parsedTable.table, at: parsedTable.table.at ?? written };
 }
 
 /**

@@ -18,10 +18,10 @@ export interface ProviderKeys {
   /** The current keys. Throws if the provider is unavailable. */
   current(): Promise<CompactVerifyGetKey>;
   /** Fetches the keys again, if the interval allows it. */
-  refetched(): Promise<CompactVerifyGetKey | undefined>;
+  refetch(): Promise<CompactVerifyGetKey | undefined>;
 }
 
-interface Fetched {
+interface FetchedKeys {
   keys: CompactVerifyGetKey;
   at: Time;
 }
@@ -46,9 +46,9 @@ async function jsonAt(effects: Effects, url: string): Promise<Record<string, unk
     publicOnly: false,
   });
   if (reply.status !== 200) throw new Error(`an identity provider responded with ${reply.status}`);
-  const parsed: unknown = JSON.parse(reply.body);
-  if (typeof parsed !== 'object' || parsed === null) throw new Error('not an object');
-  return parsed as Record<string, unknown>;
+  const document: unknown = JSON.parse(reply.body);
+  if (typeof document !== 'object' || document === null) throw new Error('not an object');
+  return document as Record<string, unknown>;
 }
 
 async function fetchKeys(effects: Effects, issuer: string): Promise<CompactVerifyGetKey> {
@@ -67,39 +67,39 @@ export function providerKeys(
   issuer: string,
   note: (problem: string) => void,
 ): ProviderKeys {
-  let cached: Fetched | undefined;
+  let cachedKeys: FetchedKeys | undefined;
   let failedAt: Time | undefined;
-  let fetching: Promise<Fetched> | undefined;
+  let pendingFetch: Promise<FetchedKeys> | undefined;
 
-  async function request(): Promise<Fetched> {
+  async function request(): Promise<FetchedKeys> {
     try {
-      cached = { keys: await fetchKeys(effects, issuer), at: effects.now() };
+      cachedKeys = { keys: await fetchKeys(effects, issuer), at: effects.now() };
       failedAt = undefined;
-      return cached;
+      return cachedKeys;
     } catch (cause) {
       failedAt = effects.now();
       note(`The identity provider ${issuer} does not return its keys.`);
       throw new Error('an identity provider is unavailable', { cause });
     } finally {
-      fetching = undefined;
+      pendingFetch = undefined;
     }
   }
 
-  function fetchOnce(): Promise<Fetched> {
-    if (!fetching && failedAt !== undefined && effects.now() - failedAt < RETRY_MS) {
+  function fetchOnce(): Promise<FetchedKeys> {
+    if (!pendingFetch && failedAt !== undefined && effects.now() - failedAt < RETRY_MS) {
       throw new Error('an identity provider was unavailable within the last seconds');
     }
-    fetching ??= request();
-    return fetching;
+    pendingFetch ??= request();
+    return pendingFetch;
   }
 
   return {
     async current() {
-      if (cached && effects.now() - cached.at < CACHE_MS) return cached.keys;
+      if (cachedKeys && effects.now() - cachedKeys.at < CACHE_MS) return cachedKeys.keys;
       return (await fetchOnce()).keys;
     },
-    async refetched() {
-      if (cached && effects.now() - cached.at < REFETCH_MS) return undefined;
+    async refetch() {
+      if (cachedKeys && effects.now() - cachedKeys.at < REFETCH_MS) return undefined;
       return (await fetchOnce()).keys;
     },
   };

@@ -108,9 +108,9 @@ describe('rejected tokens', () => {
       expect(await verify(text)).toEqual({ problem: 'rejected', reason });
     }
     const pem = await exportSPKI((await importJWK(firstProviderKey.jwk)) as CryptoKey);
-    const signed = `${segment({ alg: 'HS256', kid: 'first' })}.${segment(claims())}`;
-    const mac = createHmac('sha256', pem).update(signed).digest('base64url');
-    expect(await verify(`${signed}.${mac}`)).toEqual({ problem: 'rejected', reason });
+    const signedText = `${segment({ alg: 'HS256', kid: 'first' })}.${segment(claims())}`;
+    const mac = createHmac('sha256', pem).update(signedText).digest('base64url');
+    expect(await verify(`${signedText}.${mac}`)).toEqual({ problem: 'rejected', reason });
     expect(provider.takeRequests()).toEqual([]);
   });
 

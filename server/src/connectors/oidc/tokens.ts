@@ -51,8 +51,8 @@ async function signatureOf(text: string, keys: CompactVerifyGetKey): Promise<Sig
 async function findSignature(text: string, keys: ProviderKeys): Promise<Signature> {
   const result = await signatureOf(text, await keys.current());
   if (result !== 'unknown key') return result;
-  const refetched = await keys.refetched();
-  return refetched ? signatureOf(text, refetched) : result;
+  const refetchedKeys = await keys.refetch();
+  return refetchedKeys ? signatureOf(text, refetchedKeys) : result;
 }
 
 export function httpOidc(effects: Effects, { issuers, note = () => {} }: OidcSettings): OidcPort {

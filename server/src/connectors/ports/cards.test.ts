@@ -54,12 +54,12 @@ const everyDebit = SUFFIXES.map(fundingDebitOf);
  * twenty requests.
  */
 async function finalResultOf<P extends { checkAfterMs?: number | undefined } | object>(
-  first: P,
+  firstProgress: P,
   check: (now: number) => Promise<P>,
 ): Promise<P | undefined> {
-  let progress = first;
+  let progress = firstProgress;
   let now = NOW;
-  for (let requested = 0; requested < 20; requested++) {
+  for (let count = 0; count < 20; count++) {
     const { checkAfterMs } = progress as { checkAfterMs?: number };
     if (checkAfterMs === undefined) return progress;
     expect(checkAfterMs).toBeGreaterThan(0);
@@ -72,17 +72,19 @@ async function finalResultOf<P extends { checkAfterMs?: number | undefined } | o
 const issueResultOf = (issuer: IssuerPort, order: CardOrder) =>
   issuer
     .issue(order)
-    .then((first) => finalResultOf<IssueProgress>(first, (now) => issuer.check(order, now)));
+    .then((firstProgress) =>
+      finalResultOf<IssueProgress>(firstProgress, (now) => issuer.check(order, now)),
+    );
 
 /** All cards of `everyOrder` that are issued. */
 async function issuedCards(issuer: IssuerPort) {
-  const issued: { of: CardOrder; card: IssuedCard }[] = [];
+  const cards: { of: CardOrder; card: IssuedCard }[] = [];
   for (const order of everyOrder) {
     const result = await issueResultOf(issuer, order);
-    if (result?.state === 'issued') issued.push({ of: order, card: result.card });
+    if (result?.state === 'issued') cards.push({ of: order, card: result.card });
   }
-  expect(issued.length).toBeGreaterThan(SUFFIXES.length / 2);
-  return issued;
+  expect(cards.length).toBeGreaterThan(SUFFIXES.length / 2);
+  return cards;
 }
 
 /** A card without the values that may be encrypted anew each time. */
@@ -104,10 +106,10 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
 
   it('treats a second order of a card as the first', async () => {
     for (const cardOrder of everyOrder) {
-      const first = withoutSealedValues(await issuer.issue(cardOrder));
-      expect(withoutSealedValues(await issuer.issue({ ...cardOrder }))).toEqual(first);
+      const firstProgress = withoutSealedValues(await issuer.issue(cardOrder));
+      expect(withoutSealedValues(await issuer.issue({ ...cardOrder }))).toEqual(firstProgress);
       const replies = await Promise.all([issuer.issue(cardOrder), issuer.issue(cardOrder)]);
-      expect(replies.map(withoutSealedValues)).toEqual([first, first]);
+      expect(replies.map(withoutSealedValues)).toEqual([firstProgress, firstProgress]);
       const laterResult = withoutSealedValues(await issuer.check(cardOrder, NOW + 60_000));
       await issuer.issue(cardOrder);
       expect(withoutSealedValues(await issuer.check(cardOrder, NOW + 60_000))).toEqual(laterResult);
@@ -158,38 +160,38 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
     if (!firstCard || !secondCard) throw new Error('too few cards');
     const detailsOfOtherCard = { cardId: secondCard.of.id, secret: firstCard.card.secret };
     await expect(issuer.details(detailsOfOtherCard)).rejects.toThrow();
-    const damaged = {
+    const damagedDetails = {
       cardId: firstCard.of.id,
       secret: `${firstCard.card.secret.slice(0, -4)}AAAA`,
     };
-    await expect(issuer.details(damaged)).rejects.toThrow();
+    await expect(issuer.details(damagedDetails)).rejects.toThrow();
     const otherIssuer = connectorRegistry(effects, { custodyKeys: keysOf(8) })(environment).issuer;
     const ownDetails = { cardId: firstCard.of.id, secret: firstCard.card.secret };
     await expect(otherIssuer?.details(ownDetails)).rejects.toThrow();
   });
 
   it('issues cards with an expiry in the future and unique tokens', async () => {
-    const issued = await issuedCards(issuer);
-    for (const { card } of issued) {
+    const cards = await issuedCards(issuer);
+    for (const { card } of cards) {
       expect(['VISA', 'MASTERCARD']).toContain(card.brand);
       expect(card.expMonth).toBeGreaterThanOrEqual(1);
       expect(card.expMonth).toBeLessThanOrEqual(12);
       expect(Date.UTC(card.expYear, card.expMonth)).toBeGreaterThan(NOW + 365 * 86_400_000);
     }
     for (const name of ['issuerRef', 'processorRef'] as const) {
-      expect(new Set(issued.map(({ card }) => card[name])).size).toBe(issued.length);
+      expect(new Set(cards.map(({ card }) => card[name])).size).toBe(cards.length);
     }
   });
 
   it('treats a second funding debit as the first, and completes it', async () => {
     for (const debit of everyDebit) {
-      const first = await issuer.debitFunding(debit);
-      expect(await issuer.debitFunding({ ...debit })).toEqual(first);
+      const firstProgress = await issuer.debitFunding(debit);
+      expect(await issuer.debitFunding({ ...debit })).toEqual(firstProgress);
       expect(await Promise.all([issuer.debitFunding(debit), issuer.debitFunding(debit)])).toEqual([
-        first,
-        first,
+        firstProgress,
+        firstProgress,
       ]);
-      const result = await finalResultOf<FundingDebitProgress>(first, (now) =>
+      const result = await finalResultOf<FundingDebitProgress>(firstProgress, (now) =>
         issuer.checkFundingDebit(debit, now),
       );
       expect(['confirmed', 'failed']).toContain(result?.state);
@@ -216,9 +218,11 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
     const accounts = SUFFIXES.map((suffix) => `InternalAccount:${uuid(suffix)}`);
     for (const isNew of [true, false]) {
       const card = { platformCardId: null, isNew };
-      const accepted = accounts.filter((each) => issuer.accepts?.(each, card) ?? true);
-      expect(accounts.filter((each) => issuer.accepts?.(each, card) ?? true)).toEqual(accepted);
-      expect(accepted.length).toBeGreaterThan(SUFFIXES.length / 2);
+      const acceptedAccounts = accounts.filter((each) => issuer.accepts?.(each, card) ?? true);
+      expect(accounts.filter((each) => issuer.accepts?.(each, card) ?? true)).toEqual(
+        acceptedAccounts,
+      );
+      expect(acceptedAccounts.length).toBeGreaterThan(SUFFIXES.length / 2);
     }
   });
 });

@@ -80,9 +80,9 @@ export interface IdentityPort {
    * Verdict for a case of a platform without document requirements, complete or not, or undefined if
    * it must be complete. Absent: every case must be complete.
    */
-  withoutDocuments?(submitted: IdentityCase): IdentityVerdict | undefined;
+  withoutDocuments?(identityCase: IdentityCase): IdentityVerdict | undefined;
   /** Called while the client waits, and again by a job after `unknown`. */
-  submit(submitted: IdentityCase): Promise<IdentityVerdict>;
+  submit(identityCase: IdentityCase): Promise<IdentityVerdict>;
   /** Polled at the times of `checkAfterMs` until the case is decided. */
-  check(submitted: IdentityCase): Promise<IdentityVerdict>;
+  check(identityCase: IdentityCase): Promise<IdentityVerdict>;
 }

@@ -109,8 +109,8 @@ describe.each(offersOf('rail', effects))(
       };
       for (const order of everyMethod) {
         assertProgress(await rail.send(order));
-        for (const after of [0, 1_000, 3_000, 31_000, 600_000]) {
-          assertProgress(await rail.check(order, NOW + after));
+        for (const elapsedMs of [0, 1_000, 3_000, 31_000, 600_000]) {
+          assertProgress(await rail.check(order, NOW + elapsedMs));
         }
       }
     });
@@ -119,7 +119,7 @@ describe.each(offersOf('rail', effects))(
       for (const order of everyMethod) {
         let progress = await rail.send(order);
         let now = NOW;
-        for (let requested = 0; requested < 20; requested++) {
+        for (let count = 0; count < 20; count++) {
           const { checkAfterMs } = progress as { checkAfterMs?: number };
           if (checkAfterMs === undefined) break;
           now += checkAfterMs;
@@ -156,13 +156,13 @@ describe.each(RATES)('the rates of the %s connector in %s', (_name, _mode, rates
     for (const from of codes) {
       for (const to of codes) {
         if (from === to) continue;
-        const [there, back] = await Promise.all([rates.rate(from, to), rates.rate(to, from)]);
-        if (!there || !back) throw new Error(`no rate for ${from} ${to}`);
-        expect(there.at).toBeLessThanOrEqual(NOW);
-        expect(there.rate.num > 0n && there.rate.den > 0n).toBe(true);
-        expect([from, to, there.rate.num * back.rate.num]).toEqual([
+        const [rate, inverse] = await Promise.all([rates.rate(from, to), rates.rate(to, from)]);
+        if (!rate || !inverse) throw new Error(`no rate for ${from} ${to}`);
+        expect(rate.at).toBeLessThanOrEqual(NOW);
+        expect(rate.rate.num > 0n && rate.rate.den > 0n).toBe(true);
+        expect([from, to, rate.rate.num * inverse.rate.num]).toEqual([
           ...[from, to],
-          there.rate.den * back.rate.den,
+          rate.rate.den * inverse.rate.den,
         ]);
       }
     }
@@ -181,10 +181,11 @@ describe.each(FUNDING)('the funding of the %s connector in %s', (_name, _mode, f
 
   it('is the same for one account, and differs between accounts', () => {
     for (const { code } of CURRENCIES) {
-      const all = Array.from({ length: 25 }, (_, index) => account(index, code));
-      expect(account(7, code)).toEqual(all[7]);
-      if (all[0]?.length) expect(new Set(all.map((each) => JSON.stringify(each))).size).toBe(25);
-      for (const each of all[0] ?? []) {
+      const instructionLists = Array.from({ length: 25 }, (_, index) => account(index, code));
+      expect(account(7, code)).toEqual(instructionLists[7]);
+      if (instructionLists[0]?.length)
+        expect(new Set(instructionLists.map((each) => JSON.stringify(each))).size).toBe(25);
+      for (const each of instructionLists[0] ?? []) {
         expect(fieldErrors(PaymentInstructions, each, 'body')).toEqual([]);
       }
     }
@@ -197,11 +198,11 @@ describe.each(FUNDING)('the funding of the %s connector in %s', (_name, _mode, f
       ...{ reference: 'RH018F0000000070008000000000000001', amount: 12_345n },
       ...{ owner: 'customer', at: NOW, expiresAt: NOW + 300_000 },
     };
-    const requested = (await funding.forPayment?.(payment)) ?? [];
-    expect(requested).not.toEqual([]);
-    expect(await funding.forPayment?.(payment)).toEqual(requested);
-    expect(JSON.stringify(requested)).toContain(payment.reference);
-    for (const each of requested) {
+    const instructions = (await funding.forPayment?.(payment)) ?? [];
+    expect(instructions).not.toEqual([]);
+    expect(await funding.forPayment?.(payment)).toEqual(instructions);
+    expect(JSON.stringify(instructions)).toContain(payment.reference);
+    for (const each of instructions) {
       expect(fieldErrors(PaymentInstructions, each, 'body')).toEqual([]);
     }
   });
@@ -214,7 +215,7 @@ describe.each(offersOf('names', effects))(
       for (const suffix of [...SUFFIXES, '102', '103', '104', '105', '106', '107']) {
         const { account } = instructionWith(suffix);
         let elapsedMs = 0;
-        for (let requested = 0; requested < 20; requested++) {
+        for (let count = 0; count < 20; count++) {
           const check = await names.verify(account, elapsedMs);
           expect(await names.verify(account, elapsedMs)).toEqual(check);
           if (check.status !== 'PENDING') break;
@@ -297,8 +298,9 @@ describe.each(MESSENGERS)('the %s connector', (_name, start) => {
 const service = await startIdentityService();
 afterAll(() => service.close());
 service.respondWith((reply, { id }) => {
-  const requested = service.cases.filter((each) => each.id === id).length;
-  const verdict = requested < 3 ? { state: 'review', checkAfterMs: 5_000 } : { state: 'approved' };
+  const requestCount = service.cases.filter((each) => each.id === id).length;
+  const verdict =
+    requestCount < 3 ? { state: 'review', checkAfterMs: 5_000 } : { state: 'approved' };
   reply.writeHead(200).end(JSON.stringify(verdict));
 });
 const unreachable = await startIdentityService();
@@ -337,7 +339,7 @@ describe.each(CHECKERS)('the identity checks of the %s connector', (name, identi
   it('reach a final state, or wait for an operator, when polled at the returned times', async () => {
     for (const identityCase of cases) {
       let verdict = await identity?.submit(identityCase);
-      for (let requested = 0; requested < 5; requested++) {
+      for (let count = 0; count < 5; count++) {
         if (verdict?.state !== 'review' && verdict?.state !== 'unknown') break;
         if (verdict.checkAfterMs === undefined) break;
         expect(verdict.checkAfterMs).toBeGreaterThan(0);

@@ -52,7 +52,7 @@ async function fixture({ port: mint, credentials, token, wallet, bank }: Provide
     if (response.state !== 'linked') throw new Error(`not linked: ${response.state}`);
     return { ...account, reference: response.reference };
   };
-  const linked = { wallet: await referenceOf(wallet), bank: await referenceOf(bank) };
+  const linkedAccounts = { wallet: await referenceOf(wallet), bank: await referenceOf(bank) };
   const order = (overrides: Partial<MintOrder> = {}): MintOrder => ({
     id: 'StablecoinOperation:1',
     type: 'MINT',
@@ -62,12 +62,12 @@ async function fixture({ port: mint, credentials, token, wallet, bank }: Provide
     amount: 1_000_000n,
     source: 'WIRE',
     rail: 'SPARK',
-    to: linked.wallet,
+    to: linkedAccounts.wallet,
     description: null,
     orderedAt: clock.now,
     ...overrides,
   });
-  return { mint, clock, link, linked, order, token };
+  return { mint, clock, link, linked: linkedAccounts, order, token };
 }
 
 describe.each(PROVIDERS)('the provider of stablecoins: $name', (provider) => {
@@ -143,8 +143,8 @@ describe.each(PROVIDERS)('the provider of stablecoins: $name', (provider) => {
 
   it('treats a second order with one ID as the first', async () => {
     const { mint, link, order } = await fixture(provider);
-    const first = await mint.submit(link, order());
-    expect(await mint.submit(link, order())).toEqual(first);
+    const firstProgress = await mint.submit(link, order());
+    expect(await mint.submit(link, order())).toEqual(firstProgress);
   });
 
   it('completes an order, and returns the time of the next check until then', async () => {
@@ -284,15 +284,15 @@ describe('the scripted stablecoin provider', () => {
 
   it('rejects the order for one bank account and fails the order for another', async () => {
     const { mint, link, order } = await at('');
-    const from = async (suffix: string) => {
+    const orderSource = async (suffix: string) => {
       const response = await mint.linkAccount(link, bankAccount(suffix));
       const reference = response.state === 'linked' ? response.reference : '';
       return { from: { id: bankAccount(suffix).id, rail: 'ACH_DEBIT', reference } };
     };
-    const rejected = order({ source: 'ACH_DEBIT', ...(await from('206')) });
-    expect((await mint.prepare(link, rejected)).state).toBe('rejected');
-    const failing = order({ source: 'ACH_DEBIT', ...(await from('003')) });
-    expect(await mint.check(link, failing, START + 5 * SECOND)).toEqual({
+    const rejectedOrder = order({ source: 'ACH_DEBIT', ...(await orderSource('206')) });
+    expect((await mint.prepare(link, rejectedOrder)).state).toBe('rejected');
+    const failingOrder = order({ source: 'ACH_DEBIT', ...(await orderSource('003')) });
+    expect(await mint.check(link, failingOrder, START + 5 * SECOND)).toEqual({
       state: 'failed',
       reason: 'PROVIDER_TRANSFER_FAILED',
       providerStatus: 'failed',

@@ -71,32 +71,35 @@ describe.each(MODES)('a seed of the %s', (environment) => {
   const custody = custodianOf(environment);
 
   it('has twelve words, the same at every export', async () => {
-    const [first, second] = await Promise.all([custody.newSeed(NAMES), custody.newSeed(NAMES)]);
+    const [firstSeed, secondSeed] = await Promise.all([
+      custody.newSeed(NAMES),
+      custody.newSeed(NAMES),
+    ]);
     const mnemonicOf = async (seed: string) =>
       wordsIn(await custody.exportSeed({ ...NAMES, seed, clientPublicKey }));
-    const phrase = await mnemonicOf(first.seed);
+    const phrase = await mnemonicOf(firstSeed.seed);
     expect(phrase.split(' ')).toHaveLength(12);
     expect(validateMnemonic(phrase, wordlist)).toBe(true);
-    expect(await mnemonicOf(first.seed)).toBe(phrase);
-    expect(await mnemonicOf(second.seed)).not.toBe(phrase);
+    expect(await mnemonicOf(firstSeed.seed)).toBe(phrase);
+    expect(await mnemonicOf(secondSeed.seed)).not.toBe(phrase);
   });
 
   it('is exported in a bundle that names its organization, to one key', async () => {
     const { seed } = await custody.newSeed(NAMES);
     const exportSeed = () => custody.exportSeed({ ...NAMES, seed, clientPublicKey });
-    const [first, second] = [read(await exportSeed()), read(await exportSeed())];
-    expect(Object.keys(first)).toEqual([
+    const [firstBundle, secondBundle] = [read(await exportSeed()), read(await exportSeed())];
+    expect(Object.keys(firstBundle)).toEqual([
       ...['version', 'data', 'dataSignature', 'enclaveQuorumPublic', 'signedData'],
     ]);
-    expect(first.version).toBe('v1.0.0');
-    expect(Object.keys(first.signedData).sort()).toEqual([
+    expect(firstBundle.version).toBe('v1.0.0');
+    expect(Object.keys(firstBundle.signedData).sort()).toEqual([
       ...['ciphertext', 'encappedPublic', 'organizationId'],
     ]);
-    expect(first.signedData.organizationId).toBe(NAMES.organizationId);
-    expect(first.signedData.encappedPublic).toMatch(/^04[0-9a-f]{128}$/);
-    expect(second.signedData.encappedPublic).not.toBe(first.signedData.encappedPublic);
+    expect(firstBundle.signedData.organizationId).toBe(NAMES.organizationId);
+    expect(firstBundle.signedData.encappedPublic).toMatch(/^04[0-9a-f]{128}$/);
+    expect(secondBundle.signedData.encappedPublic).not.toBe(firstBundle.signedData.encappedPublic);
     const otherKey = generateP256KeyPair().privateKey;
-    expect(() => wordsIn(JSON.stringify(first), otherKey)).toThrow();
+    expect(() => wordsIn(JSON.stringify(firstBundle), otherKey)).toThrow();
   });
 
   it('is not stored in clear, and belongs to one wallet', async () => {
@@ -118,16 +121,16 @@ describe.each(MODES)('a session key of the %s', (environment) => {
   const custody = custodianOf(environment);
 
   it('opens for the client, as the key with the returned public key', async () => {
-    const emitted = new Set<string>();
+    const createdKeys = new Set<string>();
     for (let round = 0; round < 20; round++) {
       const client = generateP256KeyPair();
       const createdSessionKey = await custody.newSessionKey(client.publicKeyUncompressed);
       const scalar = decryptCredentialBundle(createdSessionKey.sealedKey, client.privateKey);
       expect(scalar).toMatch(/^[0-9a-f]{64}$/);
       expect(Buffer.from(getPublicKey(scalar)).toString('hex')).toBe(createdSessionKey.publicKey);
-      emitted.add(createdSessionKey.publicKey);
+      createdKeys.add(createdSessionKey.publicKey);
     }
-    expect(emitted.size).toBe(20);
+    expect(createdKeys.size).toBe(20);
   });
 
   it('cannot be opened with another key', async () => {
@@ -156,13 +159,13 @@ describe.each(MODES)('a one-time code of the %s', (environment) => {
     });
     const { bundles } = custody.publicKeys();
     expect([envelope.version, envelope.enclaveQuorumPublic]).toEqual(['v1.0.0', bundles]);
-    const signed = verify(
+    const hasValidSignature = verify(
       'sha256',
       hex(envelope.data),
       p256PublicKey(bundles),
       hex(envelope.dataSignature),
     );
-    expect(signed).toBe(true);
+    expect(hasValidSignature).toBe(true);
     const repeatedReply = await newTarget();
     expect(repeatedReply.target).not.toBe(target);
     expect(read(repeatedReply.bundle).signedData.targetPublic).not.toBe(signedData.targetPublic);
@@ -171,10 +174,16 @@ describe.each(MODES)('a one-time code of the %s', (environment) => {
   it('is parsed if the client library created it', async () => {
     const { bundle, target } = await newTarget();
     const { bundles } = custody.publicKeys();
-    const encrypted = await encryptOtpCodeToBundle('012345', bundle, CLIENT.publicKey, bundles);
-    expect(
-      await custody.openOtp({ id: 'AuthMethod:1', target, encryptedBundle: encrypted }),
-    ).toEqual({ code: '012345', publicKey: CLIENT.publicKey });
+    const encryptedBundle = await encryptOtpCodeToBundle(
+      '012345',
+      bundle,
+      CLIENT.publicKey,
+      bundles,
+    );
+    expect(await custody.openOtp({ id: 'AuthMethod:1', target, encryptedBundle })).toEqual({
+      code: '012345',
+      publicKey: CLIENT.publicKey,
+    });
     await expect(encryptOtpCodeToBundle('0', bundle, CLIENT.publicKey)).rejects.toThrow();
   });
 
@@ -193,14 +202,19 @@ describe.each(MODES)('a one-time code of the %s', (environment) => {
   });
 
   it('is readable only with the key of its code', async () => {
-    const [first, second] = [await newTarget(), await newTarget()];
+    const [firstTarget, secondTarget] = [await newTarget(), await newTarget()];
     const text = JSON.stringify({ otp_code: '000000', public_key: CLIENT.publicKey });
-    const encryptedBundle = codeBundle(read(first.bundle).signedData.targetPublic as string, text);
+    const encryptedBundle = codeBundle(
+      read(firstTarget.bundle).signedData.targetPublic as string,
+      text,
+    );
     const id = 'AuthMethod:1';
-    expect(await custody.openOtp({ id, target: second.target, encryptedBundle })).toBeUndefined();
+    expect(
+      await custody.openOtp({ id, target: secondTarget.target, encryptedBundle }),
+    ).toBeUndefined();
     const openedForOtherId = custody.openOtp({
       id: 'AuthMethod:2',
-      target: first.target,
+      target: firstTarget.target,
       encryptedBundle,
     });
     await expect(openedForOtherId).rejects.toThrow();
@@ -308,8 +322,8 @@ describe.each(MODES)('a token of the %s', (environment) => {
     await expect(verifyOtpVerificationToken(token)).rejects.toThrow(/signature/);
     const [head, , signature] = token.split('.');
     const body = Buffer.from(JSON.stringify({ ...claims, contact: 'b@x' })).toString('base64url');
-    const forged = verifyOtpVerificationToken(`${head}.${body}.${signature}`, tokens);
-    await expect(forged).rejects.toThrow(/signature/);
+    const forgedVerification = verifyOtpVerificationToken(`${head}.${body}.${signature}`, tokens);
+    await expect(forgedVerification).rejects.toThrow(/signature/);
   });
 
   it('is a standard JWT', async () => {
@@ -336,12 +350,15 @@ describe.each(MODES)('a delegated key of the %s', (environment) => {
     expect((await custody.newSigner({ id })).publicKey).not.toBe(publicKey);
     const stamp = await custody.stampWith({ id, signer, payload });
     expect(stamp).toMatch(/^[\w-]+$/);
-    const reported = readStamp(stamp);
+    const stampFields = readStamp(stamp);
     const keys = { apiPublicKey: CLIENT.publicKey, apiPrivateKey: CLIENT.privateKey };
     const model = (await new ApiKeyStamper(keys).stamp(payload)).stampHeaderValue;
-    expect(Object.keys(reported)).toEqual(Object.keys(readStamp(model)));
-    expect([reported.publicKey, reported.scheme]).toEqual([publicKey, readStamp(model).scheme]);
-    const { signature } = reported as { signature: string };
+    expect(Object.keys(stampFields)).toEqual(Object.keys(readStamp(model)));
+    expect([stampFields.publicKey, stampFields.scheme]).toEqual([
+      publicKey,
+      readStamp(model).scheme,
+    ]);
+    const { signature } = stampFields as { signature: string };
     expect(await verifyStampSignature(publicKey, signature, payload)).toBe(true);
     expect(await verifyStampSignature(publicKey, signature, `${payload} `)).toBe(false);
     expect(verify('sha256', utf8(payload), p256PublicKey(publicKey), hex(signature))).toBe(true);
@@ -350,8 +367,8 @@ describe.each(MODES)('a delegated key of the %s', (environment) => {
   it('signs only under its own id, and rejects a damaged key', async () => {
     const { signer } = await custody.newSigner({ id });
     await expect(custody.stampWith({ id: 'DelegatedKey:2', signer, payload })).rejects.toThrow();
-    const damaged = signer.slice(0, -4) + (signer.endsWith('AAAA') ? 'BBBB' : 'AAAA');
-    await expect(custody.stampWith({ id, signer: damaged, payload })).rejects.toThrow();
+    const damagedSigner = signer.slice(0, -4) + (signer.endsWith('AAAA') ? 'BBBB' : 'AAAA');
+    await expect(custody.stampWith({ id, signer: damagedSigner, payload })).rejects.toThrow();
     const { target } = await custody.newOtpTarget({ id, organizationId: '1', expiresAt: 0 });
     await expect(custody.stampWith({ id, signer: target, payload })).rejects.toThrow();
   });
@@ -362,11 +379,11 @@ describe('the custodians of the two environments', () => {
 
   it('sign with separate keys, the same after a restart', () => {
     const keys = [sandbox.publicKeys(), production.publicKeys()];
-    const all = keys.flatMap(({ bundles, tokens }) => [bundles, tokens]);
-    expect(new Set(all).size).toBe(4);
-    for (const key of all) expect(p256PublicKey(key).asymmetricKeyType).toBe('ec');
-    const next = connectorRegistry(effects, { custodyKeys: custodyKeysOf(vault) });
-    expect(MODES.map((each) => next(each).custody?.publicKeys())).toEqual(keys);
+    const signingKeys = keys.flatMap(({ bundles, tokens }) => [bundles, tokens]);
+    expect(new Set(signingKeys).size).toBe(4);
+    for (const key of signingKeys) expect(p256PublicKey(key).asymmetricKeyType).toBe('ec');
+    const restartedRegistry = connectorRegistry(effects, { custodyKeys: custodyKeysOf(vault) });
+    expect(MODES.map((each) => restartedRegistry(each).custody?.publicKeys())).toEqual(keys);
   });
 
   it('do not open data sealed by the other', async () => {
@@ -399,14 +416,14 @@ describe('the custodians of the two environments', () => {
     const exportBundle = await sandbox.exportSeed({ ...NAMES, seed, clientPublicKey });
     const { dataSignature, enclaveQuorumPublic } = read(exportBundle);
     expect([dataSignature, enclaveQuorumPublic]).toEqual(['', '']);
-    const checked = decryptExportBundle({
+    const decryption = decryptExportBundle({
       exportBundle,
       organizationId: NAMES.organizationId,
       embeddedKey: CLIENT.privateKey,
       dangerouslyOverrideSignerPublicKey: sandbox.publicKeys().bundles,
       returnMnemonic: true,
     });
-    await expect(checked).rejects.toThrow(/signer key/);
+    await expect(decryption).rejects.toThrow(/signer key/);
     expect(validateMnemonic(wordsIn(exportBundle), wordlist)).toBe(true);
   });
 

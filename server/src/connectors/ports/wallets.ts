@@ -7,7 +7,7 @@ import type { Time } from '../../kernel/effects.ts';
 export interface CustodyKeys {
   seal(text: Uint8Array | string, context: string): string;
   /** Throws for another context or a damaged text. */
-  open(sealed: string, context: string): Buffer;
+  open(sealedText: string, context: string): Buffer;
   /** 32 bytes, the same at every start. */
   derive(purpose: string): Uint8Array;
 }
@@ -25,25 +25,25 @@ interface CustodyNames {
  */
 export interface CustodyPort {
   /** Generates the seed of a new wallet. */
-  newSeed(of: CustodyNames): Promise<{ seed: string }>;
+  newSeed(wallet: CustodyNames): Promise<{ seed: string }>;
   /**
    * The wallet's mnemonic, encrypted to an uncompressed P-256 key, lower-case hex: an export
    * bundle.
    */
-  exportSeed(of: CustodyNames & { seed: string; clientPublicKey: string }): Promise<string>;
+  exportSeed(wallet: CustodyNames & { seed: string; clientPublicKey: string }): Promise<string>;
   /**
    * Generates a session key and seals it to an uncompressed `clientPublicKey`. The private key is
    * not kept. `publicKey` is compressed, lower-case hex.
    */
   newSessionKey(clientPublicKey: string): Promise<{ publicKey: string; sealedKey: string }>;
   /** Generates a key for the encryption of a one-time code. `id` is unique for the code. */
-  newOtpTarget(of: {
+  newOtpTarget(code: {
     id: string;
     organizationId: string;
     expiresAt: Time;
   }): Promise<{ target: string; bundle: string }>;
   /** The decrypted code, or undefined if it cannot be decrypted or has another format. */
-  openOtp(of: {
+  openOtp(code: {
     id: string;
     target: string;
     encryptedBundle: string;
@@ -54,12 +54,12 @@ export interface CustodyPort {
    * Generates a delegated key of a wallet. `id` is unique for the key. `publicKey` is compressed,
    * lower-case hex.
    */
-  newSigner(of: { id: string }): Promise<{ publicKey: string; signer: string }>;
+  newSigner(key: { id: string }): Promise<{ publicKey: string; signer: string }>;
   /**
    * A stamp of such a key over a string, as in the wallet signature header of clients. Throws while
    * it cannot sign: then a payment is declined, and a notice of a network is repeated.
    */
-  stampWith(of: { id: string; signer: string; payload: string }): Promise<string>;
+  stampWith(request: { id: string; signer: string; payload: string }): Promise<string>;
   /** Uncompressed, hex: the keys that sign bundles and tokens, for clients to pin. */
   publicKeys(): { bundles: string; tokens: string };
 }

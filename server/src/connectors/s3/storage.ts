@@ -109,7 +109,11 @@ async function unnamedFile(folder: string, name: string): Promise<FileHandle> {
 }
 
 /** `staging` is a folder on the local disk. */
-export function s3Storage(effects: Effects, settings: S3Settings, staging: string): StoragePort {
+export function s3Storage(
+  effects: Effects,
+  settings: S3Settings,
+  stagingFolder: string,
+): StoragePort {
   const send = sender(effects, settings);
   const expectStatus = async (call: Call, statuses: readonly number[]) => {
     const reply = await send(call);
@@ -118,7 +122,7 @@ export function s3Storage(effects: Effects, settings: S3Settings, staging: strin
   };
   return {
     async put(name, bytes) {
-      const handle = await unnamedFile(staging, name);
+      const handle = await unnamedFile(stagingFolder, name);
       try {
         const hash = createHash('sha256');
         let size = 0;

@@ -6,7 +6,7 @@ import { type KeyObject, sign } from 'node:crypto';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { base58check } from '@scure/base';
 import { compressedPoint } from '../../kernel/crypto/p256.ts';
-import type { Sealed } from './hpke.ts';
+import type { SealedMessage } from './hpke.ts';
 
 const VERSION = 'v1.0.0';
 
@@ -28,7 +28,7 @@ export function bundleOf(data: Readonly<Record<string, unknown>>, signer?: Signe
 }
 
 /** The part of a sealed message that a bundle contains. */
-export const sealedFields = ({ encapped, ciphertext }: Sealed) => ({
+export const sealedFields = ({ encapped, ciphertext }: SealedMessage) => ({
   encappedPublic: encapped.toString('hex'),
   ciphertext: ciphertext.toString('hex'),
 });
@@ -36,9 +36,9 @@ export const sealedFields = ({ encapped, ciphertext }: Sealed) => ({
 const addressLike = base58check(sha256);
 
 /** A sealed session key: compressed ephemeral key, then ciphertext. */
-export function sealedKeyText({ encapped, ciphertext }: Sealed): string {
-  const compressed = Buffer.from(compressedPoint(encapped.toString('hex')) as string, 'hex');
-  return addressLike.encode(Buffer.concat([compressed, ciphertext]));
+export function sealedKeyText({ encapped, ciphertext }: SealedMessage): string {
+  const compressedKey = Buffer.from(compressedPoint(encapped.toString('hex')) as string, 'hex');
+  return addressLike.encode(Buffer.concat([compressedKey, ciphertext]));
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -57,16 +57,19 @@ const UNCOMPRESSED_KEY = /^04[0-9a-f]{128}$/i;
 /** At least an authentication tag. An encrypted code and key with its tag has 183 bytes. */
 const CIPHERTEXT = /^(?:[0-9a-f]{2}){16,1024}$/i;
 
-const matching = (value: unknown, pattern: RegExp): string | undefined =>
+const matchingText = (value: unknown, pattern: RegExp): string | undefined =>
   typeof value === 'string' && pattern.test(value) ? value : undefined;
 
 /** Parses an encrypted code of a client, or undefined for another format. */
-export function readOtpBundle(text: string): Sealed | undefined {
+export function readOtpBundle(text: string): SealedMessage | undefined {
   const fields = objectIn(text);
-  const encapped = matching(fields?.encappedPublic, UNCOMPRESSED_KEY);
-  const ciphertext = matching(fields?.ciphertext, CIPHERTEXT);
-  if (!encapped || !ciphertext || !compressedPoint(encapped)) return undefined;
-  return { encapped: Buffer.from(encapped, 'hex'), ciphertext: Buffer.from(ciphertext, 'hex') };
+  const encapsulatedKey = matchingText(fields?.encappedPublic, UNCOMPRESSED_KEY);
+  const ciphertext = matchingText(fields?.ciphertext, CIPHERTEXT);
+  if (!encapsulatedKey || !ciphertext || !compressedPoint(encapsulatedKey)) return undefined;
+  return {
+    encapped: Buffer.from(encapsulatedKey, 'hex'),
+    ciphertext: Buffer.from(ciphertext, 'hex'),
+  };
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

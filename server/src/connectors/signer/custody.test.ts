@@ -21,24 +21,24 @@ function effectsOf(...randomValues: string[]): Effects {
   return {
     ...testEffects(),
     random(bytes) {
-      const next = hex(randomValues.shift() ?? '');
-      if (next.length !== bytes) throw new Error(`${bytes} unexpected random bytes`);
-      return next;
+      const nextValue = hex(randomValues.shift() ?? '');
+      if (nextValue.length !== bytes) throw new Error(`${bytes} unexpected random bytes`);
+      return nextValue;
     },
   };
 }
 
 /** Does not encrypt. Records plaintexts and contexts. */
 function recordingKeys(): CustodyKeys & { sealed: [string, string][] } {
-  const sealed: [string, string][] = [];
+  const sealedValues: [string, string][] = [];
   return {
-    sealed,
+    sealed: sealedValues,
     seal(text, context) {
-      sealed.push([Buffer.from(text).toString('hex'), context]);
-      return `${sealed.length - 1}`;
+      sealedValues.push([Buffer.from(text).toString('hex'), context]);
+      return `${sealedValues.length - 1}`;
     },
     open(sealedText, context) {
-      const [text, name] = sealed[Number(sealedText)] as [string, string];
+      const [text, name] = sealedValues[Number(sealedText)] as [string, string];
       if (name !== context) throw new Error('of another context');
       return hex(text);
     },
@@ -83,11 +83,11 @@ describe('the built-in custodian', () => {
       encappedKeyBuf: hex(data.encappedPublic),
       receiverPriv: client.privateKey,
     });
-    const reported = Buffer.from(mnemonic).toString('ascii');
-    expect(reported).toBe(
+    const reportedMnemonic = Buffer.from(mnemonic).toString('ascii');
+    expect(reportedMnemonic).toBe(
       'legal winner thank year wave sausage worth useful legal winner thank yellow',
     );
-    expect(validateMnemonic(reported, wordlist)).toBe(true);
+    expect(validateMnemonic(reportedMnemonic, wordlist)).toBe(true);
     expect(keys.sealed).toEqual([['7f'.repeat(16), 'seed of wallet wallet-1']]);
   });
 
@@ -126,9 +126,9 @@ describe('the built-in custodian', () => {
     const randomValues: Uint8Array[] = [];
     const real = testEffects();
     const random = (bytes: number) => {
-      const next = real.random(bytes);
-      randomValues.push(next);
-      return next;
+      const nextBytes = real.random(bytes);
+      randomValues.push(nextBytes);
+      return nextBytes;
     };
     const custody = localCustody({ ...real, random }, recordingKeys(), attests);
     const clientPublicKey = generateP256KeyPair().publicKeyUncompressed;
@@ -145,14 +145,14 @@ describe('the built-in custodian', () => {
 
 describe('a signing key', () => {
   it('is derived from its purpose, and again after an invalid scalar', () => {
-    const requested: string[] = [];
+    const requestedPurposes: string[] = [];
     const bytes = [Buffer.alloc(32, 255), Buffer.alloc(32), Buffer.alloc(32, 0x33)];
     const derive = (purpose: string) => {
-      requested.push(purpose);
-      return bytes[requested.length - 1] as Buffer;
+      requestedPurposes.push(purpose);
+      return bytes[requestedPurposes.length - 1] as Buffer;
     };
     const { publicKey } = signerOf({ derive }, 'bundles');
-    expect(requested).toEqual(['bundles', 'bundles 2', 'bundles 3']);
+    expect(requestedPurposes).toEqual(['bundles', 'bundles 2', 'bundles 3']);
     expect(publicKey).toMatch(
       /^0451a7580833898ea1b183cbd7350a4099078c6ef1c1e18e970cd7683035f25e7d/,
     );

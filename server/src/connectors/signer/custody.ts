@@ -153,7 +153,7 @@ export function localCustody(
   const namedTokenKey = memoize(() => tokenSigner(tokenKey()));
   const generatePair = () => generateP256(() => effects.random(SCALAR_BYTES));
 
-  async function sealed(clientPublicKey: string, plaintext: Buffer) {
+  async function sealToClient(clientPublicKey: string, plaintext: Buffer) {
     const ephemeral = generatePair();
     try {
       return await sealTo(pointOf(clientPublicKey), plaintext, ephemeral);
@@ -167,14 +167,14 @@ export function localCustody(
     newSeed: async (context) => ({ seed: newSeed(effects, keys, context) }),
 
     async exportSeed({ organizationId, walletId, seed, clientPublicKey }) {
-      const sealedMnemonic = await sealed(clientPublicKey, textOf(keys, { walletId, seed }));
+      const sealedMnemonic = await sealToClient(clientPublicKey, textOf(keys, { walletId, seed }));
       const data = { ...sealedFields(sealedMnemonic), organizationId };
       return bundleOf(data, attests ? bundleSigner() : undefined);
     },
 
     async newSessionKey(clientPublicKey) {
       const { scalar, point } = generatePair();
-      const sealedKey = sealedKeyText(await sealed(clientPublicKey, scalar));
+      const sealedKey = sealedKeyText(await sealToClient(clientPublicKey, scalar));
       return { publicKey: compressedPoint(hexOf(point)) as string, sealedKey };
     },
 

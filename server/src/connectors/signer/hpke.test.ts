@@ -17,7 +17,7 @@ const { hpkeDecrypt, verifyStampSignature } = walletCrypto;
 
 const hex = (text: string) => Buffer.from(text, 'hex');
 const pairOf = (scalar: string) => p256Pair(hex(scalar)) as P256Pair;
-const compressed = ({ point }: P256Pair) => compressedPoint(point.toString('hex'));
+const compressedKeyOf = ({ point }: P256Pair) => compressedPoint(point.toString('hex'));
 
 /** RFC 9180 §4 and §5, implemented from the text of the RFC, from a shared secret. */
 const KEM = Buffer.from('4b454d0010', 'hex');
@@ -26,25 +26,30 @@ const hmac = (key: Buffer, text: Buffer) => createHmac('sha256', key).update(tex
 const extract = (suiteId: Buffer, salt: Buffer, label: string, ikm: Buffer) =>
   hmac(salt, Buffer.concat([Buffer.from('HPKE-v1'), suiteId, Buffer.from(label), ikm]));
 function expand(suiteId: Buffer, key: Buffer, label: string, info: Buffer, length: number) {
-  const labeled = [Buffer.from([0, length]), Buffer.from('HPKE-v1'), suiteId, Buffer.from(label)];
-  return hmac(key, Buffer.concat([...labeled, info, Buffer.from([1])])).subarray(0, length);
+  const labeledInput = [
+    Buffer.from([0, length]),
+    Buffer.from('HPKE-v1'),
+    suiteId,
+    Buffer.from(label),
+  ];
+  return hmac(key, Buffer.concat([...labeledInput, info, Buffer.from([1])])).subarray(0, length);
 }
 
 function schedule(dh: Buffer, points: Buffer, info: Buffer) {
-  const empty = Buffer.alloc(0);
+  const emptyBytes = Buffer.alloc(0);
   const expectedSecret = expand(
     KEM,
-    extract(KEM, empty, 'eae_prk', dh),
+    extract(KEM, emptyBytes, 'eae_prk', dh),
     'shared_secret',
     points,
     32,
   );
   const context = Buffer.concat([
     Buffer.from([0]),
-    extract(HPKE, empty, 'psk_id_hash', empty),
-    extract(HPKE, empty, 'info_hash', info),
+    extract(HPKE, emptyBytes, 'psk_id_hash', emptyBytes),
+    extract(HPKE, emptyBytes, 'info_hash', info),
   ]);
-  const secret = extract(HPKE, expectedSecret, 'secret', empty);
+  const secret = extract(HPKE, expectedSecret, 'secret', emptyBytes);
   return {
     sharedSecret: expectedSecret.toString('hex'),
     context: context.toString('hex'),
@@ -78,12 +83,12 @@ describe('the suite', () => {
     );
     expect(Buffer.from(sealedMessage.enc).toString('hex')).toBe(pkE);
     expect(Buffer.from(sealedMessage.ct).toString('hex')).toBe(ciphertext);
-    const decrypted = await suite.open(
+    const plaintextOfSuite = await suite.open(
       { recipientKey: recipient, info: hex(info), enc: hex(pkE) },
       hex(ciphertext),
       hex(aad),
     );
-    expect(Buffer.from(decrypted).toString('hex')).toBe(plaintext);
+    expect(Buffer.from(plaintextOfSuite).toString('hex')).toBe(plaintext);
   });
 
   it('equals RFC 9180 at every step', () => {
@@ -98,7 +103,7 @@ describe('data sealed to a client', () => {
   const [recipient, ephemeral] = [pairOf(skR), pairOf(skE)];
 
   it('equals the published test vector at every step', () => {
-    expect([compressed(recipient), compressed(ephemeral)]).toEqual([
+    expect([compressedKeyOf(recipient), compressedKeyOf(ephemeral)]).toEqual([
       SEALED_KEY.pkR,
       SEALED_KEY.pkE,
     ]);
@@ -110,32 +115,36 @@ describe('data sealed to a client', () => {
     expect(steps).toEqual({ sharedSecret, context, key, nonce });
     const cipher = createCipheriv('aes-256-gcm', hex(key), hex(nonce));
     cipher.setAAD(points);
-    const parts = [cipher.update(hex(plaintext)), cipher.final(), cipher.getAuthTag()];
-    expect(Buffer.concat(parts).toString('hex')).toBe(ciphertext);
+    const chunks = [cipher.update(hex(plaintext)), cipher.final(), cipher.getAuthTag()];
+    expect(Buffer.concat(chunks).toString('hex')).toBe(ciphertext);
   });
 
   it('is sealed and opened equally', async () => {
-    const sealed = await sealTo(recipient.point, hex(plaintext), ephemeral);
-    expect(sealed).toEqual({ encapped: ephemeral.point, ciphertext: hex(ciphertext) });
-    expect(await openWith(recipient, sealed)).toEqual(hex(plaintext));
+    const sealedMessage = await sealTo(recipient.point, hex(plaintext), ephemeral);
+    expect(sealedMessage).toEqual({ encapped: ephemeral.point, ciphertext: hex(ciphertext) });
+    expect(await openWith(recipient, sealedMessage)).toEqual(hex(plaintext));
   });
 
   it('cannot be opened with another key, or after a change', async () => {
-    const sealed = await sealTo(recipient.point, hex(plaintext), ephemeral);
-    expect(await openWith(pairOf('44'.repeat(32)), sealed)).toBeUndefined();
-    const tampered = Buffer.from(sealed.ciphertext);
-    tampered[0] = (tampered[0] as number) ^ 1;
-    expect(await openWith(recipient, { ...sealed, ciphertext: tampered })).toBeUndefined();
+    const sealedMessage = await sealTo(recipient.point, hex(plaintext), ephemeral);
+    expect(await openWith(pairOf('44'.repeat(32)), sealedMessage)).toBeUndefined();
+    const tamperedCiphertext = Buffer.from(sealedMessage.ciphertext);
+    tamperedCiphertext[0] = (tamperedCiphertext[0] as number) ^ 1;
+    expect(
+      await openWith(recipient, { ...sealedMessage, ciphertext: tamperedCiphertext }),
+    ).toBeUndefined();
     const encapped = pairOf('55'.repeat(32)).point;
-    expect(await openWith(recipient, { ...sealed, encapped })).toBeUndefined();
+    expect(await openWith(recipient, { ...sealedMessage, encapped })).toBeUndefined();
     const ofAnother = Buffer.from(encapped).fill(1, 1);
-    expect(await openWith(recipient, { ...sealed, encapped: ofAnother })).toBeUndefined();
-    expect(await openWith(recipient, { ...sealed, ciphertext: Buffer.alloc(3) })).toBeUndefined();
+    expect(await openWith(recipient, { ...sealedMessage, encapped: ofAnother })).toBeUndefined();
+    expect(
+      await openWith(recipient, { ...sealedMessage, ciphertext: Buffer.alloc(3) }),
+    ).toBeUndefined();
   });
 
   it('accepts only points of the curve', async () => {
-    const off = Buffer.from(recipient.point).fill(1, 1);
-    await expect(sealTo(off, hex(plaintext), ephemeral)).rejects.toThrow();
+    const pointOffCurve = Buffer.from(recipient.point).fill(1, 1);
+    await expect(sealTo(pointOffCurve, hex(plaintext), ephemeral)).rejects.toThrow();
     await expect(sealTo(Buffer.alloc(0), hex(plaintext), ephemeral)).rejects.toThrow();
   });
 });
@@ -162,15 +171,15 @@ describe('numbers that begin with zeros', () => {
   it.each(Object.keys(cases))('%s', async (name) => {
     const [recipient, ephemeral] = (cases[name] as () => readonly [P256Pair, P256Pair])();
     const plaintext = hex(`00${'ab'.repeat(31)}`);
-    const sealed = await sealTo(recipient.point, plaintext, ephemeral);
-    expect(sealed.encapped).toHaveLength(65);
-    expect(await openWith(recipient, sealed)).toEqual(plaintext);
-    const decrypted = hpkeDecrypt({
-      ciphertextBuf: sealed.ciphertext,
-      encappedKeyBuf: sealed.encapped,
+    const sealedMessage = await sealTo(recipient.point, plaintext, ephemeral);
+    expect(sealedMessage.encapped).toHaveLength(65);
+    expect(await openWith(recipient, sealedMessage)).toEqual(plaintext);
+    const decryptedText = hpkeDecrypt({
+      ciphertextBuf: sealedMessage.ciphertext,
+      encappedKeyBuf: sealedMessage.encapped,
       receiverPriv: recipient.scalar.toString('hex'),
     });
-    expect(Buffer.from(decrypted)).toEqual(plaintext);
+    expect(Buffer.from(decryptedText)).toEqual(plaintext);
   });
 });
 
@@ -178,7 +187,7 @@ describe('the published stamp', () => {
   const { privateKey, payload, publicKey, signature } = STAMP;
 
   it('verifies with the stated key, here and in the client library', async () => {
-    expect(compressed(pairOf(privateKey))).toBe(publicKey);
+    expect(compressedKeyOf(pairOf(privateKey))).toBe(publicKey);
     const ownKey = createPublicKey(p256PrivateKey(pairOf(privateKey)));
     expect(ownKey.equals(p256PublicKey(publicKey))).toBe(true);
     expect(verify('sha256', Buffer.from(payload), ownKey, hex(signature))).toBe(true);

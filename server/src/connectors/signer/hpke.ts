@@ -22,7 +22,7 @@ export const suite = new CipherSuite({
 const INFO = Buffer.from('turnkey_hpke', 'ascii');
 
 /** An encrypted message. */
-export interface Sealed {
+export interface SealedMessage {
   /** The ephemeral public key, 65 bytes. */
   encapped: Buffer;
   /** With the 16-byte tag at the end. */
@@ -45,7 +45,7 @@ export async function sealTo(
   recipient: Uint8Array,
   plaintext: Uint8Array,
   ephemeral: P256Pair,
-): Promise<Sealed> {
+): Promise<SealedMessage> {
   const sender = await suite.createSenderContext({
     recipientPublicKey: await publicKeyOf(recipient),
     info: INFO,
@@ -59,7 +59,7 @@ export async function sealTo(
 /** Decrypts a message to `recipient`, or undefined if it cannot be decrypted. */
 export async function openWith(
   recipient: P256Pair,
-  { encapped, ciphertext }: Sealed,
+  { encapped, ciphertext }: SealedMessage,
 ): Promise<Buffer | undefined> {
   const params = { recipientKey: await keysOf(recipient), info: INFO, enc: encapped };
   const aad = Buffer.concat([encapped, recipient.point]);

@@ -36,14 +36,14 @@ async function errorTextOf(work: Promise<unknown>): Promise<string> {
 describe('smtpMail', () => {
   it('logs in and sends one message with a plain text', async () => {
     expect(await mail().send(message)).toBe('sent');
-    const [received] = server.receivedMail;
-    expect(received).toMatchObject({ from: 'codes@pay.example.com', to: [message.to] });
-    expect(received?.rawText).toContain('From: Railhead <codes@pay.example.com>');
-    expect(received?.rawText).toContain(`To: ${message.to}`);
-    expect(received?.rawText).toContain('Date: Mon, 05 Jan 2026 09:00:00 +0000');
-    expect(received?.rawText).toContain('Auto-Submitted: auto-generated');
-    expect(received?.rawText).toContain('042137 is your code.\r\nDo not pass it on.');
-    expect(received?.rawText).not.toContain('text/html');
+    const [receivedMessage] = server.receivedMail;
+    expect(receivedMessage).toMatchObject({ from: 'codes@pay.example.com', to: [message.to] });
+    expect(receivedMessage?.rawText).toContain('From: Railhead <codes@pay.example.com>');
+    expect(receivedMessage?.rawText).toContain(`To: ${message.to}`);
+    expect(receivedMessage?.rawText).toContain('Date: Mon, 05 Jan 2026 09:00:00 +0000');
+    expect(receivedMessage?.rawText).toContain('Auto-Submitted: auto-generated');
+    expect(receivedMessage?.rawText).toContain('042137 is your code.\r\nDo not pass it on.');
+    expect(receivedMessage?.rawText).not.toContain('text/html');
   });
 
   it('sends a message with the same ID each time', async () => {

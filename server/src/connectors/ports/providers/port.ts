@@ -79,16 +79,16 @@ export interface ConnectedProvider {
 export interface ProviderProtocol {
   connect(effects: Effects, provider: ConnectedProvider): ProviderPort;
   /** Converts a reported state to the progress of an instruction. */
-  progressOf(reported: TransferState): Progress;
+  progressOf(reportedState: TransferState): Progress;
   /** Converts a reported state of a recall to its progress. */
-  recallProgressOf(reported: RecallState): RecallProgress;
+  recallProgressOf(reportedState: RecallState): RecallProgress;
   /** Converts a reported decision to the verdict of a case. */
-  verdictOf(reported: IdentityDecision): IdentityVerdict;
+  verdictOf(decision: IdentityDecision): IdentityVerdict;
   /**
    * Converts a reported state of a mint or burn to its progress. `amount` is the amount of the
    * order.
    */
-  orderProgressOf(reported: StablecoinOrderState, amount: bigint): OrderProgress;
+  orderProgressOf(reportedState: StablecoinOrderState, amount: bigint): OrderProgress;
   /** Returns the problem of reported rates, or undefined if they are usable. */
-  rateProblem(reported: ReportedRates, now: Time): string | undefined;
+  rateProblem(reportedRates: ReportedRates, now: Time): string | undefined;
 }

@@ -156,7 +156,7 @@ const owners = Type.Record(Type.String(), oneOf(['APPROVED', 'REJECTED', 'PENDIN
     'Results by ID of the owner. Owners that are not listed have the result of the customer.',
 });
 
-const decided = {
+const decisionVariants = {
   approved: Type.Object({ owners: optional(owners) }, { description: 'The customer is verified.' }),
   rejected: Type.Object(
     { owners: optional(owners), findings: optional(findings) },
@@ -168,7 +168,7 @@ const decided = {
 /** A decision that a message reports. */
 export const IdentityDecision = named(
   'IdentityDecision',
-  variant('state', decided, { description: 'Decision about a customer.' }),
+  variant('state', decisionVariants, { description: 'Decision about a customer.' }),
 );
 export type IdentityDecision = Static<typeof IdentityDecision>;
 
@@ -177,7 +177,7 @@ export const IdentityState = named(
   variant(
     'state',
     {
-      ...decided,
+      ...decisionVariants,
       review: Type.Object(
         { checkAfterSeconds: optional(checkAfterSeconds) },
         {

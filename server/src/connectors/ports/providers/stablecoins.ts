@@ -36,7 +36,7 @@ const Token = named(
   ),
 );
 
-const unlinked = Type.Object(
+const unlinkedReply = Type.Object(
   {
     reason: oneOf(['invalid', 'revoked'], {
       description: 'invalid: wrong credentials. revoked: the account holder revoked the access.',
@@ -81,7 +81,7 @@ export const StablecoinToken = named(
         {},
         { description: 'The network identifier belongs to another token.' },
       ),
-      unlinked,
+      unlinked: unlinkedReply,
     },
     { description: 'Result of a request for a token.' },
   ),
@@ -105,7 +105,7 @@ export const StablecoinLink = named(
         { problem: oneOf(LINK_PROBLEMS, { description: 'Reason for the rejection.' }) },
         { description: 'The external account cannot be used.' },
       ),
-      unlinked,
+      unlinked: unlinkedReply,
     },
     { description: 'Result of the registration of an external account.' },
   ),
@@ -185,23 +185,25 @@ export const StablecoinPreview = named(
         {},
         { description: 'The balance of the account is too low for the order.' },
       ),
-      unlinked,
+      unlinked: unlinkedReply,
     },
     { description: 'Result of the validation of an order.' },
   ),
 );
 
 const status = { providerStatus: shortText('The name of this state at the provider.') };
-const pending = { ...status, checkAfterSeconds: optional(CheckAfter) };
+const pendingFields = { ...status, checkAfterSeconds: optional(CheckAfter) };
 const amount = TokenAmount(
   'Executed amount in minor units of the token. It must be the amount of the order.',
 );
 
 const ORDER_STATES = {
-  funding: Type.Object(pending, { description: 'The order waits for the payment.' }),
-  submitted: Type.Object(pending, { description: 'The order was accepted, and needs no payment.' }),
-  processing: Type.Object(pending, { description: 'The order is being executed.' }),
-  unknown: Type.Object(pending, {
+  funding: Type.Object(pendingFields, { description: 'The order waits for the payment.' }),
+  submitted: Type.Object(pendingFields, {
+    description: 'The order was accepted, and needs no payment.',
+  }),
+  processing: Type.Object(pendingFields, { description: 'The order is being executed.' }),
+  unknown: Type.Object(pendingFields, {
     description: 'The provider cannot determine the state. Railhead requests the state again.',
   }),
   completed: Type.Object(
@@ -229,7 +231,11 @@ export type StablecoinOrderState = Static<typeof StablecoinOrderState>;
 
 export const StablecoinOrderReply = named(
   'StablecoinOrderReply',
-  variant('state', { ...ORDER_STATES, unlinked }, { description: 'State of a mint or burn.' }),
+  variant(
+    'state',
+    { ...ORDER_STATES, unlinked: unlinkedReply },
+    { description: 'State of a mint or burn.' },
+  ),
 );
 
 export const STABLECOIN_MESSAGES = {

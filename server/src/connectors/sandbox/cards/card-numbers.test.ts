@@ -60,17 +60,17 @@ describe('numbers of sandbox cards', () => {
   });
 
   it('have last digits that are derived from platformCardId', () => {
-    const first = numbers.generate(order('Card:1', 'card_x'));
-    const second = numbers.generate(order('Card:2', 'card_x', 'Customer:2'));
-    expect(first).toMatchObject({ brand: 'VISA', expMonth: 11, expYear: 2030 });
-    expect(second.last4).toBe(first.last4);
-    expect(numbers.open({ cardId: 'Card:1', secret: first.secret }).number.slice(-4)).toBe(
-      first.last4,
+    const firstCard = numbers.generate(order('Card:1', 'card_x'));
+    const secondCard = numbers.generate(order('Card:2', 'card_x', 'Customer:2'));
+    expect(firstCard).toMatchObject({ brand: 'VISA', expMonth: 11, expYear: 2030 });
+    expect(secondCard.last4).toBe(firstCard.last4);
+    expect(numbers.open({ cardId: 'Card:1', secret: firstCard.secret }).number.slice(-4)).toBe(
+      firstCard.last4,
     );
-    expect(numbers.generate(order('Card:3', 'card_y')).last4).not.toBe(first.last4);
-    const unnamed = numbers.generate(order('Card:4', null, 'Customer:7'));
-    expect(numbers.generate(order('Card:5', null, 'Customer:7')).last4).toBe(unnamed.last4);
-    expect(numbers.generate(order('Card:6', null, 'Customer:8')).last4).not.toBe(unnamed.last4);
+    expect(numbers.generate(order('Card:3', 'card_y')).last4).not.toBe(firstCard.last4);
+    const unnamedCard = numbers.generate(order('Card:4', null, 'Customer:7'));
+    expect(numbers.generate(order('Card:5', null, 'Customer:7')).last4).toBe(unnamedCard.last4);
+    expect(numbers.generate(order('Card:6', null, 'Customer:8')).last4).not.toBe(unnamedCard.last4);
   });
 
   it('differ by card and by installation, and are stable for a card', () => {

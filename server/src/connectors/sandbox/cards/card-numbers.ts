@@ -18,7 +18,7 @@ const YEARS = 4;
 interface NumberKeys {
   seal(text: string, context: string): string;
   /** Throws for another context or a damaged text. */
-  open(sealed: string, context: string): Buffer;
+  open(sealedText: string, context: string): Buffer;
   derive(purpose: string): Uint8Array;
 }
 
@@ -47,8 +47,8 @@ export function luhnSum(number: string): number {
 }
 
 /** The number with a check digit between its parts. An even count of digits must follow it. */
-const withCheckDigit = (before: string, after: string): string =>
-  `${before}${(10 - (luhnSum(`${before}0${after}`) % 10)) % 10}${after}`;
+const withCheckDigit = (leadingDigits: string, trailingDigits: string): string =>
+  `${leadingDigits}${(10 - (luhnSum(`${leadingDigits}0${trailingDigits}`) % 10)) % 10}${trailingDigits}`;
 
 export function cardNumbers(effects: Effects, keys: NumberKeys): CardNumbers {
   function numberOf({ id, platformCardId, cardholderId }: CardOrder): string {
@@ -63,9 +63,9 @@ export function cardNumbers(effects: Effects, keys: NumberKeys): CardNumbers {
     generate(order) {
       const number = numberOf(order);
       const code = digitsOf(Buffer.from(effects.random(6)), 3);
-      const ordered = new Date(order.orderedAt);
-      const expMonth = ordered.getUTCMonth() + 1;
-      const expYear = ordered.getUTCFullYear() + YEARS;
+      const orderDate = new Date(order.orderedAt);
+      const expMonth = orderDate.getUTCMonth() + 1;
+      const expYear = orderDate.getUTCFullYear() + YEARS;
       const text = [number, code, expMonth, expYear].join(' ');
       const secret = keys.seal(text, numberContext(order.id));
       return { brand: 'VISA', last4: number.slice(-4), expMonth, expYear, secret };

@@ -29,18 +29,18 @@ const AT = effects.now();
  * by notice.
  */
 async function scenario(
-  first: IssueProgress | FundingDebitProgress,
+  firstProgress: IssueProgress | FundingDebitProgress,
   check: (now: number) => Promise<IssueProgress | FundingDebitProgress>,
 ): Promise<string[]> {
   const lines: string[] = [];
-  let [elapsed, progress] = [0, first];
+  let [elapsedMs, progress] = [0, firstProgress];
   for (;;) {
-    const after = 'checkAfterMs' in progress ? progress.checkAfterMs : undefined;
-    const waitsForNotice = progress.state === 'pending' && after === undefined;
-    lines.push(`${elapsed / 1_000} ${progress.state}${waitsForNotice ? ' …' : ''}`);
-    if (after === undefined) return lines;
-    elapsed += after;
-    progress = await check(AT + elapsed);
+    const checkAfterMs = 'checkAfterMs' in progress ? progress.checkAfterMs : undefined;
+    const waitsForNotice = progress.state === 'pending' && checkAfterMs === undefined;
+    lines.push(`${elapsedMs / 1_000} ${progress.state}${waitsForNotice ? ' …' : ''}`);
+    if (checkAfterMs === undefined) return lines;
+    elapsedMs += checkAfterMs;
+    progress = await check(AT + elapsedMs);
   }
 }
 
@@ -91,10 +91,10 @@ describe('a funding debit', () => {
       ...{ id: 'debit', cardId: 'Card:1', accountId: 'InternalAccount:1-006', amount: 1n },
       ...{ currency: 'USD', merchant: { descriptor: `SHOP ${suffix}` }, requestedAt: AT },
     };
-    const emitted = await scenario(await issuer.debitFunding(debit), (now) =>
+    const lines = await scenario(await issuer.debitFunding(debit), (now) =>
       issuer.checkFundingDebit(debit, now),
     );
-    expect(emitted).toEqual(FUNDING_DEBITS[suffix]);
+    expect(lines).toEqual(FUNDING_DEBITS[suffix]);
   });
 });
 

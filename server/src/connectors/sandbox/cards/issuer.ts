@@ -28,8 +28,8 @@ const descriptorSuffixOf = ({ descriptor }: CardMerchant): string => suffixOf(de
 function stepAt<State>(timeline: CardTimeline<State>, elapsedMs: number) {
   const reachedSteps = timeline.filter((step) => step.afterMs <= elapsedMs);
   const { state } = reachedSteps.at(-1) ?? timeline[0];
-  const next = timeline[reachedSteps.length];
-  return { state, waitMs: next && next.afterMs - elapsedMs };
+  const nextStep = timeline[reachedSteps.length];
+  return { state, waitMs: nextStep && nextStep.afterMs - elapsedMs };
 }
 
 function debitProgressAt({ merchant }: CardFundingDebit, elapsedMs: number): FundingDebitProgress {

@@ -91,18 +91,18 @@ function illegibleDocuments({ documents }: IdentityCase): IdentityFinding[] {
   return [{ type: 'POOR_QUALITY_DOCUMENT', ...(document ? { resourceId: document.id } : {}) }];
 }
 
-function verdictBySuffix(submitted: IdentityCase): IdentityVerdict {
-  const verdicts = submitted.type === 'INDIVIDUAL' ? PERSON_SUFFIXES : BUSINESS_SUFFIXES;
-  const verdict = verdicts[suffixOf(submitted)] ?? 'approved';
+function verdictBySuffix(identityCase: IdentityCase): IdentityVerdict {
+  const verdicts = identityCase.type === 'INDIVIDUAL' ? PERSON_SUFFIXES : BUSINESS_SUFFIXES;
+  const verdict = verdicts[suffixOf(identityCase)] ?? 'approved';
   if (verdict === 'review') return { state: 'review' };
   if (verdict === 'unresolved')
-    return { state: 'unresolved', findings: illegibleDocuments(submitted) };
-  return { state: verdict, owners: ownersOf(submitted) };
+    return { state: 'unresolved', findings: illegibleDocuments(identityCase) };
+  return { state: verdict, owners: ownersOf(identityCase) };
 }
 
-function decideCase(submitted: IdentityCase): IdentityVerdict {
-  const findings = scriptedFindings(submitted);
-  return findings.length ? { state: 'unresolved', findings } : verdictBySuffix(submitted);
+function decideCase(identityCase: IdentityCase): IdentityVerdict {
+  const findings = scriptedFindings(identityCase);
+  return findings.length ? { state: 'unresolved', findings } : verdictBySuffix(identityCase);
 }
 
 export const sandboxIdentity: IdentityPort = {
@@ -110,11 +110,11 @@ export const sandboxIdentity: IdentityPort = {
     if (type === 'BUSINESS') return 'UNVERIFIED';
     return STATUS_BY_SUFFIX[suffixIn(fullName)] ?? 'APPROVED';
   },
-  withoutDocuments(submitted) {
-    if (submitted.type === 'INDIVIDUAL') return undefined;
-    const verdict = verdictBySuffix(submitted);
+  withoutDocuments(identityCase) {
+    if (identityCase.type === 'INDIVIDUAL') return undefined;
+    const verdict = verdictBySuffix(identityCase);
     return verdict.state === 'review' ? undefined : verdict;
   },
-  submit: async (submitted) => decideCase(submitted),
-  check: async (submitted) => decideCase(submitted),
+  submit: async (identityCase) => decideCase(identityCase),
+  check: async (identityCase) => decideCase(identityCase),
 };

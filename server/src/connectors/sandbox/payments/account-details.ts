@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { base58, bech32m, createBase58check } from '@scure/base';
-import { evmChecksummed } from '../../../catalog/crypto/addresses.ts';
+import { evmChecksumAddress } from '../../../catalog/crypto/addresses.ts';
 
 const base58check = createBase58check(sha256);
 
@@ -40,11 +40,8 @@ export function withoutScriptedSuffix(seed: string, derive: (seed: string) => st
 
 /** An IBAN from country and BBAN: the check digits make it 1 modulo 97. */
 export function ibanOf(country: string, bban: string): string {
-  const expanded = `${bban}${country}00`.replace(
-    /[A-Z]/g,
-    (char) => `${Number.parseInt(char, 36)}`,
-  );
-  const check = 98n - (BigInt(expanded) % 97n);
+  const digits = `${bban}${country}00`.replace(/[A-Z]/g, (char) => `${Number.parseInt(char, 36)}`);
+  const check = 98n - (BigInt(digits) % 97n);
   return `${country}${check.toString().padStart(2, '0')}${bban}`;
 }
 
@@ -103,7 +100,7 @@ function brCode(
   receiver: PixReceiver,
   amount?: string,
 ): string {
-  const parts = [
+  const payloadFields = [
     field('00', '01'),
     field('01', use),
     field('26', field('00', 'br.gov.bcb.pix') + accountField),
@@ -115,7 +112,7 @@ function brCode(
     field('60', receiver.city),
     field('62', field('05', receiver.reference)),
   ];
-  const body = `${parts.join('')}6304`;
+  const body = `${payloadFields.join('')}6304`;
   return body + crc16(body);
 }
 
@@ -141,7 +138,7 @@ export function pixKeyOf(seed: string): string {
 /** An EVM address that starts with 7e57 ("test"), with the EIP-55 checksum. */
 export const evmAddressOf = (text: string): string =>
   withoutScriptedSuffix(text, (seed) =>
-    evmChecksummed(`0x7e57${bytesOf(seed, 'evm').toString('hex', 0, 18)}`),
+    evmChecksumAddress(`0x7e57${bytesOf(seed, 'evm').toString('hex', 0, 18)}`),
   );
 
 /** Base58 has no 0, so no outcome is scripted. The same applies to Solana. */

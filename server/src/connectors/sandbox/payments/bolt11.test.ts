@@ -56,9 +56,12 @@ function read(text: string) {
     data.map((each) => each.toString(2).padStart(5, '0')).join('') + '0'.repeat(paddingLength);
   const body = Buffer.from(BigInt(`0b1${bits}`).toString(16).slice(1), 'hex');
   const signature = bech32.fromWords(words.slice(-104));
-  const signed = Uint8Array.from([signature[64] as number, ...signature.subarray(0, 64)]);
+  const recoverableSignature = Uint8Array.from([
+    signature[64] as number,
+    ...signature.subarray(0, 64),
+  ]);
   const hash = sha256(Uint8Array.from([...Buffer.from(prefix), ...body]));
-  const node = secp256k1.recoverPublicKey(signed, hash, { prehash: false });
+  const node = secp256k1.recoverPublicKey(recoverableSignature, hash, { prehash: false });
   return {
     network,
     pico: BigInt(digits ?? 0) * (UNIT[unit ?? ''] as bigint),

@@ -39,11 +39,11 @@ function amountText(amountMsat: bigint): string {
 function words(value: number, count = 1): number[] {
   const groups: number[] = [];
   for (
-    let remaining = value;
-    remaining > 0 || groups.length < count;
-    remaining = Math.floor(remaining / 32)
+    let remainingValue = value;
+    remainingValue > 0 || groups.length < count;
+    remainingValue = Math.floor(remainingValue / 32)
   ) {
-    groups.unshift(remaining % 32);
+    groups.unshift(remainingValue % 32);
   }
   return groups;
 }
@@ -51,14 +51,14 @@ function words(value: number, count = 1): number[] {
 const ALPHABET = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l';
 
 /** A tagged field: letter, length in groups, groups. */
-const tagged = (letter: string, data: number[]): number[] => [
+const taggedField = (letter: string, data: number[]): number[] => [
   ALPHABET.indexOf(letter),
   ...words(data.length, 2),
   ...data,
 ];
 
 /** Groups of five bits as bytes, padded with zero bits. */
-function padded(groups: readonly number[]): Uint8Array {
+function paddedBytes(groups: readonly number[]): Uint8Array {
   const bits = groups.map((group) => group.toString(2).padStart(5, '0')).join('');
   const octets = bits.match(/.{1,8}/g) ?? [];
   return Uint8Array.from(octets, (octet) => Number.parseInt(octet.padEnd(8, '0'), 2));
@@ -72,15 +72,21 @@ export function bolt11(invoice: Bolt11): string {
   const start = `${invoice.prefix}${amountText(invoice.amountMsat)}`;
   const data = [
     ...words(invoice.timestamp, 7),
-    ...tagged('s', bech32.toWords(invoice.paymentSecret)),
-    ...tagged('p', bech32.toWords(invoice.paymentHash)),
-    ...tagged('d', bech32.toWords(Buffer.from(invoice.description))),
-    ...tagged('x', words(invoice.expirySeconds)),
-    ...tagged('9', FEATURES),
+    ...taggedField('s', bech32.toWords(invoice.paymentSecret)),
+    ...taggedField('p', bech32.toWords(invoice.paymentHash)),
+    ...taggedField('d', bech32.toWords(Buffer.from(invoice.description))),
+    ...taggedField('x', words(invoice.expirySeconds)),
+    ...taggedField('9', FEATURES),
   ];
-  const hash = sha256(Uint8Array.from([...Buffer.from(start), ...padded(data)]));
-  const signed = secp256k1.sign(hash, invoice.privateKey, { prehash: false, format: 'recovered' });
+  const hash = sha256(Uint8Array.from([...Buffer.from(start), ...paddedBytes(data)]));
+  const recoverableSignature = secp256k1.sign(hash, invoice.privateKey, {
+    prehash: false,
+    format: 'recovered',
+  });
   // The library puts the recovery number first, BOLT 11 last.
-  const signature = Uint8Array.from([...signed.subarray(1), signed[0] as number]);
+  const signature = Uint8Array.from([
+    ...recoverableSignature.subarray(1),
+    recoverableSignature[0] as number,
+  ]);
   return bech32.encode(start, [...data, ...bech32.toWords(signature)], 2_000);
 }

@@ -122,19 +122,19 @@ describe('sandboxPaymentFunding', () => {
   it.each(CURRENCY_NETWORKS)(
     '%s %s: matches the schema, with amount and expiry',
     (code, network) => {
-      const requested = payment(code, network);
-      const input = sandboxPaymentFunding(requested);
+      const requestedPayment = payment(code, network);
+      const input = sandboxPaymentFunding(requestedPayment);
       expect(input).toHaveLength(1);
       for (const each of input) {
         expect(isValidSchema(each), JSON.stringify(isValidSchema.errors)).toBe(true);
         const notes = each.instructionsNotes ?? '';
-        expect(notes).toContain(new Date(requested.expiresAt).toISOString());
+        expect(notes).toContain(new Date(requestedPayment.expiresAt).toISOString());
         expect(notes).toContain(` ${code}${network ? ` over ${network}` : ''} by`);
         expect(each.isPlatformAccount).toBe(false);
         const { reference } = each.accountOrWalletInfo;
         if (reference !== undefined)
-          expect([reference, notes]).toEqual([requested.reference, notes]);
-        expect(notes.includes(requested.reference)).toBe(reference !== undefined);
+          expect([reference, notes]).toEqual([requestedPayment.reference, notes]);
+        expect(notes.includes(requestedPayment.reference)).toBe(reference !== undefined);
       }
     },
   );
@@ -143,11 +143,15 @@ describe('sandboxPaymentFunding', () => {
     '%s %s: the same for a payment, another for the next',
     (code, network) => {
       const paymentFunding = payment(code, network);
-      const next = { ...paymentFunding, transactionId: 'Transaction:2', reference: 'RHZZZZZZZZ99' };
+      const nextPayment = {
+        ...paymentFunding,
+        transactionId: 'Transaction:2',
+        reference: 'RHZZZZZZZZ99',
+      };
       expect(sandboxPaymentFunding(paymentFunding)).toEqual(sandboxPaymentFunding(paymentFunding));
-      const [first] = sandboxPaymentFunding(paymentFunding);
-      const [second] = sandboxPaymentFunding(next);
-      const texts = (each: typeof first) =>
+      const [firstInstructions] = sandboxPaymentFunding(paymentFunding);
+      const [secondInstructions] = sandboxPaymentFunding(nextPayment);
+      const texts = (each: typeof firstInstructions) =>
         [
           'accountNumber',
           'iban',
@@ -160,21 +164,22 @@ describe('sandboxPaymentFunding', () => {
         ]
           .map((name) => each?.accountOrWalletInfo[name])
           .filter((value) => value !== undefined);
-      expect(texts(first).length).toBeGreaterThan(0);
-      for (const text of texts(first)) expect(texts(second)).not.toContain(text);
+      expect(texts(firstInstructions).length).toBeGreaterThan(0);
+      for (const text of texts(firstInstructions))
+        expect(texts(secondInstructions)).not.toContain(text);
       const account = sandboxFunding.instructions({
         accountId: 'InternalAccount:1',
         currency: code,
         owner: 'customer',
       });
       expect(account.map((each) => each.accountOrWalletInfo)).not.toContainEqual(
-        first?.accountOrWalletInfo,
+        firstInstructions?.accountOrWalletInfo,
       );
     },
   );
 
   it('is empty for currencies and networks that do not settle within minutes', () => {
-    const unsupported: [string, string?][] = [
+    const unsupportedPairs: [string, string?][] = [
       ['KES'],
       ['JPY'],
       ['XXX'],
@@ -184,7 +189,7 @@ describe('sandboxPaymentFunding', () => {
       ['BTC', 'SOLANA'],
       ['USDB', 'LIGHTNING'],
     ];
-    for (const [code, network] of unsupported) {
+    for (const [code, network] of unsupportedPairs) {
       expect(sandboxPaymentFunding(payment(code, network)), `${code} ${network}`).toEqual([]);
     }
   });
@@ -226,11 +231,11 @@ describe('sandboxPaymentFunding', () => {
       const [input] = sandboxPaymentFunding({ ...payment('BRL'), reference });
       return emv(emv(String(input?.accountOrWalletInfo.qrCode))[62] ?? '')['05'] ?? '';
     };
-    const [first, second] = ['1', '2'].map((last) =>
-      txid(`RH0195A00000007000800000000000000${last}`),
+    const [firstReference, secondReference] = ['1', '2'].map((lastDigit) =>
+      txid(`RH0195A00000007000800000000000000${lastDigit}`),
     );
-    expect(first).toMatch(/^[A-Za-z0-9]{25}$/);
-    expect(second).not.toBe(first);
+    expect(firstReference).toMatch(/^[A-Za-z0-9]{25}$/);
+    expect(secondReference).not.toBe(firstReference);
     expect(txid('A-1')).toMatch(/^[A-Za-z0-9]{25}$/);
   });
 

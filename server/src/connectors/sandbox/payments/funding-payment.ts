@@ -41,8 +41,8 @@ interface SparkInvoice {
 }
 
 function varint(value: bigint): number[] {
-  const last = Number(value & 0x7fn);
-  return value > 0x7fn ? [last | 0x80, ...varint(value >> 7n)] : [last];
+  const lastByte = Number(value & 0x7fn);
+  return value > 0x7fn ? [lastByte | 0x80, ...varint(value >> 7n)] : [lastByte];
 }
 
 const numberField = (field: number, value: bigint) => [field << 3, ...varint(value)];
@@ -64,13 +64,13 @@ const sparkAddress = (privateKey: Uint8Array): string =>
   sparkText(Uint8Array.from(identity(privateKey)));
 
 function sparkInvoice(invoice: SparkInvoice): string {
-  const requested = invoice.token
+  const amountFields = invoice.token
     ? bytesField(3, [...bytesField(1, invoice.token), ...bytesField(2, bigEndian(invoice.amount))])
     : bytesField(4, numberField(1, invoice.amount));
   const fields = [
     ...numberField(1, 1n),
     ...bytesField(2, invoice.id),
-    ...requested,
+    ...amountFields,
     ...bytesField(5, Buffer.from(invoice.memo)),
     ...bytesField(7, numberField(1, BigInt(invoice.expiresAt))),
   ];
@@ -110,7 +110,7 @@ function spark(payment: PaymentFunding): object {
   return { address, assetType: currency, invoice: withoutScriptedSuffix(seed, invoiceOf) };
 }
 
-function lightning(payment: PaymentFunding): object {
+function lightningInvoice(payment: PaymentFunding): object {
   const { transactionId: seed, amount, at, expiresAt } = payment;
   const invoiceOf = (attemptSeed: string) =>
     bolt11({
@@ -153,14 +153,14 @@ const FORMS: Readonly<Record<string, (payment: PaymentFunding) => object>> = {
     reference,
   }),
   SPARK_WALLET: spark,
-  LIGHTNING: lightning,
+  LIGHTNING: lightningInvoice,
 };
 
 function details(form: string, payment: PaymentFunding): object {
   const detailsOfForm = FORMS[form];
   if (detailsOfForm) return detailsOfForm(payment);
-  const all = accountDetailsOf(payment.currency, payment.transactionId);
-  const formDetails = all.find(({ accountType }) => accountType === form);
+  const details = accountDetailsOf(payment.currency, payment.transactionId);
+  const formDetails = details.find(({ accountType }) => accountType === form);
   return {
     ...formDetails,
     ...('reference' in (formDetails ?? {}) ? { reference: payment.reference } : {}),

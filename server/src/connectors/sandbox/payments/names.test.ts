@@ -19,8 +19,8 @@ describe('sandboxBeneficiaryVerification', () => {
     ['106', { status: 'UNSUPPORTED' }],
     ['107', { status: 'CHECKED_BY_RECEIVING_FI' }],
     ['789', { status: 'MATCHED', fullName: 'Ada King Lovelace' }],
-  ])('maps the suffix %s to its result', async (suffix, expected) => {
-    expect(await usd(`123456${suffix}`, ada)).toEqual(expected);
+  ])('maps the suffix %s to its result', async (suffix, expectedCheck) => {
+    expect(await usd(`123456${suffix}`, ada)).toEqual(expectedCheck);
   });
 
   it('has a delayed result for slow suffixes', async () => {

@@ -16,20 +16,20 @@ const DAY = 24 * 60 * MINUTE;
 export const SUCCESS: Timeline = [{ afterMs: 0, state: 'settled' }];
 
 const fail = (reason: FailureReason, afterMs = 0): Step => ({ afterMs, state: 'failed', reason });
-const accepted: Step = { afterMs: 0, state: 'accepted' };
+const ACCEPTED: Step = { afterMs: 0, state: 'accepted' };
 
 /** Payouts of quotes. */
 export const QUOTE_OUTCOMES: Readonly<Record<string, Timeline>> = {
   '002': [fail('QUOTE_EXECUTION_FAILED')],
-  '003': [accepted, { afterMs: 6 * MINUTE, state: 'settled' }],
-  '004': [accepted, fail('COUNTERPARTY_POST_TX_FAILED', 2 * SECOND)],
+  '003': [ACCEPTED, { afterMs: 6 * MINUTE, state: 'settled' }],
+  '004': [ACCEPTED, fail('COUNTERPARTY_POST_TX_FAILED', 2 * SECOND)],
   '005': [
     { afterMs: 0, state: 'settled' },
     { afterMs: 10 * SECOND, state: 'returned', reason: 'PAYOUT_RETURNED' },
   ],
-  '006': [accepted, { afterMs: 2 * SECOND, state: 'cancelled' }],
+  '006': [ACCEPTED, { afterMs: 2 * SECOND, state: 'cancelled' }],
   '007': [
-    accepted,
+    ACCEPTED,
     { ...fail('COUNTERPARTY_POST_TX_FAILED', 2 * SECOND), refundable: false } as Step,
   ],
   '008': [
@@ -43,11 +43,11 @@ export const TRANSFER_OUTCOMES: Readonly<Record<string, Timeline>> = {
   '002': [fail('QUOTE_EXECUTION_FAILED')],
   '003': [fail('ACCOUNT_INVALID')],
   '004': [fail('ACCOUNT_CANNOT_RECEIVE')],
-  '005': [accepted, fail('PAYOUT_RETURNED', 30 * SECOND)],
+  '005': [ACCEPTED, fail('PAYOUT_RETURNED', 30 * SECOND)],
 };
 
 /** Refunds to a payer, by the account they paid from. */
 export const REFUND_OUTCOMES: Readonly<Record<string, Timeline>> = {
-  '003': [accepted, { afterMs: 6 * MINUTE, state: 'settled' }],
-  '007': [accepted, fail('ACCOUNT_CANNOT_RECEIVE', 2 * SECOND)],
+  '003': [ACCEPTED, { afterMs: 6 * MINUTE, state: 'settled' }],
+  '007': [ACCEPTED, fail('ACCOUNT_CANNOT_RECEIVE', 2 * SECOND)],
 };

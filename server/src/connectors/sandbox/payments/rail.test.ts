@@ -25,17 +25,17 @@ const instruction = (
 /** Every result that a polling client gets, with its time in milliseconds. */
 async function scenario(instruction: RailInstruction): Promise<string[]> {
   const lines: string[] = [];
-  let elapsed = 0;
+  let elapsedMs = 0;
   let progress: Progress = await sandboxRail.send(instruction);
   for (;;) {
     const reason = 'reason' in progress ? ` ${progress.reason}` : '';
     const refundNote =
       'refundable' in progress && progress.refundable === false ? ' not refundable' : '';
-    lines.push(`${elapsed} ${progress.state}${reason}${refundNote}`);
-    const after = 'checkAfterMs' in progress ? progress.checkAfterMs : undefined;
-    if (after === undefined) return lines;
-    elapsed += after;
-    progress = await sandboxRail.check(instruction, SENT_AT + elapsed);
+    lines.push(`${elapsedMs} ${progress.state}${reason}${refundNote}`);
+    const checkAfterMs = 'checkAfterMs' in progress ? progress.checkAfterMs : undefined;
+    if (checkAfterMs === undefined) return lines;
+    elapsedMs += checkAfterMs;
+    progress = await sandboxRail.check(instruction, SENT_AT + elapsedMs);
   }
 }
 
@@ -53,8 +53,8 @@ describe('a payout of a quote', () => {
     ['007', ['0 accepted', '2000 failed COUNTERPARTY_POST_TX_FAILED not refundable']],
     ['008', ['0 settled', '172800000 returned PAYOUT_RETURNED']],
     ['102', DONE],
-  ])('…%s', async (suffix, expected) => {
-    expect(await scenario(instruction(suffix, 'quote'))).toEqual(expected);
+  ])('…%s', async (suffix, lines) => {
+    expect(await scenario(instruction(suffix, 'quote'))).toEqual(lines);
   });
 });
 
@@ -67,8 +67,8 @@ describe('a transfer', () => {
     ['005', ['0 accepted', '30000 failed PAYOUT_RETURNED']],
     ['006', DONE],
     ['007', DONE],
-  ])('…%s', async (suffix, expected) => {
-    expect(await scenario(instruction(suffix, 'transfer'))).toEqual(expected);
+  ])('…%s', async (suffix, lines) => {
+    expect(await scenario(instruction(suffix, 'transfer'))).toEqual(lines);
   });
 });
 
@@ -84,9 +84,12 @@ describe('the scripted bank', () => {
       reference: lateRailInstruction.id,
     });
     expect(progressAt(lateRailInstruction, 1e9)).toEqual(progressAt(lateRailInstruction, 360_000));
-    const returned = instruction('005', 'quote');
-    expect(progressAt(returned, 9_999)).toMatchObject({ state: 'settled', checkAfterMs: 1 });
-    expect(progressAt(returned, 10_000)).toMatchObject({ state: 'returned' });
+    const returnedInstruction = instruction('005', 'quote');
+    expect(progressAt(returnedInstruction, 9_999)).toMatchObject({
+      state: 'settled',
+      checkAfterMs: 1,
+    });
+    expect(progressAt(returnedInstruction, 10_000)).toMatchObject({ state: 'returned' });
   });
 
   it('reads the suffix of the identifier of the account', () => {
@@ -112,10 +115,10 @@ describe('a debit', () => {
     ['005', ['0 accepted', '30000 failed PAYOUT_RETURNED']],
     ['006', DONE],
     ['007', DONE],
-  ])('…%s has the same result for a quote and a transfer', async (suffix, expected) => {
+  ])('…%s has the same result for a quote and a transfer', async (suffix, lines) => {
     const debit = { kind: 'debit' } as const;
-    expect(await scenario({ ...instruction(suffix, 'transfer'), ...debit })).toEqual(expected);
-    expect(await scenario({ ...instruction(suffix, 'quote'), ...debit })).toEqual(expected);
+    expect(await scenario({ ...instruction(suffix, 'transfer'), ...debit })).toEqual(lines);
+    expect(await scenario({ ...instruction(suffix, 'quote'), ...debit })).toEqual(lines);
   });
 
   it('is supported for American bank accounts only', () => {
@@ -130,15 +133,15 @@ describe('a refund', () => {
     ['000', DONE],
     ['003', ['0 accepted', '360000 settled']],
     ['007', ['0 accepted', '2000 failed ACCOUNT_CANNOT_RECEIVE']],
-  ])('to a payer …%s', async (suffix, expected) => {
+  ])('to a payer …%s', async (suffix, lines) => {
     const payer = { accountType: 'ORIGINATOR', accountIdentifier: `DE${suffix}` };
     const refund = { ...instruction('', 'quote'), kind: 'refund', account: payer } as const;
-    expect(await scenario(refund)).toEqual(expected);
+    expect(await scenario(refund)).toEqual(lines);
   });
 
   it('reaches an unknown payer, and an account that was debited', async () => {
-    const unknown = { ...instruction('', 'quote'), account: { accountType: 'ORIGINATOR' } };
-    expect(await scenario({ ...unknown, kind: 'refund' })).toEqual(DONE);
+    const unknownPayer = { ...instruction('', 'quote'), account: { accountType: 'ORIGINATOR' } };
+    expect(await scenario({ ...unknownPayer, kind: 'refund' })).toEqual(DONE);
     expect(await scenario({ ...instruction('007', 'quote'), kind: 'refund' })).toEqual(DONE);
   });
 });

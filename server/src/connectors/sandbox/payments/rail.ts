@@ -50,8 +50,8 @@ function payerSuffix({ accountType, accountIdentifier }: RailInstruction['accoun
 
 function timelineOf({ kind, origin, account }: RailInstruction): Timeline {
   if (kind === 'refund') return REFUND_OUTCOMES[payerSuffix(account)] ?? SUCCESS;
-  const quoted = kind === 'payout' && origin === 'quote';
-  return (quoted ? QUOTE_OUTCOMES : TRANSFER_OUTCOMES)[sandboxSuffixOf(account)] ?? SUCCESS;
+  const isQuotePayout = kind === 'payout' && origin === 'quote';
+  return (isQuotePayout ? QUOTE_OUTCOMES : TRANSFER_OUTCOMES)[sandboxSuffixOf(account)] ?? SUCCESS;
 }
 
 function progressOf(step: Step, reference: string, checkAfterMs: number | undefined): Progress {
@@ -75,8 +75,8 @@ function progressOf(step: Step, reference: string, checkAfterMs: number | undefi
 export function progressOn(timeline: Timeline, reference: string, elapsedMs: number): Progress {
   const reachedSteps = timeline.filter((step) => step.afterMs <= elapsedMs);
   const step = reachedSteps.at(-1) ?? timeline[0];
-  const next = timeline[reachedSteps.length];
-  return progressOf(step, reference, next && next.afterMs - elapsedMs);
+  const nextStep = timeline[reachedSteps.length];
+  return progressOf(step, reference, nextStep && nextStep.afterMs - elapsedMs);
 }
 
 /** State of the instruction after `elapsedMs`, and the time of the next poll. */

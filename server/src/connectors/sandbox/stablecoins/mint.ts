@@ -54,7 +54,7 @@ const unavailable = (): Error =>
  * Throws if the provider is unavailable for these credentials. Returns the reason if they are
  * invalid.
  */
-function unlinked({ credentials }: ProviderLink): Unlinked | undefined {
+function unlinkedReasonOf({ credentials }: ProviderLink): Unlinked | undefined {
   const { down, unlinked: as } = secretOf(credentials);
   if (down) throw unavailable();
   return as && { state: 'unlinked', as };
@@ -80,14 +80,14 @@ function tokenAt({ providerTokenIdentifier }: TokenName, elapsedMs: number): Tok
   if (outcome === 'down') throw unavailable();
   if (outcome === 'absent') return { state: 'absent' };
   const reachedStates = outcome.filter(({ afterMs }) => afterMs <= elapsedMs);
-  const next = outcome[reachedStates.length];
+  const nextState = outcome[reachedStates.length];
   const token: ProviderToken = {
     ...namesOf(providerTokenIdentifier),
     decimals: 6,
     baseCurrency: 'USD',
     issuance: reachedStates.at(-1)?.issuance ?? 'PENDING_REVIEW',
     supply: 0n,
-    checkAfterMs: next ? next.afterMs - elapsedMs : null,
+    checkAfterMs: nextState ? nextState.afterMs - elapsedMs : null,
   };
   return { state: 'found', token };
 }
@@ -105,9 +105,12 @@ function linkOf(account: LinkedAccount): LinkResult {
   const problem = isBank(account) && BANK_LINKS[numberSuffixOf(account)];
   if (problem) return { state: 'rejected', problem };
   const reference = `address_${shortHash(account.id, 'mint address')}`;
-  const scripted =
+  const scriptedSuffix =
     isBank(account) && BANK_SCRIPTS.find((suffix) => suffix === numberSuffixOf(account));
-  return { state: 'linked', reference: scripted ? `${reference}-${scripted}` : reference };
+  return {
+    state: 'linked',
+    reference: scriptedSuffix ? `${reference}-${scriptedSuffix}` : reference,
+  };
 }
 
 /** Scripted outcome of the source or destination account of an order, by its reference. */
@@ -206,17 +209,17 @@ export const sandboxMint: MintPort = {
     );
   },
   async token(link, name, ageMs) {
-    const unlinkedResult = unlinked(link);
+    const unlinkedResult = unlinkedReasonOf(link);
     if (unlinkedResult) return unlinkedResult;
     const tokenLookup = tokenAt(name, ageMs ?? 0);
     const isMismatch =
       tokenLookup.state === 'found' && suffixOf(name.networkTokenIdentifier) === MISMATCH;
     return isMismatch ? { state: 'mismatch' } : tokenLookup;
   },
-  linkAccount: async (link, account) => unlinked(link) ?? linkOf(account),
-  prepare: async (link, order) => unlinked(link) ?? previewOf(link, order),
-  submit: async (link, order) => unlinked(link) ?? progressAt(order, order.orderedAt),
-  check: async (link, order, time) => unlinked(link) ?? progressAt(order, time),
+  linkAccount: async (link, account) => unlinkedReasonOf(link) ?? linkOf(account),
+  prepare: async (link, order) => unlinkedReasonOf(link) ?? previewOf(link, order),
+  submit: async (link, order) => unlinkedReasonOf(link) ?? progressAt(order, order.orderedAt),
+  check: async (link, order, time) => unlinkedReasonOf(link) ?? progressAt(order, time),
   enablesAtOnce: ({ providerTokenIdentifier }) =>
     suffixOf(providerTokenIdentifier) === AUTO_ENABLED_SUFFIX,
 };

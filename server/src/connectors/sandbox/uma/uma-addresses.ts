@@ -76,7 +76,7 @@ const LATE_DISCOVERY_REJECTIONS: readonly Code[] = [
 ];
 
 /** `CERT_CHAIN_EXPIRED` is the outcome of `$error.cert-chain-expired`. */
-const rejecting = (code: Code, rejection: UmaRejectionAt, prefix = '$error.'): UmaScript => ({
+const rejectingScript = (code: Code, rejection: UmaRejectionAt, prefix = '$error.'): UmaScript => ({
   name: prefix + code.toLowerCase().replaceAll('_', '-'),
   currency: 'USD',
   rejectedAt: rejection,
@@ -95,10 +95,10 @@ export const UMA_SCRIPTS: readonly UmaScript[] = [
     rejectedAt: { lookup: 'UMA_NOT_FOUND' },
     timeline: SUCCESS,
   },
-  ...DISCOVERY_REJECTIONS.map((code) => rejecting(code, { lookup: code })),
-  ...PAYMENT_REJECTIONS.map((code) => rejecting(code, { payRequest: code })),
+  ...DISCOVERY_REJECTIONS.map((code) => rejectingScript(code, { lookup: code })),
+  ...PAYMENT_REJECTIONS.map((code) => rejectingScript(code, { payRequest: code })),
   ...LATE_DISCOVERY_REJECTIONS.map((code) =>
-    rejecting(code, { payRequest: code }, '$error.payment.'),
+    rejectingScript(code, { payRequest: code }, '$error.payment.'),
   ),
 ];
 

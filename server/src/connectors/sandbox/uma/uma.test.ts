@@ -60,8 +60,8 @@ describe('documented addresses', () => {
     const receiver = `${name}@${DOMAIN}`;
     const foundLookup = await lookup(receiver);
     expect(foundLookup).toMatchObject({ state: 'found', currencies: [umaCurrency(currency)] });
-    const requested = await port.payRequest(payment(receiver, { currency }));
-    expect(requested).toMatchObject({ state: 'accepted', reference: 'Transaction:1' });
+    const requestedPayment = await port.payRequest(payment(receiver, { currency }));
+    expect(requestedPayment).toMatchObject({ state: 'accepted', reference: 'Transaction:1' });
     expect(await port.send(referencedPayment(receiver))).toEqual({
       state: 'settled',
       reference: 'Transaction:1',
@@ -94,23 +94,27 @@ describe('documented addresses', () => {
 });
 
 describe('scripted rejections', () => {
-  const rejecting = UMA_SCRIPTS.filter((each) => each.name.startsWith('$error.'));
+  const rejectingScripts = UMA_SCRIPTS.filter((each) => each.name.startsWith('$error.'));
 
   it('have separate names', () => {
     expect(new Set(UMA_SCRIPTS.map((each) => each.name)).size).toBe(UMA_SCRIPTS.length);
-    expect(rejecting.length).toBeGreaterThan(25);
+    expect(rejectingScripts.length).toBeGreaterThan(25);
   });
 
-  it.each(rejecting.map((each) => [each.name, each] as const))('%s', async (name, script) => {
-    const receiver = `${name}@${DOMAIN}`;
-    const rejection = script.rejectedAt!;
-    const code = 'lookup' in rejection ? rejection.lookup : rejection.payRequest;
-    expect(name.endsWith(code.toLowerCase().replaceAll('_', '-'))).toBe(true);
-    expect(STATUS_OF[code]).toBeGreaterThanOrEqual(400);
-    const expected = 'lookup' in rejection ? { state: 'rejected', code } : { state: 'found' };
-    expect(await lookup(receiver)).toMatchObject(expected);
-    expect(await port.payRequest(payment(receiver))).toMatchObject({ state: 'rejected', code });
-  });
+  it.each(rejectingScripts.map((each) => [each.name, each] as const))(
+    '%s',
+    async (name, script) => {
+      const receiver = `${name}@${DOMAIN}`;
+      const rejection = script.rejectedAt!;
+      const code = 'lookup' in rejection ? rejection.lookup : rejection.payRequest;
+      expect(name.endsWith(code.toLowerCase().replaceAll('_', '-'))).toBe(true);
+      expect(STATUS_OF[code]).toBeGreaterThanOrEqual(400);
+      const expectedLookup =
+        'lookup' in rejection ? { state: 'rejected', code } : { state: 'found' };
+      expect(await lookup(receiver)).toMatchObject(expectedLookup);
+      expect(await port.payRequest(payment(receiver))).toMatchObject({ state: 'rejected', code });
+    },
+  );
 });
 
 describe('a payment request', () => {

@@ -16,7 +16,7 @@ const BY_NAME = new Map(UMA_SCRIPTS.map((script) => [script.name, script]));
 const PROVIDERS = new Map(UMA_PROVIDERS.map((provider) => [provider.domain, provider]));
 
 /** Name and host of an address, in lower case. */
-function parts(address: string): { name: string; host: string } {
+function splitAddress(address: string): { name: string; host: string } {
   const text = address.toLowerCase();
   const separatorIndex = text.indexOf('@');
   return { name: text.slice(0, separatorIndex), host: text.slice(separatorIndex + 1) };
@@ -28,7 +28,7 @@ const umaRejection = (code: Code, reason: string): UmaRejection => ({
   reason,
 });
 
-const scripted = (code: Code): UmaRejection =>
+const scriptedRejection = (code: Code): UmaRejection =>
   umaRejection(code, `The sandbox returns ${code} for this address.`);
 
 const supportsCurrency = (provider: UmaProvider | undefined, currency: string) =>
@@ -36,7 +36,7 @@ const supportsCurrency = (provider: UmaProvider | undefined, currency: string) =
 
 /** The receiver of an address. Unsupported currencies have none. */
 function scriptOf(address: string): UmaScript | undefined {
-  const { name, host } = parts(address);
+  const { name, host } = splitAddress(address);
   const script = BY_NAME.get(name);
   return script && supportsCurrency(PROVIDERS.get(host), script.currency) ? script : undefined;
 }
@@ -46,7 +46,7 @@ const NO_RECEIVER = umaRejection('UMA_NOT_FOUND', 'The UMA address was not found
 function rejectionOf(script: UmaScript, payment: UmaPayment): UmaRejection | undefined {
   const { rejectedAt: rejection } = script;
   if (rejection)
-    return scripted('payRequest' in rejection ? rejection.payRequest : rejection.lookup);
+    return scriptedRejection('payRequest' in rejection ? rejection.payRequest : rejection.lookup);
   const { code, min, max } = umaCurrency(script.currency);
   if (payment.currency !== code)
     return umaRejection('INVALID_CURRENCY', `The receiver accepts ${code}.`);
@@ -86,14 +86,16 @@ export function sandboxUma(domain: string): UmaPort {
   const isScriptedHost = (host: string) =>
     host === domain || DOCUMENTED_HOST.test(host) || PROVIDERS.has(host);
   return {
-    reaches: (address) => isScriptedHost(parts(address).host),
+    reaches: (address) => isScriptedHost(splitAddress(address).host),
     providers: () => UMA_PROVIDERS,
     async lookup({ receiver }) {
       const script = scriptOf(receiver);
       if (!script) return NO_RECEIVER;
       const { rejectedAt: rejection, currency } = script;
       if (rejection && 'lookup' in rejection) {
-        return rejection.lookup === 'UMA_NOT_FOUND' ? NO_RECEIVER : scripted(rejection.lookup);
+        return rejection.lookup === 'UMA_NOT_FOUND'
+          ? NO_RECEIVER
+          : scriptedRejection(rejection.lookup);
       }
       return {
         state: 'found',
