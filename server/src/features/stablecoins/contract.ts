@@ -41,8 +41,8 @@ const StablecoinProviderAccountStatus = named(
   oneOf(LINK_STATUSES, {
     description:
       'INVALID: the provider rejects the credentials. REVOKED: the provider revoked them. Link ' +
-      'the same provider account again with valid credentials. It becomes ACTIVE under the same ' +
-      'ID.',
+      'the same provider account again with valid credentials. The account becomes ACTIVE ' +
+      'under the same ID.',
   }),
 );
 

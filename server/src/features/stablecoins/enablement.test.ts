@@ -1,5 +1,5 @@
-// Service enablement of a token: the platform requests it, the operator decides, a job applies it.
-// Every status is covered.
+// Service enablement of a token. The platform requests it, the operator decides, and a job applies the
+// decision. Every status is covered.
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { startApp } from '../../../test/kit/app/harness.ts';
@@ -159,9 +159,9 @@ describe('a token that is not issued', () => {
     ['ENABLING', 'DISABLED'],
     ['NOT_ENABLED', 'NOT_ENABLED'],
     ['DISABLED', 'DISABLED'],
-  ] as const)('loses its service status %s', async (previous, becomes) => {
+  ] as const)('loses its service status %s', async (previousStatus, nextStatus) => {
     const { id } = await fixture.createCoin({ token: '005' });
-    await setStatus(id, previous);
+    await setStatus(id, previousStatus);
     // The provider no longer has the token.
     await app.runtime.db.query(
       "update stablecoins set provider_token_identifier = 'gone-004' where id = $1",
@@ -170,11 +170,11 @@ describe('a token that is not issued', () => {
     await app.advance(15_000);
     expect(await readCoin(id)).toMatchObject({
       issuanceStatus: 'FAILED',
-      serviceOperationsStatus: becomes,
+      serviceOperationsStatus: nextStatus,
     });
     const actions = 'select actor, action, reason from account_actions where account_id = $1';
     expect(await app.runtime.db.query(actions, [id])).toEqual(
-      previous === becomes
+      previousStatus === nextStatus
         ? []
         : [{ actor: 'service', action: 'drop', reason: 'The token is FAILED at its provider.' }],
     );

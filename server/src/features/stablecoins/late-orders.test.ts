@@ -1,4 +1,4 @@
-// A mint or burn that expired at its provider and is paid afterwards: it is posted as far as the
+// A mint or burn that expired at its provider and is paid afterwards. The amount is posted as far as the
 // floors allow.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';

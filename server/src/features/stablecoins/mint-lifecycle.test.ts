@@ -155,7 +155,7 @@ describe('createStablecoinMint', () => {
     });
   });
 
-  it('completes after half a minute if the description has the suffix 005', async () => {
+  it('completes after thirty seconds if the description has the suffix 005', async () => {
     const coin = await fixture.createCoin();
     const body = fixture.mintBody(wallet.id, { description: 'slow 005' });
     const createdMint = ok(await fixture.mint(coin.id, body), 201);
@@ -225,7 +225,7 @@ describe('createStablecoinBurn', () => {
     ['003', 'FAILED', 5 * SECOND],
     ['001', 'EXPIRED', 7 * DAY],
   ])(
-    'with a description with the suffix %s becomes %s and voids the hold',
+    'with the suffix %s in its description becomes %s and voids the hold',
     async (suffix, status, afterMs) => {
       const coin = await fixture.createCirculatingCoin(20);
       const body = fixture.burnBody(bank.id, { description: `burn ${suffix}` });
@@ -278,8 +278,8 @@ describe('createStablecoinBurn', () => {
     expect(codes.filter((code) => code === 'made')).toHaveLength(11);
     expect(codes.filter((code) => code === 'STABLECOIN_PROVIDER_ERROR')).toHaveLength(9);
     await app.advance(5 * SECOND);
-    const remaining = { circulating: DOLLAR, burning: 0n, minting: 0n };
-    expect(await fixture.readSupply(coin.id)).toEqual(remaining);
+    const remainingSupply = { circulating: DOLLAR, burning: 0n, minting: 0n };
+    expect(await fixture.readSupply(coin.id)).toEqual(remainingSupply);
   });
 });
 
@@ -324,7 +324,7 @@ describe('listStablecoinOperations', () => {
 });
 
 describe('getStablecoinOperation', () => {
-  it('does not find an operation of another platform', async () => {
+  it('returns NOT_FOUND for an operation of another platform', async () => {
     const coin = await fixture.createCoin();
     const createdMint = ok(await fixture.mint(coin.id, fixture.mintBody(wallet.id)), 201);
     for (const [id, as] of [

@@ -35,7 +35,7 @@ async function listAccounts(ctx: Ctx, { limit = 20, cursor, ...filter }: Account
   return { data: rows.map(presentProviderAccount), ...rest };
 }
 
-/** There is one provider, so a filter by it selects all tokens. */
+/** A filter by provider selects all tokens, because one provider exists. */
 async function listCoins(ctx: Ctx, { limit = 20, cursor, ...filter }: CoinsQuery) {
   const filters = equals({
     platform_id: ctx.caller.platformId,

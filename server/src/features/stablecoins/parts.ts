@@ -1,5 +1,5 @@
-// Dependencies of the operations and jobs of stablecoins, and calls of the provider: without one in
-// the environment stablecoins are not available, and a call without a response is repeated later.
+// Dependencies of the operations and jobs of stablecoins, and calls of the provider. Stablecoins are not
+// available in an environment without a provider. A call without a response is repeated later.
 
 import type { Connectors } from '../../connectors/ports/index.ts';
 import type { MintPort } from '../../connectors/ports/stablecoins.ts';
@@ -19,15 +19,13 @@ export function mintOf({ caller }: { caller: Caller }, { connectors }: Stablecoi
   return mint;
 }
 
-/**
- * An error of our code, as opposed to one of the provider. `fetch` throws TypeErrors with a cause.
- */
+/** Whether an error is of our code and not of the provider. `fetch` throws TypeErrors with a cause. */
 const isInternal = (error: unknown): boolean =>
   error instanceof Fault ||
   error instanceof RangeError ||
   (error instanceof TypeError && error.cause === undefined);
 
-/** The provider's response while a client waits. Throws SERVICE_UNAVAILABLE if there is none. */
+/** The provider's response while a client waits. Throws SERVICE_UNAVAILABLE without a response. */
 export async function callProvider<R>(call: () => Promise<R>): Promise<R> {
   try {
     return await call();

@@ -1,4 +1,4 @@
-// Export of orders that refer to a customer's accounts. An erasure keeps them. The record of manual
+// Export of orders that refer to a customer's accounts. An erasure keeps these orders. The record of manual
 // decisions is described here, because orders are the last resources that it refers to.
 import type { PersonalData } from '../../runtime/operation/personal-data.ts';
 

@@ -29,10 +29,10 @@ export const issuanceStates = stateTable<IssuanceStatus, IssuanceEvent>('stablec
   FAILED: {},
 });
 
-/** States of a token that is or may still be issued. Others do not reserve its name. */
-export const ISSUABLE = ['PENDING_REVIEW', 'PROVISIONING', 'PROVISIONED'] as const;
+/** States of a token that is or may still be issued. A token in another state does not reserve its name. */
+export const ISSUABLE_STATUSES = ['PENDING_REVIEW', 'PROVISIONING', 'PROVISIONED'] as const;
 export const isIssuable = (status: IssuanceStatus): boolean =>
-  ISSUABLE.some((each) => each === status);
+  ISSUABLE_STATUSES.some((each) => each === status);
 
 export const SERVICE_STATUSES = [
   'NOT_ENABLED',

@@ -25,7 +25,7 @@ export const providerAccounts = table(
     platform_id: col.text,
     provider: col.enum<Provider>(),
     provider_account_id: col.text,
-    /** The routed provider with which it was linked, or null: the built-in connector. */
+    /** The routed provider with which the account was linked, or null for the built-in connector. */
     provider_id: col.text.null,
     provider_environment: col.enum<'SANDBOX' | 'PRODUCTION'>(),
     status: col.enum<LinkStatus>().mut,
@@ -64,7 +64,7 @@ export const stablecoins = table(
     service_status: col.enum<ServiceStatus>().mut,
     network_token_identifier: col.text,
     provider_token_identifier: col.text,
-    /** Number of scheduled polls of its issuance. Only the last one counts. */
+    /** Number of scheduled polls of its issuance. Only the last poll counts. */
     follows: col.int4.mut,
     created_at: col.time,
     updated_at: col.time.mut,
@@ -134,7 +134,7 @@ export const mintsAndBurns = table(
     submitted_at: col.time.null.mut,
     /** Time of the expiry. Later postings use the steps `mint.late` and `burn.late`. */
     expired_at: col.time.null.mut,
-    /** Part that could not be posted when it was paid late. */
+    /** Part of a late payment that could not be posted. */
     uncounted: col.int8.null.mut,
     created_at: col.time,
     updated_at: col.time.mut,

@@ -1,6 +1,6 @@
-// Embedded wallets of every platform, for the operator: credentials, sessions, and the signatures given by
-// each key. The lists contain no personal data and no secrets. The details of one signature are decrypted,
-// which needs the master key.
+// Embedded wallets of every platform, for the operator: credentials, sessions, and the signatures of each
+// key. The lists contain no personal data and no secrets. The details of one signature are decrypted, which
+// needs the master key.
 
 import { iso, type Time } from '../../kernel/effects.ts';
 import { Fault } from '../../kernel/fault.ts';
@@ -146,7 +146,7 @@ async function authorizationById({ read }: OperatorReader, id: string): Promise<
 
 interface ListInput extends PageInput {
   accountId: string;
-  /** Last id of the previous page, instead of its cursor. */
+  /** Last id of the previous page. Alternative to `cursor`. */
   after?: string | undefined;
 }
 
@@ -157,7 +157,7 @@ async function readCursor(reader: OperatorReader, { accountId, after, cursor }: 
   return cursorOf(row);
 }
 
-/** A page of the signatures given for a wallet, latest first. Throws NOT_FOUND. */
+/** A page of the signatures for a wallet, latest first. Throws NOT_FOUND. */
 async function listWalletAuthorizations({ db }: Runtime, input: ListInput) {
   const { id } = await walletById(db, input.accountId);
   const { rows, ...rest } = await db.page(walletAuthorizations, {
@@ -169,7 +169,7 @@ async function listWalletAuthorizations({ db }: Runtime, input: ListInput) {
   return { data: rows.map(presentAuthorization), ...rest };
 }
 
-/** One authorization with its stamp and the signed text, null after an erasure. Throws NOT_FOUND. */
+/** An authorization with its stamp and its signed text, which is null after an erasure. Throws NOT_FOUND. */
 async function walletAuthorizationDetails({ db, vault }: Runtime, authorizationId: string) {
   const row = await authorizationById(db, authorizationId);
   const customer = await readCustomer(db, row.customer_id);

@@ -22,12 +22,12 @@ export type AuthorizationRow = RowOf<typeof walletAuthorizations>;
 
 interface Opener {
   vault: Vault;
-  /** Undefined after an erasure: nothing can be decrypted. */
+  /** Undefined after an erasure, so no data can be decrypted. */
   key: DataKey | undefined;
 }
 
-const openColumn = ({ vault, key }: Opener, sealed: string | null, context: string): unknown =>
-  key && sealed !== null ? openFor({ vault }, { key }, sealed, context) : null;
+const openColumn = ({ vault, key }: Opener, ciphertext: string | null, context: string): unknown =>
+  key && ciphertext !== null ? openFor({ vault }, { key }, ciphertext, context) : null;
 
 /** Decrypts the personal data of a credential. */
 const credentialPersonal = (opener: Opener, row: CredentialRow) => ({

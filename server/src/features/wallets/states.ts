@@ -7,7 +7,7 @@ export const credentialStates = stateTable<CredentialStatus, 'revoke'>('credenti
   REVOKED: {},
 });
 
-/** Expiry is not a state: `expires_at` is compared with the clock. */
+/** Expiry has no state, because `expires_at` is compared with the clock. */
 export type SessionStatus = 'ACTIVE' | 'REVOKED';
 export const sessionStates = stateTable<SessionStatus, 'revoke'>('session', {
   ACTIVE: { revoke: 'REVOKED' },
@@ -17,7 +17,7 @@ export const sessionStates = stateTable<SessionStatus, 'revoke'>('session', {
 export type RequestStatus = 'PENDING' | 'PROCESSING' | 'SETTLED' | 'DONE' | 'DROPPED';
 type RequestEvent = 'accept' | 'settle' | 'deliver' | 'drop';
 
-/** A signature request. Its result is delivered once. Background processing ends in SETTLED. */
+/** A signature request, whose result is delivered once. Background processing ends in SETTLED. */
 export const requestStates = stateTable<RequestStatus, RequestEvent>('request to sign', {
   PENDING: { accept: 'PROCESSING', deliver: 'DONE', drop: 'DROPPED' },
   PROCESSING: { settle: 'SETTLED', deliver: 'DONE' },

@@ -44,7 +44,7 @@ export const credentials = table(
     uniqueness_key: col.text.null.mut,
     /** Encrypted, or null for one-time codes, which use the contact of the customer. */
     nickname: col.text.null.mut,
-    /** Data of the credential type: JSON, encrypted. */
+    /** Data of the credential type as encrypted JSON. */
     facts: col.text.null.mut,
     sign_count: col.int8.mut,
     /** Hash of the registration challenge of a passkey. Unique in the platform, permanently. */
@@ -99,7 +99,7 @@ export type Signer =
   | { by: 'session'; accounts: readonly string[]; only?: string; except?: string }
   /** The holder of this private key. `publicKey` is compressed, lower-case hex. */
   | { by: 'key'; publicKey: string }
-  /** No signer: the request awaits a passkey assertion. */
+  /** No signer, because the request awaits a passkey assertion. */
   | { by: 'nobody' };
 
 export const walletRequests = table(

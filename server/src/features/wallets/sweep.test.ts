@@ -33,7 +33,7 @@ function combineSweeps() {
   };
 }
 
-const wait = (ms: number) => app.effects.set(app.effects.now() + ms);
+const advanceClock = (ms: number) => app.effects.set(app.effects.now() + ms);
 
 it('the sweep deletes requests and keys of codes after expiry, and keeps signatures', async () => {
   const sweep = combineSweeps();
@@ -53,20 +53,20 @@ it('the sweep deletes requests and keys of codes after expiry, and keeps signatu
     (await app.runtime.db.find(otpTargets, {})).map(({ id }) => id),
     (await app.runtime.db.find(walletAuthorizations, {})).length,
   ];
-  wait(5 * MINUTE);
+  advanceClock(5 * MINUTE);
   expect(await sweep.run(app.runtime)).toBe(0);
   expect(await readRemaining()).toEqual([1, 1, ['short', 'long'], 1]);
-  wait(1);
+  advanceClock(1);
   // The sweep ran at this time.
   expect(await sweep.run(app.runtime)).toBe(0);
-  wait(MINUTE);
+  advanceClock(MINUTE);
   expect(await sweep.run(app.runtime)).toBe(1);
   expect(await readRemaining()).toEqual([1, 1, ['long'], 1]);
-  wait(DAY - 7 * MINUTE);
+  advanceClock(DAY - 7 * MINUTE);
   expect(await sweep.run(app.runtime)).toBe(1);
   expect(await readRemaining()).toEqual([1, 1, [], 1]);
   await app.operate((ctx) => countAttempt(ctx, 'new', [{ max: 1, withinMs: 1_000 }]));
-  wait(MINUTE);
+  advanceClock(MINUTE);
   expect(await sweep.run(app.runtime)).toBe(2);
   expect(await readRemaining()).toEqual([0, 1, [], 1]);
   expect(await app.runtime.db.read(attemptLimits, 'new')).toBeDefined();
@@ -74,7 +74,7 @@ it('the sweep deletes requests and keys of codes after expiry, and keeps signatu
 
 it('the server runs the sweep', async () => {
   await app.operate((ctx) => countAttempt(ctx, 'forgotten', [{ max: 1, withinMs: 1_000 }]));
-  wait(DAY + MINUTE);
+  advanceClock(DAY + MINUTE);
   await app.settle();
   expect(await app.runtime.db.read(attemptLimits, 'forgotten')).toBeUndefined();
 });
@@ -103,7 +103,7 @@ it('the sweep finds expired rows by an index', async () => {
   expect(await explainPlan('attempt_limits', 'updated_at')).toContain('attempt_limits_age');
 });
 
-it('signatures can be neither changed nor deleted, not even in SQL', async () => {
+it('signatures cannot be changed or deleted, even in SQL', async () => {
   expect(walletAuthorizations.mutableNames).toEqual([]);
   expect(walletAuthorizations.versioned).toBe(false);
   for (const sql of [

@@ -36,7 +36,7 @@ export const NO_ACTIVE_SESSION = [
 export const otherSessionMustSign = (requiredSigner: string) => [
   401,
   'UNAUTHORIZED',
-  `The wallet signature belongs to a session that may not sign this: ${requiredSigner} must sign.`,
+  `The wallet signature belongs to a session that may not sign this, because ${requiredSigner} must sign.`,
 ];
 
 /** Request to add a passkey of an authenticator. */

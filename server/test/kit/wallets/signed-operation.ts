@@ -83,28 +83,24 @@ export async function signedTestOperation(
   const wallet = (await app.runtime.db.read(wallets, accountId)) as WalletRow;
   const resourceId = `resource-${accountId}`;
   const parts: WalletParts = { connectors: app.connectorsOf };
-  const boundOperation = signedOperation(
-    { ...contract, operationId: operationId } as TestContract,
-    parts,
-    {
-      resourceId: ({ params }) => params.id,
-      async begin(ctx, { params, body }) {
-        return {
-          signatureRequest: {
-            wallet: await walletOf(ctx, (body as Body).accountId),
-            payload: { type: 'TEST', parameters: { resourceId: params.id } },
-            bound: { resourceId: params.id },
-            signer: { by: 'session', accounts: [accountId], ...signer } as Signer,
-          },
-        };
-      },
-      async perform(ctx, { params }) {
-        insertMark(ctx, params.id);
-        return { status: 201, body: { done: params.id } };
-      },
-      ...steps,
+  const boundOperation = signedOperation({ ...contract, operationId } as TestContract, parts, {
+    resourceId: ({ params }) => params.id,
+    async begin(ctx, { params, body }) {
+      return {
+        signatureRequest: {
+          wallet: await walletOf(ctx, (body as Body).accountId),
+          payload: { type: 'TEST', parameters: { resourceId: params.id } },
+          boundData: { resourceId: params.id },
+          signer: { by: 'session', accounts: [accountId], ...signer } as Signer,
+        },
+      };
     },
-  );
+    async perform(ctx, { params }) {
+      insertMark(ctx, params.id);
+      return { status: 201, body: { done: params.id } };
+    },
+    ...steps,
+  });
 
   async function call(input: CallInput = {}) {
     const { body = { accountId }, headers = {}, of = resourceId } = input;

@@ -73,7 +73,7 @@ describe('access token', () => {
   });
 });
 
-it('caches a valid token until too many later tokens were used', async () => {
+it('the authenticator caches a valid token until too many later tokens were used', async () => {
   const bearers = agentBearers(app.runtime, 2);
   const person = await createCustomer(app);
   const [firstHeader, secondHeader, thirdHeader] = await Promise.all(
@@ -89,7 +89,7 @@ it('caches a valid token until too many later tokens were used', async () => {
   ]);
 });
 
-it('separates the idempotency keys of agents', async () => {
+it('idempotency keys are separate for each agent', async () => {
   const [firstAgent, secondAgent] = [await fixture.createAgent(), await fixture.createAgent()];
   const body = { currency: 'USD', accountInfo: accountInfos.USD?.('000') };
   const headers = { 'idempotency-key': 'same' };

@@ -245,7 +245,7 @@ describe('getAgentDeviceCodeStatus', () => {
   });
 });
 
-it('begins codes with the service name prefix', async () => {
+it('codes begin with the service name prefix', async () => {
   const acme = await startApp({ serviceNamePrefix: 'AcmePay' });
   try {
     const { deviceCode } = await agentFixture(acme).createUnconnectedAgent(

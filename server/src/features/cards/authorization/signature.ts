@@ -78,7 +78,7 @@ export async function signFundingDebit(
   const isSigned = await signWithKey(ctx, wallet, {
     operation: 'cardPull',
     subject: row.id,
-    unsigned: textOf(row, key, amount),
+    description: textOf(row, key, amount),
     publicKey: key.public_key,
     stampWith: (payload) => requestCustodian(ctx, parts, key, payload),
   });

@@ -111,14 +111,16 @@ const createKey = (parts: CardParts) =>
       const key: NewKey = { id, ...(await custodyOf(ctx, parts).newSigner({ id })) };
       const payload = createKeyActivity(body.nickname.trim(), key);
       const boundStep: Step = { step: 'key', key };
-      return { signatureRequest: { wallet, payload, bound: boundStep, signer: holderOf(wallet) } };
+      return {
+        signatureRequest: { wallet, payload, boundData: boundStep, signer: holderOf(wallet) },
+      };
     },
 
-    async perform(ctx, { body }, signed) {
+    async perform(ctx, { body }, authorization) {
       const target = await targetOf(ctx, body);
       const { wallet, source } = target;
       requireTarget(ctx, target);
-      const boundStep = signed.bound as Step;
+      const boundStep = authorization.boundData as Step;
       if (boundStep.step === 'key') {
         await checkKeyCount(ctx, source);
         // Serializes concurrent requests, so that the count is exact.
@@ -127,7 +129,9 @@ const createKey = (parts: CardParts) =>
         const { id } = addKey(ctx, source, boundStep.key, keyFields);
         const nextStep: Step = { step: 'policy', id };
         const payload = createPolicyActivity(target, id);
-        return { signatureRequest: { wallet, payload, bound: nextStep, signer: holderOf(wallet) } };
+        return {
+          signatureRequest: { wallet, payload, boundData: nextStep, signer: holderOf(wallet) },
+        };
       }
       const { row } = await keyOf(ctx, boundStep.id);
       if (row.status !== 'PENDING' || row.funding_source_id !== source.id) {

@@ -131,7 +131,7 @@ describe('a code in production', () => {
     expect(await readCode(id)).toBe(secret);
   });
 
-  it('is sent at most ten times in a quarter of an hour over all purposes', async () => {
+  it('is sent at most ten times in 15 minutes over all purposes', async () => {
     const { id } = await createPerson();
     for (let index = 0; index < 10; index++) ok(await fixture.start(id, 'SMS_OTP'), 200);
     advanceClock(MINUTE);

@@ -1,5 +1,5 @@
-// Approval of platform tokens for accounts and payments of the service: a platform requests it, an
-// operator decides, and every decision is stored with its reason.
+// Approval of platform tokens for accounts and payments of the service. A platform requests the approval and
+// an operator decides. Every decision is stored with its reason.
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import { circulatingTokensAccount } from '../../../ledger/chart.ts';
@@ -47,9 +47,9 @@ export async function stablecoinSupply(runtime: Runtime, id: string) {
 interface ListInput {
   platformId?: string | undefined;
   serviceStatus?: string | undefined;
-  /** Continue after this stablecoin, the last of the previous page. */
+  /** Last stablecoin of the previous page. Alternative to `cursor`. */
   after?: string | undefined;
-  /** `nextCursor` of the previous page, instead of `after`. */
+  /** `nextCursor` of the previous page. Alternative to `after`. */
   cursor?: string | undefined;
   limit: number;
 }

@@ -1,5 +1,5 @@
-// Jobs of a registered token: the provider is polled until the issuance is final, and an approved
-// token is enabled once it is provisioned.
+// Jobs of a registered token. The provider is polled until the issuance is final. An approved token is
+// enabled once it is provisioned.
 import type { IssuanceStatus, TokenLookup } from '../../../connectors/ports/stablecoins.ts';
 import type { JobInput } from '../../../kernel/contract/job.ts';
 import { OUTAGE_ATTEMPTS } from '../../../runtime/jobs/job-failures.ts';
@@ -55,7 +55,7 @@ function applyIssuance(ctx: Ctx, coin: StablecoinRow, issuance: IssuanceStatus):
   return isIssuable(issuance_status) ? updatedStablecoin : disableService(ctx, updatedStablecoin);
 }
 
-/** A token that is never issued needs no decision and will not be enabled. */
+/** A token that is never issued needs no decision and is not enabled. */
 function disableService(ctx: Ctx, coin: StablecoinRow): StablecoinRow {
   if (serviceStates.targetOf(coin.service_status, 'drop') === undefined) return coin;
   const reason = `The token is ${coin.issuance_status} at its provider.`;
@@ -72,11 +72,11 @@ async function applyPoll(
 ) {
   if (response.state === 'unlinked') {
     const account = await accountOfCoin(ctx, coin);
-    // An account that was linked again remains linked. The token is polled again once the account is linked.
+    // If the account was linked again during the poll, it remains linked.
     if (account.version === polledAccount.version) unlink(ctx, account, response.as);
     return;
   }
-  // The provider had the token before, so it will not be issued.
+  // The provider had the token before and no longer has it, so its issuance has failed.
   if (response.state !== 'found') return void applyIssuance(ctx, coin, 'FAILED');
   const { issuance, supply } = response.token;
   if (issuance === 'PROVISIONED' && !isCountable(supply)) {
@@ -113,7 +113,7 @@ async function pollIssuance(
   };
 }
 
-/** Automatic decisions: approved in the sandbox, enabled once provisioned. */
+/** Automatic decisions. A token is approved in the sandbox, and enabled once provisioned. */
 async function enable(
   ctx: Ctx,
   parts: StablecoinParts,

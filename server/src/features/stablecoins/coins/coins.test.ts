@@ -151,7 +151,7 @@ describe('a token that is already registered', () => {
       409,
       'STABLECOIN_SYMBOL_ALREADY_EXISTS',
     ]);
-    // Another platform can have both.
+    // Another platform can register the same identifier and symbol.
     const otherFixture = await linkedFixture(app);
     ok(await otherFixture.write('/stablecoins', body), 201);
   });
@@ -159,19 +159,25 @@ describe('a token that is already registered', () => {
   it.each([
     ['symbol', 'STABLECOIN_SYMBOL_ALREADY_EXISTS', false],
     ['token', 'STABLECOIN_TOKEN_IDENTIFIER_ALREADY_EXISTS', true],
-  ])('is registered once by ten concurrent requests: one %s', async (_, code, sameToken) => {
-    const fixture = await linkedFixture(app);
-    const body = fixture.tokenBody();
-    const networkOfAttempt = (attempt: number) =>
-      sameToken ? {} : { networkTokenIdentifier: `${body.networkTokenIdentifier}-${attempt}-` };
-    const responses = await Promise.all(
-      Array.from({ length: 10 }, (_, index) =>
-        fixture.write('/stablecoins', { ...body, ...networkOfAttempt(index) }),
-      ),
-    );
-    expect(responses.map(codeOf).sort()).toEqual([[201, undefined], ...Array(9).fill([409, code])]);
-    expect(ok(await fixture.read('/stablecoins'), 200).data).toHaveLength(1);
-  });
+  ])(
+    'is registered once by ten concurrent requests with the same %s',
+    async (_, code, sameToken) => {
+      const fixture = await linkedFixture(app);
+      const body = fixture.tokenBody();
+      const networkOfAttempt = (attempt: number) =>
+        sameToken ? {} : { networkTokenIdentifier: `${body.networkTokenIdentifier}-${attempt}-` };
+      const responses = await Promise.all(
+        Array.from({ length: 10 }, (_, index) =>
+          fixture.write('/stablecoins', { ...body, ...networkOfAttempt(index) }),
+        ),
+      );
+      expect(responses.map(codeOf).sort()).toEqual([
+        [201, undefined],
+        ...Array(9).fill([409, code]),
+      ]);
+      expect(ok(await fixture.read('/stablecoins'), 200).data).toHaveLength(1);
+    },
+  );
 });
 
 describe('issuance', () => {
@@ -218,32 +224,29 @@ describe('issuance', () => {
     expect(await app.runtime.db.query(jobs, [])).toEqual([]);
   });
 
-  it.each(['002', '003'])(
-    'that failed does not reserve identifier and symbol: …%s',
-    async (suffix) => {
-      const fixture = await linkedFixture(app);
-      const body = fixture.tokenBody(suffix);
-      const failedStablecoin = ok(await fixture.write('/stablecoins', body), 201);
-      const repeatedBody = {
-        ...body,
-        providerTokenIdentifier: `${failedStablecoin.symbol.toLowerCase()}-000`,
-      };
-      const registeredStablecoin = ok(await fixture.write('/stablecoins', repeatedBody), 201);
-      expect(registeredStablecoin.symbol).toBe(failedStablecoin.symbol);
-      expect(codeOf(await fixture.write('/stablecoins', repeatedBody))).toEqual([
-        409,
-        'STABLECOIN_TOKEN_IDENTIFIER_ALREADY_EXISTS',
-      ]);
-      const otherBody = {
-        ...repeatedBody,
-        networkTokenIdentifier: `${body.networkTokenIdentifier}-x`,
-      };
-      expect(codeOf(await fixture.write('/stablecoins', otherBody))).toEqual([
-        409,
-        'STABLECOIN_SYMBOL_ALREADY_EXISTS',
-      ]);
-    },
-  );
+  it.each(['002', '003'])('that failed releases identifier and symbol: …%s', async (suffix) => {
+    const fixture = await linkedFixture(app);
+    const body = fixture.tokenBody(suffix);
+    const failedStablecoin = ok(await fixture.write('/stablecoins', body), 201);
+    const repeatedBody = {
+      ...body,
+      providerTokenIdentifier: `${failedStablecoin.symbol.toLowerCase()}-000`,
+    };
+    const registeredStablecoin = ok(await fixture.write('/stablecoins', repeatedBody), 201);
+    expect(registeredStablecoin.symbol).toBe(failedStablecoin.symbol);
+    expect(codeOf(await fixture.write('/stablecoins', repeatedBody))).toEqual([
+      409,
+      'STABLECOIN_TOKEN_IDENTIFIER_ALREADY_EXISTS',
+    ]);
+    const otherBody = {
+      ...repeatedBody,
+      networkTokenIdentifier: `${body.networkTokenIdentifier}-x`,
+    };
+    expect(codeOf(await fixture.write('/stablecoins', otherBody))).toEqual([
+      409,
+      'STABLECOIN_SYMBOL_ALREADY_EXISTS',
+    ]);
+  });
 });
 
 describe('listStablecoins', () => {
@@ -291,12 +294,12 @@ describe('supply accounts of a token', () => {
 
   it('are opened with the circulating supply', async () => {
     const id = await openSupply(1_500_000n);
-    const [issued, circulating] = await Promise.all(
+    const [issuedAmount, circulating] = await Promise.all(
       [issuedTokensAccount(id), circulatingTokensAccount(id)].map((each) =>
         app.runtime.db.read(ledgerAccounts, each),
       ),
     );
-    expect(issued).toMatchObject({ balance: -1_500_000n, currency: TOKEN_UNIT + id });
+    expect(issuedAmount).toMatchObject({ balance: -1_500_000n, currency: TOKEN_UNIT + id });
     expect(circulating).toMatchObject({ balance: 1_500_000n, floor: 0n });
     await expectBalancedBooks(app);
   });

@@ -1,5 +1,5 @@
-// Tokens of a platform at its providers: registration, API view, and requests for use by the
-// service. Name, symbol and decimals come from the provider, not from the request.
+// Tokens of a platform at its providers: registration, API view, and requests for use by the service. The
+// provider determines name, symbol and decimals.
 import type { Static } from '@sinclair/typebox';
 import type { ProviderToken, TokenName } from '../../../connectors/ports/stablecoins.ts';
 import type { Rejected } from '../../../kernel/contract/operation.ts';
@@ -10,7 +10,7 @@ import { type Ctx, stamps } from '../../../runtime/operation/context.ts';
 import type { StablecoinRegisterRequest } from '../contract.ts';
 import { scheduleEnablement, scheduleNextPoll } from '../minting/issuance-polls.ts';
 import { callProvider, mintOf, type StablecoinParts } from '../parts.ts';
-import { ISSUABLE, isIssuable, serviceStates } from '../states.ts';
+import { ISSUABLE_STATUSES, isIssuable, serviceStates } from '../states.ts';
 import {
   type ProviderAccountRow,
   providerAccounts,
@@ -92,13 +92,13 @@ async function checkNotRegistered(
     const filters: Filter<typeof stablecoins>[] = [
       { column: 'platform_id', op: '=', value: platform_id },
       { column, op: '=', value },
-      { column: 'issuance_status', op: 'in', value: ISSUABLE },
+      { column: 'issuance_status', op: 'in', value: ISSUABLE_STATUSES },
     ];
     const { rows } = await ctx.db.page(stablecoins, { filters, sort: 'asc', limit: 1 });
-    const [existing] = rows;
-    if (!existing) continue;
-    // The same token may have been registered between the two reads. It then has the same symbol.
-    const isSame = existing.network_token_identifier === network_token_identifier;
+    const [existingToken] = rows;
+    if (!existingToken) continue;
+    // If the same token was registered between the two reads, the row has the same symbol.
+    const isSame = existingToken.network_token_identifier === network_token_identifier;
     const fault = isSame ? stablecoins_token : stablecoins_symbol;
     if (fault) throw fault();
   }
@@ -124,7 +124,7 @@ async function tokenOf(
 }
 
 export async function registerCoin(ctx: Ctx, parts: StablecoinParts, body: RegisterRequest) {
-  // Checked first: without a provider, linking an account would not help.
+  // Checked first, because a linked account has no effect without a provider.
   mintOf(ctx, parts);
   const account = await requireAccount(ctx, body.stablecoinProviderAccountId);
   checkLink(account);

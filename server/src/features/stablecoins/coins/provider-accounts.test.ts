@@ -62,7 +62,7 @@ describe('linkStablecoinProviderAccount', () => {
     expect(codeOf(response)).toEqual([400, 'STABLECOIN_VERIFICATION_FAILED']);
   });
 
-  it('returns SERVICE_UNAVAILABLE if the provider does not respond, and stores nothing', async () => {
+  it('returns SERVICE_UNAVAILABLE without storing an account if the provider does not respond', async () => {
     const platform = await app.newPlatform('Unanswered');
     const response = await stablecoinFixture(app, { as: platform }).linkAccount({
       apiClientSecret: 'x-008',
@@ -276,7 +276,7 @@ describe('an idempotency key', () => {
     const otherResponse = await fixture.write(PATH, fixture.linkBody(), 'one-key');
     expect(codeOf(otherResponse)).toEqual([409, 'CONFLICT']);
     await fixture.createLinkedAccount();
-    // On another path, or of another platform, it is a different key.
+    // The same text on another path, or of another platform, is a different key.
     expect(ok(await fixture.write('/stablecoins', fixture.tokenBody(), 'one-key'), 400).code).toBe(
       'STABLECOIN_PROVIDER_ACCOUNT_SELECTION_REQUIRED',
     );
@@ -299,9 +299,9 @@ describe('an idempotency key', () => {
   it('does not replay SERVICE_UNAVAILABLE', async () => {
     const platform = await app.newPlatform('Down for a while');
     const separateFixture = stablecoinFixture(app, { as: platform });
-    const unavailable = separateFixture.linkBody({ apiClientSecret: 'x-008' });
-    expect((await separateFixture.write(PATH, unavailable, 'again')).status).toBe(503);
-    expect((await separateFixture.write(PATH, unavailable, 'again')).status).toBe(503);
+    const unavailableBody = separateFixture.linkBody({ apiClientSecret: 'x-008' });
+    expect((await separateFixture.write(PATH, unavailableBody, 'again')).status).toBe(503);
+    expect((await separateFixture.write(PATH, unavailableBody, 'again')).status).toBe(503);
     const storedRows = await app.runtime.db.query(
       "select 1 from idempotency where id like $1 || ' %again'",
       [platform.id],
@@ -339,7 +339,7 @@ describe('listStablecoinProviderAccounts', () => {
   });
 
   describe('getStablecoinProviderAccount', () => {
-    it('does not find an account of another platform', async () => {
+    it('returns NOT_FOUND for an account of another platform', async () => {
       const { id } = await fixture.createLinkedAccount();
       const otherPlatformResponse = await app.call('GET', `${PATH}/${id}`, undefined, {
         as: app.other,

@@ -1,6 +1,6 @@
-// Accounts of a platform at stablecoin providers: linking an account, and the effects of a
-// rejection by its provider. Credentials are sealed when received and opened only for calls of the
-// provider. An account that is linked again keeps its id, and with it its tokens.
+// Accounts of a platform at stablecoin providers: linking an account, and the effects of a rejection by its
+// provider. Credentials are sealed when received and opened only for calls of the provider. An account that
+// is linked again keeps its id and its tokens.
 import type { Static } from '@sinclair/typebox';
 import type {
   MintPort,
@@ -98,15 +98,15 @@ export function rejectUnlinked(
 const notVerified = (reason: string): Fault => new Fault('STABLECOIN_VERIFICATION_FAILED', reason);
 
 /** Selects one of the accounts that the credentials give access to. */
-function selectAccount(accessible: readonly string[], requestedId: string | undefined): string {
-  const [accountId] = accessible;
+function selectAccount(accountIds: readonly string[], requestedId: string | undefined): string {
+  const [accountId] = accountIds;
   if (accountId === undefined) throw notVerified('The provider rejected these credentials.');
   if (requestedId !== undefined) {
-    if (accessible.includes(requestedId)) return requestedId;
+    if (accountIds.includes(requestedId)) return requestedId;
     throw notVerified('These credentials do not give access to this account.');
   }
-  if (accessible.length === 1) return accountId;
-  const message = `is required: these credentials give access to ${accessible.length} accounts`;
+  if (accountIds.length === 1) return accountId;
+  const message = `is required: these credentials give access to ${accountIds.length} accounts`;
   throw invalidField('providerAccountId', message);
 }
 
@@ -137,12 +137,12 @@ export async function linkAccount(
   const mint = mintOf(ctx, parts);
   const credentials: ProviderCredentials = { clientId, clientSecret };
   const provider_id = await providerIdFor(ctx, mint, body.providerAccountId);
-  const accessible = await callProvider(() => mint.accountsOf(credentials, provider_id));
+  const accountIds = await callProvider(() => mint.accountsOf(credentials, provider_id));
   const { platformId: platform_id, environment } = ctx.caller;
   const columns = {
     platform_id,
     provider,
-    provider_account_id: selectAccount(accessible, body.providerAccountId),
+    provider_account_id: selectAccount(accountIds, body.providerAccountId),
   };
   const sameIds = await ctx.db.find(providerAccounts, columns);
   const existingAccount = sameIds.find((each) => each.provider_id === provider_id);

@@ -1,5 +1,5 @@
-// Rails of mints and burns in the terms of the contract, and requirements for external accounts.
-// The contract uses the terms of the provider. They are mapped to our rails here.
+// Rails of mints and burns in the terms of the contract, and requirements for external accounts. The contract
+// uses the terms of the provider, which are mapped to our rails here.
 import { railsOf } from '../../../catalog/accounts/account-info.ts';
 import type { PaymentRail } from '../../../catalog/rails/rails.ts';
 import type { ExternalAccountRow } from '../../payees/external-accounts/index.ts';

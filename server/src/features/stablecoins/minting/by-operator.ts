@@ -38,7 +38,7 @@ async function viewOf({ db }: Runtime, row: StablecoinOperationRow) {
     rail: row.destination.rail ?? null,
     providerStatus: row.provider_status,
     failureReason: row.failure_reason,
-    /** If paid late: the part that the circulating supply does not include. */
+    /** Part of a late payment that the circulating supply does not include. */
     uncounted: row.uncounted === null ? null : row.uncounted.toString(),
     submittedAt: row.submitted_at === null ? null : iso(row.submitted_at),
     expiresAt: row.expires_at === null ? null : iso(row.expires_at),
@@ -51,9 +51,9 @@ interface ListInput {
   stablecoinId?: string | undefined;
   platformId?: string | undefined;
   status?: string | undefined;
-  /** Continue after this operation, the last of the previous page. */
+  /** Last operation of the previous page. Alternative to `cursor`. */
   after?: string | undefined;
-  /** `nextCursor` of the previous page, instead of `after`. */
+  /** `nextCursor` of the previous page. Alternative to `after`. */
   cursor?: string | undefined;
   limit: number;
 }

@@ -1,5 +1,5 @@
-// Interval and duration of issuance polls, and that a token has one poll at a time, even after its
-// account is unlinked and linked again.
+// Interval and duration of issuance polls. A token has one poll at a time, even after its account is unlinked
+// and linked again.
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -84,7 +84,7 @@ describe('issuance', () => {
     expect(await readIssuanceStatus()).toBe('PROVISIONED');
   });
 
-  it('unlinks the account when a poll finds its credentials rejected', async () => {
+  it('unlinks the account if the provider rejects its credentials in a poll', async () => {
     const fixture = await freshFixture(app);
     const link = fixture.linkBody();
     const account = ok(await fixture.write('/stablecoin-provider-accounts', link), 201);

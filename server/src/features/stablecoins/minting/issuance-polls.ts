@@ -1,6 +1,6 @@
-// Schedules jobs for tokens whose issuance is not final or that are about to be enabled. The jobs
-// are defined here because linking an account again restarts them. The row of a token counts its
-// scheduled polls, and only the job with the last count polls, so there is one at a time.
+// Schedules jobs for tokens whose issuance is not final or that are about to be enabled. The jobs are defined
+// here because linking an account again restarts them. The row of a token counts its scheduled polls, and
+// only the job with the last count polls, so a token has one poll at a time.
 import { Type } from '@sinclair/typebox';
 import type { ProviderToken } from '../../../connectors/ports/stablecoins.ts';
 import { defineJob } from '../../../kernel/contract/job.ts';
@@ -50,7 +50,7 @@ export function scheduleNextPoll(
 export const scheduleEnablement = (ctx: Ctx, coin: StablecoinRow): void =>
   ctx.later(ENABLE, inputOf(coin));
 
-/** Resumes tokens that waited for their account to be linked again. */
+/** Resumes the polls of tokens whose account was linked again. */
 export async function resumePollsOf(ctx: Ctx, account: ProviderAccountRow): Promise<void> {
   const { platform_id, id: provider_account } = account;
   for (const issuance_status of ['PENDING_REVIEW', 'PROVISIONING'] as const) {

@@ -27,7 +27,7 @@ const UnitsText = withErrorText(
     pattern: '^[0-9]+$',
     maxLength: MAX_DIGITS,
     description:
-      'Amount in minor units of the token, as a string. Its value must be a whole number of cents.',
+      'Amount in minor units of the token, as a string. Must be a whole number of cents.',
   }),
   `must consist of at most ${MAX_DIGITS} digits`,
 );
@@ -262,7 +262,7 @@ const StablecoinOperation = named(
         oneOf(OPERATION_STATUSES, {
           description:
             'COMPLETED and FAILED are final. An EXPIRED operation continues if its funds arrive ' +
-            'within a week. No webhooks are sent for these operations: poll ' +
+            'within a week. No webhooks are sent for these operations. Poll ' +
             '`getStablecoinOperation`.',
         }),
       ),

@@ -1,5 +1,5 @@
-// Operations of mints and burns. Both are validated in the same order: the coin, the amount, the
-// source, the destination, and last the provider.
+// Operations of mints and burns. Both types are validated in the order coin, amount, source, destination,
+// provider.
 import type { Static } from '@sinclair/typebox';
 import type { Rejected } from '../../../kernel/contract/operation.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -63,7 +63,7 @@ const newOrder = (
 });
 
 /**
- * Rejects a mint from a balance at the provider: it is reserved. The provider reports whether a balance
+ * Rejects a mint from a balance at the provider, which is reserved. The provider reports whether a balance
  * exists.
  */
 async function placeFromBalance(

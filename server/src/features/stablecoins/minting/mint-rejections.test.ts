@@ -1,5 +1,5 @@
 // Every reason to reject a mint or burn before it is ordered, as scripted in the sandbox, and their
-// precedence. A rejected request creates neither a row nor a hold.
+// precedence. A rejected request creates no row and no hold.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
@@ -80,8 +80,8 @@ describe('the idempotency key', () => {
     const secondBurn = ok(await fixture.burn(id, body, 'once'), 201);
     expect([...ids]).toEqual([secondBurn.id]);
     expect(secondBurn.status).toBe('CREATED');
-    const remaining = { circulating: 90n * DOLLAR, burning: 0n, minting: 0n };
-    expect(await fixture.readSupply(id)).toEqual(remaining);
+    const remainingSupply = { circulating: 90n * DOLLAR, burning: 0n, minting: 0n };
+    expect(await fixture.readSupply(id)).toEqual(remainingSupply);
     const otherBurnBody = fixture.burnBody(bank.id, { amount: '20000' });
     expect(codeOf(await fixture.burn(id, otherBurnBody, 'once'))).toEqual([409, 'CONFLICT']);
     ok(await fixture.mint(id, fixture.mintBody(wallet.id), 'once'), 201);
@@ -90,7 +90,7 @@ describe('the idempotency key', () => {
 
 describe('the amount', () => {
   it.each(['0', '000', '1', '9999', '10001', '123456789'])(
-    '%s is not a whole number of cents',
+    '%s is rejected as not a whole number of cents',
     async (amount) => {
       const code = 'STABLECOIN_AMOUNT_NOT_REPRESENTABLE';
       expect(codeOf(await requestMint({ amount }))).toEqual([400, code]);
@@ -107,7 +107,7 @@ describe('the amount', () => {
     '１００００',
     String(MAX_UNITS + 10_000n),
     '9'.repeat(1_000),
-  ])('%s is rejected', async (amount) => {
+  ])('%s is rejected as invalid input', async (amount) => {
     const response = await requestMint({ amount });
     expect(codeOf(response)).toEqual([400, 'INVALID_INPUT']);
     const [error] = response.body.details.errors;
@@ -204,7 +204,7 @@ describe('an account with the service', () => {
     expect(codeOf(await requestBurn({ source: serviceAccount }))).toEqual(code);
   });
 
-  it('is reserved once it does', async () => {
+  it('is reserved once the service operates the coin', async () => {
     const { id } = await fixture.createEnabledCoin();
     const code = [400, 'STABLECOIN_OPERATION_NOT_SUPPORTED'];
     expect(codeOf(await requestMint({ fundingSource: serviceAccount }, id))).toEqual(code);
@@ -219,7 +219,7 @@ describe('an account with the service', () => {
 });
 
 describe('a balance at the provider', () => {
-  it('is not supported as funding yet', async () => {
+  it('is rejected as funding', async () => {
     expect(codeOf(await requestMint(mintFromBalance))).toEqual([
       400,
       'STABLECOIN_OPERATION_NOT_SUPPORTED',
@@ -245,9 +245,17 @@ describe('an external account', () => {
     const deletedWallet = await fixture.createWallet('platform');
     const path = `/platform/external-accounts/${deletedWallet.id}`;
     expect((await app.call('DELETE', path)).status).toBe(204);
-    const orphan = await fixture.createWallet();
-    expect((await app.call('DELETE', `/customers/${orphan.customerId}`)).status).toBe(200);
-    for (const accountId of ['x', theirWallet.id, deletedWallet.id, coin.id, orphan.id]) {
+    const walletOfDeletedCustomer = await fixture.createWallet();
+    expect(
+      (await app.call('DELETE', `/customers/${walletOfDeletedCustomer.customerId}`)).status,
+    ).toBe(200);
+    for (const accountId of [
+      'x',
+      theirWallet.id,
+      deletedWallet.id,
+      coin.id,
+      walletOfDeletedCustomer.id,
+    ]) {
       expect(codeOf(await requestMint({ destination: { accountId } }))).toEqual(code);
     }
     for (const id of ['x', theirBank.id, SERVICE_ACCOUNT_ID]) {
@@ -282,12 +290,12 @@ describe('an external account', () => {
     ];
     const disabledAccount = await fixture.createBankAccount();
     await fixture.setAccountStatus(disabledAccount.id, 'INACTIVE');
-    const idle = await fixture.createWallet();
-    await fixture.setAccountStatus(idle.id, 'INACTIVE');
+    const disabledWallet = await fixture.createWallet();
+    await fixture.setAccountStatus(disabledWallet.id, 'INACTIVE');
     rejections.push(
       requestBurn(payoutTo(disabledAccount.id)),
       requestMint(debitSource(disabledAccount.id)),
-      requestMint({ destination: { accountId: idle.id } }),
+      requestMint({ destination: { accountId: disabledWallet.id } }),
     );
     for (const response of await Promise.all(rejections)) {
       expect(codeOf(response)).toEqual([400, 'STABLECOIN_EXTERNAL_ACCOUNT_NOT_SUPPORTED']);
@@ -343,7 +351,7 @@ describe('the provider', () => {
     ]);
   });
 
-  it('may not respond, and the key can be retried', async () => {
+  it('allows a retry of the key after it did not respond', async () => {
     const { id, stablecoinProviderAccountId: accountId } = await fixture.createCoin({
       secret: '007',
     });

@@ -1,6 +1,6 @@
-// Jobs of a mint or burn under failures: jobs that run twice, a provider that does not respond,
-// that no longer accepts the account, or that responds out of order. The provider is the
-// sandbox with scripted replies, called by a second worker.
+// Jobs of a mint or burn under failures. A job runs twice, or the provider does not respond, rejects the
+// account, or responds out of order. The provider is the sandbox with scripted replies, called by a second
+// worker.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCustomer, createExternalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -36,7 +36,7 @@ afterAll(async () => {
 
 const createWorker = (...responses: readonly ScriptedReply[]) => workerOn(app, ...responses);
 const unlinkedReply = (as: 'INVALID' | 'REVOKED'): ProviderReply => ({ state: 'unlinked', as });
-const DOWN = new Error('no response');
+const NO_RESPONSE = new Error('no response');
 
 const burnOrdered = () => fixture.orderBurn(bank.id);
 
@@ -87,8 +87,8 @@ describe('a repeated job', () => {
   it('submits the same order after a lost response', async () => {
     const { coin, id } = await burnOrdered();
     const { calls, runFor } = createWorker(
-      DOWN,
-      DOWN,
+      NO_RESPONSE,
+      NO_RESPONSE,
       progressReply('submitted'),
       progressReply('completed'),
     );
@@ -102,7 +102,7 @@ describe('a repeated job', () => {
   });
 });
 
-it('does not submit an operation that a concurrent run has made final', async () => {
+it('a job submits no operation that a concurrent run has made final', async () => {
   const { coin, id } = await burnOrdered();
   const { runtime } = app;
   let finalCount = 0;
@@ -132,7 +132,7 @@ it('does not submit an operation that a concurrent run has made final', async ()
 describe('a provider that does not respond', () => {
   it('is polled until it responds, and the operation remains open', async () => {
     const { coin, id } = await burnOrdered();
-    const unansweredPolls = Array.from({ length: 15 }, () => DOWN);
+    const unansweredPolls = Array.from({ length: 15 }, () => NO_RESPONSE);
     const { runFor, calls } = createWorker(
       progressReply('funding'),
       ...unansweredPolls,
@@ -147,7 +147,7 @@ describe('a provider that does not respond', () => {
 
   it('keeps an operation beyond its deadline until it reports the result', async () => {
     const { coin, id } = await burnOrdered();
-    const unansweredPolls = Array.from({ length: 20 }, () => DOWN);
+    const unansweredPolls = Array.from({ length: 20 }, () => NO_RESPONSE);
     const lateReplies = progressReply('funding', { checkAfterMs: 8 * 24 * HOUR });
     const { runFor } = createWorker(lateReplies, ...unansweredPolls, progressReply('completed'));
     await runFor(7 * 24 * HOUR);
@@ -170,7 +170,7 @@ describe('a provider that does not respond', () => {
 
 describe('a provider that no longer accepts the account', () => {
   it.each(['INVALID', 'REVOKED'] as const)(
-    '%s: fails an operation that was never submitted',
+    'with the status %s fails an operation that was never submitted',
     async (as) => {
       const { coin, id } = await burnOrdered();
       const { runFor, calls } = createWorker(unlinkedReply(as));
@@ -197,7 +197,7 @@ describe('a provider that no longer accepts the account', () => {
   });
 
   it.each([
-    ['may have been submitted', 'CREATED', [DOWN, unlinkedReply('INVALID')]],
+    ['may have been submitted', 'CREATED', [NO_RESPONSE, unlinkedReply('INVALID')]],
     ['is being processed', 'PROCESSING', [progressReply('processing'), unlinkedReply('REVOKED')]],
   ] as const)(
     'keeps an operation that %s until the account is linked again',
@@ -222,7 +222,7 @@ describe('a provider that no longer accepts the account', () => {
   );
 });
 
-it('submits again if the account was linked again during the call', async () => {
+it('a job submits again if the account was linked again during the call', async () => {
   const client = { apiClientId: 'twice-linked', apiClientSecret: 'secret-000' };
   const { id: stablecoinProviderAccountId } = ok(await fixture.linkAccount(client), 201);
   const coin = ok(await fixture.registerCoin('000', { stablecoinProviderAccountId }), 201);
@@ -251,7 +251,7 @@ describe('provider responses', () => {
     ['expired immediately', [FINAL], 'EXPIRED', undefined],
     ['a skipped step', [progressReply('submitted'), completedProgress], 'COMPLETED', undefined],
     [
-      'a step back',
+      'an earlier state',
       [progressReply('processing'), progressReply('funding'), completedProgress],
       'COMPLETED',
       undefined,
@@ -284,8 +284,8 @@ describe('provider responses', () => {
     const invalidBody = { ...progressReply('funding'), providerStatus: 'under review' };
     const { runFor } = createWorker(progressReply('processing'), invalidBody);
     await runFor(90_000);
-    const expected = { status: 'PROCESSING', providerStatus: 'under review' };
-    expect(await fixture.readOperation(id)).toMatchObject(expected);
+    const expectedOperation = { status: 'PROCESSING', providerStatus: 'under review' };
+    expect(await fixture.readOperation(id)).toMatchObject(expectedOperation);
     await createWorker(completedProgress).runFor(HOUR);
   });
 
@@ -330,7 +330,7 @@ describe('provider responses', () => {
   });
 });
 
-it('keeps the same order after the customer of its account was erased', async () => {
+it('an operation keeps its order after the customer of its account was erased', async () => {
   const coin = await fixture.createCirculatingCoin(20);
   const { id: customerId } = await createCustomer(app);
   const ownExternalAccount = await createExternalAccount(app, customerId, 'USD', '003');
@@ -353,7 +353,7 @@ it('keeps the same order after the customer of its account was erased', async ()
   expect(await fixture.readOperation(id)).toMatchObject({ status: 'FAILED', failureReason });
 });
 
-it('completes an operation whose account is deleted before completion', async () => {
+it('a job completes an operation whose account is deleted before completion', async () => {
   const coin = await fixture.createCoin();
   const ownWallet = await fixture.createWallet('platform');
   const createdMint = ok(await fixture.mint(coin.id, fixture.mintBody(ownWallet.id)), 201);

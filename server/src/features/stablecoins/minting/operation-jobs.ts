@@ -1,8 +1,7 @@
-// Jobs of a mint or burn: submit it to the provider, then poll until its status is final. The operation id
-// is the order id, so submitting again after a crash is idempotent. The intent to submit is
-// committed first: an order that was never submitted can fail immediately when the provider no
-// longer accepts the account, and an order that may have been submitted waits until the account is
-// linked again.
+// Jobs of a mint or burn: submission to the provider, then polls until its status is final. The operation id
+// is the order id, so a repeated submission is idempotent. The intent to submit is committed first. If the
+// provider rejects the account, an order without this intent fails immediately, and any other order waits
+// until the account is linked again.
 
 import type { OrderProgress, Unlinked } from '../../../connectors/ports/stablecoins.ts';
 import type { Caller } from '../../../kernel/caller.ts';

@@ -1,5 +1,6 @@
-// Ordering a mint or burn under concurrency: the provider is called in between, so the validation
-// may be outdated when it responds. The tests use the sandbox provider with a scripted validation.
+// Orders of mints and burns under concurrency. The provider is called between the reads and the commit, so
+// the validation may be outdated when it responds. The tests use the sandbox provider with a scripted
+// validation.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -45,7 +46,7 @@ function mintWith(accountId: string, beforeValidation: () => Promise<unknown>) {
 
 const findOrders = () => app.runtime.db.find(mintsAndBurns, { stablecoin_id: coinId });
 
-it('rejects a mint for a customer that is deleted concurrently', async () => {
+it('placeOrder rejects a mint for a customer that is deleted concurrently', async () => {
   const wallet = await fixture.createWallet();
   let calls = 0;
   const deleteCustomerOnce = async () => {
@@ -70,11 +71,12 @@ describe('an error during a call of the provider', () => {
     ['a rejection', new Fault('NOT_IMPLEMENTED', 'No.'), 'NOT_IMPLEMENTED'],
     ['an internal error', new TypeError('undefined is not a function'), undefined],
     ['another internal error', new RangeError('no such time'), undefined],
-  ])('%s', async (_, thrown, code) => {
-    const order = mintWith((await fixture.createWallet()).id, () => Promise.reject(thrown));
+  ])('%s', async (_, providerError, code) => {
+    const order = mintWith((await fixture.createWallet()).id, () => Promise.reject(providerError));
     const thrownError: unknown = await order.catch((error: unknown) => error);
-    if (code === 'SERVICE_UNAVAILABLE') expect(thrownError).toMatchObject({ code, cause: thrown });
-    else expect(thrownError).toBe(thrown);
+    if (code === 'SERVICE_UNAVAILABLE')
+      expect(thrownError).toMatchObject({ code, cause: providerError });
+    else expect(thrownError).toBe(providerError);
     expect(await findOrders()).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
-// Creates a mint or burn: its external accounts are registered with the provider on first use, the
-// provider validates the order, and its response is stored in the row. The order is submitted after
-// the commit, by a job that is staged with the row.
+// Creates a mint or burn. Its external accounts are registered with the provider on first use. The provider
+// validates the order, and its response is stored in the row. A job that is staged with the row submits the
+// order after the commit.
 import type {
   MintPort,
   OrderAccount,

@@ -1,6 +1,6 @@
-// Invariants under any order of provider responses about mints and burns of one coin, repeated,
-// late or concurrent: transitions follow the lifecycle, final statuses do not change, the ledger
-// always matches the operations, and burns never exceed the circulating supply.
+// Invariants of mints and burns of one coin under any order of provider responses, repeated, late or
+// concurrent. Transitions follow the lifecycle, and final statuses are permanent. The ledger always matches
+// the operations. Burns never exceed the circulating supply.
 import fc from 'fast-check';
 import { beforeAll, expect, it } from 'vitest';
 import { expectBalancedBooks } from '../../../../test/kit/app/books.ts';
@@ -58,7 +58,7 @@ async function applyResponses(id: string, states: readonly (typeof STATES)[numbe
   await Promise.all(states.map(apply));
   const rowAfter = await read(id);
   if (isFinalStatus(rowBefore)) expect(rowAfter).toEqual(rowBefore);
-  // One response causes one transition. Concurrent responses may cause several.
+  // A response causes one transition. Concurrent responses may cause several.
   if (states.length === 1) {
     expect(operationStates.allows(rowBefore.status, rowAfter.status)).toBe(true);
   }
@@ -77,7 +77,7 @@ async function placeOrder(coinId: string, type: 'mint' | 'burn', dollars: number
   return response.status === 201 ? (response.body.id as string) : undefined;
 }
 
-it('keeps statuses in their lifecycle and the ledger equal to the operations', async () => {
+it('responses keep statuses in their lifecycle and the ledger equal to the operations', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
       const coin = await fixture.createCoin();

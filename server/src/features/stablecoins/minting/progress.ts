@@ -1,7 +1,6 @@
-// Applies the provider's state of a mint or burn. Only the provider can determine whether tokens or
-// funds were transferred, so only its response makes an operation final. A timeout only schedules polls. An
-// expired operation may still complete, so it is polled for another week. An operator can also
-// record the outcome.
+// Applies the provider's state of a mint or burn. Only the provider can determine whether tokens or funds
+// were transferred, so only its response or a record of the operator makes an operation final. A timeout only
+// schedules polls. An expired operation may still complete, so it is polled for another week.
 import { Type } from '@sinclair/typebox';
 import type { OrderProgress } from '../../../connectors/ports/stablecoins.ts';
 import { defineJob } from '../../../kernel/contract/job.ts';
@@ -28,7 +27,7 @@ const LATE_PERIOD_MS = 7 * 24 * LATE_INTERVAL_MS;
 const CANCELLED = 'PROVIDER_CANCELLED';
 const ENDED_BY_OPERATOR = 'ENDED_BY_SERVICE';
 
-/** `unknown` changes nothing. */
+/** `unknown` has no effect. */
 export const EVENTS: Readonly<Record<OrderProgress['state'], OperationEvent | undefined>> = {
   unknown: undefined,
   funding: 'fund',
@@ -54,7 +53,7 @@ function eventOf(
 ): OperationEvent | undefined {
   const isLate = row.expires_at !== null && polledAt >= row.expires_at;
   if (state === 'funding' && isUnpaid(row) && isLate) return 'expire';
-  // A paid order does not expire: the provider canceled it.
+  // A paid order does not expire, so the provider has canceled it.
   return state === 'expired' && !isUnpaid(row) ? 'fail' : EVENTS[state];
 }
 
@@ -73,9 +72,9 @@ function nextPollTime(
 
 /** Polls an EXPIRED operation again. The last time is recorded after a week. */
 function pollLate(ctx: Ctx, row: StablecoinOperationRow): void {
-  const until = (row.expired_at ?? row.updated_at) + LATE_PERIOD_MS;
-  if (ctx.now < until) {
-    const pollAt = Math.min(ctx.now + LATE_INTERVAL_MS, until);
+  const pollEnd = (row.expired_at ?? row.updated_at) + LATE_PERIOD_MS;
+  if (ctx.now < pollEnd) {
+    const pollAt = Math.min(ctx.now + LATE_INTERVAL_MS, pollEnd);
     ctx.later(CHECK, { operationId: row.id }, pollAt);
   } else {
     const reason = 'Not paid within a week after the expiry. The provider is no longer polled.';
@@ -105,9 +104,8 @@ export const failUnsubmitted = (ctx: Ctx, row: StablecoinOperationRow, reason: s
   setFinalStatus(ctx, row, 'fail', { failure_reason: reason });
 
 /**
- * Records the outcome that the operator reports. The lifecycle states the possible transitions. An operation
- * that may still be paid or is being submitted expires instead of failing, and its provider is polled
- * further.
+ * Records the outcome that the operator reports. The lifecycle states the possible transitions. An unpaid
+ * operation that was submitted becomes EXPIRED instead of FAILED, and its provider is still polled.
  */
 export async function endByOperator(
   ctx: Ctx,
@@ -183,8 +181,8 @@ async function applyLateProgress(
   if (state === 'completed')
     return void (await setFinalStatus(ctx, row, 'complete', { provider_status }));
   if (state === 'submitted' || state === 'processing') {
-    const uncounted = await postLate(ctx, row, 'hold');
-    const updatedOrder = ctx.update(mintsAndBurns, row, { uncounted });
+    const uncountedAmount = await postLate(ctx, row, 'hold');
+    const updatedOrder = ctx.update(mintsAndBurns, row, { uncounted: uncountedAmount });
     return continueWith(ctx, updatedOrder, 'process', progress);
   }
   if (provider_status !== row.provider_status) {

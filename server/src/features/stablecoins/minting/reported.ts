@@ -1,6 +1,6 @@
-// Applies a state of a mint or burn that a provider reports. A message can be late, or arrive after
-// a newer one, so a message only advances an operation. Polls apply all other changes. A result that
-// excludes the recorded one is not applied.
+// Applies a state of a mint or burn that a provider reports. A message can be late, or arrive after a newer
+// one, so a message only advances an operation. Polls apply all other changes. A result that contradicts the
+// recorded result is not applied.
 
 import type { ReportResult } from '../../../connectors/ports/providers/port.ts';
 import type { OrderProgress } from '../../../connectors/ports/stablecoins.ts';

@@ -1,5 +1,5 @@
-// Validation of a mint or burn before the provider is called: whether the coin can be ordered, the
-// amount, and which sources and destinations are reserved. Pure.
+// Validation of a mint or burn before the provider is called. Pure functions check the coin, the amount, and
+// reserved sources and destinations.
 import type { LinkProblem } from '../../../connectors/ports/stablecoins.ts';
 import { type Code, Fault, invalidField } from '../../../kernel/fault.ts';
 import type { StablecoinRow } from '../store.ts';
@@ -34,7 +34,7 @@ export function amountOf(text: string, { decimals }: Pick<StablecoinRow, 'decima
 }
 
 /**
- * The error for an account of the service as source or destination: reserved, and only for coins
+ * The error for an account of the service as source or destination. These accounts are reserved for coins
  * that the service operates.
  */
 export function reservedFault(coin: StablecoinRow, code: Code): Fault {

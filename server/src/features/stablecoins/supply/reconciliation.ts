@@ -1,6 +1,6 @@
 // Compares the ledger accounts of stablecoins with mints and burns. The circulating supply must be the
 // initial supply plus mints less burns, and holds must equal the pending operations. The part of a late
-// payment that could not be posted is excluded. One statement reads both sides, so they are consistent.
+// payment that could not be posted is excluded. A single statement reads both sides, so they are consistent.
 import { circulatingTokensAccount, issuedTokensAccount } from '../../../ledger/chart.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 
@@ -23,7 +23,7 @@ const sumOf = (type: string, condition: string) =>
 const idInSql = (account: (coinId: string) => string) => `'${account("' || c.id || '")}'`;
 
 const countSql = (
-  where = '',
+  whereClause = '',
 ) => `select c.id, a.balance::text as circulating, a.held::text as burning,
     (-b.balance)::text as issued, b.held::text as minting,
     (coalesce(s.amount, 0) + o.minted - o.burnt)::text as "expectedCirculating",
@@ -36,7 +36,7 @@ const countSql = (
       ${sumOf('BURN', "o.status = 'COMPLETED'")} as burnt,
       ${sumOf('MINT', PENDING)} as minting, ${sumOf('BURN', PENDING)} as burning
     from stablecoin_operations o where o.stablecoin_id = c.id) o
-  ${where} order by c.id`;
+  ${whereClause} order by c.id`;
 
 /** Amounts of a coin in the ledger, with the text that describes a difference. */
 const MEASURES = {

@@ -1,6 +1,6 @@
-// The ledger accounts of a stablecoin: issued against circulating supply, in one currency per token.
-// Burning debits the circulating supply, so burns cannot exceed the existing tokens, and a difference to the
-// provider's figure is visible.
+// The ledger accounts of a stablecoin: issued against circulating supply, in one currency per token. Burns
+// debit the circulating supply, so they cannot exceed the existing tokens. A difference to the figure of the
+// provider is visible.
 import { Fault } from '../../../kernel/fault.ts';
 import type { Money } from '../../../kernel/money.ts';
 import {
@@ -29,8 +29,8 @@ export function openSupplyAccounts(ctx: Ctx, { id }: { id: string }, supply: big
 export const isCountable = (supply: bigint): boolean => supply <= MAX_UNITS;
 
 /**
- * Posts the initial circulating supply reported by the provider, once: when the token is
- * provisioned, before any order.
+ * Posts the initial circulating supply that the provider reports, once, when the token is provisioned and
+ * before any order.
  */
 export function postInitialSupply(ctx: Ctx, { id }: { id: string }, supply: bigint): void {
   if (supply <= 0n) return;

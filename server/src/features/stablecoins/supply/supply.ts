@@ -1,7 +1,7 @@
-// Postings of mints and burns: held when ordered, posted when the provider has completed it, voided
-// if it fails. Two floors therefore hold under concurrency: burns never exceed the circulating
-// supply, and mints never exceed the maximum of the ledger. An operation that expired and is paid
-// late is posted as a separate step, as far as the floors allow.
+// Postings of mints and burns. An amount is held when ordered, posted on completion and voided on failure.
+// Two floors therefore hold under concurrency: burns never exceed the circulating supply, and mints never
+// exceed the maximum of the ledger. An operation that expired and is paid late is posted as a separate step,
+// as far as the floors allow.
 import type { FieldError } from '../../../kernel/fault.ts';
 import { Fault, invalid } from '../../../kernel/fault.ts';
 import { isLess, smallerOf, subtract } from '../../../kernel/money.ts';
@@ -29,14 +29,14 @@ function transferOf({
 }: SupplyOrder & Partial<HeldOrder>): TransferInput {
   const tokens = tokensOf(stablecoin_id, row.amount - (row.uncounted ?? 0n));
   const suffix = row.expired_at == null ? '' : '.late';
-  const [issued, circulating] = [
+  const [issuedTokens, circulating] = [
     issuedTokensAccount(stablecoin_id),
     circulatingTokensAccount(stablecoin_id),
   ];
   const commonFields = { transactionId: id, ...tokens };
   return type === 'MINT'
-    ? { ...commonFields, step: `mint${suffix}`, debit: issued, credit: circulating }
-    : { ...commonFields, step: `burn${suffix}`, debit: circulating, credit: issued };
+    ? { ...commonFields, step: `mint${suffix}`, debit: issuedTokens, credit: circulating }
+    : { ...commonFields, step: `burn${suffix}`, debit: circulating, credit: issuedTokens };
 }
 
 const supplyExceeded = (): Fault =>
@@ -65,8 +65,8 @@ export const postHold = (ctx: Ctx, row: HeldOrder): void => resolve(ctx, 'post',
 export const voidHold = (ctx: Ctx, row: HeldOrder): void => resolve(ctx, 'void', row);
 
 /**
- * Holds again, or posts, the amount that was voided at the expiry. The provider executes the order, so
- * nothing is rejected: the part that cannot be posted is returned and stored with the row.
+ * Holds again, or posts, the amount that was voided at the expiry. The provider executes the order, so the
+ * part that cannot be posted is returned and stored with the row.
  */
 export async function postLate(
   ctx: Ctx,

@@ -1,5 +1,5 @@
-// Contracts of wallet operations on the account: privacy, and export of the recovery phrase. Both are signed
-// by a session of the wallet.
+// Contracts of wallet operations on the account: privacy, and export of the recovery phrase. A session of the
+// wallet signs both.
 
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
@@ -36,7 +36,7 @@ export const updateInternalAccount = operation({
   ),
   bodyRules: (body) =>
     (body as { privateEnabled?: unknown } | null)?.privateEnabled === undefined
-      ? [{ field: 'privateEnabled', message: 'is required: no other field can be changed' }]
+      ? [{ field: 'privateEnabled', message: 'is required, because no other field can be changed' }]
       : [],
   replies: { 200: InternalAccount, 202: SignedRequestChallenge },
   errors: ['WALLET_NOT_PROVISIONED'],
@@ -51,7 +51,7 @@ export const exportInternalAccount = operation({
   summary: 'Export the recovery phrase of an embedded wallet',
   description:
     'Returns the recovery phrase of an embedded wallet, encrypted to `clientPublicKey`. No ' +
-    'other reply contains it. It gives full control of the wallet without this API. Any ' +
+    'other reply contains it. The phrase gives full control of the wallet without this API. Any ' +
     'active session of the wallet signs the request. A wallet can be exported at most three ' +
     'times per hour.',
   permission: 'TRANSACT',

@@ -1,6 +1,6 @@
-// Privacy of a wallet, and export of its recovery phrase. The recovery phrase gives full control of
-// the wallet, so it is encrypted to the key of the client and not stored, exports are limited per
-// hour, and the customer is notified of each.
+// Privacy of a wallet, and export of its recovery phrase. The recovery phrase gives full control of the
+// wallet, so it is encrypted to the key of the client and not stored. Exports are limited per hour, and the
+// customer is notified of each.
 
 import { canonical } from '../../../kernel/crypto/canonical.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
@@ -20,7 +20,7 @@ import { custodyOf, type Wallet, type WalletParts, walletOf } from './wallet.ts'
 /** Any session of the wallet signs. */
 const walletSigner = ({ row }: Wallet) => ({ by: 'session', accounts: [row.id] }) as const;
 
-/** Text to sign for a change of privacy: a hash that binds account, flag and request. */
+/** Text to sign for a change of privacy, with a hash that binds account, flag and request. */
 function privacyText(ctx: Ctx, { row }: Wallet, privateEnabled: boolean, requestId: string) {
   const change = canonical({ accountId: row.id, privateEnabled, requestId });
   const activity = {

@@ -115,8 +115,8 @@ const ACTIVE_SESSIONS = `select id from wallet_sessions
  * in the query.
  */
 export async function sessionsOf(ctx: Ctx, accountId: string): Promise<SessionRow[]> {
-  const live = [accountId, new Date(ctx.now)];
-  const ids = await ctx.db.query<{ id: string }>(ACTIVE_SESSIONS, live);
+  const queryValues = [accountId, new Date(ctx.now)];
+  const ids = await ctx.db.query<{ id: string }>(ACTIVE_SESSIONS, queryValues);
   const rows = await Promise.all(ids.map(({ id }) => ctx.read(walletSessions, id)));
   return rows.filter((row) => row?.status === 'ACTIVE') as SessionRow[];
 }
@@ -145,7 +145,9 @@ export function clientKeyOf(publicKey: string, field = 'clientPublicKey'): strin
   return key;
 }
 
-/** Throws INVALID_INPUT if the key already belongs to a session of the wallet: each is used once. */
+/**
+ * Throws INVALID_INPUT if the key already belongs to a session of the wallet, because each key is used once.
+ */
 export async function rejectUsedKey(
   ctx: Ctx,
   accountId: string,
@@ -161,7 +163,7 @@ export async function rejectUsedKey(
 /**
  * Opens a session for a credential that was verified at `authenticatedAt`, and presents it. For an
  * uncompressed client key, a session key is generated and encrypted to it. A compressed client key is itself
- * the session key, as is every client key if `sealed` is false.
+ * the session key, as is every client key if `isSealed` is false.
  */
 export async function openSession(
   ctx: Ctx,
@@ -171,19 +173,19 @@ export async function openSession(
   clientPublicKey: string,
   {
     authenticatedAt = ctx.now,
-    sealed = isUncompressed(clientPublicKey),
+    isSealed = isUncompressed(clientPublicKey),
   }: {
     authenticatedAt?: Time;
-    sealed?: boolean;
+    isSealed?: boolean;
   } = {},
 ) {
   const clientKey = clientKeyOf(clientPublicKey);
   await rejectUsedKey(ctx, wallet.row.id, clientKey);
-  const sessionKey = sealed
+  const sessionKey = isSealed
     ? await custodyOf(ctx, parts).newSessionKey(clientPublicKey.toLowerCase())
     : undefined;
   await cancelAfterSignIn(ctx, wallet.row.id);
-  // An empty update: a concurrent revocation of the credential retries and also revokes this session.
+  // An empty update, so that a concurrent revocation of the credential retries and also revokes this session.
   ctx.update(credentials, credential, {});
   const row = ctx.insert(walletSessions, {
     id: ctx.id('Session'),

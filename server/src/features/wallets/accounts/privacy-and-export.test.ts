@@ -240,7 +240,7 @@ describe('exportInternalAccount', () => {
     ok(await exportWallet(id, await sessionOf(id)), 200);
   });
 
-  it('counts exports, not requests, even if they are concurrent', async () => {
+  it('counts only completed exports, even if they are concurrent', async () => {
     const { id } = await createWallet();
     const session = await sessionOf(id);
     for (let index = 0; index < 5; index++) ok(await requestExport(id, generateKeys()), 202);

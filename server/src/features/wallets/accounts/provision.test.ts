@@ -96,7 +96,7 @@ describe('a new customer', () => {
     expect(await listAccounts(person.id)).toHaveLength(4);
   });
 
-  it('does not affect the accounts of the platform, which have no wallet', async () => {
+  it('leaves the accounts of the platform without a wallet', async () => {
     const url = '/platform/internal-accounts?currency=USDB';
     const platformAccounts = ok(await app.call('GET', url), 200).data;
     expect(platformAccounts).toMatchObject([{ type: 'INTERNAL_CRYPTO' }]);

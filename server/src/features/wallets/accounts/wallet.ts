@@ -91,9 +91,9 @@ export const sealFor = (ctx: Ctx, { key }: Pick<Wallet, 'key'>, value: unknown, 
 export function openFor<T>(
   ctx: Pick<Ctx, 'vault'>,
   { key }: Pick<Wallet, 'key'>,
-  sealed: string | null,
+  ciphertext: string | null,
   context: string,
 ): T {
-  if (sealed === null) throw new Error(`No value to decrypt in ${context}.`);
-  return JSON.parse(ctx.vault.open(key, sealed, context).toString()) as T;
+  if (ciphertext === null) throw new Error(`No value to decrypt in ${context}.`);
+  return JSON.parse(ctx.vault.open(key, ciphertext, context).toString()) as T;
 }

@@ -61,7 +61,7 @@ describe('listAuthCredentials', () => {
     expect(rest).toEqual([]);
   });
 
-  it('lists none for accounts that are unknown, of another platform or no wallet', async () => {
+  it('returns an empty list for accounts that are unknown, of another platform or no wallet', async () => {
     const { accountId, customer } = await createReachableWallet();
     const plainAccount = await findInternalAccount(app, customer.id, 'USD');
     for (const id of [`InternalAccount:${UNKNOWN_UUID}`, plainAccount.id]) {
@@ -221,7 +221,7 @@ describe('createAuthCredential', () => {
     expect(await idsOf(accountId)).toHaveLength(1);
   });
 
-  it('adds exactly what was signed', async () => {
+  it('adds only the credential that was signed', async () => {
     const { accountId, byEmail } = await fixture.createEmailAndSmsWallet();
     const body = passkeyBody(accountId);
     const change = { ...body, nickname: 'Another' };
@@ -253,7 +253,7 @@ describe('createAuthCredential', () => {
 });
 
 describe('verifyAuthCredential', () => {
-  it('return existing credentials only', async () => {
+  it('accepts existing credentials only', async () => {
     const foreignWallet = await otherPlatformFixture.createWalletCustomer();
     const body = { type: 'EMAIL_OTP', encryptedOtpBundle: '{}' };
     for (const id of [`AuthMethod:${UNKNOWN_UUID}`, foreignWallet.credential.id, 'x']) {
@@ -267,7 +267,7 @@ describe('verifyAuthCredential', () => {
     }
   });
 
-  it('require the type of the credential', async () => {
+  it('requires the type of the credential', async () => {
     const { credential } = await createReachableWallet();
     const response = await fixture.call('POST', `/auth/credentials/${credential.id}/verify`, {
       type: 'SMS_OTP',
@@ -281,7 +281,7 @@ describe('verifyAuthCredential', () => {
 });
 
 describe('challengeAuthCredential', () => {
-  it('send a new code for each request under one idempotency key', async () => {
+  it('sends a new code for each request under one idempotency key', async () => {
     const { credential } = await createReachableWallet();
     const path = `/auth/credentials/${credential.id}/challenge`;
     const headers = { 'idempotency-key': 'same' };

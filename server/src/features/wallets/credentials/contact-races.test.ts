@@ -1,4 +1,4 @@
-// Concurrent changes of a contact and its credentials: the second considers the first, so that codes
+// Concurrent changes of a contact and its credentials. The second change includes the first, so that codes
 // are never sent to a contact without a signature of the holder. The concurrent change runs after all reads
 // and before the commit.
 import { describe, expect, it } from 'vitest';
@@ -20,14 +20,14 @@ const DELAY = 48 * 3_600_000;
 const app = testApp({ walletRecoveryMs: DELAY });
 const fixture = walletFixture(app);
 
-type Open = Parameters<typeof changeCustomer>[1]['openWallets'];
+type OpenWallets = Parameters<typeof changeCustomer>[1]['openWallets'];
 
 /**
  * Changes a customer. On the first attempt `concurrentWork` runs between its reads and its commit.
  */
 function change(customerId: string, overrides: object, concurrentWork: () => Promise<unknown>) {
   const connectors = connectorRegistry(app.effects);
-  const open: Open = (ctx, ...rest) => openWallets(ctx, { connectors }, ...rest);
+  const open: OpenWallets = (ctx, ...rest) => openWallets(ctx, { connectors }, ...rest);
   const parts = {
     connectors,
     openWallets: open,
@@ -45,13 +45,18 @@ function change(customerId: string, overrides: object, concurrentWork: () => Pro
 
 /** The change requires a signature, and the contact is unchanged. */
 async function expectRequested(
-  previous: { id: string; email?: string; phoneNumber?: string },
+  previousContact: { id: string; email?: string; phoneNumber?: string },
   overrides: object,
   concurrentWork: () => Promise<unknown>,
 ) {
-  expect(await change(previous.id, overrides, concurrentWork)).toMatchObject({ status: 202 });
-  const current = ok(await app.call('GET', `/customers/${previous.id}`), 200);
-  expect([current.email, current.phoneNumber]).toEqual([previous.email, previous.phoneNumber]);
+  expect(await change(previousContact.id, overrides, concurrentWork)).toMatchObject({
+    status: 202,
+  });
+  const current = ok(await app.call('GET', `/customers/${previousContact.id}`), 200);
+  expect([current.email, current.phoneNumber]).toEqual([
+    previousContact.email,
+    previousContact.phoneNumber,
+  ]);
 }
 
 describe('a contact that changes while a credential is linked to it', () => {
@@ -94,7 +99,7 @@ describe('a contact that changes while a credential is linked to it', () => {
   });
 });
 
-it('is assigned to one of two customers that request it concurrently', async () => {
+it('a contact is assigned to one of two customers that request it concurrently', async () => {
   const email = 'wanted@example.com';
   const body = { customerType: 'INDIVIDUAL', email };
   const requestedCustomer = await Promise.all(

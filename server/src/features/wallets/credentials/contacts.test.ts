@@ -1,5 +1,5 @@
-// Changes of a contact that receives one-time codes: the holder of a wallet that uses the contact
-// signs the change, and the customer and all credentials change atomically.
+// Changes of a contact that receives one-time codes. The holder of a wallet that uses the contact signs the
+// change. The customer and all credentials change atomically.
 import { describe, expect, it } from 'vitest';
 import { createCustomer, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
@@ -93,7 +93,7 @@ async function createSecondWallet({ accountId, id }: Holder) {
   return { accountId: secondAccount, ...keys };
 }
 
-describe('updateCustomerById of an e-mail address that one-time codes go to', () => {
+describe('updateCustomerById of an e-mail address for one-time codes', () => {
   it('requests a signature and then changes customer and credential together', async () => {
     const { id, accountId, customer: previous, credential, session } = await createHolder();
     const email = createEmail();
@@ -142,7 +142,7 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
     expect(secondResponse.status).toBe(200);
   });
 
-  it('changes nothing if a credential cannot be changed, and can be retried', async () => {
+  it('has no effect if a credential cannot be changed, and can be retried', async () => {
     const { id, accountId, customer: previous, credential, session } = await createHolder();
     const email = createEmail().replace('@', '+Sync-Failed@');
     const firstChange = ok(await change(id, { email }), 202);
@@ -350,7 +350,7 @@ describe('the signature of a contact change', () => {
     expect(row?.wrong).toBe(1);
     expect((await readCustomer(id)).email).not.toBe(email);
     ok(await change(id, { email }, validSignedHeaders), 200);
-    // The contact has this value already, and the signature cannot be used twice.
+    // The contact has this value already, and the signature was used.
     await expectRejection(validSignedHeaders, 'UNAUTHORIZED');
     await expectRejection({ 'request-id': requestId }, 'WALLET_SIGNATURE_MISSING');
     ok(await change(id, { email }), 200);
@@ -372,7 +372,7 @@ describe('the signature of a contact change', () => {
   });
 });
 
-describe('updateCustomerById of a telephone number that one-time codes go to', () => {
+describe('updateCustomerById of a telephone number for one-time codes', () => {
   it('requires a signature and changes the credential, as for an e-mail address', async () => {
     const person = await createHolder({ phoneNumber: createPhone() });
     const credential = await addOtpCredential(person, 'SMS_OTP');

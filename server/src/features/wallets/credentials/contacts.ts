@@ -1,6 +1,6 @@
 // Changes of a contact that receives one-time codes of a wallet. A new contact gives access to the wallet, so
-// the holder signs the change with a session of any wallet that uses it. Contact and credentials change in
-// one commit. Codes sent to the previous contact become invalid, sessions remain.
+// the holder signs the change with a session of any wallet that uses the contact. Contact and credentials
+// change in one commit. Codes sent to the previous contact become invalid, and sessions remain valid.
 
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { UNPAGED } from '../../../runtime/db/database.ts';
@@ -114,11 +114,11 @@ async function requestSignature(
   const [firstCredential] = heldCredentials;
   if (!firstCredential) return undefined;
   const value = await validateContact(ctx, change);
-  const bound: BoundCredentials = { credentialIds: idsOf(heldCredentials) };
+  const boundCredentials: BoundCredentials = { credentialIds: idsOf(heldCredentials) };
   return issueChallenge(ctx, request, {
     wallet: firstCredential.wallet,
     payload: contactActivityOf(type, value, firstCredential.wallet.row.user_id),
-    bound,
+    boundData: boundCredentials,
     signer: {
       by: 'session',
       accounts: [...new Set(heldCredentials.map(({ row }) => row.account_id))],
@@ -149,7 +149,7 @@ async function applySignedChange(
   const retry = await verifyRetry(ctx, parts, request);
   if ('rejected' in retry) return retry;
   const { changed, name } = CONTACTS[change.channel];
-  const { credentialIds } = retry.bound as BoundCredentials;
+  const { credentialIds } = retry.boundData as BoundCredentials;
   if (credentialIds.join() !== idsOf(heldCredentials).join()) {
     const reason = `The credentials that use the ${name} have changed since the signature was requested.`;
     throw new Fault(changed, reason);

@@ -58,7 +58,7 @@ const PasskeyAuthChallenge = object(
   {
     ...methodFields,
     credentialId: text('WebAuthn credential ID in base64url.'),
-    challenge: text('Challenge in lower-case hex. Its UTF-8 bytes are the WebAuthn challenge.'),
+    challenge: text('Challenge in lower-case hex. The WebAuthn challenge is its UTF-8 bytes.'),
     requestId: text('ID of the challenge. Send it in the `Request-Id` header.'),
     expiresAt: withDescription(Timestamp, 'Time at which the challenge expires.'),
   },

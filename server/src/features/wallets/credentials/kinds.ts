@@ -1,5 +1,5 @@
 // Interface of a credential type. The operations are common to all types and handle wallets, signatures and
-// rows. A kind validates bodies, defines what has to be signed, and verifies the credential.
+// rows. A kind validates bodies, defines the activity to sign, and verifies the credential.
 import type { Static } from '@sinclair/typebox';
 import type { Rejected, Reply } from '../../../kernel/contract/operation.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -26,7 +26,7 @@ export interface Registration {
   activity: Activity;
   row: NewCredential;
   /** Data for the retry, such as a verified identity. */
-  bound?: unknown;
+  boundData?: unknown;
 }
 
 /** A credential of a wallet. */
@@ -39,15 +39,15 @@ type Outcome = Reply | { signatureRequest: SignatureRequest } | Rejected;
 
 export interface Kind<T extends string = string> {
   /**
-   * Validates a body. `bound` is the data of the first request, or undefined on the first request and if no
-   * signature is needed.
+   * Validates a body. `boundData` is the data of the first request, or undefined on the first request and if
+   * no signature is needed.
    */
   register(
     ctx: Ctx,
     parts: WalletParts,
     wallet: Wallet,
     body: CreateBodyOf<T>,
-    bound: unknown,
+    boundData: unknown,
   ): Promise<Registration>;
   /** Additional reply fields of a credential that was added by a signed request. */
   addedFields?(

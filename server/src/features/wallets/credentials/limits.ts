@@ -1,6 +1,6 @@
 // Limit of failed verifications per credential, of any type. Failures are committed with the rejection. Codes
-// can be guessed, so verification is blocked at the limit. Signatures cannot be guessed, so a valid one is
-// accepted at any time. Otherwise an attacker could lock the holder out.
+// can be guessed, so verification is blocked at the limit. A valid signature is accepted at any time, because
+// signatures cannot be guessed and an attacker must not lock the holder out.
 
 import type { Rejected } from '../../../kernel/contract/operation.ts';
 import type { Fault } from '../../../kernel/fault.ts';
@@ -15,7 +15,7 @@ const VERIFY_FAILURES: readonly AttemptRule[] = [{ max: 10, withinMs: 3_600_000 
 
 const limiterId = (credentialId: string) => `verify ${credentialId}`;
 
-/** For credentials that can be guessed: throws RATE_LIMITED at the limit. Stages nothing. */
+/** Throws RATE_LIMITED at the limit. Only for credentials that can be guessed. */
 export const checkFailureLimit = (ctx: Ctx, credentialId: string): Promise<void> =>
   checkAttempts(ctx, limiterId(credentialId), VERIFY_FAILURES);
 

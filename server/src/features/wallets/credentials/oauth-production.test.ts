@@ -1,5 +1,5 @@
-// Identities in production, with a local identity provider: signatures are verified, sandbox tokens are
-// rejected, and an unavailable provider does not count as a failure.
+// Identities in production, with a local identity provider. Signatures are verified, and sandbox tokens are
+// rejected. An unavailable provider does not count as a failure.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -127,11 +127,11 @@ describe('a token in production', () => {
 
   it('counts as a failed attempt if it is forged', async () => {
     const { claims, id } = await createWalletOfIdentity();
-    const forger = await providerKey('one');
+    const forgerKey = await providerKey('one');
     for (let time = 0; time < 10; time++) {
-      expect((await prove(id, claims, generateKeys().publicKey, forger)).status).toBe(401);
+      expect((await prove(id, claims, generateKeys().publicKey, forgerKey)).status).toBe(401);
     }
-    expect((await prove(id, claims, generateKeys().publicKey, forger)).status).toBe(429);
+    expect((await prove(id, claims, generateKeys().publicKey, forgerKey)).status).toBe(429);
     ok(await prove(id, claims, generateKeys().publicKey), 200);
   });
 

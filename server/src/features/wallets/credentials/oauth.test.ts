@@ -1,5 +1,5 @@
-// OIDC credentials in the sandbox, where the signature of a token is not verified: adding one,
-// opening sessions, removing it, and all rejections.
+// OIDC credentials in the sandbox, where the signature of a token is not verified. The tests add and remove
+// credentials, open sessions, and include all rejections.
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
@@ -258,7 +258,7 @@ describe('verifyAuthCredential', () => {
       await expectKeySigns(accountId, client);
     });
 
-    it('is opened in one request; signature headers are ignored', async () => {
+    it('is opened in one request, which ignores signature headers', async () => {
       const { id, claims } = await createWalletOfIdentity();
       const headers: Record<string, string>[] = [
         { 'request-id': 'Request:nonsense' },
@@ -315,8 +315,8 @@ describe('verifyAuthCredential', () => {
     it('is rejected for a malformed request, without counting a failure', async () => {
       const { id, claims } = await createWalletOfIdentity();
       const offCurve = `02${'f'.repeat(64)}`;
-      const OFF = 'clientPublicKey: is not a point of P-256';
-      expectRejection(await prove(id, claims, offCurve), 400, 'INVALID_INPUT', OFF);
+      const OFF_CURVE_MESSAGE = 'clientPublicKey: is not a point of P-256';
+      expectRejection(await prove(id, claims, offCurve), 400, 'INVALID_INPUT', OFF_CURVE_MESSAGE);
       const path = `/auth/credentials/${id}/verify`;
       const body = { type: 'OAUTH', oidcToken: 'sandbox-valid-oidc-token', clientPublicKey: key };
       for (let time = 0; time < 12; time++) {
@@ -341,15 +341,25 @@ describe('verifyAuthCredential', () => {
       const [openedStatus, rejectedStatus] = responses.map(({ status }) => status).sort();
       // The second request finds either the used key or the used token, depending on timing.
       expect([openedStatus, [400, 401].includes(rejectedStatus as number)]).toEqual([200, true]);
-      const BEHIND = 'clientPublicKey: already belongs to a session of the wallet';
-      expectRejection(await fixture.call('POST', path, body), 400, 'INVALID_INPUT', BEHIND);
+      const USED_KEY_MESSAGE = 'clientPublicKey: already belongs to a session of the wallet';
+      expectRejection(
+        await fixture.call('POST', path, body),
+        400,
+        'INVALID_INPUT',
+        USED_KEY_MESSAGE,
+      );
       const [session] = await fixture.sessionsOf(accountId);
       ok(
         await fixture.callSigned('DELETE', `/auth/sessions/${session.id}`, undefined, client),
         204,
       );
-      const USED = 'A token for this key was already used.';
-      expectRejection(await fixture.call('POST', path, body), 401, 'UNAUTHORIZED', USED);
+      const USED_TOKEN_MESSAGE = 'A token for this key was already used.';
+      expectRejection(
+        await fixture.call('POST', path, body),
+        401,
+        'UNAUTHORIZED',
+        USED_TOKEN_MESSAGE,
+      );
       expect(await fixture.sessionsOf(accountId)).toEqual([]);
       app.effects.set(app.effects.now() + 2 * MINUTE);
       ok(await prove(id, claims, client.publicKey), 200);
@@ -401,7 +411,7 @@ describe('verifyAuthCredential', () => {
 
 describe('revokeAuthCredential', () => {
   describe('removing an identity', () => {
-    it('is signed by another session; the identity can be added again', async () => {
+    it('is signed by another session and allows the identity to be added again', async () => {
       const { accountId } = await fixture.createWalletCustomer();
       const email = await fixture.openEmailSession(accountId);
       const claims = createClaims();
@@ -440,7 +450,7 @@ describe('revokeAuthCredential', () => {
   });
 });
 
-it('does not store the unencrypted identity', async () => {
+it('the server stores identities only encrypted', async () => {
   const claims = createClaims({ sub: 'SUBJECT-IN-CLEAR', email: 'clear@secret.example' });
   const { accountId, id } = await createWalletOfIdentity(claims);
   ok(await prove(id, claims, generateKeys().publicKey), 200);

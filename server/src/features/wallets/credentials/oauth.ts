@@ -1,4 +1,4 @@
-// Credentials of an identity provider (OIDC). A token is accepted once and while it is fresh. To open a
+// Credentials of an identity provider (OIDC). A token is accepted once, within its validity. To open a
 // session, its nonce must bind the key of the session, so that an intercepted token is useless.
 import { type OidcIdentity, providerName } from '../../../catalog/identity/oidc.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
@@ -17,10 +17,10 @@ import type { Kind, WalletCredential } from './kinds.ts';
 import { recordFailure } from './limits.ts';
 
 type Facts = Pick<OidcIdentity, 'issuer' | 'audience' | 'subject'>;
-/** Identity from the first request: at the retry the token can already be too old. */
+/** Identity from the first request, because the token can be too old at the retry. */
 type BoundIdentity = Facts & Pick<OidcIdentity, 'email'>;
 
-const unauthorized = (reason: string) => new Fault('UNAUTHORIZED', reason);
+const unauthorizedFault = (reason: string) => new Fault('UNAUTHORIZED', reason);
 
 /** The identity of a token, or the fault for an invalid token. */
 async function verifyToken(
@@ -36,7 +36,7 @@ async function verifyToken(
   });
   if ('identity' in verdict) return verdict.identity;
   if (verdict.problem === 'malformed') throw invalidField('oidcToken', verdict.reason);
-  return unauthorized(verdict.reason);
+  return unauthorizedFault(verdict.reason);
 }
 
 async function identityOf(ctx: Ctx, parts: WalletParts, token: string): Promise<BoundIdentity> {
@@ -56,12 +56,12 @@ const CLAIMS = { issuer: 'iss', audience: 'aud', subject: 'sub' } as const;
 function findMismatch(identity: OidcIdentity, facts: Facts, clientPublicKey: string) {
   for (const name of ['issuer', 'audience', 'subject'] as const) {
     if (identity[name] !== facts[name]) {
-      return unauthorized(`The ${CLAIMS[name]} of the token differs from the registered one.`);
+      return unauthorizedFault(`The ${CLAIMS[name]} of the token differs from the registered one.`);
     }
   }
   const nonce = sha256Hex(clientPublicKey);
   if (identity.nonce === nonce) return undefined;
-  return unauthorized('The nonce of the token is not the SHA-256 of clientPublicKey in hex.');
+  return unauthorizedFault('The nonce of the token is not the SHA-256 of clientPublicKey in hex.');
 }
 
 /** Longer than the validity of any token, including clock skew. */
@@ -79,9 +79,9 @@ async function claimKey(ctx: Ctx, { row }: WalletCredential, key: string): Promi
 }
 
 export const oauthKind: Kind<'OAUTH'> = {
-  async register(ctx, parts, wallet, { oidcToken }, bound) {
+  async register(ctx, parts, wallet, { oidcToken }, boundData) {
     const identity =
-      (bound as BoundIdentity | null | undefined) ?? (await identityOf(ctx, parts, oidcToken));
+      (boundData as BoundIdentity | null | undefined) ?? (await identityOf(ctx, parts, oidcToken));
     const { issuer, audience, subject, email = subject } = identity;
     const uniqueness_key = uniquenessKeyOf(ctx, identity);
     if (
@@ -103,7 +103,7 @@ export const oauthKind: Kind<'OAUTH'> = {
         nickname: email,
         facts: { issuer, audience, subject },
       },
-      bound: identity,
+      boundData: identity,
     };
   },
 
@@ -117,7 +117,7 @@ export const oauthKind: Kind<'OAUTH'> = {
     const fault = findMismatch(identity, factsOf<Facts>(ctx, wallet, row), clientPublicKey);
     if (fault) return reject(fault);
     if (!(await claimKey(ctx, credential, key))) {
-      return reject(unauthorized('A token for this key was already used.'));
+      return reject(unauthorizedFault('A token for this key was already used.'));
     }
     return { status: 200, body: await openSession(ctx, parts, wallet, row, clientPublicKey) };
   },

@@ -1,6 +1,6 @@
-// Operations on credentials, common to all types: they handle wallets, signatures and rows. The last
-// credential of a wallet cannot be removed, and a credential cannot be removed by its own session: otherwise
-// a stolen device could lock the owner out.
+// Operations on credentials, common to all types, which handle wallets, signatures and rows. The last
+// credential of a wallet cannot be removed. A credential cannot be removed by its own session, because a
+// stolen device could otherwise lock the owner out.
 import type { Static } from '@sinclair/typebox';
 import type { Bound } from '../../../kernel/contract/operation.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
@@ -71,20 +71,20 @@ const create = (parts: WalletParts) =>
       const isFirst = (await credentialsOf(ctx, wallet.row.id)).length === 0;
       const { type } = body;
       const registrationResult = kindOf(type).register(ctx, parts, wallet, body, undefined);
-      const { activity, row, bound } = await registrationResult;
+      const { activity, row, boundData } = await registrationResult;
       if (!isFirst) {
         const signer = { by: 'session', accounts: [wallet.row.id] } as const;
-        return { signatureRequest: { wallet, type, payload: activity, bound, signer } };
+        return { signatureRequest: { wallet, type, payload: activity, boundData, signer } };
       }
-      // An empty update: of two concurrent first credentials, one is retried and requires a signature.
+      // An empty update, so that one of two concurrent first credentials is retried and requires a signature.
       ctx.update(wallets, wallet.row, {});
       const addedCredential = addCredential(ctx, wallet, row);
       return { status: 201, body: presentCredential(ctx, wallet, addedCredential) };
     },
 
-    async perform(ctx, { body }, { wallet, bound }) {
+    async perform(ctx, { body }, { wallet, boundData }) {
       const kind = kindOf(body.type);
-      const { row: values } = await kind.register(ctx, parts, wallet, body, bound);
+      const { row: values } = await kind.register(ctx, parts, wallet, body, boundData);
       const row = addCredential(ctx, wallet, values);
       const addition = await kind.addedFields?.(ctx, parts, { wallet, row });
       return { status: 201, body: { ...presentCredential(ctx, wallet, row), ...addition } };
@@ -145,15 +145,15 @@ const verify = (parts: WalletParts) =>
       return kindOf(body.type).verify(ctx, parts, credential, body, headers);
     },
 
-    async perform(ctx, { params, body }, signed) {
+    async perform(ctx, { params, body }, authorization) {
       const credential = await requireCredential(ctx, params.id);
       const { completeVerification } = kindOf(body.type);
       if (!completeVerification) throw new Error(`${body.type} is verified without a signature`);
-      return completeVerification(ctx, parts, credential, signed);
+      return completeVerification(ctx, parts, credential, authorization);
     },
   });
 
-type Challenged = Static<(typeof challengeAuthCredential.replies)[200]>;
+type ChallengeReply = Static<(typeof challengeAuthCredential.replies)[200]>;
 
 const challenge = (parts: WalletParts) =>
   handle(challengeAuthCredential, async (ctx, { params, body }) => {
@@ -167,7 +167,7 @@ const challenge = (parts: WalletParts) =>
     if (processing) return processing;
     return {
       status: 200,
-      body: (await kind.challenge(ctx, parts, credential, body)) as Challenged,
+      body: (await kind.challenge(ctx, parts, credential, body)) as ChallengeReply,
     };
   });
 

@@ -1,5 +1,5 @@
-// One-time codes in production, sent through a local mail server and an SMS service: effect of the
-// platform's configuration, rate limits, and that codes are not stored in plain text.
+// One-time codes in production, sent through a local mail server and an SMS service: the configuration of the
+// platform, rate limits, and encrypted storage.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { startApp } from '../../../../test/kit/app/harness.ts';
@@ -55,7 +55,7 @@ const configureWallets = async (embeddedWalletConfig: object) =>
   ok(await fixture.call('PATCH', '/config', { embeddedWalletConfig }), 200);
 
 describe('a code in production', () => {
-  it('opens a session; the sandbox code does not', async () => {
+  it('opens a session, unlike the sandbox code', async () => {
     const { credential, customer: person } = await fixture.createWalletCustomer();
     const { bundle, code } = await sendOtp(credential.id);
     expect(mail.receivedMail).toHaveLength(1);
@@ -152,7 +152,7 @@ describe('a code in production', () => {
     expect(errorOf(lateCode.response)).toEqual(NONE_PENDING);
   });
 
-  it('is sent at most every half minute, and five times in a quarter of an hour', async () => {
+  it('is sent at most every 30 seconds, and five times in 15 minutes', async () => {
     const { credential, customer: person } = await fixture.createWalletCustomer();
     const requestedResponses = await Promise.all(
       Array.from({ length: 8 }, () => otp.requestChallenge(credential.id)),
@@ -216,7 +216,7 @@ describe('a code in production', () => {
     expect(await messagesTo(app, person.customer.id)).toHaveLength(6);
   });
 
-  it('is replaced by the next one', async () => {
+  it('is replaced by the next code', async () => {
     const { credential } = await fixture.createWalletCustomer();
     const firstOtp = await sendOtp(credential.id);
     otp.advance(30_000);

@@ -100,7 +100,7 @@ describe('verifyAuthCredential', () => {
       expect(await fixture.sessionsOf(accountId)).toHaveLength(2);
     });
 
-    it('counts wrong codes: five invalidate the code, and ten are accepted per hour', async () => {
+    it('counts wrong codes, of which five invalidate the code and ten are accepted per hour', async () => {
       const { credential } = await fixture.createWalletCustomer();
       for (let round = 0; round < 2; round++) {
         const bundle = await fixture.requestOtpBundle(credential.id);
@@ -185,12 +185,12 @@ describe('verifyAuthCredential', () => {
         NONE_PENDING,
       );
       // The contact changed without removal of the code, which was sent to the previous one.
-      const fifth = await fixture.requestOtpBundle(credential.id);
+      const fifthBundle = await fixture.requestOtpBundle(credential.id);
       await app.operate(async (ctx) => {
         const row = await ctx.read(customers, person.id);
         if (row) ctx.update(customers, row, { email: 'else@example.org' });
       });
-      expect(errorOf((await otp.submitCode(credential, fifth)).response)).toEqual(WRONG_CODE);
+      expect(errorOf((await otp.submitCode(credential, fifthBundle)).response)).toEqual(WRONG_CODE);
     });
 
     it('rejects an invalid bundle without counting an attempt', async () => {

@@ -145,7 +145,7 @@ describe('createAuthCredential', () => {
       expect((await fixture.openOtpSession(addedBody)).session.type).toBe('SMS_OTP');
     });
 
-    it('is rejected if the contact is not the signed one', async () => {
+    it('is rejected if the contact differs from the signed contact', async () => {
       const { accountId, customer: person } = await fixture.createWalletCustomer({
         phoneNumber: newPhoneNumber(),
       });

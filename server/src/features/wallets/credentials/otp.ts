@@ -1,6 +1,6 @@
-// One-time codes by e-mail or SMS to the contact on file. The client sends the code encrypted together with
-// the public key of the new session, and then signs a token with that key, which proves both. Code and
-// encryption key are replaced together by a new code, and removed after use or a change of the contact.
+// One-time codes by e-mail or SMS to the contact on file. The client encrypts the code together with the
+// public key of the new session. A token that is signed with this key proves possession of the code and the
+// key. A new code replaces code and encryption key, which are removed after use or a change of the contact.
 
 import type { Rejected } from '../../../kernel/contract/operation.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
@@ -41,7 +41,7 @@ import { checkFailureLimit, recordFailure } from './limits.ts';
 type OtpType = 'EMAIL_OTP' | 'SMS_OTP';
 
 interface Channel {
-  via: MessageChannel;
+  messageChannel: MessageChannel;
   /** Display name of the contact. */
   contact: string;
   /** Name in a verification token. */
@@ -51,7 +51,7 @@ interface Channel {
 
 const CHANNELS: Record<OtpType, Channel> = {
   EMAIL_OTP: {
-    via: 'EMAIL',
+    messageChannel: 'EMAIL',
     contact: 'email address',
     verification: 'OTP_TYPE_EMAIL',
     activity: (userEmail, userId) => ({
@@ -60,7 +60,7 @@ const CHANNELS: Record<OtpType, Channel> = {
     }),
   },
   SMS_OTP: {
-    via: 'SMS',
+    messageChannel: 'SMS',
     contact: 'telephone number',
     verification: 'OTP_TYPE_SMS',
     activity: (userPhoneNumber, userId) => ({
@@ -90,14 +90,14 @@ interface VerifyBound {
   contact: string;
 }
 
-/** The contact on file. Throws if there is none, or no provider for the channel. */
+/** The contact on file. Throws without a contact, or without a provider for the channel. */
 function requireContact(ctx: Ctx, parts: WalletParts, wallet: Wallet, type: OtpType): string {
-  const { via, contact: name } = CHANNELS[type];
+  const { messageChannel, contact: name } = CHANNELS[type];
   const contact = contactOf(wallet, type);
   if (!contact) throw invalidField('type', `the customer has no ${name} on file`);
   const { environment } = ctx.caller;
-  if (!canSend(parts.connectors(environment), via, environment)) {
-    throw new Fault('NOT_IMPLEMENTED', `No provider for ${via} messages is configured.`);
+  if (!canSend(parts.connectors(environment), messageChannel, environment)) {
+    throw new Fault('NOT_IMPLEMENTED', `No provider for ${messageChannel} messages is configured.`);
   }
   return contact;
 }
@@ -117,7 +117,7 @@ async function rulesOf(ctx: Ctx) {
       ...(config.alphanumeric ? { alphabet: LETTERS_AND_DIGITS } : {}),
       validityMs: config.expirationSeconds * 1000,
       maxAttempts: MAX_WRONG_CODES,
-      // Sending is limited per credential instead, so that a used code does not shorten the wait.
+      // Sending is limited per credential, so that a used code does not shorten the wait.
       resendAfterMs: 0,
     },
   };
@@ -167,13 +167,13 @@ async function sendOtp(
   // A concurrent change of the contact retries the operation.
   requireCustomer(ctx, wallet.customer);
   sendMessage(ctx, {
-    channel: CHANNELS[type].via,
+    channel: CHANNELS[type].messageChannel,
     to: contact,
     kind: 'WALLET_CODE',
     customer: wallet.customer,
     expiresAt,
     ...codeText(platformName, code, rules.validityMs),
-    ...(CHANNELS[type].via === 'EMAIL' ? mail : {}),
+    ...(CHANNELS[type].messageChannel === 'EMAIL' ? mail : {}),
   });
   return createTarget(ctx, parts, credential, expiresAt);
 }
@@ -190,7 +190,7 @@ async function register(
   parts: WalletParts,
   type: OtpType,
   wallet: Wallet,
-  bound: AddBound | undefined,
+  boundData: AddBound | undefined,
 ): Promise<Registration> {
   const { contact: name, activity } = CHANNELS[type];
   if ((await credentialsOf(ctx, wallet.row.id)).some((row) => row.type === type)) {
@@ -198,21 +198,21 @@ async function register(
     throw new Fault(`${type}_CREDENTIAL_ALREADY_EXISTS`, reason);
   }
   const contact = requireContact(ctx, parts, wallet, type);
-  if (bound && bound.contact !== contact) {
+  if (boundData && boundData.contact !== contact) {
     const reason = `The ${name} of the customer has changed since the signature was requested.`;
     throw new Fault('CONFLICT', reason);
   }
-  // An empty update: a concurrent change of the contact retries and then requires a signature.
+  // An empty update, so that a concurrent change of the contact retries and then requires a signature.
   touchCustomer(ctx, wallet.customer);
   return {
     activity: activity(contact, wallet.row.user_id),
     row: { type, uniquenessKey: type },
-    bound: { contact } satisfies AddBound,
+    boundData: { contact } satisfies AddBound,
   };
 }
 
-const unauthorized = (reason: string) => new Fault('UNAUTHORIZED', reason);
-const noPendingCode = () => unauthorized('No pending OTP for this credential');
+const unauthorizedFault = (reason: string) => new Fault('UNAUTHORIZED', reason);
+const noPendingCode = () => unauthorizedFault('No pending OTP for this credential');
 
 /** Whether a string has the form of an encrypted code. */
 function isEncryptedCode(text: string): boolean {
@@ -227,7 +227,7 @@ function isEncryptedCode(text: string): boolean {
 const unreadableBundle = () =>
   invalidField(FIELD, 'is not encrypted to the key of the latest code');
 
-/** The verification token: states the verified contact and the key that signs. */
+/** The verification token, which states the verified contact and the key that signs. */
 const issueToken =
   (
     ctx: Ctx,
@@ -275,15 +275,18 @@ async function verify(
   // Codes have capital letters only. Input is case-insensitive.
   const result = await verifyCode(ctx, purpose, openedOtp.code.trim().toUpperCase());
   if (result === 'none') throw noPendingCode();
-  if (result === 'invalid') return recordFailure(ctx, row.id, unauthorized('Invalid OTP code'));
+  if (result === 'invalid')
+    return recordFailure(ctx, row.id, unauthorizedFault('Invalid OTP code'));
   ctx.remove(otpTargets, target);
-  const bound: VerifyBound = { publicKey, contact };
+  const boundData: VerifyBound = { publicKey, contact };
   const payload = issueToken(ctx, parts, credential, {
     codeId: target.code_id,
     contact,
     publicKey,
   });
-  return { signatureRequest: { wallet, type, payload, signer: { by: 'key', publicKey }, bound } };
+  return {
+    signatureRequest: { wallet, type, payload, signer: { by: 'key', publicKey }, boundData },
+  };
 }
 
 async function completeVerification(
@@ -291,22 +294,22 @@ async function completeVerification(
   parts: WalletParts,
   type: OtpType,
   credential: WalletCredential,
-  signed: Authorization,
+  authorization: Authorization,
 ) {
-  const { publicKey, contact } = signed.bound as VerifyBound;
+  const { publicKey, contact } = authorization.boundData as VerifyBound;
   // The contact has changed, so the code no longer proves access to it.
   if (contactOf(credential.wallet, type) !== contact) throw noPendingCode();
   requireCustomer(ctx, credential.wallet.customer);
   await rejectUsedKey(ctx, credential.wallet.row.id, publicKey, FIELD);
   const { wallet, row } = credential;
-  const body = await openSession(ctx, parts, wallet, row, publicKey, { sealed: false });
+  const body = await openSession(ctx, parts, wallet, row, publicKey, { isSealed: false });
   return { status: 200, body };
 }
 
 /** The credential kind of one-time codes by e-mail or SMS. */
 export const otpKind = (type: OtpType): Kind<OtpType> => ({
-  register: (ctx, parts, wallet, _body, bound) =>
-    register(ctx, parts, type, wallet, bound as AddBound | undefined),
+  register: (ctx, parts, wallet, _body, boundData) =>
+    register(ctx, parts, type, wallet, boundData as AddBound | undefined),
 
   addedFields: async (ctx, parts, credential) => ({
     otpEncryptionTargetBundle: await sendOtp(ctx, parts, type, credential),
@@ -320,8 +323,8 @@ export const otpKind = (type: OtpType): Kind<OtpType> => ({
 
   verify: (ctx, parts, credential, body) => verify(ctx, parts, type, credential, body),
 
-  completeVerification: (ctx, parts, credential, signed) =>
-    completeVerification(ctx, parts, type, credential, signed),
+  completeVerification: (ctx, parts, credential, authorization) =>
+    completeVerification(ctx, parts, type, credential, authorization),
 
   removalActivity: (_ctx, { wallet }) => CHANNELS[type].activity('', wallet.row.user_id),
 });

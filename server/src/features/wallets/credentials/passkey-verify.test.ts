@@ -171,11 +171,11 @@ describe('verifyAuthCredential', () => {
         status: 404,
         body: { code: 'AUTH_METHOD_NOT_FOUND' },
       });
-      // None of the rejected requests used the challenge.
+      // The rejected requests have not used the challenge.
       expect((await passkeys.verifyWith(holder, requestId, assertion)).status).toBe(200);
     });
 
-    it('with the name of the failed check, and the challenge remains valid', async () => {
+    it('with the name of the failed check, without using the challenge', async () => {
       const holder = await passkeys.createPasskeyHolder();
       const { challenge, requestId } = await passkeys.challengeOf(holder);
       const { get } = holder.device;

@@ -66,14 +66,17 @@ async function rejectReused(
     platform_id,
     challenge_hash: challengeHash,
   });
-  const existing = await ctx.db.find(credentials, { account_id: wallet.row.id, uniqueness_key });
-  if (existing.length > 0) {
+  const existingCredentials = await ctx.db.find(credentials, {
+    account_id: wallet.row.id,
+    uniqueness_key,
+  });
+  if (existingCredentials.length > 0) {
     throw new Fault('PASSKEY_CREDENTIAL_ALREADY_EXISTS', 'The wallet already has this passkey.');
   }
   if (usedCredentials.length > 0) throw invalidField('challenge', 'was already used for a passkey');
 }
 
-/** Activity that a session signs. It contains the authenticator data as received. */
+/** Activity that a session signs, with the authenticator data as received. */
 const creationActivity = (wallet: Wallet, body: CreateBody, nickname: string): Activity => {
   const { credentialId, clientDataJson, attestationObject, transports = [] } = body.attestation;
   return {
@@ -100,15 +103,15 @@ async function register(ctx: Ctx, _parts: WalletParts, wallet: Wallet, body: Cre
     throw invalid([...errors, ...prefixFields('attestation', checkedAttestation.errors)]);
   if (errors.length > 0) throw invalid(errors);
   const { passkey, signCount } = checkedAttestation;
-  const unique = {
+  const uniqueFields = {
     uniquenessKey: `PASSKEY ${passkey.credentialId}`,
     challengeHash: sha256Hex(body.challenge),
   };
-  await rejectReused(ctx, wallet, unique);
+  await rejectReused(ctx, wallet, uniqueFields);
   const facts: Facts = { ...passkey, transports: body.attestation.transports ?? [] };
   return {
     activity: creationActivity(wallet, body, nickname),
-    row: { type: 'PASSKEY' as const, ...unique, nickname, facts, signCount },
+    row: { type: 'PASSKEY' as const, ...uniqueFields, nickname, facts, signCount },
   };
 }
 
@@ -140,7 +143,7 @@ async function challengePasskey(
       type: 'CREATE_READ_WRITE_SESSION_V2',
       parameters: { targetPublicKey: clientPublicKey },
     },
-    bound: { clientPublicKey },
+    boundData: { clientPublicKey },
     signer: { by: 'nobody' },
   });
   const credential = presentCredential(ctx, wallet, row);

@@ -1,5 +1,5 @@
-// Simulated PROCESSING replies of a platform: each operation that may return PROCESSING is retried
-// by the client, completes in the background, and enforces its rules until then.
+// Simulated PROCESSING replies of a platform. The client retries each operation that may return PROCESSING.
+// The operation completes in the background and enforces its rules until then.
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
@@ -17,7 +17,11 @@ import { errorOf, newPhoneNumber } from '../../../../test/kit/wallets/one-time-c
 
 const app = testApp();
 
-const ONLY_ONE = [400, 'INVALID_INPUT', 'The only credential of a wallet cannot be removed.'];
+const LAST_CREDENTIAL_MESSAGE = [
+  400,
+  'INVALID_INPUT',
+  'The only credential of a wallet cannot be removed.',
+];
 
 describe('operations in progress', () => {
   const POLLS = 'update platforms set wallet_polls = $2, version = version + 1 where id = $1';
@@ -106,7 +110,7 @@ describe('operations in progress', () => {
     }
     const responses = await Promise.all(removals.map((send) => send()));
     expect(responses.map(({ status }) => status).sort()).toEqual([204, 400]);
-    expect(responses.map(errorOf)).toContainEqual(ONLY_ONE);
+    expect(responses.map(errorOf)).toContainEqual(LAST_CREDENTIAL_MESSAGE);
     expect(await slow.credentialsOf(accountId)).toHaveLength(1);
   });
 

@@ -1,5 +1,5 @@
-// Removal of credentials: who may sign it, which sessions are revoked, and that a wallet keeps its last
-// credential under concurrent removals.
+// Removal of credentials: permitted signers, revoked sessions, and the last credential of a wallet under
+// concurrent removals.
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
@@ -22,7 +22,11 @@ const fixture = walletFixture(app);
 
 const UNKNOWN_UUID = '00000000-0000-7000-8000-000000000000';
 const CREDENTIAL_NOT_FOUND = [404, 'AUTH_METHOD_NOT_FOUND', 'Credential not found.'];
-const ONLY_ONE = [400, 'INVALID_INPUT', 'The only credential of a wallet cannot be removed.'];
+const LAST_CREDENTIAL_MESSAGE = [
+  400,
+  'INVALID_INPUT',
+  'The only credential of a wallet cannot be removed.',
+];
 
 const add = (body: unknown, signer: ClientSession) =>
   fixture.callSigned('POST', '/auth/credentials', body, signer);
@@ -64,13 +68,15 @@ describe('revokeAuthCredential', () => {
     const { accountId, email, sms, byEmail, bySms } = await fixture.createEmailAndSmsWallet();
     const requestedBody = ok(await fixture.call('DELETE', pathOf(sms.id)), 202);
     ok(await remove(email.id, bySms), 204);
-    expect(errorOf(await fixture.call('DELETE', pathOf(sms.id)))).toEqual(ONLY_ONE);
+    expect(errorOf(await fixture.call('DELETE', pathOf(sms.id)))).toEqual(LAST_CREDENTIAL_MESSAGE);
     const headers = await signedHeaders(requestedBody, byEmail);
     const lateResponse = await fixture.call('DELETE', pathOf(sms.id), undefined, headers);
     expect(errorOf(lateResponse)).toEqual(NO_ACTIVE_SESSION);
     expect(await idsOf(accountId)).toEqual([sms.id]);
     const wallet = await fixture.createWalletCustomer();
-    expect(errorOf(await fixture.call('DELETE', pathOf(wallet.credential.id)))).toEqual(ONLY_ONE);
+    expect(errorOf(await fixture.call('DELETE', pathOf(wallet.credential.id)))).toEqual(
+      LAST_CREDENTIAL_MESSAGE,
+    );
   });
 
   it('rejects a signature of a session of the same credential or of another wallet', async () => {
@@ -113,7 +119,9 @@ describe('revokeAuthCredential', () => {
       const rejectedResponse = responses.find(({ status }) => status !== 204) as ApiResponse;
       // Either the session of the second request was revoked with its credential, or the credential was
       // the last one.
-      expect([NO_ACTIVE_SESSION, ONLY_ONE]).toContainEqual(errorOf(rejectedResponse));
+      expect([NO_ACTIVE_SESSION, LAST_CREDENTIAL_MESSAGE]).toContainEqual(
+        errorOf(rejectedResponse),
+      );
       const remainingIds = await idsOf(accountId);
       expect(remainingIds).toHaveLength(1);
       const [session] = await fixture.sessionsOf(accountId);

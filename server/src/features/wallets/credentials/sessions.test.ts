@@ -71,7 +71,7 @@ describe('listAuthSessions', () => {
     });
   });
 
-  it('does not find an account that is unknown, of another platform, or not a wallet', async () => {
+  it('returns an empty list for accounts that are unknown, of another platform or no wallet', async () => {
     const { accountId, customer } = await createWalletWithSessions(1);
     const plainAccount = await findInternalAccount(app, customer.id, 'USD');
     for (const id of [`InternalAccount:${UNKNOWN_UUID}`, plainAccount.id]) {
@@ -304,7 +304,7 @@ describe('refreshAuthSession', () => {
     expect(errorOf(response).slice(0, 2)).toEqual([400, 'INVALID_INPUT']);
   });
 
-  it('extends sessions for half a day at most', async () => {
+  it('extends sessions for 12 hours at most', async () => {
     const { accountId, sessions } = await createWalletWithSessions(1);
     const limitAt = app.effects.now() + 12 * HOUR;
     let [heldSession] = sessions as [(typeof sessions)[0]];
@@ -383,7 +383,7 @@ describe('revokeAuthSession', () => {
     expect(new Set(keys).size).toBe(2);
   });
 
-  it('does not find a session that is unknown, of another platform, revoked or expired', async () => {
+  it('returns SESSION_NOT_FOUND for a session that is unknown, of another platform, revoked or expired', async () => {
     const foreignWallet = await createWalletWithSessions(1, otherPlatformFixture);
     const { sessions, ids } = await createWalletWithSessions(2);
     const [firstSession, secondSession] = sessions as [(typeof sessions)[0], (typeof sessions)[0]];

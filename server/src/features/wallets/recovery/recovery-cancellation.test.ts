@@ -62,7 +62,7 @@ describe('a recovery is canceled by', () => {
     const { accountId } = await recovery.createPhoneCustomer();
     const row = await recovery.start(accountId);
     await fixture.openEmailSession(accountId);
-    // The state in which neither operation saw the other.
+    // The state after two operations that have not read each other's changes.
     const sql = `update wallet_recoveries set status = 'WAITING', cancelled_for = null,
       contact_digest = $2, ended_at = null where id = $1`;
     await app.runtime.db.query(sql, [row.id, row.contact_digest]);
@@ -71,7 +71,7 @@ describe('a recovery is canceled by', () => {
     expect(await recovery.typesOf(accountId)).toEqual(['EMAIL_OTP']);
   });
 
-  it('an active session only, and not a session that was revoked before the request', async () => {
+  it('an active session, unlike a session that was revoked before the request', async () => {
     const { accountId } = await recovery.createPhoneCustomer();
     const session = await fixture.openEmailSession(accountId);
     const path = `/auth/sessions/${session.session.id}`;
@@ -188,7 +188,7 @@ describe('several servers', () => {
     const secondApp = await startSecondServer();
     try {
       recovery.advance(DELAY);
-      // One server lost its worker during the work.
+      // A server lost its worker while the job was running.
       const [postponedJob] = await app.runtime.db.query<{ id: string }>(
         `update jobs set due_at = due_at + interval '20 seconds', attempts = 1, version = version + 1
           where id = (select id from jobs where kind = 'wallets.recover' order by due_at limit 1)

@@ -1,7 +1,7 @@
-// Account recovery of a wallet: the operator requests it, and a delayed job adds a one-time code credential.
-// Existing credentials remain, no funds are transferred, and the user then verifies the contact as usual. All
-// conditions are checked again before completion. The delay is a server setting, not a parameter of the
-// request.
+// Account recovery of a wallet. The operator requests the recovery, and a delayed job adds a one-time code
+// credential. Existing credentials remain, no funds are transferred, and the user then verifies the contact
+// as usual. All conditions are checked again before completion, after a delay that the server setting
+// defines.
 
 import { Type } from '@sinclair/typebox';
 import { defineJob, PlatformFields } from '../../../kernel/contract/job.ts';
@@ -50,10 +50,10 @@ async function rejectUnneeded(ctx: Ctx, wallet: Wallet, type: RecoveryType): Pro
     throw conflict(`The customer has no ${contact} on file. The platform can add one.`);
   }
   const credentials = await credentialsOf(ctx, id);
-  const existing = credentials.find((row) => row.type === type);
-  if (existing) {
-    const reason = `The wallet already has this credential: codes to the ${contact} can be requested`;
-    throw conflict(`${reason} with a challenge of ${existing.id}.`);
+  const existingCredential = credentials.find((row) => row.type === type);
+  if (existingCredential) {
+    const reason = `The wallet already has this credential. Codes to the ${contact} can be requested`;
+    throw conflict(`${reason} with a challenge of ${existingCredential.id}.`);
   }
   if (!credentials.length) {
     throw conflict('The wallet has no credential. The first one is added without a signature.');
@@ -111,7 +111,7 @@ async function isAnnounced(ctx: Ctx, { customer_id, created_at }: RecoveryRow): 
   return announcements.some(({ status }) => status === 'SENT' || status === 'KEPT');
 }
 
-/** The reason to cancel a due recovery, or undefined if there is none. */
+/** The reason to cancel a due recovery, or undefined to finish it. */
 async function cancelReason(
   ctx: Ctx,
   row: RecoveryRow,
@@ -147,7 +147,7 @@ async function recover(ctx: Ctx, id: string, delayMs: number | undefined): Promi
     await cancelRecovery(ctx, row, reason ?? 'WALLET_GONE');
     return;
   }
-  // An empty update: a concurrent change of the contact retries and then requires a signature.
+  // An empty update, so that a concurrent change of the contact retries and then requires a signature.
   touchCustomer(ctx, wallet.customer);
   requireInternalAccount(ctx, wallet.account);
   addCredential(ctx, wallet, { type: row.type, uniquenessKey: row.type });

@@ -23,7 +23,7 @@ import { walletRecoveries } from '../store.ts';
 import { cancelRecovery } from './recovery.ts';
 import { startRecovery } from './recovery-jobs.ts';
 
-const [ASKED_AT, DUE_AT] = ['2026-01-05 09:00 UTC', '2026-01-07 09:00 UTC'];
+const [REQUESTED_AT, DUE_AT] = ['2026-01-05 09:00 UTC', '2026-01-07 09:00 UTC'];
 
 const app = testApp({ walletRecoveryMs: DELAY });
 let recovery: RecoveryFixture;
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 
 describe('a recovery', () => {
-  it('adds a credential that is verified like any other, and changes nothing else', async () => {
+  it('adds only a credential, which is verified like any other', async () => {
     const { accountId, customer, credential } = await recovery.createPhoneCustomer();
     const balance = (await fixture.walletOf(customer.id)).balance;
     const row = await recovery.start(accountId);
@@ -136,7 +136,7 @@ describe('recovery messages', () => {
       expect(textsByKind.get('WALLET_RECOVERY_STARTED')).toContain(
         'codes sent to your telephone number',
       );
-      expect(textsByKind.get('WALLET_RECOVERY_DONE')).toContain(`requested on ${ASKED_AT}`);
+      expect(textsByKind.get('WALLET_RECOVERY_DONE')).toContain(`requested on ${REQUESTED_AT}`);
       expect(textsByKind.get('WALLET_RECOVERY_CANCELLED')).toContain('Your wallet is unchanged.');
     } finally {
       await ownApp.close();
@@ -161,7 +161,7 @@ describe('a recovery is rejected for', () => {
   it('an existing credential of codes', async () => {
     const { accountId, credential } = await recovery.createPhoneCustomer();
     expect(await rejectionOf(recovery.start(accountId, 'EMAIL_OTP'))).toBe(
-      `CONFLICT: The wallet already has this credential: codes to the email address can be requested ` +
+      `CONFLICT: The wallet already has this credential. Codes to the email address can be requested ` +
         `with a challenge of ${credential.id}.`,
     );
   });
@@ -205,7 +205,7 @@ describe('a recovery is rejected for', () => {
     expect(await rejectionOf(recovery.start(fiat.id))).toBe(closedMessage);
   });
 
-  it('all but one of two concurrent requests', async () => {
+  it('one of two concurrent requests', async () => {
     const { accountId } = await recovery.createPhoneCustomer();
     const secondRuntime = openSecondProcess(app);
     const caller = systemCaller(app.platform.id, 'sandbox');
@@ -224,7 +224,7 @@ describe('a recovery is rejected for', () => {
     expect(await app.runtime.db.find(walletRecoveries, { account_id: accountId })).toHaveLength(1);
   });
 
-  it('a pending recovery, but not for a canceled one', async () => {
+  it('a pending recovery, and is accepted after a canceled recovery', async () => {
     const { accountId } = await recovery.createPhoneCustomer();
     const row = await recovery.start(accountId);
     await app.operate((ctx) => cancelRecovery(ctx, row, 'OPERATOR', 'Grace'));

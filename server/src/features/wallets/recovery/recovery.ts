@@ -1,6 +1,6 @@
 // Delayed account recovery for users who have lost every credential: announcements and completion. Every
 // contact on file is notified of the start and the result, so that the holder can object. A verified
-// credential cancels it.
+// credential cancels the recovery.
 
 import { UNPAGED } from '../../../runtime/db/database.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -87,7 +87,7 @@ export const cancelRecovery = (
 ): Promise<RecoveryRow> =>
   closeRecovery(ctx, row, 'cancel', { cancelled_for: reason, cancelled_by: cancelledBy ?? null });
 
-/** The pending recovery of a wallet. There is at most one. */
+/** The pending recovery of a wallet, which has at most one. */
 export async function findPendingRecovery(
   ctx: Ctx,
   accountId: string,

@@ -1,5 +1,5 @@
 // Signatures for payments from a wallet. The payload is created with the quote and describes the payment, so
-// a signature is valid for this quote only and can be given before execution. A request without a signature
+// a signature is valid for this quote only and can be created before execution. A request without a signature
 // is answered with the same payload. `Request-Id` is optional, because a quote is executed once.
 
 import type { Rejected } from '../../../kernel/contract/operation.ts';
@@ -22,8 +22,8 @@ import {
 import { verifySigner } from './signer.ts';
 import { isStampOf } from './stamp.ts';
 
-/** The payload for a payment from a wallet. `unsigned` describes the payment completely. */
-export const paymentText = (ctx: Ctx, { row }: Pick<Wallet, 'row'>, unsigned: string): string =>
+/** The payload for a payment from a wallet. `description` describes the payment completely. */
+export const paymentText = (ctx: Ctx, { row }: Pick<Wallet, 'row'>, description: string): string =>
   activityText(
     row,
     {
@@ -32,7 +32,7 @@ export const paymentText = (ctx: Ctx, { row }: Pick<Wallet, 'row'>, unsigned: st
       parameters: {
         signWith: row.wallet_id,
         type: 'TRANSACTION_TYPE_LEDGER',
-        unsignedTransaction: Buffer.from(unsigned).toString('hex'),
+        unsignedTransaction: Buffer.from(description).toString('hex'),
       },
     },
     { now: ctx.now },
@@ -74,7 +74,7 @@ export async function authorizePayment(
   const verifiedSigner = await verifySigner(ctx, parts, { stamp, signer, payload });
   if (verifiedSigner instanceof Fault) throw verifiedSigner;
   const { operationId: operation, resourceId: subject } = request;
-  recordStamp(ctx, wallet, { operation, subject, stamp: header, payload, signed: verifiedSigner });
+  recordStamp(ctx, wallet, { operation, subject, stamp: header, payload, verifiedSigner });
   return undefined;
 }
 
@@ -83,23 +83,23 @@ interface KeyPayment {
   operation: string;
   subject: string;
   /** Describes the payment completely. */
-  unsigned: string;
+  description: string;
   publicKey: string;
   /** Requests the stamp from the custodian of the key, or undefined if the custodian declines. */
   stampWith(payload: string): Promise<string | undefined>;
 }
 
-/** Records the stamp of a delegated key. False if there is no valid stamp of this key. */
+/** Records the stamp of a delegated key. Returns false without a valid stamp of this key. */
 export async function signWithKey(
   ctx: Ctx,
   wallet: Wallet,
-  { operation, subject, unsigned, publicKey, stampWith }: KeyPayment,
+  { operation, subject, description, publicKey, stampWith }: KeyPayment,
 ): Promise<boolean> {
-  const payload = paymentText(ctx, wallet, unsigned);
+  const payload = paymentText(ctx, wallet, description);
   const stamp = await stampWith(payload);
   // Stamps of a custodian are verified like stamps of clients.
   if (stamp === undefined || !isStampOf(stamp, publicKey, payload)) return false;
-  const signedKey = { publicKey, session: undefined };
-  recordStamp(ctx, wallet, { operation, subject, stamp, payload, signed: signedKey });
+  const verifiedSigner = { publicKey, session: undefined };
+  recordStamp(ctx, wallet, { operation, subject, stamp, payload, verifiedSigner });
   return true;
 }

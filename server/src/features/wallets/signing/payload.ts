@@ -1,5 +1,6 @@
-// Payloads to sign: activities in the format of existing wallet clients. Canonical JSON, stored as text and
-// never rebuilt. A payload contains the request id, or other unique data, so that no two are identical.
+// Payloads to sign are activities in the format of existing wallet clients. A payload is canonical JSON,
+// stored as text and never rebuilt. Each payload is unique, because it contains the request id or other
+// unique data.
 import { canonical } from '../../../kernel/crypto/canonical.ts';
 import type { Time } from '../../../kernel/effects.ts';
 import type { WalletRow } from '../store.ts';

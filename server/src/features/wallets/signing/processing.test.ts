@@ -59,7 +59,7 @@ async function createOperation(steps: Partial<Steps<never>>) {
   return { testOperation, headers, send };
 }
 
-const wait = (ms: number) => app.effects.set(app.effects.now() + ms);
+const advanceClock = (ms: number) => app.effects.set(app.effects.now() + ms);
 const countJobs = async (): Promise<number> => {
   const [row] = await app.runtime.db.query(
     "select count(*)::int as count from jobs where kind = 'wallets.settle'",
@@ -112,12 +112,12 @@ describe.each(['background', 'onRetry'] as const)(
       const headers = await testOperation.signRequest(keys);
       expect(await testOperation.call({ headers })).toEqual(PROCESSING);
       await keys.end();
-      wait(30 * 60_000);
+      advanceClock(30 * 60_000);
       expect(await testOperation.call({ headers })).toEqual(PROCESSING);
       expect(await testOperation.call({ headers })).toMatchObject({ status: 201 });
       const expiredOperation = await createOperation({ completion });
       await expiredOperation.send();
-      wait(65 * 60_000);
+      advanceClock(65 * 60_000);
       expect(await expiredOperation.send()).toMatchObject({ status: 401 });
     });
 
@@ -148,7 +148,7 @@ describe.each(['background', 'onRetry'] as const)(
 
     it('returns the rejection each time', async () => {
       const perform = async () => {
-        throw new Fault('CONFLICT', 'Not any more.');
+        throw new Fault('CONFLICT', 'The operation is not possible.');
       };
       const { testOperation, send } = await createOperation({ completion, perform });
       expect([await send(), await send()]).toEqual([PROCESSING, PROCESSING]);
@@ -166,10 +166,10 @@ describe('an operation with background completion', () => {
     const lines: string[] = [];
     const worker = workerFor(testOperation, lines);
     await send();
-    wait(4_999);
+    advanceClock(4_999);
     await worker.runDue();
     expect(await testOperation.countMarks()).toBe(0);
-    wait(1);
+    advanceClock(1);
     await worker.runDue();
     expect([lines, await testOperation.countMarks(), await countJobs()]).toEqual([[], 1, 0]);
     const row = await testOperation.readRequest(headers);
@@ -185,7 +185,7 @@ describe('an operation with background completion', () => {
   it('is not repeated by a late job or by two concurrent jobs', async () => {
     const requestedOperation = await createOperation({ completion: 'background' });
     await requestedOperation.send();
-    wait(5_000);
+    advanceClock(5_000);
     const [worker, send] = [workerFor(requestedOperation.testOperation), requestedOperation.send];
     await Promise.all([worker.runDue(), send(), send(), send()]);
     expect([await requestedOperation.testOperation.countMarks(), await countJobs()]).toEqual([
@@ -193,19 +193,19 @@ describe('an operation with background completion', () => {
     ]);
   });
 
-  it('returns a rejection on the next retry and does not run again', async () => {
+  it('returns a rejection on the next retry and runs once', async () => {
     let isBroken = true;
     const { testOperation, send, headers } = await createOperation({
       completion: 'background',
       async perform(ctx: Parameters<typeof insertMark>[0]) {
         insertMark(ctx, testOperation.resourceId);
-        if (isBroken) throw new Fault('CONFLICT', 'Not any more.');
+        if (isBroken) throw new Fault('CONFLICT', 'The operation is not possible.');
         return { status: 201, body: {} };
       },
     } as never);
     const lines: string[] = [];
     await send();
-    wait(5_000);
+    advanceClock(5_000);
     await workerFor(testOperation, lines).runDue();
     expect([await testOperation.countMarks(), await countJobs(), lines]).toEqual([0, 0, []]);
     expect((await testOperation.readRequest(headers)).status).toBe('PROCESSING');
@@ -228,10 +228,10 @@ describe('an operation with background completion', () => {
     } as never);
     const worker = workerFor(testOperation);
     await send();
-    wait(5_000);
+    advanceClock(5_000);
     await worker.runDue();
     expect([await testOperation.countMarks(), await countJobs()]).toEqual([0, 1]);
-    wait(60_000);
+    advanceClock(60_000);
     await worker.runDue();
     expect([await testOperation.countMarks(), await countJobs()]).toEqual([1, 0]);
   });
@@ -242,7 +242,7 @@ describe('an operation whose result is fetched by a retry', () => {
     const { testOperation, send } = await createOperation({ completion: 'onRetry' });
     await send();
     expect(await countJobs()).toBe(0);
-    wait(60_000);
+    advanceClock(60_000);
     await workerFor(testOperation).runDue();
     expect(await testOperation.countMarks()).toBe(0);
     await send();

@@ -26,14 +26,14 @@ const TTL_MS = 5 * 60_000;
  * Period after the expiry of the request in which the result of started processing can be fetched.
  */
 const GRACE_MS = 60 * 60_000;
-/** Pending signature requests per wallet. Beyond it the oldest is dropped. */
+/** Pending signature requests per wallet. Beyond this number the oldest is dropped. */
 const MAX_PENDING = 10;
 const MAX_INVALID_SIGNATURES = 5;
 
 /** A request to sign, as received. */
 export interface SignableRequest {
   operationId: string;
-  /** Id in the path. Empty if there is none. */
+  /** Id in the path. Empty without an id. */
   resourceId: string;
   /** Path and body, which must be identical in the retry. */
   input: { params: unknown; body: unknown };
@@ -48,7 +48,7 @@ export interface SignatureRequest {
   /** An activity, or a function that creates the text. */
   payload: Activity | ((request: { id: string; expiresAt: Time }) => Promise<string>);
   /** Data for the retry. */
-  bound?: unknown;
+  boundData?: unknown;
   signer: Signer;
   /** Latest expiry. */
   until?: Time;
@@ -58,9 +58,9 @@ export interface SignatureRequest {
 export interface VerifiedRetry {
   wallet: Wallet;
   row: RequestRow;
-  bound: unknown;
+  boundData: unknown;
   /** The signer, or undefined if the signature was verified in an earlier retry. */
-  signed: VerifiedSigner | undefined;
+  verifiedSigner: VerifiedSigner | undefined;
 }
 
 const contextOf = (id: string, column: 'payload' | 'input' | 'bound' | 'reply') =>
@@ -81,17 +81,17 @@ export const stampOf = (headers: SignableRequest['headers']): string | undefined
 export const requestIdOf = (headers: SignableRequest['headers']): string | undefined =>
   headers[REQUEST_ID] || undefined;
 
-/** Whether a request has neither header, which makes it the first request. */
+/** Whether a request has no signature headers, as a first request. */
 export const isUnsigned = (headers: SignableRequest['headers']): boolean =>
   stampOf(headers) === undefined && requestIdOf(headers) === undefined;
 
-/** Whether the request awaits a passkey assertion, not a signature of the wallet. */
+/** Whether the request awaits a passkey assertion of a device. */
 const isForDevice = ({ by }: Signer) => by === 'nobody';
 
 /**
  * Drops expired requests and the oldest beyond the limit, before a new one. `current` is the request of this
- * retry. Passkey challenges can be requested without signing in, so they never displace signature requests.
- * They are rate-limited instead.
+ * retry. Passkey challenges can be requested without signing in. They are rate-limited and never displace
+ * signature requests.
  */
 async function dropExcessRequests(
   ctx: Ctx,
@@ -118,7 +118,7 @@ async function dropExcessRequests(
 
 /** Stages a signature request and returns the body of the 202. */
 export async function issueChallenge(ctx: Ctx, request: SignableRequest, input: SignatureRequest) {
-  const { wallet, type, payload, bound, signer, until = Infinity } = input;
+  const { wallet, type, payload, boundData, signer, until = Infinity } = input;
   const id = ctx.id('Request');
   const expiresAt = Math.min(ctx.now + TTL_MS, until);
   const text =
@@ -135,7 +135,7 @@ export async function issueChallenge(ctx: Ctx, request: SignableRequest, input: 
     status: 'PENDING',
     payload: sealFor(ctx, wallet, text, contextOf(id, 'payload')),
     input: sealFor(ctx, wallet, request.input, contextOf(id, 'input')),
-    bound: sealFor(ctx, wallet, bound, contextOf(id, 'bound')),
+    bound: sealFor(ctx, wallet, boundData, contextOf(id, 'bound')),
     signer: JSON.stringify(signer),
     wrong: 0,
     polls: 0,
@@ -146,7 +146,7 @@ export async function issueChallenge(ctx: Ctx, request: SignableRequest, input: 
   return type === undefined ? body : { type, ...body };
 }
 
-const unauthorized = (reason: string) => new Fault('UNAUTHORIZED', reason);
+const unauthorizedFault = (reason: string) => new Fault('UNAUTHORIZED', reason);
 
 /** An open request of the calling platform. Throws UNAUTHORIZED for any other id. */
 export async function findActiveRequest(
@@ -157,19 +157,19 @@ export async function findActiveRequest(
   const row = isId(id, 'Request') ? await ctx.read(walletRequests, id) : undefined;
   const wallet = row && (await findWallet(ctx, row.account_id));
   if (!wallet || row.platform_id !== ctx.caller.platformId) {
-    throw unauthorized('The Request-Id is unknown.');
+    throw unauthorizedFault('The Request-Id is unknown.');
   }
-  if (row.status === 'DONE') throw unauthorized('The Request-Id was already used.');
+  if (row.status === 'DONE') throw unauthorizedFault('The Request-Id was already used.');
   const isStarted = row.status === 'PROCESSING' || row.status === 'SETTLED';
   const isExpired = ctx.now >= row.expires_at + (isStarted ? GRACE_MS : 0);
-  if (isExpired) throw unauthorized('The Request-Id has expired.');
+  if (isExpired) throw unauthorizedFault('The Request-Id has expired.');
   if (row.status === 'DROPPED') {
-    throw unauthorized(
-      'The Request-Id is no longer valid: too many newer requests or invalid signatures.',
+    throw unauthorizedFault(
+      'The Request-Id is invalid after too many newer requests or invalid signatures.',
     );
   }
   if (row.subject !== subjectOf(request)) {
-    throw unauthorized('The Request-Id belongs to another request.');
+    throw unauthorizedFault('The Request-Id belongs to another request.');
   }
   return { row, wallet };
 }
@@ -218,11 +218,11 @@ export function recordStamp(
     subject: string;
     stamp: string;
     payload: string;
-    signed: VerifiedSigner;
+    verifiedSigner: VerifiedSigner;
   },
 ): void {
   const id = ctx.id('WalletAuthorization');
-  const { operation, subject, stamp, payload, signed } = signature;
+  const { operation, subject, stamp, payload, verifiedSigner } = signature;
   ctx.insert(walletAuthorizations, {
     id,
     platform_id: ctx.caller.platformId,
@@ -230,8 +230,8 @@ export function recordStamp(
     customer_id: wallet.row.customer_id,
     operation,
     subject,
-    session_id: signed.session?.id,
-    public_key: signed.publicKey,
+    session_id: verifiedSigner.session?.id,
+    public_key: verifiedSigner.publicKey,
     stamp,
     payload: sealFor(ctx, wallet, payload, authorizationContext(id)),
     created_at: ctx.now,
@@ -273,18 +273,18 @@ export async function verifyRetry(
   const stamp = readStamp(ctx, parts, header);
   const { row, wallet } = await findActiveRequest(ctx, request, requestId);
   const signer = JSON.parse(row.signer) as Signer;
-  if (signer.by === 'nobody') throw unauthorized('The Request-Id belongs to another request.');
+  if (signer.by === 'nobody') throw unauthorizedFault('The Request-Id belongs to another request.');
   const input = decryptColumn<unknown>(ctx, wallet, row, 'input');
   if (canonical(input) !== canonical(request.input)) {
     const reason = 'The request differs from the one for which the signature was requested.';
     throw new Fault('WALLET_SIGNATURE_BODY_MISMATCH', reason);
   }
-  const bound = decryptColumn<unknown>(ctx, wallet, row, 'bound');
+  const boundData = decryptColumn<unknown>(ctx, wallet, row, 'bound');
   if (row.status !== 'PENDING') {
     if (row.stamp_hash !== sha256Hex(header)) {
-      throw unauthorized('The Request-Id was already used with another signature.');
+      throw unauthorizedFault('The Request-Id was already used with another signature.');
     }
-    return { wallet, row, bound, signed: undefined };
+    return { wallet, row, boundData, verifiedSigner: undefined };
   }
   const payload = decryptColumn<string>(ctx, wallet, row, 'payload');
   const verifiedSigner = await verifySigner(ctx, parts, { stamp, signer, payload });
@@ -294,9 +294,9 @@ export async function verifyRetry(
     subject: request.resourceId || row.id,
     stamp: header,
     payload,
-    signed: verifiedSigner,
+    verifiedSigner,
   });
-  return { wallet, row, bound, signed: verifiedSigner };
+  return { wallet, row, boundData, verifiedSigner };
 }
 
 /**

@@ -1,5 +1,5 @@
-// Signed retries as clients use them: the order of the checks of the second request in both
-// environments, and that a signature authorizes one operation once.
+// Signed retries as clients use them, with the order of the checks of the second request in both
+// environments. A signature authorizes one operation once.
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { openSecondProcess } from '../../../../test/kit/app/second-process.ts';
@@ -52,7 +52,7 @@ describe('a first request', () => {
     expect(JSON.stringify(row)).not.toContain('ACTIVITY_TYPE_TEST');
   });
 
-  it('has no signature headers or empty ones, and gets a new request ID each time', async () => {
+  it('has no signature headers or empty ones, and receives a new request ID each time', async () => {
     const operation = await signedTestOperation(app);
     const emptyHeaders = { 'service-wallet-signature': '', 'request-id': '' };
     const ids = [
@@ -347,7 +347,7 @@ describe('limits', () => {
     await second.close();
   });
 
-  it('apply to a wallet: its ten latest requests are kept', async () => {
+  it('keep the ten latest requests of a wallet', async () => {
     const operation = await signedTestOperation(app);
     const keys = await operation.openSession();
     const allHeaders: Record<string, string>[] = [];
@@ -392,7 +392,7 @@ describe('one signature', () => {
       steps: {
         async perform(ctx, { params }) {
           insertMark(ctx, params.id);
-          if (isBroken) throw new Fault('CONFLICT', 'Not now.');
+          if (isBroken) throw new Fault('CONFLICT', 'The operation is not possible now.');
           return { status: 201, body: {} };
         },
       },

@@ -1,5 +1,5 @@
-// Operations with a signed retry, as two functions: `begin` validates a request without a signature
-// and returns what has to be signed. `perform` executes it after a valid signature, and can require
+// Operations with a signed retry, as two functions. `begin` validates a request without a signature and
+// returns the payload to sign. `perform` executes the request after a valid signature, and can require
 // another signature. All other steps are common to every operation.
 import { Type } from '@sinclair/typebox';
 import { defineJob, PlatformFields } from '../../../kernel/contract/job.ts';
@@ -38,9 +38,9 @@ import type { VerifiedSigner } from './signer.ts';
 /** The verified signer, and the data of the first request. */
 export interface Authorization {
   wallet: Wallet;
-  bound: unknown;
+  boundData: unknown;
   /** Undefined if the signature was verified in an earlier retry. */
-  signed: VerifiedSigner | undefined;
+  verifiedSigner: VerifiedSigner | undefined;
 }
 
 export type Headers = SignableRequest['headers'];
@@ -53,7 +53,7 @@ export interface Steps<C extends Contract> {
   begin(ctx: Ctx, input: Input<C>, headers: Headers): Promise<Outcome>;
   /** Executes the request. Repeats the validation of `begin`. */
   perform(ctx: Ctx, input: Input<C>, authorization: Authorization): Promise<Outcome>;
-  /** Whether this request goes to `begin` with any headers. */
+  /** Whether `begin` handles this request regardless of its headers. */
   isDirect?(input: Input<C>): boolean;
   /**
    * Allows PROCESSING replies: `background` completes without a further retry, `onRetry` only when the result
@@ -155,7 +155,7 @@ export function signedOperation<C extends Contract>(
   return {
     contract,
     run,
-    resume: (ctx, input, signed) => steps.perform(ctx, input as Input<C>, signed),
+    resume: (ctx, input, authorization) => steps.perform(ctx, input as Input<C>, authorization),
     completion: steps.completion,
   };
 }
@@ -175,17 +175,21 @@ async function settleRequest(
   const operation = operations.get(row.subject.split(' ')[0] as string);
   if (!operation) throw new Error(`${row.subject} is not a signed operation`);
   const { params, body } = decryptColumn<SignableRequest['input']>(ctx, wallet, row, 'input');
-  const bound = decryptColumn<unknown>(ctx, wallet, row, 'bound');
+  const boundData = decryptColumn<unknown>(ctx, wallet, row, 'bound');
   const input = { params, body, query: {}, headers: {} } as Input;
-  const outcome = await operation.resume(ctx, input, { wallet, bound, signed: undefined });
+  const outcome = await operation.resume(ctx, input, {
+    wallet,
+    boundData,
+    verifiedSigner: undefined,
+  });
   if ('signatureRequest' in outcome)
     throw new Error(`${row.subject} cannot request another signature in the background`);
   if ('status' in outcome) markSettled(ctx, wallet, row, outcome);
 }
 
 /**
- * The job that completes background work. `operations` are all signed operations. A rejection is left for the
- * next retry of the client and stages nothing, so the work is committed separately from the job.
+ * The job that completes background work. `operations` are all signed operations. The next retry of the
+ * client returns a rejection, which stages no rows, so the work is committed separately from the job.
  */
 export function settleJobs(operations: readonly SignedOperation[]): JobHandler[] {
   const byId = new Map(operations.map((each) => [each.contract.operationId, each]));

@@ -40,14 +40,14 @@ export async function verifySigner(
   parts: WalletParts,
   { stamp, signer, payload }: { stamp: Stamp | 'scripted'; signer: SigningParty; payload: string },
 ): Promise<VerifiedSigner | Fault> {
-  const fail = (reason: string) => signatureFault(ctx, parts, signer, reason);
+  const faultOf = (reason: string) => signatureFault(ctx, parts, signer, reason);
   if (stamp !== 'scripted' && !verifyStamp(stamp, payload)) {
-    return fail('The wallet signature does not match the payload.');
+    return faultOf('The wallet signature does not match the payload.');
   }
   if (signer.by === 'key') {
     if (stamp === 'scripted') return { publicKey: signer.publicKey, session: undefined };
     if (stamp.publicKey !== signer.publicKey) {
-      return fail(
+      return faultOf(
         'The wallet signature was created with a different key from the one that was sent.',
       );
     }
@@ -61,11 +61,11 @@ export async function verifySigner(
   // Existing clients send the scripted stamp without a session.
   if (!session && stamp === 'scripted') return { publicKey: '', session };
   if (!session)
-    return fail('The wallet signature does not belong to an active session that may sign this.');
+    return faultOf('The wallet signature does not belong to an active session that may sign this.');
   const restriction = sessionRestriction(signer, session);
   if (restriction)
-    return fail(
-      `The wallet signature belongs to a session that may not sign this: ${restriction}.`,
+    return faultOf(
+      `The wallet signature belongs to a session that may not sign this, because ${restriction}.`,
     );
   // If the session is revoked concurrently, the operation is retried.
   ctx.require(walletSessions, session);

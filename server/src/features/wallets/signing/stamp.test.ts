@@ -1,4 +1,4 @@
-// Valid and invalid stamps: the published vector, the client library in each of its runtimes,
+// Valid and invalid stamps. The cases are the published vector, the client library in each of its runtimes,
 // OpenSSL with low and high S, all Wycheproof cases, and malformed encodings.
 import { createPrivateKey, createPublicKey, sign, webcrypto } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -30,7 +30,7 @@ const stampHeader = (stamp: unknown) => encodeBase64url(JSON.stringify(stamp));
 const read = (stamp: unknown) => parseStamp(stampHeader(stamp)) as Stamp;
 
 describe('the published test vector', () => {
-  it('does not verify for another text', () => {
+  it('fails the verification for another text', () => {
     const stamp = read(VECTOR);
     expect(stamp.publicKey).toBe(VECTOR.publicKey);
     expect(verifyStamp(stamp, SIGNED)).toBe(true);

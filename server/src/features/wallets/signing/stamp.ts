@@ -1,6 +1,6 @@
-// Stamps: the signature of a session key over a payload, in one header. A stamp is base64url of JSON with the
-// public key, the scheme and a DER signature over SHA-256 of the payload. Signatures with a high S are valid,
-// because many libraries create them, and replays are prevented by the payload. Any other form is rejected,
+// A stamp is the signature of a session key over a payload, in one header. Its format is base64url of JSON
+// with the public key, the scheme and a DER signature over SHA-256 of the payload. Signatures with a high S
+// are valid, because many libraries create them and the payload prevents replays. Any other form is rejected,
 // so that a stamp has exactly one interpretation.
 import { type KeyObject, verify } from 'node:crypto';
 import { p256PublicKey, uncompressedPoint } from '../../../kernel/crypto/p256.ts';
@@ -22,7 +22,7 @@ const COMPRESSED = /^0[23][0-9a-f]{64}$/i;
 const DER = /^30(?:[0-9a-f]{2}){7,71}$/i;
 const MEMBER_COUNT = 3;
 
-/** End of the DER integer at `at`, or undefined if it is invalid, negative or not minimal. */
+/** End of the DER integer at `offset`, or undefined if it is invalid, negative or not minimal. */
 function integerEnd(bytes: Buffer, offset: number): number | undefined {
   const [tag, length = 0, firstByte = 0, secondByte = 0] = bytes.subarray(offset, offset + 4);
   if (tag !== 0x02 || length < 1 || length > 33 || firstByte > 0x7f) return undefined;
@@ -34,12 +34,12 @@ function integerEnd(bytes: Buffer, offset: number): number | undefined {
 function derOf(hex: string): Buffer | undefined {
   if (!DER.test(hex)) return undefined;
   const bytes = Buffer.from(hex, 'hex');
-  const middle = bytes[1] === bytes.length - 2 ? integerEnd(bytes, 2) : undefined;
-  const end = middle === undefined ? undefined : integerEnd(bytes, middle);
-  return end === bytes.length ? bytes : undefined;
+  const secondOffset = bytes[1] === bytes.length - 2 ? integerEnd(bytes, 2) : undefined;
+  const endOffset = secondOffset === undefined ? undefined : integerEnd(bytes, secondOffset);
+  return endOffset === bytes.length ? bytes : undefined;
 }
 
-/** The members of a stamp, or undefined if there are others or duplicates. */
+/** The members of a stamp, or undefined with other members or duplicates. */
 function membersOf(header: string): { publicKey: string; signature: string } | undefined {
   if (header.length > MAX_LENGTH || !BASE64URL.test(header)) return undefined;
   if (header.replace(/=+$/, '').length % 4 === 1) return undefined;
@@ -61,13 +61,13 @@ function membersOf(header: string): { publicKey: string; signature: string } | u
 }
 
 const MAX_CACHED_KEYS = 1_000;
-/** LRU cache of keys: importing a key takes longer than verifying a signature. */
+/** LRU cache of keys, because importing a key takes longer than verifying a signature. */
 const keyCache = new Map<string, KeyObject>();
 
 /** The key of a compressed point, or undefined if it is not on the curve. */
 function keyOf(point: string): KeyObject | undefined {
-  const uncompressed = keyCache.has(point) ? undefined : uncompressedPoint(point);
-  const key = uncompressed === undefined ? keyCache.get(point) : p256PublicKey(uncompressed);
+  const uncompressedKey = keyCache.has(point) ? undefined : uncompressedPoint(point);
+  const key = uncompressedKey === undefined ? keyCache.get(point) : p256PublicKey(uncompressedKey);
   if (!key) return undefined;
   keyCache.delete(point);
   keyCache.set(point, key);
@@ -90,8 +90,11 @@ export function parseStamp(header: string): Stamp | undefined {
 }
 
 /** Verifies the signature over this text or these bytes. */
-export const verifyStamp = ({ key, signature }: Stamp, signed: string | Uint8Array): boolean => {
-  const bytes = typeof signed === 'string' ? Buffer.from(signed) : signed;
+export const verifyStamp = (
+  { key, signature }: Stamp,
+  signedText: string | Uint8Array,
+): boolean => {
+  const bytes = typeof signedText === 'string' ? Buffer.from(signedText) : signedText;
   return verify('sha256', bytes, { key, dsaEncoding: 'der' }, signature);
 };
 
