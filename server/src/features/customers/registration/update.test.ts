@@ -55,31 +55,31 @@ describe('updateCustomerById', () => {
   });
 
   it('changes only the specified fields', async () => {
-    const previousCustomer = await createCustomer(
+    const customer = await createCustomer(
       individualBody({ nationality: 'GB', address, email: 'ada@example.com' }),
     );
-    const { status, body } = await patchCustomer(previousCustomer.id, {
+    const { status, body } = await patchCustomer(customer.id, {
       fullName: 'Ada King',
       birthDate: '1990-12-10',
     });
     expect(status).toBe(200);
     const { updatedAt, ...rest } = body;
     expect(rest).toEqual({
-      ...previousCustomer,
+      ...customer,
       updatedAt: undefined,
       fullName: 'Ada King',
       birthDate: '1990-12-10',
     });
-    expect(updatedAt > previousCustomer.updatedAt).toBe(true);
-    expect((await app.call('GET', `/customers/${previousCustomer.id}`)).body).toEqual(body);
+    expect(updatedAt > customer.updatedAt).toBe(true);
+    expect((await app.call('GET', `/customers/${customer.id}`)).body).toEqual(body);
   });
 
   it('replaces an address completely and clears fields with null', async () => {
-    const previousCustomer = await createCustomer(
+    const customer = await createCustomer(
       individualBody({ nationality: 'GB', address, phoneNumber: '+15125550100' }),
     );
     const newAddress = { line1: '2 Elm St', postalCode: '10001', country: 'US' };
-    const { body } = await patchCustomer(previousCustomer.id, {
+    const { body } = await patchCustomer(customer.id, {
       address: newAddress,
       nationality: null,
       phoneNumber: null,
@@ -87,17 +87,17 @@ describe('updateCustomerById', () => {
     expect(body.address).toEqual(newAddress);
     expect(body).not.toHaveProperty('nationality');
     expect(body).not.toHaveProperty('phoneNumber');
-    expect((await patchCustomer(previousCustomer.id, { address: null })).body).not.toHaveProperty(
+    expect((await patchCustomer(customer.id, { address: null })).body).not.toHaveProperty(
       'address',
     );
   });
 
   it('merges businessInfo field by field', async () => {
-    const previousCustomer = await createCustomer(
+    const customer = await createCustomer(
       businessBody({ doingBusinessAs: 'A', registrationNumber: 'R1' }),
     );
     const change = { businessInfo: { doingBusinessAs: null, naicsCode: '5112', country: 'DE' } };
-    const rejectedResponse = await patchCustomer(previousCustomer.id, change, 'BUSINESS');
+    const rejectedResponse = await patchCustomer(customer.id, change, 'BUSINESS');
     expect(fieldsOf(rejectedResponse)).toEqual([
       'businessInfo.primaryContactFirstName',
       'businessInfo.primaryContactLastName',
@@ -105,21 +105,21 @@ describe('updateCustomerById', () => {
       'phoneNumber',
     ]);
     const { status, body } = await patchCustomer(
-      previousCustomer.id,
+      customer.id,
       { businessInfo: { doingBusinessAs: null, naicsCode: '5112', country: 'MX' } },
       'BUSINESS',
     );
     expect(status).toBe(200);
-    const { doingBusinessAs: _, ...storedInfo } = previousCustomer.businessInfo;
+    const { doingBusinessAs: _, ...storedInfo } = customer.businessInfo;
     expect(body.businessInfo).toEqual({ ...storedInfo, naicsCode: '5112', country: 'MX' });
     const namelessResponse = await patchCustomer(
-      previousCustomer.id,
+      customer.id,
       { businessInfo: { legalName: null } },
       'BUSINESS',
     );
     expect(fieldsOf(namelessResponse)).toEqual(['businessInfo.legalName']);
     const businessWithTaxId = await patchCustomer(
-      previousCustomer.id,
+      customer.id,
       { businessInfo: { country: 'US', taxId: 'x' } },
       'BUSINESS',
     );
@@ -127,33 +127,29 @@ describe('updateCustomerById', () => {
   });
 
   it('keeps the identity number consistent with its type', async () => {
-    const previousCustomer = await createCustomer(
+    const customer = await createCustomer(
       individualBody({ idType: 'SSN', identifier: '123-45-6789' }),
     );
-    await patchCustomer(previousCustomer.id, { fullName: 'Ada King' });
-    expect(await identifierOf(previousCustomer.id)).toBe('123-45-6789');
-    expect((await patchCustomer(previousCustomer.id, { identifier: '987-65-4321' })).status).toBe(
-      200,
-    );
-    expect(await identifierOf(previousCustomer.id)).toBe('987-65-4321');
-    expect(fieldsOf(await patchCustomer(previousCustomer.id, { identifier: '987654321' }))).toEqual(
-      ['identifier'],
-    );
-    expect(fieldsOf(await patchCustomer(previousCustomer.id, { idType: 'ITIN' }))).toEqual([
+    await patchCustomer(customer.id, { fullName: 'Ada King' });
+    expect(await identifierOf(customer.id)).toBe('123-45-6789');
+    expect((await patchCustomer(customer.id, { identifier: '987-65-4321' })).status).toBe(200);
+    expect(await identifierOf(customer.id)).toBe('987-65-4321');
+    expect(fieldsOf(await patchCustomer(customer.id, { identifier: '987654321' }))).toEqual([
       'identifier',
     ]);
-    const itin = await patchCustomer(previousCustomer.id, {
+    expect(fieldsOf(await patchCustomer(customer.id, { idType: 'ITIN' }))).toEqual(['identifier']);
+    const itin = await patchCustomer(customer.id, {
       idType: 'ITIN',
       identifier: '912-70-1234',
     });
     expect(itin.body).toMatchObject({ idType: 'ITIN', countryOfIssuance: 'US' });
     expect(itin.body).not.toHaveProperty('identifier');
-    expect(fieldsOf(await patchCustomer(previousCustomer.id, { identifier: null }))).toEqual([
+    expect(fieldsOf(await patchCustomer(customer.id, { identifier: null }))).toEqual([
       'identifier',
     ]);
-    const clearedResponse = await patchCustomer(previousCustomer.id, { idType: null });
+    const clearedResponse = await patchCustomer(customer.id, { idType: null });
     expect(clearedResponse.status).toBe(200);
-    expect(await identifierOf(previousCustomer.id)).toBeNull();
+    expect(await identifierOf(customer.id)).toBeNull();
     const firstCustomer = await createCustomer(individualBody());
     expect(fieldsOf(await patchCustomer(firstCustomer.id, { identifier: '123-45-6789' }))).toEqual([
       'idType',
@@ -161,22 +157,18 @@ describe('updateCustomerById', () => {
   });
 
   it('rejects another type, two contacts and invalid fields', async () => {
-    const previousCustomer = await createCustomer(
-      individualBody({ sourceOfWealthCategories: ['SALARY'] }),
-    );
-    expect(fieldsOf(await patchCustomer(previousCustomer.id, {}, 'BUSINESS'))).toEqual([
+    const customer = await createCustomer(individualBody({ sourceOfWealthCategories: ['SALARY'] }));
+    expect(fieldsOf(await patchCustomer(customer.id, {}, 'BUSINESS'))).toEqual(['customerType']);
+    expect(fieldsOf(await app.call('PATCH', `/customers/${customer.id}`, {}))).toEqual([
       'customerType',
     ]);
-    expect(fieldsOf(await app.call('PATCH', `/customers/${previousCustomer.id}`, {}))).toEqual([
-      'customerType',
-    ]);
-    const bothContacts = await patchCustomer(previousCustomer.id, {
+    const bothContacts = await patchCustomer(customer.id, {
       email: 'a@b.example',
       phoneNumber: '+15125550100',
     });
     expect([bothContacts.status, bothContacts.body.code]).toEqual([400, 'INVALID_INPUT']);
     expect(fieldsOf(bothContacts)).toEqual(['email', 'phoneNumber']);
-    const invalidResponse = await patchCustomer(previousCustomer.id, {
+    const invalidResponse = await patchCustomer(customer.id, {
       fullName: 'Ada  King',
       email: 'invalid',
       nationality: 'XX',
@@ -190,11 +182,11 @@ describe('updateCustomerById', () => {
       'nationality',
       'pepStatus',
     ]);
-    const otherResponse = await patchCustomer(previousCustomer.id, {
+    const otherResponse = await patchCustomer(customer.id, {
       sourceOfWealthCategories: ['OTHER'],
     });
     expect(fieldsOf(otherResponse)).toEqual(['sourceOfWealthOtherDescription']);
-    const terms = await patchCustomer(previousCustomer.id, {
+    const terms = await patchCustomer(customer.id, {
       endUserTermsConsent: {
         acceptedAt: '2026-01-05T08:00:00Z',
         ipAddress: '2001:db8::1',
@@ -206,7 +198,7 @@ describe('updateCustomerById', () => {
   });
 
   it('ignores immutable fields', async () => {
-    const previousCustomer = await createCustomer(
+    const customer = await createCustomer(
       individualBody({ region: 'US', platformCustomerId: 'fixed' }),
     );
     const change = {
@@ -215,34 +207,31 @@ describe('updateCustomerById', () => {
       kycStatus: 'REJECTED',
       isDeleted: true,
     };
-    const { status, body } = await patchCustomer(previousCustomer.id, change);
+    const { status, body } = await patchCustomer(customer.id, change);
     expect(status).toBe(200);
-    expect(body).toEqual(previousCustomer);
+    expect(body).toEqual(customer);
   });
 
   it('derives no status from a new name', async () => {
-    const previousCustomer = await createCustomer(individualBody());
+    const customer = await createCustomer(individualBody());
     const eventCountBefore = (await app.events()).length;
-    const { body } = await patchCustomer(previousCustomer.id, { fullName: 'Ada 002' });
+    const { body } = await patchCustomer(customer.id, { fullName: 'Ada 002' });
     expect(body.kycStatus).toBe('APPROVED');
     expect((await app.events()).length).toBe(eventCountBefore);
   });
 
   it('replaces the currencies and opens missing accounts', async () => {
-    const previousCustomer = await createCustomer(individualBody({ currencies: ['USD', 'EUR'] }));
-    const { body } = await patchCustomer(previousCustomer.id, { currencies: ['EUR', 'MXN'] });
+    const customer = await createCustomer(individualBody({ currencies: ['USD', 'EUR'] }));
+    const { body } = await patchCustomer(customer.id, { currencies: ['EUR', 'MXN'] });
     expect(body.currencies).toEqual(['EUR', 'MXN']);
-    const secondResponse = await patchCustomer(previousCustomer.id, { currencies: ['USD', 'MXN'] });
+    const secondResponse = await patchCustomer(customer.id, { currencies: ['USD', 'MXN'] });
     expect(secondResponse.status).toBe(200);
-    const list = await app.call(
-      'GET',
-      `/customers/internal-accounts?customerId=${previousCustomer.id}`,
-    );
+    const list = await app.call('GET', `/customers/internal-accounts?customerId=${customer.id}`);
     const codes = list.body.data.map(
       (each: { balance: { currency: { code: string } } }) => each.balance.currency.code,
     );
     expect(codes.sort()).toEqual(['EUR', 'MXN', 'USD']);
-    expect(fieldsOf(await patchCustomer(previousCustomer.id, { currencies: ['JPY'] }))).toEqual([
+    expect(fieldsOf(await patchCustomer(customer.id, { currencies: ['JPY'] }))).toEqual([
       'currencies',
     ]);
     const namelessResponse = await createCustomer({ customerType: 'INDIVIDUAL' });
@@ -255,28 +244,26 @@ describe('updateCustomerById', () => {
 
   it('returns 501 for a currency that is not offered in the region', async () => {
     const contact = { email: 'ada@example.de', phoneNumber: '+4915112345678' };
-    const previousCustomer = await createCustomer(
+    const customer = await createCustomer(
       individualBody({ region: 'DE', currencies: ['EUR'], ...contact }),
     );
-    const rejectedResponse = await patchCustomer(previousCustomer.id, {
+    const rejectedResponse = await patchCustomer(customer.id, {
       currencies: ['EUR', 'USDT'],
     });
     expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
     expect(rejectedResponse.body.details).toEqual({ region: 'DE', currencies: ['USDT'] });
-    expect((await app.call('GET', `/customers/${previousCustomer.id}`)).body).toEqual(
-      previousCustomer,
-    );
+    expect((await app.call('GET', `/customers/${customer.id}`)).body).toEqual(customer);
   });
 
   it('stores the latest consent and validates it', async () => {
-    const previousCustomer = await createCustomer(individualBody());
+    const customer = await createCustomer(individualBody());
     const consent = {
       acceptedAt: '2026-01-05T08:00:00Z',
       ipAddress: '192.0.2.1',
       termsVersion: 'V1',
       acceptanceMethod: 'CHECKBOX',
     };
-    const firstResponse = await patchCustomer(previousCustomer.id, {
+    const firstResponse = await patchCustomer(customer.id, {
       endUserTermsConsent: consent,
     });
     expect(firstResponse.body.endUserTermsConsent).toEqual(consent);
@@ -285,7 +272,7 @@ describe('updateCustomerById', () => {
       ipAddress: '2001:db8::1',
       acceptanceMethod: 'CLICK_TO_ACCEPT',
     };
-    const secondResponse = await patchCustomer(previousCustomer.id, {
+    const secondResponse = await patchCustomer(customer.id, {
       endUserTermsConsent: laterConsent,
     });
     expect(secondResponse.body.endUserTermsConsent).toEqual(laterConsent);
@@ -295,11 +282,11 @@ describe('updateCustomerById', () => {
       ipAddress: '300.1.1.1',
     };
     expect(
-      fieldsOf(await patchCustomer(previousCustomer.id, { endUserTermsConsent: invalidConsent })),
+      fieldsOf(await patchCustomer(customer.id, { endUserTermsConsent: invalidConsent })),
     ).toEqual(['endUserTermsConsent.acceptedAt', 'endUserTermsConsent.ipAddress']);
-    expect(
-      fieldsOf(await patchCustomer(previousCustomer.id, { endUserTermsConsent: null })),
-    ).toEqual(['endUserTermsConsent']);
+    expect(fieldsOf(await patchCustomer(customer.id, { endUserTermsConsent: null }))).toEqual([
+      'endUserTermsConsent',
+    ]);
   });
 
   it('changes to an unused UMA address', async () => {
@@ -329,23 +316,23 @@ describe('updateCustomerById', () => {
   it('resets the verification of a changed contact', async () => {
     const contact = { email: 'ada@example.de', phoneNumber: '+4915112345678' };
     // Without a wallet, because codes of a wallet would also be sent to the contact.
-    const previousCustomer = await createCustomer(
+    const customer = await createCustomer(
       individualBody({ region: 'DE', currencies: ['USD'], ...contact }),
     );
     const verifiedJson = JSON.stringify({ email: 'VERIFIED', phone: 'VERIFIED' });
     const sql =
       'update customers set contact_verification = $2, version = version + 1 where id = $1';
-    await app.runtime.db.query(sql, [previousCustomer.id, verifiedJson]);
-    const { body } = await patchCustomer(previousCustomer.id, { email: 'new@example.de' });
+    await app.runtime.db.query(sql, [customer.id, verifiedJson]);
+    const { body } = await patchCustomer(customer.id, { email: 'new@example.de' });
     expect(body.contactVerification).toEqual({ email: 'PENDING', phone: 'VERIFIED' });
-    const unchangedCustomer = await patchCustomer(previousCustomer.id, {
+    const unchangedCustomer = await patchCustomer(customer.id, {
       phoneNumber: contact.phoneNumber,
     });
     expect(unchangedCustomer.body.contactVerification).toEqual({
       email: 'PENDING',
       phone: 'VERIFIED',
     });
-    expect(fieldsOf(await patchCustomer(previousCustomer.id, { email: null }))).toEqual(['email']);
+    expect(fieldsOf(await patchCustomer(customer.id, { email: null }))).toEqual(['email']);
   });
 
   it('accepts updates that are unrelated to a later rule', async () => {
@@ -353,13 +340,13 @@ describe('updateCustomerById', () => {
     const setSca = (isEnabled: boolean) =>
       app.runtime.db.query('update platforms set sca = $2 where id = $1', [platform.id, isEnabled]);
     await setSca(false);
-    const previousCustomer = await createCustomer(
+    const customer = await createCustomer(
       individualBody({ address: { ...address, country: 'DE' } }),
       platform,
     );
     await setSca(true);
     const { status, body } = await patchCustomer(
-      previousCustomer.id,
+      customer.id,
       { fullName: 'Ada King' },
       'INDIVIDUAL',
       platform,
@@ -369,7 +356,7 @@ describe('updateCustomerById', () => {
   });
 
   it('merges concurrent updates', async () => {
-    const previousCustomer = await createCustomer(individualBody());
+    const customer = await createCustomer(individualBody());
     const changes = [
       { nationality: 'GB' },
       { pepStatus: 'NONE' },
@@ -378,10 +365,10 @@ describe('updateCustomerById', () => {
       { address },
     ];
     const responses = await Promise.all(
-      changes.map((change) => patchCustomer(previousCustomer.id, change)),
+      changes.map((change) => patchCustomer(customer.id, change)),
     );
     expect(responses.map((each) => each.status)).toEqual(changes.map(() => 200));
-    const { body } = await app.call('GET', `/customers/${previousCustomer.id}`);
+    const { body } = await app.call('GET', `/customers/${customer.id}`);
     expect(body).toMatchObject(Object.assign({}, ...changes));
   });
 
@@ -423,11 +410,11 @@ describe('updateCustomerById with wallet credentials that depend on a contact', 
       },
     });
     const operation = operations.find((each) => each.contract.method === 'PATCH');
-    const previousCustomer = await createCustomer(individualBody({ email: 'ada@example.com' }));
+    const customer = await createCustomer(individualBody({ email: 'ada@example.com' }));
     const requestUpdate = (change: object, headers = {}) =>
       app.operate(async (ctx) =>
         operation?.run(ctx, {
-          params: { customerId: previousCustomer.id },
+          params: { customerId: customer.id },
           query: {},
           headers,
           body: { customerType: 'INDIVIDUAL', ...change },
@@ -437,9 +424,7 @@ describe('updateCustomerById with wallet credentials that depend on a contact', 
       status: 202,
       body: challenge,
     });
-    expect((await app.call('GET', `/customers/${previousCustomer.id}`)).body).toEqual(
-      previousCustomer,
-    );
+    expect((await app.call('GET', `/customers/${customer.id}`)).body).toEqual(customer);
     const signedResponse = await requestUpdate(
       { email: 'new@example.com' },
       { 'request-id': 'Request:1' },
@@ -461,49 +446,46 @@ describe('deleteCustomerById', () => {
   const remove = (id: string) => app.call('DELETE', `/customers/${id}`);
 
   it('deletes permanently and keeps the record', async () => {
-    const previousCustomer = await createCustomer(individualBody({ platformCustomerId: 'gone' }));
+    const customer = await createCustomer(individualBody({ platformCustomerId: 'gone' }));
     const eventCountBefore = (await app.events()).length;
-    const { status, body } = await remove(previousCustomer.id);
+    const { status, body } = await remove(customer.id);
     expect(status).toBe(200);
-    expect(body).toEqual({ ...previousCustomer, isDeleted: true, updatedAt: body.updatedAt });
+    expect(body).toEqual({ ...customer, isDeleted: true, updatedAt: body.updatedAt });
     expect((await app.events()).length).toBe(eventCountBefore);
-    expect((await app.call('GET', `/customers/${previousCustomer.id}`)).body).toEqual(body);
-    const secondResponse = await remove(previousCustomer.id);
+    expect((await app.call('GET', `/customers/${customer.id}`)).body).toEqual(body);
+    const secondResponse = await remove(customer.id);
     expect([secondResponse.status, secondResponse.body.code]).toEqual([410, 'CUSTOMER_DELETED']);
-    const write = await patchCustomer(previousCustomer.id, { fullName: 'Ada King' });
+    const write = await patchCustomer(customer.id, { fullName: 'Ada King' });
     expect([write.status, write.body.code]).toEqual([410, 'CUSTOMER_DELETED']);
   });
 
   it('releases only the platformCustomerId, and keeps the UMA address reserved', async () => {
-    const previousCustomer = await createCustomer(individualBody({ platformCustomerId: 'reborn' }));
-    await remove(previousCustomer.id);
+    const customer = await createCustomer(individualBody({ platformCustomerId: 'reborn' }));
+    await remove(customer.id);
     await createCustomer(individualBody({ platformCustomerId: 'reborn' }));
     const conflict = await app.call(
       'POST',
       '/customers',
-      individualBody({ umaAddress: previousCustomer.umaAddress }),
+      individualBody({ umaAddress: customer.umaAddress }),
     );
     expect([conflict.status, conflict.body.code]).toEqual([409, 'UMA_ADDRESS_EXISTS']);
   });
 
   it('rejects the deletion while an account has a balance', async () => {
-    const previousCustomer = await createCustomer(individualBody({ currencies: ['USD', 'EUR'] }));
-    const list = await app.call(
-      'GET',
-      `/customers/internal-accounts?customerId=${previousCustomer.id}`,
-    );
+    const customer = await createCustomer(individualBody({ currencies: ['USD', 'EUR'] }));
+    const list = await app.call('GET', `/customers/internal-accounts?customerId=${customer.id}`);
     const account = list.body.data[0].id;
     const fund = `/sandbox/internal-accounts/${account}/fund`;
     expect((await app.call('POST', fund, { amount: 500 })).status).toBe(200);
-    const rejectedResponse = await remove(previousCustomer.id);
+    const rejectedResponse = await remove(customer.id);
     expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([409, 'CONFLICT']);
     expect(rejectedResponse.headers['x-should-retry']).toBe('false');
     expect(rejectedResponse.body.details).toEqual({ accountIds: [account] });
-    expect((await app.call('GET', `/customers/${previousCustomer.id}`)).body.isDeleted).toBe(false);
+    expect((await app.call('GET', `/customers/${customer.id}`)).body.isDeleted).toBe(false);
   });
 
   it('rejects the deletion while a payment is in progress', async () => {
-    const previousCustomer = await createCustomer(individualBody());
+    const customer = await createCustomer(individualBody());
     const sql = `insert into transactions (id, platform_id, customer_id, platform_customer_id, type,
         direction, status, funds, source, destination, destination_account, sent_amount,
         sent_currency, received_amount, received_currency, fees, platform_fees, exchange_rate,
@@ -512,14 +494,14 @@ describe('deleteCustomerById', () => {
         1, 'USD', 0, 0, '1', $6, $6)`;
     const now = new Date(app.effects.now());
     const insert = (id: string, status: string, funds: string) =>
-      app.runtime.db.query(sql, [id, app.platform.id, previousCustomer.id, status, funds, now]);
+      app.runtime.db.query(sql, [id, app.platform.id, customer.id, status, funds, now]);
     await insert('Transaction:0', 'PENDING', 'NONE');
     await insert('Transaction:1', 'PROCESSING', 'SUBMITTED');
-    const rejectedResponse = await remove(previousCustomer.id);
+    const rejectedResponse = await remove(customer.id);
     expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([409, 'CONFLICT']);
     expect(rejectedResponse.headers['x-should-retry']).toBe('true');
     const settle = `update transactions set funds = 'SETTLED' where id = 'Transaction:1'`;
     await app.runtime.db.query(settle, []);
-    expect((await remove(previousCustomer.id)).status).toBe(200);
+    expect((await remove(customer.id)).status).toBe(200);
   });
 });
