@@ -24,7 +24,8 @@ export function linesOf(result: Result, { seed }: AttackOptions, ms: number): st
   return [
     `seed ${seed}: ${list(result.requestCounts).join(', ')}; ${Math.round(ms / 1_000)} s`,
     `statuses: ${list(result.statuses).join(', ')}`,
-    `${reachedOperations.size} operations succeeded; slowest: ${result.slowestRequest} ${Math.round(result.slowestMs)} ms`,
+    `${reachedOperations.size} operations succeeded`,
+    `slowest request: ${result.slowestRequest} ${Math.round(result.slowestMs)} ms`,
     `${describePayments('attacks', payments)}, ${latency(payments)}`,
     `${describePayments(`${flooded} floods`, floodedPayments)}, ${latency(floodedPayments)}`,
     `memory: ${megabytes(memory.start)} MiB before, at most ${megabytes(memory.highestBytes)} MiB`,

@@ -64,7 +64,8 @@ export function addProblem(report: Report, sentRequest: Sent, problem: string, b
   const name =
     sentRequest.operation?.operationId ?? `${sentRequest.method} ${sentRequest.path.slice(0, 80)}`;
   report.problems.push(
-    `${sentRequest.attack}: ${name}: ${problem}\n  sent ${JSON.stringify(sentRequest.text.slice(0, MAX_TEXT))}` +
+    `${sentRequest.attack}: ${name}: ${problem}` +
+      `\n  sent ${JSON.stringify(sentRequest.text.slice(0, MAX_TEXT))}` +
       `\n  received ${body.slice(0, 400)}`,
   );
 }

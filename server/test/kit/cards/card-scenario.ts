@@ -54,10 +54,11 @@ function describePayment(data: Resource): string {
     describeSummary('cleared', settlement),
     describeSummary('debited', fundingDebits),
     pendingText,
+    describeSummary('refunded', refunds),
   ];
   const sign = data.direction === 'CREDIT' ? '+' : '';
   const amount = authorizedAmount.amount / CENTS;
-  return `${status} ${sign}${amount}${withoutClearing}${parts.join('')}${describeSummary('refunded', refunds)}`;
+  return `${status} ${sign}${amount}${withoutClearing}${parts.join('')}`;
 }
 
 /** `card CLOSED ISSUER_REJECTED`. */

@@ -199,8 +199,10 @@ export function orderProblem({ coinBook }: Model, id: string): string | undefine
       transfer.debit !== debit ||
       transfer.credit !== credit,
   );
-  if (unexpectedTransfer)
-    return `is for ${row.amount} and transferred ${unexpectedTransfer.amount} from ${unexpectedTransfer.debit}`;
+  if (unexpectedTransfer) {
+    const { amount, debit } = unexpectedTransfer;
+    return `is for ${row.amount} and transferred ${amount} from ${debit}`;
+  }
   const phases = transfers.map(({ phase }) => phase).join();
   if (!expectedPhases(row).includes(phases)) return `is ${row.status} with transfers [${phases}]`;
   const mustBeSubmitted = !['CREATED', 'FAILED'].includes(row.status as string);
