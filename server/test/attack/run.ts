@@ -124,7 +124,7 @@ async function attackOperations(
   const paying = payUntil(
     ...([stop.signal, port, callers.victim, payer, result.payments, VICTIM_PAUSE_MS] as const),
   );
-  const watch = setInterval(() => {
+  const memoryWatch = setInterval(() => {
     result.memory.highestBytes = Math.max(result.memory.highestBytes, target.memory() ?? 0);
   }, 250);
   const record = createRecord(rules, result);
@@ -147,7 +147,7 @@ async function attackOperations(
   );
   stop.abort();
   await paying;
-  clearInterval(watch);
+  clearInterval(memoryWatch);
 }
 
 async function attackWithFloods(target: Target, { callers }: Prepared, ms: number, result: Result) {

@@ -84,21 +84,23 @@ describe.runIf(browserPath)('the page of a card in a browser', () => {
     'can be framed by a page of the platform and shows the number once (%s)',
     async (size) => {
       const url = await link();
-      const first = await frameAt(platformSite, url, size);
-      expect(NUMBER.exec((await readFrameText(first.frame, 'Card number')) ?? '')?.[1]).toBe(last4);
-      expect(await readFrameText(first.frame, 'Security code')).toMatch(/^\d{3}$/);
-      expect(await readFrameText(first.frame, 'Valid until')).toMatch(/^\d\d\/\d\d$/);
+      const firstView = await frameAt(platformSite, url, size);
+      expect(NUMBER.exec((await readFrameText(firstView.frame, 'Card number')) ?? '')?.[1]).toBe(
+        last4,
+      );
+      expect(await readFrameText(firstView.frame, 'Security code')).toMatch(/^\d{3}$/);
+      expect(await readFrameText(firstView.frame, 'Valid until')).toMatch(/^\d\d\/\d\d$/);
       // The framing page cannot read the frame.
       const read = "document.querySelector('iframe').contentDocument === null";
-      expect(await first.page.evaluate(read)).toBe(true);
-      expect(first.problems).toEqual([]);
-      await inspect(first.page, `card-${size}`);
-      await first.close();
+      expect(await firstView.page.evaluate(read)).toBe(true);
+      expect(firstView.problems).toEqual([]);
+      await inspect(firstView.page, `card-${size}`);
+      await firstView.close();
 
-      const second = await frameAt(platformSite, url, size);
-      await second.frame.getByText('This link no longer works').waitFor();
-      expect(await second.frame.locator('dd').count()).toBe(0);
-      await second.close();
+      const secondView = await frameAt(platformSite, url, size);
+      await secondView.frame.getByText('This link no longer works').waitFor();
+      expect(await secondView.frame.locator('dd').count()).toBe(0);
+      await secondView.close();
     },
     TIMEOUT_MS,
   );

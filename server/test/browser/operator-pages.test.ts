@@ -156,7 +156,7 @@ describe.runIf(browserPath)('the pages for operators', () => {
       await page.keyboard.press('Enter');
       await title(page, 'Your account');
 
-      const second = await addDevice('usb');
+      const secondDevice = await addDevice('usb');
       await press(page, 'Add a passkey');
       await title(page, 'Add a passkey');
       await fill('Name of this device', 'Security key');
@@ -168,7 +168,7 @@ describe.runIf(browserPath)('the pages for operators', () => {
       await inspectState('account-remove');
       await press(page, 'Remove passkey');
       await page.getByText('The passkey “Security key” was removed.').first().waitFor();
-      await second.remove();
+      await secondDevice.remove();
       await page.getByRole('button', { name: /^Remove the passkey/ }).click();
       await press(page, 'Remove passkey');
       await alert('This is the only sign-in method.');

@@ -135,13 +135,15 @@ describe.runIf(browserPath)('a passkey of a browser as second factor', () => {
       expect(factor.credentialId).toMatch(/^ScaFactor:/);
       expect(ok(await logIn(id), 200).status).toBe('SUCCESS');
 
-      const [first, second] = await createWaitingQuotes(id, 2);
-      const assertion = await callInPage('prove', assertionOptionsOf(first));
-      expectWrong(await submitAssertion(second.id, assertion));
-      expect(ok(await submitAssertion(first.id, assertion), 200).status).toBe('PROCESSING');
-      expect((await submitAssertion(first.id, assertion)).status).toBe(409);
-      const other = await callInPage('prove', assertionOptionsOf(second));
-      expect(ok(await submitAssertion(second.id, other), 200).status).toBe('PROCESSING');
+      const [firstQuote, secondQuote] = await createWaitingQuotes(id, 2);
+      const assertion = await callInPage('prove', assertionOptionsOf(firstQuote));
+      expectWrong(await submitAssertion(secondQuote.id, assertion));
+      expect(ok(await submitAssertion(firstQuote.id, assertion), 200).status).toBe('PROCESSING');
+      expect((await submitAssertion(firstQuote.id, assertion)).status).toBe(409);
+      const otherAssertion = await callInPage('prove', assertionOptionsOf(secondQuote));
+      expect(ok(await submitAssertion(secondQuote.id, otherAssertion), 200).status).toBe(
+        'PROCESSING',
+      );
       expect(service.problems).toEqual([]);
     },
     TIMEOUT_MS,

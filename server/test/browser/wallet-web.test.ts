@@ -217,8 +217,8 @@ async function signIn(email: string) {
   const { otpEncryptionTargetBundle: bundle } = challenge.body;
   const encryptedOtpBundle = await encryptOtp(CODE, bundle, keys.publicKey);
   const signInRequest = { body: { type: 'EMAIL_OTP', encryptedOtpBundle }, cookie };
-  const first = await relayed('POST', `${route}/verify`, signInRequest);
-  const headers = await signedHeaders(first.body, keys);
+  const firstReply = await relayed('POST', `${route}/verify`, signInRequest);
+  const headers = await signedHeaders(firstReply.body, keys);
   const sessionReply = await relayed('POST', `${route}/verify`, { ...signInRequest, headers });
   expect(sessionReply.status).toBe(200);
   return { before: cookie, cookie: sessionReply.cookie, accountId, session: sessionReply.body };

@@ -51,10 +51,10 @@ describe('the conformance command', () => {
     const keys = pathOf('new');
     expect((await run('--keys', keys)).code).toBe(0);
     const file = path.join(keys, 'railhead.pem');
-    const first = readFileSync(file, 'utf8');
+    const firstKey = readFileSync(file, 'utf8');
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect((await run('--keys', keys)).code).toBe(0);
-    expect(readFileSync(file, 'utf8')).toBe(first);
+    expect(readFileSync(file, 'utf8')).toBe(firstKey);
     rmSync(file);
     const { code, err } = await run('--keys', keys);
     expect({ code, err }).toMatchObject({

@@ -41,10 +41,10 @@ describe.runIf(isTestable)('a change', () => {
     return ok(await consoleFixture.client.call('GET', path), 200).data;
   }
 
-  const requestsTo = (page: Page, ending: string) => {
+  const requestsTo = (page: Page, pathEnd: string) => {
     const requests: Request[] = [];
     page.on('request', (request) => {
-      if (request.method() === 'POST' && request.url().endsWith(ending)) requests.push(request);
+      if (request.method() === 'POST' && request.url().endsWith(pathEnd)) requests.push(request);
     });
     return requests;
   };

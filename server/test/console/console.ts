@@ -156,10 +156,10 @@ async function openConsole() {
       async signInOn(tab: Page) {
         const { session, authenticatorId } = device;
         const { credentials } = await session.send('WebAuthn.getCredentials', { authenticatorId });
-        const other = await addDevice(context, tab);
+        const otherDevice = await addDevice(context, tab);
         for (const credential of credentials)
-          await other.session.send('WebAuthn.addCredential', {
-            authenticatorId: other.authenticatorId,
+          await otherDevice.session.send('WebAuthn.addCredential', {
+            authenticatorId: otherDevice.authenticatorId,
             credential,
           });
         await tab.getByRole('button', { name: 'Sign in with a passkey' }).click();

@@ -86,9 +86,9 @@ export async function fillInstallation(
   await waitingApproval(consoleFixture);
   await app.settle();
   const ids: Record<string, string> = {};
-  for (const [route, { first }] of Object.entries(SCREENS)) {
-    if (!first) continue;
-    const [path, field] = first;
+  for (const [route, { firstItem }] of Object.entries(SCREENS)) {
+    if (!firstItem) continue;
+    const [path, field] = firstItem;
     const completePath = path.replace('{platformId}', app.platform.id);
     ids[route] = ok(await client.call('GET', completePath), 200).data[0][field];
   }

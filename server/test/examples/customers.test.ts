@@ -192,24 +192,24 @@ async function recordImports(recorder: ExampleRecorder) {
 async function recordInvitations(recorder: ExampleRecorder) {
   const { umaAddress } = await createPerson(recorder);
   const body = { inviterUma: umaAddress, firstName: 'Mateo' };
-  const first = await recorder.record('createInvitation', 'with-a-gift', {
+  const firstInvitation = await recorder.record('createInvitation', 'with-a-gift', {
     summary: 'Invite a person and announce 25.00 USD',
     body: { ...body, amountToSend: 25_00 },
   });
-  const params = { invitationCode: first.code as string };
+  const params = { invitationCode: firstInvitation.code as string };
   await recorder.record('getInvitation', 'pending', { summary: 'A pending invitation', params });
   await recorder.record('claimInvitation', 'claimed', {
     summary: 'The invitee has an address',
     params,
     body: { inviteeUma: '$mateo@wallet.example' },
   });
-  const second = await recorder.record('createInvitation', 'plain', {
+  const secondInvitation = await recorder.record('createInvitation', 'plain', {
     summary: 'Invite a person',
     body,
   });
   await recorder.record('cancelInvitation', 'cancelled', {
     summary: 'Cancel an invitation',
-    params: { invitationCode: second.code },
+    params: { invitationCode: secondInvitation.code },
   });
 }
 

@@ -60,14 +60,14 @@ async function signRequest(
   name: string,
   request: Parameters<ExampleRecorder['record']>[2],
 ) {
-  const first = await recorder.record(operationId, `${name}-to-sign`, {
+  const firstReply = await recorder.record(operationId, `${name}-to-sign`, {
     ...request,
     summary: `${request.summary}: first request`,
   });
   return recorder.record(operationId, name, {
     ...request,
     summary: `${request.summary}: signed request`,
-    headers: await signedHeaders(first, keys),
+    headers: await signedHeaders(firstReply, keys),
   });
 }
 
@@ -217,16 +217,16 @@ async function recordDelegation(recorder: ExampleRecorder) {
   const body = { cardId: card.id, internalAccountId: accountId, nickname: 'Everyday card' };
   const send = (name: string, summary: string, headers?: Record<string, string>) =>
     record('createDelegatedKey', name, { summary, body, ...(headers ? { headers } : {}) });
-  const first = await send('first', 'First request: the reply contains the payload to sign');
-  const second = await send(
+  const firstReply = await send('first', 'First request: the reply contains the payload to sign');
+  const secondReply = await send(
     'second',
     'Second request, signed: the reply contains the payload to sign next',
-    await signedHeaders(first, keys),
+    await signedHeaders(firstReply, keys),
   );
   const { id } = await send(
     'third',
     'Third request, signed: the key is active',
-    await signedHeaders(second, keys),
+    await signedHeaders(secondReply, keys),
   );
   await record('listDelegatedKeys', 'of-a-wallet', {
     summary: 'Delegated keys of a wallet',

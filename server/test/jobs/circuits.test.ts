@@ -22,7 +22,7 @@ const service = openForFile(startHanging);
 const app = testApp(() => ({ connectors: { smsUrl: service.url } }));
 
 const scrape = async () => (await app.server.inject({ url: '/metrics' })).body;
-const pass = (ms: number) => app.effects.set(app.effects.now() + ms);
+const advanceTime = (ms: number) => app.effects.set(app.effects.now() + ms);
 
 const ATTEMPTS = `select min(attempts) as least, max(attempts) as most, count(*)::int4 as count
   from jobs where kind = 'messages.send-sms'`;
@@ -50,8 +50,8 @@ describe('text messages of a failing service', () => {
     });
     expect(await scrape()).toContain('railhead_circuit_state{provider="sms"} 2');
     // Every job was due again and has not used an attempt.
-    for (let second = 0; second < 20; second++) {
-      pass(1_000);
+    for (let elapsedSeconds = 0; elapsedSeconds < 20; elapsedSeconds++) {
+      advanceTime(1_000);
       await app.settle();
     }
     expect(service.requests()).toBe(requestCount);
@@ -119,13 +119,13 @@ describe('a payout whose rail has an open circuit', () => {
     const status = async () => (await app.call('GET', `/transactions/${id}`)).body.status;
     for (let round = 0; round < 5; round++) {
       expect(await worker.runDue()).toBe(round === 0 ? 1 : 0);
-      pass(1_000);
+      advanceTime(1_000);
     }
     const job = "select attempts, state from jobs where kind = 'payout.send'";
     expect(await app.runtime.db.query(job, [])).toEqual([{ attempts: 0, state: 'queued' }]);
     expect(await status()).toBe('PROCESSING');
     service.respondWith(200);
-    pass(OPEN_MS + SPREAD_MS);
+    advanceTime(OPEN_MS + SPREAD_MS);
     await worker.runDue();
     expect(await status()).toBe('COMPLETED');
     await expectBalancedBooks(app);

@@ -140,9 +140,9 @@ const middleCursor = (resource: string) => {
   return Buffer.from(`${time} ${resource}:${uuid(position)}`).toString('base64url');
 };
 
-const hub = `Customer:${uuid(1)}`;
+const largestCustomer = `Customer:${uuid(1)}`;
 const rareCustomer = `Customer:${uuid(4_321)}`;
-const hubAccount = `InternalAccount:${uuid(1)}`;
+const largestAccount = `InternalAccount:${uuid(1)}`;
 const rareAccount = `InternalAccount:${uuid(ACCOUNTS - 5_679)}`;
 /** The time of the row of this number. */
 const timeOf = (n: number) => new Date(Date.UTC(2026, 0, 5, 9) - n * 1_000).toISOString();
@@ -156,21 +156,21 @@ const LISTS: [string, string, string[]][] = [
     [
       '',
       'sortOrder=asc',
-      `customerId=${hub}`,
+      `customerId=${largestCustomer}`,
       `customerId=${rareCustomer}`,
-      `customerId=${hub}&sortOrder=asc`,
+      `customerId=${largestCustomer}&sortOrder=asc`,
       'customerId=PLATFORM',
       'customerId=unknown',
       'platformCustomerId=person 1',
       'platformCustomerId=person 4321',
       'platformCustomerId=PLATFORM',
       'platformCustomerId=unknown',
-      `accountIdentifier=${hubAccount}`,
+      `accountIdentifier=${largestAccount}`,
       `accountIdentifier=${rareAccount}`,
-      `accountIdentifier=${hubAccount}&sortOrder=asc`,
-      `senderAccountIdentifier=${hubAccount}`,
+      `accountIdentifier=${largestAccount}&sortOrder=asc`,
+      `senderAccountIdentifier=${largestAccount}`,
       `senderAccountIdentifier=${rareAccount}`,
-      `receiverAccountIdentifier=${hubAccount}`,
+      `receiverAccountIdentifier=${largestAccount}`,
       `receiverAccountIdentifier=unknown`,
       'reference=nothing',
       `startDate=${from}`,
@@ -207,7 +207,11 @@ const LISTS: [string, string, string[]][] = [
     ],
   ),
   ['/platform/external-accounts', 'ExternalAccount', ['', 'currency=USD']],
-  ['/beneficial-owners', 'BeneficialOwner', [`customerId=${hub}`, `customerId=${rareCustomer}`]],
+  [
+    '/beneficial-owners',
+    'BeneficialOwner',
+    [`customerId=${largestCustomer}`, `customerId=${rareCustomer}`],
+  ],
   [
     '/documents',
     'Document',
@@ -217,7 +221,11 @@ const LISTS: [string, string, string[]][] = [
       `documentHolder=BeneficialOwner:${uuid(ACCOUNTS - 5_679)}`,
     ],
   ],
-  ['/verifications', 'Verification', ['', `customerId=${hub}`, `customerId=${rareCustomer}`]],
+  [
+    '/verifications',
+    'Verification',
+    ['', `customerId=${largestCustomer}`, `customerId=${rareCustomer}`],
+  ],
   [
     '/agents',
     'Agent',
@@ -231,7 +239,7 @@ const LISTS: [string, string, string[]][] = [
       'sortOrder=asc',
       `agentId=Agent:${uuid(1)}`,
       `agentId=Agent:${uuid(4_321)}`,
-      `customerId=${hub}`,
+      `customerId=${largestCustomer}`,
       `customerId=${rareCustomer}`,
       `startDate=${from}&sortOrder=asc`,
       `endDate=${until}`,
@@ -243,10 +251,10 @@ const LISTS: [string, string, string[]][] = [
     [
       '',
       'sortOrder=asc',
-      `cardholderId=${hub}`,
+      `cardholderId=${largestCustomer}`,
       `cardholderId=${rareCustomer}`,
-      `accountId=${hubAccount}`,
-      `accountId=${hubAccount}&sortOrder=asc`,
+      `accountId=${largestAccount}`,
+      `accountId=${largestAccount}&sortOrder=asc`,
       `accountId=${rareAccount}`,
       'platformCardId=card 77',
       'platformCardId=nothing',
@@ -269,8 +277,8 @@ const LISTS: [string, string, string[]][] = [
 const UNINDEXED = [
   ['/transactions', 'Transaction', 'status=EXPIRED'],
   ['/transactions', 'Transaction', 'type=INCOMING&sortOrder=asc'],
-  ['/transactions', 'Transaction', `customerId=${hub}&type=INCOMING`],
-  ['/transactions', 'Transaction', `accountIdentifier=${hubAccount}&status=EXPIRED`],
+  ['/transactions', 'Transaction', `customerId=${largestCustomer}&type=INCOMING`],
+  ['/transactions', 'Transaction', `accountIdentifier=${largestAccount}&status=EXPIRED`],
   ['/customers', 'Customer', 'customerType=BUSINESS'],
   ['/customers', 'Customer', 'region=ZW'],
   ['/customers', 'Customer', 'updatedAfter=2100-01-01T00:00:00Z'],
@@ -382,9 +390,9 @@ describe('operator lists over all platforms', () => {
     [{}, PERIOD],
     [{ platform_id: 'main' }, {}],
     [{ platform_id: 'main' }, PERIOD],
-    [{ customer_id: hub }, {}],
+    [{ customer_id: largestCustomer }, {}],
     [{ customer_id: rareCustomer }, PERIOD],
-    [{ source_account: hubAccount }, {}],
+    [{ source_account: largestAccount }, {}],
     [{ source_account: rareAccount }, PERIOD],
     [{ destination_account: rareAccount }, {}],
   ])('reads an index range for a step through payments: %j %j', async (filter, period) => {
@@ -406,20 +414,20 @@ describe('operator lists over all platforms', () => {
     (filter) => checkPage(cards, equals(filter)),
   );
 
-  const hubCard = `Card:${uuid(1)}`;
+  const largestCard = `Card:${uuid(1)}`;
   const rareCard = `Card:${uuid(4_321)}`;
 
   it.each([
     {},
     { platform_id: 'main' },
     { platform_id: 'main', approved: false },
-    { card_id: hubCard },
+    { card_id: largestCard },
     { card_id: rareCard },
   ])('reads an index range for card decisions: %j', (filter) =>
     checkPage(cardMessages, equals(filter)),
   );
 
-  it.each([{}, { platform_id: 'main' }, { card_id: hubCard }, { card_id: rareCard }])(
+  it.each([{}, { platform_id: 'main' }, { card_id: largestCard }, { card_id: rareCard }])(
     'reads an index range for card reveals: %j',
     (filter) => checkPage(cardReveals, equals(filter)),
   );

@@ -77,9 +77,9 @@ describe('every reply', () => {
       expect([400, 431]).toContain(status);
       expect(headers['x-content-type-options']).toBe('nosniff');
       expect(headers['strict-transport-security']).toBe('max-age=31536000');
-      const other = await sendRaw(portOf(httpApp), text);
-      expect(other.headers['x-content-type-options']).toBe('nosniff');
-      expect(other.headers).not.toHaveProperty('strict-transport-security');
+      const otherReply = await sendRaw(portOf(httpApp), text);
+      expect(otherReply.headers['x-content-type-options']).toBe('nosniff');
+      expect(otherReply.headers).not.toHaveProperty('strict-transport-security');
     }
   });
 

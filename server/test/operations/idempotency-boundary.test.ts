@@ -11,7 +11,7 @@ import { lengthOf } from '../kit/length.ts';
 const WEEK_MS = 7 * 86_400_000;
 
 const app = testApp();
-let second: App;
+let secondApp: App;
 
 beforeAll(async () => {
   const settings = {
@@ -19,10 +19,10 @@ beforeAll(async () => {
     masterKey: Buffer.alloc(32, 7),
     files: { folder: app.filesFolder },
   };
-  second = await compose(settings, app.effects, silentLog);
-  second.readiness.started();
+  secondApp = await compose(settings, app.effects, silentLog);
+  secondApp.readiness.started();
 });
-afterAll(() => second.stop());
+afterAll(() => secondApp.stop());
 
 interface Created {
   id: string;
@@ -54,9 +54,9 @@ it('a repeated request has one effect before the deletion of its key and one aft
   let deletions = 0;
   for (let round = 0; round < rounds; round++) {
     const name = `boundary ${round}`;
-    const first = await create(app, name);
+    const firstResult = await create(app, name);
     app.effects.set(app.effects.now() + WEEK_MS + 1);
-    const repeat = (attempt: number) => create(attempt % 2 === 0 ? app : second, name);
+    const repeat = (attempt: number) => create(attempt % 2 === 0 ? app : secondApp, name);
     const repetitions = Array.from({ length: round % 5 }, (_, attempt) => repeat(attempt));
     const deletion = idempotencyRetention().run(app.runtime);
     repetitions.push(...Array.from({ length: 4 }, (_, attempt) => repeat(attempt)));
@@ -64,10 +64,10 @@ it('a repeated request has one effect before the deletion of its key and one aft
     deletions += await deletion;
     // A reply describes the first effect or the only later one.
     const tokens = await tokensOf(name);
-    expect(tokens).toContain(first.id);
+    expect(tokens).toContain(firstResult.id);
     expect(tokens.length).toBeLessThanOrEqual(2);
     for (const { id } of replies) expect(tokens).toContain(id);
-    const laterReplies = replies.filter(({ id }) => id !== first.id);
+    const laterReplies = replies.filter(({ id }) => id !== firstResult.id);
     expect(laterReplies.filter(({ isReplayed }) => !isReplayed).length).toBeLessThanOrEqual(1);
     expect(tokens).toHaveLength(laterReplies.length > 0 ? 2 : 1);
   }

@@ -23,11 +23,11 @@ const readStored = async (key: string) => {
 };
 
 it('stores a personal reply encrypted and replays it', async () => {
-  const first = ok(await create('sealed-1'), 201);
+  const firstReply = ok(await create('sealed-1'), 201);
   expect((await readStored('sealed-1')).reply).not.toContain('Kestrel');
   const secondResponse = await create('sealed-1');
   expect(secondResponse.headers['idempotency-replayed']).toBe('true');
-  expect(ok(secondResponse, 201)).toEqual(first);
+  expect(ok(secondResponse, 201)).toEqual(firstReply);
   expect((await create('sealed-1', { fullName: 'Another' })).status).toBe(409);
 });
 
@@ -40,12 +40,12 @@ it('stores and replays a rejection in the same way', async () => {
 });
 
 it('replays a reply that an earlier version stored as plain text', async () => {
-  const first = ok(await create('sealed-3'), 201);
+  const firstReply = ok(await create('sealed-3'), 201);
   await app.runtime.db.query('update idempotency set reply = $2 where id = $1', [
     (await readStored('sealed-3')).id,
-    JSON.stringify(first),
+    JSON.stringify(firstReply),
   ]);
-  expect(ok(await create('sealed-3'), 201)).toEqual(first);
+  expect(ok(await create('sealed-3'), 201)).toEqual(firstReply);
 });
 
 const PERSONAL = [

@@ -62,10 +62,10 @@ let plantedValue: string;
 const secrets = secretList();
 
 /** Secrets of the installation. */
-function noteInstallation({ platform, other, production }: TestApp): void {
+function noteInstallation({ platform, other: otherPlatform, production }: TestApp): void {
   secrets.note('the master key', Buffer.alloc(32, 7).toString('hex'));
   secrets.note('the password of the mail server', 'p@ss:word');
-  for (const { clientId, clientSecret } of [platform, other, production]) {
+  for (const { clientId, clientSecret } of [platform, otherPlatform, production]) {
     secrets.note('an API secret', clientSecret);
     secrets.note('a login', Buffer.from(`${clientId}:${clientSecret}`).toString('base64'));
   }
@@ -130,8 +130,8 @@ async function damage({ secrets: list }: Lifecycle, { fixture, accountId, sessio
   const headers = await signedHeaders(recovery, session);
   expect((await fixture.call('POST', path, body, headers)).status).toBe(500);
 
-  const other = ok(await fixture.call('POST', path, body), 202);
-  const row = await db.read(walletRequests, other.requestId);
+  const otherRecovery = ok(await fixture.call('POST', path, body), 202);
+  const row = await db.read(walletRequests, otherRecovery.requestId);
   const [person] = await db.query<{ id: string; data_key: string }>(
     'select id, data_key from customers where id = $1',
     [row?.customer_id],
@@ -142,7 +142,7 @@ async function damage({ secrets: list }: Lifecycle, { fixture, accountId, sessio
     row?.id,
     app.runtime.vault.seal(key, noteSecret(), context),
   ]);
-  const secondSignedHeaders = await signedHeaders(other, session);
+  const secondSignedHeaders = await signedHeaders(otherRecovery, session);
   expect((await fixture.call('POST', path, body, secondSignedHeaders)).status).toBe(500);
 
   const facts = noteSecret('credentials.facts');
@@ -181,11 +181,11 @@ async function useInSandbox(lifecycle: Lifecycle): Promise<void> {
   const { id: to } = await payer.createSparkAccount(customerId);
   const quote = quoteBody(accountId, to, 5_000_000);
   await payer.pay(session, quote);
-  const other = ok(await payer.createQuote(quote), 201);
-  const headers = await signedHeaders(ok(await payer.execute(other.id), 202), session);
+  const otherQuote = ok(await payer.createQuote(quote), 201);
+  const headers = await signedHeaders(ok(await payer.execute(otherQuote.id), 202), session);
   const repeatedHeaders = { ...headers, 'idempotency-key': 'twice' };
-  ok(await payer.execute(other.id, repeatedHeaders), 200);
-  ok(await payer.execute(other.id, repeatedHeaders), 200);
+  ok(await payer.execute(otherQuote.id, repeatedHeaders), 200);
+  ok(await payer.execute(otherQuote.id, repeatedHeaders), 200);
   await app.settle();
   await finishWallet(completedLifecycle);
   await damage(lifecycle, completedLifecycle);
@@ -282,8 +282,12 @@ beforeAll(async () => {
   });
   await runIssuerScenario({ app: recordedApp.app, as: app.platform, secrets });
   plantedValue = `Planted${randomBytes(8).toString('hex')}`;
-  const plant = { customerType: 'INDIVIDUAL', fullName: 'Ada', platformCustomerId: plantedValue };
-  ok(await recordedApp.app.call('POST', '/customers', plant), 201);
+  const plantValue = {
+    customerType: 'INDIVIDUAL',
+    fullName: 'Ada',
+    platformCustomerId: plantedValue,
+  };
+  ok(await recordedApp.app.call('POST', '/customers', plantValue), 201);
   ok(await recordedApp.app.call('GET', `/${plantedValue}`), 404);
   await app.settle();
   exchanges = [...real.exchanges, ...recordedApp.exchanges];
@@ -299,9 +303,9 @@ beforeAll(async () => {
 
 describe('the use of wallets, strong authentication, agents and a card', () => {
   it('leaves secrets only in the permitted places', () => {
-    const { leaks, seen } = secrets.find(searchedTexts);
+    const { leaks, foundPlaces } = secrets.find(searchedTexts);
     expect(leaks).toEqual([]);
-    expect(seen).toEqual([
+    expect(foundPlaces).toEqual([
       'a stamp in wallet_authorizations.stamp',
       'a telephone number in customers.',
       'a telephone number in the event CUSTOMER.',
@@ -419,14 +423,14 @@ describe('a server process', () => {
     const { code, out, err } = await folder.waitForExit(server.child);
     expect(code).toBe(0);
     expect(out).toContain('verifyAuthCredential');
-    const { leaks, seen } = list.find([
+    const { leaks, foundPlaces } = list.find([
       { name: 'the log output', text: out },
       { name: 'the printed output', text: err },
       ...errorsIn(exchanges),
       ...storedText,
     ]);
     expect(leaks).toEqual([]);
-    expect(seen).toContain('an API secret in the printed output');
-    expect(seen).toContain('a stamp in wallet_authorizations.stamp');
+    expect(foundPlaces).toContain('an API secret in the printed output');
+    expect(foundPlaces).toContain('a stamp in wallet_authorizations.stamp');
   }, 120_000);
 });

@@ -48,10 +48,10 @@ beforeAll(async () => {
   ]);
   adaSecret = ada;
   const body = { name: 'Ada again', roles: ['administrator'], expiresInDays: DAYS };
-  const second = await call('POST', '/operator-tokens', { body, secret: ada });
+  const secondToken = await call('POST', '/operator-tokens', { body, secret: ada });
   people = [
     { name: 'Ada', secret: ada, mayDecide: true, person: 'Ada' },
-    { name: 'Ada again', secret: second.body.secret, mayDecide: true, person: 'Ada' },
+    { name: 'Ada again', secret: secondToken.body.secret, mayDecide: true, person: 'Ada' },
     { name: 'Grace', secret: grace, mayDecide: true, person: 'Grace' },
     { name: 'Alan', secret: alan, mayDecide: true, person: 'Alan' },
     { name: 'Treasurer', secret: treasurer, mayDecide: false, person: 'Treasurer' },
@@ -226,7 +226,7 @@ async function verify({ id, amount, member, approvals, executions }: Run): Promi
   expect(approvedChanges).toEqual(requester === undefined ? [] : [requester]);
 }
 
-async function play(number: number): Promise<void> {
+async function runSeededRun(number: number): Promise<void> {
   const chance = seededChance(`${SEED} ${number}`);
   const amount = chance.integerBetween(5_00, 20_00);
   const entry = { accountId: account, amount, currency: 'USD', rail: 'WIRE' };
@@ -251,7 +251,7 @@ async function play(number: number): Promise<void> {
 describe(`random interleavings of approvals and changes (APPROVALS_SEED=${SEED})`, () => {
   it(`keep the rules in ${RUNS} runs`, { timeout: 900_000 }, async () => {
     for (let number = 0; number < RUNS; number++) {
-      await play(number).catch((error: unknown) => {
+      await runSeededRun(number).catch((error: unknown) => {
         throw new Error(`run ${number} of seed ${SEED}`, { cause: error });
       });
     }

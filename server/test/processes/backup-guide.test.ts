@@ -60,9 +60,9 @@ describe('the embedded database', () => {
       child.kill('SIGTERM');
       expect((await exit).code).toBe(0);
     };
-    const first = await dataFolder.start();
+    const firstServer = await dataFolder.start();
     expect(run(commands[0] as string, env)).toBe(outputs[0]);
-    await stop(first);
+    await stop(firstServer);
     const server = await dataFolder.start();
     const person = (fullName: string) => ({ customerType: 'INDIVIDUAL', fullName });
     const ada = (await call(server, 'POST', '/customers', person('Ada Lovelace'))).body.id;
@@ -161,8 +161,8 @@ END
     run('railhead-server platform create --name Backed --json', { ...env, DATABASE_URL });
     expect(asPostgres(commands[3] as string, env)).toBe('');
     expect(run(commands[4] as string, env)).toBe(outputs[3]);
-    const other = { ...env, RAILHEAD_MASTER_KEY: '08'.repeat(32) };
-    expect(() => run(commands[4] as string, other)).toThrow(/another master key/);
+    const otherEnv = { ...env, RAILHEAD_MASTER_KEY: '08'.repeat(32) };
+    expect(() => run(commands[4] as string, otherEnv)).toThrow(/another master key/);
   }, 180_000);
 
   it('is restored by pgBackRest to before its tables were dropped', async () => {

@@ -86,11 +86,11 @@ async function count(condition: string): Promise<number> {
 describe('a clock and several processes', () => {
   it('is the same in each process when a change is acknowledged', async () => {
     for (let days = 1; days <= 5; days++) {
-      const [changing, other] =
+      const [changing, otherServer] =
         days % 2 ? [firstServer, secondServer] : [secondServer, firstServer];
       const { currentTime } = await change(changing, { advance: 'P1D', freeze: true });
-      expect(await clockOf(other)).toEqual({ currentTime, frozen: true });
-      const createdCustomer = await callOrThrow(other, 'POST', '/customers', {
+      expect(await clockOf(otherServer)).toEqual({ currentTime, frozen: true });
+      const createdCustomer = await callOrThrow(otherServer, 'POST', '/customers', {
         customerType: 'INDIVIDUAL',
         fullName: 'Grace Hopper',
       });

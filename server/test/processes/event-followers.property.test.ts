@@ -149,9 +149,9 @@ it('receives every committed event once, in any order of IDs and commits', async
       const writtenIds = (await Promise.all(all.map(write))).flat();
       count = writtenIds.length;
       const receivedIds = await whenFollowed;
-      const [first] = receivedIds;
-      for (const eventIds of receivedIds) expect(eventIds).toEqual(first);
-      expect([...first!].sort()).toEqual(writtenIds.sort());
+      const [firstFollower] = receivedIds;
+      for (const eventIds of receivedIds) expect(eventIds).toEqual(firstFollower);
+      expect([...firstFollower!].sort()).toEqual(writtenIds.sort());
     }),
     { numRuns: RUNS, seed: Number(runSeed()), endOnFailure: true },
   );

@@ -206,8 +206,8 @@ it('does not start with the old master key, and writes nothing', async () => {
   expect(endedProcess.code).toBe(1);
   expect(endedProcess.err).toMatch(/does not open this database, .* Nothing was written\.\n$/);
   const envWithoutKey = { ...env, RAILHEAD_MASTER_KEY_FILE: '' };
-  const second = await folder.waitForExit(folder.launch([], envWithoutKey));
-  expect(second.err).toMatch(/is missing\. Restore it\. Nothing was written\.\n$/);
+  const secondExit = await folder.waitForExit(folder.launch([], envWithoutKey));
+  expect(secondExit.err).toMatch(/is missing\. Restore it\. Nothing was written\.\n$/);
   expect(fs.readdirSync(folder.dir).filter((fileName) => fileName === 'master.key')).toEqual([]);
   await sleep(1_500);
   expect(await state()).toEqual(before);

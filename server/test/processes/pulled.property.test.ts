@@ -84,15 +84,15 @@ async function pullAll(limit: number, count: () => number): Promise<string[]> {
   const path = `/webhook-endpoints/${endpoint}`;
   const ids: string[] = [];
   let arrivedAt = performance.now();
-  for (let turn = 0; ; turn++) {
-    const page = await repeatUntilDone(turn, (processIndex) =>
+  for (let round = 0; ; round++) {
+    const page = await repeatUntilDone(round, (processIndex) =>
       call(processIndex, `${path}/deliveries?wait=1&limit=${limit}`),
     );
     const eventIds = page.data.map((delivery: { eventId: string }) => delivery.eventId);
     ids.push(...eventIds);
     if (eventIds.length) {
-      const body = turn % 2 ? { cursor: page.cursor } : { eventIds };
-      await repeatUntilDone(turn + 1, (processIndex) =>
+      const body = round % 2 ? { cursor: page.cursor } : { eventIds };
+      await repeatUntilDone(round + 1, (processIndex) =>
         call(processIndex, `${path}/acknowledgments`, body),
       );
     }

@@ -21,11 +21,11 @@ function send({ credentials }: Running, path: string): Promise<Response> {
 
 it('keeps all requests except those of the last second before a kill', async () => {
   const env = { RAILHEAD_RATE_LIMIT: '0', LOG_LEVEL: 'error' };
-  const first = await dataFolder.start([], env);
+  const firstServer = await dataFolder.start([], env);
   const replies: { id: string; at: number }[] = [];
   const client = async () => {
     for (;;) {
-      const response = await send(first, '/config').catch(() => undefined);
+      const response = await send(firstServer, '/config').catch(() => undefined);
       if (!response) return;
       const id = response.headers.get('x-request-id') ?? '';
       replies.push({ id, at: performance.now() });
@@ -36,15 +36,15 @@ it('keeps all requests except those of the last second before a kill', async () 
   await vi.waitUntil(() => replies.length >= REQUESTS, { timeout: 60_000, interval: 10 });
   await sleep(LOST_MS);
   const killedAt = performance.now();
-  await dataFolder.kill(first.child, 'node');
+  await dataFolder.kill(firstServer.child, 'node');
   await clients;
 
   const expectedIds = replies.filter(({ at }) => at < killedAt - LOST_MS);
   expect(expectedIds.length).toBeGreaterThanOrEqual(REQUESTS);
-  const second = await dataFolder.start([], env);
+  const secondServer = await dataFolder.start([], env);
   const absent: string[] = [];
   const find = async ({ id }: { id: string }) => {
-    const response = await send(second, `/requests/${id}`);
+    const response = await send(secondServer, `/requests/${id}`);
     await response.arrayBuffer();
     if (response.status !== 200) absent.push(id);
   };

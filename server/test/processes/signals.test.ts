@@ -105,15 +105,18 @@ describe('a running server', () => {
 
   it('runs independently of another server', async () => {
     const otherFolder = newFolder();
-    const other = await otherFolder.start();
-    expect(other.origin).not.toBe(server.origin);
-    expect((await call(other, 'GET', '/config')).status).toBe(200);
+    const otherServer = await otherFolder.start();
+    expect(otherServer.origin).not.toBe(server.origin);
+    expect((await call(otherServer, 'GET', '/config')).status).toBe(200);
     expect(
-      (await callAs(server.credentials, other.credentials.baseUrl, 'GET', '/config')).status,
+      (await callAs(server.credentials, otherServer.credentials.baseUrl, 'GET', '/config')).status,
     ).toBe(401);
     expect((await call(server, 'GET', '/config')).status).toBe(200);
-    other.child.kill('SIGINT');
-    expect(await otherFolder.waitForExit(other.child)).toMatchObject({ code: 0, signal: null });
+    otherServer.child.kill('SIGINT');
+    expect(await otherFolder.waitForExit(otherServer.child)).toMatchObject({
+      code: 0,
+      signal: null,
+    });
     expect(await otherFolder.remainingProcesses()).toEqual([]);
     expect((await call(server, 'GET', '/config')).status).toBe(200);
   }, 90_000);
@@ -202,8 +205,8 @@ describe('SIGTERM', () => {
     receiver.behave(200);
     const next = await folder.start();
     await vi.waitUntil(() => deliveries().length === 2, WAIT);
-    const [first, repeatedDelivery] = deliveries();
-    expect(repeatedDelivery?.body).toBe(first?.body);
+    const [firstDelivery, repeatedDelivery] = deliveries();
+    expect(repeatedDelivery?.body).toBe(firstDelivery?.body);
     next.child.kill('SIGTERM');
     expect(await folder.waitForExit(next.child)).toMatchObject({ code: 0, signal: null });
   }, 90_000);

@@ -33,9 +33,9 @@ beforeAll(async () => {
   url = databaseUrl(admin, name);
   dataFolders = [createDataFolder('one'), createDataFolder('two')];
   receiver = await startReceiver((response, { id, type }) => {
-    const first = type !== 'TEST' && rejectedIds.size < 5 && !rejectedIds.has(id);
-    if (first) rejectedIds.add(id);
-    response.writeHead(first ? 500 : 200).end();
+    const isRejected = type !== 'TEST' && rejectedIds.size < 5 && !rejectedIds.has(id);
+    if (isRejected) rejectedIds.add(id);
+    response.writeHead(isRejected ? 500 : 200).end();
   });
   const env = {
     DATABASE_URL: url,
@@ -113,24 +113,24 @@ describe('two processes on one database', () => {
     const keys = servers.map((server) => server.credentials.webhookPublicKey);
     expect(keys[0]).toBe(keys[1]);
     for (const server of servers) expect(server.credentials.clientSecret).toBe(CLIENT.secret);
-    const [first, second] = servers as [Running, Running];
-    await callOrThrow(first, 'PATCH', '/config', { webhookEndpoint: receiver.url });
-    const { id } = await callOrThrow(second, 'POST', '/customers', {
+    const [firstServer, secondServer] = servers as [Running, Running];
+    await callOrThrow(firstServer, 'PATCH', '/config', { webhookEndpoint: receiver.url });
+    const { id } = await callOrThrow(secondServer, 'POST', '/customers', {
       customerType: 'INDIVIDUAL',
       fullName: 'Ada Lovelace',
     });
     const query = `customerId=${id}&currency=USD`;
     const internalAccounts = await callOrThrow(
-      first,
+      firstServer,
       'GET',
       `/customers/internal-accounts?${query}`,
     );
     account = internalAccounts.data[0].id;
-    await callOrThrow(second, 'POST', `/sandbox/internal-accounts/${account}/fund`, {
+    await callOrThrow(secondServer, 'POST', `/sandbox/internal-accounts/${account}/fund`, {
       amount: FUNDS,
     });
     const createdExternalAccount = await callOrThrow(
-      first,
+      firstServer,
       'POST',
       '/customers/external-accounts',
       {
@@ -154,11 +154,13 @@ describe('two processes on one database', () => {
         return postToBoth('/transfer-out', transfer, randomUUID());
       }),
     );
-    for (const [first, second] of responses) expect(first).toEqual(second);
-    const statuses = responses.map(([first]) => first?.status);
+    for (const [firstReply, secondReply] of responses) expect(firstReply).toEqual(secondReply);
+    const statuses = responses.map(([firstReply]) => firstReply?.status);
     const paidCount = Math.floor(FUNDS / EACH);
     expect(statuses.filter((status) => status === 201)).toHaveLength(paidCount);
-    const codes = responses.flatMap(([first]) => (first?.status === 201 ? [] : [first?.body.code]));
+    const codes = responses.flatMap(([firstReply]) =>
+      firstReply?.status === 201 ? [] : [firstReply?.body.code],
+    );
     expect(codes).toEqual(Array(PAYMENTS - paidCount).fill('INSUFFICIENT_FUNDS'));
     const [{ payments } = { payments: 0 }] = await rows<{ payments: number }>(
       "select count(*)::int as payments from transactions where type = 'OUTGOING'",
@@ -213,20 +215,22 @@ describe('two processes on one database', () => {
   }, 40_000);
 
   it('apply a configuration change immediately', async () => {
-    const [first, second] = servers as [Running, Running];
-    await callOrThrow(second, 'GET', '/config');
+    const [firstServer, secondServer] = servers as [Running, Running];
+    await callOrThrow(secondServer, 'GET', '/config');
     for (const bps of [10, 20, 30]) {
       const fixedFee = { amount: 1, currency: 'USD' };
       const fee = { sourceCurrency: 'USD', variableFeeBps: bps, fixedFee };
       const feeConfigs = [{ feeType: 'CROSS_CURRENCY_TRANSACTION', ...fee }];
-      await callOrThrow(first, 'PATCH', '/config', { feeConfigs });
-      expect((await callOrThrow(second, 'GET', '/config')).feeConfigs).toMatchObject(feeConfigs);
+      await callOrThrow(firstServer, 'PATCH', '/config', { feeConfigs });
+      expect((await callOrThrow(secondServer, 'GET', '/config')).feeConfigs).toMatchObject(
+        feeConfigs,
+      );
     }
   });
 
   it('reject a deleted token within two seconds', async () => {
-    const [first, second] = servers as [Running, Running];
-    const createdToken = await callOrThrow(first, 'POST', '/tokens', {
+    const [firstServer, secondServer] = servers as [Running, Running];
+    const createdToken = await callOrThrow(firstServer, 'POST', '/tokens', {
       name: 'Short',
       permissions: ['VIEW'],
     });
@@ -235,12 +239,12 @@ describe('two processes on one database', () => {
     );
     const status = async () =>
       (
-        await fetch(`${second.credentials.baseUrl}/config`, {
+        await fetch(`${secondServer.credentials.baseUrl}/config`, {
           headers: { authorization: `Basic ${basic}` },
         })
       ).status;
     expect(await status()).toBe(200);
-    await remove(first, `/tokens/${createdToken.id}`);
+    await remove(firstServer, `/tokens/${createdToken.id}`);
     await sleep(2_000);
     expect(await status()).toBe(401);
   });

@@ -107,14 +107,15 @@ beforeAll(async () => {
     LOG_LEVEL: 'error',
   };
   servers = await Promise.all(dataFolders.map((folder) => folder.start([], env)));
-  const [first] = servers as [Running, Running];
-  await callOrThrow(first, 'PATCH', '/config', { webhookEndpoint: receiver.url });
-  const { id } = await callOrThrow(first, 'POST', '/customers', {
+  const [firstServer] = servers as [Running, Running];
+  await callOrThrow(firstServer, 'PATCH', '/config', { webhookEndpoint: receiver.url });
+  const { id } = await callOrThrow(firstServer, 'POST', '/customers', {
     customerType: 'INDIVIDUAL',
     fullName: 'Ada Lovelace',
   });
   const query = `customerId=${id}&currency=USD`;
-  account = (await callOrThrow(first, 'GET', `/customers/internal-accounts?${query}`)).data[0].id;
+  account = (await callOrThrow(firstServer, 'GET', `/customers/internal-accounts?${query}`)).data[0]
+    .id;
 }, 120_000);
 
 afterAll(async () => {

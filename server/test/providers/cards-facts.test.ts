@@ -31,8 +31,8 @@ describe('an authorization that the provider has approved', () => {
     expect(repeatedReply).toMatchObject({ result: 'IGNORED', transactionId });
     expect((await clearing(cardId, authorizationId, 20_00)).body).toEqual({ result: 'APPLIED' });
     expect(await payment(transactionId)).toMatchObject({ status: 'SETTLED' });
-    const other = { authorizationId, amount: 21_00, stoodIn: true };
-    expect((await send(cardId, 'card.authorization', other)).status).toBe(409);
+    const otherFields = { authorizationId, amount: 21_00, stoodIn: true };
+    expect((await send(cardId, 'card.authorization', otherFields)).status).toBe(409);
   });
 
   it('debits the available balance, and leaves the remaining amount to an operator', async () => {

@@ -164,19 +164,19 @@ describe('a payment', () => {
     const { cardId, account } = await order('30.00');
     const fields = { id: randomUUID(), authorizationId: randomUUID(), amount: 20_00 };
     const authorizationFields = { ...fields, occurredAt: '2026-01-05T09:00:00Z' };
-    const first = await send(cardId, 'card.authorization', authorizationFields);
-    const { authorization } = first.body;
-    expect(first.body).toMatchObject({
+    const firstReply = await send(cardId, 'card.authorization', authorizationFields);
+    const { authorization } = firstReply.body;
+    expect(firstReply.body).toMatchObject({
       result: 'APPLIED',
       authorization: { decision: 'APPROVED' },
     });
     const repeatedReply = await send(cardId, 'card.authorization', authorizationFields);
     expect(repeatedReply).toEqual({ status: 200, body: { result: 'DUPLICATE', authorization } });
-    const other = await send(cardId, 'card.authorization', {
+    const otherReply = await send(cardId, 'card.authorization', {
       ...authorizationFields,
       id: 'other-message',
     });
-    expect(other.body).toEqual({ result: 'IGNORED', authorization });
+    expect(otherReply.body).toEqual({ result: 'IGNORED', authorization });
     expect(
       (await send(cardId, 'card.authorization', { ...authorizationFields, amount: 1 })).status,
     ).toBe(409);

@@ -17,16 +17,16 @@ import { type Adapter, startAdapter } from '../kit/providers/adapter.ts';
 const { service, newOperator, call, read, rejects, write } = operatorService();
 const folder = mkdtempSync(path.join(os.tmpdir(), 'providers-'));
 const filePath = path.join(folder, 'providers.json');
-let first: Adapter;
-let second: Adapter;
+let firstAdapter: Adapter;
+let secondAdapter: Adapter;
 
 beforeAll(async () => {
-  first = await startAdapter(service.app);
-  second = await startAdapter(service.app);
+  firstAdapter = await startAdapter(service.app);
+  secondAdapter = await startAdapter(service.app);
 });
 afterAll(async () => {
-  await first.close();
-  await second.close();
+  await firstAdapter.close();
+  await secondAdapter.close();
   rmSync(folder, { recursive: true });
 });
 
@@ -41,8 +41,10 @@ const route = (providerId: string | null, fields: object = {}) => ({
 
 const completeFile = () => ({
   providers: [
-    provider('acme-bank', first, { terms: { limits: [{ currency: 'EUR', perTransfer: 5_000 }] } }),
-    provider('other-bank', second),
+    provider('acme-bank', firstAdapter, {
+      terms: { limits: [{ currency: 'EUR', perTransfer: 5_000 }] },
+    }),
+    provider('other-bank', secondAdapter),
   ],
   routes: [route('acme-bank', { currency: 'EUR', costFixed: 20 }), route(null, { priority: 20 })],
 });
@@ -57,8 +59,11 @@ describe('importProviders', () => {
   it('reports the paths of all errors, and applies no change', async () => {
     const file = {
       providers: [
-        provider('acme-bank', first, { url: 'ftp://x', publicKeys: ['x', second.publicKeyPem] }),
-        provider('acme-bank', second, { terms: { limits: [{ currency: 'NONE' }] } }),
+        provider('acme-bank', firstAdapter, {
+          url: 'ftp://x',
+          publicKeys: ['x', secondAdapter.publicKeyPem],
+        }),
+        provider('acme-bank', secondAdapter, { terms: { limits: [{ currency: 'NONE' }] } }),
       ],
       routes: [
         route('missing-bank'),
@@ -158,8 +163,8 @@ describe('importProviders', () => {
     expect(approval.reply.applied).toBe(true);
     expect((await read('/provider-routes')).data).toMatchObject([{ providerId: 'acme-bank' }]);
     for (const operationId of ['setProviderTerms', 'setProviderBalance', 'pauseProvider']) {
-      const other = await write('POST', '/approval-policies', { operationId, hours: 1 });
-      await write('DELETE', `/approval-policies/${other.id}`);
+      const otherPolicy = await write('POST', '/approval-policies', { operationId, hours: 1 });
+      await write('DELETE', `/approval-policies/${otherPolicy.id}`);
     }
     await write('DELETE', `/approval-policies/${policy.id}`);
   });
@@ -167,10 +172,10 @@ describe('importProviders', () => {
 
 describe('a change', () => {
   it('takes effect in another process within two seconds', async () => {
-    const other = openSecondProcess(service.app);
-    const { effects } = other;
+    const otherProcess = openSecondProcess(service.app);
+    const { effects } = otherProcess;
     const directory = await openProviderDirectory({
-      ...other,
+      ...otherProcess,
       circuits: createCircuits(effects.now),
       protocol: gateway,
       log: createLog(effects, 'silent', () => undefined),
@@ -183,7 +188,7 @@ describe('a change', () => {
     await importFile({ routes: [route('acme-bank')] });
     await vi.waitFor(() => expect(directory.current().routes).toHaveLength(1), { timeout: 2_000 });
     await directory.stop();
-    await other.close();
+    await otherProcess.close();
   });
 });
 

@@ -86,8 +86,8 @@ describe('a delegated key', () => {
   it('does not pay with an invalid signature, or without a response', async () => {
     const walletCard = await fixture.createWalletCard({ funds: 20_000_000 });
     await fixture.createKey(walletCard);
-    const other = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
-    adapter.replies['/custody/sign'] = ({ payload }) => signWith(other, payload);
+    const otherKey = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
+    adapter.replies['/custody/sign'] = ({ payload }) => signWith(otherKey, payload);
     const declinedDecision = { approved: false, reason: 'NO_FUNDING_SOURCE' };
     expect(await authorize(walletCard.card.id)).toEqual(declinedDecision);
     adapter.replies['/custody/sign'] = () => null;

@@ -68,10 +68,10 @@ describe('getProviderHealth', () => {
         ...{ successRate: 0.3333, returnRate: 0.5 },
       });
     }
-    const other = openSecondProcess(service.app);
+    const otherProcess = openSecondProcess(service.app);
     const now = service.app.effects.now();
-    expect((await readHealth(other.db, [BANK], now)).get(BANK)).toEqual(all);
-    await other.close();
+    expect((await readHealth(otherProcess.db, [BANK], now)).get(BANK)).toEqual(all);
+    await otherProcess.close();
     await service.app.advance(10 * 60_000);
     const [fiveMinutes, hour] = await windows();
     expect(fiveMinutes).toMatchObject({ calls: 0, settled: 0, errorRate: null, successRate: null });

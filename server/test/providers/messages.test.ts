@@ -57,13 +57,13 @@ describe('deposit.received', () => {
     const before = await balance();
     const recordManually = (bankReference: string, amount: number) =>
       write('POST', '/deposits', { bankReference, amount, currency: 'USD', accountId: account });
-    const first = await recordManually('STMT-H1', 3_00);
-    expect(first.recorded).toBe('now');
+    const firstDeposit = await recordManually('STMT-H1', 3_00);
+    expect(firstDeposit.recorded).toBe('now');
     const message = { id: 'hand', amount: 3_00, bankReference: 'STMT-H1' };
     expect((await adapter.send(BANK, deposit(message))).body).toEqual({ result: 'IGNORED' });
     const { data } = await read('/provider-messages?result=IGNORED');
     expect(data[0]).toMatchObject({
-      ...{ messageId: 'hand', transactionId: first.transactionId },
+      ...{ messageId: 'hand', transactionId: firstDeposit.transactionId },
       problem: 'An operator already recorded this deposit. It was not posted again.',
     });
     await adapter.send(BANK, deposit({ amount: 4_00, bankReference: 'STMT-H2' }));
@@ -72,8 +72,8 @@ describe('deposit.received', () => {
     // Another amount is another entry.
     await adapter.send(BANK, deposit({ amount: 5_00, bankReference: 'STMT-H1' }));
     expect(await balance()).toBe(before + 12_00);
-    const hits = await write('POST', '/search', { query: 'STMT-H2' });
-    expect(hits.data).toHaveLength(1);
+    const matches = await write('POST', '/search', { query: 'STMT-H2' });
+    expect(matches.data).toHaveLength(1);
     for (const [bankReference, amount] of [
       ['STMT-H1', 5_00],
       ['STMT-H2', 4_00],
@@ -81,7 +81,7 @@ describe('deposit.received', () => {
       const returnedFields = { type: 'deposit.returned', bankReference, currency: 'USD', amount };
       expect((await adapter.send(BANK, returnedFields)).body).toEqual({ result: 'APPLIED' });
     }
-    await write('POST', `/deposits/${first.transactionId}/return`);
+    await write('POST', `/deposits/${firstDeposit.transactionId}/return`);
     expect(await balance()).toBe(before);
   });
 
@@ -161,40 +161,40 @@ describe('the signature of a message', () => {
   });
 
   it('is accepted with a new key immediately, and with the earlier key during the overlap', async () => {
-    const other = await startAdapter(service.app);
-    const { body } = await other.send(BANK, deposit({ bankReference: 'STMT-7' }));
+    const otherAdapter = await startAdapter(service.app);
+    const { body } = await otherAdapter.send(BANK, deposit({ bankReference: 'STMT-7' }));
     expect(body.message).toContain('is not known');
     const addedKey = await write('POST', `/providers/${BANK}/keys`, {
-      ...{ publicKeyPem: other.publicKeyPem, overlapHours: 1 },
+      ...{ publicKeyPem: otherAdapter.publicKeyPem, overlapHours: 1 },
     });
     expect(addedKey.providerKeys).toHaveLength(2);
     const repeatedReply = { ...deposit({ bankReference: 'STMT-1' }) };
-    expect((await other.send(BANK, repeatedReply)).status).toBe(200);
+    expect((await otherAdapter.send(BANK, repeatedReply)).status).toBe(200);
     expect((await adapter.send(BANK, repeatedReply)).status).toBe(200);
     await service.app.advance(3_600_001);
     expect((await adapter.send(BANK, repeatedReply)).status).toBe(401);
-    expect((await other.send(BANK, repeatedReply)).status).toBe(200);
-    await other.close();
+    expect((await otherAdapter.send(BANK, repeatedReply)).status).toBe(200);
+    await otherAdapter.close();
   });
 });
 
 describe('rotateProviderKey', () => {
   it('signs with the new key after the overlap, and retires the earlier one later', async () => {
     const rotated = await write('POST', `/providers/${BANK}/rotate`, { overlapHours: 1 });
-    const [first, second] = rotated.ownKeys;
-    adapter.accept([first]);
+    const [firstKey, secondKey] = rotated.ownKeys;
+    adapter.accept([firstKey]);
     const problemOf = async () => (await write('POST', `/providers/${BANK}/check`)).problem;
     expect(await problemOf()).toBeNull();
     await service.app.advance(3_600_001);
     expect(await problemOf()).toContain('status 401');
-    adapter.accept([second]);
+    adapter.accept([secondKey]);
     expect(await problemOf()).toBeNull();
     await service.app.advance(3_600_001);
-    expect((await read(`/providers/${BANK}`)).ownKeys).toMatchObject([{ keyId: second.keyId }]);
-    const [ending] = (await write('POST', `/providers/${BANK}/rotate`, { overlapHours: 1 }))
+    expect((await read(`/providers/${BANK}`)).ownKeys).toMatchObject([{ keyId: secondKey.keyId }]);
+    const [expiringKey] = (await write('POST', `/providers/${BANK}/rotate`, { overlapHours: 1 }))
       .ownKeys;
     const laterRotation = await write('POST', `/providers/${BANK}/rotate`, { overlapHours: 9 });
-    expect(laterRotation.ownKeys[0]).toEqual(ending);
+    expect(laterRotation.ownKeys[0]).toEqual(expiringKey);
   });
 });
 

@@ -96,14 +96,14 @@ describe.skipIf(python === '')('the Python adapter', () => {
       Object.keys(JSON.parse(readFileSync(path.join(folder, 'transfers.json'), 'utf8')).payments);
     expect(payments()).toEqual([id]);
     await stop();
-    const second = await service.createPayment();
+    const secondPayment = await service.createPayment();
     expect(payments()).toEqual([id]);
     expect(await serve(new URL(address).port)).toBe(address);
     await service.app.advance(3_600_000);
-    expect(payments()).toEqual([id, second.id]);
+    expect(payments()).toEqual([id, secondPayment.id]);
     await stop();
     expect(await serve(new URL(address).port)).toBe(address);
-    for (const transferId of [id, second.id]) {
+    for (const transferId of [id, secondPayment.id]) {
       const transfer = { state: 'settled', reference: 'BANK-1' };
       const message = { id: `${transferId}-1`, type: 'transfer.updated', transferId, transfer };
       expect(await send(message)).toBe('200 {"result":"APPLIED"}\n');

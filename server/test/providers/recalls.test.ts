@@ -130,12 +130,18 @@ describe('recallTransfer', () => {
     expect((await decide(pendingPayment.id, { state: 'accepted' })).status).toBe(409);
     await recall(pendingPayment.id);
     await rejects(409, 'CONFLICT', 'POST', path(pendingPayment.id), { body });
-    const other = await settledPayment();
+    const otherPayment = await settledPayment();
     await offer(false);
-    const rejection = await rejects(409, 'CONFLICT', 'POST', path(other.id), { body });
+    const rejection = await rejects(409, 'CONFLICT', 'POST', path(otherPayment.id), { body });
     expect(rejection.message).toContain('No provider that supports recalls sent this payout.');
     await offer(true);
-    const json = await service.runJson('payouts', 'recall', other.id, '--cause', 'DUPLICATE');
-    expect(json).toMatchObject({ transactionId: other.id, state: 'REQUESTED' });
+    const json = await service.runJson(
+      'payouts',
+      'recall',
+      otherPayment.id,
+      '--cause',
+      'DUPLICATE',
+    );
+    expect(json).toMatchObject({ transactionId: otherPayment.id, state: 'REQUESTED' });
   });
 });

@@ -151,20 +151,20 @@ it.each([1, 2, 3, 4, 5, 6])(
 );
 
 it('a statement that arrives after those of later days resolves their differences', async () => {
-  const first = bank.today();
+  const firstDay = bank.today();
   bank.pay(await payout(true));
   await service.app.advance(DAY);
-  const second = bank.today();
+  const secondDay = bank.today();
   bank.pay(await payout(true));
   await service.app.advance(DAY);
   const currency = 'EUR';
-  expect(await reconcile({ currency, day: second })).toMatchObject({ openDifferences: 2 });
+  expect(await reconcile({ currency, day: secondDay })).toMatchObject({ openDifferences: 2 });
   const { data: open } = await read('/differences?limit=100');
   const kinds = open.map((difference: { kind: string }) => difference.kind);
   expect(kinds.sort()).toEqual(['BALANCE_DIFFERS', 'MISSING_AT_PROVIDER']);
-  expect(await reconcile({ currency, day: first })).toMatchObject({ ties: true });
+  expect(await reconcile({ currency, day: firstDay })).toMatchObject({ ties: true });
   expect((await read('/differences?limit=100')).data).toEqual([]);
-  for (const day of [first, second]) {
+  for (const day of [firstDay, secondDay]) {
     const closedDay = await write('POST', `/providers/${BANK}/close-day`, { currency, day });
     expect(closedDay).toMatchObject({ status: 'CLOSED' });
   }

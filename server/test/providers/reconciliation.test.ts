@@ -116,11 +116,11 @@ beforeEach(() => {
 describe('a day', () => {
   it('is balanced after payouts and deposits, matched by ID, reference and amount', async () => {
     bank.dayOf(day);
-    const first = await settledPayout();
-    const second = await settledPayout();
-    bank.pay(first);
+    const firstPayout = await settledPayout();
+    const secondPayout = await settledPayout();
+    bank.pay(firstPayout);
     // Without the ID, the line is matched by the reference that was sent.
-    bank.pay(second, { transferId: undefined });
+    bank.pay(secondPayout, { transferId: undefined });
     bookDeposit(await reportedDeposit());
     // Without any reference, it is matched by amount and time.
     const thirdPayout = await settledPayout();
@@ -297,9 +297,9 @@ describe('a difference', () => {
     const { amount } = adapter.transfers.get(payout);
     await settledPayout();
     await endDay();
-    const [first, second] = await listOpen();
-    await decide(first, 'WRITE_OFF');
-    await decide(second, 'IGNORE');
+    const [firstDifference, secondDifference] = await listOpen();
+    await decide(firstDifference, 'WRITE_OFF');
+    await decide(secondDifference, 'IGNORE');
     expect(await balances()).toMatchObject({
       losses: before.losses + amount,
       external_settlement: before.external_settlement + amount,
@@ -345,18 +345,18 @@ describe('a difference', () => {
   }, 60_000);
 
   it('STATE_DIFFERS is settled by a decision, or resolved by a message of the provider', async () => {
-    const first = await service.createPayment();
-    const second = await service.createPayment();
-    bank.pay(first.id);
-    bank.pay(second.id);
+    const firstPayment = await service.createPayment();
+    const secondPayment = await service.createPayment();
+    bank.pay(firstPayment.id);
+    bank.pay(secondPayment.id);
     await endDay();
     const all = await listOpen();
     expect(kindsOf(all)).toEqual(['STATE_DIFFERS', 'STATE_DIFFERS']);
-    const isOfFirst = ({ transactionId }: { transactionId: string }) => transactionId === first.id;
+    const isOfFirst = ({ transactionId: id }: { transactionId: string }) => id === firstPayment.id;
     const difference = all.find(isOfFirst);
     await decide(difference, 'SETTLE');
-    expect(await service.readStatus(first.id)).toBe('COMPLETED - -');
-    await reportSettled(second.id);
+    expect(await service.readStatus(firstPayment.id)).toBe('COMPLETED - -');
+    await reportSettled(secondPayment.id);
     await reconcile();
     expect(await listOpen()).toEqual([]);
     expect(await system('suspense')).toBe(0);

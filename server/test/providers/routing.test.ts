@@ -199,8 +199,10 @@ describe('a prefunded balance', () => {
     adapter.replies['/capabilities'] = () => ({ body: { ...(body as object), balances: true } });
     adapter.replies['/balances'] = () => {
       const reportTime = new Date(service.app.effects.now()).toISOString();
-      const other = { currency: 'USD', amount: 1, asOf: reportTime };
-      return { body: { balances: [{ currency: 'EUR', amount: 77_000, asOf: reportTime }, other] } };
+      const otherBalance = { currency: 'USD', amount: 1, asOf: reportTime };
+      return {
+        body: { balances: [{ currency: 'EUR', amount: 77_000, asOf: reportTime }, otherBalance] },
+      };
     };
     await write('POST', '/providers/alpha-bank/check');
     await service.app.advance(5 * 60_000);

@@ -137,9 +137,9 @@ describe('a mint', () => {
     const { id } = await orderMint();
     await harness.app.settle();
     const before = await readCirculating();
-    const other = state('completed', { amount: '9000000' });
-    expect((await report(id, other)).status).toBe(409);
-    reply('/stablecoins/state', other);
+    const otherState = state('completed', { amount: '9000000' });
+    expect((await report(id, otherState)).status).toBe(409);
+    reply('/stablecoins/state', otherState);
     await harness.app.advance(61 * MINUTE);
     expect(await fixture.readOperation(id)).toMatchObject({
       ...{ status: 'PENDING_FUNDING' },
@@ -198,10 +198,10 @@ describe('a provider', () => {
   it('keeps its accounts when it is paused and the route changes', async () => {
     const { id } = await orderMint();
     await harness.app.settle();
-    const other = await startAdapter(harness.app);
-    other.replies['/capabilities'] = issuer.replies['/capabilities'] as never;
-    other.replies['/stablecoins/accounts'] = () => ({ body: { accounts: ['acct-1'] } });
-    await addProvider(write, other, 'other');
+    const otherAdapter = await startAdapter(harness.app);
+    otherAdapter.replies['/capabilities'] = issuer.replies['/capabilities'] as never;
+    otherAdapter.replies['/stablecoins/accounts'] = () => ({ body: { accounts: ['acct-1'] } });
+    await addProvider(write, otherAdapter, 'other');
     await write('POST', '/providers/other/check');
     await route('other', 1);
     await write('POST', '/providers/issuer/pause');
@@ -210,7 +210,7 @@ describe('a provider', () => {
       'SERVICE_UNAVAILABLE',
     );
     const message = { type: 'stablecoin.order', orderId: id, order: state('completed') };
-    expect((await other.send('other', message)).body.message).toBe(
+    expect((await otherAdapter.send('other', message)).body.message).toBe(
       'This order was not submitted to this provider.',
     );
     reply('/stablecoins/state', state('completed'));
@@ -221,9 +221,9 @@ describe('a provider', () => {
     expect(linkedAccount.id).not.toBe(
       (await fixture.readOperation(id)).stablecoinProviderAccountId,
     );
-    expect(other.calls).toContain('/stablecoins/accounts');
+    expect(otherAdapter.calls).toContain('/stablecoins/accounts');
     await write('POST', '/providers/issuer/resume');
-    await other.close();
+    await otherAdapter.close();
   });
 
   it('can revoke the access of an account, which can be linked again', async () => {

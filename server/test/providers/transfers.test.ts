@@ -63,11 +63,14 @@ describe('a payout', () => {
     });
     expect(await service.readStatus(id)).toBe('COMPLETED - -');
     expect((await adapter.send(BANK, settledMessage)).body).toEqual({ result: 'DUPLICATE' });
-    const other = { ...settledMessage, transfer: { state: 'returned', reason: 'ACCOUNT_INVALID' } };
-    expect(await adapter.send(BANK, other)).toMatchObject({ status: 409 });
+    const returnMessage = {
+      ...settledMessage,
+      transfer: { state: 'returned', reason: 'ACCOUNT_INVALID' },
+    };
+    expect(await adapter.send(BANK, returnMessage)).toMatchObject({ status: 409 });
     expect(await service.readStatus(id)).toBe('COMPLETED - -');
     await service.app.advance(2 * DAY);
-    const returnedMessage = { ...other, id: `${id}-returned` };
+    const returnedMessage = { ...returnMessage, id: `${id}-returned` };
     expect((await adapter.send(BANK, returnedMessage)).body).toEqual({ result: 'APPLIED' });
     await service.app.settle();
     expect(await service.readStatus(id)).toBe('FAILED COMPLETED ACCOUNT_INVALID');

@@ -136,23 +136,23 @@ describe('a simulated message', () => {
   const body = { amount: 40_00, currency: { code: 'USD' }, merchant };
 
   it('requires a payment with this card', async () => {
-    const [scenario, other] = [await fixture.begin(), await fixture.begin()];
+    const [scenario, otherScenario] = [await fixture.begin(), await fixture.begin()];
     await scenario.request('authorization', 40);
-    await other.request('authorization', 40);
-    const { id } = await other.payment();
+    await otherScenario.request('authorization', 40);
+    const { id } = await otherScenario.payment();
     const { call } = fixture.cards;
     const [deposit] = ok(
       await call('GET', `/transactions?customerId=${scenario.customer.id}`),
       200,
     ).data.filter((transaction: { type: string }) => transaction.type === 'INCOMING');
-    const unknownId = id.replace(/.$/, (last: string) => (last === '0' ? '1' : '0'));
+    const unknownId = id.replace(/.$/, (lastDigit: string) => (lastDigit === '0' ? '1' : '0'));
     for (const cardTransactionId of [id, unknownId, deposit.id, 'x']) {
       for (const kind of NOTICES) {
         const response = await scenario.simulate(kind, { cardTransactionId, amount: 1_00 });
         expect([response.status, response.body.code]).toEqual([404, 'TRANSACTION_NOT_FOUND']);
       }
     }
-    expect((await other.payment()).status).toBe('AUTHORIZED');
+    expect((await otherScenario.payment()).status).toBe('AUTHORIZED');
   });
 
   it('is rejected with all invalid fields', async () => {
@@ -195,9 +195,11 @@ describe('a simulated message', () => {
     it('has one effect for an idempotency key', async () => {
       const scenario = await fixture.begin();
       const key = { 'idempotency-key': `ask ${operation}` };
-      const first = ok(await scenario.simulate(operation, body, key), 202);
-      expect(ok(await scenario.simulate(operation, body, key), 202)).toEqual(first);
-      expect((await scenario.payment()).issuerTransactionToken).toBe(first.issuerTransactionToken);
+      const firstReply = ok(await scenario.simulate(operation, body, key), 202);
+      expect(ok(await scenario.simulate(operation, body, key), 202)).toEqual(firstReply);
+      expect((await scenario.payment()).issuerTransactionToken).toBe(
+        firstReply.issuerTransactionToken,
+      );
       const otherResponse = await scenario.simulate(operation, { ...body, amount: 41_00 }, key);
       expect([otherResponse.status, otherResponse.body.code]).toEqual([
         409,
@@ -227,8 +229,8 @@ describe('a simulated message', () => {
         ...(operation === 'return_reversal' ? {} : { amount: 20_00 }),
       };
       const key = { 'idempotency-key': `notice ${operation}` };
-      const first = ok(await scenario.simulate(operation, input, key), 202);
-      expect(ok(await scenario.simulate(operation, input, key), 202)).toEqual(first);
+      const firstReply = ok(await scenario.simulate(operation, input, key), 202);
+      expect(ok(await scenario.simulate(operation, input, key), 202)).toEqual(firstReply);
       expect(await scenario.payment()).toMatchObject(expected);
       const otherResponse = await scenario.simulate(operation, { ...input, more: 1 }, key);
       expect([otherResponse.status, otherResponse.body.code]).toEqual([

@@ -125,7 +125,7 @@ describe('the table of funding', () => {
       expect([response.status, response.body.code]).toEqual(
         expectedStatus === 400 ? [400, 'FUNDING_SOURCE_INELIGIBLE'] : [expectedStatus, undefined],
       );
-    for (const [currency, other] of [
+    for (const [currency, otherCurrency] of [
       ['USD', 'USDB'],
       ['USDB', 'USD'],
     ] as const) {
@@ -138,7 +138,11 @@ describe('the table of funding', () => {
       await app.settle();
       // A rejected card is closed and cannot be changed, regardless of its funding source.
       if ((await cards.readCard(createdCard.body.id)).state === 'CLOSED') continue;
-      const secondInternalAccount = await findInternalAccount(app, heldHolder.customer.id, other);
+      const secondInternalAccount = await findInternalAccount(
+        app,
+        heldHolder.customer.id,
+        otherCurrency,
+      );
       const change = { fundingSources: [secondInternalAccount.id] };
       expectStatus(
         await cards.patchCard(createdCard.body.id, change),
@@ -169,13 +173,13 @@ const EXCEPTION = 'EXCEPTION 40, debited 40 in 1';
 const EXCEPTION_CLEARED = 'EXCEPTION 40, cleared 40 in 1, debited 40 in 1';
 
 const debit = (events: string, stuckEvents: string): Record<string, Row> => {
-  const began = ['account 960/1000', events];
+  const startEvents = ['account 960/1000', events];
   const expectedEnd = `${events.replace(' (1 pending)', '')}; account 960/960`;
   const storedBalance = events === AUTHORIZED ? 40 : 0;
   return {
     [OTHER_SUFFIX]: {
       decision: 'approved',
-      immediate: [...began, 'account 960/960'],
+      immediate: [...startEvents, 'account 960/960'],
       end: expectedEnd,
       storedBalance,
     },
@@ -183,14 +187,14 @@ const debit = (events: string, stuckEvents: string): Record<string, Row> => {
     '003': PAUSED,
     '005': {
       decision: 'approved',
-      immediate: began,
+      immediate: startEvents,
       later: ['account 960/960'],
       end: expectedEnd,
       storedBalance,
     },
     '006': {
       decision: 'approved',
-      immediate: [...began, stuckEvents],
+      immediate: [...startEvents, stuckEvents],
       end: `${stuckEvents}; account 960/1000`,
       storedBalance: storedBalance - 40,
     },

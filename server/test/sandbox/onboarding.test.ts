@@ -148,18 +148,18 @@ describe.each(KINDS)('a business of a %s platform', (kind) => {
     expect(await fixture.readStatuses(as, id)).toEqual(['UNVERIFIED']);
     expect(await fixture.readEventTypes(id)).toEqual([]);
 
-    const first = ok(await fixture.submitVerification(as, id), 200);
+    const firstCheck = ok(await fixture.submitVerification(as, id), 200);
     const events: string[] = [];
     if (isLite && isFinal(row.customer)) {
       // Only the number was required, because validation is skipped.
-      expect([first.verificationStatus, first.errors]).toEqual([row.verification, []]);
+      expect([firstCheck.verificationStatus, firstCheck.errors]).toEqual([row.verification, []]);
       expect(await fixture.readStatuses(as, id)).toEqual([row.customer]);
       events.push(`VERIFICATION.${row.verification}`, `CUSTOMER.KYB_${row.customer}`);
       expect(await fixture.readEventTypes(id)).toEqual(events);
       return expectFinal(as, id);
     }
-    expect(first.verificationStatus).toBe('RESOLVE_ERRORS');
-    expect(typesOf(first)).toEqual([
+    expect(firstCheck.verificationStatus).toBe('RESOLVE_ERRORS');
+    expect(typesOf(firstCheck)).toEqual([
       'MISSING_BENEFICIAL_OWNER',
       'MISSING_CONTROL_PERSON',
       'MISSING_LEGAL_PRESENCE_DOCUMENT',
@@ -185,9 +185,9 @@ describe.each(KINDS)('a business of a %s platform', (kind) => {
     events.push(`VERIFICATION.${row.verification}`, `CUSTOMER.KYB_${row.customer}`);
     expect(await fixture.readEventTypes(id)).toEqual(events);
     // The customer in the event contains its owners in their current status.
-    const last = (await fixture.app.events()).findLast(({ data }) => data?.id === id);
+    const lastEvent = (await fixture.app.events()).findLast(({ data }) => data?.id === id);
     expect(
-      last?.data.beneficialOwners.map(
+      lastEvent?.data.beneficialOwners.map(
         (beneficialOwner: { kycStatus: string }) => beneficialOwner.kycStatus,
       ),
     ).toEqual(ownersAt(row.customer));

@@ -171,16 +171,20 @@ describe('sandbox-valid-signature', () => {
     'completes %s without an open session',
     async (operationId, { prepare, finalStatus, signedRequests = 1 }) => {
       const send = await prepare(app.platform);
-      const first = ok(await send(), 202);
+      const firstReply = ok(await send(), 202);
       const unknownReply = await send({ ...STAMP, 'request-id': PLACEHOLDER });
       expect([unknownReply.status, unknownReply.body.code]).toEqual([401, 'UNAUTHORIZED']);
-      let { requestId } = first;
+      let { requestId } = firstReply;
       for (let count = 1; count < signedRequests; count++) {
         requestId = ok(await send({ ...STAMP, 'request-id': requestId }), 202).requestId;
       }
-      const last = await send({ ...STAMP, 'request-id': requestId });
-      expect([operationId, last.status, last.body]).toEqual([operationId, finalStatus, last.body]);
-      const secondResponse = await send({ ...STAMP, 'request-id': first.requestId });
+      const lastReply = await send({ ...STAMP, 'request-id': requestId });
+      expect([operationId, lastReply.status, lastReply.body]).toEqual([
+        operationId,
+        finalStatus,
+        lastReply.body,
+      ]);
+      const secondResponse = await send({ ...STAMP, 'request-id': firstReply.requestId });
       expect(secondResponse.status).toBeGreaterThanOrEqual(400);
     },
   );
@@ -215,8 +219,8 @@ describe('sandbox-valid-signature', () => {
       }
       const headers = { ...STAMP, 'request-id': requestId };
       const responses = await Promise.all([send(headers), send(headers), send(headers)]);
-      const [first, ...rejectedStatuses] = responses.map(({ status }) => status).sort();
-      expect(first).toBe(finalStatus);
+      const [firstStatus, ...rejectedStatuses] = responses.map(({ status }) => status).sort();
+      expect(firstStatus).toBe(finalStatus);
       for (const status of rejectedStatuses) expect(status).toBeGreaterThanOrEqual(400);
     },
   );

@@ -54,7 +54,7 @@ async function payer(currency: string, method: MethodName, suffix: string) {
 }
 
 /** The platform's fee account, relative to its balance after earlier rows. */
-async function earner(): Promise<ObservedAccount> {
+async function feeAccountOf(): Promise<ObservedAccount> {
   const { id } = await findInternalAccount(fixture.app, null, 'USD');
   const { total } = await readBalances(fixture.app, id);
   return {
@@ -195,7 +195,7 @@ describe('the table of quotes', () => {
       }),
       201,
     );
-    const accounts = [observed, ...(from === 'USD' ? [await earner()] : [])];
+    const accounts = [observed, ...(from === 'USD' ? [await feeAccountOf()] : [])];
     const id = quote.transactionId as string;
     const scenario = await observePayment(fixture, () => id, accounts);
     ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
@@ -222,12 +222,12 @@ describe('the table of quotes', () => {
       201,
     );
     // External funds are returned externally, so the customer's own account has no postings.
-    const bystander: ObservedAccount = {
+    const otherAccount: ObservedAccount = {
       id: ownInternalAccount.id,
       name: 'customer',
       labels: [[0, 'none']],
     };
-    const accounts = [await earner(), bystander];
+    const accounts = [await feeAccountOf(), otherAccount];
     const id = quote.transactionId as string;
     const scenario = await observePayment(fixture, () => id, accounts);
     const begin =
@@ -383,7 +383,7 @@ describe('the table of transfers', () => {
       }),
       201,
     );
-    const accounts = [await earner()];
+    const accounts = [await feeAccountOf()];
     const id = quote.transactionId as string;
     const scenario = await observePayment(fixture, () => id, accounts);
     ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);

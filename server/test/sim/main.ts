@@ -20,9 +20,9 @@ interface SimFlags {
 const TEMPLATE = 'sim_template';
 
 const urlOf = (url: string, name: string): string => {
-  const other = new URL(url);
-  other.pathname = `/${name}`;
-  return other.href;
+  const otherUrl = new URL(url);
+  otherUrl.pathname = `/${name}`;
+  return otherUrl.href;
 };
 
 function print(report: Report, ms: number, verbose: boolean): void {

@@ -99,10 +99,10 @@ function describeFailure(
   error: unknown,
   seed: string,
   step: number,
-  last: readonly string[],
+  lastLines: readonly string[],
 ): Error {
   const reason = error instanceof Error && error.name !== 'Violation' ? error.stack : String(error);
-  const lines = last.map((line, index) => `  ${step - last.length + index + 1} ${line}`);
+  const lines = lastLines.map((line, index) => `  ${step - lastLines.length + index + 1} ${line}`);
   const reproduceCommand = `npm run sim -- --seed ${seed} --steps ${step + 1}`;
   return new Error(
     [
@@ -128,16 +128,16 @@ export async function simulate({ seed, steps, databaseUrl, progress }: RunOption
   const sim = await openSim(seed, databaseUrl);
   const trace = createHash('sha256');
   const actionCounts = new Map<string, number>();
-  const last: string[] = [];
+  const lastLines: string[] = [];
   let step = 0;
   try {
     await observe(sim);
     for (; step < steps; step++) {
       const action = chooseAction(sim, step);
-      last.push(`${action.name}: …`);
-      if (last.length > REPORTED_STEPS) last.shift();
+      lastLines.push(`${action.name}: …`);
+      if (lastLines.length > REPORTED_STEPS) lastLines.shift();
       const line = await takeStep(sim, action);
-      last[last.length - 1] = line;
+      lastLines[lastLines.length - 1] = line;
       trace.update(`${line}\n`);
       actionCounts.set(action.name, (actionCounts.get(action.name) ?? 0) + 1);
       if ((step + 1) % RECOUNT_EVERY === 0) {
@@ -145,11 +145,11 @@ export async function simulate({ seed, steps, databaseUrl, progress }: RunOption
         progress?.(step + 1);
       }
     }
-    last.push('final check');
+    lastLines.push('final check');
     trace.update(await settleAll(sim));
     await recountAll(sim);
   } catch (error) {
-    throw describeFailure(error, seed, step, last);
+    throw describeFailure(error, seed, step, lastLines);
   } finally {
     await sim.close();
   }

@@ -15,8 +15,8 @@ const headings = (level: string) =>
 
 describe('the changelog', () => {
   it('lists unreleased changes, then the versions from the newest to the oldest', () => {
-    const [first, ...versions] = headings('##');
-    expect(first).toBe('Unreleased');
+    const [firstHeading, ...versions] = headings('##');
+    expect(firstHeading).toBe('Unreleased');
     const dates = versions.map((heading) => heading.split(' - ')[1]);
     for (const date of dates) expect(date).toMatch(/^\d{4}-\d{2}-\d{2}$/);
     expect(versions.map((heading) => heading.split(' - ')[0])).toContain(version);

@@ -7,7 +7,7 @@ import { projectRoot } from '../../src/runtime/config/root.ts';
 const script = new URL('../../../scripts/llms.mjs', import.meta.url).href;
 const { firstSentence, llmsTexts, pagesOf } = await import(script);
 
-const pages: { name: string; title: string; first: string }[] = pagesOf(
+const pages: { name: string; title: string; firstSentence: string }[] = pagesOf(
   path.join(projectRoot(), 'docs'),
 );
 
@@ -25,7 +25,9 @@ describe('llms.txt', () => {
   });
 
   it('has a complete sentence for every page', () => {
-    const cut = pages.filter(({ first }) => !/^\S.*[.!?]$/.test(first)).map(({ name }) => name);
+    const cut = pages
+      .filter(({ firstSentence }) => !/^\S.*[.!?]$/.test(firstSentence))
+      .map(({ name }) => name);
     expect(cut).toEqual([]);
   });
 

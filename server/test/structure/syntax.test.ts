@@ -69,8 +69,10 @@ const OPEN_SWITCHES: Record<string, string> = {
 };
 
 function endsInAssertNever(statement: ts.SwitchStatement): boolean {
-  const last = statement.caseBlock.clauses.at(-1);
-  return !!last && ts.isDefaultClause(last) && /\bassertNever\(/.test(last.getText());
+  const lastClause = statement.caseBlock.clauses.at(-1);
+  return (
+    !!lastClause && ts.isDefaultClause(lastClause) && /\bassertNever\(/.test(lastClause.getText())
+  );
 }
 
 const openSwitches = (source: ts.SourceFile): string[] =>
@@ -85,10 +87,10 @@ const source = /^server\/(src|test\/(kit|sim))\//;
 describe('a switch', () => {
   it('without assertNever is found', () => {
     const open = 'switch (a) { case 1: return 2; }';
-    const other = 'switch (a) { case 1: return 2; default: return 3; }';
+    const otherSwitch = 'switch (a) { case 1: return 2; default: return 3; }';
     const closedSwitch = 'switch (a) { case 1: return 2; default: return assertNever(a); }';
     expect(
-      [open, other, closedSwitch].map((text) => openSwitches(parse('a.ts', text)).length),
+      [open, otherSwitch, closedSwitch].map((text) => openSwitches(parse('a.ts', text)).length),
     ).toEqual([1, 1, 0]);
   });
 

@@ -19,8 +19,8 @@ function createMalformedKeys(): string[] {
   const point = curve.getPublicKey('hex', 'uncompressed');
   const segment = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const claims = segment({ iss: 'https://accounts.google.com', sub: 'x', aud: 'x', exp: 4e9 });
-  const other = createECDH('secp256k1');
-  other.generateKeys();
+  const otherCurve = createECDH('secp256k1');
+  otherCurve.generateKeys();
   return [
     // Keys.
     ...[validKey.slice(0, -30), validKey.replace('PUBLIC', 'PRIVATE'), validKey.repeat(30)],
@@ -38,7 +38,7 @@ function createMalformedKeys(): string[] {
     ...[
       point.slice(0, -2),
       `${point}00`,
-      other.getPublicKey('hex', 'compressed'),
+      otherCurve.getPublicKey('hex', 'compressed'),
       `02${'0'.repeat(64)}`,
     ],
     `02${'f'.repeat(64)}`,

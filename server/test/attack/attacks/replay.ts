@@ -91,17 +91,21 @@ async function replayMessage(session: Session, provider: ProviderTarget): Promis
     if (!allowedStatuses.includes(statusOf(reply)))
       addProblem(report, sentRequest, `${description}: ${statusOf(reply)}`);
   };
-  const other = JSON.stringify({ ...deposit, amount: amount + 1 });
-  expect(await sendMessage(session, provider, other, { signedBody: body }), [401], 'changed body');
+  const otherBody = JSON.stringify({ ...deposit, amount: amount + 1 });
+  expect(
+    await sendMessage(session, provider, otherBody, { signedBody: body }),
+    [401],
+    'changed body',
+  );
   const expiredTime = { at: Date.now() - chance.integerBetween(301_000, 86_400_000) };
   expect(await sendMessage(session, provider, body, expiredTime), [401], 'old signature');
   const futureTime = { at: Date.now() + 400_000 };
   expect(await sendMessage(session, provider, body, futureTime), [401], 'signature of the future');
-  const first = await sendMessage(session, provider, body);
-  expect(first, [200], 'deposit');
-  if (statusOf(first.reply) === 200) provider.depositedAmount += amount;
+  const firstResult = await sendMessage(session, provider, body);
+  expect(firstResult, [200], 'deposit');
+  if (statusOf(firstResult.reply) === 200) provider.depositedAmount += amount;
   expect(await sendMessage(session, provider, body), [200], 'repeated deposit');
-  expect(await sendMessage(session, provider, other), [409], 'same ID, other amount');
+  expect(await sendMessage(session, provider, otherBody), [409], 'same ID, other amount');
 }
 
 /** A creation with an idempotency key, sent again, with another body, and by another platform. */

@@ -223,8 +223,8 @@ async function smuggle(session: Session): Promise<void> {
   const replies = readReplies(receivedBytes);
   const text = bytes.toString('latin1');
   const sentRequest = { attack: 'smuggling', method: chosenCase.name, path: '', text };
-  const [first] = replies;
-  if (first) session.record(sentRequest, { ...first, ms: 0 });
+  const [firstReply] = replies;
+  if (firstReply) session.record(sentRequest, { ...firstReply, ms: 0 });
   else report.requestCounts.set('smuggling', (report.requestCounts.get('smuggling') ?? 0) + 1);
   const statuses = replies.map(({ status }) => status).join(', ');
   if (replies.length > chosenCase.replies)
@@ -234,7 +234,7 @@ async function smuggle(session: Session): Promise<void> {
   if (chosenCase.mustReject && replies.some(({ status }) => status < 400)) {
     addProblem(report, sentRequest, `accepted with ${statuses}`, receivedBytes.toString());
   }
-  if (first?.status === 401 && parts.authorization === callers.attacker.authorization) {
+  if (firstReply?.status === 401 && parts.authorization === callers.attacker.authorization) {
     await callers.renew();
   }
 }

@@ -156,20 +156,20 @@ export function openConnection(port: number): Connection {
   }
 
   async function sendNow(bytes: Buffer): Promise<Reply | 'closed' | 'no reply'> {
-    const first = connect();
-    const result = await exchange(bytes, first.socket);
-    if (result !== 'closed' || first.isNew) return result;
+    const firstConnection = connect();
+    const result = await exchange(bytes, firstConnection.socket);
+    if (result !== 'closed' || firstConnection.isNew) return result;
     // The server had closed an idle connection.
     return exchange(bytes, connect().socket);
   }
 
   /** The completion of the latest request. Requests of one connection are sent one after another. */
-  let last: Promise<unknown> = Promise.resolve();
+  let lastRequest: Promise<unknown> = Promise.resolve();
 
   return {
     send(bytes) {
-      const result = last.then(() => sendNow(bytes));
-      last = result;
+      const result = lastRequest.then(() => sendNow(bytes));
+      lastRequest = result;
       return result;
     },
     close: () => void socket?.destroy(),

@@ -44,9 +44,9 @@ export async function execute(url: string, sql: string): Promise<void> {
 
 /** The URL of another database on the same server. */
 export function databaseUrl(url: string, name: string): string {
-  const other = new URL(url);
-  other.pathname = `/${name}`;
-  return other.href;
+  const otherUrl = new URL(url);
+  otherUrl.pathname = `/${name}`;
+  return otherUrl.href;
 }
 
 let administrator: Promise<pg.Client> | undefined;

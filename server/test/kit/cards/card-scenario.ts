@@ -123,7 +123,7 @@ export async function openCardScenarios() {
     const units = UNITS[currency] as number;
     const initialBalance = await settlementBalance(currency);
     let receivedCount = fixture.arrivals.length;
-    const last = new Map<string, Resource>();
+    const lastPayments = new Map<string, Resource>();
 
     function line({ type, data }: Resource): string {
       if (type === 'INTERNAL_ACCOUNT.BALANCE_UPDATED' && data.id === accountId) {
@@ -133,7 +133,7 @@ export async function openCardScenarios() {
       if (type !== `CARD_TRANSACTION.${data.status}` || data.cardId !== card.id) {
         return `${type} ${data.id}`;
       }
-      last.set(data.id, data);
+      lastPayments.set(data.id, data);
       return describePayment(data);
     }
 
@@ -211,7 +211,7 @@ export async function openCardScenarios() {
       async end(): Promise<string> {
         const currentPayment = await payment();
         const { pullSummary: _p, lastEventAt: _l, updatedAt: _u, ...view } = currentPayment;
-        expect(last.get(currentPayment.id)).toMatchObject(view);
+        expect(lastPayments.get(currentPayment.id)).toMatchObject(view);
         const { balance, total } = await readBalances(app, accountId);
         return `${describePayment(currentPayment)}; account ${balance / units}/${total / units}`;
       },

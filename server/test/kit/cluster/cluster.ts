@@ -114,8 +114,8 @@ function createEtcd(folder: string, host: string, [port, peerPort]: readonly num
       child = start(['etcd', ...args], { log: path.join(folder, 'etcd.log') });
     },
     kill: async () => {
-      const last = pid();
-      if (last !== undefined) process.kill(last, 'SIGKILL');
+      const lastPid = pid();
+      if (lastPid !== undefined) process.kill(lastPid, 'SIGKILL');
       await until('the exit of etcd', () => pid() === undefined);
     },
   };

@@ -129,8 +129,8 @@ export function familyOf(pid: number): number[] {
 /** Returns the process ID of the PostgreSQL that uses a data folder, or undefined if none runs. */
 export function postmasterOf(dataFolder: string): number | undefined {
   try {
-    const [first = ''] = fs.readFileSync(`${dataFolder}/postmaster.pid`, 'utf8').split('\n');
-    const pid = Number(first);
+    const [firstLine = ''] = fs.readFileSync(`${dataFolder}/postmaster.pid`, 'utf8').split('\n');
+    const pid = Number(firstLine);
     const command = fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8');
     return command.includes(dataFolder) && isRunning(pid) ? pid : undefined;
   } catch {

@@ -33,8 +33,10 @@ export function createServerProcess(
   const folder: DataFolder = createDataFolder(`cluster-${name}`);
   let runningServer: Running | undefined;
   const child = () => {
-    const last = runningServer?.child;
-    return last && last.exitCode === null && last.signalCode === null ? last : undefined;
+    const lastChild = runningServer?.child;
+    return lastChild && lastChild.exitCode === null && lastChild.signalCode === null
+      ? lastChild
+      : undefined;
   };
   return {
     ...{ name, databaseUrl, port },
@@ -51,14 +53,14 @@ export function createServerProcess(
       return runningServer;
     },
     async kill() {
-      const last = child();
-      if (last) await folder.kill(last, 'node');
+      const lastChild = child();
+      if (lastChild) await folder.kill(lastChild, 'node');
     },
     async stop() {
-      const last = child();
-      if (!last) return;
-      last.kill('SIGTERM');
-      await folder.waitForExit(last);
+      const lastChild = child();
+      if (!lastChild) return;
+      lastChild.kill('SIGTERM');
+      await folder.waitForExit(lastChild);
     },
     remove: () => folder.remove(),
   };

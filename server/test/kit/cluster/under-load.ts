@@ -125,8 +125,13 @@ async function activityOf({ url }: Cluster): Promise<string> {
   return JSON.stringify(rows);
 }
 
-async function startLoad(cluster: Cluster, first: ServerProcess, receiver: Receiver, seed: number) {
-  const runningServer = first.running();
+async function startLoad(
+  cluster: Cluster,
+  firstServer: ServerProcess,
+  receiver: Receiver,
+  seed: number,
+) {
+  const runningServer = firstServer.running();
   if (!runningServer) throw new Error('the first server is not running');
   const server = behindProxy(runningServer, cluster);
   await until('HAProxy with a ready server', async () => {

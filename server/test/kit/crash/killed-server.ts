@@ -46,10 +46,10 @@ async function startLoad(): Promise<void> {
   dataFolder = createDataFolder('crash', os.tmpdir());
   const receiverChance = seededRandom(SEED + 1);
   receiver = await startReceiver((response, { id, type }) => {
-    const first = type !== 'TEST' && !rejectedIds.has(id) && receiverChance() < 0.02;
-    if (first) rejectedIds.add(id);
+    const isRejected = type !== 'TEST' && !rejectedIds.has(id) && receiverChance() < 0.02;
+    if (isRejected) rejectedIds.add(id);
     // Long enough that a kill finds some deliveries that are not yet recorded.
-    setTimeout(() => response.writeHead(first ? 500 : 200).end(), 1 + 10 * receiverChance());
+    setTimeout(() => response.writeHead(isRejected ? 500 : 200).end(), 1 + 10 * receiverChance());
   });
   server = await dataFolder.start(flags, QUIET_ENV);
   const fixedFee = { amount: 10, currency: 'USD' };

@@ -201,10 +201,10 @@ async function verbProblems(argv: readonly string[]): Promise<string[]> {
   return output.trim() === String(DATABASE_OPENED) ? [] : [output];
 }
 
-function scriptProblems([first = '', second = '']: readonly string[]): string[] {
-  const name = first === 'run' ? second : first;
+function scriptProblems([firstWord = '', secondWord = '']: readonly string[]): string[] {
+  const name = firstWord === 'run' ? secondWord : firstWord;
   const { scripts } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
-  return name in scripts ? [] : [`npm ${first} ${second} is not a script.`];
+  return name in scripts ? [] : [`npm ${firstWord} ${secondWord} is not a script.`];
 }
 
 function problemsOf([program = '', ...command]: Command): string[] | Promise<string[]> {

@@ -117,17 +117,17 @@ describe('runGuide', () => {
     });
 
     test('writes each `js` fence unchanged when the guide reaches it', async () => {
-      const first = js('// a.mjs', 'console.log("$NAME!x", process.argv[2]);');
-      const second = js('// a.mjs', 'console.log(2);');
+      const firstFence = js('// a.mjs', 'console.log("$NAME!x", process.argv[2]);');
+      const secondFence = js('// a.mjs', 'console.log(2);');
       const lines = [
         ...sh('NAME=Ada'),
-        ...first,
+        ...firstFence,
         ...sh('node a.mjs "$NAME"'),
         ...text('$NAME!x Ada'),
       ];
-      expect(await run(shell, [...lines, ...second, ...sh('node a.mjs'), ...text('2')])).toEqual(
-        [],
-      );
+      expect(
+        await run(shell, [...lines, ...secondFence, ...sh('node a.mjs'), ...text('2')]),
+      ).toEqual([]);
     });
 
     test('stops processes that run after the end of a guide', { timeout: 20_000 }, async () => {

@@ -10,7 +10,7 @@ const inServer = (file: string) => path.join(root, 'server', 'src', file);
 
 interface Placement {
   /** First line of the block. */
-  readonly begins: string;
+  readonly firstLine: string;
   readonly file: string;
   /** Imports and declarations that the recipe omits. */
   readonly before?: string;
@@ -21,7 +21,7 @@ interface Placement {
 
 const PLACEMENTS: readonly Placement[] = [
   {
-    begins: 'export const listPurposes',
+    firstLine: 'export const listPurposes',
     file: 'features/payees/discovery/recipe-operation.ts',
     before: `import { Type } from '@sinclair/typebox';
 import { PURPOSES_OF_PAYMENT, PurposeOfPayment } from '../../../catalog/rails/purposes.ts';
@@ -31,13 +31,13 @@ import { handle } from '../../../runtime/operation/handle.ts';
 `,
   },
   {
-    begins: 'handle(listPurposes',
+    firstLine: 'handle(listPurposes',
     file: 'features/payees/discovery/recipe-operation.ts',
     before: 'export const operations = [\n',
     after: '];\n',
   },
   {
-    begins: 'export const acmeRail',
+    firstLine: 'export const acmeRail',
     file: 'connectors/acme/recipe-connector.ts',
     before: `import { Type } from '@sinclair/typebox';
 import type { Effects } from '../../kernel/effects.ts';
@@ -50,11 +50,11 @@ declare const readStatus: Call<string>;
 `,
   },
   {
-    begins: 'export const acme =',
+    firstLine: 'export const acme =',
     file: 'connectors/acme/recipe-connector.ts',
   },
   {
-    begins: 'CZK_ACCOUNT:',
+    firstLine: 'CZK_ACCOUNT:',
     file: 'catalog/accounts/account-types.ts',
     insertBefore: '  HKD_ACCOUNT: ',
   },
@@ -65,7 +65,7 @@ function filesWith(blocks: readonly Block[]): { files: Map<string, string>; prob
   const files = new Map<string, string>();
   const problems: string[] = [];
   for (const { page, line, text } of blocks) {
-    const placement = PLACEMENTS.find(({ begins }) => text.startsWith(begins));
+    const placement = PLACEMENTS.find(({ firstLine }) => text.startsWith(firstLine));
     if (!placement) {
       problems.push(`${page}:${line} has no place in the sources.`);
       continue;

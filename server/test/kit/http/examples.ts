@@ -154,17 +154,22 @@ function replacementFor(a: string, b: string, number: number): string {
 }
 
 /** The common prefix before the random part, such as the country of an IBAN. */
-function sharedPrefixLength(first: string, other: string): number {
-  if (OPAQUE.test(first) || KINDS[0]?.[0].test(first)) return 0;
+function sharedPrefixLength(firstValue: string, otherValue: string): number {
+  if (OPAQUE.test(firstValue) || KINDS[0]?.[0].test(firstValue)) return 0;
   let position = 0;
-  while (first[position] === other[position] && /[A-Za-z]/.test(first[position] ?? '')) position++;
+  while (
+    firstValue[position] === otherValue[position] &&
+    /[A-Za-z]/.test(firstValue[position] ?? '')
+  )
+    position++;
   // Prefixes of tokens end with an underscore, such as `rhc_`.
-  if (position >= 2 && first[position] === '_' && other[position] === '_') return position + 1;
-  return position < 2 || position === first.length ? 0 : position;
+  if (position >= 2 && firstValue[position] === '_' && otherValue[position] === '_')
+    return position + 1;
+  return position < 2 || position === firstValue.length ? 0 : position;
 }
 
 /** The first value with every part that differs from the second replaced. */
-function replaceRandomParts(first: unknown, second: unknown): unknown {
+function replaceRandomParts(firstValue: unknown, secondValue: unknown): unknown {
   const replacements = new Map<string, string>();
   const replaceValue = (a: string, b: string) => {
     if (a === b) return a;
@@ -208,7 +213,7 @@ function replaceRandomParts(first: unknown, second: unknown): unknown {
     expect(a, `${path} differs by chance`).toEqual(b);
     return a;
   };
-  return replaceIn(first, second, '');
+  return replaceIn(firstValue, secondValue, '');
 }
 
 const DOMAINS = ['northwind', 'southgate', 'eastfield', 'westbrook'];

@@ -147,7 +147,7 @@ export async function observePayment(
 ) {
   await fixture.app.settle();
   let receivedCount = fixture.arrivals.length;
-  let last: unknown;
+  let lastData: unknown;
   function line(delivery: Delivery): string {
     const { type, data } = delivery;
     if (data.id === paymentId()) return paymentLine(delivery);
@@ -173,11 +173,11 @@ export async function observePayment(
       expect(new Set(creditedDeliveries.map((delivery) => delivery.id)).size).toBe(
         creditedDeliveries.length,
       );
-      last = ownDeliveries.at(-1)?.data ?? last;
+      lastData = ownDeliveries.at(-1)?.data ?? lastData;
       return creditedDeliveries.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(line);
     },
     /** The payment as the latest webhook showed it. */
-    last: () => last,
+    last: () => lastData,
   };
 }
 
@@ -248,10 +248,10 @@ export async function expectWebhooks(fixture: Fixture, payment: Payment, row: Ro
   await expectEnd(fixture, payment, end);
   for (const account of accounts) {
     const { balance, total } = await readBalances(app, account.id);
-    const [[first]] = account.labels;
+    const [[initialLabel]] = account.labels;
     const latestLine = receivedLines.findLast((line) => line.startsWith(`${account.name} `));
     expect(balanceLine(account, balance, total)).toBe(
-      latestLine ?? balanceLine(account, first, first),
+      latestLine ?? balanceLine(account, initialLabel, initialLabel),
     );
   }
   await fixture.drain();

@@ -81,7 +81,7 @@ export async function startRelease(
 ): Promise<Started> {
   const file = path.join(cwd, '.railhead', 'credentials.json');
   const earlierText = textOf(file);
-  const began = performance.now();
+  const startedMs = performance.now();
   const child = spawn(program, ['start', '--port', '0', ...flags], {
     cwd,
     env,
@@ -96,7 +96,7 @@ export async function startRelease(
     const credentials = await readCredentials(file, earlierText, hasEnded);
     const headers = { authorization: authorizationOf(credentials) };
     const reply = await fetch(`${credentials.baseUrl}/platform/internal-accounts`, { headers });
-    const firstReplyMs = performance.now() - began;
+    const firstReplyMs = performance.now() - startedMs;
     if (reply.status !== 200) throw new Error(`The first reply was ${reply.status}.`);
     return { child, credentials, firstReplyMs };
   } catch (cause) {

@@ -27,11 +27,11 @@ const MIN_PART_LENGTH = 8;
 function base64Forms(bytes: Buffer): string[] {
   return [0, 1, 2].flatMap((before) => {
     const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
-    const [first, last] = [
+    const [start, end] = [
       before === 0 ? 0 : before + 1,
       Math.floor(((before + bytes.length) * 8) / 6),
     ];
-    const determinedText = text.slice(first, last);
+    const determinedText = text.slice(start, end);
     return [determinedText, determinedText.replaceAll('+', '-').replaceAll('/', '_')];
   });
 }
@@ -94,7 +94,7 @@ export function secretList() {
           else placesWithSecret.add(`${name} in ${expectedPlace}`);
         }
       }
-      return { leaks: [...leaks].sort(), seen: [...placesWithSecret].sort() };
+      return { leaks: [...leaks].sort(), foundPlaces: [...placesWithSecret].sort() };
     },
   };
 }

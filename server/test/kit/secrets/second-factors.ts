@@ -115,8 +115,8 @@ async function useApp(
     secrets.recordShortSecret('a code of an app', codeAt(base32, app.effects.now()));
   const confirm = `/sca/factors/confirm?customerId=${id}`;
   const body = { type: 'TOTP', secret, code: code() };
-  const other = secrets.note('a secret of another app', randomBytes(20).toString('hex'));
-  expectWrong(await request('POST', confirm, { ...body, secret: other }));
+  const otherSecret = secrets.note('a secret of another app', randomBytes(20).toString('hex'));
+  expectWrong(await request('POST', confirm, { ...body, secret: otherSecret }));
   expectWrong(await request('POST', confirm, { ...body, code: wrongCode(lifecycle) }));
   const { recoveryCodes } = ok(await request('POST', confirm, body), 200);
   for (const code of recoveryCodes) {

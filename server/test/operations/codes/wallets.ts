@@ -42,8 +42,8 @@ async function credentialRemovedBetween(wallets: CodeFixture['wallets'], kind: '
   const signer = kind === 'email' ? bySms : byEmail;
   const fields = kind === 'email' ? { email: freshMail() } : { phoneNumber: freshPhone() };
   const path = `/customers/${person.id}`;
-  const first = ok(await wallets.call('PATCH', path, customerChange(fields)), 202);
-  const signature = await signedHeaders(first, signer);
+  const firstReply = ok(await wallets.call('PATCH', path, customerChange(fields)), 202);
+  const signature = await signedHeaders(firstReply, signer);
   const credentialPath = `/auth/credentials/${credentials[kind].id}`;
   ok(await wallets.callSigned('DELETE', credentialPath, undefined, signer), 204);
   return wallets.call('PATCH', path, customerChange(fields), signature);
@@ -149,8 +149,8 @@ const SIGNATURES: readonly Provocation[] = [
   provocation('WALLET_SIGNATURE_MALFORMED', 'Send a malformed stamp', async (fixture) => {
     const { session } = await createSignedInWallet(fixture);
     const path = `/auth/sessions/${session.session.id}`;
-    const first = ok(await fixture.app.call('DELETE', path), 202);
-    const headers = { 'request-id': first.requestId, 'service-wallet-signature': 'nonsense!' };
+    const firstReply = ok(await fixture.app.call('DELETE', path), 202);
+    const headers = { 'request-id': firstReply.requestId, 'service-wallet-signature': 'nonsense!' };
     return fixture.call('DELETE', path, undefined, { headers });
   }),
   provocation(
@@ -187,14 +187,14 @@ const CONTACTS: readonly Provocation[] = [
     'EMAIL_OTP_EMAIL_ALREADY_EXISTS',
     'Change a customer’s e-mail address to one that receives codes of another wallet',
     async (fixture) => {
-      const [first, second] = [
+      const [firstCustomer, secondCustomer] = [
         await createSignedInWallet(fixture),
         await createSignedInWallet(fixture),
       ];
       return fixture.call(
         'PATCH',
-        `/customers/${first.person.id}`,
-        customerChange({ email: second.person.email }),
+        `/customers/${firstCustomer.person.id}`,
+        customerChange({ email: secondCustomer.person.email }),
       );
     },
   ),
@@ -202,14 +202,14 @@ const CONTACTS: readonly Provocation[] = [
     'SMS_OTP_PHONE_NUMBER_ALREADY_EXISTS',
     'Change a customer’s telephone number to one that receives codes of another wallet',
     async (fixture) => {
-      const [first, second] = [
+      const [firstCustomer, secondCustomer] = [
         await withSms(fixture, freshPhone()),
         await withSms(fixture, freshPhone()),
       ];
-      const { phoneNumber } = second.person;
+      const { phoneNumber } = secondCustomer.person;
       return fixture.call(
         'PATCH',
-        `/customers/${first.person.id}`,
+        `/customers/${firstCustomer.person.id}`,
         customerChange({ phoneNumber }),
       );
     },

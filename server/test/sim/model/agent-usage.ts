@@ -149,9 +149,9 @@ export function convertAmount(
   to: string,
 ): bigint | undefined {
   if (from === to) return amount;
-  const [fromRate, other] = [RATES[environment]?.[from], RATES[environment]?.[to]];
-  if (!fromRate || !other) return undefined;
-  const [numerator, denominator] = [amount * other * scaleOf(to), fromRate * scaleOf(from)];
+  const [fromRate, toRate] = [RATES[environment]?.[from], RATES[environment]?.[to]];
+  if (!fromRate || !toRate) return undefined;
+  const [numerator, denominator] = [amount * toRate * scaleOf(to), fromRate * scaleOf(from)];
   return (numerator + denominator - 1n) / denominator;
 }
 

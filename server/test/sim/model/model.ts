@@ -342,8 +342,8 @@ const APPLY: Readonly<Record<string, (model: Model, change: RowChange) => void>>
     platforms.set(id, after);
     if (before?.limits === after.limits) return;
     const previousLimits = limits.get(id) ?? [];
-    const last = previousLimits.at(-1);
-    if (last) last.until = time;
+    const lastLimits = previousLimits.at(-1);
+    if (lastLimits) lastLimits.until = time;
     limits.set(id, [
       ...previousLimits,
       { list: JSON.parse(after.limits ?? '[]'), until: Infinity },
@@ -381,15 +381,15 @@ const parseRow = (text: Text): RecordedRow | null =>
   text === null ? null : (JSON.parse(text) as RecordedRow);
 
 export function openChangeLog(client: pg.Client): ChangeLog {
-  let last = '0';
+  let lastNumber = '0';
   return {
     async read() {
       const { rows } = await client.query<{ n: string; tab: string; before: Text; after: Text }>({
         name: 'change-log',
         text: READ,
-        values: [last],
+        values: [lastNumber],
       });
-      last = rows.at(-1)?.n ?? last;
+      lastNumber = rows.at(-1)?.n ?? lastNumber;
       return rows.map(({ tab, before, after }) => ({
         table: tab,
         before: parseRow(before),

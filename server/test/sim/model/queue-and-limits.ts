@@ -148,10 +148,11 @@ export function isStart(before: RecordedRow | null, after: RecordedRow | null): 
 /** At most one external account of a customer is the default for UMA. */
 export function defaultProblem(model: Model, row: RecordedRow | null): string | undefined {
   if (row?.default_uma !== 'true' || row.deleted_at !== null) return undefined;
-  for (const other of model.externalAccounts.values()) {
-    const isSameCustomer = other.customer_id === row.customer_id && other.id !== row.id;
-    if (isSameCustomer && other.default_uma === 'true' && other.deleted_at === null) {
-      return `${other.id} and ${row.id} are both the default`;
+  for (const otherAccount of model.externalAccounts.values()) {
+    const isSameCustomer =
+      otherAccount.customer_id === row.customer_id && otherAccount.id !== row.id;
+    if (isSameCustomer && otherAccount.default_uma === 'true' && otherAccount.deleted_at === null) {
+      return `${otherAccount.id} and ${row.id} are both the default`;
     }
   }
   return undefined;

@@ -82,10 +82,10 @@ export async function openInstallation(seed: string) {
     requests += 1;
     const headers = method === 'GET' ? {} : { 'idempotency-key': `request-${requests}` };
     const request = { headers, secret, ...(body !== undefined && { body }) };
-    const first = await client.call(method, path, request);
-    if (first.status < 300) return first.body;
-    const hasDied = first.status === 500;
-    const reply = hasDied ? await client.call(method, path, request) : first;
+    const firstReply = await client.call(method, path, request);
+    if (firstReply.status < 300) return firstReply.body;
+    const hasDied = firstReply.status === 500;
+    const reply = hasDied ? await client.call(method, path, request) : firstReply;
     // The process that replaces it reads the providers.
     if (hasDied) await (await app.providers()).refresh();
     // 409: the request was executed before the crash.

@@ -184,14 +184,14 @@ function outboxProblem(
   deliveredIds: Delivered,
 ) {
   const endpoint = model.platforms.get(event.platform_id ?? '')?.webhook_endpoint;
-  const last = results.at(-1);
+  const lastResult = results.at(-1);
   if (model.webhookQueue.has(event.id as string)) return undefined;
   // An approval request is sent by its job once, and not by the deliverer.
   const isApprovalRequest = event.type === 'INCOMING_PAYMENT.PENDING';
-  if (last === undefined)
+  if (lastResult === undefined)
     return endpoint && !isApprovalRequest ? 'is neither due nor attempted' : undefined;
-  if (last === 'retry') return 'needs a retry and is not due';
-  if (last !== 'delivered') return undefined;
+  if (lastResult === 'retry') return 'needs a retry and is not due';
+  if (lastResult !== 'delivered') return undefined;
   // An event delivered before the retry was checked then and removed from `delivered`.
   if (results.slice(0, -1).includes('delivered')) return undefined;
   return deliveredIds.has(event.id as string)
@@ -230,8 +230,9 @@ const STEP_RULES: readonly StepRule[] = [
         );
         for (const transfer of transfers) {
           if (transfer.phase !== 'post' && transfer.phase !== 'void') continue;
-          const first = holdsByStep.get(transfer.step.slice(0, -1));
-          const isSameHold = first?.amount === transfer.amount && first.debit === transfer.debit;
+          const firstHold = holdsByStep.get(transfer.step.slice(0, -1));
+          const isSameHold =
+            firstHold?.amount === transfer.amount && firstHold.debit === transfer.debit;
           if (!isSameHold) yield `${row.id} ${transfer.step} resolves no hold`;
         }
       }

@@ -90,10 +90,10 @@ function expectSameReply(
   all: readonly CardDecision[],
   expectedDecision: string,
 ): string {
-  const [first, other] = all.map((decision) => JSON.stringify(decision));
+  const [firstReply, secondReply] = all.map((decision) => JSON.stringify(decision));
   const decision = all[0] as CardDecision;
-  if (first !== other || textOf(decision) !== expectedDecision)
-    throw violation(`${first}, ${other}; expected ${expectedDecision}`);
+  if (firstReply !== secondReply || textOf(decision) !== expectedDecision)
+    throw violation(`${firstReply}, ${secondReply}; expected ${expectedDecision}`);
   recordMessage(sim, { request, decision });
   return describeRequest(requestInput, expectedDecision);
 }
@@ -117,11 +117,11 @@ async function reuseMessageId(sim: Sim): Promise<string> {
     if (code !== 'CONFLICT') throw violation(`${notice.id}, of ${otherCardNotice.kind}: ${code}`);
     return `${notice.kind}, ${otherCardNotice.kind}`;
   }
-  const other = { ...(request as CardRequest), amount: (request?.amount ?? 0n) + 1n };
+  const otherRequest = { ...(request as CardRequest), amount: (request?.amount ?? 0n) + 1n };
   const until = sim.effects.now() + 1_000;
-  const code = await handlerOf(sim, node).authorize(other, until).then(textOf, codeOf);
-  if (code !== 'CONFLICT') throw violation(`${other.id} for another amount: ${code}`);
-  return other.kind;
+  const code = await handlerOf(sim, node).authorize(otherRequest, until).then(textOf, codeOf);
+  if (code !== 'CONFLICT') throw violation(`${otherRequest.id} for another amount: ${code}`);
+  return otherRequest.kind;
 }
 
 const openPayments = ({ model }: Sim): RecordedRow[] =>

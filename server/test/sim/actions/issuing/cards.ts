@@ -91,10 +91,10 @@ async function issueCard(sim: Sim): Promise<string> {
   );
   const { ids, codes } = chooseSources(sim, person);
   const { suffix } = sim.chance.pickWeighted(NAME_SUFFIXES);
-  const [other] = openCards(sim).slice(-1);
-  const repeats = other && sim.chance.percent(4);
+  const [otherCard] = openCards(sim).slice(-1);
+  const repeats = otherCard && sim.chance.percent(4);
   const platformCardId = repeats
-    ? (other.platform_card_id as string)
+    ? (otherCard.platform_card_id as string)
     : `card-${sim.nextNumber()}-${suffix}`;
   const body = {
     ...{ cardholderId: person.id, platformCardId, form: 'VIRTUAL', fundingSources: ids },

@@ -225,8 +225,8 @@ function chooseDestination(
     return { internalAccount: null, externalAccount: sim.chance.pick(ownExternalAccounts) };
   const otherOwners = payers(sim).filter(({ platform }) => platform === wallet.owner.platform);
   const to = sim.chance.pick(otherOwners);
-  const other = to.wallet && to.wallet !== wallet && sim.chance.percent(40);
-  const internalAccount = other
+  const isToOtherWallet = to.wallet && to.wallet !== wallet && sim.chance.percent(40);
+  const internalAccount = isToOtherWallet
     ? to.wallet
     : pickInternalAccount(sim, to, [...PAYMENT_CURRENCIES, 'USDB']);
   return { internalAccount: internalAccount ?? null, externalAccount: null };

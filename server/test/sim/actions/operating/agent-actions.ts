@@ -234,7 +234,7 @@ async function executeQuote(sim: Sim): Promise<string> {
     (error) => error === 'CONFLICT' || error === 'QUOTE_EXPIRED',
   );
   const isPreviouslyRequested = isRequested(sim, order);
-  const first = errorsBeforePolicy.length
+  const firstErrors = errorsBeforePolicy.length
     ? errorsBeforePolicy
     : isPreviouslyRequested
       ? ['CONFLICT']
@@ -243,7 +243,7 @@ async function executeQuote(sim: Sim): Promise<string> {
   const currentCodes = hasDeletedParty(order) ? [...errors, 'INSUFFICIENT_FUNDS'] : errors;
   const policyCodes =
     verdict === 'rejected' ? ['FORBIDDEN'] : verdict === 'approval required' ? [] : currentCodes;
-  const codes = isBarred ? ['FORBIDDEN'] : first.length ? first : policyCodes;
+  const codes = isBarred ? ['FORBIDDEN'] : firstErrors.length ? firstErrors : policyCodes;
   const path = `/agents/me/quotes/${order.quoteId}/execute`;
   const response = await sim.call('POST', path, undefined, agent.client);
   const code = rejectionCode(response, [

@@ -247,8 +247,8 @@ function proofCodes(sim: Sim, order: Order, variant: ProofVariant): string[] {
   if (sim.effects.now() >= Date.parse(challenge.expires_at as string)) return ['INVALID_INPUT'];
   if (challenge.wrong === '5') return ['RATE_LIMITED'];
   if (!owner.strongAuthentication.phoneVerified || variant === 'wrong') return ['INVALID_INPUT'];
-  const last = challenge.steps === '[]';
-  return last && order.kind !== 'realtime' ? startErrors(sim, order) : [];
+  const isLast = challenge.steps === '[]';
+  return isLast && order.kind !== 'realtime' ? startErrors(sim, order) : [];
 }
 
 const isLastStep = (sim: Sim, order: Order) =>
@@ -282,15 +282,15 @@ async function authorizeQuote(sim: Sim, order: Order, variant: ProofVariant): Pr
   if (variant === 'late' && expiry > sim.effects.now())
     sim.effects.advance(expiry - sim.effects.now());
   const codes = proofCodes(sim, order, variant);
-  const last = isLastStep(sim, order);
+  const isLast = isLastStep(sim, order);
   const path = `/quotes/${order.quoteId}/authorize`;
   const proof = { code: codeOf(variant), endUserIpAddress: IP_ADDRESS };
   const response = await sim.call('POST', path, proof, order.platform);
-  const possibleCodes = last ? possibleErrors(order) : [];
+  const possibleCodes = isLast ? possibleErrors(order) : [];
   const code = rejectionCode(response, [...codes, ...possibleCodes]);
   if (code) return `${variant}: ${code}`;
   if (codes.length) throw violation(`${order.id} was authorized; expected ${codes.join(' or ')}`);
-  return recordProof(order, last, bodyOf(response, 200));
+  return recordProof(order, isLast, bodyOf(response, 200));
 }
 
 /** Sends one proof to two servers concurrently, of which one accepts it. */
@@ -316,8 +316,9 @@ async function authorizeTwice(sim: Sim): Promise<string> {
   );
   const successes = responses.filter((response) => response?.status === 200);
   const codes = responses.map((response) => response?.body?.code ?? response?.status);
-  const other = codes.filter((code) => code === 'CONFLICT' || code === 'INVALID_INPUT');
-  if (successes.length !== 1 || other.length !== 1) throw violation(`${order.id}: ${codes.join()}`);
+  const rejections = codes.filter((code) => code === 'CONFLICT' || code === 'INVALID_INPUT');
+  if (successes.length !== 1 || rejections.length !== 1)
+    throw violation(`${order.id}: ${codes.join()}`);
   return recordProof(order, true, successes[0]?.body);
 }
 

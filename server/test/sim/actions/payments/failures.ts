@@ -91,7 +91,7 @@ async function duplicateJob(sim: Sim): Promise<string> {
 /** The lease of a worker expires. Another worker runs the job before the first one reports its result. */
 async function expireLease(sim: Sim): Promise<string> {
   const job = sim.chance.pick(dueJobs(sim));
-  const [slowNode, other] = sim.nodes as [Node, Node];
+  const [slowNode, otherNode] = sim.nodes as [Node, Node];
   const heldCommit = slowNode.holdNextCommit();
   const slowRun = runOnly(sim, slowNode, [job]);
   const isCaught = await Promise.race([
@@ -100,7 +100,7 @@ async function expireLease(sim: Sim): Promise<string> {
   ]);
   if (isCaught) {
     sim.effects.advance(21 * SECOND);
-    await runDueJobs(other);
+    await runDueJobs(otherNode);
   }
   heldCommit.release();
   await slowRun;
