@@ -115,7 +115,7 @@ const AgentApprovalThresholds = named(
   ),
 );
 
-const shared = {
+const sharedFields = {
   accountRestrictions: optional(AgentAccountRestrictions),
   approvalThresholds: optional(AgentApprovalThresholds),
 };
@@ -126,7 +126,7 @@ export const AgentPolicy = named(
     permissions: Type.Array(AgentPermission),
     defaultExecutionMode: ExecutionMode,
     spendingLimits: AgentSpendingLimits,
-    ...shared,
+    ...sharedFields,
   }),
 );
 
@@ -136,7 +136,7 @@ export const AgentPolicyUpdateRequest = named(
     permissions: optional(Type.Array(AgentPermission)),
     defaultExecutionMode: optional(ExecutionMode),
     spendingLimits: optional(AgentSpendingLimitsUpdate),
-    ...shared,
+    ...sharedFields,
   }),
 );
 

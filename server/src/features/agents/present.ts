@@ -6,7 +6,7 @@ import { type Ctx, stamps } from '../../runtime/operation/context.ts';
 import type { Agent } from './contract.ts';
 import type { RateParts } from './parts.ts';
 import type { AgentUsage } from './policy/policy.ts';
-import { readSpent } from './policy/usage.ts';
+import { readAgentUsage } from './policy/usage.ts';
 import type { AgentRow } from './store.ts';
 
 type AgentView = Static<typeof Agent>;
@@ -46,15 +46,15 @@ export const agentView = (ctx: Ctx, row: AgentRow, usage: AgentUsage): AgentView
  * Usage for display. Usage in former limit currencies is omitted without an exchange rate, so that
  * an agent can be read and paused without a rate.
  */
-async function readSpentForDisplay(ctx: Ctx, parts: RateParts, row: AgentRow): Promise<AgentUsage> {
+async function readUsageForDisplay(ctx: Ctx, parts: RateParts, row: AgentRow): Promise<AgentUsage> {
   try {
-    return await readSpent(ctx, parts, row);
+    return await readAgentUsage(ctx, parts, row);
   } catch (error) {
     if (!(error instanceof Fault) || error.code !== 'QUOTE_RATE_UNAVAILABLE') throw error;
-    return readSpent(ctx, parts, { ...row, former_currencies: [] });
+    return readAgentUsage(ctx, parts, { ...row, former_currencies: [] });
   }
 }
 
 /** The resource `Agent`. */
 export const presentAgent = async (ctx: Ctx, parts: RateParts, row: AgentRow): Promise<AgentView> =>
-  agentView(ctx, row, await readSpentForDisplay(ctx, parts, row));
+  agentView(ctx, row, await readUsageForDisplay(ctx, parts, row));

@@ -23,7 +23,8 @@ const readOnlyText = (description: string) => Type.String({ readOnly: true, desc
 const CardStateName = named(
   'CardState',
   oneOf(CARD_STATES, {
-    description: 'PENDING_KYC is not used: the cardholder is verified before a card is issued.',
+    description:
+      'PENDING_KYC is not used, because the cardholder is verified before a card is issued.',
   }),
 );
 const CardStateReasonName = named(
@@ -106,7 +107,7 @@ const CardCreateRequest = named(
         }),
       ),
       threeDSecurePassword: optional(
-        Type.String({ description: 'Not supported: rejected if present.' }),
+        Type.String({ description: 'Not supported. Rejected if present.' }),
       ),
       form: CardForm,
       fundingSources: sources,

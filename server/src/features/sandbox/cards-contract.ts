@@ -35,7 +35,7 @@ const Payment = named(
   ),
 );
 
-const simulated = {
+const simulationFields = {
   method: 'POST',
   tag: 'Sandbox',
   permission: 'TRANSACT',
@@ -63,7 +63,7 @@ const posting = { money: true } as const;
 
 /** Authorization requests and merchant credits. */
 const authorizationRequest = {
-  ...simulated,
+  ...simulationFields,
   ...posting,
   body: Payment,
   semanticValidation: true,
@@ -125,7 +125,7 @@ export const sandboxSimulateCardCreditAuthorizationAdvice = operation({
 });
 
 export const sandboxSimulateCardBalanceInquiry = operation({
-  ...simulated,
+  ...simulationFields,
   operationId: 'sandboxSimulateCardBalanceInquiry',
   path: '/sandbox/cards/{id}/simulate/balance_inquiry',
   summary: 'Simulate a balance inquiry',
@@ -142,7 +142,7 @@ export const sandboxSimulateCardBalanceInquiry = operation({
 });
 
 /** Notices about an existing payment. */
-const noticeOperation = { ...simulated, ...posting } as const;
+const noticeOperation = { ...simulationFields, ...posting } as const;
 
 export const sandboxSimulateCardAuthorizationAdvice = operation({
   ...noticeOperation,

@@ -1,4 +1,4 @@
-// Retention of wallets: deletes signature requests after a day, and encryption keys of one-time codes at
+// Retention of wallets. Signature requests are deleted after a day, and encryption keys of one-time codes at
 // expiry. Accepted signatures are never deleted.
 import { retentionSweep } from '../../runtime/db/retention.ts';
 

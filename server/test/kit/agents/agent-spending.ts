@@ -5,7 +5,7 @@ import { evaluate, type Policy } from '../../../src/features/agents/policy/polic
 import {
   convertRoundedUp,
   countSpending,
-  readSpent,
+  readAgentUsage,
 } from '../../../src/features/agents/policy/usage.ts';
 import { type AgentRow, agents } from '../../../src/features/agents/store.ts';
 import { reverseUsage } from '../../../src/features/balances/velocity-limits/index.ts';
@@ -104,7 +104,7 @@ export function spendingFixture(app: TestApp) {
         limitCurrency,
       );
       const request = { accountId: 'one', amount: convertedAmount, thresholdAmount: null };
-      const spentAmounts = await readSpent(ctx, parts, agent);
+      const spentAmounts = await readAgentUsage(ctx, parts, agent);
       const verdict = evaluate(agent, spentAmounts, { type: 'TRANSFER_OUT', ...request });
       if (verdict.decision === 'REJECTED') throw new Error(verdict.reason);
       const id = start ? await start(ctx) : newId(app.effects, 'Transaction');
@@ -134,7 +134,7 @@ export function spendingFixture(app: TestApp) {
     /** Usage of an agent, in minor units of the currency of its limits. */
     readUsage: (id: string) =>
       app.operate(async (ctx) => {
-        const { count, day, month } = await readSpent(ctx, parts, await rowOf(id));
+        const { count, day, month } = await readAgentUsage(ctx, parts, await rowOf(id));
         return { count, day: day.amount, month: month.amount };
       }),
     /** Ledger accounts of the usage of an agent. */

@@ -26,7 +26,7 @@ import {
   thresholdOf,
   type Verdict,
 } from '../policy/policy.ts';
-import { convertRoundedUp, countSpending, readSpent } from '../policy/usage.ts';
+import { convertRoundedUp, countSpending, readAgentUsage } from '../policy/usage.ts';
 import { type ActionType, actionStates } from '../states.ts';
 import { type ActionRow, type AgentRow, agentActions, agents } from '../store.ts';
 import { agentActionPending } from './actions-contract.ts';
@@ -79,7 +79,7 @@ export async function evaluateSpending(
   const convertAmount = (to: CurrencyCode) =>
     convertRoundedUp(ctx, parts, { currency, amount: units }, to);
   const [usage, amount, thresholdAmount] = await Promise.all([
-    readSpent(ctx, parts, agent),
+    readAgentUsage(ctx, parts, agent),
     convertAmount(policy.spendingLimits.currency),
     threshold ? convertAmount(threshold.currency) : null,
   ]);
@@ -161,7 +161,7 @@ async function checkPendingLimit(ctx: Ctx, agent: AgentRow): Promise<void> {
   throw new Fault('CONFLICT', reason, undefined, { isRetryable: true });
 }
 
-/** Stages the action: executed immediately, or pending approval with an event to the platform. */
+/** Stages the action, which is executed immediately or is pending approval and emits an event. */
 export async function submitAction(
   ctx: Ctx,
   parts: AgentParts,
@@ -262,8 +262,8 @@ const isRetryable = (code: Code) =>
   PREREQUISITES.includes(code) || (isTransient(code) && code !== 'NOT_IMPLEMENTED');
 
 /**
- * Approves an action: evaluates the policy again and executes it in one change set. If execution is no longer
- * possible the action becomes FAILED with `failure`. Temporary errors are thrown and the action remains
+ * Approves an action. Evaluates the policy again and executes the action in one change set. If execution is
+ * impossible, the action becomes FAILED with `failure`. Temporary errors are thrown and the action remains
  * pending.
  */
 export async function approve(

@@ -1,5 +1,5 @@
-// Device codes: a single-use code, valid for 24 hours, is exchanged for the access token of an agent. Codes
-// and tokens are returned once and stored as hashes.
+// A device code is a single-use code, valid for 24 hours, that is exchanged for the access token of an agent.
+// Codes and tokens are returned once and stored as hashes.
 
 import { iso } from '../../../kernel/effects.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';

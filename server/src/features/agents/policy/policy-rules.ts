@@ -89,7 +89,7 @@ export async function accountErrors(
 const mergeDefined = <T extends object>(current: T | undefined, change: Partial<T> | undefined) =>
   current || change ? ({ ...current, ...change } as T) : undefined;
 
-/** A policy in stored form: each permission once. */
+/** A policy in stored form, with each permission once. */
 export const storedPolicy = (policy: Policy): Policy => ({
   ...policy,
   permissions: [...new Set(policy.permissions)],

@@ -1,4 +1,4 @@
-// Limits of agents under concurrency, in one and in two processes: exactly the payments within the limit
+// Limits of agents under concurrency, in one and in two processes. Exactly the payments within the limit
 // succeed, also during policy changes and refunds.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {

@@ -104,7 +104,11 @@ const paymentCountLimit = ({ id, policy }: AgentRow, now: Time): VelocityLimit =
 });
 
 /** Usage of the agent in the currency of its limits. */
-export async function readSpent(ctx: Ctx, parts: RateParts, agent: AgentRow): Promise<AgentUsage> {
+export async function readAgentUsage(
+  ctx: Ctx,
+  parts: RateParts,
+  agent: AgentRow,
+): Promise<AgentUsage> {
   const [count, day, month] = await Promise.all([
     usedOf(ctx, paymentCountLimit(agent, ctx.now)),
     readSpentIn(ctx, parts, agent, 'day'),

@@ -65,7 +65,7 @@ function cardDecline(authorizationState: AuthorizationState): DeclineReason | un
   return request.currency === card.currency ? undefined : 'CURRENCY_NOT_SUPPORTED';
 }
 
-/** Decline reason of a credit approved in stand-in processing: a deleted cardholder. */
+/** Decline reason of a credit approved in stand-in processing. Only a deleted cardholder causes a decline. */
 const adviceDecline = ({ holder }: AuthorizationState): DeclineReason | undefined =>
   holder?.deleted_at === null ? undefined : 'CARDHOLDER_NOT_READY';
 

@@ -18,7 +18,7 @@ import type {
 } from '../../payments/provider-messages/index.ts';
 import type { CardPaymentRow } from '../../payments/transactions/index.ts';
 import { cardPaymentOf } from '../clearing/payment.ts';
-import { checkAmount, openApproved } from '../issuing/open.ts';
+import { checkAmount, openApprovedPayment } from '../issuing/open.ts';
 import { type CardParts, cardOf } from '../parts.ts';
 import { type CardRow, cardMessages } from '../store.ts';
 import { findPrimaryFundingSource, withoutMerchant } from './decide.ts';
@@ -61,7 +61,7 @@ async function withSecondAttempt<R>(work: () => Promise<R>): Promise<R> {
 }
 
 /** Stages a payment that was approved without this server, with its entry in the decision log. */
-async function openUnapproved(
+async function openReportedPayment(
   ctx: Ctx,
   parts: CardParts,
   card: CardRow,
@@ -76,7 +76,7 @@ async function openUnapproved(
   if (!holder || !source) throw contradiction('The card has no account.');
   const recordedRequest = withoutMerchant(request, holder);
   const openingRequest = { card, holder, account: source.account, request: recordedRequest };
-  const row = await openApproved(ctx, parts, openingRequest, isCleared);
+  const row = await openApprovedPayment(ctx, parts, openingRequest, isCleared);
   writeDecision(ctx, card, recordedRequest, { approved: true, transactionId: row.id });
   return row;
 }
@@ -127,7 +127,7 @@ async function postWithoutPayment(
   const kind = entry.kind === 'REFUND' ? 'CREDIT_AUTHORIZATION' : 'AUTHORIZATION';
   // A declined request with the same ID keeps its decision.
   const openingRequest = { ...request, id: `${requestId} without authorization`, kind } as const;
-  const row = await openUnapproved(ctx, parts, card, openingRequest, true);
+  const row = await openReportedPayment(ctx, parts, card, openingRequest, true);
   writeNotice(ctx, row, { id, token, kind: 'CLEARING', amount });
   return row;
 }
@@ -187,7 +187,7 @@ async function postApprovedIn(
   const isReversed = earlierMessage?.kind === 'AUTHORIZATION_REVERSAL';
   if (isReversed) return { platformId, transactionId: null, isNew: false };
   const isCleared = request.kind.startsWith('FINANCIAL_');
-  const row = await openUnapproved(ctx, parts, card, request, isCleared);
+  const row = await openReportedPayment(ctx, parts, card, request, isCleared);
   const subject = { platformId, transactionId: row.id };
   stage(ctx, subject);
   return { ...subject, isNew: true };

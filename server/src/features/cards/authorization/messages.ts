@@ -1,6 +1,7 @@
-// The decision log: each network message is one row that never changes. The row is written with the effects
-// of the message under the issuer's id. A repeated message therefore reads the recorded decision, immediately
-// or after its commit is rejected. An approval that was too late has a second row with the reason TOO_LATE.
+// The decision log contains each network message as one row that never changes. The row is written with the
+// effects of the message under the issuer's id. A repeated message therefore reads the recorded decision,
+// immediately or after its commit is rejected. An approval that was too late has a second row with the reason
+// TOO_LATE.
 
 import { formatAmount } from '../../../catalog/currencies/money-format.ts';
 import type {
@@ -111,7 +112,7 @@ export function writeEarlyReversal(ctx: Ctx, card: CardRow, request: CardRequest
 }
 
 /** Records that an approval was undone because its deadline had passed. */
-export function writeTooLate(ctx: Ctx, row: CardPaymentRow, request: CardRequest): void {
+export function writeLateApproval(ctx: Ctx, row: CardPaymentRow, request: CardRequest): void {
   ctx.insert(cardMessages, {
     id: lateMessageKey(ctx, request.id),
     ...rowOf(ctx, { ...row, cardId: row.card.cardId }, request),

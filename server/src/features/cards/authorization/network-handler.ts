@@ -25,7 +25,12 @@ import { type CardParts, cardOf } from '../parts.ts';
 import { cards } from '../store.ts';
 import { decide, declineLate } from './decide.ts';
 import { networkEventPoster } from './facts.ts';
-import { applyNotice, findEarlierDecision, findPaymentOfToken, writeTooLate } from './messages.ts';
+import {
+  applyNotice,
+  findEarlierDecision,
+  findPaymentOfToken,
+  writeLateApproval,
+} from './messages.ts';
 
 /** Maximum number of attempts. The delay between attempts starts at twice `BASE_DELAY_MS` and doubles. */
 const MAX_ATTEMPTS = 5;
@@ -137,7 +142,7 @@ const undoLateApproval = (
       const isUndone = await undoPayment(ctx, row, request);
       // The network treats a cleared payment as approved, regardless of the decision it received.
       if (!isUndone) return { approved: true, transactionId: id };
-      writeTooLate(ctx, row, request);
+      writeLateApproval(ctx, row, request);
       return TOO_LATE;
     }),
   );

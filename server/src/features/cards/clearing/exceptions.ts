@@ -142,7 +142,7 @@ async function viewOf({ db }: Runtime, { id, since }: UnresolvedPayment, suspens
     merchant: card.merchant.descriptor,
     settledAmount: Number(settledOf(facts)),
     netAmount: Number(netOf(facts)),
-    /** Settled with the network, not refunded and not funded. */
+    /** Net settled amount that is not funded. */
     missingAmount: Number(row.status === 'EXCEPTION' ? unpaidOf(facts) : 0n),
     /** Held on the account. */
     heldAmount: Number(fundingDebitAmountOf(facts, 'STUCK')),

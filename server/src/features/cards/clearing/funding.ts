@@ -113,8 +113,8 @@ export const removeFundingSources = async (ctx: Ctx, card: Pick<CardRow, 'id'>):
 export async function cardFundingOf(db: Database, cardId: string) {
   // In descending order null sorts first, so the current sources are within the limit even after many
   // removals.
-  const latestFirst = { orderBy: 'ended_at', descending: true } as const;
-  const rows = await db.find(fundingSources, { card_id: cardId }, latestFirst);
+  const latestFirstOrder = { orderBy: 'ended_at', descending: true } as const;
+  const rows = await db.find(fundingSources, { card_id: cardId }, latestFirstOrder);
   rows.sort((a, b) => (a.id < b.id ? -1 : 1));
   return rows.map(({ id, account_id: accountId, created_at, ended_at }) => ({
     id,

@@ -1,7 +1,7 @@
-// A card payment: how its row changes, and its postings. The amount is held on the funding account, posted to
-// `cards` after the funding debit is confirmed, and posted from `cards` when the network clears it. Debited
-// amounts that cannot be cleared are released automatically. Amounts are in the currency of the card. An
-// account in another unit of the same currency has more digits.
+// A card payment: the changes of its row, and its postings. The amount is held on the funding account, posted
+// to `cards` after the funding debit is confirmed, and posted from `cards` when the network clears it.
+// Debited amounts that cannot be cleared are released automatically. Amounts are in the currency of the card.
+// An account in another unit of the same currency has more digits.
 
 import { Type } from '@sinclair/typebox';
 import { assertNever } from '../../../kernel/assert-never.ts';
@@ -194,7 +194,7 @@ function stagePosting(
   ctx[verb]({ transactionId: row.id, step, ...accounts, ...money, force });
 }
 
-/** The account, if it can be credited: not closed, and its owner not deleted. */
+/** The account, or undefined if it is closed or its owner deleted. */
 export async function creditableAccountOf(
   ctx: Ctx,
   row: CardPaymentRow,

@@ -124,7 +124,7 @@ export async function openPayment(
  * amount that the account can pay. The clearing debits the remainder, and the payment becomes an exception if
  * this debit is impossible. `isCleared`: the payment is cleared immediately.
  */
-export async function openApproved(
+export async function openApprovedPayment(
   ctx: Ctx,
   parts: CardParts,
   opening: Omit<Opening, 'key'>,

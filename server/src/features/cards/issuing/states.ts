@@ -3,7 +3,7 @@
 import { stateTable } from '../../../kernel/states.ts';
 
 export const CARD_STATES = ['PENDING_KYC', 'PROCESSING', 'ACTIVE', 'FROZEN', 'CLOSED'] as const;
-/** PENDING_KYC is unused: no card is issued without an approved cardholder. */
+/** PENDING_KYC is unused, because no card is issued without an approved cardholder. */
 export type CardState = Exclude<(typeof CARD_STATES)[number], 'PENDING_KYC'>;
 
 export const cardStates = stateTable<

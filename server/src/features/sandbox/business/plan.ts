@@ -192,7 +192,7 @@ function heldDeposit(holder: Holder, at: Time, until: Time): Action[] {
   ];
 }
 
-/** Times of payments: growing, by day of the week and by hour. */
+/** Times of payments. The number grows and depends on the day of the week and the hour. */
 function timesOf({ from, until, payments }: PlanInput, random: SeededRandom): Time[] {
   const days = Array.from({ length: Math.ceil((until - from) / DAY) }, (_, day) => {
     const start = from + day * DAY;

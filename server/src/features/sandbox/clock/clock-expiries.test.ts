@@ -36,7 +36,10 @@ async function advance(platform: TestPlatform, duration: string): Promise<void> 
 }
 
 /** Creates the same resources on a platform with its own clock and on one in real time. */
-async function createOnBoth<T>(name: string, create: (platform: TestPlatform) => Promise<T>) {
+async function createOnBothPlatforms<T>(
+  name: string,
+  create: (platform: TestPlatform) => Promise<T>,
+) {
   const callingPlatform = await createPlatformWithClock(name);
   const [onOwnClock, onOtherPlatform] = [await create(callingPlatform), await create(app.other)];
   return { as: callingPlatform, onOwnClock, onOtherPlatform };
@@ -44,13 +47,16 @@ async function createOnBoth<T>(name: string, create: (platform: TestPlatform) =>
 
 describe('on the clock of a platform', () => {
   it('an invitation expires', async () => {
-    const { as, onOwnClock, onOtherPlatform } = await createOnBoth('Invitations', async (as) => {
-      const { umaAddress } = await createCustomer(app, { as });
-      const clock = ok(await app.call('GET', '/sandbox/clock', undefined, { as }), 200);
-      const expiresAt = new Date(Date.parse(clock.currentTime) + 3_600_000).toISOString();
-      const body = { inviterUma: umaAddress, expiresAt };
-      return ok(await app.call('POST', '/invitations', body, { as }), 201).code as string;
-    });
+    const { as, onOwnClock, onOtherPlatform } = await createOnBothPlatforms(
+      'Invitations',
+      async (as) => {
+        const { umaAddress } = await createCustomer(app, { as });
+        const clock = ok(await app.call('GET', '/sandbox/clock', undefined, { as }), 200);
+        const expiresAt = new Date(Date.parse(clock.currentTime) + 3_600_000).toISOString();
+        const body = { inviterUma: umaAddress, expiresAt };
+        return ok(await app.call('POST', '/invitations', body, { as }), 201).code as string;
+      },
+    );
     const statusOf = async (platform: TestPlatform, code: string) =>
       ok(await app.call('GET', `/invitations/${code}`, undefined, { as: platform }), 200).status;
     await advance(as, 'PT59M');
@@ -61,12 +67,15 @@ describe('on the clock of a platform', () => {
   });
 
   it('a session of a wallet expires', async () => {
-    const { as, onOwnClock, onOtherPlatform } = await createOnBoth('Sessions', async (as) => {
-      const wallets = walletFixture(app, { as });
-      const { accountId } = await wallets.createWalletCustomer();
-      await wallets.openEmailSession(accountId);
-      return { wallets, accountId };
-    });
+    const { as, onOwnClock, onOtherPlatform } = await createOnBothPlatforms(
+      'Sessions',
+      async (as) => {
+        const wallets = walletFixture(app, { as });
+        const { accountId } = await wallets.createWalletCustomer();
+        await wallets.openEmailSession(accountId);
+        return { wallets, accountId };
+      },
+    );
     const listSessions = ({ wallets, accountId }: typeof onOwnClock) =>
       wallets.sessionsOf(accountId);
     await advance(as, 'PT14M');
@@ -77,7 +86,7 @@ describe('on the clock of a platform', () => {
   });
 
   it('a code for a contact expires', async () => {
-    const { as, onOwnClock, onOtherPlatform } = await createOnBoth('Codes', async (as) => {
+    const { as, onOwnClock, onOtherPlatform } = await createOnBothPlatforms('Codes', async (as) => {
       const { id } = await createEuropeanCustomer(app, { as });
       ok(await sendCode(app, id, 'email', { as }), 204);
       return id as string;
@@ -91,28 +100,34 @@ describe('on the clock of a platform', () => {
   });
 
   it('a lockout after failed logins expires', async () => {
-    const { as, onOwnClock, onOtherPlatform } = await createOnBoth('Lockouts', async (as) => {
-      const { id } = await createPhoneVerifiedCustomer(app, { as });
-      const login = loginFixture(app, { as });
-      await login.failTimes(id, 5);
-      return { id: id as string, login };
-    });
-    const failAgain = async ({ id, login }: typeof onOwnClock) =>
+    const { as, onOwnClock, onOtherPlatform } = await createOnBothPlatforms(
+      'Lockouts',
+      async (as) => {
+        const { id } = await createPhoneVerifiedCustomer(app, { as });
+        const login = loginFixture(app, { as });
+        await login.failTimes(id, 5);
+        return { id: id as string, login };
+      },
+    );
+    const recordFailure = async ({ id, login }: typeof onOwnClock) =>
       statusCodeAndFields(await login.fail(id));
     await advance(as, 'PT14M');
-    expect(await failAgain(onOwnClock)).toEqual([423, 'ACCOUNT_LOCKED']);
+    expect(await recordFailure(onOwnClock)).toEqual([423, 'ACCOUNT_LOCKED']);
     await advance(as, 'PT1M');
-    expect((await failAgain(onOwnClock))[0]).toBe(200);
-    expect(await failAgain(onOtherPlatform)).toEqual([423, 'ACCOUNT_LOCKED']);
+    expect((await recordFailure(onOwnClock))[0]).toBe(200);
+    expect(await recordFailure(onOtherPlatform)).toEqual([423, 'ACCOUNT_LOCKED']);
   });
 
   it('a login challenge expires', async () => {
-    const { as, onOwnClock, onOtherPlatform } = await createOnBoth('Challenges', async (as) => {
-      const { id } = await createPhoneVerifiedCustomer(app, { as });
-      const login = loginFixture(app, { as });
-      const { challengeId } = ok(await login.start(id, 'SMS_OTP'), 200);
-      return { id: id as string, login, challengeId };
-    });
+    const { as, onOwnClock, onOtherPlatform } = await createOnBothPlatforms(
+      'Challenges',
+      async (as) => {
+        const { id } = await createPhoneVerifiedCustomer(app, { as });
+        const login = loginFixture(app, { as });
+        const { challengeId } = ok(await login.start(id, 'SMS_OTP'), 200);
+        return { id: id as string, login, challengeId };
+      },
+    );
     const complete = ({ id, login, challengeId }: typeof onOwnClock) =>
       login.complete(id, { factor: 'SMS_OTP', challengeId, code: CODE });
     await advance(as, 'PT1H');
@@ -121,12 +136,15 @@ describe('on the clock of a platform', () => {
   });
 
   it('a payment that is not authorized in time fails', async () => {
-    const { as, onOwnClock, onOtherPlatform } = await createOnBoth('Payments', async (as) => {
-      const payer = await createScaPayer(app, {}, { as });
-      const { quote } = await createQuotedPayout(app, payer, {}, { as });
-      const executedBody = ok(await execute(app, quote.id, {}, { as }), 200);
-      return { id: quote.id as string, status: executedBody.status };
-    });
+    const { as, onOwnClock, onOtherPlatform } = await createOnBothPlatforms(
+      'Payments',
+      async (as) => {
+        const payer = await createScaPayer(app, {}, { as });
+        const { quote } = await createQuotedPayout(app, payer, {}, { as });
+        const executedBody = ok(await execute(app, quote.id, {}, { as }), 200);
+        return { id: quote.id as string, status: executedBody.status };
+      },
+    );
     const statusOf = async (platform: TestPlatform, id: string) =>
       ok(await app.call('GET', `/quotes/${id}`, undefined, { as: platform }), 200).status;
     expect(onOwnClock.status).toBe('PENDING_AUTHORIZATION');
@@ -136,7 +154,7 @@ describe('on the clock of a platform', () => {
   });
 
   it('a card expires after its last month, but still accepts refunds', async () => {
-    const { as, onOwnClock, onOtherPlatform } = await createOnBoth('Cards', async (as) => {
+    const { as, onOwnClock, onOtherPlatform } = await createOnBothPlatforms('Cards', async (as) => {
       const cards = cardFixture(app, { as });
       const card = await cards.createCard(await cards.createCardholder({ funds: 100_00 }));
       return { cards, card };

@@ -140,13 +140,15 @@ describe('proof', () => {
 
   it('belongs to the latest challenge', async () => {
     const { account } = await createPayee();
-    const { id: older } = await challengeOf(account.id);
-    const { id: newer } = await challengeOf(account.id);
+    const { id: olderChallengeId } = await challengeOf(account.id);
+    const { id: newerChallengeId } = await challengeOf(account.id);
     expect(
-      statusCodeAndFields(await confirm(account.id, { challengeId: older, code: CODE })),
+      statusCodeAndFields(await confirm(account.id, { challengeId: olderChallengeId, code: CODE })),
     ).toEqual([...[400, 'INVALID_INPUT', 'challengeId']]);
-    ok(await confirm(account.id, { challengeId: newer, code: CODE }), 200);
-    expect(await app.runtime.db.read(scaChallenges, older)).toMatchObject({ status: 'REPLACED' });
+    ok(await confirm(account.id, { challengeId: newerChallengeId, code: CODE }), 200);
+    expect(await app.runtime.db.read(scaChallenges, olderChallengeId)).toMatchObject({
+      status: 'REPLACED',
+    });
   });
 
   it('of a passkey is invalid for the other direction and for a payment', async () => {
@@ -162,14 +164,14 @@ describe('proof', () => {
       passkeyAssertion: assertionJson(device, challenge.passkeyAssertionOptions.challenge),
       origin,
     });
-    const trust = sign(await challengeOf(target.id));
-    const untrust = sign(await challengeOf(target.id, 'untrust'));
+    const trustProof = sign(await challengeOf(target.id));
+    const untrustProof = sign(await challengeOf(target.id, 'untrust'));
     const paymentSignature = sign(executedBody.scaChallenge);
     const responses = [
-      await confirm(target.id, untrust),
+      await confirm(target.id, untrustProof),
       await confirm(target.id, paymentSignature),
-      await confirm(target.id, trust, 'untrust'),
-      await authorize(app, quote.id, trust),
+      await confirm(target.id, trustProof, 'untrust'),
+      await authorize(app, quote.id, trustProof),
     ];
     for (const response of responses) {
       expect(statusCodeAndFields(response)).toEqual([400, 'INVALID_INPUT', 'passkeyAssertion']);

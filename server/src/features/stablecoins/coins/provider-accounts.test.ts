@@ -297,7 +297,7 @@ describe('an idempotency key', () => {
   });
 
   it('does not replay SERVICE_UNAVAILABLE', async () => {
-    const platform = await app.newPlatform('Down for a while');
+    const platform = await app.newPlatform('Unavailable provider');
     const separateFixture = stablecoinFixture(app, { as: platform });
     const unavailableBody = separateFixture.linkBody({ apiClientSecret: 'x-008' });
     expect((await separateFixture.write(PATH, unavailableBody, 'again')).status).toBe(503);

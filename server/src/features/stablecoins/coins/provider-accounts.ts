@@ -106,7 +106,7 @@ function selectAccount(accountIds: readonly string[], requestedId: string | unde
     throw notVerified('These credentials do not give access to this account.');
   }
   if (accountIds.length === 1) return accountId;
-  const message = `is required: these credentials give access to ${accountIds.length} accounts`;
+  const message = `is required, because these credentials give access to ${accountIds.length} accounts`;
   throw invalidField('providerAccountId', message);
 }
 

@@ -1,6 +1,6 @@
 // Schedules jobs for tokens whose issuance is not final or that are about to be enabled. The jobs are defined
-// here because linking an account again restarts them. The row of a token counts its scheduled polls, and
-// only the job with the last count polls, so a token has one poll at a time.
+// here because linking an account again restarts them. The row of a token counts its scheduled polls. Only
+// the job with the last count polls, so a token has one poll at a time.
 import { Type } from '@sinclair/typebox';
 import type { ProviderToken } from '../../../connectors/ports/stablecoins.ts';
 import { defineJob } from '../../../kernel/contract/job.ts';

@@ -90,7 +90,7 @@ describe('the idempotency key', () => {
 
 describe('the amount', () => {
   it.each(['0', '000', '1', '9999', '10001', '123456789'])(
-    '%s is rejected as not a whole number of cents',
+    '%s cannot be represented in cents',
     async (amount) => {
       const code = 'STABLECOIN_AMOUNT_NOT_REPRESENTABLE';
       expect(codeOf(await requestMint({ amount }))).toEqual([400, code]);
@@ -238,7 +238,7 @@ describe('an external account', () => {
   it('must exist and belong to this platform', async () => {
     const otherPlatformFixture = mintFixture(app, { as: app.other });
     const code = [404, 'STABLECOIN_EXTERNAL_ACCOUNT_NOT_FOUND'];
-    const [theirWallet, theirBank] = [
+    const [otherPlatformWallet, otherPlatformBank] = [
       await otherPlatformFixture.createWallet(),
       await otherPlatformFixture.createBankAccount(),
     ];
@@ -251,14 +251,14 @@ describe('an external account', () => {
     ).toBe(200);
     for (const accountId of [
       'x',
-      theirWallet.id,
+      otherPlatformWallet.id,
       deletedWallet.id,
       coin.id,
       walletOfDeletedCustomer.id,
     ]) {
       expect(codeOf(await requestMint({ destination: { accountId } }))).toEqual(code);
     }
-    for (const id of ['x', theirBank.id, SERVICE_ACCOUNT_ID]) {
+    for (const id of ['x', otherPlatformBank.id, SERVICE_ACCOUNT_ID]) {
       expect(codeOf(await requestBurn(payoutTo(id)))).toEqual(code);
       expect(codeOf(await requestMint(debitSource(id)))).toEqual(code);
     }

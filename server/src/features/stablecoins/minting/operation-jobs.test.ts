@@ -303,13 +303,13 @@ describe('provider responses', () => {
 
   it('requested before the deadline do not expire the operation, even if they arrive late', async () => {
     const { coin, id } = await burnOrdered();
-    const replyLate = async () => {
+    const delayReply = async () => {
       app.effects.set(app.effects.now() + 8 * 24 * HOUR);
       return progressReply('funding');
     };
     const { runFor } = createWorker(
       progressReply('funding'),
-      replyLate,
+      delayReply,
       progressReply('submitted'),
       completedProgress,
     );

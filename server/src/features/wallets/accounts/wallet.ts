@@ -47,9 +47,7 @@ function rejectUnprovisioned({ status }: InternalAccountRow): void {
   throw new Fault('WALLET_NOT_PROVISIONED', 'The wallet is not provisioned yet. Retry later.');
 }
 
-/**
- * The wallet of a related resource: undefined as for `findWallet`. Throws if it is not provisioned.
- */
+/** The wallet of a related resource, or undefined as for `findWallet`. Throws if it is not provisioned. */
 export async function requireProvisionedWallet(
   ctx: Ctx,
   accountId: string,

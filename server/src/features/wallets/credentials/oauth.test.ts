@@ -196,7 +196,7 @@ describe('createAuthCredential', () => {
         { exp: () => null },
         unauthorizedError('The exp of the token is not a number.'),
       ],
-    ])('is rejected for a token with %s', async (_description, input, expected) => {
+    ])('is rejected for a token with %s', async (_description, input, expectedRejection) => {
       const claims = Object.fromEntries(
         Object.entries(input).map(([name, each]) => [
           name,
@@ -204,7 +204,7 @@ describe('createAuthCredential', () => {
         ]),
       );
       const { accountId } = await fixture.createWalletCustomer();
-      const [status, code, reason] = expected;
+      const [status, code, reason] = expectedRejection;
       expectRejection(await create(accountId, createClaims(claims)), status, code, reason);
     });
 
@@ -226,7 +226,7 @@ describe('createAuthCredential', () => {
 
 describe('verifyAuthCredential', () => {
   describe('a session of an identity', () => {
-    /** The key signs for the wallet: it authorizes adding another identity. */
+    /** Expects that the key signs for the wallet. The key authorizes another identity. */
     async function expectKeySigns(accountId: string, key: Keys | { privateKey: string }) {
       const body = credentialBody(accountId, createClaims());
       ok(await fixture.callSigned('POST', '/auth/credentials', body, key), 201);

@@ -257,13 +257,13 @@ describe('a code in production', () => {
     const productionFixture = walletFixture(appWithoutProviders, {
       as: appWithoutProviders.production,
     });
-    const bareOtp = otpFixture(appWithoutProviders, productionFixture);
+    const otpWithoutProviders = otpFixture(appWithoutProviders, productionFixture);
     const { credential, accountId } = await productionFixture.createWalletCustomer({
       phoneNumber: newPhoneNumber(),
     });
     for (const response of [
-      await bareOtp.requestChallenge(credential.id),
-      await bareOtp.addCredential(accountId, 'SMS_OTP'),
+      await otpWithoutProviders.requestChallenge(credential.id),
+      await otpWithoutProviders.addCredential(accountId, 'SMS_OTP'),
     ]) {
       expect(errorFieldsOf(response)).toEqual([501, 'NOT_IMPLEMENTED']);
     }

@@ -254,8 +254,8 @@ describe('verifyAuthCredential', () => {
 
     it('requires the key that was encrypted with the code', async () => {
       const { credential, accountId, requested, keys, sealed } = await submitNewCode();
-      const signedByOther = await signedHeaders(requested, generateKeys());
-      expect(errorFieldsOf(await otp.verifyBundle(credential, sealed, signedByOther))).toEqual([
+      const otherKeyHeaders = await signedHeaders(requested, generateKeys());
+      expect(errorFieldsOf(await otp.verifyBundle(credential, sealed, otherKeyHeaders))).toEqual([
         401,
         'UNAUTHORIZED',
       ]);

@@ -151,20 +151,20 @@ describe('refreshAuthSession', () => {
     const { sessions, ids } = await createWalletWithSessions(1);
     const keys = generateKeys();
     const path = refreshOf(ids[0] as string);
-    const nextSigned = ok(
+    const nextSession = ok(
       await fixture.callSigned('POST', path, bodyOf(keys.uncompressedKey), sessions[0] ?? ''),
       201,
     );
-    const ownSessionKey = openSessionKey(nextSigned.encryptedSessionSigningKey, keys.privateKey);
+    const ownSessionKey = openSessionKey(nextSession.encryptedSessionSigningKey, keys.privateKey);
     expect(ownSessionKey.publicKey).not.toBe(keys.publicKey);
     const refreshBody = () => bodyOf(generateKeys().publicKey);
     ok(
-      await fixture.callSigned('POST', refreshOf(nextSigned.id), refreshBody(), ownSessionKey),
+      await fixture.callSigned('POST', refreshOf(nextSession.id), refreshBody(), ownSessionKey),
       201,
     );
     const wrongResponse = await fixture.callSigned(
       'POST',
-      refreshOf(nextSigned.id),
+      refreshOf(nextSession.id),
       refreshBody(),
       keys,
     );

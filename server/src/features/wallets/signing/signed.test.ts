@@ -115,11 +115,11 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
     ],
   ];
   it.each(ORDER)('rejects %s', async (_, change, code) => {
-    const signedByOther = await operation.signRequest(generateKeys());
+    const otherKeyHeaders = await operation.signRequest(generateKeys());
     const body = { accountId: operation.accountId, note: 'another' };
-    expect(statusAndCodeOf(await operation.call({ headers: change(signedByOther), body }))).toEqual(
-      unauthorizedWith(code),
-    );
+    expect(
+      statusAndCodeOf(await operation.call({ headers: change(otherKeyHeaders), body })),
+    ).toEqual(unauthorizedWith(code));
   });
 
   it('rejects a request ID of another resource, operation or platform before the body', async () => {
@@ -192,10 +192,10 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
     const headers = await operation.signRequest(await operation.openSession());
     const start = app.effects.now();
     app.effects.set(start + 5 * MINUTE - 1);
-    const otherSigned = await operation.signRequest(keys);
+    const otherSignedHeaders = await operation.signRequest(keys);
     expect(await operation.call({ headers })).toMatchObject({ status: 201 });
     app.effects.set(start + 10 * MINUTE - 1);
-    const lateResponse = await operation.call({ headers: otherSigned });
+    const lateResponse = await operation.call({ headers: otherSignedHeaders });
     expect(statusAndCodeOf(lateResponse)).toEqual(unauthorizedWith('UNAUTHORIZED'));
     expect(reasonOf(lateResponse)).toMatch(/expired/);
     app.effects.set(start);
@@ -447,16 +447,16 @@ describe('one signature', () => {
     });
     const keys = await operation.openSession();
     // The request of this retry is the oldest at the limit.
-    const firstSigned = await operation.signRequest(keys);
+    const firstSignedHeaders = await operation.signRequest(keys);
     for (let index = 0; index < 9; index++) {
       app.effects.set(app.effects.now() + 1);
       await operation.requestSignature();
     }
-    const secondReply = await operation.call({ headers: firstSigned });
+    const secondReply = await operation.call({ headers: firstSignedHeaders });
     expect(secondReply.status).toBe(202);
     const requestedBody = secondReply.body as { payloadToSign: string; requestId: string };
-    expect(requestedBody.requestId).not.toBe(firstSigned['request-id']);
-    expect(statusAndCodeOf(await operation.call({ headers: firstSigned }))).toEqual(
+    expect(requestedBody.requestId).not.toBe(firstSignedHeaders['request-id']);
+    expect(statusAndCodeOf(await operation.call({ headers: firstSignedHeaders }))).toEqual(
       unauthorizedWith('UNAUTHORIZED'),
     );
     const thirdReply = await operation.call({ headers: await signedHeaders(requestedBody, keys) });

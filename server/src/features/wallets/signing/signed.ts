@@ -56,7 +56,7 @@ export interface Steps<C extends Contract> {
   /** Whether `begin` handles this request regardless of its headers. */
   isDirect?(input: Input<C>): boolean;
   /**
-   * Allows PROCESSING replies: `background` completes without a further retry, `onRetry` only when the result
+   * Allows PROCESSING replies. `background` completes without a further retry, `onRetry` only when the result
    * is fetched.
    */
   completion?: 'background' | 'onRetry';

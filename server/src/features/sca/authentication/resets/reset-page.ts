@@ -69,7 +69,7 @@ const confirmationPage = (name: string, factor: ScaFactorName): PageContent => (
   button: 'Confirm identity',
   decline: {
     label: 'I did not request this',
-    title: 'Nothing was changed',
+    title: 'No change was made',
     lines: [
       `Your approval method at ${name} is unchanged. You can close this page.`,
       `If you did not request the replacement, contact the support of ${name}.`,

@@ -28,7 +28,7 @@ const EXPIRE = defineJob(
   Type.Object({ resetId: Type.String(), ...PlatformFields }),
 );
 
-function expireLater(ctx: Ctx, resetId: string, expiresAt: Time): void {
+function scheduleExpiry(ctx: Ctx, resetId: string, expiresAt: Time): void {
   const { platformId, environment } = ctx.caller;
   ctx.later(EXPIRE, { resetId, platformId, environment }, expiresAt);
 }
@@ -107,7 +107,7 @@ export async function openReset(
     updated_at: ctx.now,
   });
   recordScaEvent(ctx, customer, 'RESET_STARTED', { factor, subject: row.id });
-  expireLater(ctx, row.id, row.expires_at);
+  scheduleExpiry(ctx, row.id, row.expires_at);
   if (token) return { row, token };
   return { row: transitionReset(ctx, customer, row, 'review') };
 }
@@ -144,7 +144,7 @@ export function decideReset(
 ): ResetRow {
   if (event === 'reject') return transitionReset(ctx, customer, row, event, { by: actor });
   const expires_at = ctx.now + REVIEW_MS;
-  expireLater(ctx, row.id, expires_at);
+  scheduleExpiry(ctx, row.id, expires_at);
   return transitionReset(ctx, customer, row, event, { by: actor, expires_at });
 }
 
