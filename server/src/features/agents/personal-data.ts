@@ -1,5 +1,5 @@
-// Personal data of agents. An export lists them. An erasure removes them and the rejection reasons of their
-// actions.
+// Personal data of agents. An export lists the data. An erasure removes the data and the rejection reasons of
+// agent actions.
 import {
   CUSTOMER_ROWS_SQL,
   changedRows,

@@ -1,4 +1,4 @@
-// The operations on cards. Without an issuer each of them fails before any other check.
+// The operations on cards. Without an issuer each operation fails before any other check.
 
 import type { Static } from '@sinclair/typebox';
 import { Fault, invalidField } from '../../kernel/fault.ts';

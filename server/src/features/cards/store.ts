@@ -145,7 +145,7 @@ export const cardReveals = table('card_reveals', {
 });
 export type CardRevealRow = RowOf<typeof cardReveals>;
 
-/** Payments that need an operator's attention. `id` is the payment's id. */
+/** Payments that need a decision of an operator. `id` is the payment's id. */
 export const cardExceptions = table('card_exceptions', {
   id: col.text,
   platform_id: col.text,

@@ -75,8 +75,8 @@ export const stablecoins = table(
       { state: (row) => row.issuance_status, states: issuanceStates },
       { state: (row) => row.service_status, states: serviceStates },
     ],
-    // A concurrent registration of the same token violates both keys. Reading again determines
-    // which to report.
+    // A concurrent registration of the same token violates both keys. A second read determines the error to
+    // report.
     contendedKeys: ['stablecoins_symbol', 'stablecoins_token'],
     unique: {
       stablecoins_symbol: () =>

@@ -119,7 +119,7 @@ describe('agentCreateQuote', () => {
     });
 
     describe('agentGetQuote', () => {
-      it('returns it to this agent only', async () => {
+      it('returns a quote to its agent only', async () => {
         const quote = await createQuote();
         const otherAgent = await fixture.connectAgent(agent.customer.id);
         const platforms = ok(

@@ -16,7 +16,7 @@ export type AgentPermission = (typeof AGENT_PERMISSIONS)[number];
 export const EXECUTION_MODES = ['AUTO', 'APPROVAL_REQUIRED'] as const;
 type ExecutionMode = (typeof EXECUTION_MODES)[number];
 
-/** Has the form of the API. Null and absent both mean no limit. Amounts in minor units. */
+/** In the form of the API. Null and absent both mean no limit. Amounts in minor units. */
 export interface Policy {
   permissions: AgentPermission[];
   defaultExecutionMode: ExecutionMode;

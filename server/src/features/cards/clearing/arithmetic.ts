@@ -280,7 +280,7 @@ const withDebitStatus = (
   ),
 });
 
-/** Whether a debit is not needed, because the payment is closed and other debits cover it. */
+/** Whether a debit is unnecessary, because the payment is closed and other debits cover it. */
 function isUnneededDebit(card: CardFacts, index: number): boolean {
   const withoutDebit = withDebitStatus(card, index, 'FAILED');
   return (

@@ -1,6 +1,6 @@
-// Links to number and security code of a card. A link is a secret stored as a hash, which expires after five
-// minutes or one view. Its row remains as the audit record. Only the page of the link reads number and code,
-// directly from the issuer.
+// Links to number and security code of a card. A link contains a secret that is stored as a hash. A link
+// expires after five minutes or one view, and its row remains as the audit record. Only the page of the link
+// reads number and code, directly from the issuer.
 
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';

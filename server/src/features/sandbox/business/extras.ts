@@ -1,5 +1,5 @@
-// Contents of the world `business` other than regular payments. They include identity checks in review with
-// documents, agents with approvals, a stablecoin, webhook endpoints, and payments in progress.
+// Contents of the world `business` other than regular payments: identity checks in review with documents,
+// agents with approvals, a stablecoin, webhook endpoints, and payments in progress.
 import type { Time } from '../../../kernel/effects.ts';
 import { fund, setStatus, usAccount } from '../world/builders.ts';
 import { bill, passport } from './documents.ts';

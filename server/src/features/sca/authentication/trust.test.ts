@@ -180,7 +180,7 @@ describe('proof', () => {
   });
 
   describe('confirmBeneficiaryTrust', () => {
-    it('of invalid form is rejected by field without counting as a failure', async () => {
+    it('rejects a proof of invalid form by field without counting a failure', async () => {
       const { person, account } = await createPayee();
       await challengeOf(account.id);
       for (const proof of [{}, { code: null }, { code: CODE, passkeyAssertion: {}, origin: 'x' }]) {
@@ -191,7 +191,7 @@ describe('proof', () => {
       expect(await scaEventsOf(app, person.id)).toEqual([]);
     });
 
-    it('is rejected after expiry', async () => {
+    it('rejects a proof after expiry', async () => {
       const { account } = await createPayee();
       const { id: challengeId } = await challengeOf(account.id);
       app.effects.set(app.effects.now() + 5 * 60_000);

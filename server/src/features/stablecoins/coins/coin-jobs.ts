@@ -63,7 +63,7 @@ function disableService(ctx: Ctx, coin: StablecoinRow): StablecoinRow {
   return decideService(ctx, coin, 'drop');
 }
 
-/** Applies the response to a poll with account `polled`. */
+/** Applies the response to a poll with account `polledAccount`. */
 async function applyPoll(
   ctx: Ctx,
   polledAccount: ProviderAccountRow,

@@ -329,7 +329,7 @@ describe('verifyAuthCredential', () => {
       );
       const usedError = [400, 'INVALID_INPUT', 'encryptedOtpBundle'];
       expect(errorFieldsOf(lateResponse)).toEqual(usedError);
-      // On the first request it is reported before the code is used.
+      // The first request reports the used key before the code is used.
       const nextBundle = await fixture.requestOtpBundle(credential.id);
       const { response } = await otp.submitCode(credential, nextBundle, { keys });
       expect(errorFieldsOf(response)).toEqual(usedError);

@@ -1,4 +1,4 @@
-// Contracts for trusting a beneficiary account, and for removing the trust. Both consist of the same two
+// Contracts for trusting a beneficiary account, and for removing the trust. Each consists of the same two
 // steps.
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../../kernel/contract/operation.ts';
