@@ -39,7 +39,7 @@ const keyOf = ({ moduleId }: TestSpecification) =>
 /** The order of a seed, the long files first. */
 class LongFilesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]) {
-    return files.sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
+    return files.sort((first, other) => (keyOf(first) < keyOf(other) ? -1 : 1));
   }
 }
 

@@ -164,18 +164,18 @@ export async function main(options: Options): Promise<void> {
   fs.mkdirSync(parent, { recursive: true });
   const scratch = fs.mkdtempSync(path.join(parent, 'run-'));
   let cluster: Cluster | undefined;
-  const tidy = memoize(async () => {
+  const cleanUp = memoize(async () => {
     await stopAll();
     await cluster?.stop();
     fs.rmSync(scratch, { recursive: true, force: true });
   });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.once(signal, () => void tidy().finally(() => process.exit(130)));
+    process.once(signal, () => void cleanUp().finally(() => process.exit(130)));
   }
   try {
     cluster = await startCluster(path.join(scratch, 'cluster'), options.profile);
     await measure(options, makeBench(options, scratch, cluster));
   } finally {
-    await tidy();
+    await cleanUp();
   }
 }

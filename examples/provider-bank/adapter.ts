@@ -94,13 +94,13 @@ function paymentsOf(
   async function advance(payment: Payment, step: typeof send): Promise<void> {
     if (payment.paymentId || payment.state) return;
     const { transferId } = payment;
-    const running = inFlight.get(transferId);
-    const work = running ?? step(payment).finally(() => inFlight.delete(transferId));
+    const pendingCall = inFlight.get(transferId);
+    const work = pendingCall ?? step(payment).finally(() => inFlight.delete(transferId));
     inFlight.set(transferId, work);
     // Without a response of the bank, the result remains unknown.
     await work.catch((error: Error) => console.error(error.message));
   }
-  const current = ({ state, paymentId }: Payment): sdk.TransferState => {
+  const currentState = ({ state, paymentId }: Payment): sdk.TransferState => {
     if (state) return state;
     if (paymentId) return { state: 'accepted', reference: paymentId };
     return { state: 'unknown', checkAfterSeconds: 5 };
@@ -111,12 +111,12 @@ function paymentsOf(
       const payment = storedPayment ?? { transferId, order, sentAt: 0 };
       data.payments[transferId] = payment;
       await advance(payment, storedPayment ? resume : send);
-      return current(payment);
+      return currentState(payment);
     },
     async state(transferId: string): Promise<sdk.TransferState | undefined> {
       const payment = data.payments[transferId];
       if (payment) await advance(payment, resume);
-      return payment && current(payment);
+      return payment && currentState(payment);
     },
     async cancel(transferId: string): Promise<sdk.CancelResult | undefined> {
       const payment = data.payments[transferId];
@@ -134,11 +134,11 @@ function paymentsOf(
 /** Converts an event of the bank to a message with the ID of the event. */
 function messageOf(event: BankEvent, transferId: string | undefined): sdk.Message | undefined {
   const { currency } = event;
-  const base = { id: event.event_id, occurredAt: new Date().toISOString() };
+  const baseMessage = { id: event.event_id, occurredAt: new Date().toISOString() };
   const amount = minorUnitsOf(event.amount);
   if (event.type === 'credit.booked') {
     return {
-      ...{ ...base, type: 'deposit.received', amount, currency, rail: 'SEPA' },
+      ...{ ...baseMessage, type: 'deposit.received', amount, currency, rail: 'SEPA' },
       bankReference: String(event.entry_reference),
       paymentReference: String(event.remittance),
       senderName: String(event.debtor_name),
@@ -146,7 +146,7 @@ function messageOf(event: BankEvent, transferId: string | undefined): sdk.Messag
   }
   if (transferId === undefined) return undefined;
   const transfer = stateOf(event as BankPayment);
-  return { ...base, type: 'transfer.updated', transferId, transfer, amount, currency };
+  return { ...baseMessage, type: 'transfer.updated', transferId, transfer, amount, currency };
 }
 
 export function startAdapter({ folder, port, railhead, isTest }: Options) {

@@ -49,9 +49,9 @@ export function minorUnitsOf(decimal: string): number {
 /** Returns the event of a webhook, or undefined if its signature is invalid or older than five minutes. */
 export function bankEventOf(secret: string, signature: string, body: string) {
   const [, time = '', mac = ''] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(signature) ?? [];
-  const expected = createHmac('sha256', secret).update(`${time}.${body}`).digest();
+  const expectedMac = createHmac('sha256', secret).update(`${time}.${body}`).digest();
   const isRecent = Math.abs(Date.now() / 1_000 - Number(time)) <= WEBHOOK_WINDOW_S;
-  const isSigned = mac !== '' && timingSafeEqual(Buffer.from(mac, 'hex'), expected);
+  const isSigned = mac !== '' && timingSafeEqual(Buffer.from(mac, 'hex'), expectedMac);
   return isSigned && isRecent ? (JSON.parse(body) as BankEvent) : undefined;
 }
 

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import * as sdk from '../../packages/sdk/src/providers.ts';
 import { resultsOf } from './bank.ts';
 
-type Payment = { state: sdk.TransferState; next: sdk.TransferState[] };
+type Payment = { state: sdk.TransferState; nextStates: sdk.TransferState[] };
 type Data = { payments: Record<string, Payment>; outbox: sdk.Message[] };
 type Options = { folder: string; port: number; railhead: string; isTest: boolean };
 
@@ -15,8 +15,8 @@ const PAYOUTS = { kinds: ['payout' as const], rails: ['SEPA' as const], currenci
 export function startAdapter({ folder, port, railhead, isTest }: Options) {
   const file = `${folder}/payments.json`;
   const read = (name: string) => readFileSync(`${folder}/${name}`, 'utf8');
-  const empty: Data = { payments: {}, outbox: [] };
-  const data: Data = existsSync(file) ? JSON.parse(read('payments.json')) : empty;
+  const emptyData: Data = { payments: {}, outbox: [] };
+  const data: Data = existsSync(file) ? JSON.parse(read('payments.json')) : emptyData;
   const store = () => {
     writeFileSync(`${file}.new`, JSON.stringify(data));
     renameSync(`${file}.new`, file);
@@ -26,7 +26,7 @@ export function startAdapter({ folder, port, railhead, isTest }: Options) {
     '/transfers/send'(transfer) {
       const { transferId: id, reference } = transfer;
       const next = resultsOf(transfer, isTest);
-      data.payments[id] ??= { state: { state: 'accepted', reference }, next };
+      data.payments[id] ??= { state: { state: 'accepted', reference }, nextStates: next };
       store();
       return data.payments[id].state;
     },
@@ -41,11 +41,16 @@ export function startAdapter({ folder, port, railhead, isTest }: Options) {
   }
   function advance([id, payment]: [string, Payment]) {
     if (data.outbox.some((message) => message.id.startsWith(`${id}/`))) return; // preserves the order
-    const state = payment.next.shift();
+    const state = payment.nextStates.shift();
     if (!state) return;
     payment.state = state;
-    const base = { id: `${id}/${state.state}`, occurredAt: new Date().toISOString() };
-    const message = { ...base, type: 'transfer.updated' as const, transferId: id, transfer: state };
+    const baseMessage = { id: `${id}/${state.state}`, occurredAt: new Date().toISOString() };
+    const message = {
+      ...baseMessage,
+      type: 'transfer.updated' as const,
+      transferId: id,
+      transfer: state,
+    };
     data.outbox.push(message);
     store();
     void report(message);

@@ -6,11 +6,11 @@ import type { Transfer, TransferState } from '../../packages/sdk/src/providers.t
  * conformance kit requires. In production the payer enters this text, so it is ignored.
  */
 export function resultsOf(transfer: Transfer, isTest: boolean): TransferState[] {
-  const settled: TransferState = { state: 'settled', reference: transfer.reference };
+  const settledState: TransferState = { state: 'settled', reference: transfer.reference };
   const outcomes: Readonly<Record<string, TransferState[]>> = {
     'TEST FAILED': [{ state: 'failed', reason: 'ACCOUNT_INVALID' }],
-    'TEST RETURNED': [settled, { state: 'returned', reason: 'ACCOUNT_CANNOT_RECEIVE' }],
+    'TEST RETURNED': [settledState, { state: 'returned', reason: 'ACCOUNT_CANNOT_RECEIVE' }],
     'TEST HELD': [],
   };
-  return (isTest && outcomes[transfer.remittanceInformation ?? '']) || [settled];
+  return (isTest && outcomes[transfer.remittanceInformation ?? '']) || [settledState];
 }

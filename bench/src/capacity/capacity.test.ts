@@ -27,7 +27,7 @@ const perDayAtFirstLimit = ({ limits, peakPerSecond }: Capacity) =>
 
 describe('the model', () => {
   it('is proportional to the number of payments', () => {
-    const [small, large] = [capacityOf(1e6), capacityOf(1e7)];
+    const [smallCapacity, largeCapacity] = [capacityOf(1e6), capacityOf(1e7)];
     for (const name of [
       'peakPerSecond',
       'nodeBusy',
@@ -35,25 +35,27 @@ describe('the model', () => {
       'retained',
       'logPerDay',
     ] as const)
-      expect(large[name] / small[name]).toBeCloseTo(10);
-    expect(capacityOf(1e7, '--peak', '6').nodeBusy).toBeCloseTo(2 * large.nodeBusy);
+      expect(largeCapacity[name] / smallCapacity[name]).toBeCloseTo(10);
+    expect(capacityOf(1e7, '--peak', '6').nodeBusy).toBeCloseTo(2 * largeCapacity.nodeBusy);
   });
 
   it('adds the costs of reads, events, endpoints and bodies', () => {
-    const minimal = capacityOf(1e7, '--reads=0', '--endpoints=0');
+    const minimalCapacity = capacityOf(1e7, '--reads=0', '--endpoints=0');
     const { nodeUs, postgresUs, logBytes } = PAYMENTS.payout;
-    expect(minimal.nodeBusy).toBeCloseTo((minimal.peakPerSecond * nodeUs) / 1e6);
-    expect(minimal.postgresBusy).toBeCloseTo((minimal.peakPerSecond * postgresUs) / 1e6);
-    expect(minimal.logPerDay).toBe(1e7 * logBytes);
-    expect(capacityOf(1e7, '--reads=1', '--endpoints=0').nodeBusy).toBeGreaterThan(
-      minimal.nodeBusy,
+    expect(minimalCapacity.nodeBusy).toBeCloseTo((minimalCapacity.peakPerSecond * nodeUs) / 1e6);
+    expect(minimalCapacity.postgresBusy).toBeCloseTo(
+      (minimalCapacity.peakPerSecond * postgresUs) / 1e6,
     );
-    const delivered = capacityOf(1e7, '--reads=0', '--endpoints=2');
-    expect(delivered.postgresBusy).toBeGreaterThan(minimal.postgresBusy);
-    expect(delivered.retained).toBeGreaterThan(minimal.retained);
-    const recorded = capacityOf(1e7, '--reads=0', '--endpoints=0', '--bodies');
-    expect(recorded.retained).toBeGreaterThan(minimal.retained);
-    expect(recorded.keptPerDay).toBe(minimal.keptPerDay);
+    expect(minimalCapacity.logPerDay).toBe(1e7 * logBytes);
+    expect(capacityOf(1e7, '--reads=1', '--endpoints=0').nodeBusy).toBeGreaterThan(
+      minimalCapacity.nodeBusy,
+    );
+    const deliveredCapacity = capacityOf(1e7, '--reads=0', '--endpoints=2');
+    expect(deliveredCapacity.postgresBusy).toBeGreaterThan(minimalCapacity.postgresBusy);
+    expect(deliveredCapacity.retained).toBeGreaterThan(minimalCapacity.retained);
+    const recordedCapacity = capacityOf(1e7, '--reads=0', '--endpoints=0', '--bodies');
+    expect(recordedCapacity.retained).toBeGreaterThan(minimalCapacity.retained);
+    expect(recordedCapacity.keptPerDay).toBe(minimalCapacity.keptPerDay);
   });
 
   it('retains rows for the period and the week of its partition', () => {
@@ -75,15 +77,15 @@ describe('the model', () => {
   it('names the limits of a cluster, the first one first', () => {
     const namesOf = (...argv: string[]) => capacityOf(1e6, ...argv).limits.map(({ name }) => name);
     // A high peak is short: the table grows with the mean.
-    const minimal = ['--peak=50', '--events=0', '--reads=0'];
-    expect(namesOf(...minimal)).toEqual([
+    const minimalFlags = ['--peak=50', '--events=0', '--reads=0'];
+    expect(namesOf(...minimalFlags)).toEqual([
       'shared accounts',
       'log',
       'processors',
       'size of a table',
     ]);
     const { postgresUs, logBytes } = PAYMENTS.payout;
-    expect(capacityOf(1e6, ...minimal).limits.slice(0, 3)).toEqual([
+    expect(capacityOf(1e6, ...minimalFlags).limits.slice(0, 3)).toEqual([
       { name: 'shared accounts', perSecond: (LIMITS.batch * 1_000) / LIMITS.heldMs },
       { name: 'log', perSecond: LIMITS.logBytesPerSecond / logBytes },
       { name: 'processors', perSecond: (LIMITS.processors * UTILIZATION * 1e6) / postgresUs },
@@ -92,9 +94,9 @@ describe('the model', () => {
   });
 
   it('counts the size of the largest table as a limit of a year', () => {
-    const steady = capacityOf(1e6, '--peak=1');
-    expect(steady.limits[0]?.name).toBe('size of a table');
-    const perDay = Math.floor(perDayAtFirstLimit(steady));
+    const steadyCapacity = capacityOf(1e6, '--peak=1');
+    expect(steadyCapacity.limits[0]?.name).toBe('size of a table');
+    const perDay = Math.floor(perDayAtFirstLimit(steadyCapacity));
     expect(capacityOf(perDay, '--peak=1')).toMatchObject({ clusters: 1 });
     expect(capacityOf(perDay, '--peak=1').daysUntilFull).toBeCloseTo(365, 0);
   });

@@ -24,20 +24,20 @@ interface Rule {
   min: number;
   max: number;
   /** Description of a valid value, for the error message. */
-  expected: string;
+  validValues: string;
 }
 
 const COUNT = /^\d+$/;
 const RULES: Readonly<Record<string, Rule>> = {
   'payments-per-day': {
     ...{ pattern: COUNT, min: 1, max: 1e12 },
-    expected: 'a whole number from 1 to 1000000000000',
+    validValues: 'a whole number from 1 to 1000000000000',
   },
-  events: { pattern: COUNT, min: 0, max: 100, expected: 'a whole number from 0 to 100' },
-  endpoints: { pattern: COUNT, min: 0, max: 100, expected: 'a whole number from 0 to 100' },
-  reads: { pattern: /^\d+(\.\d+)?$/, min: 0, max: 1_000, expected: 'a number from 0 to 1000' },
-  retention: { pattern: /^\d+d$/, min: 8, max: 999, expected: 'days from 8d to 999d' },
-  peak: { pattern: /^\d+(\.\d+)?$/, min: 1, max: 1_000, expected: 'a number from 1 to 1000' },
+  events: { pattern: COUNT, min: 0, max: 100, validValues: 'a whole number from 0 to 100' },
+  endpoints: { pattern: COUNT, min: 0, max: 100, validValues: 'a whole number from 0 to 100' },
+  reads: { pattern: /^\d+(\.\d+)?$/, min: 0, max: 1_000, validValues: 'a number from 0 to 1000' },
+  retention: { pattern: /^\d+d$/, min: 8, max: 999, validValues: 'days from 8d to 999d' },
+  peak: { pattern: /^\d+(\.\d+)?$/, min: 1, max: 1_000, validValues: 'a number from 1 to 1000' },
 };
 const SWITCHES = ['bodies', 'json', 'tables', 'measure'];
 
@@ -82,7 +82,7 @@ export function readRequest(argv: readonly string[]): { request: Request } | { e
   function numberOf(name: string, fallback: number): number {
     const text = values.get(name);
     if (text === undefined) return fallback;
-    const { pattern, min, max, expected } = RULES[name] as Rule;
+    const { pattern, min, max, validValues: expected } = RULES[name] as Rule;
     const value = Number.parseFloat(text);
     if (pattern.test(text) && value >= min && value <= max) return value;
     errors.push(`--${name} takes ${expected}; ${text === '' ? 'it has no value' : `not ${text}`}.`);

@@ -50,7 +50,7 @@ interface Bytes {
   reused: number;
 }
 
-interface Measured {
+interface Measurement {
   kind: string;
   nodeUs: number;
   postgresUs: number;
@@ -81,8 +81,8 @@ function keyedRequester(port: number): Send {
 }
 
 interface Person {
-  dollars: string;
-  euros: string;
+  dollarAccountId: string;
+  euroAccountId: string;
   bank: string;
 }
 
@@ -96,8 +96,8 @@ async function createPerson(send: Send, index: number): Promise<Person> {
     const address = `/customers/internal-accounts?customerId=${id}&currency=${currency}`;
     return (await send<{ data: { id: string }[] }>('GET', address)).data[0]?.id as string;
   };
-  const [dollars, euros] = await Promise.all([accountIn('USD'), accountIn('EUR')]);
-  await send('POST', `/sandbox/internal-accounts/${dollars}/fund`, { amount: FUNDS });
+  const [dollarAccountId, euroAccountId] = await Promise.all([accountIn('USD'), accountIn('EUR')]);
+  await send('POST', `/sandbox/internal-accounts/${dollarAccountId}/fund`, { amount: FUNDS });
   const { id: bank } = await send<{ id: string }>('POST', '/customers/external-accounts', {
     customerId: id,
     currency: 'USD',
@@ -112,7 +112,7 @@ async function createPerson(send: Send, index: number): Promise<Person> {
       },
     },
   });
-  return { dollars, euros, bank };
+  return { dollarAccountId, euroAccountId, bank };
 }
 
 const PENDING = `select (select count(*)::int from jobs where due_at < now() + interval '1 minute') as jobs,
@@ -137,11 +137,15 @@ async function eventsIn(cluster: Cluster): Promise<number> {
   return row?.n ?? 0;
 }
 
-function growthOf(before: Map<string, number>, after: Map<string, number>, count: number) {
+function growthOf(
+  sizesBefore: Map<string, number>,
+  sizesAfter: Map<string, number>,
+  count: number,
+) {
   const bytes: Bytes = { kept: 0, replies: 0, events: 0, requests: 0, bodies: 0, reused: 0 };
   const tables: string[] = [];
-  for (const [name, size] of after) {
-    const perPayment = (size - (before.get(name) ?? 0)) / count;
+  for (const [name, size] of sizesAfter) {
+    const perPayment = (size - (sizesBefore.get(name) ?? 0)) / count;
     bytes[KEPT_FOR[name] ?? 'kept'] += perPayment;
     if (perPayment >= 10) tables.push(`${name} ${perPayment.toFixed(0)}`);
   }
@@ -153,14 +157,14 @@ async function measureKind(
   cluster: Cluster,
   server: number,
   { kind, delivers = false, run }: { kind: string; delivers?: boolean; run(): Promise<unknown> },
-): Promise<Measured> {
+): Promise<Measurement> {
   await waitForWork(cluster, delivers);
   const [sizes, log, events] = [
     await sizesOf({ cluster }, DATABASE),
     await walBytes({ cluster }, DATABASE),
     await eventsIn(cluster),
   ];
-  const busy = watchProcessor({
+  const processorUse = watchProcessor({
     node: () => familyOf(server),
     PostgreSQL: () => familyOf(cluster.pid),
   });
@@ -168,21 +172,24 @@ async function measureKind(
   await run();
   const requestsMs = performance.now() - startedAt;
   await waitForWork(cluster, delivers);
-  const [nodeUs, postgresUs] = [busy.usPerItem('node', COUNT), busy.usPerItem('PostgreSQL', COUNT)];
+  const [nodeUs, postgresUs] = [
+    processorUse.usPerItem('node', COUNT),
+    processorUse.usPerItem('PostgreSQL', COUNT),
+  ];
   // Recorded requests are written a moment later.
   await sleep(600);
   const growth = growthOf(sizes, await sizesOf({ cluster }, DATABASE), COUNT);
-  const measured = {
+  const measurement = {
     ...{ kind, nodeUs, postgresUs, ...growth },
     events: ((await eventsIn(cluster)) - events) / COUNT,
     log: ((await walBytes({ cluster }, DATABASE)) - log) / COUNT,
   };
   const rate = ((COUNT * 1_000) / requestsMs).toFixed(0);
   process.stderr.write(`${kind}: ${rate}/s, load ${os.loadavg()[0]?.toFixed(1)}\n`);
-  return measured;
+  return measurement;
 }
 
-async function measureAll(cluster: Cluster, root: string, scratch: string): Promise<Measured[]> {
+async function measureAll(cluster: Cluster, root: string, scratch: string): Promise<Measurement[]> {
   const url = await cluster.create(DATABASE);
   const args = ['--database-url', url, '--data-dir', path.join(scratch, 'server')];
   const log = path.join(scratch, 'server.log');
@@ -198,21 +205,23 @@ async function measureAll(cluster: Cluster, root: string, scratch: string): Prom
 
   const quote = (index: number) =>
     send<{ id: string; transactionId: string }>('POST', '/quotes', {
-      source: { sourceType: 'ACCOUNT', accountId: personOf(index).dollars },
-      destination: { destinationType: 'ACCOUNT', accountId: personOf(index).euros },
+      source: { sourceType: 'ACCOUNT', accountId: personOf(index).dollarAccountId },
+      destination: { destinationType: 'ACCOUNT', accountId: personOf(index).euroAccountId },
       lockedCurrencySide: 'SENDING',
       lockedCurrencyAmount: 1_000,
     });
   const execute = ({ id }: { id: string }) => send('POST', `/quotes/${id}/execute`);
   const payOut = (index: number) =>
     send('POST', '/transfer-out', {
-      source: { accountId: personOf(index).dollars },
+      source: { accountId: personOf(index).dollarAccountId },
       destination: { accountId: personOf(index).bank },
       amount: 1_000,
       remittanceInformation: `invoice ${index}`,
     });
   const deposit = (index: number) =>
-    send('POST', `/sandbox/internal-accounts/${personOf(index).dollars}/fund`, { amount: 1_000 });
+    send('POST', `/sandbox/internal-accounts/${personOf(index).dollarAccountId}/fund`, {
+      amount: 1_000,
+    });
 
   const quotes = await repeatWork(quote, WARM_UP);
   await eachOf(quotes, execute);
@@ -221,18 +230,18 @@ async function measureAll(cluster: Cluster, root: string, scratch: string): Prom
   await waitForWork(cluster, false);
   await cluster.checkpoint();
 
-  let prepared: { id: string; transactionId: string }[] = [];
+  let preparedQuotes: { id: string; transactionId: string }[] = [];
   const measure = (kind: string, run: () => Promise<unknown>, delivers = false) =>
     measureKind(cluster, server.process.pid, { kind, run, delivers });
-  const measured = [
+  const measurements = [
     await measure('quote', async () => {
-      prepared = await repeatWork(quote);
+      preparedQuotes = await repeatWork(quote);
     }),
-    await measure('execute', () => eachOf(prepared, execute)),
+    await measure('execute', () => eachOf(preparedQuotes, execute)),
     await measure('payout', () => repeatWork(payOut)),
     await measure('deposit', () => repeatWork(deposit)),
     await measure('read', () =>
-      eachOf(prepared, ({ transactionId }) =>
+      eachOf(preparedQuotes, ({ transactionId }) =>
         sendWithoutKey('GET', `/transactions/${transactionId}`),
       ),
     ),
@@ -240,17 +249,17 @@ async function measureAll(cluster: Cluster, root: string, scratch: string): Prom
   const receiver = startWorker('receiver');
   const port = await receiver.call<number>('listen');
   await sendWithoutKey('PATCH', '/config', { webhookEndpoint: `http://127.0.0.1:${port}/events` });
-  measured.push(await measure('payout, delivered', () => repeatWork(payOut), true));
+  measurements.push(await measure('payout, delivered', () => repeatWork(payOut), true));
   await receiver.stop();
   await server.process.stop();
-  return measured;
+  return measurements;
 }
 
 const HEAD = ['Kind', 'Node µs', 'PostgreSQL µs', 'Log B', 'Kept B', 'Reply B', 'Events'];
-const MORE = ['Event B', 'Request B', 'Body B', 'Reused B'];
+const RETENTION_HEAD = ['Event B', 'Request B', 'Body B', 'Reused B'];
 
-function tableOf(measured: readonly Measured[]): string {
-  const lines = measured.map(({ kind, nodeUs, postgresUs, log, events, bytes }) => {
+function tableOf(measurements: readonly Measurement[]): string {
+  const lines = measurements.map(({ kind, nodeUs, postgresUs, log, events, bytes }) => {
     const { kept, replies, requests, bodies, reused } = bytes;
     const figures = [nodeUs, postgresUs, log, kept, replies].map((each) => each.toFixed(0));
     const retentionFigures = [bytes.events, requests, bodies, reused].map((each) =>
@@ -258,7 +267,7 @@ function tableOf(measured: readonly Measured[]): string {
     );
     return [kind, ...figures, events.toFixed(1), ...retentionFigures];
   });
-  const rows = [[...HEAD, ...MORE], ...lines];
+  const rows = [[...HEAD, ...RETENTION_HEAD], ...lines];
   return rows.map((row) => row.map((cell) => cell.padStart(14)).join('')).join('\n');
 }
 
@@ -269,10 +278,10 @@ export async function measureCosts(root: string): Promise<void> {
   const scratch = fs.mkdtempSync(path.join(parent, 'capacity-'));
   const cluster = await startCluster(path.join(scratch, 'cluster'));
   try {
-    const measured = await measureAll(cluster, root, scratch);
+    const measurements = await measureAll(cluster, root, scratch);
     const machine = `${os.cpus().length} × ${os.cpus()[0]?.model.trim()}, Node ${process.version}`;
-    console.log(`${machine}; ${await cluster.describe()}\n\n${tableOf(measured)}\n`);
-    for (const { kind, tables } of measured) console.log(`${kind}: ${tables}`);
+    console.log(`${machine}; ${await cluster.describe()}\n\n${tableOf(measurements)}\n`);
+    for (const { kind, tables } of measurements) console.log(`${kind}: ${tables}`);
   } finally {
     await stopAll();
     await cluster.stop();

@@ -17,7 +17,7 @@ import {
 const count = (value: number) => Math.round(value).toLocaleString('en');
 
 /** A number with two or three significant digits. */
-function rounded(value: number): string {
+function roundedText(value: number): string {
   if (value >= 100) return count(value);
   return value >= 10 ? value.toFixed(0) : value.toFixed(1);
 }
@@ -26,11 +26,11 @@ const UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
 
 function bytes(value: number): string {
   const power = Math.min(UNITS.length - 1, Math.floor(Math.log10(Math.max(1, value)) / 3));
-  return `${rounded(value / 1_000 ** power)} ${UNITS[power]}`;
+  return `${roundedText(value / 1_000 ** power)} ${UNITS[power]}`;
 }
 
 const duration = (days: number) =>
-  days >= 2 * 365 ? `${rounded(days / 365)} years` : `${count(days)} days`;
+  days >= 2 * 365 ? `${roundedText(days / 365)} years` : `${count(days)} days`;
 
 const LIMIT_TEXTS = {
   processors: `${LIMITS.processors} processors of PostgreSQL at ${UTILIZATION * 100} %`,
@@ -46,12 +46,12 @@ const plural = (value: number, singular: string, pluralForm: string) =>
 export function reportOf(demand: Demand): string {
   const result = capacityFor(demand);
   const { kind, events, endpoints, reads, peak, retentionDays } = demand;
-  const first = result.limits[0] as (typeof result.limits)[0];
-  const busyOf = (processors: number) => `${rounded(processors)} busy at the peak`;
+  const firstLimit = result.limits[0] as (typeof result.limits)[0];
+  const busyOf = (processors: number) => `${roundedText(processors)} busy at the peak`;
   const lines: [string, string][] = [
     [
       'Payments',
-      `${rounded(result.meanPerSecond)}/s, ${rounded(result.peakPerSecond)}/s at the peak`,
+      `${roundedText(result.meanPerSecond)}/s, ${roundedText(result.peakPerSecond)}/s at the peak`,
     ],
     [
       'Railhead',
@@ -69,8 +69,8 @@ export function reportOf(demand: Demand): string {
       `${bytes(result.retained)} for ${retentionDays} days of events and requests`,
     ],
     ['Largest table', `32 TiB, its limit, after ${duration(result.daysUntilFull)}`],
-    ['Clusters', `${count(result.clusters)}: the limit of one is ${count(first.perSecond)}/s`],
-    ['', `first limit: ${LIMIT_TEXTS[first.name]}`],
+    ['Clusters', `${count(result.clusters)}: the limit of one is ${count(firstLimit.perSecond)}/s`],
+    ['', `first limit: ${LIMIT_TEXTS[firstLimit.name]}`],
   ];
   const title =
     `${plural(demand.paymentsPerDay, kind, `${kind}s`)} a day, each with ${events} events for ` +
@@ -162,8 +162,9 @@ const limitTable = (): Table => ({
     ['Payments', ...LIMIT_NAMES.map((name) => `${name[0]?.toUpperCase()}${name.slice(1)}`)],
     ...(Object.keys(PAYMENTS) as Kind[]).map((kind) => {
       const { limits } = capacityFor(demandOf(1, kind, DEFAULTS.peak));
-      const at = (name: string) => limits.find((limit) => limit.name === name)?.perSecond ?? 0;
-      return [kind, ...LIMIT_NAMES.map((name) => `${count(at(name))}/s`)];
+      const perSecondOf = (name: string) =>
+        limits.find((limit) => limit.name === name)?.perSecond ?? 0;
+      return [kind, ...LIMIT_NAMES.map((name) => `${count(perSecondOf(name))}/s`)];
     }),
   ],
 });
@@ -171,9 +172,9 @@ const limitTable = (): Table => ({
 /** The tables of docs/scaling.md, as Markdown. */
 export function documentTables(): { title: string; markdown: string }[] {
   return [costTable(), rateTable(), dayTable(), limitTable()].map(({ title, rows }) => {
-    const [head = [], ...body] = rows;
+    const [header = [], ...body] = rows;
     const line = (row: readonly string[]) => `| ${row.join(' | ')} |`;
-    const rule = line(head.map((_, index) => (index === 0 ? '---' : '---:')));
-    return { title, markdown: [line(head), rule, ...body.map(line)].join('\n') };
+    const rule = line(header.map((_, index) => (index === 0 ? '---' : '---:')));
+    return { title, markdown: [line(header), rule, ...body.map(line)].join('\n') };
   });
 }

@@ -47,7 +47,7 @@ export async function startServer(
   options: StartOptions & { log: string; logLevel?: string },
 ): Promise<{ port: number; process: Child; startedMs: number }> {
   const port = await freePort();
-  const started = performance.now();
+  const startMs = performance.now();
   const child = startNode([...startCommand(root), '--port', `${port}`, ...args], {
     cwd: root,
     node,
@@ -65,17 +65,17 @@ export async function startServer(
     },
   });
   await firstOk(`http://127.0.0.1:${port}${BASE}/config`, child);
-  return { port, process: child, startedMs: performance.now() - started };
+  return { port, process: child, startedMs: performance.now() - startMs };
 }
 
 /** Polls until the response is 200. */
 export async function firstOk(url: string, child: Child): Promise<void> {
-  const until = performance.now() + START_MS;
+  const deadline = performance.now() + START_MS;
   let hasEnded = false;
-  void child.ended.then(() => {
+  void child.exit.then(() => {
     hasEnded = true;
   });
-  while (performance.now() < until && !hasEnded) {
+  while (performance.now() < deadline && !hasEnded) {
     const status = await fetch(url, { headers: { authorization: AUTHORIZATION } }).then(
       async (reply) => {
         await reply.arrayBuffer();
@@ -95,9 +95,9 @@ export async function eachOf<T, R>(
   work: (item: T, index: number) => Promise<R>,
 ) {
   const results: R[] = [];
-  let next = 0;
+  let nextIndex = 0;
   const worker = async () => {
-    for (let index = next++; index < items.length; index = next++) {
+    for (let index = nextIndex++; index < items.length; index = nextIndex++) {
       results[index] = await work(items[index] as T, index);
     }
   };
@@ -124,8 +124,8 @@ export function requester(port: number, authorization = AUTHORIZATION): Request 
 }
 
 interface Holder {
-  dollars: string;
-  euros: string;
+  dollarAccountId: string;
+  euroAccountId: string;
 }
 
 /** Maximum amount of a sandbox deposit. */
@@ -154,9 +154,9 @@ async function holder(request: Request, index: number): Promise<Holder> {
     const { data } = await request<{ data: { id: string }[] }>('GET', path);
     return data[0]?.id as string;
   };
-  const [dollars, euros] = await Promise.all([accountIn('USD'), accountIn('EUR')]);
-  await request('POST', `/sandbox/internal-accounts/${dollars}/fund`, { amount: FUNDS });
-  return { dollars, euros };
+  const [dollarAccountId, euroAccountId] = await Promise.all([accountIn('USD'), accountIn('EUR')]);
+  await request('POST', `/sandbox/internal-accounts/${dollarAccountId}/fund`, { amount: FUNDS });
+  return { dollarAccountId, euroAccountId };
 }
 
 async function quote(request: Request, from: string, to: string): Promise<string> {
@@ -171,9 +171,11 @@ async function quote(request: Request, from: string, to: string): Promise<string
 
 async function makeTemplates(request: Request, count: number): Promise<Templates> {
   const holders = await eachOf(Array.from({ length: count }), (_, index) => holder(request, index));
-  const convert = await eachOf(holders, ({ dollars, euros }) => quote(request, dollars, euros));
-  const pay = await eachOf(holders, ({ dollars }, index) =>
-    quote(request, dollars, (holders[(index + 1) % count] as Holder).dollars),
+  const convert = await eachOf(holders, ({ dollarAccountId: dollars, euroAccountId: euros }) =>
+    quote(request, dollars, euros),
+  );
+  const pay = await eachOf(holders, ({ dollarAccountId: dollars }, index) =>
+    quote(request, dollars, (holders[(index + 1) % count] as Holder).dollarAccountId),
   );
   return { convert, pay, hot: convert.slice(0, 1) };
 }

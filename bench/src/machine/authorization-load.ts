@@ -12,11 +12,11 @@ export interface AuthorizationLoad {
   warmupMs: number;
   seconds: number;
   /** Whether each request is a signed message of a provider. */
-  signed: boolean;
+  isSigned: boolean;
 }
 
 /** Approvals of one card, in its currency. */
-export interface Approved {
+export interface CardApprovals {
   cardId: string;
   count: number;
   amount: bigint;
@@ -42,12 +42,12 @@ type Prepare = (request: CardRequest) => Call | Promise<Call>;
 type Call = () => Promise<CardDecision>;
 
 export function createAuthorizationLoad() {
-  const approved = new Map<string, Approved>();
+  const approvalsByCard = new Map<string, CardApprovals>();
   let requestCount = 0;
 
   function count({ cardId, amount }: CardRequest): void {
-    const sum = approved.get(cardId) ?? { cardId, count: 0, amount: 0n };
-    approved.set(cardId, { cardId, count: sum.count + 1, amount: sum.amount + amount });
+    const sum = approvalsByCard.get(cardId) ?? { cardId, count: 0, amount: 0n };
+    approvalsByCard.set(cardId, { cardId, count: sum.count + 1, amount: sum.amount + amount });
   }
 
   async function caller(prepare: Prepare, cards: readonly string[], tally: Tally) {
@@ -55,11 +55,11 @@ export function createAuthorizationLoad() {
       const cardId = cards[Math.floor(Math.random() * cards.length)] as string;
       const request = requestFor(cardId, requestCount++);
       const authorize = await prepare(request);
-      const started = performance.now();
+      const startMs = performance.now();
       try {
         const decision = await authorize();
         if (decision.approved) {
-          tally.ok(started);
+          tally.ok(startMs);
           count(request);
         } else tally.error(decision.reason);
       } catch (error) {
@@ -69,12 +69,12 @@ export function createAuthorizationLoad() {
   }
 
   return {
-    approved: (): Approved[] => [...approved.values()],
+    approved: (): CardApprovals[] => [...approvalsByCard.values()],
     async run(prepare: Prepare, options: AuthorizationLoad): Promise<Run> {
       const { cards, callers, warmupMs, seconds } = options;
       const tally = createTally(warmupMs, seconds);
-      const all = Array.from({ length: callers }, () => caller(prepare, cards, tally));
-      await Promise.all(all);
+      const runs = Array.from({ length: callers }, () => caller(prepare, cards, tally));
+      await Promise.all(runs);
       return tally.result();
     },
   };

@@ -29,7 +29,7 @@ export interface BestPgbench {
   readonly best: Record<Spread, number>;
   run(spread: Spread): Promise<Run>;
   /** Number of transfers posted in all runs. */
-  done(): number;
+  transferCount(): number;
 }
 
 export interface Bench {

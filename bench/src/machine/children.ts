@@ -13,7 +13,7 @@ export interface Child {
   /** All output, for an error report after an unexpected exit. */
   output(): string;
   /** Resolves when the process has exited. */
-  readonly ended: Promise<unknown>;
+  readonly exit: Promise<unknown>;
   pause(): void;
   resume(): void;
   /** Terminates the process and waits. Kills it after a timeout. */
@@ -42,7 +42,7 @@ export interface StartOptions {
 const STOP_MS = 30_000;
 const KEPT_OUTPUT = 20_000;
 const folder = path.dirname(fileURLToPath(import.meta.url));
-const running = new Set<Child>();
+const runningChildren = new Set<Child>();
 
 const profileArgs = ({ profile }: StartOptions) =>
   profile ? ['--cpu-prof', `--cpu-prof-dir=${profile}`] : [];
@@ -59,10 +59,10 @@ function watch(child: ChildProcess, log?: string): Child {
   const signal = (name: NodeJS.Signals) => {
     if (isRunning()) child.kill(name);
   };
-  const tracked: Child = {
+  const trackedChild: Child = {
     pid: child.pid as number,
     output: () => (log ? fs.readFileSync(log, 'utf8').slice(-KEPT_OUTPUT) : text),
-    ended: exit,
+    exit,
     pause: () => signal('SIGSTOP'),
     resume: () => signal('SIGCONT'),
     async stop() {
@@ -71,12 +71,12 @@ function watch(child: ChildProcess, log?: string): Child {
       const timer = setTimeout(() => signal('SIGKILL'), STOP_MS);
       await exit;
       clearTimeout(timer);
-      running.delete(tracked);
+      runningChildren.delete(trackedChild);
     },
   };
-  running.add(tracked);
-  exit.then(() => running.delete(tracked));
-  return tracked;
+  runningChildren.add(trackedChild);
+  exit.then(() => runningChildren.delete(trackedChild));
+  return trackedChild;
 }
 
 /** Starts any program. Its output is stored, not printed. */
@@ -113,19 +113,19 @@ export function startWorker(name: string, options: StartOptions = {}): Worker {
     { resolve(value: never): void; reject(error: Error): void }
   >();
   let calls = 0;
-  const tracked = watch(child);
+  const trackedChild = watch(child);
   child.on('message', ({ call, result, error }: Reply) => {
     const waiter = pendingCalls.get(call);
     pendingCalls.delete(call);
     if (error === undefined) waiter?.resolve(result as never);
     else waiter?.reject(new Error(`${name}: ${error}`));
   });
-  tracked.ended.then(() => {
-    const reason = new Error(`${name} ended: ${tracked.output()}`);
+  trackedChild.exit.then(() => {
+    const reason = new Error(`${name} ended: ${trackedChild.output()}`);
     for (const waiter of pendingCalls.values()) waiter.reject(reason);
   });
   return {
-    ...tracked,
+    ...trackedChild,
     call: <R>(job: string, input?: unknown) =>
       new Promise<R>((resolve, reject) => {
         calls++;
@@ -137,5 +137,5 @@ export function startWorker(name: string, options: StartOptions = {}): Worker {
 
 /** Stops all processes that are still running. */
 export async function stopAll(): Promise<void> {
-  await Promise.all([...running].map((child) => child.stop()));
+  await Promise.all([...runningChildren].map((child) => child.stop()));
 }

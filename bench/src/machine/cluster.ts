@@ -29,9 +29,9 @@ export interface Cluster {
 
 /** The URL of another database on the same server. */
 export const databaseUrl = (url: string, name: string): string => {
-  const other = new URL(url);
-  other.pathname = `/${name}`;
-  return other.href;
+  const databaseAddress = new URL(url);
+  databaseAddress.pathname = `/${name}`;
+  return databaseAddress.href;
 };
 
 async function query<R extends object>(
@@ -55,20 +55,20 @@ function preload(dir: string, library: string): void {
   fs.appendFileSync(file, `shared_preload_libraries = '${library}'\n`);
 }
 
-async function start(dir: string, profiled: boolean): Promise<Embedded> {
+async function start(dir: string, isProfiled: boolean): Promise<Embedded> {
   const firstDatabase = await startEmbedded({ dir });
-  if (!profiled) return firstDatabase;
+  if (!isProfiled) return firstDatabase;
   await firstDatabase.stop();
   preload(dir, 'pg_stat_statements');
   return startEmbedded({ dir });
 }
 
 /** Starts PostgreSQL on an empty folder. With `profiled`, statements are counted and timed. */
-export async function startCluster(dir: string, profiled = false): Promise<Cluster> {
-  const embedded = await start(dir, profiled);
+export async function startCluster(dir: string, isProfiled = false): Promise<Cluster> {
+  const embedded = await start(dir, isProfiled);
   const { url } = embedded;
   const urlOf = (name: string) => databaseUrl(url, name);
-  if (profiled) await query(url, 'create extension pg_stat_statements');
+  if (isProfiled) await query(url, 'create extension pg_stat_statements');
   return {
     url,
     pid: embedded.pid,

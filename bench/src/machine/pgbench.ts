@@ -56,7 +56,7 @@ select bench_transfer(1, :b, 1);
 };
 
 /** Share of the transactions whose latency is logged. Logging all would cost the peer time. */
-const SAMPLED = 0.2;
+const SAMPLING_RATE = 0.2;
 /** Warm-up before the measured run. Not counted, as for the committer. */
 const WARMUP_S = 1;
 
@@ -93,14 +93,14 @@ function readOutput(output: string) {
   };
 }
 
-type Once = (spread: Spread, clients: number, seconds: number) => Promise<Run>;
+type RunOnce = (spread: Spread, clients: number, seconds: number) => Promise<Run>;
 
-function runnerOf(cluster: Cluster, scratch: string): Once {
+function runnerOf(cluster: Cluster, scratch: string): RunOnce {
   const connect = ['-h', cluster.socket, '-p', '5432', '-U', 'railhead'];
   return async (spread, clients, seconds) => {
     const folder = fs.mkdtempSync(path.join(scratch, 'pgbench-'));
     const options = ['-n', '-M', 'prepared', '-j', '2', '-c', `${clients}`, '-T', `${seconds}`];
-    const log = ['-l', `--log-prefix=${folder}/run`, `--sampling-rate=${SAMPLED}`];
+    const log = ['-l', `--log-prefix=${folder}/run`, `--sampling-rate=${SAMPLING_RATE}`];
     const script = ['-f', path.join(scratch, `${spread}.sql`)];
     const child = startProgram('pgbench', [
       ...connect,
@@ -109,18 +109,18 @@ function runnerOf(cluster: Cluster, scratch: string): Once {
       ...script,
       PGBENCH_DATABASE,
     ]);
-    await child.ended;
+    await child.exit;
     const { perSecond, done, failed } = readOutput(child.output());
-    const aborted = /aborted|FATAL|ERROR/.test(child.output()) || done === 0;
+    const isAborted = /aborted|FATAL|ERROR/.test(child.output()) || done === 0;
     const latencies = readLatencies(folder);
     fs.rmSync(folder, { recursive: true });
     return {
       perSecond,
       p50: percentile(latencies, 0.5),
       p99: percentile(latencies, 0.99),
-      errors: failed + (aborted ? 1 : 0),
-      firstError: failed || aborted ? child.output() : undefined,
-      done,
+      errors: failed + (isAborted ? 1 : 0),
+      firstError: failed || isAborted ? child.output() : undefined,
+      completedCount: done,
     };
   };
 }
@@ -136,18 +136,22 @@ export async function preparePgbench(bench: Bench): Promise<BestPgbench> {
     fs.writeFileSync(path.join(scratch, `${spread}.sql`), text);
   }
   const runOnce = runnerOf(cluster, scratch);
-  let done = 0;
+  let transferCount = 0;
   const run = async (spread: Spread, clients: number, seconds: number) => {
     await cluster.checkpoint();
-    const warm = await runOnce(spread, clients, WARMUP_S);
-    const measured = await runOnce(spread, clients, Math.ceil(seconds));
-    done += warm.done + measured.done;
-    const firstError = warm.firstError ?? measured.firstError;
-    return { ...measured, errors: warm.errors + measured.errors, firstError };
+    const warmUpRun = await runOnce(spread, clients, WARMUP_S);
+    const measuredRun = await runOnce(spread, clients, Math.ceil(seconds));
+    transferCount += warmUpRun.completedCount + measuredRun.completedCount;
+    const firstError = warmUpRun.firstError ?? measuredRun.firstError;
+    return { ...measuredRun, errors: warmUpRun.errors + measuredRun.errors, firstError };
   };
   const choices = quick ? [16] : [8, 16, 32];
   const search = (spread: Spread) =>
     bestOf(`pgbench, ${spread}, clients`, choices, (n) => run(spread, n, settings.tuningSeconds));
   const best = { spread: await search('spread'), hot: await search('hot') };
-  return { best, run: (spread) => run(spread, best[spread], settings.seconds), done: () => done };
+  return {
+    best,
+    run: (spread) => run(spread, best[spread], settings.seconds),
+    transferCount: () => transferCount,
+  };
 }

@@ -59,27 +59,29 @@ function processorMs(pid: number): number {
  */
 export function watchProcessor(groups: Readonly<Record<string, () => readonly number[]>>) {
   const timesOf = (pids: readonly number[]) => new Map(pids.map((pid) => [pid, processorMs(pid)]));
-  const before = new Map(Object.entries(groups).map(([name, pids]) => [name, timesOf(pids())]));
-  const started = performance.now();
+  const timesBefore = new Map(
+    Object.entries(groups).map(([name, pids]) => [name, timesOf(pids())]),
+  );
+  const startMs = performance.now();
   /** Processor time of each group since the start, in milliseconds. */
-  const used = () =>
+  const usedMs = () =>
     Object.fromEntries(
       Object.entries(groups).map(([name, pids]) => {
         let sum = 0;
-        for (const [pid, ms] of timesOf(pids())) sum += ms - (before.get(name)?.get(pid) ?? 0);
+        for (const [pid, ms] of timesOf(pids())) sum += ms - (timesBefore.get(name)?.get(pid) ?? 0);
         return [name, sum] as const;
       }),
     );
   return {
     /** Processor time of a group per item, in microseconds. */
-    usPerItem: (name: string, done: number) => ((used()[name] ?? 0) * 1000) / Math.max(1, done),
-    report(done: number): string {
-      const passed = performance.now() - started;
-      const parts = Object.entries(used()).map(([name, ms]) => {
-        const perItem = ((ms * 1000) / Math.max(1, done)).toFixed(0);
-        return ms === 0 ? '' : `${name} ${(ms / passed).toFixed(2)} (${perItem} µs each)`;
+    usPerItem: (name: string, count: number) => ((usedMs()[name] ?? 0) * 1000) / Math.max(1, count),
+    report(count: number): string {
+      const elapsedMs = performance.now() - startMs;
+      const texts = Object.entries(usedMs()).map(([name, ms]) => {
+        const perItem = ((ms * 1000) / Math.max(1, count)).toFixed(0);
+        return ms === 0 ? '' : `${name} ${(ms / elapsedMs).toFixed(2)} (${perItem} µs each)`;
       });
-      return `processor: ${parts.filter((text) => text !== '').join(', ')}`;
+      return `processor: ${texts.filter((text) => text !== '').join(', ')}`;
     },
   };
 }

@@ -32,23 +32,23 @@ export function createProvider(origin = 'http://localhost') {
   } as unknown as Provider;
 
   /** The signed request of a message. */
-  async function signed(request: CardRequest): Promise<SignableRequest> {
+  async function signMessage(request: CardRequest): Promise<SignableRequest> {
     const { id, token, cardId, amount, currency, merchant } = request;
     const body = JSON.stringify({
       ...{ id, occurredAt: iso(effects.now()), type: 'card.authorization' },
       ...{ cardId, authorizationId: token, amount: Number(amount), currency, merchant },
       answerWithinMs: ANSWER_WITHIN_MS,
     });
-    const unsigned = {
+    const unsignedMessage = {
       method: 'POST',
       url: `${origin}/connectors/${BENCH_PROVIDER}`,
       headers: { host: new URL(origin).host, 'content-type': 'application/json' },
       body,
     };
-    const headers = await signRequest({ keyId, privateKey }, unsigned, effects.now());
-    return { ...unsigned, headers };
+    const headers = await signRequest({ keyId, privateKey }, unsignedMessage, effects.now());
+    return { ...unsignedMessage, headers };
   }
-  return { provider, publicKeys, publicKeyPem: pemOf(privateKey), signed };
+  return { provider, publicKeys, publicKeyPem: pemOf(privateKey), signMessage };
 }
 
 /** The decision in an answer. */

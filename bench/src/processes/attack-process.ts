@@ -3,11 +3,11 @@
 import { serveJobs } from '../machine/worker-channel.ts';
 import { type Attack, type RunningAttack, startAttack } from './attack.ts';
 
-let running: RunningAttack | undefined;
+let runningAttack: RunningAttack | undefined;
 
 serveJobs({
   start: (attack: Attack) => {
-    running = startAttack(attack);
+    runningAttack = startAttack(attack);
   },
-  stop: () => running?.stop(),
+  stop: () => runningAttack?.stop(),
 });

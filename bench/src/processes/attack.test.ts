@@ -173,8 +173,8 @@ describe('startAttack', () => {
       requestsOf(socket, () => {
         heads++;
         socket.pause();
-        const closing = responseOf(429, 'Connection: close\r\n');
-        if (heads % 2) socket.write(closing, () => socket.resetAndDestroy());
+        const closingResponse = responseOf(429, 'Connection: close\r\n');
+        if (heads % 2) socket.write(closingResponse, () => socket.resetAndDestroy());
         else socket.end('HTTP/1.0 408 Any\r\n\r\n');
       }),
     );

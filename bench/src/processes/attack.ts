@@ -57,7 +57,7 @@ const count = (counts: Record<string, number>, name: string | number) => {
   counts[name] = (counts[name] ?? 0) + 1;
 };
 
-interface Shared {
+interface AttackState {
   attack: Attack;
   bytes: Buffer;
   report: AttackReport;
@@ -65,7 +65,7 @@ interface Shared {
 }
 
 /** Sends requests on one connection until it or the attack ends. */
-function useConnection({ attack, bytes, report, isOver }: Shared): Promise<void> {
+function useConnection({ attack, bytes, report, isOver }: AttackState): Promise<void> {
   return new Promise((resolve) => {
     let reading = newReading();
     let [isConnected, isAwaiting, isSent] = [false, false, false];
@@ -145,9 +145,9 @@ export function startAttack(attack: Attack): RunningAttack {
   const { bytes, body } = requestOf(attack);
   const report = emptyReport(body);
   let hasEnded = false;
-  const shared: Shared = { attack, bytes, report, isOver: () => hasEnded };
+  const state: AttackState = { attack, bytes, report, isOver: () => hasEnded };
   const client = async () => {
-    while (!hasEnded) await useConnection(shared);
+    while (!hasEnded) await useConnection(state);
   };
   const clients = Promise.all(Array.from({ length: attack.connections }, client));
   return {

@@ -49,11 +49,11 @@ const LOCKS: Locks = {
 const effects = systemEffects();
 const load = createAuthorizationLoad();
 
-let open: { pool: pg.Pool; vault: Vault; parts: CardParts; platformId: string } | undefined;
+let peer: { pool: pg.Pool; vault: Vault; parts: CardParts; platformId: string } | undefined;
 
 async function close(): Promise<void> {
-  await open?.pool.end();
-  open = undefined;
+  await peer?.pool.end();
+  peer = undefined;
 }
 
 async function prepare({
@@ -67,20 +67,20 @@ async function prepare({
   const vault = createVault(effects, () => masterKey);
   const connectors = connectorRegistry(effects, { custodyKeys: custodyKeysOf(vault) });
   const parts = { connectors, origin: () => '' };
-  open = { pool: openPool(url, poolSize), vault, parts, platformId };
+  peer = { pool: openPool(url, poolSize), vault, parts, platformId };
 }
 
-const { publicKeys, signed } = createProvider();
+const { publicKeys, signMessage: signed } = createProvider();
 
 /** The request of a message, with the IDs of the server. */
-const identified = (request: CardRequest): CardRequest => ({
+const withServerIds = (request: CardRequest): CardRequest => ({
   ...request,
   id: `${BENCH_PROVIDER}/authorization/${request.token}`,
   token: `${BENCH_PROVIDER}/${request.token}`,
 });
 
 /** Verifies a message of a provider, and returns its row. */
-async function verified(message: SignableRequest) {
+async function verifyMessage(message: SignableRequest) {
   await verifyRequest(message, publicKeys, effects.now());
   const value = JSON.parse(message.body);
   const errors = fieldErrors(Message, value, 'body');
@@ -96,25 +96,26 @@ async function verified(message: SignableRequest) {
 }
 
 async function authorize(request: CardRequest, message?: SignableRequest): Promise<CardDecision> {
-  const stored = message && (await verified(message));
-  if (!open) throw new Error('not open');
-  const { pool, vault, parts, platformId } = open;
+  const storedMessage = message && (await verifyMessage(message));
+  if (!peer) throw new Error('not open');
+  const { pool, vault, parts, platformId } = peer;
   const client = await pool.connect();
   try {
     await client.query('begin');
     const db = readerOf(client, LOCKS);
     const time = { now: effects.now(), ownClock: false };
     const ctx = createContext({ effects, db, vault }, systemCaller(platformId, 'sandbox'), time);
-    if (stored) {
-      const existing = await ctx.read(providerMessages, stored.id);
+    if (storedMessage) {
+      const existingMessage = await ctx.read(providerMessages, storedMessage.id);
       const issuer = await ctx.read(providerTransfers, request.cardId);
-      if (existing || issuer?.provider_id !== BENCH_PROVIDER) throw new Error('not a new message');
-      ctx.insert(providerMessages, { ...stored, platform_id: platformId });
+      if (existingMessage || issuer?.provider_id !== BENCH_PROVIDER)
+        throw new Error('not a new message');
+      ctx.insert(providerMessages, { ...storedMessage, platform_id: platformId });
     }
     const card = await cardOf(ctx, request.cardId);
     const decision = await decide(ctx, parts, card, request);
-    const unlocked = ctx.set.requires.find(({ table }) => !LOCKS[table.name]);
-    if (unlocked) throw new Error(`${unlocked.table.name} is required and not locked`);
+    const unlockedRow = ctx.set.requires.find(({ table }) => !LOCKS[table.name]);
+    if (unlockedRow) throw new Error(`${unlockedRow.table.name} is required and not locked`);
     await writeRows(client, ctx.set);
     const holdings = await writeTransfers(client, ctx.set.transfers, { locked: true });
     await writeEvents(client, ctx.set.events, holdings);
@@ -132,9 +133,9 @@ serveJobs({
   open: prepare,
   run: (options: AuthorizationLoad) =>
     load.run(async (request) => {
-      if (!options.signed) return () => authorize(request);
+      if (!options.isSigned) return () => authorize(request);
       const message = await signed(request);
-      return () => authorize(identified(request), message);
+      return () => authorize(withServerIds(request), message);
     }, options),
   approved: load.approved,
   close,

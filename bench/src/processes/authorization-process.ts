@@ -68,14 +68,14 @@ async function start({ url, dataDir }: AuthorizationOptions) {
   };
 }
 
-const { provider, signed } = createProvider();
+const { provider, signMessage: signed } = createProvider();
 const directory = {
   current: () => ({ providers: new Map([[BENCH_PROVIDER, provider]]), routes: [] }),
 } as unknown as ProviderDirectory;
 
 /** The steps of the endpoint for messages after the body is read. */
 async function receive(
-  { runtime, handler }: NonNullable<typeof open>,
+  { runtime, handler }: NonNullable<typeof startedHandler>,
   request: SignableRequest,
 ): Promise<CardDecision> {
   const parts = {
@@ -88,11 +88,11 @@ async function receive(
   return decisionOf(reply.authorization);
 }
 
-let open: Awaited<ReturnType<typeof start>> | undefined;
+let startedHandler: Awaited<ReturnType<typeof start>> | undefined;
 
 async function close(): Promise<void> {
-  await open?.stop();
-  open = undefined;
+  await startedHandler?.stop();
+  startedHandler = undefined;
 }
 
 /** Stages a delegated key for a card's funding source. */
@@ -125,17 +125,17 @@ async function grantKeys({ cards, platformId, ...options }: Grants): Promise<voi
 serveJobs({
   grantKeys,
   async open(options: AuthorizationOptions) {
-    open = await start(options);
+    startedHandler = await start(options);
   },
   run(options: AuthorizationLoad) {
-    const opened = open;
-    if (!opened) throw new Error('not open');
+    const handler = startedHandler;
+    if (!handler) throw new Error('not open');
     return load.run(async (request) => {
-      if (!options.signed) {
-        return () => opened.handler.authorize(request, effects.now() + WAIT_MS);
+      if (!options.isSigned) {
+        return () => handler.handler.authorize(request, effects.now() + WAIT_MS);
       }
       const message = await signed(request);
-      return () => receive(opened, message);
+      return () => receive(handler, message);
     }, options);
   },
   approved: load.approved,

@@ -18,14 +18,14 @@ const agent = new http.Agent({ keepAlive: true });
 let provider: ReturnType<typeof createProvider> | undefined;
 let requestCount = 0;
 
-interface Signed {
+interface SignedRequest {
   url: string;
   headers: Record<string, string>;
   body: string;
 }
 
 /** Sends a request and returns the status and the body. */
-const send = ({ url, headers, body }: Signed) =>
+const send = ({ url, headers, body }: SignedRequest) =>
   new Promise<{ status: number; text: string }>((resolve, reject) => {
     const request = http.request(url, { agent, method: 'POST', headers }, (reply) => {
       let text = '';
@@ -41,7 +41,9 @@ const send = ({ url, headers, body }: Signed) =>
 
 async function authorize(cardId: string): Promise<string | undefined> {
   if (!provider) throw new Error('the provider has no address');
-  const { status, text } = await send(await provider.signed(requestFor(cardId, requestCount++)));
+  const { status, text } = await send(
+    await provider.signMessage(requestFor(cardId, requestCount++)),
+  );
   if (status !== 200) return `${status} ${text}`;
   const decision = decisionOf(JSON.parse(text).authorization);
   return decision.approved ? undefined : decision.reason;
@@ -49,21 +51,21 @@ async function authorize(cardId: string): Promise<string | undefined> {
 
 async function run({ cards, perSecond, warmupMs, seconds }: CardMessages): Promise<Run> {
   const tally = createTally(warmupMs, seconds);
-  const open: Promise<void>[] = [];
+  const openRequests: Promise<void>[] = [];
   const start = performance.now();
   for (let index = 0; tally.isRunning(); index++) {
     const dueAt = start + (index * 1000) / perSecond;
     const waitMs = dueAt - performance.now();
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
     const cardId = cards[index % cards.length] as string;
-    open.push(
+    openRequests.push(
       authorize(cardId).then(
         (problem) => (problem ? tally.error(problem) : tally.ok(dueAt)),
         (error) => tally.error(String(error)),
       ),
     );
   }
-  await Promise.all(open);
+  await Promise.all(openRequests);
   return tally.result();
 }
 

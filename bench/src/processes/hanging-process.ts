@@ -6,7 +6,7 @@ import { serveJobs } from '../machine/worker-channel.ts';
 
 const openResponses = new Set<http.ServerResponse>();
 let isHanging = false;
-let maxWaiting = 0;
+let maxWaitingCount = 0;
 
 const accept = (reply: http.ServerResponse) => {
   reply.statusCode = 204;
@@ -18,7 +18,7 @@ function listen(): Promise<number> {
     request.resume();
     if (!isHanging) return accept(reply);
     openResponses.add(reply);
-    maxWaiting = Math.max(maxWaiting, openResponses.size);
+    maxWaitingCount = Math.max(maxWaitingCount, openResponses.size);
     reply.on('close', () => openResponses.delete(reply));
   });
   return new Promise((resolve) => {
@@ -30,13 +30,13 @@ serveJobs({
   listen,
   hang: () => {
     isHanging = true;
-    maxWaiting = 0;
+    maxWaitingCount = 0;
   },
   /** Responds to all waiting requests. Returns the maximum number that waited at one time. */
   release: () => {
     isHanging = false;
     for (const reply of openResponses) accept(reply);
     openResponses.clear();
-    return maxWaiting;
+    return maxWaitingCount;
   },
 });

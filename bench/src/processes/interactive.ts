@@ -46,7 +46,7 @@ async function run(
 export type Locks = Readonly<Record<string, 'for no key update' | 'for share'>>;
 
 /** Condition for rows that equal the given values, null included. */
-function matching(table: Table, conditions: object, lock: string) {
+function conditionsOf(table: Table, conditions: object, lock: string) {
   const values: unknown[] = [];
   const clauses = Object.entries(conditions).map(([name, value]) =>
     value === null ? `${name} is null` : `${name} = $${values.push(value)}`,
@@ -87,7 +87,7 @@ export function readerOf(client: pg.PoolClient, locks: Locks): Database {
     return row;
   }
   async function find(table: Table, conditions: object): Promise<Row[]> {
-    const { text, values } = matching(table, conditions, lockOf(table));
+    const { text, values } = conditionsOf(table, conditions, lockOf(table));
     return (await run(client, text, values)).rows;
   }
   // The operations of these rows use only read and find of the database interface.
@@ -114,9 +114,9 @@ export async function insert(
   await run(client, text, rows.flat());
 }
 
-export async function writeRows(client: pg.PoolClient, set: ChangeSet): Promise<void> {
+export async function writeRows(client: pg.PoolClient, changeSet: ChangeSet): Promise<void> {
   const typeOf = (table: Table, name: string) => table.columns[name]?.type;
-  for (const { table, id, version, row } of set.updates) {
+  for (const { table, id, version, row } of changeSet.updates) {
     const mutableColumns = table.mutableNames.filter((name) => name !== 'version');
     const sets = mutableColumns.map((name, index) => `${name} = $${index + 3}`).join(', ');
     const text = `update ${table.name} set ${sets}, version = version + 1 where id = $1 and version = $2`;
@@ -124,7 +124,7 @@ export async function writeRows(client: pg.PoolClient, set: ChangeSet): Promise<
     const { rowCount } = await run(client, text, [id, version, ...values]);
     if (rowCount !== 1) throw new Error(`${id} has changed`);
   }
-  for (const { table, row } of set.inserts) {
+  for (const { table, row } of changeSet.inserts) {
     const values = table.columnNames.map((name) => bound(typeOf(table, name), row[name]));
     await insert(client, table.name, table.columnNames, [values]);
   }
@@ -188,9 +188,9 @@ export async function writeTransfers(
   if (!locked) await run(client, LOCK, [ids]);
   const changes = [...effects.values()];
   const values = [ids, changes.map(({ net }) => net), changes.map(({ hold }) => hold)];
-  const posted = await run(client, POST, values);
-  if (posted.rowCount !== effects.size) throw new Error('insufficient funds');
-  return new Map(posted.rows.map((row) => [row.id as string, row as AccountBalances]));
+  const balanceRows = await run(client, POST, values);
+  if (balanceRows.rowCount !== effects.size) throw new Error('insufficient funds');
+  return new Map(balanceRows.rows.map((row) => [row.id as string, row as AccountBalances]));
 }
 
 const EVENT_COLUMNS = [

@@ -29,8 +29,8 @@ let committer: Committer | undefined;
 function transfer(spread: Spread) {
   const from = spread === 'hot' ? 0 : Math.floor(Math.random() * ACCOUNTS);
   const to = (from + 1 + Math.floor(Math.random() * (ACCOUNTS - 1))) % ACCOUNTS;
-  const set = emptyChangeSet();
-  set.transfers.push({
+  const changeSet = emptyChangeSet();
+  changeSet.transfers.push({
     transaction_id: newId(effects, 'Transaction'),
     step: 'pay',
     phase: 'posted',
@@ -40,15 +40,15 @@ function transfer(spread: Spread) {
     amount: 1n,
     created_at: effects.now(),
   });
-  return set;
+  return changeSet;
 }
 
 async function caller(target: Committer, spread: Spread, tally: Tally): Promise<void> {
   while (tally.isRunning()) {
-    const started = performance.now();
+    const startMs = performance.now();
     try {
       const outcome = await target.commit(transfer(spread));
-      if (outcome.ok) tally.ok(started);
+      if (outcome.ok) tally.ok(startMs);
       else tally.error(JSON.stringify(outcome.rejection));
     } catch (error) {
       tally.error(String(error));

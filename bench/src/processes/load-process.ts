@@ -16,7 +16,7 @@ export interface Load {
   /** Path and query of each request, in order. Cyclic unless `once`. */
   paths: string[];
   /** Each path is requested once. The run ends early when no path remains. */
-  once: boolean;
+  isSinglePass: boolean;
   authorization: string;
   /**
    * Requests start at fixed times, independent of earlier ones, and their latency
@@ -24,14 +24,21 @@ export interface Load {
    */
   perSecond?: number | undefined;
   /** Sends a new Idempotency-Key with each request. */
-  keyed: boolean;
+  hasIdempotencyKeys: boolean;
   status: number;
 }
 
 const READ_BYTES = 65_536;
 
 function requestMaker(load: Load): () => string | undefined {
-  const { paths, once, method, authorization, keyed, port } = load;
+  const {
+    paths,
+    isSinglePass: once,
+    method,
+    authorization,
+    hasIdempotencyKeys: keyed,
+    port,
+  } = load;
   const requestHead =
     ` HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: ${authorization}\r\n` +
     `${method === 'POST' ? 'Content-Length: 0\r\n' : ''}`;
@@ -60,16 +67,16 @@ function schedule({ perSecond }: Load): (() => number) | undefined {
 function connection(
   load: Load,
   tally: Tally,
-  next: () => string | undefined,
+  nextRequest: () => string | undefined,
   nextStart?: () => number,
 ): Promise<void> {
   return new Promise((resolve) => {
     let reading = newReading();
-    let started = 0;
-    let busy = false;
+    let startMs = 0;
+    let isBusy = false;
     const fail = (message: string) => {
-      if (busy) tally.error(message);
-      busy = false;
+      if (isBusy) tally.error(message);
+      isBusy = false;
       socket.destroy();
       resolve();
     };
@@ -81,21 +88,21 @@ function connection(
       else send(scheduledAt);
     };
     const send = (scheduledAt: number) => {
-      const request = tally.isRunning() ? next() : undefined;
+      const request = tally.isRunning() ? nextRequest() : undefined;
       if (request === undefined) {
         if (tally.isRunning()) tally.ranOut();
         socket.end();
         return resolve();
       }
       reading = newReading();
-      busy = true;
-      started = scheduledAt;
+      isBusy = true;
+      startMs = scheduledAt;
       socket.write(request, 'latin1');
     };
     const onData = (bytes: number, buffer: Uint8Array) => {
       if (!addChunk(reading, (buffer as Buffer).subarray(0, bytes))) return true;
-      busy = false;
-      if (reading.status === load.status) tally.ok(started);
+      isBusy = false;
+      if (reading.status === load.status) tally.ok(startMs);
       else tally.error(reading.head.slice(0, 2_000));
       begin();
       return true;
@@ -108,7 +115,7 @@ function connection(
     });
     socket.on('connect', begin);
     socket.on('error', (error) => {
-      busy = true;
+      isBusy = true;
       fail(error.message);
     });
     socket.on('close', () => fail('the connection was closed'));
@@ -117,14 +124,14 @@ function connection(
 
 async function run(load: Load): Promise<Run> {
   const tally = createTally(load.warmupMs, load.seconds);
-  const next = requestMaker(load);
+  const nextRequest = requestMaker(load);
   const nextStart = schedule(load);
-  const before = process.cpuUsage();
-  const startConnection = () => connection(load, tally, next, nextStart);
+  const usageBefore = process.cpuUsage();
+  const startConnection = () => connection(load, tally, nextRequest, nextStart);
   await Promise.all(Array.from({ length: load.connections }, startConnection));
-  const { user, system } = process.cpuUsage(before);
+  const { user, system } = process.cpuUsage(usageBefore);
   const result = tally.result();
-  return { ...result, loadUs: (user + system) / Math.max(1, result.done) };
+  return { ...result, loadUs: (user + system) / Math.max(1, result.completedCount) };
 }
 
 serveJobs({ run });

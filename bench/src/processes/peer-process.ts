@@ -64,12 +64,12 @@ async function execute(
   return reply;
 }
 
-let open: { pool: pg.Pool; server: FastifyInstance } | undefined;
+let openPeer: { pool: pg.Pool; server: FastifyInstance } | undefined;
 
 async function close(): Promise<void> {
-  await open?.server.close();
-  await open?.pool.end();
-  open = undefined;
+  await openPeer?.server.close();
+  await openPeer?.pool.end();
+  openPeer = undefined;
 }
 
 /** Listens with a pool of this size. Returns the port. */
@@ -100,7 +100,7 @@ async function listen(options: PeerOptions): Promise<number> {
     }
   });
   await server.listen({ port: 0, host: '127.0.0.1' });
-  open = { pool, server };
+  openPeer = { pool, server };
   return (server.server.address() as AddressInfo).port;
 }
 

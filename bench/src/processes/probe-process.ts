@@ -28,8 +28,8 @@ export interface ProbeRun extends Run {
   byProbe: Record<string, Run>;
 }
 
-function send(agent: http.Agent, options: ProbeOptions, probed: Probe): Promise<void> {
-  const { path, body, authorization = options.authorization, status = 200 } = probed;
+function send(agent: http.Agent, options: ProbeOptions, probe: Probe): Promise<void> {
+  const { path, body, authorization = options.authorization, status = 200 } = probe;
   const { port } = options;
   const length = Buffer.byteLength(body ?? '');
   const type = { 'content-type': 'application/json', 'content-length': length };
@@ -64,11 +64,11 @@ async function probe(options: ProbeOptions): Promise<ProbeRun> {
   const tallies = probes.map((probe) => [probe, createTally(warmupMs, seconds)] as const);
   while (tally.isRunning()) {
     for (const [probe, probeTally] of tallies) {
-      const started = performance.now();
+      const startMs = performance.now();
       try {
         await send(agent, options, probe);
-        tally.ok(started);
-        probeTally.ok(started);
+        tally.ok(startMs);
+        probeTally.ok(startMs);
       } catch (error) {
         tally.error(String(error));
       }

@@ -4,31 +4,31 @@ import net from 'node:net';
 import { serveJobs } from '../machine/worker-channel.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
-let received = 0;
+let receivedCount = 0;
 
 /** Counts requests on one connection. A request may arrive in several chunks, or two in one. */
 function listenTo(socket: net.Socket): void {
-  let head = '';
-  let missing = 0;
+  let headText = '';
+  let missingBytes = 0;
   const readText = (text: string): void => {
-    if (missing > 0) {
-      const length = Math.min(missing, text.length);
-      missing -= length;
-      if (missing === 0) finish();
+    if (missingBytes > 0) {
+      const length = Math.min(missingBytes, text.length);
+      missingBytes -= length;
+      if (missingBytes === 0) finish();
       if (length < text.length) readText(text.slice(length));
       return;
     }
-    head += text;
-    const end = head.indexOf('\r\n\r\n');
+    headText += text;
+    const end = headText.indexOf('\r\n\r\n');
     if (end < 0) return;
-    const bodyText = head.slice(end + 4);
-    missing = Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0);
-    head = '';
-    if (missing === 0) finish();
+    const bodyText = headText.slice(end + 4);
+    missingBytes = Number(/\r\ncontent-length: *(\d+)/i.exec(headText)?.[1] ?? 0);
+    headText = '';
+    if (missingBytes === 0) finish();
     if (bodyText) readText(bodyText);
   };
   const finish = () => {
-    received++;
+    receivedCount++;
     socket.write(OK, 'latin1');
   };
   socket.setNoDelay(true);
@@ -43,5 +43,5 @@ serveJobs({
       const server = net.createServer(listenTo);
       server.listen(0, '127.0.0.1', () => resolve((server.address() as net.AddressInfo).port));
     }),
-  count: () => received,
+  count: () => receivedCount,
 });

@@ -7,7 +7,7 @@ import { createTally, type Run } from '../table/stats.ts';
 export interface SdkOptions {
   /** The built entry of the SDK. */
   entry: string;
-  by: 'sdk' | 'fetch';
+  client: 'sdk' | 'fetch';
   baseUrl: string;
   clientId: string;
   clientSecret: string;
@@ -25,7 +25,13 @@ interface Sdk {
   };
 }
 
-async function readerOf({ by, entry, baseUrl, clientId, clientSecret }: SdkOptions): Promise<Read> {
+async function readerOf({
+  client: by,
+  entry,
+  baseUrl,
+  clientId,
+  clientSecret,
+}: SdkOptions): Promise<Read> {
   if (by === 'sdk') {
     const { createClient } = (await import(pathToFileURL(entry).href)) as Sdk;
     const { transactions } = createClient({ baseUrl, clientId, clientSecret });
@@ -45,10 +51,10 @@ async function read(options: SdkOptions): Promise<Run> {
   const reader = await readerOf(options);
   const tally = createTally(warmupMs, seconds);
   for (let count = 0; tally.isRunning(); count++) {
-    const started = performance.now();
+    const startMs = performance.now();
     try {
       await reader(transactionIds[count % transactionIds.length] as string);
-      tally.ok(started);
+      tally.ok(startMs);
     } catch (error) {
       tally.error(String(error));
     }

@@ -25,12 +25,12 @@ const SETTLE_MS = 3_000;
 const QUICK_EVERY = 10;
 const SHOWN_OPERATIONS = 3;
 
-const LONGEST = /event_loop_delay_seconds\{quantile="1"\} (\S+)/;
+const METRIC = /event_loop_delay_seconds\{quantile="1"\} (\S+)/;
 
 /** The longest delay since the last reading, in milliseconds. */
 async function longestDelay(origin: string): Promise<number> {
   const text = await (await fetch(`${origin}/metrics`)).text();
-  const seconds = LONGEST.exec(text)?.[1];
+  const seconds = METRIC.exec(text)?.[1];
   if (seconds === undefined) throw new Error(`no delay in /metrics: ${text.slice(0, 200)}`);
   return Number(seconds) * 1000;
 }
@@ -64,7 +64,7 @@ const runOf = (blocks: readonly number[]): Run => ({
   p50: percentile(blocks, 0.5),
   p99: Math.max(...blocks),
   errors: 0,
-  done: blocks.length,
+  completedCount: blocks.length,
 });
 
 /** Both columns of latencies: the median of all bodies, and the longest. */

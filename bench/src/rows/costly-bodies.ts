@@ -33,15 +33,17 @@ const SCHEMA_DEPTH = 4;
 /** The properties of an object schema, including those in `allOf`, `oneOf` and `anyOf`. */
 function propertiesOf(document: OpenApi, schema: Json, depth = 0): Record<string, Json> {
   const ref = schema.$ref as string | undefined;
-  const resolved = ref
+  const resolvedSchema = ref
     ? (document.components.schemas[ref.split('/').at(-1) as string] ?? {})
     : schema;
-  const parts = ['allOf', 'oneOf', 'anyOf'].flatMap((key) => (resolved[key] as Json[]) ?? []);
-  const inner =
+  const subschemas = ['allOf', 'oneOf', 'anyOf'].flatMap(
+    (key) => (resolvedSchema[key] as Json[]) ?? [],
+  );
+  const innerProperties =
     depth < SCHEMA_DEPTH
-      ? parts.map((schemaPart) => propertiesOf(document, schemaPart, depth + 1))
+      ? subschemas.map((schemaPart) => propertiesOf(document, schemaPart, depth + 1))
       : [];
-  return Object.assign({}, resolved.properties, ...inner);
+  return Object.assign({}, resolvedSchema.properties, ...innerProperties);
 }
 
 /**
@@ -52,8 +54,8 @@ function choicesOf(document: OpenApi, properties: Record<string, Json>): Json {
   const choices: Json = {};
   for (const [name, { $ref, ...siblings }] of Object.entries(properties)) {
     const schema = document.components.schemas[String($ref).split('/').at(-1) as string];
-    const [first] = ((schema ?? siblings).enum as unknown[] | undefined) ?? [];
-    if (first !== undefined) choices[name] = first;
+    const [firstValue] = ((schema ?? siblings).enum as unknown[] | undefined) ?? [];
+    if (firstValue !== undefined) choices[name] = firstValue;
   }
   return choices;
 }
@@ -74,7 +76,7 @@ const valuesFor = (property: string): [string, unknown][] => [
 
 /** Bodies for every operation that reads JSON. */
 export function costlyBodies(document: OpenApi): CostlyBody[] {
-  const all: CostlyBody[] = [];
+  const bodies: CostlyBody[] = [];
   for (const [path, item] of Object.entries(document.paths)) {
     for (const [method, { operationId, requestBody }] of Object.entries(item)) {
       const schema = requestBody?.content['application/json']?.schema;
@@ -83,7 +85,7 @@ export function costlyBodies(document: OpenApi): CostlyBody[] {
       const properties = propertiesOf(document, schema);
       const choices = choicesOf(document, properties);
       const add = (name: string, body: string) =>
-        all.push({
+        bodies.push({
           name: `${operationId}: ${name}`,
           method: method.toUpperCase(),
           path: url,
@@ -97,5 +99,5 @@ export function costlyBodies(document: OpenApi): CostlyBody[] {
       }
     }
   }
-  return all;
+  return bodies;
 }

@@ -15,7 +15,10 @@ const DATA = JSON.stringify({ id: 'Transaction:1', note: 'x'.repeat(1_150) });
 const POLL_MS = 20;
 const MAX_ROUNDS = 2;
 /** Delivering a backlog takes a minute and varies little between rounds, so it is measured once. */
-const ONCE: ReadonlySet<string> = new Set(['one platform', 'bare loop, 8 connections']);
+const SINGLE_ROUND_SIDES: ReadonlySet<string> = new Set([
+  'one platform',
+  'bare loop, 8 connections',
+]);
 const TIMEOUT_MS = 180_000;
 /** Requests that a platform has in progress at one time. */
 const LANE_WIDTH = 8;
@@ -45,7 +48,7 @@ interface Parts {
   port: number;
 }
 
-interface Delivered {
+interface DeliveryRun {
   perSecond: number;
   /** Processor time of Node per delivery, in microseconds. */
   us: number;
@@ -69,34 +72,37 @@ async function waitForDeliveries(
   expectedCount: number,
   sender: Child,
   start: () => Promise<unknown>,
-): Promise<Delivered> {
+): Promise<DeliveryRun> {
   await bench.cluster.checkpoint();
   const count = () => receiver.call<number>('count');
-  const before = await count();
-  const busy = watchProcessor({
+  const countBefore = await count();
+  const processorUse = watchProcessor({
     sender: () => [sender.pid],
     PostgreSQL: () => familyOf(bench.cluster.pid),
   });
-  const sending = start();
-  const until = performance.now() + TIMEOUT_MS;
-  let first: { at: number; n: number } | undefined;
-  let last: { at: number; n: number } | undefined;
+  const sendingResult = start();
+  const deadline = performance.now() + TIMEOUT_MS;
+  let firstReading: { at: number; n: number } | undefined;
+  let lastReading: { at: number; n: number } | undefined;
   for (;;) {
-    const deliveredCount = (await count()) - before;
+    const deliveredCount = (await count()) - countBefore;
     const now = performance.now();
-    if (deliveredCount >= expectedCount / 10) first ??= { at: now, n: deliveredCount };
-    if (deliveredCount >= expectedCount * 0.9) last ??= { at: now, n: deliveredCount };
-    if (deliveredCount >= expectedCount || now > until) break;
+    if (deliveredCount >= expectedCount / 10) firstReading ??= { at: now, n: deliveredCount };
+    if (deliveredCount >= expectedCount * 0.9) lastReading ??= { at: now, n: deliveredCount };
+    if (deliveredCount >= expectedCount || now > deadline) break;
     await sleep(POLL_MS);
   }
-  await sending;
+  await sendingResult;
   await sleep(1_000);
-  const total = (await count()) - before;
-  printProgress(busy.report(total));
-  const rate = first && last && last.n > first.n ? (last.n - first.n) / (last.at - first.at) : 0;
+  const total = (await count()) - countBefore;
+  printProgress(processorUse.report(total));
+  const rate =
+    firstReading && lastReading && lastReading.n > firstReading.n
+      ? (lastReading.n - firstReading.n) / (lastReading.at - firstReading.at)
+      : 0;
   return {
     perSecond: rate * 1000,
-    us: busy.usPerItem('sender', total),
+    us: processorUse.usPerItem('sender', total),
     errors: Math.abs(total - expectedCount),
   };
 }
@@ -110,26 +116,26 @@ async function deliver(parts: Parts, platforms: readonly string[], eventsPerPlat
 /** Like `deliver`. Events of the platforms in `dead` receive no response and are not counted. */
 async function deliverToSlowReceivers(
   parts: Parts,
-  alive: string[],
-  dead: string[],
+  responsivePlatforms: string[],
+  unresponsivePlatforms: string[],
   eventsPerPlatform: number,
 ) {
   const start = () =>
     parts.bench.cluster.rows(HOOKS_DATABASE, EVENTS, [
-      [...alive, ...dead],
+      [...responsivePlatforms, ...unresponsivePlatforms],
       eventsPerPlatform,
       DATA,
     ]);
   const result = await waitForDeliveries(
     parts,
-    alive.length * eventsPerPlatform,
+    responsivePlatforms.length * eventsPerPlatform,
     parts.server,
     start,
   );
   await parts.bench.cluster.rows(
     HOOKS_DATABASE,
     'delete from webhook_queue where platform_id = any($1::text[])',
-    [dead],
+    [unresponsivePlatforms],
   );
   return result;
 }
@@ -141,7 +147,7 @@ async function runBareLoop(parts: Parts, poster: Worker, connections: number, co
   return waitForDeliveries(parts, count, poster, start);
 }
 
-const side = (name: string, runs: readonly Delivered[], unit: 'perSecond' | 'us'): Side => ({
+const side = (name: string, runs: readonly DeliveryRun[], unit: 'perSecond' | 'us'): Side => ({
   name,
   values: runs.map((run) => run[unit]),
   p50: [],
@@ -165,43 +171,44 @@ export async function deliveryRows(bench: Bench): Promise<Row[]> {
   const scale = quick ? 0.05 : 1;
   const parts = await start(bench);
   const poster = startWorker('post');
-  const hanging = startWorker('hanging');
-  const deadPort = await hanging.call<number>('listen');
-  await hanging.call('hang');
+  const hangingReceiver = startWorker('hanging');
+  const hangingPort = await hangingReceiver.call<number>('listen');
+  await hangingReceiver.call('hang');
   const platform = await insertPlatforms(parts, 1, parts.port);
   const manyPlatforms = await insertPlatforms(parts, 10_000 * scale, parts.port);
-  const alive = await insertPlatforms(parts, 18, parts.port);
+  const responsivePlatforms = await insertPlatforms(parts, 18, parts.port);
   const platforms = await insertPlatforms(parts, 2, parts.port);
-  const dead = await insertPlatforms(parts, 2, deadPort);
+  const unresponsivePlatforms = await insertPlatforms(parts, 2, hangingPort);
   const backlog = 100_000 * scale;
-  const shared = Math.round(2_000 * scale);
+  const eventsPerPlatform = Math.round(2_000 * scale);
   const sides = {
     'one platform': () => deliver(parts, platform, backlog),
     'bare loop, 8 connections': () => runBareLoop(parts, poster, LANE_WIDTH, backlog / 2),
     'many platforms, one event each': () => deliver(parts, manyPlatforms, 1),
     'bare loop, 64 connections': () => runBareLoop(parts, poster, 64, backlog / 2),
-    'twenty platforms': () => deliver(parts, [...alive, ...platforms], shared),
+    'twenty platforms': () =>
+      deliver(parts, [...responsivePlatforms, ...platforms], eventsPerPlatform),
     'twenty platforms, two without responses': () =>
-      deliverToSlowReceivers(parts, alive, dead, shared),
+      deliverToSlowReceivers(parts, responsivePlatforms, unresponsivePlatforms, eventsPerPlatform),
   };
   const runs = Object.fromEntries(
-    Object.keys(sides).map((name) => [name, [] as Delivered[]]),
-  ) as Record<keyof typeof sides, Delivered[]>;
+    Object.keys(sides).map((name) => [name, [] as DeliveryRun[]]),
+  ) as Record<keyof typeof sides, DeliveryRun[]>;
   for (let round = 1; round <= Math.min(MAX_ROUNDS, settings.rounds); round++) {
     for (const [name, run] of Object.entries(sides)) {
-      if (round > 1 && ONCE.has(name)) continue;
+      if (round > 1 && SINGLE_ROUND_SIDES.has(name)) continue;
       const result = await run();
       runs[name as keyof typeof sides].push(result);
       const cost = `${result.us.toFixed(0)} µs of Node each, ${result.errors} errors`;
       printProgress(`round ${round}, ${name}: ${result.perSecond.toFixed(0)}/s, ${cost}`);
     }
   }
-  for (const child of [poster, hanging, parts.server, parts.receiver]) await child.stop();
+  for (const child of [poster, hangingReceiver, parts.server, parts.receiver]) await child.stop();
   return rowsOf(runs);
 }
 
-function rowsOf(runs: Record<string, Delivered[]>): Row[] {
-  const runsOf = (name: string) => runs[name] as Delivered[];
+function rowsOf(runs: Record<string, DeliveryRun[]>): Row[] {
+  const runsOf = (name: string) => runs[name] as DeliveryRun[];
   const row = (
     id: string,
     subject: string,

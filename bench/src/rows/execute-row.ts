@@ -60,15 +60,16 @@ function assertSufficient(run: Run, seconds: number): Run {
 export function executor(parts: Parts, database: string) {
   const { bench, api, load } = parts;
   const { warmupMs } = bench.settings;
-  const guess = database === DATABASE ? FIRST_GUESS.railhead : FIRST_GUESS.peer;
-  let fastest = guess / 2;
-  let done = 0;
-  let busy: ReturnType<typeof watchProcessor> | undefined;
-  let last: Run | undefined;
+  const initialRate = database === DATABASE ? FIRST_GUESS.railhead : FIRST_GUESS.peer;
+  let fastest = initialRate / 2;
+  let executedCount = 0;
+  let processorUse: ReturnType<typeof watchProcessor> | undefined;
+  let lastRun: Run | undefined;
   return {
-    done: () => done,
+    done: () => executedCount,
     /** Processor time of a group per request of the last run, in microseconds. */
-    usPerRequest: (group: string) => busy?.usPerItem(group, last?.done ?? 0) ?? 0,
+    usPerRequest: (group: string) =>
+      processorUse?.usPerItem(group, lastRun?.completedCount ?? 0) ?? 0,
     async run(
       kind: Kind,
       port: number,
@@ -77,30 +78,30 @@ export function executor(parts: Parts, database: string) {
       { perSecond, count }: RunOptions = {},
     ): Promise<Run> {
       await bench.cluster.checkpoint();
-      const rate = perSecond ?? (last ? fastest * RESERVE_FACTOR : guess);
+      const rate = perSecond ?? (lastRun ? fastest * RESERVE_FACTOR : initialRate);
       const quoteCount = count ?? Math.ceil(rate * (seconds + warmupMs / 1000));
       const quotes = await copyQuotes(bench, database, api.templates[kind], quoteCount);
       const resume = database === DATABASE ? undefined : pauseServer(api);
-      busy = watchProcessor(parts.groups);
-      const measured = await load.call<Run>('run', {
+      processorUse = watchProcessor(parts.groups);
+      const measuredRun = await load.call<Run>('run', {
         port,
         connections,
         warmupMs,
         seconds,
         method: 'POST',
         paths: quotes.map((quote) => `${BASE}/quotes/${quote.quote_id}/execute`),
-        once: true,
+        isSinglePass: true,
         perSecond,
         authorization: AUTHORIZATION,
-        keyed: true,
+        hasIdempotencyKeys: true,
         status: 200,
       } satisfies Load);
-      const run = count === undefined ? assertSufficient(measured, seconds) : measured;
-      last = run;
-      printProgress(busy.report(run.done));
+      const run = count === undefined ? assertSufficient(measuredRun, seconds) : measuredRun;
+      lastRun = run;
+      printProgress(processorUse.report(run.completedCount));
       resume?.();
       fastest = Math.max(fastest, run.perSecond);
-      done += run.done;
+      executedCount += run.completedCount;
       return run;
     },
   };
@@ -129,9 +130,9 @@ export async function differences(bench: Bench, name: string, doneCount: number)
   const counts = Object.entries(row ?? {}).map(([kind, count]) => `${count} ${kind}`);
   printProgress(`${name}: ${doneCount} acknowledged; ${counts.join(', ')}`);
   const countOf = (column: string) => Number(row?.[column]);
-  const missing =
+  const missingCount =
     Math.abs(countOf('completed') - doneCount) + Math.abs(countOf('keys') - doneCount);
-  return missing + countOf('unpaid') + countOf('unbalanced') + countOf('failed');
+  return missingCount + countOf('unpaid') + countOf('unbalanced') + countOf('failed');
 }
 
 /** The interactive peer with the pool size and connections at which it was fastest in this run. */

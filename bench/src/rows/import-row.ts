@@ -59,7 +59,7 @@ const runOf = (doneCount: number, errors: number, ms: number, latencies: number[
   p50: percentile(latencies, 0.5),
   p99: percentile(latencies, 0.99),
   errors,
-  done: doneCount,
+  completedCount: doneCount,
 });
 
 async function importFile(port: number, content: string): Promise<Run> {
@@ -67,15 +67,15 @@ async function importFile(port: number, content: string): Promise<Run> {
   form.set('file', new Blob([content], { type: 'text/csv' }), 'customers.csv');
   const headers = { authorization: AUTHORIZATION };
   const url = `http://127.0.0.1:${port}${BASE}/customers/bulk`;
-  const started = performance.now();
+  const startMs = performance.now();
   const reply = await fetch(`${url}/csv`, { method: 'POST', headers, body: form });
-  const accepted = (await reply.json()) as { jobId: string };
-  if (reply.status !== 202) throw new Error(`${reply.status} ${JSON.stringify(accepted)}`);
+  const acceptedImport = (await reply.json()) as { jobId: string };
+  if (reply.status !== 202) throw new Error(`${reply.status} ${JSON.stringify(acceptedImport)}`);
   for (;;) {
     await sleep(POLL_MS);
-    const response = await fetch(`${url}/jobs/${accepted.jobId}`, { headers });
+    const response = await fetch(`${url}/jobs/${acceptedImport.jobId}`, { headers });
     const { status, progress, errors } = (await response.json()) as Progress;
-    const ms = performance.now() - started;
+    const ms = performance.now() - startMs;
     if (ms > IMPORT_MS) throw new Error('the import did not complete in time');
     if (status !== 'COMPLETED' && status !== 'FAILED') continue;
     const run = runOf(progress.successful, progress.total - progress.successful, ms, []);
@@ -115,18 +115,18 @@ async function registerIndividually(
 ): Promise<Run> {
   const agent = new http.Agent({ keepAlive: true, maxSockets: connections });
   const latencies: number[] = [];
-  let [next, errors] = [0, 0];
-  const started = performance.now();
+  let [nextIndex, errors] = [0, 0];
+  const startMs = performance.now();
   const caller = async () => {
-    while (next < rows) {
+    while (nextIndex < rows) {
       const startedAt = performance.now();
-      if ((await post(agent, port, bodies(next++))) !== 201) errors++;
+      if ((await post(agent, port, bodies(nextIndex++))) !== 201) errors++;
       latencies.push(performance.now() - startedAt);
     }
   };
   await Promise.all(Array.from({ length: connections }, caller));
   agent.destroy();
-  return runOf(rows - errors, errors, performance.now() - started, latencies);
+  return runOf(rows - errors, errors, performance.now() - startMs, latencies);
 }
 
 export async function importRows(bench: Bench): Promise<Row[]> {
@@ -140,7 +140,7 @@ export async function importRows(bench: Bench): Promise<Row[]> {
   const measure = async (name: keyof typeof peaks, work: (run: string) => Promise<Run>) => {
     await cluster.checkpoint();
     resetPeak(api.process.pid);
-    const busy = watchProcessor({
+    const processorUse = watchProcessor({
       server: () => [api.process.pid],
       PostgreSQL: () => familyOf(cluster.pid),
       client: () => [process.pid],
@@ -148,7 +148,9 @@ export async function importRows(bench: Bench): Promise<Row[]> {
     const run = await work(`r${process.pid}-${++runs}`);
     const peak = peakMb(api.process.pid);
     peaks[name].push(peak);
-    printProgress(`${busy.report(run.done)}; peak memory of the server ${peak.toFixed(0)} MB`);
+    printProgress(
+      `${processorUse.report(run.completedCount)}; peak memory of the server ${peak.toFixed(0)} MB`,
+    );
     return run;
   };
   const importRows = () =>
@@ -171,7 +173,7 @@ export async function importRows(bench: Bench): Promise<Row[]> {
   )) as [{ n: string }];
   printProgress(`${n} customers exist`);
   const file = sideOf(`a file of ${rows}`, results['import, a file']);
-  const single = sideOf(`POST /customers, ${fastest}`, results['import, one by one']);
+  const singleRequests = sideOf(`POST /customers, ${fastest}`, results['import, one by one']);
   const memory = (side: Side, values: number[]): Side => ({ ...side, values, p50: [], p99: [] });
   return [
     // An import reports no latencies of single rows.
@@ -180,7 +182,7 @@ export async function importRows(bench: Bench): Promise<Row[]> {
       label: 'customers registered',
       unit: '/s',
       railhead: { ...file, p50: [], p99: [] },
-      peer: single,
+      peer: singleRequests,
       target: 1,
     },
     {
@@ -188,7 +190,7 @@ export async function importRows(bench: Bench): Promise<Row[]> {
       label: 'peak memory of the server during the import',
       unit: 'MB',
       railhead: memory(file, peaks.railhead),
-      peer: memory(single, peaks.peer),
+      peer: memory(singleRequests, peaks.peer),
     },
   ];
 }

@@ -40,16 +40,16 @@ export async function ledgerRows(bench: Bench): Promise<Row[]> {
   const pgbench = await bench.pgbench();
   const worker = startWorker('ledger', { profile: bench.profile });
   await worker.call('open', url);
-  let done = 0;
-  const runCommitter = async (spread: Spread, callers: number, forS = seconds) => {
+  let transferCount = 0;
+  const runCommitter = async (spread: Spread, callers: number, runSeconds = seconds) => {
     await cluster.checkpoint();
-    const busy = watchProcessor({
+    const processorUse = watchProcessor({
       committer: () => [worker.pid],
       PostgreSQL: () => familyOf(cluster.pid),
     });
-    const run = await worker.call<Run>('run', { spread, callers, warmupMs, seconds: forS });
-    printProgress(busy.report(run.done));
-    done += run.done;
+    const run = await worker.call<Run>('run', { spread, callers, warmupMs, seconds: runSeconds });
+    printProgress(processorUse.report(run.completedCount));
+    transferCount += run.completedCount;
     return run;
   };
   const choices = quick ? [256] : [128, 256, 1_024];
@@ -67,8 +67,8 @@ export async function ledgerRows(bench: Bench): Promise<Row[]> {
   );
   await worker.call('close');
   await worker.stop();
-  const wrongCount = await differences(bench, LEDGER_DATABASE, done);
-  const wrongPeer = await differences(bench, PGBENCH_DATABASE, pgbench.done());
+  const wrongCount = await differences(bench, LEDGER_DATABASE, transferCount);
+  const wrongPeer = await differences(bench, PGBENCH_DATABASE, pgbench.transferCount());
   const side = (name: string, runs: readonly Run[], errors: number) => {
     const side = sideOf(name, runs);
     return { ...side, errors: side.errors + errors };

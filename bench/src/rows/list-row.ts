@@ -48,18 +48,23 @@ export async function listRows(bench: Bench): Promise<Row[]> {
   const options: ListOptions = { url, poolSize: POOL_SIZE, path: listPath, statements };
   const barePort = await bareServer.call<number>('listenWithRows', options);
   const load = startWorker('load');
-  const get = async (port: number, connections: number, forS = seconds) => {
+  const get = async (port: number, connections: number, runSeconds = seconds) => {
     await cluster.checkpoint();
-    const busy = watchProcessor({
+    const processorUse = watchProcessor({
       server: () => [api.process.pid],
       'bare Fastify': () => [bareServer.pid],
       PostgreSQL: () => familyOf(cluster.pid),
     });
     const run = await load.call<Run>('run', {
-      ...{ port, connections, warmupMs, seconds: forS, method: 'GET', paths: [BASE + path] },
-      ...{ once: false, authorization: AUTHORIZATION, keyed: false, status: 200 },
+      ...{ port, connections, warmupMs, seconds: runSeconds, method: 'GET', paths: [BASE + path] },
+      ...{
+        isSinglePass: false,
+        authorization: AUTHORIZATION,
+        hasIdempotencyKeys: false,
+        status: 200,
+      },
     } satisfies Load);
-    printProgress(busy.report(run.done));
+    printProgress(processorUse.report(run.completedCount));
     return run;
   };
   const best = (name: string, port: number) =>

@@ -28,22 +28,22 @@ export async function startOn(
   args: readonly string[] = [],
   env: NodeJS.ProcessEnv = {},
 ): Promise<Api> {
-  const shared = await bench.api();
-  await shared.process.stop();
+  const sharedServer = await bench.api();
+  await sharedServer.process.stop();
   // The receiver of the execute rows has exited.
   await bench.cluster.rows(DATABASE, 'update platforms set webhook_endpoint = null');
   const url = databaseUrl(bench.cluster.url, DATABASE);
   const dataDir = path.join(bench.scratch, 'server');
   const log = path.join(bench.scratch, 'load.log');
-  const all = ['--database-url', url, '--data-dir', dataDir, ...args];
-  return { ...shared, ...(await startServer(bench, all, { log, env })) };
+  const serverArgs = ['--database-url', url, '--data-dir', dataDir, ...args];
+  return { ...sharedServer, ...(await startServer(bench, serverArgs, { log, env })) };
 }
 
 /**
  * Number of quotes executed per process before the measurement. The first ones take several times as
  * long.
  */
-export const WARM = 4_000;
+export const WARM_UP_QUOTES = 4_000;
 
 const groupsOf = (bench: Bench, server: Child, peer?: Child) => ({
   server: () => familyOf(server.pid),
@@ -68,15 +68,15 @@ export async function latencyRows(bench: Bench): Promise<Row[]> {
   const parts: Parts = { bench, api, load, groups: groupsOf(bench, api.process, worker) };
   const server = executor(parts, DATABASE);
   const peer = await preparePeer(parts, worker);
-  const before = await executedIn(bench, DATABASE);
-  await server.run('convert', api.port, CONNECTIONS, LONG_S, { count: WARM });
+  const executedBefore = await executedIn(bench, DATABASE);
+  await server.run('convert', api.port, CONNECTIONS, LONG_S, { count: WARM_UP_QUOTES });
   const fastest = await server.run('convert', api.port, CONNECTIONS, tuningSeconds);
   const peerFastest = await peer.run('convert');
   const runs = { railhead: [] as Run[], peer: [] as Run[] };
   for (let round = 1; round <= rounds; round++) {
-    const half = fastest.perSecond / 2;
+    const halfRate = fastest.perSecond / 2;
     runs.railhead.push(
-      await server.run('convert', api.port, CONNECTIONS, seconds, { perSecond: half }),
+      await server.run('convert', api.port, CONNECTIONS, seconds, { perSecond: halfRate }),
     );
     runs.peer.push(await peer.run('convert', { perSecond: peerFastest.perSecond / 2 }));
     const latencies = [runs.railhead.at(-1), runs.peer.at(-1)].map((run) => run?.p99.toFixed(1));
@@ -85,7 +85,7 @@ export async function latencyRows(bench: Bench): Promise<Row[]> {
     );
   }
   for (const child of [load, worker, api.process]) await child.stop();
-  const errors = await differences(bench, DATABASE, before + server.done());
+  const errors = await differences(bench, DATABASE, executedBefore + server.done());
   const side = (name: string, runs: Run[], errors = 0): Side => {
     const side = sideOf(name, runs);
     return { ...side, values: side.p99, errors: side.errors + errors };
@@ -117,16 +117,16 @@ interface Costs {
 const costsKey = (kind: Kind, processes: number) => `${kind} ${processes}`;
 
 /** Processor time for each execute of every kind with a number of processes. */
-async function costsWith(bench: Bench, processes: number, into: Map<string, Costs>) {
+async function costsWith(bench: Bench, processes: number, costsByKind: Map<string, Costs>) {
   const { rounds, seconds } = bench.settings;
   const api = await startOn(bench, ['--processes', `${processes}`]);
   const load = startWorker('load');
-  const before = await executedIn(bench, DATABASE);
+  const executedBefore = await executedIn(bench, DATABASE);
   const server = executor({ bench, api, load, groups: groupsOf(bench, api.process) }, DATABASE);
-  await server.run('convert', api.port, CONNECTIONS, LONG_S, { count: WARM * processes });
+  await server.run('convert', api.port, CONNECTIONS, LONG_S, { count: WARM_UP_QUOTES * processes });
   const kindRows = Object.values(KINDS).map((kind) => {
     const costs: Costs = { us: [], perSecond: [], errors: 0 };
-    into.set(costsKey(kind, processes), costs);
+    costsByKind.set(costsKey(kind, processes), costs);
     return { kind, costs };
   });
   for (let round = 1; round <= rounds; round++) {
@@ -140,7 +140,7 @@ async function costsWith(bench: Bench, processes: number, into: Map<string, Cost
     }
   }
   for (const child of [load, api.process]) await child.stop();
-  const errors = await differences(bench, DATABASE, before + server.done());
+  const errors = await differences(bench, DATABASE, executedBefore + server.done());
   for (const { costs } of kindRows) costs.errors = errors;
 }
 
@@ -148,10 +148,15 @@ export async function processRows(bench: Bench): Promise<Row[]> {
   const costsByCount = new Map<string, Costs>();
   for (const processes of PROCESSES) await costsWith(bench, processes, costsByCount);
   return Object.entries(KINDS).flatMap(([letter, kind]) => {
-    const at = (processes: number) => costsByCount.get(costsKey(kind, processes)) as Costs;
+    const costsWithProcesses = (processes: number) =>
+      costsByCount.get(costsKey(kind, processes)) as Costs;
     const side = (processes: number) =>
-      sizeOf(at(processes).us, `${processes} processes`, at(processes).errors);
-    const rateOf = (n: number) => at(n).perSecond.map((rate) => rate.toFixed(0));
+      sizeOf(
+        costsWithProcesses(processes).us,
+        `${processes} processes`,
+        costsWithProcesses(processes).errors,
+      );
+    const rateOf = (n: number) => costsWithProcesses(n).perSecond.map((rate) => rate.toFixed(0));
     const rates = PROCESSES.map((n) => `${n}: ${rateOf(n).join(', ')}`);
     return [2, 4].map(
       (processes, index): Row => ({
@@ -198,13 +203,13 @@ export async function walBytes(
 async function growth(bench: Bench, database: string, run: () => Promise<Run>) {
   // Free space of earlier runs would hide the growth.
   await bench.cluster.rows(database, 'vacuum full transactions, quotes, ledger_accounts');
-  const before = await sizesOf(bench, database);
+  const sizesBefore = await sizesOf(bench, database);
   const walBefore = await walBytes(bench, database);
-  const { done, errors } = await run();
+  const { completedCount: done, errors } = await run();
   const wal = ((await walBytes(bench, database)) - walBefore) / done;
-  const after = await sizesOf(bench, database);
-  const tables = [...after]
-    .map(([name, bytes]) => ({ name, bytes: (bytes - (before.get(name) ?? 0)) / done }))
+  const sizesAfter = await sizesOf(bench, database);
+  const tables = [...sizesAfter]
+    .map(([name, bytes]) => ({ name, bytes: (bytes - (sizesBefore.get(name) ?? 0)) / done }))
     .filter(({ bytes }) => bytes >= 1)
     .sort((a, b) => b.bytes - a.bytes);
   return { tables, total: tables.reduce((sum, { bytes }) => sum + bytes, 0), wal, errors };

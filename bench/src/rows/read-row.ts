@@ -22,11 +22,11 @@ export async function startPrism(
   root: string,
 ): Promise<{ port: number; process: Child; startedMs: number }> {
   const port = await freePort();
-  const started = performance.now();
+  const startMs = performance.now();
   const args = ['mock', path.join(root, 'openapi.json'), '-h', '127.0.0.1', '-p', `${port}`];
   const child = startNode([prismProgram(root), ...args, '--verboseLevel', 'silent']);
   await firstOk(`http://127.0.0.1:${port}/config`, child);
-  return { port, process: child, startedMs: performance.now() - started };
+  return { port, process: child, startedMs: performance.now() - startMs };
 }
 
 export async function readRows(bench: Bench): Promise<Row[]> {
@@ -40,9 +40,9 @@ export async function readRows(bench: Bench): Promise<Row[]> {
   const barePort = await bareServer.call<number>('listen', JSON.stringify(transaction));
   const prism = await startPrism(bench.root);
   const load = startWorker('load');
-  const get = async (port: number, base: string, connections: number, forS = seconds) => {
+  const get = async (port: number, base: string, connections: number, runSeconds = seconds) => {
     await cluster.checkpoint();
-    const busy = watchProcessor({
+    const processorUse = watchProcessor({
       server: () => [api.process.pid],
       'bare Fastify': () => [bareServer.pid],
       Prism: () => familyOf(prism.process.pid),
@@ -53,21 +53,21 @@ export async function readRows(bench: Bench): Promise<Row[]> {
       port,
       connections,
       warmupMs,
-      seconds: forS,
+      seconds: runSeconds,
       method: 'GET',
       paths: paths.map((path) => base + path),
-      once: false,
+      isSinglePass: false,
       authorization: AUTHORIZATION,
-      keyed: false,
+      hasIdempotencyKeys: false,
       status: 200,
     } satisfies Load);
-    printProgress(busy.report(run.done));
+    printProgress(processorUse.report(run.completedCount));
     return run;
   };
   const sides = {
-    railhead: (n: number, forS?: number) => get(api.port, BASE, n, forS),
-    bare: (n: number, forS?: number) => get(barePort, BASE, n, forS),
-    prism: (n: number, forS?: number) => get(prism.port, '', n, forS),
+    railhead: (n: number, runSeconds?: number) => get(api.port, BASE, n, runSeconds),
+    bare: (n: number, runSeconds?: number) => get(barePort, BASE, n, runSeconds),
+    prism: (n: number, runSeconds?: number) => get(prism.port, '', n, runSeconds),
   };
   const choices = quick ? [64] : [16, 64];
   const best = (name: keyof typeof sides) =>

@@ -18,7 +18,7 @@ export async function sdkRows(bench: Bench): Promise<Row[]> {
   const copies = await copyQuotes(bench, DATABASE, api.templates.convert, TRANSACTIONS);
   const credential = Buffer.from(AUTHORIZATION.replace('Basic ', ''), 'base64').toString();
   const [clientId = '', clientSecret = ''] = credential.split(':');
-  const options: Omit<SdkOptions, 'by'> = {
+  const options: Omit<SdkOptions, 'client'> = {
     entry: path.join(bench.root, 'packages', 'sdk', 'dist', 'esm', 'index.js'),
     baseUrl: `http://127.0.0.1:${api.port}${BASE}`,
     clientId,
@@ -29,8 +29,8 @@ export async function sdkRows(bench: Bench): Promise<Row[]> {
   };
   // Separate processes, so that neither affects the compiler optimizations of the other.
   const workers = { sdk: startWorker('sdk'), fetch: startWorker('sdk') };
-  const run = (variant: SdkOptions['by']) =>
-    workers[variant].call<Run>('read', { ...options, by: variant } satisfies SdkOptions);
+  const run = (variant: SdkOptions['client']) =>
+    workers[variant].call<Run>('read', { ...options, client: variant } satisfies SdkOptions);
   const runs = await alternate(
     { 'GET, SDK': () => run('sdk'), 'GET, fetch': () => run('fetch') },
     rounds,

@@ -43,13 +43,13 @@ function makeCases(count: number): Case[] {
   });
 }
 
-type Check = (of: Case) => boolean;
+type Check = (stampCase: Case) => boolean;
 
 const verifyWithKey: Check = ({ key, bytes, signature }) => verify('sha256', bytes, key, signature);
 
 /** The fastest verification from a compressed point with node:crypto. */
 const bareFromPoint: Check = ({ point, bytes, signature }) => {
-  const uncompressed = ECDH.convertKey(
+  const uncompressedPoint = ECDH.convertKey(
     point,
     'prime256v1',
     'hex',
@@ -57,7 +57,7 @@ const bareFromPoint: Check = ({ point, bytes, signature }) => {
     'uncompressed',
   ) as Buffer;
   const coordinateAt = (from: number) =>
-    uncompressed.subarray(from, from + 32).toString('base64url');
+    uncompressedPoint.subarray(from, from + 32).toString('base64url');
   const key = { kty: 'EC', crv: 'P-256', x: coordinateAt(1), y: coordinateAt(33) };
   return verify('sha256', bytes, createPublicKey({ format: 'jwk', key }), signature);
 };

@@ -19,9 +19,9 @@ const MAX_IDLE_MB = 130;
 const postgresPid = (dataDir: string) =>
   Number.parseInt(fs.readFileSync(path.join(dataDir, 'postgres', 'postmaster.pid'), 'utf8'), 10);
 
-interface Measured {
-  cold: number[];
-  warm: number[];
+interface Measurements {
+  coldStart: number[];
+  warmStart: number[];
   node: number[];
   postgres: number[];
   prism: number[];
@@ -29,32 +29,45 @@ interface Measured {
 }
 
 /** One round. Both sides start one after the other and become idle together. */
-async function measureRound(bench: Bench, round: number, into: Measured): Promise<void> {
+async function measureRound(
+  bench: Bench,
+  round: number,
+  measurements: Measurements,
+): Promise<void> {
   const dataDir = path.join(bench.scratch, `start-${round}`);
   const args = ['--data-dir', dataDir];
   const log = path.join(bench.scratch, 'start.log');
-  const cold = await startServer(bench, args, { log });
-  into.cold.push(cold.startedMs);
-  await cold.process.stop();
+  const coldServer = await startServer(bench, args, { log });
+  measurements.coldStart.push(coldServer.startedMs);
+  await coldServer.process.stop();
   const prism = await startPrism(bench.root);
-  into.prism.push(prism.startedMs);
-  const warm = await startServer(bench, args, { log });
-  into.warm.push(warm.startedMs);
+  measurements.prism.push(prism.startedMs);
+  const warmServer = await startServer(bench, args, { log });
+  measurements.warmStart.push(warmServer.startedMs);
   await sleep(IDLE_MS);
-  into.node.push(residentMb(warm.process.pid));
-  into.postgres.push(sharedMb(familyOf(postgresPid(dataDir))));
-  into.prismMb.push(residentMb(prism.process.pid));
-  await warm.process.stop();
+  measurements.node.push(residentMb(warmServer.process.pid));
+  measurements.postgres.push(sharedMb(familyOf(postgresPid(dataDir))));
+  measurements.prismMb.push(residentMb(prism.process.pid));
+  await warmServer.process.stop();
   await prism.process.stop();
   fs.rmSync(dataDir, { recursive: true, force: true });
 }
 
 export async function startRows(bench: Bench): Promise<Row[]> {
-  const measured: Measured = { cold: [], warm: [], node: [], postgres: [], prism: [], prismMb: [] };
+  const measurements: Measurements = {
+    coldStart: [],
+    warmStart: [],
+    node: [],
+    postgres: [],
+    prism: [],
+    prismMb: [],
+  };
   for (let round = 1; round <= bench.settings.rounds; round++) {
-    await measureRound(bench, round, measured);
-    const last = Object.entries(measured).map(([name, all]) => `${name} ${all.at(-1)?.toFixed(0)}`);
-    printProgress(`round ${round}, start in ms and memory in MB: ${last.join(', ')}`);
+    await measureRound(bench, round, measurements);
+    const lastValues = Object.entries(measurements).map(
+      ([name, values]) => `${name} ${values.at(-1)?.toFixed(0)}`,
+    );
+    printProgress(`round ${round}, start in ms and memory in MB: ${lastValues.join(', ')}`);
   }
   const side = (name: string, values: number[]): Side => ({
     name,
@@ -76,25 +89,27 @@ export async function startRows(bench: Bench): Promise<Row[]> {
     railhead: serverSide,
     peer,
   });
-  const started = side('Prism', measured.prism);
-  const prismMemory = side('Prism', measured.prismMb);
-  const totalMb = measured.node.map((mb, index) => mb + (measured.postgres[index] as number));
+  const prismStart = side('Prism', measurements.prism);
+  const prismMemory = side('Prism', measurements.prismMb);
+  const totalMb = measurements.node.map(
+    (mb, index) => mb + (measurements.postgres[index] as number),
+  );
   return [
     row(
       '4a',
       'start to first 200, empty folder',
       'ms',
-      side('server + database', measured.cold),
-      started,
+      side('server + database', measurements.coldStart),
+      prismStart,
     ),
     row(
       '4b',
       'start to first 200, second start',
       'ms',
-      side('server + database', measured.warm),
-      started,
+      side('server + database', measurements.warmStart),
+      prismStart,
     ),
-    row('4c', 'idle memory, node alone', 'MB', side('server', measured.node), prismMemory),
+    row('4c', 'idle memory, node alone', 'MB', side('server', measurements.node), prismMemory),
     {
       ...row(
         '4d',

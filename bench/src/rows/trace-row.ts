@@ -9,7 +9,7 @@ import { startWorker } from '../machine/children.ts';
 import { familyOf } from '../machine/proc.ts';
 import { printProgress, type Row, type Side } from '../table/row.ts';
 import { differences, executedIn, executor } from './execute-row.ts';
-import { startOn, WARM } from './load-rows.ts';
+import { startOn, WARM_UP_QUOTES } from './load-rows.ts';
 
 const CONNECTIONS = 256;
 /** More than for other rows: the difference is smaller than that between two runs. */
@@ -51,32 +51,32 @@ const sideOf = (name: string, values: number[], errors: number): Side => ({
 export async function traceRows(bench: Bench): Promise<Row[]> {
   const collector = await startCollector();
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_TRACES_SAMPLER_ARG: '0.01' };
-  const traced = await startOn(bench, [], env);
-  const untraced = await startOn(bench);
+  const tracedServer = await startOn(bench, [], env);
+  const untracedServer = await startOn(bench);
   const load = startWorker('load');
   const groups = {
-    traced: () => familyOf(traced.process.pid),
-    plain: () => familyOf(untraced.process.pid),
+    traced: () => familyOf(tracedServer.process.pid),
+    plain: () => familyOf(untracedServer.process.pid),
   };
-  const server = executor({ bench, api: untraced, load, groups }, DATABASE);
-  const before = await executedIn(bench, DATABASE);
+  const server = executor({ bench, api: untracedServer, load, groups }, DATABASE);
+  const executedBefore = await executedIn(bench, DATABASE);
   const us = { traced: [] as number[], plain: [] as number[] };
   const turns = bench.quick ? 2 : TURNS;
   for (let turn = 0; turn < turns; turn++) {
     const order = turn % 2 ? (['traced', 'plain'] as const) : (['plain', 'traced'] as const);
     for (const name of order) {
-      const { port } = name === 'traced' ? traced : untraced;
+      const { port } = name === 'traced' ? tracedServer : untracedServer;
       // Rows that the other server changed are read again, and an idle server has released memory.
-      await server.run('convert', port, CONNECTIONS, LONG_S, { count: WARM });
+      await server.run('convert', port, CONNECTIONS, LONG_S, { count: WARM_UP_QUOTES });
       await server.run('convert', port, CONNECTIONS, TURN_S);
       us[name].push(server.usPerRequest(name));
     }
     const [a, b] = [us.traced.at(-1), us.plain.at(-1)].map((value) => value?.toFixed(0));
     printProgress(`turn ${turn + 1}: ${a} µs with traces, ${b} µs without`);
   }
-  for (const child of [load, traced.process, untraced.process]) await child.stop();
+  for (const child of [load, tracedServer.process, untracedServer.process]) await child.stop();
   collector.stop();
-  const errors = await differences(bench, DATABASE, before + server.done());
+  const errors = await differences(bench, DATABASE, executedBefore + server.done());
   if (collector.spans() === 0) throw new Error('the collector received no spans');
   return [
     {

@@ -12,7 +12,7 @@ export interface Run {
   /** Message of the first error. */
   firstError?: string | undefined;
   /** All successes including the warm-up, for comparison with the database. */
-  done: number;
+  completedCount: number;
   /** Measured seconds. Fewer than requested if no prepared requests were left. */
   measuredS?: number | undefined;
   /** Processor time of the load generator, in microseconds per request. */
@@ -25,19 +25,21 @@ export interface Range {
   max: number;
 }
 
-const ascending = (a: number, b: number) => a - b;
+const compareAscending = (a: number, b: number) => a - b;
 
 /** The smallest value that at least `share` of all values do not exceed. 0 if there are none. */
 export function percentile(values: readonly number[], share: number): number {
-  const sorted = Float64Array.from(values).sort();
-  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0;
+  const sortedValues = Float64Array.from(values).sort();
+  return sortedValues[Math.max(0, Math.ceil(sortedValues.length * share) - 1)] ?? 0;
 }
 
 export function median(values: readonly number[]): number {
-  const sorted = values.toSorted(ascending);
-  const middle = sorted.length >> 1;
-  const high = sorted[middle] ?? 0;
-  return sorted.length % 2 ? high : (high + (sorted[middle - 1] ?? 0)) / 2;
+  const sortedValues = values.toSorted(compareAscending);
+  const middle = sortedValues.length >> 1;
+  const middleValue = sortedValues[middle] ?? 0;
+  return sortedValues.length % 2
+    ? middleValue
+    : (middleValue + (sortedValues[middle - 1] ?? 0)) / 2;
 }
 
 export const rangeOf = (values: readonly number[]): Range => ({
@@ -48,20 +50,20 @@ export const rangeOf = (values: readonly number[]): Range => ({
 
 /** Collects completed requests during a run. Latencies count only inside the measured time. */
 export function createTally(warmupMs: number, seconds: number) {
-  const from = performance.now() + warmupMs;
-  const until = from + seconds * 1000;
+  const measuredFrom = performance.now() + warmupMs;
+  const endMs = measuredFrom + seconds * 1000;
   const latencies: number[] = [];
-  let done = 0;
+  let completedCount = 0;
   let errors = 0;
   let firstError: string | undefined;
-  let ended: number | undefined;
+  let endedAt: number | undefined;
   return {
     /** Whether to start another request. */
-    isRunning: () => performance.now() < until,
+    isRunning: () => performance.now() < endMs,
     ok(startMs: number): void {
       const now = performance.now();
-      done++;
-      if (now >= from && now < until) latencies.push(now - startMs);
+      completedCount++;
+      if (now >= measuredFrom && now < endMs) latencies.push(now - startMs);
     },
     error(message: string): void {
       errors++;
@@ -69,18 +71,18 @@ export function createTally(warmupMs: number, seconds: number) {
     },
     /** Ends the measured time, because no prepared requests are left. */
     ranOut(): void {
-      ended ??= Math.min(until, performance.now());
+      endedAt ??= Math.min(endMs, performance.now());
     },
     result(): Run {
-      const measured = Math.max(1, (ended ?? until) - from) / 1000;
+      const measuredS = Math.max(1, (endedAt ?? endMs) - measuredFrom) / 1000;
       return {
-        perSecond: latencies.length / measured,
+        perSecond: latencies.length / measuredS,
         p50: percentile(latencies, 0.5),
         p99: percentile(latencies, 0.99),
         errors,
         firstError,
-        done,
-        measuredS: measured,
+        completedCount,
+        measuredS,
       };
     },
   };

@@ -22,36 +22,36 @@ const row = (railhead: number[], overrides: Partial<Row> = {}): Row => ({
 
 describe('slowdown', () => {
   it('is the time under load divided by the time without load, and meets targets up to its limit', () => {
-    const met = row([20, 30, 90], { slowdown: { maximum: 3 } });
-    expect(ratiosOf(met)).toEqual({ median: 3, min: 2, max: 9 });
-    expect(tableOf([met])).toMatch(/3\.00 \(2\.00–9\.00\) +≤ 3 +met$/);
-    expect(shortfalls([met])).toEqual([]);
+    const metRow = row([20, 30, 90], { slowdown: { maximum: 3 } });
+    expect(ratiosOf(metRow)).toEqual({ median: 3, min: 2, max: 9 });
+    expect(tableOf([metRow])).toMatch(/3\.00 \(2\.00–9\.00\) +≤ 3 +met$/);
+    expect(shortfalls([metRow])).toEqual([]);
   });
 
   it('is missed above it', () => {
-    const missed = row([20, 31, 90], { slowdown: { maximum: 3 } });
-    expect(tableOf([missed])).toMatch(/≤ 3 +MISSED$/);
-    expect(shortfalls([missed])).toEqual([
+    const missedRow = row([20, 31, 90], { slowdown: { maximum: 3 } });
+    expect(tableOf([missedRow])).toMatch(/≤ 3 +MISSED$/);
+    expect(shortfalls([missedRow])).toEqual([
       '8a a payment: 3.10 times as long under load as without load, target at most 3.',
     ]);
   });
 
   it('may have no target', () => {
-    const open = row([100, 100, 100], { slowdown: {} });
-    expect(tableOf([open])).toMatch(/10\.0 \(10\.0–10\.0\)$/);
-    expect(shortfalls([open])).toEqual([]);
+    const rowWithoutTarget = row([100, 100, 100], { slowdown: {} });
+    expect(tableOf([rowWithoutTarget])).toMatch(/10\.0 \(10\.0–10\.0\)$/);
+    expect(shortfalls([rowWithoutTarget])).toEqual([]);
   });
 
   it('lists unanswered requests of the background load', () => {
-    const lossy = row([20, 20, 20], {
+    const rowWithResets = row([20, 20, 20], {
       slowdown: { maximum: 3 },
       remark: 'two resets',
       unanswered: 2,
     });
-    expect(shortfalls([lossy])).toEqual([
+    expect(shortfalls([rowWithResets])).toEqual([
       '8a: 2 requests of the background load were not answered.',
     ]);
-    expect(remarksOf([lossy, row([1])])).toEqual(['8a: two resets.']);
+    expect(remarksOf([rowWithResets, row([1])])).toEqual(['8a: two resets.']);
   });
 });
 

@@ -30,7 +30,7 @@ const HEAD = [
 const RIGHT_ALIGNED = new Set([3, 4, 5, 6, 8, 9, 10, 11, 13]);
 
 function cellsOf({ name, values, p50, p99, errors }: Side, unit: Row['unit']): string[] {
-  const latency = (all: number[]) => (all.length ? formatValue(median(all)) : '');
+  const latency = (latencies: number[]) => (latencies.length ? formatValue(median(latencies)) : '');
   const value = `${integerFormat.format(rangeOf(values).median)}${unit === '/s' ? '/s' : ` ${unit}`}`;
   return [name, value, latency(p50), latency(p99), `${errors}`];
 }
@@ -110,44 +110,51 @@ export const remarksOf = (rows: readonly Row[]): string[] =>
 
 /** One sentence for each missed target, and for each row with errors. */
 export function shortfalls(rows: readonly Row[]): string[] {
-  const missed = rows.filter(isBelow).map((row) => {
-    const { median: measured } = ratiosOf(row);
+  const missedTargets = rows.filter(isBelow).map((row) => {
+    const { median: measuredRatio } = ratiosOf(row);
     const target = row.target as number;
-    const percentBelow = ((1 - measured / target) * 100).toFixed(0);
+    const percentBelow = ((1 - measuredRatio / target) * 100).toFixed(0);
     const shortfall = `target ${target}; ${percentBelow} % short.`;
-    return `${row.id} ${row.label}: ${formatValue(measured)} of ${row.peer.name}, ${shortfall}`;
+    return `${row.id} ${row.label}: ${formatValue(measuredRatio)} of ${row.peer.name}, ${shortfall}`;
   });
   const slowRows = rows.filter(isSlow).map(({ id, label, railhead, maxP99Ms }) => {
-    const measured = median(railhead.p99);
+    const measuredP99 = median(railhead.p99);
     const limit = maxP99Ms as number;
-    const percentOver = ((measured / limit - 1) * 100).toFixed(0);
+    const percentOver = ((measuredP99 / limit - 1) * 100).toFixed(0);
     const excess = `${percentOver} % over`;
-    return `${id} ${label}: p99 of ${formatValue(measured)} ms, target at most ${limit}; ${excess}.`;
+    return `${id} ${label}: p99 of ${formatValue(measuredP99)} ms, target at most ${limit}; ${excess}.`;
   });
-  const slowed = rows.filter(isSlowed).map((row) => {
+  const slowedRows = rows.filter(isSlowed).map((row) => {
     const { id, label, railhead, peer, slowdown } = row;
-    const measured = `${formatValue(ratiosOf(row).median)} times as long ${railhead.name} as ${peer.name}`;
-    return `${id} ${label}: ${measured}, target at most ${slowdown?.maximum}.`;
+    const ratioText = `${formatValue(ratiosOf(row).median)} times as long ${railhead.name} as ${peer.name}`;
+    return `${id} ${label}: ${ratioText}, target at most ${slowdown?.maximum}.`;
   });
   const aboveMaximum = rows
     .filter(isAboveMaximum)
     .map(({ id, label, railhead, maxValue, unit }) => {
-      const measured = median(railhead.values);
+      const measuredValue = median(railhead.values);
       const limit = maxValue as number;
-      const percentOver = ((measured / limit - 1) * 100).toFixed(0);
+      const percentOver = ((measuredValue / limit - 1) * 100).toFixed(0);
       const target = `target at most ${integerFormat.format(limit)}; ${percentOver} % over.`;
-      return `${id} ${label}: ${integerFormat.format(measured)} ${unit}, ${target}`;
+      return `${id} ${label}: ${integerFormat.format(measuredValue)} ${unit}, ${target}`;
     });
-  const unanswered = rows
+  const unansweredRequests = rows
     .filter((row) => row.unanswered)
     .map(
       (row) => `${row.id}: ${row.unanswered} requests of the background load were not answered.`,
     );
-  const broken = rows
+  const rowsWithErrors = rows
     .filter((row) => row.railhead.errors + row.peer.errors > 0)
     .map(
       ({ id, railhead, peer }) =>
         `${id}: ${railhead.errors} errors of Railhead, ${peer.errors} of the peer.`,
     );
-  return [...missed, ...slowRows, ...slowed, ...aboveMaximum, ...unanswered, ...broken];
+  return [
+    ...missedTargets,
+    ...slowRows,
+    ...slowedRows,
+    ...aboveMaximum,
+    ...unansweredRequests,
+    ...rowsWithErrors,
+  ];
 }

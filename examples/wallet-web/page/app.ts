@@ -14,10 +14,10 @@ const TYPES = {
   PASSKEY: 'Passkey',
 };
 
-const at = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
-const field = (id: string) => at<HTMLInputElement>(id);
+const elementById = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
+const field = (id: string) => elementById<HTMLInputElement>(id);
 const showMessage = (id: 'trouble' | 'news', text: string) => {
-  at(id).textContent = text;
+  elementById(id).textContent = text;
 };
 
 let email = '';
@@ -37,12 +37,12 @@ function millionths(text: string): number {
 }
 
 function show(name: 'welcome' | 'ways' | 'wallet') {
-  for (const each of ['welcome', 'ways', 'wallet']) at(each).hidden = each !== name;
-  at('sign-out').hidden = name !== 'wallet';
-  at(name === 'wallet' ? 'balance-title' : `${name}-title`).focus();
+  for (const each of ['welcome', 'ways', 'wallet']) elementById(each).hidden = each !== name;
+  elementById('sign-out').hidden = name !== 'wallet';
+  elementById(name === 'wallet' ? 'balance-title' : `${name}-title`).focus();
 }
 
-function leave() {
+function clearPage() {
   wallet.clearSession();
   hideWords();
   closeOffer();
@@ -60,7 +60,7 @@ function whileBusy(button: HTMLButtonElement, work: () => Promise<void> | void) 
       await work();
     } catch (error) {
       const { code, message, name } = error as ApiError;
-      if (code === 'SIGN_IN') leave();
+      if (code === 'SIGN_IN') clearPage();
       const isCancelled = name === 'NotAllowedError';
       showMessage('trouble', isCancelled ? 'The passkey was not used.' : message);
     } finally {
@@ -73,7 +73,7 @@ const onPress = (button: HTMLButtonElement, work: () => Promise<void> | void) =>
   button.addEventListener('click', whileBusy(button, work));
 
 function onSubmit(id: string, work: () => Promise<void>) {
-  const form = at<HTMLFormElement>(id);
+  const form = elementById<HTMLFormElement>(id);
   const handler = whileBusy(form.querySelector('button') as HTMLButtonElement, work);
   form.addEventListener('submit', (event) => {
     event.preventDefault();
@@ -107,11 +107,11 @@ async function refresh() {
     wallet.credentials(),
     wallet.sessions(),
   ]);
-  at('balance').textContent = money(balance, 6);
-  at('credentials').replaceChildren(
+  elementById('balance').textContent = money(balance, 6);
+  elementById('credentials').replaceChildren(
     ...credentials.map(({ type, nickname }) => row(`${TYPES[type]}: ${nickname}`)),
   );
-  at('sessions').replaceChildren(
+  elementById('sessions').replaceChildren(
     ...sessions.map(({ id, type, createdAt, expiresAt }) => {
       const isThis = id === wallet.session()?.id;
       const period = `${time(createdAt)} to ${time(expiresAt)}`;
@@ -124,7 +124,7 @@ async function refresh() {
 async function endSession(id: string) {
   await wallet.endSession(id);
   await refresh();
-  at('sessions-title').focus();
+  elementById('sessions-title').focus();
   showMessage('news', 'The session was revoked.');
 }
 
@@ -137,9 +137,9 @@ async function showWays() {
   const credentials = await wallet.visit(email);
   const codes = credentials.filter(({ type }) => type === 'EMAIL_OTP');
   const passkeys = credentials.filter(({ type }) => type === 'PASSKEY');
-  at('who').textContent = email;
-  at('code-form').hidden = true;
-  at('ways-list').replaceChildren(
+  elementById('who').textContent = email;
+  elementById('code-form').hidden = true;
+  elementById('ways-list').replaceChildren(
     ...passkeys.map((each) =>
       button(
         `Passkey: ${each.nickname}`,
@@ -157,32 +157,32 @@ async function showWays() {
 
 async function send(credential: wallet.Credential) {
   code = { credential, bundle: await wallet.sendCode(credential) };
-  at('code-form').hidden = false;
+  elementById('code-form').hidden = false;
   field('code').value = '';
   field('code').focus();
 }
 
 function closeOffer() {
   offer = undefined;
-  at('offer').hidden = true;
-  at('pay-form').hidden = false;
+  elementById('offer').hidden = true;
+  elementById('pay-form').hidden = false;
 }
 
 /** Shows the payment before the holder signs it. */
 async function price() {
   offer = await wallet.quote(millionths(field('amount').value));
-  at('sending').textContent = `${money(offer.totalSendingAmount, 6)} USDB`;
-  at('receiving').textContent = `${money(offer.totalReceivingAmount, 2)} EUR`;
-  at('pay-form').hidden = true;
-  at('offer').hidden = false;
-  at('confirm').focus();
+  elementById('sending').textContent = `${money(offer.totalSendingAmount, 6)} USDB`;
+  elementById('receiving').textContent = `${money(offer.totalReceivingAmount, 2)} EUR`;
+  elementById('pay-form').hidden = true;
+  elementById('offer').hidden = false;
+  elementById('confirm').focus();
 }
 
 async function confirm() {
   if (!offer) return;
   let payment = await wallet.pay(offer);
   closeOffer();
-  at('pay-title').focus();
+  elementById('pay-title').focus();
   field('amount').value = '';
   showMessage('news', 'Sending the payment …');
   while (payment.status === 'PROCESSING') {
@@ -195,23 +195,23 @@ async function confirm() {
 }
 
 function hideWords() {
-  at('words').replaceChildren();
-  at('words').hidden = true;
-  at('export').textContent = 'Show the words';
+  elementById('words').replaceChildren();
+  elementById('words').hidden = true;
+  elementById('export').textContent = 'Show the words';
 }
 
 async function toggleWords() {
-  if (!at('words').hidden) return hideWords();
+  if (!elementById('words').hidden) return hideWords();
   const phrase = await wallet.exportWords();
-  at('words').replaceChildren(
+  elementById('words').replaceChildren(
     ...phrase.map((word) => {
       const item = document.createElement('li');
       item.textContent = word;
       return item;
     }),
   );
-  at('words').hidden = false;
-  at('export').textContent = 'Hide the words';
+  elementById('words').hidden = false;
+  elementById('export').textContent = 'Hide the words';
 }
 
 onSubmit('email-form', async () => {
@@ -229,21 +229,21 @@ onSubmit('passkey-form', async () => {
   await refresh();
   showMessage('news', 'The passkey was added.');
 });
-onPress(at('another'), () => show('welcome'));
-onPress(at('confirm'), confirm);
-onPress(at('decline'), () => {
+onPress(elementById('another'), () => show('welcome'));
+onPress(elementById('confirm'), confirm);
+onPress(elementById('decline'), () => {
   closeOffer();
-  at('pay-title').focus();
+  elementById('pay-title').focus();
 });
-onPress(at('export'), toggleWords);
-onPress(at('fund'), async () => {
+onPress(elementById('export'), toggleWords);
+onPress(elementById('fund'), async () => {
   await wallet.fund();
   await refresh();
 });
-onPress(at('sign-out'), async () => {
+onPress(elementById('sign-out'), async () => {
   await wallet.endSession((wallet.session() as wallet.Session).id);
-  leave();
+  clearPage();
   showMessage('news', 'You are signed out.');
 });
-at('fund').hidden = !SANDBOX;
-at('code-hint').hidden = !SANDBOX;
+elementById('fund').hidden = !SANDBOX;
+elementById('code-hint').hidden = !SANDBOX;

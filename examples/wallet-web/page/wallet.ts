@@ -44,13 +44,13 @@ export interface Quote {
   paymentInstructions: { accountOrWalletInfo: { accountType: string; payloadToSign?: string } }[];
 }
 
-let current: { session: Session; keys: WalletKeys } | undefined;
+let currentSession: { session: Session; keys: WalletKeys } | undefined;
 
-export const session = (): Session | undefined => current?.session;
+export const session = (): Session | undefined => currentSession?.session;
 
-function signedIn() {
-  if (!current) throw new Error('Please sign in.');
-  return current;
+function requireSession() {
+  if (!currentSession) throw new Error('Please sign in.');
+  return currentSession;
 }
 
 /** Finds the wallet of an address and its sign-in methods. */
@@ -75,7 +75,7 @@ export async function signInByCode(credential: Credential, bundle: string, code:
   const encryptedOtpBundle = await encryptCode({ code, bundle, publicKey }, TRUST);
   const body = { type: credential.type, encryptedOtpBundle };
   const { result } = await requestSigned<Session>(keys, 'POST', path(credential, 'verify'), body);
-  current = { session: result, keys };
+  currentSession = { session: result, keys };
 }
 
 /** For an uncompressed key, the server generates the session key and encrypts it to that key. */
@@ -95,15 +95,20 @@ export async function signInByPasskey(credential: Credential) {
     { type: 'PASSKEY', assertion },
     { requestId: challenge.requestId },
   );
-  current = { session: opened, keys: await openSessionKey(encryptedSessionSigningKey, keys) };
+  currentSession = {
+    session: opened,
+    keys: await openSessionKey(encryptedSessionSigningKey, keys),
+  };
 }
 
 /** Creates a passkey on this device and adds it to the wallet. */
 export async function addPasskey(nickname: string, email: string): Promise<void> {
-  const { keys, session } = signedIn();
-  const existing = (await credentials()).flatMap(({ credentialId }) => credentialId ?? []);
+  const { keys, session } = requireSession();
+  const existingCredentialIds = (await credentials()).flatMap(
+    ({ credentialId }) => credentialId ?? [],
+  );
   const user = { id: session.accountId, name: email };
-  const passkey = await createPasskey({ appName: 'Wallet', user, existing });
+  const passkey = await createPasskey({ appName: 'Wallet', user, existing: existingCredentialIds });
   await requestSigned(keys, 'POST', 'credentials', { nickname, ...passkey });
 }
 
@@ -115,12 +120,12 @@ export const sessions = async (): Promise<Session[]> =>
 
 /** Revokes a session of the wallet, possibly the signing session. */
 export async function endSession(id: string): Promise<void> {
-  await requestSigned(signedIn().keys, 'DELETE', `sessions/${id}`);
+  await requestSigned(requireSession().keys, 'DELETE', `sessions/${id}`);
   if (id === session()?.id) clearSession();
 }
 
 export function clearSession(): void {
-  current = undefined;
+  currentSession = undefined;
 }
 
 /** In millionths. */
@@ -136,10 +141,13 @@ export async function pay(quote: Quote): Promise<Quote> {
   const instructions = quote.paymentInstructions.map(
     ({ accountOrWalletInfo }) => accountOrWalletInfo,
   );
-  const signed = instructions.find(({ accountType }) => accountType === 'EMBEDDED_WALLET');
-  if (!signed?.payloadToSign) throw new Error('This payment is not possible from the wallet.');
+  const signedInstructions = instructions.find(
+    ({ accountType }) => accountType === 'EMBEDDED_WALLET',
+  );
+  if (!signedInstructions?.payloadToSign)
+    throw new Error('This payment is not possible from the wallet.');
   return request('POST', `quotes/${quote.id}/execute`, undefined, {
-    walletSignature: await stamp(signedIn().keys, signed.payloadToSign),
+    walletSignature: await stamp(requireSession().keys, signedInstructions.payloadToSign),
   });
 }
 
@@ -149,7 +157,7 @@ export const quoteNow = ({ id }: Quote): Promise<Quote> => request('GET', `quote
 export async function exportWords(): Promise<string[]> {
   const keys = await generateKeys();
   const { result, payloadToSign } = await requestSigned<{ encryptedWalletCredentials: string }>(
-    signedIn().keys,
+    requireSession().keys,
     'POST',
     'export',
     { clientPublicKey: keys.uncompressedKey },

@@ -87,10 +87,10 @@ function recordedCalls({ calls }: SessionParts) {
   return {
     ...{ observations, durations, call, read },
     /** Sends a transfer. `extra` are fields that the protocol does not have. */
-    send: async (transfer: Transfer, extra: object = {}): Promise<TransferState> =>
+    send: async (transfer: Transfer, extraFields: object = {}): Promise<TransferState> =>
       observeState(
         transfer.transferId,
-        await read('/transfers/send', { ...transfer, ...extra }, TransferState),
+        await read('/transfers/send', { ...transfer, ...extraFields }, TransferState),
       ),
     /** Requests the state of a transfer, or undefined for the status 404. */
     async state(transferId: string): Promise<TransferState | undefined> {
@@ -184,9 +184,9 @@ export function openSession(parts: SessionParts, capabilities: Capabilities) {
         return receivedAttempts.length >= count ? receivedAttempts : undefined;
       });
       if (attempts) return attempts;
-      const actual = attemptsOf(transferId, state).length;
+      const attemptCount = attemptsOf(transferId, state).length;
       throw failure(
-        `${actual} of ${count} attempts of a message with the state "${state}" in ` +
+        `${attemptCount} of ${count} attempts of a message with the state "${state}" in ` +
           `${waitMs / 1_000} s`,
       );
     },

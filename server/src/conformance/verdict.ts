@@ -9,6 +9,6 @@ export const skipError = (reason: string): Error =>
   Object.assign(new Error(reason), { [SKIPPED]: true });
 
 /** The error of a failed check, with the actual result. */
-export const failure = (actual: string): Error => new Error(actual);
+export const failure = (actualResult: string): Error => new Error(actualResult);
 
 export const isSkipped = (error: unknown): boolean => SKIPPED in (error as object);

@@ -52,9 +52,9 @@ const sampleOf = ({ env, fallback }: SettingLeaf) => SAMPLES[env] ?? fallback ??
 function valuesOf({ settings }: Connector, take: (leaf: SettingLeaf) => boolean) {
   const values: Record<string, unknown> = {};
   for (const leaf of settingsIn(settings).filter(take)) {
-    const [name = '', inner] = leaf.path;
+    const [name = '', innerName] = leaf.path;
     const value = leaf.read(sampleOf(leaf), folder);
-    values[name] = inner ? { ...(values[name] as object), [inner]: value } : value;
+    values[name] = innerName ? { ...(values[name] as object), [innerName]: value } : value;
   }
   return values;
 }
@@ -192,10 +192,12 @@ describe.each(CONNECTORS.map((each) => [each.name, each] as const))(
         if (isSensitive) expect([leaf.env, leaf.secret]).toEqual([leaf.env, true]);
         expect(leaf.validate('PRIVATE\n\0,;=') ?? '').not.toContain('PRIVATE');
         if (!leaf.secret) continue;
-        const [name = '', inner] = leaf.path;
+        const [name = '', innerName] = leaf.path;
         const values = allValues(connector);
-        const invalid = { PRIVATE: 'PRIVATE' };
-        const invalidValue = inner ? { ...(values[name] as object), [inner]: invalid } : invalid;
+        const invalidSetting = { PRIVATE: 'PRIVATE' };
+        const invalidValue = innerName
+          ? { ...(values[name] as object), [innerName]: invalidSetting }
+          : invalidSetting;
         const attempt = () =>
           openConnector(connector, connector.modes[0]!, { ...values, [name]: invalidValue });
         expect(attempt).toThrow(leaf.env);

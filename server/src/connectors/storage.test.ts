@@ -274,14 +274,14 @@ describe('the bucket', () => {
   });
 
   it('sends hash and length, and leaves no local file', async () => {
-    let head: http.IncomingHttpHeaders = {};
+    let requestHeaders: http.IncomingHttpHeaders = {};
     respondInstead = ({ headers }) => {
-      head = headers;
+      requestHeaders = headers;
       return false;
     };
     await storages.s3?.put(newName(), chunksOf(Buffer.from('hello')));
-    expect(head['content-length']).toBe('5');
-    expect(head['x-amz-content-sha256']).toBe(
+    expect(requestHeaders['content-length']).toBe('5');
+    expect(requestHeaders['x-amz-content-sha256']).toBe(
       '2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824',
     );
     expect(readdirSync(stagingFolder)).toEqual([]);

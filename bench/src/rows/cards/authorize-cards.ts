@@ -23,7 +23,7 @@ export interface Cards {
   /** Folder of the master key, which both sides need. */
   dataDir: string;
   /** IDs of cards on USD accounts, one account each. */
-  plain: string[];
+  accountCards: string[];
   /** IDs of cards on embedded wallets. */
   wallets: string[];
 }
@@ -67,11 +67,11 @@ async function card(request: Request, customerId: string, account: Account, name
 export async function holder(request: Request, index: number, withWallet: boolean) {
   const body = { ...personBody(index, ['USD', 'USDB']), email: `bench-${index}@example.com` };
   const { id } = await request<{ id: string }>('POST', '/customers', body);
-  const dollars = await accountOf(request, id, 'USD', 'INTERNAL_FIAT');
-  const plain = await card(request, id, dollars, `${index}`);
-  if (!withWallet) return { plain };
+  const dollarAccount = await accountOf(request, id, 'USD', 'INTERNAL_FIAT');
+  const accountCard = await card(request, id, dollarAccount, `${index}`);
+  if (!withWallet) return { plain: accountCard };
   const wallet = await accountOf(request, id, 'USDB', 'EMBEDDED_WALLET');
-  return { plain, wallet: await card(request, id, wallet, `${index}-wallet`) };
+  return { plain: accountCard, wallet: await card(request, id, wallet, `${index}-wallet`) };
 }
 
 /** The provider of the bench issues all cards. */
@@ -114,7 +114,7 @@ export async function makeCards(bench: Bench, handler: Worker): Promise<Cards> {
     'select platform_id from cards limit 1',
   );
   const platformId = row?.platform_id as string;
-  const plain = definedIds(createdHolders.map((holder) => holder.plain));
+  const accountCards = definedIds(createdHolders.map((holder) => holder.plain));
   const wallets = definedIds(createdHolders.map((holder) => holder.wallet));
   await handler.call('grantKeys', { url, dataDir, platformId, cards: wallets });
   // The provider of row 7d issues the cards. Only its messages use these rows.
@@ -123,5 +123,5 @@ export async function makeCards(bench: Bench, handler: Worker): Promise<Cards> {
   for (const name of [CARDS_DATABASE, PEER_CARDS_DATABASE]) {
     await cluster.rows(name, 'vacuum analyze');
   }
-  return { platformId, dataDir, plain, wallets };
+  return { platformId, dataDir, accountCards, wallets };
 }

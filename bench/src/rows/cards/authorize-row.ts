@@ -3,7 +3,7 @@
 // decides, with the same number of requests in flight. Approvals are compared with the database
 // afterwards.
 
-import type { Approved, AuthorizationLoad } from '../../machine/authorization-load.ts';
+import type { AuthorizationLoad, CardApprovals } from '../../machine/authorization-load.ts';
 import type { Bench } from '../../machine/bench.ts';
 import { startWorker, type Worker } from '../../machine/children.ts';
 import { databaseUrl } from '../../machine/cluster.ts';
@@ -71,18 +71,20 @@ select (select sum(count) from acknowledged) as approved,
 
 /** Compares the database with the approvals. Any difference is an error. */
 async function differences(bench: Bench, name: string, handler: Worker): Promise<number> {
-  const all = await handler.call<Approved[]>('approved');
+  const cardApprovals = await handler.call<CardApprovals[]>('approved');
   const columns = [
-    all.map(({ cardId }) => cardId),
-    all.map(({ count }) => count),
-    all.map(({ amount }) => amount),
+    cardApprovals.map(({ cardId }) => cardId),
+    cardApprovals.map(({ count }) => count),
+    cardApprovals.map(({ amount }) => amount),
   ];
   const [row] = await bench.cluster.rows<Record<string, string>>(name, CHECK, columns);
   const { approved, ...differenceCounts } = row ?? {};
   const counts = Object.entries(differenceCounts).map(
     ([kind, count]) => `${count} ${kind.replace('_', ' ')}`,
   );
-  printProgress(`${name}: ${approved} approved on ${all.length} cards; ${counts.join(', ')}`);
+  printProgress(
+    `${name}: ${approved} approved on ${cardApprovals.length} cards; ${counts.join(', ')}`,
+  );
   return Object.values(differenceCounts).reduce((sum, count) => sum + Number(count), 0);
 }
 
@@ -98,19 +100,19 @@ const requestSender =
   ({ bench, cards, groups }: Parts, handler: Worker) =>
   async (kind: Kind, seconds = bench.settings.seconds): Promise<Run> => {
     await bench.cluster.checkpoint();
-    const { plain, wallets } = cards;
+    const { accountCards: plain, wallets } = cards;
     const chosen = { spread: plain, hot: plain.slice(0, 1), wallets, messages: plain };
-    const busy = watchProcessor(groups);
+    const processorUse = watchProcessor(groups);
     const { warmupMs } = bench.settings;
     const options: AuthorizationLoad = {
       cards: chosen[kind],
       callers: IN_FLIGHT,
       warmupMs,
       seconds,
-      signed: kind === 'messages',
+      isSigned: kind === 'messages',
     };
     const run = await handler.call<Run>('run', options);
-    printProgress(busy.report(run.done));
+    printProgress(processorUse.report(run.completedCount));
     return run;
   };
 
@@ -178,7 +180,7 @@ export async function authorizeRows(bench: Bench): Promise<Row[]> {
   });
   const formatCount = (count: number) => count.toLocaleString('en-US');
   return [
-    row('7a', `${formatCount(cards.plain.length)} cards and accounts`, 'spread'),
+    row('7a', `${formatCount(cards.accountCards.length)} cards and accounts`, 'spread'),
     row('7b', 'one hot card and account', 'hot'),
     row('7c', `${formatCount(cards.wallets.length)} wallets, signed for`, 'wallets'),
     row('7d', 'through a signed message of a provider', 'messages'),

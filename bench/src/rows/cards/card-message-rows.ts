@@ -96,7 +96,7 @@ export async function cardMessageRows(bench: Bench): Promise<Row[]> {
   };
   const execute = executor({ bench, api, load: payments, groups }, DATABASE);
   const load: Load = { bench, api, provider, cards, execute };
-  const before = await executedIn(bench, DATABASE);
+  const executedBefore = await executedIn(bench, DATABASE);
   const { perSecond: fastest } = await execute.run('convert', api.port, CONNECTIONS, tuningSeconds);
   const runs = { alone: [] as Run[], half: [] as Run[], saturated: [] as Run[] };
   for (let round = 1; round <= rounds; round++) {
@@ -105,9 +105,9 @@ export async function cardMessageRows(bench: Bench): Promise<Row[]> {
     runs.saturated.push(await authorizations(load, 'saturated'));
   }
   for (const child of [payments, provider, api.process]) await child.stop();
-  const errors = await differences(bench, DATABASE, before + execute.done());
-  const side = (name: string, all: readonly Run[], extraErrors = 0) => {
-    const { values: _, ...latencies } = sideOf(name, all);
+  const errors = await differences(bench, DATABASE, executedBefore + execute.done());
+  const side = (name: string, runs: readonly Run[], extraErrors = 0) => {
+    const { values: _, ...latencies } = sideOf(name, runs);
     return { ...latencies, values: latencies.p99, errors: latencies.errors + extraErrors };
   };
   const row = (id: string, subject: string, all: readonly Run[]): Row => ({

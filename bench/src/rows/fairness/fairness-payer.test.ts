@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { paySequentially } from './fairness-payer.ts';
 
-const after = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const waitMs = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe('paySequentially', () => {
   it('pays one at a time for the given duration', async () => {
@@ -10,7 +10,7 @@ describe('paySequentially', () => {
     const run = await paySequentially(
       async () => {
         peak = Math.max(peak, ++inFlight);
-        await after(10);
+        await waitMs(10);
         inFlight--;
         return 10;
       },
@@ -18,27 +18,27 @@ describe('paySequentially', () => {
     );
     expect(peak).toBe(1);
     expect(run).toMatchObject({ p50: 10, p99: 10, errors: 0 });
-    expect(run.done).toBeGreaterThan(1);
-    expect(run.done).toBeLessThanOrEqual(20);
+    expect(run.completedCount).toBeGreaterThan(1);
+    expect(run.completedCount).toBeLessThanOrEqual(20);
     expect(run.perSecond).toBeGreaterThan(0);
   });
 
   it('waits for the minimum number of payments, and for no more', async () => {
     const bounds = { seconds: 0.01, minPayments: 3, maxSeconds: 30 };
-    const run = await paySequentially(() => after(50).then(() => 50), bounds);
-    expect(run.done).toBe(3);
+    const run = await paySequentially(() => waitMs(50).then(() => 50), bounds);
+    expect(run.completedCount).toBe(3);
   });
 
   it('starts none after the maximum duration', async () => {
     const bounds = { seconds: 0.01, minPayments: 100, maxSeconds: 0.1 };
-    const run = await paySequentially(() => after(60).then(() => 60), bounds);
-    expect(run.done).toBeLessThanOrEqual(3);
+    const run = await paySequentially(() => waitMs(60).then(() => 60), bounds);
+    expect(run.completedCount).toBeLessThanOrEqual(3);
   });
 
   it('counts a failed payment as an error and its time as a latency', async () => {
     const bounds = { seconds: 0.01, minPayments: 1, maxSeconds: 5 };
     const run = await paySequentially(async () => {
-      await after(40);
+      await waitMs(40);
       throw new Error('no response');
     }, bounds);
     expect(run).toMatchObject({ done: 0, errors: 1, firstError: 'no response' });
@@ -48,6 +48,6 @@ describe('paySequentially', () => {
   it('remains below the rate limits', async () => {
     const bounds = { seconds: 0.5, minPayments: 1, maxSeconds: 5 };
     const run = await paySequentially(async () => 0, bounds);
-    expect(run.done).toBeLessThanOrEqual(135);
+    expect(run.completedCount).toBeLessThanOrEqual(135);
   });
 });

@@ -122,10 +122,10 @@ export function createPayer(port: number, { source, destination }: Accounts): Pa
  */
 export async function paySequentially(pay: () => Promise<number>, bounds: Bounds): Promise<Run> {
   const latencies: number[] = [];
-  let [done, errors] = [0, 0];
+  let [paymentCount, errors] = [0, 0];
   let firstError: string | undefined;
-  const started = performance.now();
-  const elapsedS = () => (performance.now() - started) / 1000;
+  const startMs = performance.now();
+  const elapsedS = () => (performance.now() - startMs) / 1000;
   const isOver = () =>
     elapsedS() >= bounds.maxSeconds ||
     (elapsedS() >= bounds.seconds && latencies.length >= bounds.minPayments);
@@ -133,7 +133,7 @@ export async function paySequentially(pay: () => Promise<number>, bounds: Bounds
     const startedAt = performance.now();
     try {
       latencies.push(await pay());
-      done++;
+      paymentCount++;
     } catch (error) {
       latencies.push(performance.now() - startedAt);
       errors++;
@@ -143,11 +143,11 @@ export async function paySequentially(pay: () => Promise<number>, bounds: Bounds
     await sleep(Math.max(0, Math.ceil(MIN_INTERVAL_MS - (performance.now() - startedAt))));
   }
   return {
-    perSecond: done / elapsedS(),
+    perSecond: paymentCount / elapsedS(),
     p50: percentile(latencies, 0.5),
     p99: percentile(latencies, 0.99),
     errors,
     firstError,
-    done,
+    completedCount: paymentCount,
   };
 }

@@ -48,7 +48,7 @@ interface Case {
   maximum?: number;
 }
 
-const casesOf = ({ neighbor }: FairnessSetup): Case[] => {
+const casesOf = ({ otherAuthorization: neighbor }: FairnessSetup): Case[] => {
   const path = `${BASE}/quotes`;
   return [
     {
@@ -98,22 +98,23 @@ async function withPayer(
   };
   try {
     const seconds = bench.settings.warmupMs / 1000;
-    const warm = await paySequentially(pay, { seconds, minPayments: 1, maxSeconds: seconds });
+    const warmUp = await paySequentially(pay, { seconds, minPayments: 1, maxSeconds: seconds });
     const run = await work(pay);
     return {
       ...run,
-      errors: run.errors + warm.errors,
-      firstError: warm.firstError ?? run.firstError,
+      errors: run.errors + warmUp.errors,
+      firstError: warmUp.firstError ?? run.firstError,
     };
   } finally {
     payer.close();
   }
 }
 
-const counts = (all: Record<string, number>) =>
-  Object.entries(all).map(([name, times]) => `${name} × ${times}`);
+const counts = (countsByName: Record<string, number>) =>
+  Object.entries(countsByName).map(([name, times]) => `${name} × ${times}`);
 
-const sum = (all: Record<string, number>) => Object.values(all).reduce((a, b) => a + b, 0);
+const sum = (countsByName: Record<string, number>) =>
+  Object.values(countsByName).reduce((a, b) => a + b, 0);
 
 function add(target: AttackReport, addition: AttackReport): void {
   for (const counter of ['responses', 'unanswered', 'unconnected'] as const) {
@@ -127,12 +128,12 @@ function add(target: AttackReport, addition: AttackReport): void {
 
 function summaryOf(report: AttackReport): string {
   const { responses, unanswered, unconnected, connections, bodyBytes } = report;
-  const names = (all: Record<string, number>) => counts(all).join(', ') || 'none';
-  const failed = sum(unconnected) === 0 ? '' : `. Not connected: ${names(unconnected)}`;
+  const names = (countsByName: Record<string, number>) => counts(countsByName).join(', ') || 'none';
+  const connectionText = sum(unconnected) === 0 ? '' : `. Not connected: ${names(unconnected)}`;
   return (
     `bodies of ${(bodyBytes / 1000).toFixed(0)} kB, connections opened: ${connections}; ` +
     `responses: ${names(responses)}; ` +
-    `requests without a response: ${names(unanswered)}${failed}`
+    `requests without a response: ${names(unanswered)}${connectionText}`
   );
 }
 
@@ -142,13 +143,13 @@ async function runDuringAttack(parts: Parts, attack: Attack, total: AttackReport
   return withPayer(parts, 'transfer', async (pay) => {
     await attacker.call('start', attack);
     await sleep(ONSET_MS);
-    const busy = watchProcessor({
+    const processorUse = watchProcessor({
       server: () => [setup.process.pid],
       PostgreSQL: () => familyOf(bench.cluster.pid),
       attack: () => [attacker.pid],
     });
     const run = await paySequentially(pay, boundsOf(bench));
-    printProgress(busy.report(run.done));
+    printProgress(processorUse.report(run.completedCount));
     const report = await attacker.call<AttackReport>('stop');
     printProgress(summaryOf(report));
     add(total, report);
@@ -196,9 +197,9 @@ async function runDuringServiceOutage(
   });
   const [waitingCount] = await bench.cluster.rows<{ n: number }>(FAIRNESS_DATABASE, WAITING);
   const concurrent = await service.call<number>('release');
-  const released = performance.now();
+  const releasedAt = performance.now();
   const unsent = await waitUntilEmpty(parts, WAITING);
-  const seconds = ((performance.now() - released) / 1000).toFixed(1);
+  const seconds = ((performance.now() - releasedAt) / 1000).toFixed(1);
   printProgress(
     `${waitingCount?.n} of ${customers.length} messages were queued at the end, ` +
       `at most ${concurrent} concurrently at the service`,
@@ -232,11 +233,11 @@ async function differences(parts: Parts): Promise<number> {
   printProgress(
     `${done.transfers} transfers and ${done.payouts} payouts acknowledged; ${totals.join(', ')}`,
   );
-  const at = (column: string) => Number(row?.[column]);
-  const missing = Math.abs(at('completed') - done.transfers - done.payouts);
-  const difference = at('spent') - done.transfers * TRANSFER - done.payouts * PAYOUT;
-  const wrongCount = at('unfinished') + at('unpaid') + at('unbalanced');
-  return missing + wrongCount + (difference === 0 ? 0 : 1) + (at('held') === 0 ? 0 : 1);
+  const countOf = (column: string) => Number(row?.[column]);
+  const missingCount = Math.abs(countOf('completed') - done.transfers - done.payouts);
+  const difference = countOf('spent') - done.transfers * TRANSFER - done.payouts * PAYOUT;
+  const wrongCount = countOf('unfinished') + countOf('unpaid') + countOf('unbalanced');
+  return missingCount + wrongCount + (difference === 0 ? 0 : 1) + (countOf('held') === 0 ? 0 : 1);
 }
 
 /** A side whose value per round is its median latency. */
@@ -297,7 +298,7 @@ export async function fairnessRows(bench: Bench): Promise<Row[]> {
       peer,
     };
   };
-  const posted = cases.map(({ id, loadLabel, maximum }, index): Row => {
+  const attackRows = cases.map(({ id, loadLabel, maximum }, index): Row => {
     const report = reports.get(id) as AttackReport;
     const transferRow = row(
       id,
@@ -305,14 +306,19 @@ export async function fairnessRows(bench: Bench): Promise<Row[]> {
       loadLabel,
       baselineLabel(index),
     );
-    const unanswered = sum(report.unanswered);
-    return { ...transferRow, slowdown: { maximum }, remark: summaryOf(report), unanswered };
+    const unansweredCount = sum(report.unanswered);
+    return {
+      ...transferRow,
+      slowdown: { maximum },
+      remark: summaryOf(report),
+      unanswered: unansweredCount,
+    };
   });
   const { sent, maxConcurrent, minQueued, unsent } = messageCounts;
   const remark =
     `${sent} messages, at most ${maxConcurrent} concurrently at the service, at least ${minQueued} ` +
     `queued at the end of a round, ${unsent} unsent after it recovered`;
   const outage = `${messages} messages without a response`;
-  const hanging = row('8d', 'a payout, until it is COMPLETED', outage, PAYOUT_BASELINE);
-  return [...posted, { ...hanging, slowdown: { maximum: MAX_SLOWDOWN }, remark }];
+  const payoutRow = row('8d', 'a payout, until it is COMPLETED', outage, PAYOUT_BASELINE);
+  return [...attackRows, { ...payoutRow, slowdown: { maximum: MAX_SLOWDOWN }, remark }];
 }

@@ -23,7 +23,7 @@ export interface FairnessSetup {
   process: Child;
   accounts: Accounts;
   /** Credentials of the platform that sends large bodies. */
-  neighbor: string;
+  otherAuthorization: string;
   /** Acts as the production platform. */
   production: Request;
   /** Its customers. Each may receive one code per half minute. */
@@ -84,8 +84,15 @@ export async function prepareFairness(bench: Bench, recipients: number): Promise
   const firstServer = await startServer(bench, args, { log });
   const serverEnv = { DATABASE_URL: url, RAILHEAD_DATA_DIR: dataDir };
   const attackingPlatform = await createPlatform(bench, serverEnv, ['--name', 'Neighbor']);
-  const live = ['--name', 'Live', '--environment', 'production', '--currencies', 'USD,EUR'];
-  const productionPlatform = await createPlatform(bench, serverEnv, live);
+  const productionFlags = [
+    '--name',
+    'Live',
+    '--environment',
+    'production',
+    '--currencies',
+    'USD,EUR',
+  ];
+  const productionPlatform = await createPlatform(bench, serverEnv, productionFlags);
   const accounts = await makeAccounts(requester(firstServer.port));
   const customers = await eachOf(Array.from({ length: recipients }), (_, index) =>
     makeRecipient(requester(firstServer.port, productionPlatform), index),
@@ -106,5 +113,13 @@ export async function prepareFairness(bench: Bench, recipients: number): Promise
     },
   });
   const production = requester(port, productionPlatform);
-  return { port, process, accounts, neighbor: attackingPlatform, production, customers, service };
+  return {
+    port,
+    process,
+    accounts,
+    otherAuthorization: attackingPlatform,
+    production,
+    customers,
+    service,
+  };
 }

@@ -26,7 +26,7 @@ const probeOf = ({ authorization }: KnownOfClient, name: string, path: string): 
 /** Payments by ID and every list. Filters that match few of the rows are in `rareClientProbes`. */
 export function clientProbes(facts: KnownOfClient): Probe[] {
   const { payment, at, reference, people } = facts;
-  const hub = numberedId('Customer', 1);
+  const busiestCustomer = numberedId('Customer', 1);
   const rareCustomer = numberedId('Customer', Math.floor(people / 2));
   const accounts = [1, Math.floor(people / 2)].map((n) => numberedId('InternalAccount', n));
   const hour = `startDate=${iso(at.getTime() - HOUR_MS)}&endDate=${iso(at.getTime() + HOUR_MS)}`;
@@ -36,7 +36,7 @@ export function clientProbes(facts: KnownOfClient): Probe[] {
     probeOf(facts, 'a payment', `transactions/${payment}`),
     payments('', ''),
     payments(', oldest first', '&sortOrder=asc'),
-    payments(' of a customer with a third', `&customerId=${hub}`),
+    payments(' of a customer with a third', `&customerId=${busiestCustomer}`),
     payments(' of a customer with few', `&customerId=${rareCustomer}`),
     payments(" of the platform's ID of a customer", '&platformCustomerId=person 50'),
     payments(' of an account with a third', `&accountIdentifier=${accounts[0]}`),
@@ -47,7 +47,7 @@ export function clientProbes(facts: KnownOfClient): Probe[] {
     payments(' of a type', '&type=OUTGOING'),
     payments(' of a reference', `&reference=${encodeURIComponent(reference)}`),
     payments(' of two hours', `&${hour}`),
-    payments(' of a customer in two hours', `&customerId=${hub}&${hour}`),
+    payments(' of a customer in two hours', `&customerId=${busiestCustomer}&${hour}`),
     probeOf(facts, 'customers', 'customers?limit=20'),
     probeOf(facts, 'a customer by its own ID', 'customers?platformCustomerId=person 50'),
     probeOf(facts, 'customers of a time', `customers?limit=20&createdAfter=${iso(at.getTime())}`),

@@ -31,16 +31,16 @@ const idSql = (resource: string, time: string, n: string) =>
     || '-7000-8000-' || lpad((${n})::text, 12, '0')`;
 
 /** The id of the row with this number where the time does not matter. */
-const numbered = (resource: string, n: string) => idSql(resource, '1700000000000', n);
+const numberedIdSql = (resource: string, n: string) => idSql(resource, '1700000000000', n);
 
 /** The customer or account with this number. */
 export const numberedId = (resource: string, n: number): string =>
   `${resource}:018bcfe5-6800-7000-8000-${String(n).padStart(12, '0')}`;
 
 /** The customer or account of a payment. The first one has every third payment. */
-const often = (resource: string, maximum: number) =>
-  `case when n % 3 = 0 then ${numbered(resource, '1')}
-    else ${numbered(resource, `2 + n % ${maximum}`)} end`;
+const resourceOfPaymentSql = (resource: string, maximum: number) =>
+  `case when n % 3 = 0 then ${numberedIdSql(resource, '1')}
+    else ${numberedIdSql(resource, `2 + n % ${maximum}`)} end`;
 
 interface Copies {
   table: string;
@@ -69,15 +69,15 @@ const withoutLog = (client: pg.Client, table: string) =>
   client.query(`alter table ${table} set unlogged`);
 
 /** Prints the duration of a step, which is long at ten million payments. */
-async function timed<R>(name: string, work: () => Promise<R>): Promise<R> {
-  const started = performance.now();
+async function timeStep<R>(name: string, work: () => Promise<R>): Promise<R> {
+  const startMs = performance.now();
   const result = await work();
-  printProgress(`${name}: ${((performance.now() - started) / 1000).toFixed(1)} s`);
+  printProgress(`${name}: ${((performance.now() - startMs) / 1000).toFixed(1)} s`);
   return result;
 }
 
 const copy = (client: pg.Client, copies: Copies) =>
-  timed(`${copies.count} ${copies.table}`, () => insertCopies(client, copies));
+  timeStep(`${copies.count} ${copies.table}`, () => insertCopies(client, copies));
 
 async function insertCopies(
   client: pg.Client,
@@ -110,13 +110,13 @@ async function insertCopies(
 /** Outcomes and sums of the payments, as the sweep counts them. */
 async function countPayments(client: pg.Client) {
   const countedPayments = `transactions t where ${OUTCOME} <> 'NONE'`;
-  const counted = `select ${PAYMENT_COLUMNS}, ${OUTCOME} as outcome from ${countedPayments}`;
+  const countedRows = `select ${PAYMENT_COLUMNS}, ${OUTCOME} as outcome from ${countedPayments}`;
   await client.query('truncate payment_counts, payment_metrics');
   await withoutLog(client, 'payment_counts');
   await withoutIndexes(client, 'payment_counts', () =>
     client.query(`insert into payment_counts
         (platform_id, id, created_at, currency, amount, outcome)
-      select platform_id, id, created_at, currency, amount, outcome from (${counted}) c
+      select platform_id, id, created_at, currency, amount, outcome from (${countedRows}) c
       order by platform_id, id`),
   );
   const sums = ['COMPLETED', 'FAILED', 'RETURNED']
@@ -131,7 +131,7 @@ async function countPayments(client: pg.Client) {
       payments, completed, failed, returned, amount, completed_amount, returned_amount)
     select platform_id, grain, date_trunc(grain, created_at, 'UTC'), type, currency, rail, count(*),
       ${sums.join(', ')}
-    from (${counted}) c, (values ('hour'), ('day')) g(grain) group by 1, 2, 3, 4, 5, 6`);
+    from (${countedRows}) c, (values ('hour'), ('day')) g(grain) group by 1, 2, 3, 4, 5, 6`);
   // Marks all payments as counted, so that the sweep does not count them again.
   await client.query(`insert into payment_metric_marks
       (platform_id, stage, position, event_id, backfill_at, backfill_id)
@@ -149,8 +149,8 @@ export interface Templates {
    * ID of the platform with three quarters of the rows. The others have equal shares of the remaining
    * rows.
    */
-  main: string;
-  others: readonly string[];
+  mainPlatform: string;
+  otherPlatforms: readonly string[];
 }
 
 const idsOf = async (client: pg.Client, text: string, values: unknown[] = []) =>
@@ -163,7 +163,7 @@ interface Fill {
   people: number;
   now: number;
   /** The platform of a row. */
-  owned: { platform_id: string };
+  platformColumn: { platform_id: string };
 }
 
 /** Milliseconds since 1970 of a row: the rows are evenly spread over the time before now. */
@@ -173,11 +173,11 @@ const spread = (now: number, length: number, rows: number, n = 'n') =>
 const timeSql = (time: string) => `to_timestamp((${time}) / 1000.0)`;
 
 async function fillTransactions(
-  { client, count, people, now, owned }: Fill,
+  { client, count, people, now, platformColumn: owned }: Fill,
   payments: readonly string[],
 ): Promise<void> {
   const paidMs = spread(now, YEAR_MS, count);
-  const customer = often('Customer', people);
+  const customer = resourceOfPaymentSql('Customer', people);
   const quotes = await idsOf(
     client,
     'select quote_id as id from transactions where id = any($1) order by id',
@@ -192,8 +192,8 @@ async function fillTransactions(
       id: idSql('Transaction', paidMs, 'n'),
       quote_id: idSql('Quote', paidMs, 'n'),
       customer_id: customer,
-      source_account: often('InternalAccount', people),
-      destination_account: numbered('InternalAccount', `2 + (n * 7) % ${people}`),
+      source_account: resourceOfPaymentSql('InternalAccount', people),
+      destination_account: numberedIdSql('InternalAccount', `2 + (n * 7) % ${people}`),
       ...{ sent_amount: amount, received_amount: amount },
       status: `case when ${isFailed} then 'FAILED' else t.status end`,
       funds: `case when ${isFailed} then 'RETURNED' else t.funds end`,
@@ -237,15 +237,15 @@ async function fillTransfers({ client, count, now }: Fill, payments: readonly st
   await client.query(`vacuum analyze ${table}`);
 }
 
-async function fillPeople({ client, people, now, owned }: Fill): Promise<void> {
-  const joined = timeSql(spread(now, YEAR_MS, people));
+async function fillPeople({ client, people, now, platformColumn: owned }: Fill): Promise<void> {
+  const joinedMs = timeSql(spread(now, YEAR_MS, people));
   await copy(client, {
     table: 'customers',
     templates: await idsOf(client, 'select id from customers order by id'),
     count: people,
     columns: {
       ...owned,
-      id: numbered('Customer', 'n'),
+      id: numberedIdSql('Customer', 'n'),
       platform_customer_id: `'person ' || n`,
       uma_address: `'$p' || n || '@example.com'`,
       // The copies have other IDs, under which this value cannot be decrypted.
@@ -254,7 +254,7 @@ async function fillPeople({ client, people, now, owned }: Fill): Promise<void> {
       phone_digest: `md5('phone ' || n)`,
       identifier_digest: `md5('identifier ' || n)`,
       name_digests: `array[md5('name ' || n), md5('word ' || n % 1000), md5('word ' || -n)]`,
-      created_at: joined,
+      created_at: joinedMs,
     },
   });
   await copy(client, {
@@ -263,19 +263,19 @@ async function fillPeople({ client, people, now, owned }: Fill): Promise<void> {
     count: people,
     columns: {
       ...owned,
-      id: numbered('ExternalAccount', 'n'),
-      customer_id: numbered('Customer', 'n'),
+      id: numberedIdSql('ExternalAccount', 'n'),
+      customer_id: numberedIdSql('Customer', 'n'),
       duplicate_key: `'key ' || n`,
       info: `jsonb_set(jsonb_set(t.info::jsonb, '{beneficiary,fullName}', to_jsonb('Person ' || n)),
         '{accountNumber}', to_jsonb(lpad(n::text, 12, '0')))`,
-      created_at: joined,
+      created_at: joinedMs,
     },
   });
 }
 
-async function fillEvents({ client, count, now, owned }: Fill): Promise<void> {
+async function fillEvents({ client, count, now, platformColumn: owned }: Fill): Promise<void> {
   const events = Math.ceil(count / PER_EVENT);
-  const emitted = spread(now, EVENTS_MS, events);
+  const emittedMs = spread(now, EVENTS_MS, events);
   await createPartitions(onClient(client), now - EVENTS_MS);
   await copy(client, {
     ...{ table: 'events', isPartitioned: true },
@@ -283,8 +283,8 @@ async function fillEvents({ client, count, now, owned }: Fill): Promise<void> {
     count: events,
     columns: {
       ...owned,
-      id: idSql('Webhook', emitted, 'n'),
-      created_at: timeSql(emitted),
+      id: idSql('Webhook', emittedMs, 'n'),
+      created_at: timeSql(emittedMs),
       // Increases with the time, and is below that of all transactions that are in progress.
       position: `n * pg_snapshot_xmin(pg_current_snapshot())::text::bigint / ${events + 1}`,
     },
@@ -294,24 +294,26 @@ async function fillEvents({ client, count, now, owned }: Fill): Promise<void> {
 /** Inserts this number of payments, evenly over the last year. */
 export async function fillPayments(
   url: string,
-  { payments, main, others }: Templates,
+  { payments, mainPlatform: main, otherPlatforms: others }: Templates,
   count: number,
 ): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  const other = `(array['${others.join("', '")}'])[1 + (n / 4) % ${others.length}]`;
+  const otherPlatformSql = `(array['${others.join("', '")}'])[1 + (n / 4) % ${others.length}]`;
   const fill: Fill = {
     ...{ client, count, now: Date.now() },
     people: Math.max(PER_PERSON, Math.ceil(count / PER_PERSON)),
-    owned: { platform_id: `case when n % 4 = 0 then ${other} else '${main}' end` },
+    platformColumn: {
+      platform_id: `case when n % 4 = 0 then ${otherPlatformSql} else '${main}' end`,
+    },
   };
   try {
     await client.query("set maintenance_work_mem = '512MB'");
     await fillTransactions(fill, payments);
-    await timed('postings', () => fillTransfers(fill, payments));
+    await timeStep('postings', () => fillTransfers(fill, payments));
     await fillPeople(fill);
     await fillEvents(fill);
-    await timed('outcomes and sums', () => countPayments(client));
+    await timeStep('outcomes and sums', () => countPayments(client));
     const { rows } = await client.query<{ size: string }>(
       'select pg_size_pretty(pg_database_size(current_database())) as size',
     );

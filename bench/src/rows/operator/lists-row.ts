@@ -60,7 +60,11 @@ const secondsOf = ({ payments, settings: { seconds } }: Bench) =>
   payments === undefined ? Math.min(seconds, SECONDS) : seconds;
 
 /** Prints both sides of every request, which the table shows as one row. */
-function printEach(small: readonly Run[], large: readonly Run[], sizes: [number, number]): void {
+function printEach(
+  smallRuns: readonly Run[],
+  largeRuns: readonly Run[],
+  sizes: [number, number],
+): void {
   const latencyOf = (runs: readonly Run[], name: string) => {
     const probeRuns = runs.map((run) => (run as ProbeRun).byProbe[name] as Run);
     const [p50, p99] = [probeRuns.map((run) => run.p50), probeRuns.map((run) => run.p99)].map(
@@ -69,8 +73,8 @@ function printEach(small: readonly Run[], large: readonly Run[], sizes: [number,
     return `${p50?.toFixed(1)} (p99 ${p99?.toFixed(1)})`;
   };
   printProgress(`milliseconds at ${sizes.map(countOf).join(' and at ')} payments:`);
-  for (const name of Object.keys((small[0] as ProbeRun).byProbe)) {
-    printProgress(`  ${name}: ${latencyOf(small, name)}, ${latencyOf(large, name)}`);
+  for (const name of Object.keys((smallRuns[0] as ProbeRun).byProbe)) {
+    printProgress(`  ${name}: ${latencyOf(smallRuns, name)}, ${latencyOf(largeRuns, name)}`);
   }
 }
 
@@ -143,7 +147,13 @@ async function pageRow(bench: Bench, server: OperatorServer): Promise<Row> {
   const read = (port: number) =>
     load.call<Run>('run', {
       ...{ port, connections: CONNECTIONS, warmupMs, seconds: secondsOf(bench) },
-      ...{ method: 'GET', paths: [PATH], once: false, keyed: false, status: 200 },
+      ...{
+        method: 'GET',
+        paths: [PATH],
+        isSinglePass: false,
+        hasIdempotencyKeys: false,
+        status: 200,
+      },
       authorization: server.authorization,
     } satisfies Load);
   const runs = await alternate(
@@ -163,18 +173,18 @@ async function pageRow(bench: Bench, server: OperatorServer): Promise<Row> {
 
 export async function operatorListRows(bench: Bench): Promise<Row[]> {
   const { payments = LARGE, quick } = bench;
-  const large = await startOperatorServer(
+  const largeServer = await startOperatorServer(
     bench,
     'large',
     quick ? Math.min(payments, 50_000) : payments,
   );
-  const small = await startOperatorServer(bench, 'small', SMALL);
+  const smallServer = await startOperatorServer(bench, 'small', SMALL);
   const probe = startWorker('probe');
-  const rows = await growthRows(bench, probe, { small, large });
+  const rows = await growthRows(bench, probe, { small: smallServer, large: largeServer });
   await probe.stop();
-  const sizes = await sizeRows(bench, { small, large }, MAX_GROWTH);
-  await small.process.stop();
-  const row = await pageRow(bench, large);
-  await large.process.stop();
+  const sizes = await sizeRows(bench, { small: smallServer, large: largeServer }, MAX_GROWTH);
+  await smallServer.process.stop();
+  const row = await pageRow(bench, largeServer);
+  await largeServer.process.stop();
   return [...rows, row, ...sizes];
 }

@@ -77,9 +77,9 @@ async function pay(request: Request, index: number): Promise<Payment> {
   return { id: quote.transactionId, customer: person.id, source, payee: payee.id };
 }
 
-async function completed(request: Request, id: string): Promise<void> {
-  const until = performance.now() + COMPLETION_MS;
-  while (performance.now() < until) {
+async function waitForCompletion(request: Request, id: string): Promise<void> {
+  const deadline = performance.now() + COMPLETION_MS;
+  while (performance.now() < deadline) {
     const { status } = await request<{ status: string }>('GET', `/transactions/${id}`);
     if (status === 'COMPLETED') return;
     await sleep(50);
@@ -113,7 +113,7 @@ interface Known {
 
 /** Every filter of the lists of payments, quotes and customers that finds rows after reading few others. */
 function listsOf({ cursor, platform, people, rail }: Known): Probe[] {
-  const hub = numberedId('Customer', 1);
+  const busiestCustomer = numberedId('Customer', 1);
   const rare = numberedId('Customer', Math.floor(people / 2));
   const accounts = [1, Math.floor(people / 2)].map((n) => numberedId('InternalAccount', n));
   const week = `createdAfter=${ago(107)}&createdBefore=${ago(100)}`;
@@ -122,7 +122,7 @@ function listsOf({ cursor, platform, people, rail }: Known): Probe[] {
     get('payments, in the middle', `payments?limit=20&cursor=${cursor}`),
     get('payments of a platform', `payments?limit=20&platformId=${platform}`),
     get('payments of the sandbox', 'payments?limit=20&mode=sandbox'),
-    get('payments of a customer with a third', `payments?limit=20&customerId=${hub}`),
+    get('payments of a customer with a third', `payments?limit=20&customerId=${busiestCustomer}`),
     get('payments of a customer with few', `payments?limit=20&customerId=${rare}`),
     get('payments of an account with a third', `payments?limit=20&accountId=${accounts[0]}`),
     get('payments of an account with few', `payments?limit=20&accountId=${accounts[1]}`),
@@ -225,59 +225,67 @@ export async function startOperatorServer(
   const dataDir = path.join(scratch, `operator-${name}`);
   const args = ['--database-url', url, '--data-dir', dataDir];
   const log = path.join(scratch, `operator-${name}.log`);
-  const first = await startServer(bench, args, { log });
-  const request = requester(first.port);
+  const firstServer = await startServer(bench, args, { log });
+  const request = requester(firstServer.port);
   const templates = await eachOf(Array.from({ length: PEOPLE }), (_, index) => pay(request, index));
   const templateIds = templates.map(({ id }) => id);
-  for (const id of templateIds) await completed(request, id);
+  for (const id of templateIds) await waitForCompletion(request, id);
   const env = { DATABASE_URL: url, RAILHEAD_DATA_DIR: dataDir };
   const otherPlatforms: string[] = [];
   for (let n = 1; n <= OTHER_PLATFORMS; n++) {
-    const created = await runCommand<{ platformId: string }>(bench, env, [
+    const createdPlatform = await runCommand<{ platformId: string }>(bench, env, [
       ...['platform', 'create', '--name', `Other ${n}`],
     ]);
-    otherPlatforms.push(created.platformId);
+    otherPlatforms.push(createdPlatform.platformId);
   }
   const tokenWith = (...args: string[]) =>
     runCommand<{ secret: string }>(bench, env, [
       ...['operator-token', 'create', '--name', 'Bench', '--role', 'administrator', ...args],
     ]);
   const token = await tokenWith();
-  const [main] = await cluster.rows<{ id: string }>(
+  const [mainPlatform] = await cluster.rows<{ id: string }>(
     database,
     'select platform_id as id from transactions limit 1',
   );
-  const platform = main?.id as string;
-  const limited = await tokenWith('--platforms', [platform, ...otherPlatforms.slice(1)].join(','));
-  await first.process.stop();
+  const platform = mainPlatform?.id as string;
+  const limitedToken = await tokenWith(
+    '--platforms',
+    [platform, ...otherPlatforms.slice(1)].join(','),
+  );
+  await firstServer.process.stop();
   await fillPayments(
     url,
-    { payments: templateIds, main: platform, others: otherPlatforms },
+    { payments: templateIds, mainPlatform: platform, otherPlatforms },
     payments,
   );
   await cluster.checkpoint();
-  const serving = await startServer(bench, args, { log, logLevel, profile });
-  const facts = await knownOf(bench, { database, payments }, requester(serving.port), platform);
+  const runningServer = await startServer(bench, args, { log, logLevel, profile });
+  const facts = await knownOf(
+    bench,
+    { database, payments },
+    requester(runningServer.port),
+    platform,
+  );
   const [payer] = templates;
   const ofClient = { ...facts, authorization: AUTHORIZATION, payer: payer as Payment };
   const server: OperatorServer = {
-    ...{ database, payments, port: serving.port, process: serving.process },
+    ...{ database, payments, port: runningServer.port, process: runningServer.process },
     authorization: `Bearer ${token.secret}`,
     probes: {
       lists: listsOf(facts),
       rare: RARE,
       search: searchesOf(facts),
       sums: sumsOf(facts),
-      platforms: sumsOfPlatforms(`Bearer ${limited.secret}`),
+      platforms: sumsOfPlatforms(`Bearer ${limitedToken.secret}`),
       client: clientProbes(ofClient),
       rareOfClient: rareClientProbes(ofClient),
       execute: executeProbes(ofClient),
     },
     async restart() {
       await server.process.stop();
-      const restarted = await startServer(bench, args, { log, logLevel });
-      Object.assign(server, { port: restarted.port, process: restarted.process });
-      return restarted.startedMs;
+      const restartedServer = await startServer(bench, args, { log, logLevel });
+      Object.assign(server, { port: restartedServer.port, process: restartedServer.process });
+      return restartedServer.startedMs;
     },
   };
   return server;

@@ -23,13 +23,16 @@ const sideOf = (server: OperatorServer, values: number[]): Side => ({
 /** Milliseconds of processor time per second of a server and the database, without requests. */
 async function idleCost(bench: Bench, server: OperatorServer): Promise<number> {
   const seconds = bench.quick ? QUICK_IDLE_S : IDLE_S;
-  const busy = watchProcessor({
+  const processorUse = watchProcessor({
     server: () => [server.process.pid],
     PostgreSQL: () => familyOf(bench.cluster.pid),
   });
   await sleep(seconds * 1_000);
-  printProgress(`idle, ${server.payments} payments: ${busy.report(seconds)}`);
-  return (busy.usPerItem('server', seconds) + busy.usPerItem('PostgreSQL', seconds)) / 1_000;
+  printProgress(`idle, ${server.payments} payments: ${processorUse.report(seconds)}`);
+  return (
+    (processorUse.usPerItem('server', seconds) + processorUse.usPerItem('PostgreSQL', seconds)) /
+    1_000
+  );
 }
 
 export async function sizeRows(bench: Bench, servers: Servers, maximum: number): Promise<Row[]> {
@@ -37,10 +40,10 @@ export async function sizeRows(bench: Bench, servers: Servers, maximum: number):
   const [memory, idle, starts] = [newValues(), newValues(), newValues()];
   for (const size of sizes) memory[size].push(residentMb(servers[size].process.pid));
   for (const size of sizes) {
-    const other = servers[size === 'small' ? 'large' : 'small'].process;
-    other.pause();
+    const otherProcess = servers[size === 'small' ? 'large' : 'small'].process;
+    otherProcess.pause();
     idle[size].push(await idleCost(bench, servers[size]));
-    other.resume();
+    otherProcess.resume();
   }
   for (let round = 1; round <= bench.settings.rounds; round++) {
     for (const size of sizes) starts[size].push(await servers[size].restart());

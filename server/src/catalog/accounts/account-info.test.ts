@@ -83,11 +83,11 @@ describe.each(ACCOUNT_TYPES)('%s', (type) => {
     for (const [name, { check }] of Object.entries(row.fields)) {
       const value = example[name];
       if (!check || typeof value !== 'string') continue;
-      const invalid = change(type, {
+      const invalidDetails = change(type, {
         [name]: value.slice(0, -1) + (value.endsWith('7') ? '8' : '7'),
       });
-      expect(fields(invalid, SANDBOX)).toEqual([]);
-      expect(fields(invalid, PRODUCTION)).toContain(`accountInfo.${name}`);
+      expect(fields(invalidDetails, SANDBOX)).toEqual([]);
+      expect(fields(invalidDetails, PRODUCTION)).toContain(`accountInfo.${name}`);
     }
   });
 });

@@ -58,12 +58,14 @@ const LIGHTNING = ['invoice', 'bolt12', 'lightningAddress'] as const;
 
 /** Exactly one destination, in its format. */
 export const lightningRule: Rule = (info, production) => {
-  const present = LIGHTNING.filter((name) => info[name] !== undefined);
-  if (present.length !== 1) {
+  const presentFields = LIGHTNING.filter((name) => info[name] !== undefined);
+  if (presentFields.length !== 1) {
     const message = `exactly one of ${LIGHTNING.join(', ')} is required`;
-    return (present.length ? present : LIGHTNING).flatMap((name) => fieldError(name, message));
+    return (presentFields.length ? presentFields : LIGHTNING).flatMap((name) =>
+      fieldError(name, message),
+    );
   }
-  const name = present[0] as (typeof LIGHTNING)[number];
+  const name = presentFields[0] as (typeof LIGHTNING)[number];
   const value = textOf(info, name) ?? '';
   const formats = {
     invoice: hasBolt11Format,

@@ -103,12 +103,12 @@ describe('the union', () => {
       ['JMD_ACCOUNT', 'address,phoneNumber'],
     ]);
     const colombianAccount = { ...exampleOf('COP_ACCOUNT') };
-    const invalid = {
+    const invalidDetails = {
       ...(colombianAccount.beneficiary as object),
       documentType: 'XX',
       documentNumber: '',
     };
-    expect(violations({ ...colombianAccount, beneficiary: invalid })).toEqual([
+    expect(violations({ ...colombianAccount, beneficiary: invalidDetails })).toEqual([
       'beneficiary.documentType enum',
       'beneficiary.documentNumber minLength',
     ]);

@@ -39,7 +39,7 @@ describe('isIban', () => {
   });
 
   it('rejects a wrong length, an unknown country, spaces and a lower-case country code', () => {
-    for (const invalid of [
+    for (const invalidIban of [
       'DE8937040044053201300',
       'DE893704004405320130000',
       'US64SVBKUS6S3300958879',
@@ -48,7 +48,7 @@ describe('isIban', () => {
       '',
       'GB',
     ]) {
-      expect([invalid, isIban(invalid)]).toEqual([invalid, false]);
+      expect([invalidIban, isIban(invalidIban)]).toEqual([invalidIban, false]);
     }
   });
 
@@ -109,9 +109,9 @@ describe('isCpf, isCnpj', () => {
 
 describe('isCbu', () => {
   it('accepts valid check digits in both blocks, and no text that differs in one digit', () => {
-    const valid = '2850590940090418135201';
-    expect(isCbu(valid)).toBe(true);
-    expect(withOneDigitChanged(valid).filter(isCbu)).toEqual([]);
+    const validNumber = '2850590940090418135201';
+    expect(isCbu(validNumber)).toBe(true);
+    expect(withOneDigitChanged(validNumber).filter(isCbu)).toEqual([]);
     expect(isCbu('285059094009041813520')).toBe(false);
   });
 });
@@ -124,9 +124,9 @@ describe('PIX keys', () => {
     ['PHONE', '+5511987654321', '+1155987654'],
     ['RANDOM', '123e4567e89b12d3a456426655440000', '123e4567'],
     ['RANDOM', '123e4567-e89b-12d3-a456-426655440000', '123e4567-e89b-12d3-a456'],
-  ])('%s has its own format', (type, valid, invalid) => {
-    expect([hasPixKeyFormat(valid, type), isPixKey(valid, type)]).toEqual([true, true]);
-    expect([hasPixKeyFormat(invalid, type), isPixKey(invalid, type)]).toEqual([false, false]);
+  ])('%s has its own format', (type, validKey, invalidKey) => {
+    expect([hasPixKeyFormat(validKey, type), isPixKey(validKey, type)]).toEqual([true, true]);
+    expect([hasPixKeyFormat(invalidKey, type), isPixKey(invalidKey, type)]).toEqual([false, false]);
   });
 
   it('have check digits only if the key is a tax number', () => {

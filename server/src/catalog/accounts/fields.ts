@@ -44,10 +44,10 @@ function field(schema: TSchema, overrides: Partial<Field> = {}): Field {
 const exactLength = (length: number) => ({ minLength: length, maxLength: length });
 
 /** A field that is optional in the schema. */
-export const optional = (original: Field): Field => ({ ...original, optional: true });
+export const optional = (field: Field): Field => ({ ...field, optional: true });
 
 /** A field that duplicate detection ignores. */
-export const nonIdentifyingField = (original: Field): Field => ({ ...original, identifies: false });
+export const nonIdentifyingField = (field: Field): Field => ({ ...field, identifies: false });
 
 const IBAN_CHECK: Check = { isValid: isIban, message: 'must be an IBAN with valid check digits' };
 const ABA_CHECK: Check = {

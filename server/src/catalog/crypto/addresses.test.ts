@@ -44,12 +44,15 @@ describe('EVM', () => {
       false,
     ]);
     expect(evmChecksumAddress(invalidAddress)).toBe('0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed');
-    for (const invalid of [
+    for (const invalidText of [
       '5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
       '0x1',
       `0x${'g'.repeat(40)}`,
     ]) {
-      expect([hasAddressFormat('evm', invalid), isEvmAddress(invalid)]).toEqual([false, false]);
+      expect([hasAddressFormat('evm', invalidText), isEvmAddress(invalidText)]).toEqual([
+        false,
+        false,
+      ]);
     }
   });
 });
@@ -156,11 +159,20 @@ describe('Lightning', () => {
       false,
       false,
     ]);
-    for (const valid of ['satoshi@bank.example', 'a.b_c-1+tip@x.co']) {
-      expect([valid, isLightningAddress(valid)]).toEqual([valid, true]);
+    for (const validAddress of ['satoshi@bank.example', 'a.b_c-1+tip@x.co']) {
+      expect([validAddress, isLightningAddress(validAddress)]).toEqual([validAddress, true]);
     }
-    for (const invalid of ['satoshi', '@bank.example', 'a b@x.co', 'a@b', 'a@-x.co']) {
-      expect([invalid, isLightningAddress(invalid)]).toEqual([invalid, false]);
+    for (const invalidLightningAddress of [
+      'satoshi',
+      '@bank.example',
+      'a b@x.co',
+      'a@b',
+      'a@-x.co',
+    ]) {
+      expect([invalidLightningAddress, isLightningAddress(invalidLightningAddress)]).toEqual([
+        invalidLightningAddress,
+        false,
+      ]);
     }
   });
 });

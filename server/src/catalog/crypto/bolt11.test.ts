@@ -86,13 +86,13 @@ describe('a published invoice', () => {
   it('with fields of a wrong length, which are skipped', () => {
     const fieldOf = (letter: string, length: string, groups: number) =>
       `${letter}p${length}${'q'.repeat(groups)}`;
-    const invalid = ['p', 'h', 's'].flatMap((letter) => [
+    const invalidFields = ['p', 'h', 's'].flatMap((letter) => [
       fieldOf(letter, 'n', 51),
       fieldOf(letter, '4', 53),
     ]);
     const text =
       `${COFFEE_BEANS.slice(0, 15)}${P}dq5vdhkven9v5sxyetpdees${S}9q5sqqqqqqqqqqqqqqqqsgq2qrqqq` +
-      `fppn${'q'.repeat(32)}${invalid.join('')}${fieldOf('n', '5', 52)}${fieldOf('n', 'k', 54)}` +
+      `fppn${'q'.repeat(32)}${invalidFields.join('')}${fieldOf('n', '5', 52)}${fieldOf('n', 'k', 54)}` +
       'z599y53s3ujmcfjp5xrdap68qxymkqphwsexhmhr8wdz5usdzkzrse33chw6dlp3jhuhge9ley7j2ayx36kawe7kmgg8sv5' +
       'ugdyusdcqzn8z9x';
     expect(parseBolt11(text)).toMatchObject({ amountMsat: 2_500_000_000n, paymentHash: HASH });

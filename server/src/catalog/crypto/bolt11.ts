@@ -58,9 +58,13 @@ function parseFields(data: readonly number[]): Map<number, readonly number[]> | 
   const fields = new Map<number, readonly number[]>();
   let position = 0;
   while (position < data.length) {
-    const [tag, high, low] = data.slice(position, position + 3) as [number, number?, number?];
-    if (high === undefined || low === undefined) return undefined;
-    const end = position + 3 + high * 32 + low;
+    const [tag, highDigit, lowDigit] = data.slice(position, position + 3) as [
+      number,
+      number?,
+      number?,
+    ];
+    if (highDigit === undefined || lowDigit === undefined) return undefined;
+    const end = position + 3 + highDigit * 32 + lowDigit;
     if (end > data.length) return undefined;
     const groups = data.slice(position + 3, end);
     const isSkipped = tag === HASH_TAG && groups.length !== HASH_GROUPS;

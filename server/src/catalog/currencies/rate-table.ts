@@ -64,22 +64,24 @@ function problemOf({ currency, rate }: Row, ratesByCurrency: ReadonlyMap<string,
 
 /** Invalid rows fail the table if `strict`, and are ignored otherwise. */
 function buildTable(
-  base: string,
+  baseCurrency: string,
   publishedAt: string | undefined,
   rows: readonly Row[],
-  strict: boolean,
+  isStrict: boolean,
 ): ParsedTable {
   const problems: string[] = [];
-  if (!findCurrency(base)) problems.push('base must be the currency to which all rates refer');
+  if (!findCurrency(baseCurrency))
+    problems.push('base must be the currency to which all rates refer');
   const time = publishedAt === undefined ? undefined : timeOf(publishedAt);
   if (publishedAt !== undefined && time === undefined)
     problems.push(`${publishedAt} is not a time`);
-  const perBase = new Map<string, Rate>([[base, { num: 1n, den: 1n }]]);
+  const perBase = new Map<string, Rate>([[baseCurrency, { num: 1n, den: 1n }]]);
   const skippedRows: string[] = [];
   for (const row of rows) {
-    if (row.currency === base && fractionOf(row.rate)?.num === fractionOf(row.rate)?.den) continue;
+    if (row.currency === baseCurrency && fractionOf(row.rate)?.num === fractionOf(row.rate)?.den)
+      continue;
     const problem = problemOf(row, perBase);
-    if (problem) (strict ? problems : skippedRows).push(`${row.position}: ${problem}`);
+    if (problem) (isStrict ? problems : skippedRows).push(`${row.position}: ${problem}`);
     else perBase.set(row.currency, fractionOf(row.rate) as Rate);
   }
   return problems.length ? { problems } : { table: { at: time, perBase }, skipped: skippedRows };
@@ -95,7 +97,7 @@ const quoteNumbers = (text: string) =>
  * `{ "base": "USD", "at": "2026-01-05T09:00:00Z", "rates": { "EUR": "0.9154", "MXN": 17.05 } }`.
  * Rates are numbers or strings. `timestamp`, in seconds, can replace `at`.
  */
-export function tableOfJson(text: string, strict: boolean): ParsedTable {
+export function tableOfJson(text: string, isStrict: boolean): ParsedTable {
   let json: unknown;
   try {
     json = JSON.parse(quoteNumbers(text));
@@ -116,12 +118,12 @@ export function tableOfJson(text: string, strict: boolean): ParsedTable {
     String(base ?? ''),
     time === undefined ? undefined : String(time),
     rows,
-    strict,
+    isStrict,
   );
 }
 
 /** Lines of `currency,rate`, among them `base,USD` and optionally `at,2026-01-05T09:00:00Z`. */
-export function tableOfCsv(text: string, strict: boolean): ParsedTable {
+export function tableOfCsv(text: string, isStrict: boolean): ParsedTable {
   const header = new Map<string, string>();
   const rows: Row[] = [];
   for (const [index, line] of text.split(/\r?\n/).entries()) {
@@ -137,5 +139,5 @@ export function tableOfCsv(text: string, strict: boolean): ParsedTable {
         rate: otherCells.length ? line : rate,
       });
   }
-  return buildTable(header.get('base') ?? '', header.get('at'), rows, strict);
+  return buildTable(header.get('base') ?? '', header.get('at'), rows, isStrict);
 }

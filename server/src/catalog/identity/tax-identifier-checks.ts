@@ -130,10 +130,10 @@ function checkRussian(text: string): boolean {
 /** Number of a citizen, 11 digits. Other tax numbers have 10 digits and no check. */
 function checkTurkish(text: string): boolean {
   if (text.length === 10) return true;
-  const odd = sumOf(text, [1, 0, 1, 0, 1, 0, 1, 0, 1]);
-  const even = sumOf(text, [0, 1, 0, 1, 0, 1, 0, 1]);
-  const tenth = (((odd * 7 - even) % 10) + 10) % 10;
-  return tenth === digit(text, 9) && (odd + even + tenth) % 10 === digit(text, 10);
+  const oddSum = sumOf(text, [1, 0, 1, 0, 1, 0, 1, 0, 1]);
+  const evenSum = sumOf(text, [0, 1, 0, 1, 0, 1, 0, 1]);
+  const tenth = (((oddSum * 7 - evenSum) % 10) + 10) % 10;
+  return tenth === digit(text, 9) && (oddSum + evenSum + tenth) % 10 === digit(text, 10);
 }
 
 function checkArgentine(text: string): boolean {
@@ -150,8 +150,9 @@ function checkChilean(text: string): boolean {
 function checkHongKong(text: string): boolean {
   const letters = text.slice(0, -7).padStart(2, ' ');
   const valueOfChar = (char: string) => (char === ' ' ? 36 : char.charCodeAt(0) - 55);
-  const head = 9 * valueOfChar(letters[0] as string) + 8 * valueOfChar(letters[1] as string);
-  const remainder = (11 - ((head + sumOf(text, [7, 6, 5, 4, 3, 2], text.length - 7)) % 11)) % 11;
+  const letterSum = 9 * valueOfChar(letters[0] as string) + 8 * valueOfChar(letters[1] as string);
+  const remainder =
+    (11 - ((letterSum + sumOf(text, [7, 6, 5, 4, 3, 2], text.length - 7)) % 11)) % 11;
   return (remainder === 10 ? 'A' : String(remainder)) === text.at(-1);
 }
 

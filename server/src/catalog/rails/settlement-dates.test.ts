@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { CALENDAR_IDS, CALENDARS, calendarsOf, isBusinessDay } from './business-days.ts';
 import { incompleteCalendars, isTimeZone, settlementDates } from './settlement-dates.ts';
 
-const at = (text: string) => Date.parse(text);
+const timeOf = (text: string) => Date.parse(text);
 const SEPA = { rail: 'SEPA', currency: 'EUR', country: 'DE' } as const;
 const AT_16 = { time: '16:00', timeZone: 'Europe/Berlin' };
 
@@ -56,20 +56,22 @@ describe('business days', () => {
 describe('settlementDates', () => {
   it('starts on the same day before the cut-off time, and on the next business day after it', () => {
     // In winter, 16:00 in Berlin is 15:00 UTC.
-    expect(settlementDates(at('2026-01-05T14:59:59Z'), SEPA, AT_16)).toEqual({
+    expect(settlementDates(timeOf('2026-01-05T14:59:59Z'), SEPA, AT_16)).toEqual({
       ...{ startsOn: '2026-01-05', expectedOn: '2026-01-06', isAfterCutOff: false },
       ...{ calendars: ['T2'], incomplete: [] },
     });
-    expect(settlementDates(at('2026-01-05T15:00:00Z'), SEPA, AT_16)).toMatchObject({
+    expect(settlementDates(timeOf('2026-01-05T15:00:00Z'), SEPA, AT_16)).toMatchObject({
       ...{ startsOn: '2026-01-06', expectedOn: '2026-01-07', isAfterCutOff: true },
     });
     // In summer, 16:00 in Berlin is 14:00 UTC.
-    expect(settlementDates(at('2026-07-06T14:00:00Z'), SEPA, AT_16).startsOn).toBe('2026-07-07');
+    expect(settlementDates(timeOf('2026-07-06T14:00:00Z'), SEPA, AT_16).startsOn).toBe(
+      '2026-07-07',
+    );
   });
 
   it('skips weekends and holidays', () => {
     const dates = (time: string) => {
-      const { startsOn, expectedOn } = settlementDates(at(time), SEPA, AT_16);
+      const { startsOn, expectedOn } = settlementDates(timeOf(time), SEPA, AT_16);
       return [startsOn, expectedOn];
     };
     expect(dates('2026-04-02T10:00:00Z')).toEqual(['2026-04-02', '2026-04-07']);
@@ -80,31 +82,33 @@ describe('settlementDates', () => {
 
   it('uses the day of the time zone', () => {
     const wire = { rail: 'WIRE', currency: 'USD', country: 'US' } as const;
-    expect(settlementDates(at('2026-01-06T03:00:00Z'), wire)).toMatchObject({
+    expect(settlementDates(timeOf('2026-01-06T03:00:00Z'), wire)).toMatchObject({
       ...{ startsOn: '2026-01-05', expectedOn: '2026-01-05' },
     });
   });
 
   it('is the same day for an instant rail, including on a holiday', () => {
     const instant = { rail: 'SEPA_INSTANT', currency: 'EUR', country: 'DE' } as const;
-    expect(settlementDates(at('2026-12-25T12:00:00Z'), instant)).toMatchObject({
+    expect(settlementDates(timeOf('2026-12-25T12:00:00Z'), instant)).toMatchObject({
       ...{ startsOn: '2026-12-25', expectedOn: '2026-12-25', calendars: [] },
     });
-    expect(settlementDates(at('2026-12-25T18:00:00Z'), instant, AT_16).startsOn).toBe('2026-12-26');
+    expect(settlementDates(timeOf('2026-12-25T18:00:00Z'), instant, AT_16).startsOn).toBe(
+      '2026-12-26',
+    );
   });
 
   it('counts a year without data as weekdays, and names the calendar', () => {
-    expect(settlementDates(at('2028-04-14T10:00:00Z'), SEPA)).toMatchObject({
+    expect(settlementDates(timeOf('2028-04-14T10:00:00Z'), SEPA)).toMatchObject({
       ...{ startsOn: '2028-04-14', expectedOn: '2028-04-17', incomplete: ['T2'] },
     });
-    expect(settlementDates(at('2027-12-31T20:00:00Z'), SEPA, AT_16).incomplete).toEqual(['T2']);
+    expect(settlementDates(timeOf('2027-12-31T20:00:00Z'), SEPA, AT_16).incomplete).toEqual(['T2']);
   });
 });
 
 describe('incompleteCalendars', () => {
   it('names a calendar from December on if the next year has no data', () => {
-    expect(incompleteCalendars(at('2027-11-30T12:00:00Z'), ['T2', 'UK'])).toEqual([]);
-    expect(incompleteCalendars(at('2027-12-01T12:00:00Z'), ['T2', 'UK'])).toEqual(['T2', 'UK']);
-    expect(incompleteCalendars(at('2025-06-01T12:00:00Z'), ['UK'])).toEqual(['UK']);
+    expect(incompleteCalendars(timeOf('2027-11-30T12:00:00Z'), ['T2', 'UK'])).toEqual([]);
+    expect(incompleteCalendars(timeOf('2027-12-01T12:00:00Z'), ['T2', 'UK'])).toEqual(['T2', 'UK']);
+    expect(incompleteCalendars(timeOf('2025-06-01T12:00:00Z'), ['UK'])).toEqual(['UK']);
   });
 });

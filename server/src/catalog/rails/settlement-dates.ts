@@ -63,10 +63,10 @@ function localTime(now: number, timeZone: string): { date: string; time: string 
       .formatToParts(now)
       .map(({ type, value }) => [type, value]),
   );
-  const at = (type: Intl.DateTimeFormatPartTypes) => valueByType.get(type) ?? '';
+  const textOf = (type: Intl.DateTimeFormatPartTypes) => valueByType.get(type) ?? '';
   return {
-    date: `${at('year')}-${at('month')}-${at('day')}`,
-    time: `${at('hour')}:${at('minute')}`,
+    date: `${textOf('year')}-${textOf('month')}-${textOf('day')}`,
+    time: `${textOf('hour')}:${textOf('minute')}`,
   };
 }
 

@@ -125,7 +125,7 @@ function assertOneBodyPerId(attempts: readonly Attempt[]): void {
 /** Creates a check of all received attempts. */
 const checkOfAttempts = (
   description: Omit<Check, 'run'>,
-  actual: string,
+  actualResult: string,
   check: (attempts: readonly Attempt[], session: Session) => void,
 ): Check => ({
   ...description,
@@ -133,7 +133,7 @@ const checkOfAttempts = (
     const { attempts } = session.parts.inbox;
     if (attempts.length === 0) throw skipError('no message was received');
     check(attempts, session);
-    return `${attempts.length} attempts, ${actual}`;
+    return `${attempts.length} attempts, ${actualResult}`;
   },
 });
 
@@ -150,8 +150,8 @@ export const receivedChecks: CheckGroup = {
       },
       'all with valid signatures',
       (attempts) => {
-        const invalid = attempts.find((each) => each.signatureProblem !== undefined);
-        if (invalid) throw failure(invalid.signatureProblem ?? '');
+        const invalidAttempt = attempts.find((each) => each.signatureProblem !== undefined);
+        if (invalidAttempt) throw failure(invalidAttempt.signatureProblem ?? '');
       },
     ),
     checkOfAttempts(
@@ -193,11 +193,13 @@ export const receivedChecks: CheckGroup = {
       },
       'all transfers known',
       (attempts, session) => {
-        const invalid = attempts
+        const invalidAttempt = attempts
           .filter(isTransferMessage)
           .find(({ fields }) => !session.transfers.has(String(fields.transferId)));
-        if (invalid) {
-          throw failure(`unknown transfer ${invalid.fields.transferId}, ${stateOf(invalid)}`);
+        if (invalidAttempt) {
+          throw failure(
+            `unknown transfer ${invalidAttempt.fields.transferId}, ${stateOf(invalidAttempt)}`,
+          );
         }
       },
     ),

@@ -45,11 +45,11 @@ function standInOf(
   standInMax: bigint,
 ): StandIn {
   const limit = maxSpend ?? undefined;
-  const max = limit !== undefined && limit < standInMax ? limit : standInMax;
+  const maxAmount = limit !== undefined && limit < standInMax ? limit : standInMax;
   return {
     state,
     ...(limit === undefined ? {} : { maxPerPayment: Number(limit) }),
-    maxAmount: state === 'ACTIVE' || state === 'PROCESSING' ? Number(max) : 0,
+    maxAmount: state === 'ACTIVE' || state === 'PROCESSING' ? Number(maxAmount) : 0,
   };
 }
 

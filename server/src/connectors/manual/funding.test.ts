@@ -104,8 +104,8 @@ describe('references', () => {
     expect(reference).toHaveLength(34);
     expect(accountIdOfReference(reference)).toBe(id);
     expect(accountIdOfReference(` ${reference.toLowerCase().replace(/(.{4})/g, '$1 ')}`)).toBe(id);
-    for (const invalid of ['', 'RA12', reference.replace('RA', 'RH'), `${reference}0`]) {
-      expect(accountIdOfReference(invalid)).toBeUndefined();
+    for (const invalidReference of ['', 'RA12', reference.replace('RA', 'RH'), `${reference}0`]) {
+      expect(accountIdOfReference(invalidReference)).toBeUndefined();
     }
   });
 });

@@ -77,12 +77,12 @@ describe('httpRates', () => {
     ],
   ])(
     'uses its last table while the service returns %j, until that is too old',
-    async (invalid, note) => {
+    async (invalidReply, note) => {
       const effects = testEffects(NOW);
       const port = httpRates(effects, url, options);
       reply = { status: 200, body: table('0.9154') };
       await euro(port);
-      reply = invalid;
+      reply = invalidReply;
       effects.set(NOW + HOUR);
       expect(await euro(port)).toBe('0.9154');
       expect(await euro(port)).toBe('0.9154');

@@ -303,15 +303,15 @@ service.respondWith((reply, { id }) => {
     requestCount < 3 ? { state: 'review', checkAfterMs: 5_000 } : { state: 'approved' };
   reply.writeHead(200).end(JSON.stringify(verdict));
 });
-const unreachable = await startIdentityService();
-afterAll(() => unreachable.close());
-unreachable.respondWith((reply) => reply.socket?.destroy());
+const unreachableService = await startIdentityService();
+afterAll(() => unreachableService.close());
+unreachableService.respondWith((reply) => reply.socket?.destroy());
 const CHECKERS = [
   ['sandbox', registry('sandbox').identity],
   ['bridge', connectorRegistry(effects, { identityUrl: service.url })('production').identity],
   [
     'unreachable',
-    connectorRegistry(effects, { identityUrl: unreachable.url })('production').identity,
+    connectorRegistry(effects, { identityUrl: unreachableService.url })('production').identity,
   ],
 ] as const;
 
@@ -320,7 +320,7 @@ describe.each(CHECKERS)('the identity checks of the %s connector', (name, identi
     { id: 'Document:1', holder: 'Customer:1', documentType: 'PASSPORT', country: 'US' },
   ];
   const cases = [...SUFFIXES, ''].flatMap((suffix): IdentityCase[] => {
-    const common = {
+    const commonFields = {
       ...{ platformId: 'PlatformConfig:1', customerId: 'Customer:1', identifier: null },
       ...{ email: null, phoneNumber: null, documents },
     };
@@ -331,8 +331,8 @@ describe.each(CHECKERS)('the identity checks of the %s connector', (name, identi
     const details = { businessInfo: { registrationNumber: `REG${suffix}` } };
     const fullName = `Ada Lovelace${suffix}`;
     return [
-      { ...common, id: `P${suffix}`, type: 'INDIVIDUAL', details: { fullName }, owners: [] },
-      { ...common, id: `B${suffix}`, type: 'BUSINESS', details, owners },
+      { ...commonFields, id: `P${suffix}`, type: 'INDIVIDUAL', details: { fullName }, owners: [] },
+      { ...commonFields, id: `B${suffix}`, type: 'BUSINESS', details, owners },
     ];
   });
 

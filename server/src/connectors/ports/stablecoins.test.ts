@@ -165,7 +165,7 @@ describe.each(PROVIDERS)('the provider of stablecoins: $name', (provider) => {
 });
 
 describe('the scripted stablecoin provider', () => {
-  const at = (suffix: string) =>
+  const providerWithSuffix = (suffix: string) =>
     fixture({
       ...(PROVIDERS[0] as Provider),
       credentials: { clientId: 'client', clientSecret: `secret-${suffix}` },
@@ -177,7 +177,7 @@ describe('the scripted stablecoin provider', () => {
   });
 
   it('returns no account or two accounts for scripted secrets', async () => {
-    const { mint } = await at('');
+    const { mint } = await providerWithSuffix('');
     expect(await mint.accountsOf({ clientId: 'c', clientSecret: 's-002' })).toEqual([]);
     const two = await mint.accountsOf({ clientId: 'c', clientSecret: 's-005' });
     expect(new Set(two).size).toBe(2);
@@ -188,7 +188,7 @@ describe('the scripted stablecoin provider', () => {
     ['international-settlement', 'INTERNATIO', 'International Settlement'],
     ['000', 'TOKEN', 'Token'],
   ])('derives from the token identifier %s the symbol %s', async (id, symbol, displayName) => {
-    const { mint, link } = await at('');
+    const { mint, link } = await providerWithSuffix('');
     expect(await mint.token(link, name(id), null)).toMatchObject({
       token: { symbol, name: displayName, decimals: 6, baseCurrency: 'USD', supply: 0n },
     });
@@ -201,21 +201,21 @@ describe('the scripted stablecoin provider', () => {
     ['x-006', 'PROVISIONED'],
     ['x', 'PROVISIONED'],
   ])('leaves the token %s in the status %s', async (id, issuance) => {
-    const { mint, link } = await at('');
+    const { mint, link } = await providerWithSuffix('');
     const response = await mint.token(link, name(id), null);
     expect(response).toMatchObject({ state: 'found', token: { issuance } });
     expect(response.state === 'found' && response.token.checkAfterMs).toBeNull();
   });
 
   it('reports a missing or mismatching token, or is unavailable', async () => {
-    const { mint, link } = await at('');
+    const { mint, link } = await providerWithSuffix('');
     expect(await mint.token(link, name('x-004'), null)).toEqual({ state: 'absent' });
     expect(await mint.token(link, name('x', 'b-002'), null)).toEqual({ state: 'mismatch' });
     await expect(mint.token(link, name('x-007'), null)).rejects.toThrow('is unavailable');
   });
 
   it('issues a token after a delay', async () => {
-    const { mint, link, clock } = await at('');
+    const { mint, link, clock } = await providerWithSuffix('');
     const states = [];
     for (const afterMs of [0, 15 * SECOND, 30 * SECOND]) {
       clock.now = START + afterMs;
@@ -233,15 +233,18 @@ describe('the scripted stablecoin provider', () => {
   it.each([
     ['003', 'INVALID'],
     ['004', 'REVOKED'],
-  ])('rejects the client of the secret %s once it is linked', async (suffix, as) => {
+  ])('rejects the client of the secret %s once it is linked', async (suffix, expectedReason) => {
     const port = sandboxMint;
     const credentials = { clientId: 'c', clientSecret: suffix };
     const [providerAccountId = ''] = await port.accountsOf(credentials);
     expect(providerAccountId).not.toBe('');
     const link = { credentials, providerAccountId };
-    expect(await port.token(link, name('x'), null)).toEqual({ state: 'unlinked', as });
+    expect(await port.token(link, name('x'), null)).toEqual({
+      state: 'unlinked',
+      as: expectedReason,
+    });
     const { wallet } = PROVIDERS[0] as Provider;
-    expect(await port.linkAccount(link, wallet)).toEqual({ state: 'unlinked', as });
+    expect(await port.linkAccount(link, wallet)).toEqual({ state: 'unlinked', as: expectedReason });
   });
 
   it.each([
@@ -250,13 +253,13 @@ describe('the scripted stablecoin provider', () => {
     ['010', 'unlinked'],
     ['', 'accepted'],
   ])('replies to an order from the balance under the secret %s with %s', async (suffix, state) => {
-    const { mint, link, order } = await at(suffix);
+    const { mint, link, order } = await providerWithSuffix(suffix);
     const response = await mint.prepare(link, order({ source: 'PROVIDER_INTERNAL_BALANCE' }));
     expect(response.state).toBe(state);
   });
 
   it('is unavailable for orders, or for all calls', async () => {
-    const { mint, link, order } = await at('007');
+    const { mint, link, order } = await providerWithSuffix('007');
     await expect(mint.prepare(link, order())).rejects.toThrow('is unavailable');
     const credentials = { clientId: 'c', clientSecret: '008' };
     await expect(mint.accountsOf(credentials)).rejects.toThrow('is unavailable');
@@ -277,13 +280,13 @@ describe('the scripted stablecoin provider', () => {
     ['204', 'PROVIDER_LINK_REQUIRED'],
     ['205', 'PROVIDER_LINK_FAILED'],
   ])('rejects a bank account with the suffix %s: %s', async (suffix, problem) => {
-    const { mint, link } = await at('');
+    const { mint, link } = await providerWithSuffix('');
     const response = await mint.linkAccount(link, bankAccount(suffix));
     expect(response).toEqual({ state: 'rejected', problem });
   });
 
   it('rejects the order for one bank account and fails the order for another', async () => {
-    const { mint, link, order } = await at('');
+    const { mint, link, order } = await providerWithSuffix('');
     const orderSource = async (suffix: string) => {
       const response = await mint.linkAccount(link, bankAccount(suffix));
       const reference = response.state === 'linked' ? response.reference : '';
@@ -310,7 +313,7 @@ describe('the scripted stablecoin provider', () => {
   ])(
     'reports for the description suffix %s after %d ms the state %s',
     async (suffix, afterMs, state) => {
-      const { mint, link, order } = await at('');
+      const { mint, link, order } = await providerWithSuffix('');
       const progress = await mint.check(
         link,
         order({ description: `a ${suffix}` }),

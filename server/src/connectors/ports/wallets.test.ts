@@ -248,7 +248,7 @@ describe.each(MODES)('a one-time code of the %s', (environment) => {
   });
 
   type Fields = { encappedPublic: string; ciphertext: string };
-  const invalidBundles: Record<string, (valid: Fields) => unknown> = {
+  const invalidBundles: Record<string, (validFields: Fields) => unknown> = {
     'text that is not JSON': () => 'x',
     'an empty text': () => '',
     null: () => 'null',
@@ -286,10 +286,10 @@ describe.each(MODES)('a one-time code of the %s', (environment) => {
   it.each(Object.keys(invalidBundles))('is rejected in a bundle with %s', async (name) => {
     const { bundle, target } = await newTarget();
     const text = JSON.stringify({ otp_code: '000000', public_key: publicKey });
-    const valid = JSON.parse(
+    const validFields = JSON.parse(
       codeBundle(read(bundle).signedData.targetPublic as string, text),
     ) as Fields;
-    const message = (invalidBundles[name] as (valid: Fields) => unknown)(valid);
+    const message = (invalidBundles[name] as (valid: Fields) => unknown)(validFields);
     const encryptedBundle = typeof message === 'string' ? message : JSON.stringify(message);
     expect(await custody.openOtp({ id: 'AuthMethod:1', target, encryptedBundle })).toBeUndefined();
   });
@@ -320,9 +320,9 @@ describe.each(MODES)('a token of the %s', (environment) => {
     const { bundles } = custody.publicKeys();
     await expect(verifyOtpVerificationToken(token, bundles)).rejects.toThrow(/signature/);
     await expect(verifyOtpVerificationToken(token)).rejects.toThrow(/signature/);
-    const [head, , signature] = token.split('.');
+    const [header, , signature] = token.split('.');
     const body = Buffer.from(JSON.stringify({ ...claims, contact: 'b@x' })).toString('base64url');
-    const forgedVerification = verifyOtpVerificationToken(`${head}.${body}.${signature}`, tokens);
+    const forgedVerification = verifyOtpVerificationToken(`${header}.${body}.${signature}`, tokens);
     await expect(forgedVerification).rejects.toThrow(/signature/);
   });
 
@@ -332,8 +332,8 @@ describe.each(MODES)('a token of the %s', (environment) => {
     expect(protectedHeader).toEqual({ alg: 'ES256', typ: 'JWT', kid: expect.any(String) });
     expect(JSON.parse(Buffer.from(payload).toString())).toEqual(claims);
     expect(token).toMatch(/^[\w-]+\.[\w-]+\.[\w-]{86}$/);
-    const another = await compactVerify(await custody.signToken({}), p256PublicKey(tokens));
-    expect(another.protectedHeader.kid).toBe(protectedHeader.kid);
+    const otherToken = await compactVerify(await custody.signToken({}), p256PublicKey(tokens));
+    expect(otherToken.protectedHeader.kid).toBe(protectedHeader.kid);
   });
 });
 

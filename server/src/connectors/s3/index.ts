@@ -5,7 +5,7 @@ import { defineConnector } from '../connector.ts';
 import { FilesFolder } from '../ports/shared-settings.ts';
 import { s3Storage } from './storage.ts';
 
-const visible = matches(/^[!-~]{1,256}$/, 'must be 1 to 256 visible characters');
+const visibleText = matches(/^[!-~]{1,256}$/, 'must be 1 to 256 visible characters');
 
 const bucket = Type.Object(
   {
@@ -34,11 +34,11 @@ const bucket = Type.Object(
     ),
     accessKeyId: textSetting(
       { env: 'RAILHEAD_S3_ACCESS_KEY_ID', help: 'access key ID for the bucket', secret: true },
-      visible,
+      visibleText,
     ),
     secretAccessKey: textSetting(
       { env: 'RAILHEAD_S3_SECRET_ACCESS_KEY', help: 'secret of that access key', secret: true },
-      visible,
+      visibleText,
     ),
   },
   { description: 'The bucket and its credentials.' },

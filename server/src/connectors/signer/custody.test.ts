@@ -124,13 +124,13 @@ describe('the built-in custodian', () => {
 
   it('overwrites generated secrets', async () => {
     const randomValues: Uint8Array[] = [];
-    const real = testEffects();
+    const testRandomness = testEffects();
     const random = (bytes: number) => {
-      const nextBytes = real.random(bytes);
+      const nextBytes = testRandomness.random(bytes);
       randomValues.push(nextBytes);
       return nextBytes;
     };
-    const custody = localCustody({ ...real, random }, recordingKeys(), attests);
+    const custody = localCustody({ ...testRandomness, random }, recordingKeys(), attests);
     const clientPublicKey = generateP256KeyPair().publicKeyUncompressed;
     const { seed } = await custody.newSeed(NAMES);
     await custody.newSessionKey(clientPublicKey);

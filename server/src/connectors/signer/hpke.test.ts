@@ -135,8 +135,8 @@ describe('data sealed to a client', () => {
     ).toBeUndefined();
     const encapped = pairOf('55'.repeat(32)).point;
     expect(await openWith(recipient, { ...sealedMessage, encapped })).toBeUndefined();
-    const ofAnother = Buffer.from(encapped).fill(1, 1);
-    expect(await openWith(recipient, { ...sealedMessage, encapped: ofAnother })).toBeUndefined();
+    const otherPoint = Buffer.from(encapped).fill(1, 1);
+    expect(await openWith(recipient, { ...sealedMessage, encapped: otherPoint })).toBeUndefined();
     expect(
       await openWith(recipient, { ...sealedMessage, ciphertext: Buffer.alloc(3) }),
     ).toBeUndefined();

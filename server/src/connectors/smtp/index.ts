@@ -7,8 +7,8 @@ import { smtpMail } from './mail.ts';
 
 function smtpUrlProblem(text: string): string | undefined {
   const url = readUrl(text);
-  const valid = url && /^smtps?:$/.test(url.protocol) && url.hostname !== '';
-  return problemUnless(Boolean(valid), 'must have the form smtps://user:password@host:465');
+  const isValid = url && /^smtps?:$/.test(url.protocol) && url.hostname !== '';
+  return problemUnless(Boolean(isValid), 'must have the form smtps://user:password@host:465');
 }
 
 const settings = Type.Object({

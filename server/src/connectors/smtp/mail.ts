@@ -53,17 +53,17 @@ const failure = ({ code, command, responseCode }: SmtpError): Error =>
 
 function connectionOf(address: string) {
   const url = new URL(address);
-  const secure = url.protocol === 'smtps:';
-  const local = isLoopbackHost(url.hostname);
+  const isSecure = url.protocol === 'smtps:';
+  const isLocal = isLoopbackHost(url.hostname);
   const auth = {
     user: decodeURIComponent(url.username),
     pass: decodeURIComponent(url.password),
   };
   return {
     host: url.hostname.replace(/^\[|\]$/g, ''),
-    port: Number(url.port) || (secure ? 465 : 587),
-    secure,
-    ...(local && !secure ? { ignoreTLS: true } : { requireTLS: true }),
+    port: Number(url.port) || (isSecure ? 465 : 587),
+    secure: isSecure,
+    ...(isLocal && !isSecure ? { ignoreTLS: true } : { requireTLS: true }),
     ...(url.username ? { auth } : {}),
     dnsTimeout: STEP_TIMEOUT_MS,
     connectionTimeout: STEP_TIMEOUT_MS,

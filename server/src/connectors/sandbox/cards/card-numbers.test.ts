@@ -74,12 +74,17 @@ describe('numbers of sandbox cards', () => {
   });
 
   it('differ by card and by installation, and are stable for a card', () => {
-    const drawn = Array.from({ length: 50 }, (_, index) => detailsOf(`Card:${index}`).number);
-    expect(new Set(drawn).size).toBe(50);
-    expect(detailsOf('Card:3').number).toBe(drawn[3]);
-    const elsewhere = numbersOf(8);
-    const { secret } = elsewhere.generate(order('Card:3'));
-    expect(elsewhere.open({ cardId: 'Card:3', secret }).number).not.toBe(drawn[3]);
+    const cardNumbersOfIds = Array.from(
+      { length: 50 },
+      (_, index) => detailsOf(`Card:${index}`).number,
+    );
+    expect(new Set(cardNumbersOfIds).size).toBe(50);
+    expect(detailsOf('Card:3').number).toBe(cardNumbersOfIds[3]);
+    const otherInstallation = numbersOf(8);
+    const { secret } = otherInstallation.generate(order('Card:3'));
+    expect(otherInstallation.open({ cardId: 'Card:3', secret }).number).not.toBe(
+      cardNumbersOfIds[3],
+    );
   });
 
   it('can be decrypted only for the card that they were encrypted for', () => {

@@ -49,7 +49,7 @@ export function ibanOf(country: string, bban: string): string {
 export function clabeOf(prefix: string): string {
   const weights = [3, 7, 1];
   const sum = [...prefix].reduce(
-    (total, digit, at) => total + ((Number(digit) * (weights[at % 3] as number)) % 10),
+    (total, digit, index) => total + ((Number(digit) * (weights[index % 3] as number)) % 10),
     0,
   );
   return `${prefix}${(10 - (sum % 10)) % 10}`;
@@ -57,8 +57,8 @@ export function clabeOf(prefix: string): string {
 
 /** The digit that makes a sum of weighted digits divisible by ten. */
 const cbuDigit = (digits: string, weights: readonly number[]): number => {
-  const sum = [...digits].reduce((total, digit, at) => {
-    return total + Number(digit) * (weights[at % weights.length] as number);
+  const sum = [...digits].reduce((total, digit, index) => {
+    return total + Number(digit) * (weights[index % weights.length] as number);
   }, 0);
   return (10 - (sum % 10)) % 10;
 };

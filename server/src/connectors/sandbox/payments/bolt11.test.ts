@@ -40,8 +40,8 @@ function read(text: string) {
   const data = words.slice(0, -104);
   const fields: Record<string, number[]> = {};
   for (let index = 7; index < data.length; ) {
-    const [type, high, low] = data.slice(index, index + 3) as [number, number, number];
-    const end = index + 3 + high * 32 + low;
+    const [type, highDigit, lowDigit] = data.slice(index, index + 3) as [number, number, number];
+    const end = index + 3 + highDigit * 32 + lowDigit;
     fields['qpzry9x8gf2tvdw0s3jn54khce6mua7l'[type] as string] = data.slice(index + 3, end);
     index = end;
   }

@@ -43,18 +43,22 @@ interface SecretOutcome {
 
 type TokenOutcome = 'absent' | 'down' | readonly { afterMs: number; issuance: IssuanceStatus }[];
 
-const at = (afterMs: number, issuance: IssuanceStatus) => ({ afterMs, issuance });
+const issuanceAfter = (afterMs: number, issuance: IssuanceStatus) => ({ afterMs, issuance });
 
 /** Tokens, by the provider's identifier: states of the issuance since the registration. */
 export const TOKENS: Readonly<Record<string, TokenOutcome>> = {
-  '001': [at(0, 'PROVISIONING')],
-  '002': [at(0, 'REJECTED')],
-  '003': [at(0, 'FAILED')],
+  '001': [issuanceAfter(0, 'PROVISIONING')],
+  '002': [issuanceAfter(0, 'REJECTED')],
+  '003': [issuanceAfter(0, 'FAILED')],
   '004': 'absent',
-  '005': [at(0, 'PENDING_REVIEW'), at(15 * SECOND, 'PROVISIONING'), at(30 * SECOND, 'PROVISIONED')],
+  '005': [
+    issuanceAfter(0, 'PENDING_REVIEW'),
+    issuanceAfter(15 * SECOND, 'PROVISIONING'),
+    issuanceAfter(30 * SECOND, 'PROVISIONED'),
+  ],
   '007': 'down',
 };
-export const ISSUED: TokenOutcome = [at(0, 'PROVISIONED')];
+export const ISSUED: TokenOutcome = [issuanceAfter(0, 'PROVISIONED')];
 /** Suffix of tokens that are approved without an operator. */
 export const AUTO_ENABLED_SUFFIX = '006';
 

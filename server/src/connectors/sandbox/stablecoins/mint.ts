@@ -55,9 +55,9 @@ const unavailable = (): Error =>
  * invalid.
  */
 function unlinkedReasonOf({ credentials }: ProviderLink): Unlinked | undefined {
-  const { down, unlinked: as } = secretOf(credentials);
+  const { down, unlinked: reason } = secretOf(credentials);
   if (down) throw unavailable();
-  return as && { state: 'unlinked', as };
+  return reason && { state: 'unlinked', as: reason };
 }
 
 const shortHash = (seed: string, purpose: string) =>
@@ -142,9 +142,9 @@ const instructionsOf = ({ id, type, token }: MintOrder): FundingInstructions =>
       };
 
 function previewOf({ credentials }: ProviderLink, order: MintOrder): OrderPreview {
-  const { ordersDown, ordersUnlinked: as, noBalance } = secretOf(credentials);
+  const { ordersDown, ordersUnlinked: reason, noBalance } = secretOf(credentials);
   if (ordersDown) throw unavailable();
-  if (as) return { state: 'unlinked', as };
+  if (reason) return { state: 'unlinked', as: reason };
   if (order.source === 'PROVIDER_INTERNAL_BALANCE' && noBalance) return { state: 'no-source' };
   if (bankOf(order) === BANK_REJECTED) {
     return { state: 'rejected', reason: 'The sandbox rejects orders for this bank account.' };
