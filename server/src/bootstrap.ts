@@ -1,5 +1,5 @@
-// Prerequisites of the first request: a platform with its accounts and an API token. Outside the
-// features, because one change set contains rows of three of them. Used by the operator's command
+// Prerequisites of the first request: a platform with its accounts and an API token. The file is
+// outside the features, because one change set contains rows of three of them. Used by the operator's command
 // and by the first start.
 
 import { CURRENCIES } from './catalog/currencies/currencies.ts';
@@ -46,7 +46,7 @@ interface NewPlatformWithToken extends NewPlatform {
   fundingOf: FundingOf;
   tokenName?: string;
   permissions?: readonly Permission[] | undefined;
-  /** Fixed credentials instead of generated ones. */
+  /** Fixed credentials. Absent: generated. */
   credentials?: Partial<Credentials>;
 }
 

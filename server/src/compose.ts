@@ -241,7 +241,7 @@ interface RecorderParts extends Pick<Settings, 'databaseUrl' | 'connectionLimits
 
 /**
  * Records requests on a connection whose commits do not wait for the disk. `ports` is for the
- * feature of recorded requests. The operations exist after the features.
+ * feature of recorded requests. The operations are a function, because they are created after the features.
  */
 function recorderOf(parts: RecorderParts, operations: () => readonly Operation[]) {
   const { databaseUrl, connectionLimits, effects, log, metrics } = parts;
@@ -291,7 +291,7 @@ interface Loops {
   jobs: Wakeable;
 }
 
-/** Wakes the loops that wait for events and for jobs. They are created later than the runtime. */
+/** Wakes the loops that wait for events and for jobs. The loops are created after the runtime. */
 const wakeOf = (loops: () => Loops): Runtime['wake'] => ({
   events() {
     for (const each of loops().events) each.wake();
@@ -377,7 +377,7 @@ const clockWorkOf = (
   stage: stageClockWork,
 });
 
-/** Composes a server on a migrated database. It neither listens nor works until started. */
+/** Composes a server on a migrated database. `listen` and `start` of the server begin its work. */
 export async function compose(
   settings: Settings,
   effects: Effects,

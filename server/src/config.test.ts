@@ -162,11 +162,14 @@ describe('readConfig', () => {
     expect(validConfig({}, ['--wallet-recovery', '720']).walletRecoveryMs).toBe(720 * hour);
   });
 
-  it.each(['0', '23', '721', '48h', '-48', '48.5', '0048'])('rejects %s hours for it', (text) => {
-    expect(errorsOf({ RAILHEAD_WALLET_RECOVERY: text })).toEqual([
-      'RAILHEAD_WALLET_RECOVERY must be a number of hours from 24 to 720.',
-    ]);
-  });
+  it.each(['0', '23', '721', '48h', '-48', '48.5', '0048'])(
+    'rejects a waiting period of %s hours',
+    (text) => {
+      expect(errorsOf({ RAILHEAD_WALLET_RECOVERY: text })).toEqual([
+        'RAILHEAD_WALLET_RECOVERY must be a number of hours from 24 to 720.',
+      ]);
+    },
+  );
 
   it('accepts comma-separated identity providers', () => {
     const issuers = ['https://id.example.com/users/', 'http://localhost:8080'];
@@ -293,13 +296,13 @@ describe('readConfig', () => {
       'RAILHEAD_SERVICE_WORD must be a capital letter and up to 31 letters or digits.',
     ],
     [
-      'half a credential',
+      'a credential without its secret',
       { RAILHEAD_CLIENT_ID: 'a' },
       [],
       'RAILHEAD_CLIENT_ID and RAILHEAD_CLIENT_SECRET must both be set or both be absent.',
     ],
     [
-      'no key in production',
+      'a missing key in production',
       { NODE_ENV: 'production' },
       [],
       'RAILHEAD_MASTER_KEY, or its file or command, must be set when NODE_ENV is production.',
@@ -355,7 +358,7 @@ describe('readConfig', () => {
       'RAILHEAD_IDENTITY_URL must be an https URL, or an http URL on this machine.',
     ],
     [
-      'half a bucket',
+      'a bucket without its keys',
       { RAILHEAD_S3_ENDPOINT: 'https://s3.example.com', RAILHEAD_S3_BUCKET: 'files' },
       ['--s3-region', 'eu-central-1'],
       'RAILHEAD_S3_ACCESS_KEY_ID, RAILHEAD_S3_SECRET_ACCESS_KEY must be set as well, ' +
@@ -393,8 +396,18 @@ describe('readConfig', () => {
       ['--roles', 'jobs,deliver'],
       'RAILHEAD_PUBLIC_URL must be set for the role jobs without api: events contain links.',
     ],
-    ['no process', {}, ['--processes', '0'], '--processes must be a number from 1 to 32.'],
-    ['a long drain', {}, ['--drain=301'], '--drain must be a number of seconds from 0 to 300.'],
+    [
+      'a number of processes below one',
+      {},
+      ['--processes', '0'],
+      '--processes must be a number from 1 to 32.',
+    ],
+    [
+      'a drain above the maximum',
+      {},
+      ['--drain=301'],
+      '--drain must be a number of seconds from 0 to 300.',
+    ],
     ['an unknown flag', {}, ['--xyzzy', '1'], '--xyzzy is not a setting. Try --help.'],
     [
       'a mistyped flag',
@@ -403,12 +416,17 @@ describe('readConfig', () => {
       '--prot is not a setting. Nearest match: --port. Try --help.',
     ],
     [
-      'a mistyped flag that is not a setting',
+      'a mistyped flag of a command',
       {},
       ['--verison'],
       '--verison is not a setting. Nearest match: --version. Try --help.',
     ],
-    ['a stray word', {}, ['4001'], '4001 is not recognized. Settings have the form --port 4001.'],
+    [
+      'an argument without a flag',
+      {},
+      ['4001'],
+      '4001 is not recognized. Settings have the form --port 4001.',
+    ],
     ['a flag without value', {}, ['--port'], '--port needs a value.'],
     ['a flag before another flag', {}, ['--port', '--host=::1'], '--port needs a value.'],
     ['an empty flag', {}, ['--host='], '--host needs a value.'],

@@ -1,5 +1,5 @@
-// Reads the settings from the environment and from flags. Pure: returns all errors together, one line
-// each. The help and the table of docs/settings.md are generated from the same list, the settings of the
+// Reads the settings from the environment and from flags. All errors are returned together, one line
+// each. The help and the table of docs/settings.md are generated from the same list of settings of the
 // server and of its connectors, so they cannot diverge.
 import path from 'node:path';
 import {
@@ -37,7 +37,7 @@ export interface Config {
   roles: readonly Role[];
   /** Period for which a stopping process still serves requests but reports that it is not ready. */
   drainMs: number;
-  /** Absolute. */
+  /** Absolute path of the data folder. */
   dataDir: string;
   /** Undefined: the embedded PostgreSQL. */
   databaseUrl: string | undefined;
@@ -47,7 +47,7 @@ export interface Config {
   client: { id: string; secret: string } | undefined;
   /** 32 bytes. Undefined, except in production: generated and stored in the data folder. */
   masterKey: Uint8Array | undefined;
-  /** File or command with the key instead. The file is absolute. */
+  /** File or command that provides the key. The path of the file is absolute. */
   masterKeyFile: string | undefined;
   masterKeyCommand: string | undefined;
   serviceNamePrefix: string;

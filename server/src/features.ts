@@ -126,7 +126,7 @@ export const customerKey: MessagePorts['customerKey'] = async (reader, id) => {
   return customer && dataKeyOf(customer);
 };
 
-/** The server as an actor, for changes that it makes by a rule of operators. */
+/** The server as the actor of changes that follow from a rule of operators. */
 const SYSTEM: Operator = {
   ...{ kind: 'SYSTEM', id: 'system', personId: 'system', name: 'Railhead', roles: [] },
   ...{ permissions: [], platformIds: null },

@@ -1,5 +1,5 @@
-// The entry of the server: reads the settings and runs one process, or a supervisor of several. It
-// prints only until the server listens. Later messages are logged.
+// The entry of the server: reads the settings and runs one process, or a supervisor of several. The
+// entry prints only until the server listens. Later messages are logged.
 import { type Config, readConfig } from './config.ts';
 import { listenProblem } from './http/connection/listen.ts';
 import { supervisorLink } from './processes/link.ts';

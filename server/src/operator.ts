@@ -1,7 +1,6 @@
-// The operator's commands: `railhead-server <noun> <verb> [flags]`. They use the installation's
-// database and not the API, so they need no credential and run with or without a running server.
-// Standard output is the result only. Everything else goes to standard error.
-
+// The operator's commands: `railhead-server <noun> <verb> [flags]`. They access the database of the
+// installation, so they need neither a credential nor a running server. Only the result is written to
+// standard output, everything else to standard error.
 import { type Config, readConfig, splitFlags } from './config.ts';
 import { Fault, type FieldError } from './kernel/fault.ts';
 import { nearest } from './kernel/nearest.ts';
@@ -333,10 +332,10 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
       return SUCCESS;
     }
     const config = configOf(settings, io);
-    // Printed while the database is open: a long result is streamed.
+    // The result is printed while the database is open, because a long result is streamed.
     return await (io.open ?? withSystem)(config, async (system) => {
       const audited = auditedCommand(system, verb, parsed.args, io.env);
-      // Before the verb, which may write a file.
+      // The access is recorded before the verb, which may write a file.
       if (isRevealing(verb)) await audited.recordAccess();
       const output = await verb.run(audited.system, parsed.args);
       const code = await print(io, parsed.json, output);

@@ -1,5 +1,5 @@
-// The API reference of a server with a sample customer: ids in the requests of its examples are
-// those of the customer, so that the requests succeed unchanged. Replies are the recorded ones.
+// The API reference of a server with a sample customer. The requests of its examples contain the ids of
+// the customer, so that they succeed unchanged. The replies are the recorded ones.
 
 import { oldestPlatform } from './bootstrap.ts';
 import { findInternalAccounts } from './features/balances/internal-accounts/index.ts';
@@ -18,10 +18,7 @@ type Json = Record<string, unknown>;
 
 /** Remaining validity at which a quote is renewed. */
 const MIN_VALIDITY_MS = 2 * 60_000;
-/**
- * Minimum interval between two quotes. It limits readers of the reference, which needs no
- * credential.
- */
+/** Minimum interval between two quotes, because the reference needs no credential. */
 const MIN_AGE_MS = 10_000;
 
 /** An executable quote, and a payee discovery for a quote to a UMA address. */
@@ -115,7 +112,7 @@ interface QuoteRequest {
   destination: { accountId?: string };
 }
 
-/** Replaces ids of the examples: by role if the example has roles, otherwise by type. */
+/** Replaces ids of the examples by role, or by type in an example without roles. */
 function replacerOf({ exchanges }: Examples, sample: Sample, quote: SampleQuote | undefined) {
   const idOf = (role: string) => {
     const [kind, currency = ''] = role.split(' ');

@@ -1,5 +1,5 @@
 // A sample customer for the platform of a first start, so that requests of the API reference
-// succeed unchanged. It is created through the API. The ids of its resources replace those in the
+// succeed unchanged. The customer is created through the API. The ids of its resources replace those in the
 // examples (sample-reference.ts).
 import type { FastifyInstance } from 'fastify';
 import { BASE_PATH } from './http/route.ts';

@@ -1,4 +1,4 @@
-// One server process: its settings, its database unless a supervisor has opened it, the server, and
+// A server process: its settings, its database unless a supervisor has opened it, the server, and
 // a graceful shutdown.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { firstStart } from './bootstrap.ts';
@@ -171,7 +171,7 @@ export async function serve(input: Config, link?: SupervisorLink): Promise<void>
     watchDatabase(embedded, log);
     await start(app, config, log, link);
   } catch (error) {
-    // A signal during the start is not a failure: the shutdown is in progress.
+    // After a signal the error is a consequence of the shutdown in progress.
     if (isShuttingDown()) return;
     await embedded?.stop();
     throw error;

@@ -1,6 +1,6 @@
-// The HTTP servers of a process: one, or a second one for the operator API on a separate port, and
-// the resources of the process that the operator API uses. Also the providers: the rails that route
-// to them, and the address for their messages.
+// The HTTP servers of a process: one, or two if the operator API has a separate port. The file also has the
+// resources of the process that the operator API uses, the rails that route to providers, and the address
+// for messages of providers.
 import type { FastifyInstance } from 'fastify';
 import { provisioningBy } from './bootstrap.ts';
 import type { Naming } from './catalog/naming.ts';
@@ -181,7 +181,7 @@ export interface Providers {
   connectors: ConnectorsOf;
 }
 
-/** Reads the providers. Their directory must be started to follow changes. */
+/** Reads the providers. The directory of the providers must be started to follow changes. */
 export async function providersOf(
   runtime: Runtime,
   builtIn: ConnectorRegistry,

@@ -62,7 +62,7 @@ export async function databaseOf(
 ): Promise<{ url: string; embedded?: Embedded }> {
   if (config.databaseUrl) return { url: config.databaseUrl };
   report('Starting the database …');
-  // One process more runs while processes are replaced.
+  // An additional process runs while processes are replaced.
   const maxConnections = CONNECTIONS_PER_PROCESS * (config.processes + 1) + SPARE_CONNECTIONS;
   const random = (bytes: number) => effects.random(bytes);
   const embedded = await startEmbedded({ dir: config.dataDir, random, maxConnections });

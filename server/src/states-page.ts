@@ -26,8 +26,8 @@ import { jobStates } from './runtime/jobs/jobs-table.ts';
 
 interface Chapter {
   title: string;
-  /** Its subject and initial state. */
-  about: string;
+  /** Subject and initial state of the lifecycle. */
+  description: string;
   states: Lifecycle;
 }
 
@@ -35,214 +35,214 @@ interface Chapter {
 export const CHAPTERS: readonly Chapter[] = [
   {
     title: 'Outgoing payment',
-    about: `The \`status\` of a transaction of type OUTGOING. It is PENDING when its quote or
+    description: `The \`status\` of a transaction of type OUTGOING. It is PENDING when its quote or
 transfer is created. A completed payment fails if the receiving bank returns it later.`,
     states: transactionFeature.states.outgoing,
   },
   {
     title: 'Incoming payment',
-    about: `The \`status\` of a transaction of type INCOMING. It is initially COMPLETED if the
+    description: `The \`status\` of a transaction of type INCOMING. It is initially COMPLETED if the
 funds are available immediately, and PENDING if they are held or need an approval or a declaration.`,
     states: transactionFeature.states.incoming,
   },
   {
     title: 'Card payment',
-    about: `The \`status\` of a transaction of type CARD. It is initially AUTHORIZED, or
+    description: `The \`status\` of a transaction of type CARD. It is initially AUTHORIZED, or
 SETTLED if the network authorizes and clears in a single message. EXCEPTION means that the network
 was paid but the cardholder's account could not be debited. An operator decides who pays.`,
     states: cardPaymentFeature.states.cardPayment,
   },
   {
     title: 'Refund',
-    about: `The \`refund.status\` of a transaction. NONE is a transaction without a refund.
+    description: `The \`refund.status\` of a transaction. NONE is a transaction without a refund.
 FAILED means that the funds could not be returned and are in suspense until an operator returns
 them.`,
     states: transactionFeature.states.refund,
   },
   {
     title: 'Recall',
-    about: `The request for the return of a settled payout, initially REQUESTED. ACCEPTED announces
+    description: `The request for the return of a settled payout, initially REQUESTED. ACCEPTED announces
 the return of the funds. The payment fails when the funds have been returned.`,
     states: recallFeature.states.recall,
   },
   {
     title: 'Firm quote',
-    about: `The rate that a provider holds for a quote, initially HELD. It is redeemed after the
+    description: `The rate that a provider holds for a quote, initially HELD. It is redeemed after the
 execution of the quote. DIFFERENT means that other amounts were exchanged.`,
     states: quoteFeature.states.firmQuote,
   },
   {
     title: 'Internal account',
-    about: `The \`status\` of an internal account. It is initially ACTIVE, or PENDING for an
+    description: `The \`status\` of an internal account. It is initially ACTIVE, or PENDING for an
 account that is added to an existing owner. New transfers are rejected in every state except
 ACTIVE. Earlier holds continue and refunds are credited. Only an empty account can be closed.`,
     states: internalAccountFeature.states.internalAccount,
   },
   {
     title: 'Identity check',
-    about: `The \`kycStatus\` of a person or beneficial owner, or the \`kybStatus\` of a
+    description: `The \`kycStatus\` of a person or beneficial owner, or the \`kybStatus\` of a
 business. It is initially UNVERIFIED, or the result that the sandbox returns immediately. HOLD means
 that more information is required.`,
     states: customerFeature.states.check,
   },
   {
     title: 'Import of customers',
-    about: `The \`status\` of an import of customers from a file. When every row is
+    description: `The \`status\` of an import of customers from a file. When every row is
 processed, the import is COMPLETED if at least one row became a customer, and FAILED otherwise. It
 fails before any row is processed if the file cannot be read.`,
     states: importFeature.states.import,
   },
   {
     title: 'Replay of webhooks',
-    about: `The \`status\` of a replay of events to a webhook endpoint. The replay completes
+    description: `The \`status\` of a replay of events to a webhook endpoint. The replay completes
 when all its events are queued for delivery, and fails if the endpoint is deleted first.`,
     states: replayFeature.states.webhookReplay,
   },
   {
     title: 'Verification',
-    about: `The \`verificationStatus\` of one submission. Its first value is the result of the
+    description: `The \`verificationStatus\` of one submission. Its first value is the result of the
 submission. A corrected submission is a separate verification.`,
     states: verificationFeature.states.verification,
   },
   {
     title: 'Verification link',
-    about: `The internal state of a link to the hosted verification page. It is initially
+    description: `The internal state of a link to the hosted verification page. It is initially
 OPEN, and USED once a submission through it is accepted. An expired link remains OPEN but gives no
 access.`,
     states: kycLinkFeature.states.link,
   },
   {
     title: 'Invitation',
-    about: `The \`status\` of an invitation. It is initially PENDING. An expired pending
+    description: `The \`status\` of an invitation. It is initially PENDING. An expired pending
 invitation is shown as EXPIRED and can no longer be claimed.`,
     states: invitationFeature.states.invitation,
   },
   {
     title: 'Wallet credential',
-    about: `The internal state of a credential of an embedded wallet. It is initially ACTIVE.
+    description: `The internal state of a credential of an embedded wallet. It is initially ACTIVE.
 A REVOKED credential is no longer listed or accepted, and its sessions are revoked.`,
     states: walletFeature.states.credential,
   },
   {
     title: 'Wallet session',
-    about: `The internal state of a session, which is a key that may sign for an embedded
+    description: `The internal state of a session, which is a key that may sign for an embedded
 wallet. It is initially ACTIVE, and the session is listed until its \`expiresAt\`. An expired
 session remains ACTIVE but cannot sign.`,
     states: walletFeature.states.session,
   },
   {
     title: 'Request to sign',
-    about: `The internal state of a request that a wallet signs (\`requestId\`). It is
-initially PENDING, PROCESSING once it is signed, SETTLED when it is completed and its reply is not
-yet returned, and DONE when the reply is returned. A request is DROPPED if it has expired, has too
+    description: `The internal state of a request that a wallet signs (\`requestId\`). It is
+initially PENDING, and PROCESSING once it is signed. It is SETTLED when it is completed, and DONE
+when its reply is returned. A request is DROPPED if it has expired, has too
 many invalid signatures, or is replaced by newer requests.`,
     states: walletFeature.states.request,
   },
   {
     title: 'Wallet recovery',
-    about: `The recovery of a wallet by the operator, which adds a credential for a user who
+    description: `The recovery of a wallet by the operator, which adds a credential for a user who
 can no longer use any credential. It is initially WAITING, and DONE when the credential is added.
 A CANCELLED recovery shows the reason.`,
     states: walletFeature.states.recovery,
   },
   {
     title: 'External account',
-    about: `The \`status\` of an external account. The checks at registration determine the
+    description: `The \`status\` of an external account. The checks at registration determine the
 initial status.`,
     states: externalAccountFeature.states.externalAccount,
   },
   {
     title: 'Challenge',
-    about: `A challenge that a customer completes with a second factor. It is initially
+    description: `A challenge that a customer completes with a second factor. It is initially
 PENDING. A newer challenge for the same purpose replaces it.`,
     states: scaFeature.states.challenge,
   },
   {
     title: 'Factor reset',
-    about: `The \`status\` of the reset of a lost factor. It is initially INITIATED.`,
+    description: `The \`status\` of the reset of a lost factor. It is initially INITIATED.`,
     states: scaFeature.states.reset,
   },
   {
     title: 'Action of an agent',
-    about: `The \`status\` of an action of an agent. It is initially APPROVED if the policy
+    description: `The \`status\` of an action of an agent. It is initially APPROVED if the policy
 requires no approval, and PENDING_APPROVAL otherwise. FAILED means that the action was approved
 but could no longer be executed.`,
     states: agentFeature.states.action,
   },
   {
     title: 'Device code',
-    about: `A code that connects a program as an agent. It is initially PENDING. A new code
+    description: `A code that connects a program as an agent. It is initially PENDING. A new code
 replaces codes that were not redeemed.`,
     states: agentFeature.states.code,
   },
   {
     title: 'Card',
-    about: `The \`state\` of a card. It is PROCESSING until the issuer has responded. A
+    description: `The \`state\` of a card. It is PROCESSING until the issuer has responded. A
 platform can freeze, unfreeze and close a card. Only the server closes a PROCESSING card.`,
     states: cardFeature.states.card,
   },
   {
     title: 'Delegated key',
-    about: `The \`status\` of a key that signs for a wallet that funds a card. It is initially
+    description: `The \`status\` of a key that signs for a wallet that funds a card. It is initially
 PENDING and cannot sign until the owner of the wallet has authorized it. The key is revoked when
 its binding to the card is removed.`,
     states: cardFeature.states.delegatedKey,
   },
   {
     title: 'Provider account',
-    about: `The \`status\` of a platform's account at a stablecoin provider. It is initially
+    description: `The \`status\` of a platform's account at a stablecoin provider. It is initially
 ACTIVE, and ACTIVE again after the account is linked again.`,
     states: stablecoinFeature.states.providerAccount,
   },
   {
     title: 'Stablecoin',
-    about: `The \`issuanceStatus\` of a stablecoin. The initial status is reported by the provider
+    description: `The \`issuanceStatus\` of a stablecoin. The initial status is reported by the provider
 at the time of registration.`,
     states: stablecoinFeature.states.issuance,
   },
   {
     title: 'Use of a stablecoin in the service',
-    about: `The \`serviceOperationsStatus\` of a stablecoin. It is initially NOT_ENABLED. A
+    description: `The \`serviceOperationsStatus\` of a stablecoin. It is initially NOT_ENABLED. A
 platform requests enablement and the operator decides. ENABLING becomes ENABLED once the token is
 provisioned.`,
     states: stablecoinFeature.states.service,
   },
   {
     title: 'Mint or burn',
-    about: `The \`status\` of a mint or burn. It is CREATED until it is submitted to the
+    description: `The \`status\` of a mint or burn. It is CREATED until it is submitted to the
 provider.`,
     states: stablecoinFeature.states.operation,
   },
   {
     title: 'Message',
-    about: `The status of an e-mail or text message, which the operator can read. It is
+    description: `The status of an e-mail or text message, which the operator can read. It is
 initially QUEUED. KEPT means that the sandbox stores the message for the operator instead of
 sending it.`,
     states: messageFeature.states.message,
   },
   {
     title: 'File',
-    about: `A file that a client uploads. It is initially UPLOADING. It is GONE if no
+    description: `A file that a client uploads. It is initially UPLOADING. It is GONE if no
 operation attaches it within an hour, or if an operation deletes it. The object is then deleted
 from storage, and afterwards the row.`,
     states: fileStates,
   },
   {
     title: 'Job',
-    about: `Work after a commit. A job is initially queued, and its row is removed in the
+    description: `Work after a commit. A job is initially queued, and its row is removed in the
 change set of its result. A job is dead after its last failed attempt, until an operator retries
 or cancels it.`,
     states: jobStates,
   },
   {
     title: 'Operator approval',
-    about: `A change that a second operator must approve. It is initially PENDING. A change
+    description: `A change that a second operator must approve. It is initially PENDING. A change
 that is not decided in time remains PENDING and is shown as EXPIRED.`,
     states: approvalFeature.states.approval,
   },
   {
     title: 'Operator user',
-    about:
+    description:
       'The `status` of a user of the operator API. An ACTIVE user is shown as INVITED until the ' +
       'user has enrolled.',
     states: operatorUserFeature.states.operatorUser,
@@ -272,7 +272,7 @@ function table(heads: string[], rows: string[][]): string {
   return [line(heads, ' '), rule, ...rows.map((row) => line(row, ' '))].join('\n');
 }
 
-function chapter({ title, about, states }: Chapter): string {
+function chapter({ title, description, states }: Chapter): string {
   const all = edges(states);
   const finalStates = Object.keys(states.transitions).filter((from) =>
     all.every(([each]) => each !== from),
@@ -282,7 +282,7 @@ function chapter({ title, about, states }: Chapter): string {
   const finalList = finalStates.map((state) => `\`${state}\``).join(', ');
   return [
     `## ${title}`,
-    about,
+    description,
     ['```mermaid', 'stateDiagram-v2', ...diagram, '```'].join('\n'),
     table(['From', 'Event', 'To'], rows),
     finalStates.length ? `Final: ${finalList}.` : 'No state is final.',

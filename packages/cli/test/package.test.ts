@@ -1,4 +1,4 @@
-// Tests the package as its users get it: packed, installed into an empty project and run there.
+// Tests the package as its users install it: packed, installed into an empty project and run there.
 // Also follows the guide literally with the packed packages.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -14,15 +14,15 @@ const isObject = (value) => typeof value === 'object' && value !== null;
 const refOf = (text) => text.replace('#/components/schemas/', '');
 
 /** Names of all schemas that a value refers to, directly or indirectly. */
-function reachable(document, value, names = new Set()) {
+function reachableNames(document, value, names = new Set()) {
   if (!isObject(value)) return names;
   for (const [key, each] of Object.entries(value)) {
     if (key === '$ref' && each.startsWith('#/components/schemas/')) {
       const name = refOf(each);
       if (names.has(name)) continue;
       names.add(name);
-      reachable(document, document.components.schemas[name], names);
-    } else reachable(document, each, names);
+      reachableNames(document, document.components.schemas[name], names);
+    } else reachableNames(document, each, names);
   }
   return names;
 }
@@ -77,21 +77,21 @@ function slim(document) {
   }
   const all = { ...document.components.schemas, ...extra };
   const fullDocument = { components: { schemas: all } };
-  const used = reachable(fullDocument, [
+  const usedNames = reachableNames(fullDocument, [
     paths,
     document.webhooks,
     extra,
     { $ref: refTo('FieldError') },
   ]);
-  for (const name of Object.keys(extra)) used.add(name);
-  const keptSchemas = Object.entries(all).filter(
-    ([name]) => used.has(name) && !/Error\d+$/.test(name),
+  for (const name of Object.keys(extra)) usedNames.add(name);
+  const usedSchemas = Object.entries(all).filter(
+    ([name]) => usedNames.has(name) && !/Error\d+$/.test(name),
   );
   return {
     openapi: document.openapi,
     info: document.info,
     paths,
-    components: { schemas: Object.fromEntries(keptSchemas) },
+    components: { schemas: Object.fromEntries(usedSchemas) },
   };
 }
 
@@ -105,8 +105,8 @@ async function typesText(document) {
     defaultNonNullable: false,
     transform: ({ format }) => (format === 'binary' ? fileNode() : undefined),
   });
-  const keptNodes = nodes.filter((node) => ['components', 'operations'].includes(nameOf(node)));
-  const text = astToString(keptNodes)
+  const usedNodes = nodes.filter((node) => ['components', 'operations'].includes(nameOf(node)));
+  const text = astToString(usedNodes)
     .replaceAll('"__FILE__"', 'FileInput')
     .replaceAll(/\n\s*(header|cookie)\?: never;/g, '')
     .replaceAll(/\n\s*headers: \{\s*\[name: string\]: unknown;\s*\};/g, '');
@@ -194,14 +194,14 @@ async function providersText(document) {
     key === 'discriminator' ? undefined : value,
   );
   const nodes = await openapiTS(JSON.parse(text), { silent: true, defaultNonNullable: false });
-  const keptNodes = nodes.filter((node) =>
+  const usedNodes = nodes.filter((node) =>
     ['paths', 'components', 'operations'].includes(nameOf(node)),
   );
   const aliases = Object.keys(document.components.schemas).map(
     (name) => `export type ${name} = components['schemas']['${name}'];\n`,
   );
   const header = HEADER.replace('openapi.json', 'docs/providers/openapi.json');
-  return `${header}${astToString(keptNodes)}\n${aliases.join('')}`;
+  return `${header}${astToString(usedNodes)}\n${aliases.join('')}`;
 }
 
 export async function generate({ document, providerDocument, folder, factory }) {

@@ -38,7 +38,7 @@ export function grouped(operations) {
   return [...groups].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** Links to the documentation site do not work in an editor. Codes are in the types. */
+/** Removes links to the documentation site, which an editor cannot open. Error codes are in the types. */
 function docOf({ summary, description = '', method, route }) {
   const paragraphs = description
     .replaceAll(/\[([^\]]+)\]\(\/[^)]*\)/g, '$1')
@@ -76,7 +76,7 @@ const inQuery = ({ parameters = [] }) => parameters.filter((parameter) => parame
 export const isList = ({ responses }) =>
   JSON.stringify(responses['200'] ?? '').includes('ListResponse"');
 
-/** i: Idempotency-Key, b: body, m: multipart, a: an agent's token, n: no credential, l: a list. */
+/** Flags: i (Idempotency-Key), b (body), m (multipart), a (token of an agent), n (no credential), l (list). */
 function flagsOf(operation) {
   const { parameters = [], requestBody, security } = operation;
   const [scheme] = (security ?? []).flatMap((requirement) => Object.keys(requirement));

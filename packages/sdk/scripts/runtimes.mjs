@@ -1,5 +1,5 @@
-// `npm run test:sdk:runtimes [-- NAME…]`: runs the packed package as ES modules and as CommonJS in each
-// version of Node.js, in Deno and in Bun, which npm installs, with its own server. Prints a table.
+// `npm run test:sdk:runtimes [-- NAME…]`: runs the packed package as ES modules and as CommonJS with its own
+// server. The runtimes are several versions of Node.js, Deno and Bun, which npm installs. Prints a table.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -39,11 +39,13 @@ const RUNTIMES = [
 const print = (line) => process.stderr.write(`${line}\n`);
 
 function selectRuntimes(names) {
-  const unknown = names.filter((name) => !RUNTIMES.some((each) => each.name === name));
-  if (unknown.length === 0) {
+  const unknownNames = names.filter((name) => !RUNTIMES.some((each) => each.name === name));
+  if (unknownNames.length === 0) {
     return RUNTIMES.filter(({ name }) => names.length === 0 || names.includes(name));
   }
-  print(`Unknown: ${unknown.join(', ')}. Names: ${RUNTIMES.map(({ name }) => name).join(', ')}.`);
+  print(
+    `Unknown: ${unknownNames.join(', ')}. Names: ${RUNTIMES.map(({ name }) => name).join(', ')}.`,
+  );
   return process.exit(2);
 }
 

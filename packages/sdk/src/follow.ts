@@ -1,6 +1,5 @@
-// Follows the events of a platform from a durable cursor. The position after each processed event
-// is stored, not only after each page, so that an interruption repeats only the event that was
-// being processed.
+// Follows the events of a platform from a durable cursor. The position is stored after each
+// processed event, so that an interruption repeats only the event that was being processed.
 import { isRailheadError } from './error.ts';
 import type { EventType, StoredEvent } from './events.ts';
 import { pause } from './http/retry.ts';
@@ -12,10 +11,10 @@ export interface CursorStore {
   save(cursor: string): Promise<void> | void;
 }
 
-/** Which events are followed, where from, and how the position is stored. */
+/** The events that are followed, the start position, and the storage of the position. */
 export interface FollowOptions<Type extends EventType = EventType> {
   /**
-   * Where to start if the store is empty: `beginning` for the oldest stored event, `now`, or a
+   * Start position if the store is empty: `beginning` for the oldest stored event, `now`, or a
    * cursor. Default: `now`.
    */
   readonly after?: string;
@@ -58,12 +57,12 @@ const MAX_DELAY_MS = 5_000;
 const SEPARATOR = '~';
 const positionOf = (after: string, eventId: string) => `${after}${SEPARATOR}${eventId}`;
 function parsePosition(position: string): { after: string; processed: string | undefined } {
-  const [after = '', processed] = position.split(SEPARATOR);
-  return { after, processed };
+  const [after = '', processedId] = position.split(SEPARATOR);
+  return { after, processed: processedId };
 }
 
 /** Repeats a request until it succeeds or fails permanently. */
-async function retried<T>(
+async function retryUntilDone<T>(
   request: () => Promise<T>,
   { signal, onInterruption }: Pick<FollowOptions, 'signal' | 'onInterruption'>,
 ): Promise<T> {
@@ -93,7 +92,7 @@ export function follow<Type extends EventType = EventType>(
   const callOptions: CallOptions = { maxRetries: 0, ...(signal && { signal }) };
   let cursor: string | undefined;
 
-  const list = (input: object) => retried(() => listEvents(input, callOptions), options);
+  const list = (input: object) => retryUntilDone(() => listEvents(input, callOptions), options);
 
   async function start(): Promise<string> {
     const position = (await store?.load()) ?? options.after ?? 'now';
@@ -111,11 +110,12 @@ export function follow<Type extends EventType = EventType>(
     // The start position is stored before the first wait, so that a restart misses no event.
     await save(position);
     for (;;) {
-      const { after, processed } = parsePosition(position);
+      const { after, processed: processedId } = parsePosition(position);
       const page = await list({ ...filter, after, wait, limit: PAGE });
       const all = page.data as StoredEvent<Type>[];
-      const skipped = processed === undefined ? 0 : all.findIndex(({ id }) => id === processed) + 1;
-      for (const event of all.slice(skipped)) {
+      const skippedCount =
+        processedId === undefined ? 0 : all.findIndex(({ id }) => id === processedId) + 1;
+      for (const event of all.slice(skippedCount)) {
         yield event;
         await save(positionOf(after, event.id));
       }

@@ -123,12 +123,12 @@ function parse(body: string): unknown {
 
 /**
  * Serves the calls of Railhead: 401 without a valid signature, 400 for a body that is not JSON, 404
- * for an unknown path or subject. An error of a call is thrown. Respond with 500, and Railhead
- * repeats it.
+ * for an unknown path or subject. An error of a call is thrown. Respond to it with
+ * 500, so that Railhead repeats the call.
  */
 export function providerHandler({ keys, calls, now = Date.now }: ProviderHandlerOptions) {
   const imported = Promise.all([keys].flat().map((each) => publicKeyOf(each)));
-  // Reported by the first call.
+  // An invalid key is reported by the first call.
   imported.catch(() => undefined);
   return async (request: ProviderRequest): Promise<ProviderResponse> => {
     const problem = await signatureProblem(request, await imported, now());
@@ -174,7 +174,7 @@ export function messageSender({
     return { imported, keyId: await keyIdOf(x) };
   }
   const opened = open();
-  // Reported by the first message.
+  // An invalid key is reported by the first message.
   opened.catch(() => undefined);
   return async (message: Message): Promise<'delivered' | 'rejected' | 'later'> => {
     const { imported, keyId } = await opened;

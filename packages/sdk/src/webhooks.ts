@@ -1,5 +1,5 @@
 // Entry `railhead-sdk/webhooks`: verifies that a webhook comes from the server and parses it. Both
-// signature schemes use Web Crypto: the server's own over the body, and Standard Webhooks.
+// signature schemes use Web Crypto: the scheme of the server, and Standard Webhooks.
 import { type Bytes, concat, fromBase64, fromUtf8, utf8 } from './crypto/bytes.ts';
 import { verificationKey, verifyDer } from './crypto/ecdsa.ts';
 import { clientError } from './error.ts';
@@ -135,7 +135,7 @@ async function verifierOf(key: string): Promise<Verifier> {
 const MAX_CACHED = 100;
 const cache = new Map<string, Promise<Verifier>>();
 
-/** Importing a key takes longer than verifying with it. */
+/** Verifiers are cached, because importing a key takes longer than verifying with it. */
 function verifierFor(key: string): Promise<Verifier> {
   const cached = cache.get(key);
   if (cached) return cached;
@@ -184,7 +184,7 @@ export async function verify(options: VerifyOptions): Promise<WebhookEvent> {
   throw invalid(
     hasSignature
       ? 'No key has signed this body. Verify the raw body, before it is parsed.'
-      : 'The request has no signature of the given keys.',
+      : 'The request has no signature by one of the keys.',
   );
 }
 

@@ -1,5 +1,5 @@
-// The main error of every operation, from a real server, and the narrowing of errors. That every operation
-// also succeeds is tested by the scenarios of the examples, which contain each of them.
+// The main error of every operation, from a real server, and the narrowing of errors. The scenarios of
+// the examples contain every operation, and test that it succeeds.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { agentFixture } from '../../../server/test/kit/agents/agents.ts';
 import { testApp } from '../../../server/test/kit/app/test-app.ts';
@@ -122,15 +122,17 @@ describe('every operation', () => {
           .map(({ operationId }) => operationId),
       ),
     );
-    const absent = operations.filter(({ operationId }) => !exampleOperations.has(operationId));
-    expect(absent.map(({ operationId }) => operationId)).toEqual([]);
+    const missingOperations = operations.filter(
+      ({ operationId }) => !exampleOperations.has(operationId),
+    );
+    expect(missingOperations.map(({ operationId }) => operationId)).toEqual([]);
   });
 });
 
 describe('an error', () => {
   it('has the fields of the reply', async () => {
     const client = await clientOf(app);
-    // The types exclude it. A program in JavaScript can call it.
+    // The types exclude this input, but a program in JavaScript can send it.
     const input = { customerType: 'INDIVIDUAL', email: 'nonsense' } as never;
     const error = await client.customers.createCustomer(input).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(RailheadError);

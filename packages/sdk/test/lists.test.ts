@@ -78,7 +78,7 @@ describe('inputs', () => {
     expect(deleted.isDeleted).toBe(true);
   });
 
-  it('of an operation without a body return nothing', async () => {
+  it('of an operation without a reply body return no data', async () => {
     const client = await clientOf(app);
     const { id } = await client.tokens.createToken({ name: 'one', permissions: ['VIEW'] });
     const deleted = await client.tokens.deleteTokenById({ tokenId: id }).withResponse();

@@ -1,5 +1,5 @@
-// The package as its users get it: packed, installed into new projects of both module systems, compiled
-// there in strict mode and run, and its size.
+// The package as its users install it: packed, installed into new projects of both module systems, compiled
+// there in strict mode and run. Also its size.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -51,7 +51,7 @@ void main();
 
 const EXPECTED_OUTPUT = 'INVALID_CLIENT_INPUT true true undefined\n';
 
-/** A project with the package and no other; \`type\` is its module system. */
+/** A project with only the package. `type` is its module system. */
 function project(name: string, type: 'module' | 'commonjs', compilerOptions: object): string {
   const projectFolder = mkdtempSync(path.join(folder, `${name}-`));
   const write = (file: string, content: object | string) =>

@@ -15,7 +15,7 @@ interface Seen {
 
 type Respond = (response: http.ServerResponse, receivedRequests: Seen) => void;
 
-/** A server with one scripted response per request. Further requests get the last response. */
+/** A server with one scripted response per request. Further requests receive the last response. */
 async function startFailing() {
   const receivedRequests: Seen[] = [];
   let script: Respond[] = [];
@@ -198,7 +198,7 @@ describe('a time limit', () => {
 });
 
 describe('a reply', () => {
-  it('that is not JSON is an error', async () => {
+  it('with invalid JSON is an error', async () => {
     failing.behave((response) => response.writeHead(200).end('<html>'));
     await expect(getToken()).rejects.toMatchObject({ code: 'UNEXPECTED_RESPONSE', status: 200 });
     failing.behave((response) => response.writeHead(413).end('<html>'));

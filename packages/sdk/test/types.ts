@@ -1,5 +1,5 @@
-// Statements that must compile, and statements that must not: `tsc` checks this file as part of the
-// tests. It is never run.
+// Statements that must compile, and statements that must not compile. `tsc` checks this file as part of
+// the tests. The file is never run.
 import {
   type Client,
   createClient,
@@ -25,14 +25,14 @@ export async function inputs(): Promise<void> {
   await client.quotes.getQuoteById({});
   // @ts-expect-error an operation with required inputs is not called without them
   await client.quotes.getQuoteById();
-  // @ts-expect-error another name
+  // @ts-expect-error the parameter has another name
   await client.quotes.getQuoteById({ id: 'Quote:1' });
-  // @ts-expect-error no such operation
+  // @ts-expect-error the operation does not exist
   await client.quotes.getQuote({ quoteId: 'Quote:1' });
   await client.config.getPlatformConfig();
   await client.customers.listCustomers();
   await client.customers.listCustomers({ limit: 10 });
-  // @ts-expect-error a number
+  // @ts-expect-error the parameter is a number
   await client.customers.listCustomers({ limit: '10' });
   await client.transactions.cancelTransaction({ transactionId: 'Transaction:1' });
   const source = { sourceType: 'ACCOUNT', accountId: 'InternalAccount:1' } as const;
@@ -44,20 +44,20 @@ export async function inputs(): Promise<void> {
   });
   await client.quotes.createQuote({
     source,
-    // @ts-expect-error no such kind of destination
+    // @ts-expect-error the destination type does not exist
     destination: { destinationType: 'CASH' },
     lockedCurrencySide: 'SENDING',
     lockedCurrencyAmount: 100,
   });
   await client.customers.createCustomer({ customerType: 'INDIVIDUAL', fullName: 'Ada' });
-  // @ts-expect-error a business has another name
+  // @ts-expect-error the name of a business is another field
   await client.customers.createCustomer({ customerType: 'BUSINESS', fullName: 'Ada' });
   const options = { idempotencyKey: 'a', signal: AbortSignal.timeout(1), timeout: 1, deadline: 2 };
   await client.customers.updateCustomerById(
     { customerId: 'Customer:1', customerType: 'INDIVIDUAL', email: 'ada@example.com' },
     options,
   );
-  // @ts-expect-error no such option
+  // @ts-expect-error the option does not exist
   await client.config.getPlatformConfig({}, { retry: 1 });
 }
 
@@ -67,7 +67,7 @@ export async function outputs(): Promise<void> {
   const deleted = await client.tokens.deleteTokenById({ tokenId: 'Token:1' });
   expectType<Equal<typeof deleted, undefined>>();
   const executed = await client.quotes.executeQuote({ quoteId: 'Quote:1' });
-  // @ts-expect-error a challenge has no price
+  // @ts-expect-error a challenge has no amount
   executed.totalSendingAmount;
   const reply = await client.quotes.executeQuote({ quoteId: 'Quote:1' }).withResponse();
   if (reply.status === 200) expectType<Equal<typeof reply.data, Quote>>();
@@ -75,10 +75,10 @@ export async function outputs(): Promise<void> {
   for await (const transaction of client.transactions.listTransactions()) {
     expectType<Equal<typeof transaction, Item<'listTransactions'>>>();
     if (transaction.type === 'CARD') transaction.merchant?.toString();
-    // @ts-expect-error of cards only
+    // @ts-expect-error the field exists for cards only
     else transaction.merchant;
   }
-  // @ts-expect-error no list
+  // @ts-expect-error the operation returns no list
   for await (const _ of client.quotes.getQuoteById({ quoteId: 'Quote:1' })) return;
 }
 
@@ -86,12 +86,12 @@ export function errors(error: unknown): void {
   if (isRailheadError(error, 'executeQuote')) {
     expectType<Equal<typeof error, RailheadError<ErrorCode<'executeQuote'>>>>();
     if (error.code === 'INSUFFICIENT_FUNDS') return;
-    // @ts-expect-error the code of another operation
+    // @ts-expect-error the code belongs to another operation
     if (error.code === 'STABLECOIN_NOT_PROVISIONED') return;
   }
-  // @ts-expect-error no code at all
+  // @ts-expect-error the code does not exist
   if (isRailheadError(error) && error.code === 'NONSENSE') return;
-  // @ts-expect-error no such operation
+  // @ts-expect-error the operation does not exist
   isRailheadError(error, 'nonsense');
 }
 
@@ -99,13 +99,13 @@ export async function events(body: string): Promise<void> {
   const event = await verify({ body, headers: {}, keys: 'whsec_' });
   if (event.type === 'OUTGOING_PAYMENT.COMPLETED') event.data.sentAmount.amount.toFixed();
   if (event.type === 'CUSTOMER.KYC_APPROVED') {
-    // @ts-expect-error of payments only
+    // @ts-expect-error the field exists for payments only
     event.data.sentAmount;
   }
   if (isEvent(event, 'OUTGOING_PAYMENT.FAILED', 'OUTGOING_PAYMENT.COMPLETED')) event.data.status;
-  // @ts-expect-error no such type
+  // @ts-expect-error the type does not exist
   if (event.type === 'PAYMENT.DONE') return;
-  // @ts-expect-error at least one key
+  // @ts-expect-error at least one key is required
   await verify({ body, headers: {} });
   for await (const event of client.events.follow({ types: ['CARD.STATE_CHANGE'] })) {
     expectType<Equal<typeof event, StoredEvent<'CARD.STATE_CHANGE'>>>();
@@ -121,6 +121,6 @@ export async function wallets(): Promise<void> {
     client.internalAccounts.exportInternalAccount({ id: '', clientPublicKey: '' }, options),
   );
   data.encryptedWalletCredentials.toUpperCase();
-  // @ts-expect-error the challenge was signed
+  // @ts-expect-error a signed result has no challenge
   data.payloadToSign;
 }

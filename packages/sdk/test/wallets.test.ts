@@ -172,7 +172,7 @@ describe('an owner', () => {
     ).rejects.toThrow('not signed by the expected key');
   });
 
-  it('trusts only the pinned key', async () => {
+  it('accepts only the pinned key', async () => {
     const { credential } = await fixture.createWalletCustomer();
     const bundle = await fixture.requestOtpBundle(credential.id);
     const { publicKey } = await generateKeys();

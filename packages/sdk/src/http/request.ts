@@ -51,7 +51,7 @@ function queryOf(fields: Fields): string {
 function pathOf({ id, path }: Operation, input: Fields): { path: string; remaining: Fields } {
   if (!path.includes('{')) return { path, remaining: input };
   const remaining: Record<string, unknown> = { ...input };
-  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+  const pathText = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = remaining[name];
     delete remaining[name];
     if (value === undefined || value === null || value === '') {
@@ -59,13 +59,13 @@ function pathOf({ id, path }: Operation, input: Fields): { path: string; remaini
     }
     return encodeURIComponent(String(value));
   });
-  return { path: filled, remaining };
+  return { path: pathText, remaining };
 }
 
 export interface RequestParts {
   /** Path below the base URL, with the query. */
   readonly path: string;
-  readonly encoded: EncodedBody | undefined;
+  readonly encodedBody: EncodedBody | undefined;
 }
 
 function split(fields: Fields, names: readonly string[]): { query: Fields; body: Fields } {
@@ -79,11 +79,11 @@ function split(fields: Fields, names: readonly string[]): { query: Fields; body:
 
 export async function requestParts(operation: Operation, input: Fields): Promise<RequestParts> {
   const { path, remaining } = pathOf(operation, input);
-  if (operation.body === 'none') return { path: path + queryOf(remaining), encoded: undefined };
+  if (operation.body === 'none') return { path: path + queryOf(remaining), encodedBody: undefined };
   const { query, body } = split(remaining, operation.query);
-  const encoded =
+  const encodedBody =
     operation.body === 'form'
       ? await encodeForm(body)
       : { body: JSON.stringify(body), contentType: 'application/json', isRepeatable: true };
-  return { path: path + queryOf(query), encoded };
+  return { path: path + queryOf(query), encodedBody };
 }

@@ -59,10 +59,10 @@ async function exchange(call: PreparedCall, info: RequestInfo, ms: number) {
     headers: authorization ? { ...info.headers, authorization } : info.headers,
     signal: controller.signal,
   };
-  if (parts.encoded) {
-    init.body = parts.encoded.body;
+  if (parts.encodedBody) {
+    init.body = parts.encodedBody.body;
     // Required for streams.
-    if (typeof parts.encoded.body === 'object') init.duplex = 'half';
+    if (typeof parts.encodedBody.body === 'object') init.duplex = 'half';
   }
   try {
     const response = await settings.fetch(info.url, init);
@@ -166,12 +166,12 @@ export async function send(
   const authorization = authorizationOf(settings, operation);
   const parts = await requestParts(operation, input);
   const headers = headersOf(settings, operation, options);
-  if (parts.encoded) headers['content-type'] = parts.encoded.contentType;
+  if (parts.encodedBody) headers['content-type'] = parts.encodedBody.contentType;
   const call = { settings, operation, options, parts, headers, authorization };
   const timeout = timeoutOf(settings, options, input);
   const deadline = performance.now() + Math.max(options.deadline ?? settings.deadline, 0);
   const retries =
-    parts.encoded?.isRepeatable === false ? 0 : (options.maxRetries ?? settings.maxRetries);
+    parts.encodedBody?.isRepeatable === false ? 0 : (options.maxRetries ?? settings.maxRetries);
   const isIdempotent = operation.method !== 'POST' || operation.acceptsKey;
   for (let number = 1; ; number++) {
     const remainingMs = deadline - performance.now();

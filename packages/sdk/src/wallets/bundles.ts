@@ -1,5 +1,5 @@
-// Encrypted messages between a wallet and its owner: one-time codes to the server. Session keys and
-// recovery phrases to the owner. Bundles are JSON whose `data` is JSON in hexadecimal.
+// Encrypted messages between a wallet and its owner. One-time codes are encrypted to the server, session
+// keys and recovery phrases to the owner. Bundles are JSON whose `data` is JSON in hexadecimal.
 import { type Bytes, concat, fromHex, fromUtf8, toHex, utf8 } from '../crypto/bytes.ts';
 import { verificationKey, verifyDer } from '../crypto/ecdsa.ts';
 import { uncompress } from './curve.ts';

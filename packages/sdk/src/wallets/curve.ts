@@ -1,6 +1,6 @@
 // Two computations on P-256 that Web Crypto does not offer: the public key of a private key, and
 // the second coordinate of a compressed point. They use `bigint` arithmetic, which is not
-// constant-time: call them on the device of the wallet's owner only.
+// constant-time. Call them on the device of the wallet's owner only.
 import { type Bytes, concat, fromHex, toHex } from '../crypto/bytes.ts';
 
 const P = 2n ** 256n - 2n ** 224n + 2n ** 192n + 2n ** 96n - 1n;
@@ -60,8 +60,8 @@ function add(a: Point, b: Point): Point {
 }
 
 /**
- * Multiplies the generator. The sum of the bits below a bit is less than that power of two, and
- * both together are less than the order, so the added points are never equal nor opposite.
+ * Multiplies the generator. The lower bits of the scalar add up to less than the next power of two.
+ * Their sum is less than the order, so the added points are neither equal nor opposite.
  */
 function times(scalar: bigint): { x: bigint; y: bigint } {
   let result: Point | undefined;

@@ -79,7 +79,7 @@ export interface UsedPasskey {
   readonly site?: string;
 }
 
-/** Signs the UTF-8 bytes of the challenge, not the decoded hexadecimal. */
+/** Signs the UTF-8 bytes of the hexadecimal challenge without decoding it. */
 export async function signWithPasskey(options: UsedPasskey): Promise<PasskeyAssertion> {
   const { challenge, credentialId, site = location.hostname } = options;
   const credential = (await navigator.credentials.get({

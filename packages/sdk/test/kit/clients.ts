@@ -23,7 +23,7 @@ export async function clientOf(
   return createClient({ baseUrl: await listening(app), ...credentials, ...options });
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: replies of every shape; tests assert what they read.
+// biome-ignore lint/suspicious/noExplicitAny: replies of every shape, checked by assertions.
 type AnyFunction = (input?: object, options?: object) => any;
 
 /** The function of an operation, by its name. */

@@ -1,5 +1,5 @@
 // Replaces the recorder of the examples (server/test/kit/http/examples.ts): each request of a scenario
-// becomes an SDK call to a listening server, so the scenarios test every operation of the SDK.
+// is an SDK call to a listening server. The scenarios therefore test every operation of the SDK.
 import { describe, expect, it } from 'vitest';
 import type { AppOptions, CallOptions } from '../../../../server/test/kit/app/harness.ts';
 import { openForFile, testApp } from '../../../../server/test/kit/app/test-app.ts';

@@ -1,5 +1,5 @@
 // `cards decisions`: authorization requests and messages of card networks, the decisions and their
-// reasons. Declines are visible only here: they leave no payment and emit no event.
+// reasons. Declines are visible only here, because they create no payment and emit no event.
 import { listCardMessages } from '../../features/cards/index.ts';
 import type { CommandArgs } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/listing.ts';

@@ -64,7 +64,7 @@ describe('cards exceptions', () => {
     expect(await listIds()).toEqual([]);
   });
 
-  it('lists refunds for a closed account until they were sent, each time', async () => {
+  it('lists each refund for a closed account until it was sent', async () => {
     const paid = await fixture.startPayment({ funds: 100 });
     await paid.notify(clearingNotice(100));
     await fixture.closeAccount(paid.accountId);

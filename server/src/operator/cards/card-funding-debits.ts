@@ -1,8 +1,7 @@
 // `cards funding-debits|resolve-debit`: funding debits in progress, which show why a card payment
-// does not settle. The amount remains held until the issuer gives a final response, and blocks
-// closing the account and deleting the customer. Without a response an operator records the
+// does not settle. The amount is held until the final response of the issuer. Until then the account
+// cannot be closed and the customer cannot be deleted. Without a response an operator records the
 // verified result.
-
 import { endFundingDebit, listFundingDebits } from '../../features/cards/index.ts';
 import { type CommandArgs, usageError } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/listing.ts';

@@ -88,7 +88,7 @@ describe('cards show', () => {
 });
 
 describe('cards close', () => {
-  it('closes a card, emits an event, and keeps the reason', async () => {
+  it('closes a card, emits an event, and stores the reason', async () => {
     const result = await json(
       'cards',
       'close',

@@ -9,7 +9,7 @@ import type { Runtime } from '../../runtime/operation/operate.ts';
 import type { CommandArgs } from './flags.ts';
 import type { System, Verb } from './verb.ts';
 
-/** The user of this process. Its number if the machine has no name for it. */
+/** The name of the user of this process, or the number of a user without a name. */
 function processUser(): string {
   try {
     return os.userInfo().username;
@@ -41,7 +41,7 @@ const REVEALING = new Set(
   OPERATOR_OPERATIONS.flatMap(({ contract }) => (contract.reveals ? contract.commands : [])),
 );
 
-/** Whether each use of a verb is recorded, although it changes nothing. */
+/** Whether each use of a verb is recorded, even without a change. */
 export const isRevealing = ({ noun, verb }: Pick<Verb, 'noun' | 'verb'>): boolean =>
   REVEALING.has(`${noun} ${verb}`);
 

@@ -1,7 +1,7 @@
 // Comma-separated values according to RFC 4180. A string written by a client or a provider may
-// begin with a character that a spreadsheet interprets as a formula. It is prefixed with an
-// apostrophe, which shows it as text. Numbers and ids of the server are not changed, or a negative
-// amount would no longer be a number.
+// begin with a character that a spreadsheet interprets as a formula. Such a string is
+// prefixed with an apostrophe, which shows it as text. Numbers and ids of the server are unchanged,
+// because a negative amount must remain a number.
 import { formatAmount } from '../../catalog/currencies/money-format.ts';
 
 /**

@@ -66,7 +66,7 @@ describe('parse', () => {
     [['p', '--permissions', 'A,C'], '--permissions must be one of A, B, not C'],
     [['p', '--permissions', ','], '--permissions must not be empty'],
     [['p', '--sca', '--no-sca'], '--sca and --no-sca exclude each other'],
-    [['p', '--sca=maybe'], '--sca is on or off, not maybe'],
+    [['p', '--sca=maybe'], '--sca must be on or off, not maybe'],
     [['p', '--no-sca=off'], "Option '--no-sca' does not take an argument"],
   ])('rejects %j', (argv, message) => {
     expect(errorOf(...argv)).toBe(message);

@@ -28,7 +28,7 @@ export type Flags = Readonly<Record<string, Flag>>;
 /** Arguments of a call, by the flag's name. */
 export interface CommandArgs {
   text(name: string): string | undefined;
-  /** Required flags are present, or parsing would have failed. */
+  /** The value of a required flag. Parsing fails without it. */
   required(name: string): string;
   list(name: string): string[] | undefined;
   /** On, off, or absent. */
@@ -69,7 +69,7 @@ function normalizeSwitches(flags: Flags, argv: readonly string[]): string[] {
     const setting = inline?.toLowerCase() ?? (ON.has(next) || OFF.has(next) ? next : undefined);
     if (inline === undefined && setting !== undefined) index++;
     if (setting !== undefined && !ON.has(setting) && !OFF.has(setting)) {
-      throw usageError(`--${name} is on or off, not ${setting}`);
+      throw usageError(`--${name} must be on or off, not ${setting}`);
     }
     out.push(setting !== undefined && OFF.has(setting) ? `--${flag.off}` : `--${name}`);
   }

@@ -1,6 +1,6 @@
 // The installation that an operator's command uses: the database in DATABASE_URL, or the embedded
-// one of the data folder, which is shared with a running server and otherwise started for the call.
-
+// database of the data folder. The embedded database is shared with a running server, or started for
+// the call.
 import { existsSync } from 'node:fs';
 import type { Config } from '../../config.ts';
 import { gateway } from '../../connectors/gateway/index.ts';
@@ -41,7 +41,7 @@ import { assertMasterKey } from '../../runtime/security/stored-keys.ts';
 import { createVault } from '../../runtime/security/vault.ts';
 import type { System } from './verb.ts';
 
-/** Verifying reads every transfer: 100 million of them take minutes. */
+/** A verification reads every transfer, which takes minutes for 100 million transfers. */
 const statementTimeoutMs = 3_600_000;
 
 /** The master key, read once. Only verbs that seal data call it. */
@@ -90,7 +90,7 @@ async function onDatabase<T>(
   const vault = createVault(effects, keys);
   const clocks = createClocks(db, effects);
   const runtime: Runtime = { effects, db, vault, clocks, committer, wake };
-  // Read on demand only: a faulty file must not block verification of the books.
+  // The files are read on demand, because a faulty file must not block the verification of the ledger.
   let connectors: ReturnType<typeof connectorRegistry> | undefined;
   const registry = () => {
     connectors ??= connectorRegistry(effects, {

@@ -9,9 +9,9 @@ interface Column {
 }
 
 /**
- * A string on one line without effect on a terminal. Many strings are written by third parties,
- * such as a merchant's descriptor: they must neither send control sequences, nor imitate output
- * lines, nor reverse the direction of adjacent text.
+ * A string on one line without effect on a terminal. Many strings are written by third parties, such as a
+ * merchant's descriptor. They must not send control sequences, imitate output lines, or reverse the
+ * direction of adjacent text.
  */
 export const withoutControlCharacters = (text: string): string =>
   text

@@ -21,7 +21,7 @@ export interface Output {
   text: string;
   /** Printed instead of `json` and `text`, in chunks, as fast as the output is consumed. */
   chunks?: AsyncIterable<string>;
-  /** The chunks are one JSON value. Otherwise CSV. */
+  /** Whether the chunks are one JSON value. If not, they are CSV. */
   isJson?: boolean;
   /** The output reports a failure. */
   failed?: boolean;

@@ -1,5 +1,5 @@
 // Rights of data subjects: search, export and erasure. Every table that names a customer is covered
-// by the last two.
+// by the export and the erasure.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -372,7 +372,7 @@ describe('customers erase', () => {
     ok(await app.call('GET', `/beneficial-owners/${owner.id}`, undefined, { as }), 200);
   });
 
-  it('resumes an interrupted one', async () => {
+  it('resumes an interrupted erasure', async () => {
     const { person } = await customerWithData({ platformCustomerId: 'Vandermolen-3' });
     await remove(person.id);
     await run('erase', person.id, '--yes');

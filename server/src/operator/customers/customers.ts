@@ -39,7 +39,7 @@ function searchOf(args: CommandArgs): [SearchField, string] {
 
 async function find(system: System, args: CommandArgs): Promise<Output> {
   const [field, value] = searchOf(args);
-  // With another master key the search would return no match. This reports the mismatch.
+  // A mismatch is reported, because the search would return no match with another master key.
   await checkSigningKeys(system.runtime);
   const { data: json } = await findCustomers(system.runtime, {
     by: field,

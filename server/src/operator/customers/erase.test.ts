@@ -63,7 +63,7 @@ const app = testApp();
 
 const keyed = (key: string) => ({ headers: { 'idempotency-key': key } });
 
-/** Columns that contain one of the texts, of any rows. */
+/** Columns that contain one of the texts in any row. */
 async function tracesOf(args: readonly string[]): Promise<string[]> {
   const columns = await app.runtime.db.query<{ name: string; column: string }>(
     `select c.table_name as name, c.column_name as column from information_schema.columns c
@@ -88,7 +88,7 @@ async function createPersonWithTraces() {
   const umaAddress = `$zyxwina.quorbat@${fixture.domain}`;
   const body = { customerType: 'INDIVIDUAL', nationality: 'DE', ...PERSON, umaAddress };
   const person = ok(await app.call('POST', '/customers', body, keyed('key-1')), 201);
-  // Rejected: it is already taken.
+  // The request is rejected, because the UMA address is in use.
   await app.call('POST', '/customers', body, keyed('again'));
   for (const name of ['email', 'phone'] as const) {
     await sendCode(app, person.id, name);
@@ -191,7 +191,7 @@ it("scans past any number of other customers' events and does not change them", 
   const person = await createCustomer(app);
   const row = await db.read(customers, person.id);
   const firstEvents = eventsFrom(row?.created_at as number);
-  // More than one batch, before the first of the customer's own.
+  // More than one batch of events, before the first event of the customer.
   await db.query(
     `insert into events (id, platform_id, type, subject, data, created_at)
       select $1::text || '-' || lpad(n::text, 4, '0'), case n % 2 when 0 then $2 else $3 end, 'X', 'X', '{}',

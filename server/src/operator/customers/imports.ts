@@ -72,7 +72,7 @@ async function show(system: System, args: CommandArgs): Promise<Output> {
 
 const SHOW: Flags = {
   import: { value: 'IMPORT', required: true, help: 'ID of the import' },
-  errors: { off: 'no-errors', help: 'Print its failed rows instead, as CSV' },
+  errors: { off: 'no-errors', help: 'Print the failed rows of the import as CSV' },
 };
 
 export const importVerbs: readonly Verb[] = [

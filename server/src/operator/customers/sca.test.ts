@@ -208,7 +208,7 @@ describe('a reset without an identity service', () => {
     await expectRejected('The customer was deleted.', 'pass-reset', resetId, ...DECISION);
   });
 
-  it('can be decided in the sandbox too, and the page then requests nothing', async () => {
+  it('can be decided in the sandbox too, and the page is then closed', async () => {
     const { id } = await createPhoneVerifiedCustomer(app);
     const { resetId, verificationLink } = await start(id, {});
     expect(await json('reject-reset', resetId, ...DECISION)).toMatchObject({ status: 'REJECTED' });

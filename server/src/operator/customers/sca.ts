@@ -1,6 +1,6 @@
 // `sca resets|pass-reset|reject-reset|show|unlock|events`: manual strong customer authentication.
 // Without an identity service the operator verifies the customer before a lost factor is removed,
-// and unlocks customers who are locked out. Decisions are kept with actor and reason. The content
+// and unlocks customers who are locked out. Decisions are recorded with actor and reason. The content
 // of a factor is never shown.
 import {
   decideFactorReset,

@@ -1,5 +1,5 @@
 // `verifications list|show|approve|reject|hold`: manual identity verification, without an identity
-// service. Findings are given as arguments. All data for the review is printed, personal data
+// service. Findings are arguments. All data for the review is printed, personal data
 // included.
 import {
   FINDING_TYPES,

@@ -1,5 +1,5 @@
-// `railhead-server doctor`: problems of an installation, and their remedies. It changes nothing: it
-// neither migrates a database nor creates a key or a folder.
+// `railhead-server doctor`: problems of an installation, and their remedies. The
+// command changes no data. It migrates no database, and creates no key and no folder.
 import fs from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';

@@ -1,6 +1,6 @@
-// `jobs list|show|retry|cancel`: jobs that are queued, running or dead. A dead job keeps its last
-// error until an operator decides: a retry resets its attempts. A cancellation removes it and is
-// recorded with its reason. Inputs may hold personal data, so only the ids in them are shown.
+// `jobs list|show|retry|cancel`: jobs that are queued, running or dead. A dead job has its last
+// error until an operator retries it, which resets its attempts, or cancels it, which is recorded with the
+// reason. Inputs may contain personal data, so only the ids in them are shown.
 import {
   cancelJob,
   JOB_STATES,
@@ -115,7 +115,7 @@ export const jobVerbs: readonly Verb[] = [
     summary: 'Run a failed job again now, or all dead jobs of a kind',
     flags: {
       job: JOB,
-      kind: { value: 'KIND', help: 'Retry all jobs of this kind. With --state dead' },
+      kind: { value: 'KIND', help: 'Retry all jobs of this kind. Requires --state dead' },
       state: {
         value: 'STATE',
         choices: ['dead'],

@@ -35,7 +35,7 @@ const empty = async () =>
   (await findInternalAccount(app, (await createCustomer(app)).id, 'USD')).id as string;
 
 describe('accounts freeze and unfreeze', () => {
-  it('freeze and unfreeze, and keep actor and reason', async () => {
+  it('freeze and unfreeze, and store actor and reason', async () => {
     const { account } = await createFundedCustomer(app, 12_00);
     const result = await run('freeze', account.id, '--reason', 'Requested by the bank');
     expect(result.json).toMatchObject({

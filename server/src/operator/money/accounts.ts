@@ -153,7 +153,7 @@ export const accountVerbs: readonly Verb[] = [
     true,
   ),
   statusVerb('unfreeze', 'unfreeze', 'Unfreeze an account'),
-  statusVerb('close', 'close', 'Close an account permanently. It must be empty'),
+  statusVerb('close', 'close', 'Close an empty account permanently'),
   statusVerb('fail', 'fail', 'Record that a pending account could not be opened at its provider'),
   statusVerb('retry', 'retry', 'Retry the opening of a failed account'),
   refreshFundingVerb,

@@ -229,7 +229,7 @@ describe('a deposit', () => {
     expect((await readBalances(service.app, account, service.as)).total).toBe(0);
   });
 
-  it('is held for the given reason', async () => {
+  it('is held for the specified reason', async () => {
     const { account } = await service.createPayer();
     const entry = ['--account', account, '--amount', '5.00', '--currency', 'USD'];
     for (const reason of PENDING_REASONS) {
@@ -368,7 +368,7 @@ describe('a deposit', () => {
     );
   });
 
-  it('is listed for as long as it is held, the oldest first', async () => {
+  it('is listed while it is held, oldest first', async () => {
     const { account } = await service.createPayer();
     await service.runJson('accounts', 'freeze', account, '--reason', 'A test');
     const ids: string[] = [];

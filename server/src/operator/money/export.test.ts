@@ -1,5 +1,5 @@
 // The export of a few days with completed, failed, returned and pending payments. Totals are
-// computed from the CSV alone, as an accountant would, and not from the database.
+// computed from the CSV alone.
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -98,7 +98,7 @@ beforeAll(async () => {
 const key = (row: Record<string, string>, account: string) => `${account} ${row.day}`;
 
 describe('the export', () => {
-  it('balances: opening and postings of a day equal its closing, for every account and day', async () => {
+  it('has closing balances that equal the opening balances with the postings', async () => {
     const balances = await exportRows('balances', '2026-01-05', '2026-01-10', '--idle');
     const postings = await exportRows('postings', '2026-01-05', '2026-01-10');
     const netPostings = new Map<string, bigint>();
@@ -140,7 +140,7 @@ describe('the export', () => {
     );
   });
 
-  it('has the days with postings, and others only with --idle', async () => {
+  it('has the days with postings, and all other days with --idle', async () => {
     const all = await exportRows('balances', '2026-01-05', '2026-01-10', '--idle');
     const active = await exportRows('balances', '2026-01-05', '2026-01-10');
     expect(active.length).toBeGreaterThan(15);

@@ -78,9 +78,9 @@ const transactionCells = (row: TransactionLine): string[] => [
   ...amount(row.fees, row.sent_currency),
   ...amount(row.platform_fees, row.sent_currency),
   ...[row.exchange_rate, row.rail, row.source_account].map(serverValue),
-  guardedText(row.destination_account), // may be an address entered by a payer
+  guardedText(row.destination_account), // An address that a payer may have entered.
   ...[row.quote_id, row.failure_reason, row.refund_status, row.refund_reference].map(serverValue),
-  guardedText(row.rail_reference), // of the bank
+  guardedText(row.rail_reference), // Reference of the bank.
   guardedText(row.description),
 ];
 

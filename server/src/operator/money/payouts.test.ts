@@ -256,7 +256,7 @@ describe('a recall of a debit', () => {
 });
 
 describe('a debit', () => {
-  it('is listed, settled, and then paid out; a failed one debits nothing', async () => {
+  it('is listed, settled and paid out, and debits no amount if it fails', async () => {
     const { person } = await service.createPayer();
     const from = await createExternalAccount(service.app, person.id, 'USD', '000', service.as);
     const to = await service.createPayee(person.id);
@@ -381,7 +381,7 @@ describe('environments', () => {
   });
 
   it('keep every sandbox operation from production credentials', async () => {
-    // A test webhook changes nothing, so a production platform may request one.
+    // A test webhook has no effect, so a production platform may request one.
     const all = service.app.operations.filter(
       ({ contract: { path: url } }) => url.startsWith('/sandbox/') && !url.endsWith('/test'),
     );

@@ -139,7 +139,7 @@ export const payoutVerbs: readonly Verb[] = [
       ...REASON,
       refundable: {
         off: 'not-refundable',
-        help: 'Whether the funds can be refunded (yes). Otherwise they go to suspense',
+        help: 'Whether the funds can be refunded (yes). If not, the funds go to suspense',
       },
     },
     fail,

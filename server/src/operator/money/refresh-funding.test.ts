@@ -1,4 +1,4 @@
-// Collection accounts that change after accounts were opened: which accounts get new funding
+// Collection accounts that change after accounts were opened: which accounts receive new funding
 // details, and which events are emitted.
 import { describe, expect, it } from 'vitest';
 import { createCustomer, findInternalAccount, ok } from '../../../test/kit/app/fixtures.ts';
@@ -41,7 +41,7 @@ const emittedEvents = async (id: string) => {
 };
 
 describe('accounts refresh-funding', () => {
-  it('reports that nothing has changed, and emits no event', async () => {
+  it('reports no change, and emits no event', async () => {
     const { account } = await service.createPayer();
     const unchanged = await service.runJson('accounts', 'refresh-funding', account);
     expect(unchanged).toEqual({ accounts: 1, changed: [] });

@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 const verb = (name: string, ...flags: string[]) => service.runJson('stablecoins', name, ...flags);
 
-/** A token put directly into a state. */
+/** A token whose state is set by SQL. */
 async function coinIn(status: string): Promise<string> {
   const { id } = await fixture.createCoin();
   await service.app.runtime.db.query(

@@ -1,6 +1,6 @@
 // `stablecoins list|history|approve|reject|disable`: the stablecoins that the service may use in
-// its own accounts and payments. A platform requests, the operator decides. Every decision is kept
-// with its reason.
+// its own accounts and payments. A platform requests, and the operator decides. Every decision is
+// stored with its reason.
 
 import {
   decideStablecoin,
@@ -107,6 +107,6 @@ export const stablecoinVerbs: readonly Verb[] = [
       actionsOutput((await stablecoinHistory(runtime, args.required('stablecoin'))).data),
   },
   decision('approve', 'Approve the use of a stablecoin, once provisioned (ENABLING)'),
-  decision('reject', "Reject a platform's request. It may request again (NOT_ENABLED)"),
+  decision('reject', "Reject a platform's request. The platform may request again (NOT_ENABLED)"),
   decision('disable', 'Disable a stablecoin (DISABLED)'),
 ];

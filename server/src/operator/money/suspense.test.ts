@@ -1,5 +1,5 @@
-// Suspense items and an operator's decisions: failed refunds of balances and of external funds, in
-// the sandbox and in production, and shortfalls after a bank recalled a debit.
+// Suspense items and decisions about them: failed refunds of balances and of external funds, in the
+// sandbox and in production, and shortfalls after a recalled debit.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { expectBalancedBooks } from '../../../test/kit/app/books.ts';
 import {
@@ -50,7 +50,7 @@ async function suspensePayment() {
 }
 
 describe('a sandbox payment whose refund fails', () => {
-  /** Its platform charges 0.80 USD, which is earned when the payment fails. */
+  /** The platform of the payment charges 0.80 USD, which is earned when the payment fails. */
   async function paymentInSuspense() {
     const { app } = service;
     const { person, account } = await createFundedCustomer(app);
@@ -252,7 +252,7 @@ describe('a digital asset that was paid in and cannot be returned', () => {
     return { id: quote.transactionId as string, accountId: ownInternalAccount.id as string };
   }
 
-  it("is credited to its owner's balance, not sent to the wallet", async () => {
+  it('is credited to the balance of its owner', async () => {
     const { id, accountId } = await paymentInSuspense(false);
     expect(await listItems(id)).toMatchObject([
       { amount: 100_000_000, to: accountId, outside: null },
@@ -306,7 +306,7 @@ describe('a recalled debit of a payment', () => {
   it('is a shortfall until the funds are received', async () => {
     const id = await createDebit();
     await recallDeposit(id);
-    // Its payout is still pending.
+    // The payout of the payment is still pending.
     expect(await service.readQueue(id)).toMatchObject([{ kind: 'payout' }]);
     expect(await listItems(id)).toMatchObject([{ amount: -50_00, readable: '-50.00', to: null }]);
     expect((await service.run('suspense', 'list')).out).toMatch(
@@ -330,7 +330,7 @@ describe('a recalled debit of a payment', () => {
     await service.expectRejected('The transaction has no shortfall in suspense.', ...settle);
   });
 
-  it('leaves nothing to return if its funds were in suspense', async () => {
+  it('leaves no funds to return if its funds were in suspense', async () => {
     const id = await createDebit();
     const message = ['--reason', 'COMPLIANCE_REJECTED', '--not-refundable'];
     await service.runJson('payouts', 'fail', id, ...message);

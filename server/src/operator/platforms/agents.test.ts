@@ -87,7 +87,7 @@ describe('agents show', () => {
 });
 
 describe('agents pause and resume', () => {
-  it('pause an agent immediately and resume it, and keep the reason', async () => {
+  it('pause an agent immediately and resume it, and store the reason', async () => {
     const paused = await json('agents', 'pause', secondAgent.id, '--reason', 'Odd payments');
     expect(paused).toMatchObject({ isPaused: true, state: 'paused' });
     expect(codeOf(await secondAgent.transfer('out', 1_00))).toEqual([403, 'FORBIDDEN']);

@@ -151,7 +151,10 @@ export const agentVerbs: readonly Verb[] = [
     verb: 'audit',
     summary: 'List the audit log of agents, newest first',
     flags: {
-      agent: { value: 'AGENT', help: 'Filter by agent. One of the three is required' },
+      agent: {
+        value: 'AGENT',
+        help: 'Filter by agent. --agent, --customer or --platform is required',
+      },
       platform: { value: 'PLATFORM', help: 'Filter by platform' },
       customer: { value: 'CUSTOMER', help: 'Filter by customer' },
       since: { value: 'TIME', help: 'Start day or time (all)' },

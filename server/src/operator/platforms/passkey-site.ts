@@ -8,12 +8,12 @@ import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';
 export const PASSKEY_FLAGS: Flags = {
   'passkey-rp-id': {
     value: 'example.com',
-    help: 'Relying party ID of its passkeys. Those of another site are removed',
+    help: 'Relying party ID of the passkeys. Passkeys of another site are removed',
   },
   'passkey-origins': {
     value: 'ORIGIN,ORIGIN',
     list: true,
-    help: 'Pages and apps that use them. The complete list',
+    help: 'Pages and apps that use the passkeys. The complete list',
   },
 };
 

@@ -101,7 +101,7 @@ describe('--terms', () => {
     expect(JSON.parse(out).some(({ name }: { name: string }) => name === 'None')).toBe(false);
   });
 
-  it('is rejected if a platform is regulated or becomes so, and nothing changes', async () => {
+  it('is rejected without a change if a platform is regulated or becomes regulated', async () => {
     const regulated = await createPlatform();
     const on = await run('platform', 'set', regulated, '--terms', '--name', 'Changed');
     expect([on.code, on.err.includes(`${REASON} Add --unregulated.`)]).toEqual([2, true]);
@@ -136,7 +136,7 @@ describe('--brand-color', () => {
   it('has a default, which the value default restores', async () => {
     expect(await showPlatform()).not.toContain('Color of hosted pages');
     expect(JSON.parse((await color('#FFE500')).out)).toMatchObject({ brandColor: '#ffe500' });
-    // Yellow text on white cannot be read: light pages use a darker shade.
+    // Yellow text on white cannot be read, so light pages use a darker shade.
     expect(await showPlatform()).toMatch(
       /Color of hosted pages +#ffe500 \(#[0-9a-f]{6} on light pages, #ffe500 on dark pages\)/,
     );

@@ -43,9 +43,9 @@ const SETTINGS: Flags = {
   ...PASSKEY_FLAGS,
   terms: {
     off: 'no-terms',
-    help: 'Customers must accept terms before payments; --unregulated only (off)',
+    help: 'Customers must accept terms before payments. Requires --unregulated (off)',
   },
-  invitations: { off: 'no-invitations', help: 'Its customers may invite others (on)' },
+  invitations: { off: 'no-invitations', help: 'Customers may invite other users (on)' },
   'standard-webhooks': {
     off: 'no-standard-webhooks',
     help: 'Webhooks also contain the headers of Standard Webhooks (on)',
@@ -53,7 +53,7 @@ const SETTINGS: Flags = {
   currencies: {
     value: 'USD,EUR',
     list: true,
-    help: 'Currencies of its customers. The complete list',
+    help: 'Currencies of the customers. The complete list',
   },
 };
 

@@ -1,4 +1,4 @@
-// Recorded requests as shown to the operator, and the permission to keep bodies in production.
+// Recorded requests as shown to the operator, and the permission to retain bodies in production.
 import { expect, it } from 'vitest';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { main } from '../../operator.ts';

@@ -80,7 +80,7 @@ function endIn(args: CommandArgs, now: number): number | null {
     ? Date.parse(text)
     : Number.NaN;
   if (Number.isNaN(time)) {
-    throw usageError('--until takes a time such as 2026-03-01T00:00:00Z, or off');
+    throw usageError('--until must be a time such as 2026-03-01T00:00:00Z, or off');
   }
   if (time <= now)
     throw usageError('--until must be in the future. Use off to end the retention now');
@@ -106,7 +106,7 @@ export const requestVerbs: readonly Verb[] = [
   {
     noun: 'platform',
     verb: 'request-bodies',
-    summary: 'Retain masked request bodies of a production platform until a given time',
+    summary: 'Retain masked request bodies of a production platform until a time',
     flags: {
       platform: PLATFORM,
       until: {

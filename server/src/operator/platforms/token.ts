@@ -1,5 +1,5 @@
 // `token create|list|revoke`: credentials of any platform. An operator may revoke every token,
-// including the last one. A running server accepts it for at most two more seconds.
+// including the last one. A running server accepts a revoked token for at most two more seconds.
 import {
   createPlatformToken,
   listPlatformTokens,

@@ -1,5 +1,5 @@
 // `operator-user create|list|update|recover`: users of the operator API. The command needs no approval by
-// a second person. Its audit records name the command.
+// a second person. The audit records name the command.
 import { ROLE_NAMES, type RoleName } from '../../features/staff/roles/index.ts';
 import {
   createOperatorUser,

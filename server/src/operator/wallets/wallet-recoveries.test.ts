@@ -46,8 +46,8 @@ describe('wallet recover', () => {
     const { code, out, err } = await command(argv);
     expect([code, out]).toEqual([1, '']);
     expect(err).toBe(
-      'Account recovery is disabled: RAILHEAD_WALLET_RECOVERY, its waiting period in hours, is not set. ' +
-        'It must be set for this command as well as for the server.\n',
+      'Account recovery is disabled. Set RAILHEAD_WALLET_RECOVERY, its waiting period in hours, for ' +
+        'this command and for the server.\n',
     );
     expect(await json('recoveries', '--limit', '1')).toEqual([]);
   });
@@ -88,7 +88,7 @@ describe('wallet recover', () => {
         err: () => undefined,
       });
       expect(code).toBe(0);
-      // That process uses the real clock, which is months ahead.
+      // The separate process uses the real clock, which is months ahead.
       const due = Date.parse(JSON.parse(out).dueAt);
       await ownApp.advance(due - ownApp.effects.now() - 1);
       expect(await owner.credentialsOf(accountId)).toHaveLength(1);
@@ -162,7 +162,7 @@ describe('wallet recover', () => {
 });
 
 describe('wallet cancel-recovery', () => {
-  it('cancels one, once, and keeps the actor', async () => {
+  it('cancels a recovery once, and stores the actor', async () => {
     const { accountId } = await person();
     const { recoveryId } = await recover(accountId);
     const stopped = await json('cancel-recovery', recoveryId, '--actor', 'Grace');
@@ -176,7 +176,7 @@ describe('wallet cancel-recovery', () => {
     expect(await fixture.credentialsOf(accountId)).toHaveLength(1);
   });
 
-  it('works while new ones are disabled, and shows the result', async () => {
+  it('works while new recoveries are disabled, and shows the result', async () => {
     const { accountId } = await person();
     const { recoveryId } = await recover(accountId);
     const { code, out } = await command(['wallet', 'cancel-recovery', recoveryId]);
@@ -308,7 +308,7 @@ describe('wallet authorizations', () => {
       ...{ operation: 'updateInternalAccount', subject: accountId },
       ...{ sessionId: bySms.session.id, publicKey: bySms.publicKey },
     });
-    // By its own key, for the new session, and with the session that it opened.
+    // A login is signed by the key of the new session, and other operations by the session that it opened.
     const operations = all.map(({ operation }: { operation: string }) => operation);
     expect([...operations].sort()).toEqual([
       ...['createAuthCredential', 'updateInternalAccount'],

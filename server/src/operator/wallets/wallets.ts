@@ -92,7 +92,7 @@ async function authorizations({ runtime }: System, args: CommandArgs): Promise<O
   return { json, text };
 }
 
-/** One signature with its full payload, as evidence in a dispute. */
+/** A signature with its full payload, as evidence in a dispute. */
 async function authorization({ runtime }: System, args: CommandArgs): Promise<Output> {
   const json = await signedAuthorizations.details(runtime, args.required('authorization'));
   const text = record([
@@ -112,8 +112,8 @@ async function authorization({ runtime }: System, args: CommandArgs): Promise<Ou
 const TYPES: readonly WalletRecovery['type'][] = ['EMAIL_OTP', 'SMS_OTP'];
 
 const RECOVERY_DISABLED =
-  'Account recovery is disabled: RAILHEAD_WALLET_RECOVERY, its waiting period in hours, is not ' +
-  'set. It must be set for this command as well as for the server.';
+  'Account recovery is disabled. Set RAILHEAD_WALLET_RECOVERY, its waiting period in hours, for ' +
+  'this command and for the server.';
 
 function outputOf(json: WalletRecovery): Output {
   const cancelReason = json.cancelledFor ?? '';
