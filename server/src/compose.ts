@@ -313,7 +313,7 @@ const partsOfSettings = (settings: Settings, { followers }: OpenRequests) => {
 
 interface PublicPages {
   /** The public keys that verify webhooks. */
-  published: KeyRing['published'];
+  publishedKeys: KeyRing['publishedKeys'];
   runtime: Runtime;
   parts: ReturnType<typeof partsOf>;
   operations: readonly Operation[];
@@ -331,7 +331,7 @@ interface PublicPages {
 /** Adds the other routes of the role `api`: documentation and hosted pages. */
 function addPublicPages(server: FastifyInstance, options: PublicPages): void {
   const { runtime, parts, operations, bearers, limiter, log, openApi, siteFolder } = options;
-  addWebhookKeys(server, options.published);
+  addWebhookKeys(server, options.publishedKeys);
   addMessagesOfProviders(server, { publicUrl: undefined, ...options });
   const reference = sampleReference(runtime, operations, readExamples);
   addSite(server, { openApi, siteFolder, referenceDocument: reference });

@@ -1,4 +1,4 @@
-// Attempt limits, alone and with concurrent attempts from two processes.
+// Attempt limits of one process and of two concurrent processes.
 import { describe, expect, it } from 'vitest';
 import { openSecondProcess } from '../../../test/kit/app/second-process.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
@@ -16,7 +16,7 @@ const RULES = [
   { max: 3, withinMs: 15 * MINUTE },
 ];
 
-/** 0 if the attempt was accepted, else the seconds to wait. */
+/** Returns 0 if the attempt was accepted, or the seconds to wait. */
 async function retryAfterOf(
   work: (ctx: Ctx) => Promise<unknown>,
   runtime = app.runtime,
@@ -34,7 +34,7 @@ const wait = (ms: number) => app.effects.set(app.effects.now() + ms);
 const attempt = (id: string) => retryAfterOf((ctx) => countAttempt(ctx, id, RULES));
 
 describe('attempts', () => {
-  it('are accepted if every rule allows them; the longest wait is reported', async () => {
+  it('are accepted if every rule allows them, or rejected with the longest wait', async () => {
     expect(await attempt('one')).toBe(0);
     expect(await attempt('one')).toBe(30);
     wait(29_001);
@@ -57,7 +57,7 @@ describe('attempts', () => {
     expect(await attempt('two')).toBe(30);
   });
 
-  it('are counted only if accepted, and checks are not counted', async () => {
+  it('are counted only if accepted, unlike checks', async () => {
     const check = () => retryAfterOf((ctx) => checkAttempts(ctx, 'four', RULES));
     expect(await check()).toBe(0);
     expect(await check()).toBe(0);
@@ -68,7 +68,7 @@ describe('attempts', () => {
     expect((await app.runtime.db.read(attemptLimits, 'four'))?.at).toHaveLength(1);
   });
 
-  it('are rejected with the given reason', async () => {
+  it('are rejected with the reason of the call', async () => {
     const rules = [{ max: 1, withinMs: 1_000 }];
     await app.operate((ctx) => countAttempt(ctx, 'five', rules, 'Once a second.'));
     const repeatedReply = app.operate((ctx) => countAttempt(ctx, 'five', rules, 'Once a second.'));
@@ -86,28 +86,28 @@ describe('attempts', () => {
     expect((await app.runtime.db.read(attemptLimits, 'six'))?.at).toHaveLength(2);
   });
 
-  it('are limited across two concurrent processes, for the first attempt or a later one', async () => {
-    const second = openSecondProcess(app);
+  it('are limited across two concurrent processes from the first attempt on', async () => {
+    const secondProcess = openSecondProcess(app);
     const rules = [{ max: 5, withinMs: MINUTE }];
-    const all = () =>
+    const retryTimes = () =>
       Promise.all(
         Array.from({ length: 10 }, (_, index) =>
           retryAfterOf(
             (ctx) => countAttempt(ctx, 'seven', rules),
-            index % 2 ? second : app.runtime,
+            index % 2 ? secondProcess : app.runtime,
           ),
         ),
       );
-    expect((await all()).toSorted((a, b) => a - b)).toEqual([
+    expect((await retryTimes()).toSorted((a, b) => a - b)).toEqual([
       ...Array(5).fill(0),
       ...Array(5).fill(60),
     ]);
     wait(MINUTE);
-    expect((await all()).filter((seconds) => seconds === 0)).toHaveLength(5);
-    await second.close();
+    expect((await retryTimes()).filter((seconds) => seconds === 0)).toHaveLength(5);
+    await secondProcess.close();
   });
 
-  it('count if a rejection is returned, and not if it is thrown', async () => {
+  it('count if the rejection is returned instead of thrown', async () => {
     const rules = [{ max: 2, withinMs: MINUTE }];
     const countAttempts = async () =>
       (await app.runtime.db.read(attemptLimits, 'eight'))?.at.length ?? 0;

@@ -1,6 +1,6 @@
-// Attempt limits, counted in the database so that they hold across processes: of two attempts that
-// read the same row only one is committed, and the other is checked again. They count real time, also
-// for a platform with its own clock.
+// Attempt limits, counted in the database so that they apply across processes. Of two attempts that read
+// the same row, only one is committed, and the other is checked again. The periods are in real time, also
+// for a platform with a separate clock.
 import { Fault } from '../../kernel/fault.ts';
 import { retentionSweep } from '../db/retention.ts';
 import { col, table } from '../db/table.ts';
@@ -31,8 +31,8 @@ function waitS(
   now: number,
 ): number {
   const waits = rules.map(({ max, withinMs }) => {
-    const first = attemptTimes.filter((time) => time > now - withinMs).at(-max);
-    return first === undefined ? 0 : Math.ceil((first + withinMs - now) / 1000);
+    const firstTime = attemptTimes.filter((time) => time > now - withinMs).at(-max);
+    return firstTime === undefined ? 0 : Math.ceil((firstTime + withinMs - now) / 1000);
   });
   return Math.max(0, ...waits);
 }
@@ -49,7 +49,7 @@ function rejectTooMany(
   if (retryAfterS > 0) throw new Fault('RATE_LIMITED', reason, undefined, { retryAfterS });
 }
 
-/** Throws RATE_LIMITED while the limit of `id` is reached. Stages nothing. */
+/** Throws RATE_LIMITED while the limit of `id` is reached. Read-only. */
 export async function checkAttempts(
   ctx: Ctx,
   id: string,
@@ -61,9 +61,9 @@ export async function checkAttempts(
 }
 
 /**
- * Stages an attempt for `id`, or throws RATE_LIMITED if the limit is reached. The check uses the
- * row that is changed, because an earlier read may be stale. A rejection that should count as an
- * attempt is returned as `{ rejected }`, not thrown.
+ * Stages an attempt for `id`, or throws RATE_LIMITED if the limit is reached. The check uses the row that
+ * is changed, because an earlier read may be stale. A rejection that counts as an attempt must be returned
+ * as `{ rejected }`, because a throw discards the attempt.
  */
 export async function countAttempt(
   ctx: Ctx,
@@ -81,16 +81,16 @@ export async function countAttempt(
   else ctx.insert(attemptLimits, { id, platform_id: ctx.caller.platformId, ...values });
 }
 
-/** Whether the limit of `id` is reached. Stages nothing. */
+/** Whether the limit of `id` is reached. Read-only. */
 export async function isLimitReached(ctx: Ctx, id: string, rules: readonly AttemptRule[]) {
   const row = await ctx.read(attemptLimits, id);
   return waitS(row?.at ?? [], rules, ctx.effects.now()) > 0;
 }
 
-/** No limit: the row only makes concurrent claims conflict. */
+/** Rules without a limit. The row is used only for the conflict of concurrent claims. */
 const UNLIMITED: readonly AttemptRule[] = [{ max: Number.POSITIVE_INFINITY, withinMs: 0 }];
 
-/** Stages a claim on `id`: of two concurrent claims one is decided again. */
+/** Stages a claim on `id`. Of two concurrent claims, one operation runs again. */
 export const claim = (ctx: Ctx, id: string): Promise<void> => countAttempt(ctx, id, UNLIMITED);
 
 const DAY_MS = 24 * 3_600_000;

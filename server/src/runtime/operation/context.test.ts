@@ -1,5 +1,5 @@
-// Guarantees of staging: changes of a row merge, and every change is checked against the lifecycle
-// of its table, for any number of transitions in one change set.
+// Guarantees of staging. Changes of a row merge, and every change is checked against the lifecycle of its
+// table, for any number of transitions in one change set.
 import { Type } from '@sinclair/typebox';
 import { describe, expect, it } from 'vitest';
 import { testEffects } from '../../../test/kit/app/effects.ts';
@@ -22,7 +22,7 @@ const round = stateTable<'NEW' | 'MID' | 'OLD', 'go'>('round', {
 });
 const track = stateTable<'NONE' | 'PAID', 'pay'>('track', { NONE: { pay: 'PAID' }, PAID: {} });
 
-const tracked = table(
+const trackedTable = table(
   'lived',
   {
     id: col.text,
@@ -52,7 +52,7 @@ const context = (db = {} as Database): Ctx =>
     { now: 0, ownClock: false },
   );
 
-const row = (overrides: Partial<RowOf<typeof tracked>> = {}): RowOf<typeof tracked> => ({
+const row = (overrides: Partial<RowOf<typeof trackedTable>> = {}): RowOf<typeof trackedTable> => ({
   id: 'row',
   kind: 'flat',
   status: 'NEW',
@@ -65,44 +65,50 @@ const row = (overrides: Partial<RowOf<typeof tracked>> = {}): RowOf<typeof track
 describe('row update', () => {
   it('may keep the state or follow a transition', () => {
     const ctx = context();
-    expect(ctx.update(tracked, row(), { note: 'x' }).status).toBe('NEW');
-    expect(ctx.update(tracked, row(), { status: 'OLD', paid: { status: 'PAID' } }).note).toBe('x');
+    expect(ctx.update(trackedTable, row(), { note: 'x' }).status).toBe('NEW');
+    expect(ctx.update(trackedTable, row(), { status: 'OLD', paid: { status: 'PAID' } }).note).toBe(
+      'x',
+    );
     expect(ctx.set.updates).toMatchObject([{ row: { status: 'OLD', note: 'x' } }]);
   });
 
-  it('may not skip or reverse a transition', () => {
-    const skipState = () => context().update(tracked, row({ kind: 'round' }), { status: 'OLD' });
+  it('cannot skip or reverse a transition', () => {
+    const skipState = () =>
+      context().update(trackedTable, row({ kind: 'round' }), { status: 'OLD' });
     expect(skipState).toThrow('lived row: round has no transition from NEW to OLD');
-    const reverseState = () => context().update(tracked, row({ status: 'OLD' }), { status: 'NEW' });
+    const reverseState = () =>
+      context().update(trackedTable, row({ status: 'OLD' }), { status: 'NEW' });
     expect(reverseState).toThrow('lived row: flat has no transition from OLD to NEW');
-    const skipInitialState = () => context().update(tracked, row(), { status: 'MID' });
+    const skipInitialState = () => context().update(trackedTable, row(), { status: 'MID' });
     expect(skipInitialState).toThrow('flat has no transition from NEW to MID');
   });
 
-  it('applies several transitions within one change set, each checked against the one before', () => {
+  it('applies several transitions within one change set, each checked against the previous state', () => {
     const ctx = context();
     const trackedRow = row({ kind: 'round' });
-    ctx.update(tracked, trackedRow, { status: 'MID' });
-    ctx.update(tracked, trackedRow, { status: 'OLD' });
-    expect(() => ctx.update(tracked, trackedRow, { status: 'MID' })).toThrow('from OLD to MID');
+    ctx.update(trackedTable, trackedRow, { status: 'MID' });
+    ctx.update(trackedTable, trackedRow, { status: 'OLD' });
+    expect(() => ctx.update(trackedTable, trackedRow, { status: 'MID' })).toThrow(
+      'from OLD to MID',
+    );
   });
 
   it('is checked against every lifecycle of the table', () => {
     const paid = row({ paid: { status: 'PAID' } });
-    expect(() => context().update(tracked, paid, { paid: null })).toThrow(
+    expect(() => context().update(trackedTable, paid, { paid: null })).toThrow(
       'track has no transition from PAID to NONE',
     );
   });
 
   it('is checked against the state of a row inserted in the same change set', () => {
     const ctx = context();
-    const inserted = ctx.insert(tracked, { id: 'new', kind: 'flat', status: 'OLD' });
-    expect(() => ctx.update(tracked, inserted, { status: 'NEW' })).toThrow('from OLD to NEW');
+    const newRow = ctx.insert(trackedTable, { id: 'new', kind: 'flat', status: 'OLD' });
+    expect(() => ctx.update(trackedTable, newRow, { status: 'NEW' })).toThrow('from OLD to NEW');
   });
 });
 
 describe('transfer', () => {
-  it('names its insufficient-funds fault and remains plain data', () => {
+  it('has its insufficient-funds fault and remains plain data', () => {
     const ctx = context();
     const insufficientFunds = () => {
       throw new Error('never called here');
@@ -126,32 +132,37 @@ describe('transfer', () => {
 });
 
 describe('attempt', () => {
-  const step = { transactionId: 'T', debit: 'a', credit: 'b', currency: 'USD', amount: 1n };
+  const stepInput = { transactionId: 'T', debit: 'a', credit: 'b', currency: 'USD', amount: 1n };
   const decline = () => {
     throw new Fault('CONFLICT', 'No.');
   };
 
-  it('discards everything staged if it throws a fault, and returns the fault', async () => {
+  it('discards all staged changes if it throws a fault, and returns the fault', async () => {
     const ctx = context();
     const trackedRow = row({ kind: 'round' });
-    const inserted = ctx.insert(tracked, { id: 'new', kind: 'flat', status: 'NEW', note: 'first' });
-    ctx.update(tracked, trackedRow, { status: 'MID' });
+    const newRow = ctx.insert(trackedTable, {
+      id: 'new',
+      kind: 'flat',
+      status: 'NEW',
+      note: 'first',
+    });
+    ctx.update(trackedTable, trackedRow, { status: 'MID' });
     const insufficientFunds = () => new Fault('CONFLICT', 'Short.');
     ctx.transfer({
-      ...step,
+      ...stepInput,
       step: 's',
       insufficientFundsFault: insufficientFunds,
       retryOnInsufficientFunds: true,
     });
-    const before = structuredClone(ctx.set.transfers);
+    const transfersBefore = structuredClone(ctx.set.transfers);
     const outcome = await ctx.attempt(async () => {
-      ctx.update(tracked, inserted, { status: 'OLD', note: 'second' });
-      ctx.update(tracked, trackedRow, { status: 'OLD' });
-      ctx.insert(tracked, { id: 'more', kind: 'flat', status: 'NEW' });
-      ctx.remove(tracked, row({ id: 'third' }));
-      ctx.require(tracked, row({ id: 'fourth' }));
+      ctx.update(trackedTable, newRow, { status: 'OLD', note: 'second' });
+      ctx.update(trackedTable, trackedRow, { status: 'OLD' });
+      ctx.insert(trackedTable, { id: 'more', kind: 'flat', status: 'NEW' });
+      ctx.remove(trackedTable, row({ id: 'third' }));
+      ctx.require(trackedTable, row({ id: 'fourth' }));
       ctx.transfer({
-        ...step,
+        ...stepInput,
         debit: 'c',
         step: 't',
         insufficientFundsFault: decline,
@@ -165,26 +176,26 @@ describe('attempt', () => {
     expect(outcome).toMatchObject({ code: 'CONFLICT', message: 'No.' });
     expect(ctx.set.inserts).toMatchObject([{ row: { id: 'new', status: 'NEW', note: 'first' } }]);
     expect(ctx.set.updates).toMatchObject([{ id: 'row', row: { status: 'MID' } }]);
-    expect(ctx.set.transfers).toEqual(before);
+    expect(ctx.set.transfers).toEqual(transfersBefore);
     const { removes, requires, freezes, events } = ctx.set;
     expect([removes, requires, freezes, events]).toEqual([[], [], [], []]);
     expect([[...ctx.insufficientFundsFaults], [...ctx.retryAccounts]]).toEqual([
       [['a', insufficientFunds]],
       ['a'],
     ]);
-    // Staging continues from the state before.
-    expect(ctx.update(tracked, trackedRow, { status: 'OLD' }).status).toBe('OLD');
-    expect(ctx.update(tracked, row({ id: 'more' }), { note: 'z' }).note).toBe('z');
+    // Staging continues from the restored state.
+    expect(ctx.update(trackedTable, trackedRow, { status: 'OLD' }).status).toBe('OLD');
+    expect(ctx.update(trackedTable, row({ id: 'more' }), { note: 'z' }).note).toBe('z');
     expect(ctx.set.inserts).toHaveLength(1);
   });
 
-  it('keeps its work if it succeeds, and is retried if an account cannot pay or accept it', async () => {
+  it('keeps its work and is retried if an account cannot pay or accept it', async () => {
     const ctx = context();
-    ctx.transfer({ ...step, step: 's', debit: 'before' });
+    ctx.transfer({ ...stepInput, step: 's', debit: 'before' });
     const result = await ctx.attempt(async () => {
-      ctx.hold({ ...step, step: 't' });
+      ctx.hold({ ...stepInput, step: 't' });
       ctx.transfer({
-        ...step,
+        ...stepInput,
         step: 'u',
         debit: 'limit',
         credit: 'count',
@@ -197,9 +208,9 @@ describe('attempt', () => {
     expect([...ctx.retryAccounts].sort()).toEqual(['a', 'b', 'count']);
   });
 
-  it('rethrows an error that is not a fault', async () => {
-    const failing = context().attempt(() => Promise.reject(new TypeError('a bug')));
-    await expect(failing).rejects.toThrow('a bug');
+  it('rethrows an error other than a fault', async () => {
+    const attempt = context().attempt(() => Promise.reject(new TypeError('a bug')));
+    await expect(attempt).rejects.toThrow('a bug');
   });
 });
 
@@ -209,18 +220,18 @@ describe('emit', () => {
   const dataOf = (ctx: Ctx) =>
     ctx.set.events.map(({ data, base_id }) => [JSON.parse(unpackJson(data)), base_id ?? null]);
 
-  it('stores only differences from the first event about a resource', () => {
+  it('stores only differences from the first event of a resource', () => {
     const ctx = context();
     emit(ctx, { note, status: 'NEW' });
     emit(ctx, { note, status: 'NEW' }, 'two');
     emit(ctx, { note, status: 'MID' });
     emit(ctx, { note, status: 'OLD', at: 1 });
-    const [first] = ctx.set.events.map((event) => event.id);
+    const [firstId] = ctx.set.events.map((event) => event.id);
     expect(dataOf(ctx)).toEqual([
       [{ note, status: 'NEW' }, null],
       [{ note, status: 'NEW' }, null],
-      [{ status: 'MID' }, first],
-      [{ status: 'OLD', at: 1 }, first],
+      [{ status: 'MID' }, firstId],
+      [{ status: 'OLD', at: 1 }, firstId],
     ]);
   });
 
@@ -245,31 +256,31 @@ describe('emitVersion', () => {
 
   it('refers to the committed event of the same version of the row', () => {
     const db = {} as Database;
-    const first = context(db);
-    emit(first, 1);
-    emit(first, 1);
+    const firstContext = context(db);
+    emit(firstContext, 1);
+    emit(firstContext, 1);
     const fullData = '{"text":"first"}';
-    expect(dataOf(first)).toEqual([
+    expect(dataOf(firstContext)).toEqual([
       [fullData, null],
       [fullData, null],
     ]);
-    rememberEvents(db, first.set);
-    const next = context(db);
-    emit(next, 1, 'not rendered');
-    expect(dataOf(next)).toEqual([['{}', first.set.events[1]?.id]]);
-    expect(next.set.events[0]?.account).toBe('account');
-    // This event refers to another event.
-    rememberEvents(db, next.set);
-    const last = context(db);
-    emit(last, 1);
-    expect(dataOf(last)).toEqual(dataOf(next));
+    rememberEvents(db, firstContext.set);
+    const nextContext = context(db);
+    emit(nextContext, 1, 'not rendered');
+    expect(dataOf(nextContext)).toEqual([['{}', firstContext.set.events[1]?.id]]);
+    expect(nextContext.set.events[0]?.account).toBe('account');
+    // The event refers to another event.
+    rememberEvents(db, nextContext.set);
+    const lastContext = context(db);
+    emit(lastContext, 1);
+    expect(dataOf(lastContext)).toEqual(dataOf(nextContext));
   });
 
   it('is stored completely for another version, event, row, creation or database', () => {
     const db = {} as Database;
-    const first = context(db);
-    emit(first, 1);
-    rememberEvents(db, first.set);
+    const firstContext = context(db);
+    emit(firstContext, 1);
+    rememberEvents(db, firstContext.set);
     const secondContext = context(db);
     emit(secondContext, 2, 'second');
     secondContext.emitVersion(
@@ -293,6 +304,6 @@ describe('emitVersion', () => {
     ]);
     const otherContext = context();
     emit(otherContext, 1);
-    expect(dataOf(otherContext)).toEqual(dataOf(first));
+    expect(dataOf(otherContext)).toEqual(dataOf(firstContext));
   });
 });

@@ -1,6 +1,6 @@
-// The context of an operation: reads, and a change set to stage into. A context is used for one
-// attempt of one operation. Nothing staged takes effect before the committer writes it. Staging the
-// same row twice merges, so a function may change a row that another function has already staged.
+// The context of an operation, with reads and a change set. A context is used for one attempt of one
+// operation. Staged changes take effect when the committer writes them. Changes of the same row merge, so a
+// function may change a row that another function has already staged.
 import type { Static, TObject, TSchema } from '@sinclair/typebox';
 import type { Caller } from '../../kernel/caller.ts';
 import type { EventDefinition } from '../../kernel/contract/event.ts';
@@ -23,20 +23,20 @@ import {
 } from '../db/table.ts';
 import { dueAt, jobs } from '../jobs/jobs-table.ts';
 import type { DataKey, Vault } from '../security/vault.ts';
-import { type DescribedRow, eventStaging } from './event-staging.ts';
+import { createEventStaging, type DescribedRow } from './event-staging.ts';
 
 /** A transfer to stage: an amount above zero, in the currency of both accounts. */
 export interface TransferInput extends Money {
   transactionId: string;
-  /** Unique within the transaction. A second posting of it is rejected. */
+  /** Name of the posting, unique within the transaction. A second posting of a step is rejected. */
   step: string;
   debit: string;
   credit: string;
-  /** Applies although one of the accounts is frozen: a refund or a debt. */
+  /** Applies although one of the accounts is frozen, such as a refund or a debt. */
   force?: boolean;
-  /** Fault if the debit account cannot pay this. Default INSUFFICIENT_FUNDS. */
+  /** Fault if the debit account cannot pay the amount. Defaults to INSUFFICIENT_FUNDS. */
   insufficientFundsFault?: () => Fault;
-  /** If the debit account cannot pay this, the operation runs once more with fresh reads. */
+  /** If the debit account cannot pay the amount, the operation runs once more with fresh reads. */
   retryOnInsufficientFunds?: boolean;
 }
 
@@ -51,7 +51,7 @@ export interface Ctx {
    * share it. Real time, for limits and external tokens, is `effects.now()`.
    */
   readonly now: Time;
-  /** Whether the platform has its own clock. */
+  /** Whether the platform has a separate clock. */
   readonly ownClock: boolean;
   readonly set: ChangeSet;
   /** Faults of transfers that define one, for an account that cannot pay. */
@@ -59,16 +59,16 @@ export interface Ctx {
   /** Accounts whose lack of funds or freeze causes the operation to run once more. */
   readonly retryAccounts: ReadonlySet<string>;
   id<R extends string>(resource: R): Id<R>;
-  /** One row by id, read together with the rows that concurrent callers request. */
+  /** Reads a row by ID, together with the rows that concurrent callers request. */
   read<T extends Table>(table: T, id: string): Promise<RowOf<T> | undefined>;
   insert<T extends Table>(table: T, row: NewRowOf<T>): RowOf<T>;
   /**
-   * Stages a change of a row as it was read. The commit fails if it has changed since. Throws if
-   * the lifecycle of the table has no such transition.
+   * Stages a change of a row as read. The commit fails if the row has changed since. Throws if the
+   * lifecycle of the table has no such transition.
    */
   update<T extends Table>(table: T, row: RowOf<T>, patch: PatchOf<T>): RowOf<T>;
   remove<T extends Table>(table: T, row: RowOf<T>): void;
-  /** The decision depends on this row as read: the commit fails if it has changed since. */
+  /** Requires a row as read. The commit fails if the row has changed since. */
   require<T extends Table>(table: T, row: RowOf<T>): void;
   /** Posts an amount from the debit to the credit account. */
   transfer(transfer: TransferInput): void;
@@ -79,8 +79,8 @@ export interface Ctx {
   /** Releases the funds that `hold` of the same step reserved to the debit account. */
   void(transfer: TransferInput): void;
   /**
-   * Freezes a ledger account after the transfers of the change set are written. `empty` rejects the
-   * commit unless its balance and its holds are zero then.
+   * Freezes a ledger account after the transfers of the change set are written. With `empty`, the commit is
+   * rejected unless balance and holds are then zero.
    */
   freeze(accountId: string, options?: { empty?: boolean }): void;
   unfreeze(accountId: string): void;
@@ -92,8 +92,8 @@ export interface Ctx {
     account?: string,
   ): void;
   /**
-   * Stages an event with the balance of `account`, whose other data is rendered from `row` only, as
-   * committed. It is stored once for each version of the row.
+   * Stages an event with the balance of `account`. Its other data is rendered only from the committed
+   * `row`, and is stored once for each version of the row.
    */
   emitVersion<S extends TSchema>(
     event: EventDefinition<S>,
@@ -102,8 +102,8 @@ export interface Ctx {
     data: () => Static<S>,
   ): void;
   /**
-   * Emits an event with personal data, sealed under a customer's key until it is sent. The key is
-   * undefined for an erased customer, and no event is staged.
+   * Emits an event with personal data, sealed under a customer's key until it is sent. No event is staged
+   * for an erased customer, whose key is undefined.
    */
   emitSealed<S extends TSchema>(
     key: DataKey | undefined,
@@ -111,26 +111,25 @@ export interface Ctx {
     subject: string,
     data: Static<S>,
   ): void;
-  /** Stages an event that a separate job delivers. Returns its id. */
+  /** Stages an event that a separate job delivers. Returns the ID of the event. */
   record<S extends TSchema>(event: EventDefinition<S>, subject: string, data: Static<S>): string;
   /**
-   * Runs `work`. If it throws a fault, everything that it staged is discarded and the fault is
-   * returned. If the commit rejects a staged transfer because of funds or a freeze, the operation
-   * runs once more.
+   * Runs `work`. If it throws a fault, all its staged changes are discarded and the fault is returned. If
+   * the commit rejects a staged transfer because of funds or a freeze, the operation runs once more.
    */
   attempt<R>(work: () => Promise<R>): Promise<R | Fault>;
   /** Stages a job to run after the commit, at `at` or immediately. */
   later<S extends TObject>(job: JobDefinition<S>, input: Static<S>, at?: Time): void;
 }
 
-/** Reads rows by id: a context, or the database outside of operations. */
+/** Reads rows by ID, in a context or in the database outside of operations. */
 export type Reader = Pick<Ctx, 'read'>;
 
 /** State gathered by a context. */
 interface StagedWork {
   set: ChangeSet;
-  /** Rows that are inserted or changed, by table and id. */
-  staged: Map<string, Row>;
+  /** Rows that are inserted or changed, by table and ID. */
+  stagedRows: Map<string, Row>;
   insufficientFundsFaults: Map<string, () => Fault>;
   retryAccounts: Set<string>;
 }
@@ -138,39 +137,38 @@ interface StagedWork {
 /** Saves the staged state. The returned function restores it. */
 function savepoint({
   set,
-  staged,
+  stagedRows: staged,
   insufficientFundsFaults,
   retryAccounts,
 }: StagedWork): () => void {
   const lists: unknown[][] = Object.values(set);
   const lengths = lists.map((list) => list.length);
-  const rows = [...staged].map(([key, row]) => ({ key, row, before: { ...row } }));
+  const rows = [...staged].map(([key, row]) => ({ key, row, previousRow: { ...row } }));
   const [faults, accounts] = [[...insufficientFundsFaults], [...retryAccounts]];
   return () => {
     for (const [index, list] of lists.entries()) list.length = lengths[index] as number;
     staged.clear();
     insufficientFundsFaults.clear();
     retryAccounts.clear();
-    for (const { key, row, before: previous } of rows)
-      staged.set(key, Object.assign(row, previous));
+    for (const { key, row, previousRow } of rows) staged.set(key, Object.assign(row, previousRow));
     for (const [account, fault] of faults) insufficientFundsFaults.set(account, fault);
     for (const account of accounts) retryAccounts.add(account);
   };
 }
 
 /** Implements `ctx.attempt`. */
-const attempting =
-  (gathered: StagedWork) =>
+const createAttempt =
+  (stagedWork: StagedWork) =>
   async <R>(work: () => Promise<R>): Promise<R | Fault> => {
-    const { set, insufficientFundsFaults, retryAccounts } = gathered;
-    const rollBack = savepoint(gathered);
+    const { set, insufficientFundsFaults, retryAccounts } = stagedWork;
+    const rollBack = savepoint(stagedWork);
     const transferCount = set.transfers.length;
     try {
       const result = await work();
       const accounts = set.transfers
         .slice(transferCount)
         .flatMap(({ debit, credit }) => [debit, credit]);
-      // A transfer with its own fault, such as a limit, is not a reason to run again.
+      // The operation does not run again because of a transfer with a separate fault, such as a limit.
       for (const account of accounts)
         if (!insufficientFundsFaults.has(account)) retryAccounts.add(account);
       return result;
@@ -189,14 +187,14 @@ export function createContext(
 ): Ctx {
   const idSource = ids?.() ?? effects;
   const set = emptyChangeSet();
-  const staged = new Map<string, Row>();
-  /** Changed columns of staged updates, by table and id. */
+  const stagedRows = new Map<string, Row>();
+  /** Changed columns of staged updates, by table and ID. */
   const changes = new Map<string, Set<string>>();
   const insufficientFundsFaults = new Map<string, () => Fault>();
   const retryAccounts = new Set<string>();
-  const events = eventStaging({ effects, db, vault, caller, now, ownClock, set });
+  const events = createEventStaging({ effects, db, vault, caller, now, ownClock, set });
   const keyOf = (table: Table, id: unknown) => `${table.name} ${String(id)}`;
-  const versioned = (table: Table, row: Row) => ({
+  const rowVersionOf = (table: Table, row: Row) => ({
     table,
     id: row.id as string,
     version: row.version as number,
@@ -207,13 +205,13 @@ export function createContext(
     if (table.versioned) row.version = 1;
     for (const name of table.columnNames) if (row[name] === undefined) row[name] = null;
     set.inserts.push({ table, row });
-    staged.set(keyOf(table, row.id), row);
+    stagedRows.set(keyOf(table, row.id), row);
     return row as RowOf<T>;
   }
 
   function update<T extends Table>(table: T, previous: RowOf<T>, patch: PatchOf<T>): RowOf<T> {
     const key = keyOf(table, previous.id);
-    const stagedRow = staged.get(key);
+    const stagedRow = stagedRows.get(key);
     const states = statesOf(table, stagedRow ?? previous);
     if (stagedRow) {
       assertTransition(table, states, Object.assign(stagedRow, patch));
@@ -224,13 +222,13 @@ export function createContext(
     assertTransition(table, states, row);
     const changedColumns = new Set(Object.keys(patch));
     set.updates.push({
-      ...versioned(table, previous),
+      ...rowVersionOf(table, previous),
       previousRow: previous,
       row,
       changedColumns,
     });
     changes.set(key, changedColumns);
-    staged.set(key, row);
+    stagedRows.set(key, row);
     return row as RowOf<T>;
   }
 
@@ -265,8 +263,9 @@ export function createContext(
     read: (table, id) => db.read(table, id),
     insert,
     update,
-    remove: (table, row) => void set.removes.push({ ...versioned(table, row), previousRow: row }),
-    require: (table, row) => void set.requires.push(versioned(table, row)),
+    remove: (table, row) =>
+      void set.removes.push({ ...rowVersionOf(table, row), previousRow: row }),
+    require: (table, row) => void set.requires.push(rowVersionOf(table, row)),
     transfer: (transfer) => stageTransfer('transfer', transfer),
     hold: (transfer) => stageTransfer('hold', transfer),
     post: (transfer) => stageTransfer('post', transfer),
@@ -275,7 +274,7 @@ export function createContext(
       void set.freezes.push({ account, frozen: true, empty }),
     unfreeze: (account) => void set.freezes.push({ account, frozen: false, empty: false }),
     ...events,
-    attempt: attempting({ set, staged, insufficientFundsFaults, retryAccounts }),
+    attempt: createAttempt({ set, stagedRows, insufficientFundsFaults, retryAccounts }),
     later: ({ kind }, input, at = now) =>
       void insert(jobs, {
         id: newId(effects, 'Job'),
@@ -289,7 +288,7 @@ export function createContext(
   };
 }
 
-/** Fields that all resources present in the same way. */
+/** Fields with the same form in all resources. */
 export const stamps = (row: { created_at: Time; updated_at: Time }) => ({
   createdAt: iso(row.created_at),
   updatedAt: iso(row.updated_at),

@@ -29,7 +29,7 @@ describe('eventChanges', () => {
     expect(changesOf({ ...base, note: 'y'.repeat(300) })).toBeUndefined();
   });
 
-  it('restores any data that has every field of its base', () => {
+  it('restores any data with every field of its base', () => {
     const fields = fc.dictionary(fc.string({ maxLength: 3 }), fc.jsonValue({ maxDepth: 2 }));
     fc.assert(
       fc.property(fields, fields, (baseFields, addedFields) => {
@@ -50,7 +50,7 @@ describe('completeEventData', () => {
     expect(completeEventData('{"a":1}', '')).toBe('');
   });
 
-  it('returns the stored text if the event refers to no other', () => {
+  it('returns the stored text of an event without a reference', () => {
     expect(completeEventData('{"b":1,"a":2}', null)).toBe('{"b":1,"a":2}');
   });
 
@@ -59,10 +59,10 @@ describe('completeEventData', () => {
   });
 
   it('unpacks the stored text', () => {
-    const [baseFields, second] = ['{"a":1,"status":"NEW"}', '{"status":"OLD","fees":1}'];
+    const [baseFields, otherFields] = ['{"a":1,"status":"NEW"}', '{"status":"OLD","fees":1}'];
     expect(completeEventData(packJson(baseFields), null)).toBe(baseFields);
     expect(completeEventData('{}', packJson(baseFields))).toBe(baseFields);
-    expect(completeEventData(packJson(second), packJson(baseFields))).toBe(
+    expect(completeEventData(packJson(otherFields), packJson(baseFields))).toBe(
       '{"a":1,"status":"OLD","fees":1}',
     );
   });

@@ -1,16 +1,15 @@
 // Stored data of events. Several events of one change set often show the same resource in successive
-// states. Each later one stores only the fields that differ from the first, which it refers to. A
-// balance event refers to an earlier one of its account, and stores no fields while the account is
-// unchanged.
+// states. Each later event refers to the first event and stores only different fields. A balance event
+// refers to an earlier event of its account, and stores no fields while the account is unchanged.
 import { fnv1a } from '../../kernel/fnv.ts';
 import { unpackJson } from './stored-json.ts';
 
-/** The context that the sealed text of an event is bound to. */
+/** The context of the sealed text of an event. */
 export const eventContext = (id: string) => `events ${id} data`;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The customer that an event is about: named by its data, or its subject. */
+/** The customer of an event, from its data or its subject. */
 export function customerOf(subject: string, data: unknown): string | undefined {
   const { customerId, cardholderId } = (data ?? {}) as Fields;
   const customer = customerId ?? cardholderId;
@@ -18,22 +17,25 @@ export function customerOf(subject: string, data: unknown): string | undefined {
   return subject.startsWith('Customer:') ? subject : undefined;
 }
 
-/** 15 bits of the FNV-1a hash of a customer id, which an index stores instead of the id. */
+/** 15 bits of the FNV-1a hash of a customer ID, which an index stores instead of the ID. */
 export function customerKeyOf(customerId: string): number {
   const hash = fnv1a(customerId);
   return (hash >>> 17) ^ (hash & 0x7fff);
 }
 
-/** Shorter data is stored completely: the reference takes as many bytes. */
+/** Minimum saved bytes. Shorter data is stored completely, because the reference needs as many bytes. */
 const MIN_SAVED_BYTES = 200;
 
-/** Whether both are the same JSON. Most fields are equal values, or the same object of a row. */
+/**
+ * Whether two values are the same JSON. The first comparison covers most fields, which are equal values or
+ * the same object of a row.
+ */
 const isSame = (a: unknown, b: unknown) =>
   a === b || (typeof a === 'object' && JSON.stringify(a) === JSON.stringify(b));
 
 /**
- * The fields of `data` that differ from `base`, as JSON text. Undefined if `data` lacks a field of
- * `base`, or if the text is hardly shorter than `baseText`, the JSON text of `base`.
+ * The fields of `data` that differ from `base`, as JSON text. Undefined if `data` lacks a field of `base`,
+ * or if less than `MIN_SAVED_BYTES` are saved. `baseText` is the JSON text of `base`.
  */
 export function eventChanges(base: Fields, data: Fields, baseText: string): string | undefined {
   for (const name in base) {
@@ -48,8 +50,8 @@ export function eventChanges(base: Fields, data: Fields, baseText: string): stri
 }
 
 /**
- * The complete data of an event as JSON text, from its own stored text and that of the event that it
- * refers to, if any. Empty if one of them is erased.
+ * The complete data of an event as JSON text, from its stored text and the stored text of the event to
+ * which it refers. Empty if a text is erased.
  */
 export function completeEventData(data: string, base: string | null): string {
   if (base === null) return unpackJson(data);

@@ -1,5 +1,5 @@
-// Stages the events of a change set, in their stored form: packed, and as differences if an earlier
-// event contains most of the data.
+// Stages the events of a change set in their packed form. If an earlier event contains most of the data,
+// only differences are stored.
 import type { Caller } from '../../kernel/caller.ts';
 import type { EventDefinition } from '../../kernel/contract/event.ts';
 import type { Effects, Time } from '../../kernel/effects.ts';
@@ -15,7 +15,7 @@ import { packJson } from './stored-json.ts';
 export interface DescribedRow {
   id: string;
   version: number;
-  /** Distinguishes rows with the same id before and after the reset of a sandbox platform. */
+  /** Distinguishes rows with the same ID before and after the reset of a sandbox platform. */
   created_at: Time;
 }
 
@@ -27,18 +27,18 @@ interface VersionEvent {
   customerKey: number | null;
 }
 
-/** An event refers to a recent event, and only to one of its week, because weeks are removed. */
+/** An event refers only to a recent event of the same week, because complete weeks are removed. */
 const MAX_EARLIER_MS = 12 * 3_600_000;
 
-/** Maximum cached events, one for each row. 200 bytes each. */
+/** Maximum cached events, one for each row, with 200 bytes each. */
 const MAX_CACHED = 10_000;
 
-/** The latest event of a row, by its type and the row, of this process. Oldest first. */
+/** The latest events of rows in this process, by type and row, oldest first. */
 const versionEvents = new WeakMap<Database, Map<string, VersionEvent>>();
 
 function versionEventsOf(db: Database): Map<string, VersionEvent> {
-  const existing = versionEvents.get(db);
-  if (existing) return existing;
+  const existingCache = versionEvents.get(db);
+  if (existingCache) return existingCache;
   const map = new Map<string, VersionEvent>();
   versionEvents.set(db, map);
   return map;
@@ -46,13 +46,13 @@ function versionEventsOf(db: Database): Map<string, VersionEvent> {
 
 const keyOf = (type: string, subject: string) => `${type} ${subject}`;
 
-/** The hash of the customer that an event is about, or null if there is none. */
+/** The hash of the customer of an event. Null without a customer. */
 function keyOfCustomer(subject: string, data: unknown): number | null {
   const customer = customerOf(subject, data);
   return customer === undefined ? null : customerKeyOf(customer);
 }
 
-/** Later events may refer to events of a change set once it is committed. */
+/** Caches the events of a committed change set, so that later events may refer to them. */
 export function rememberEvents(db: Database, { events }: ChangeSet): void {
   for (const { id, type, subject, version, customer_key } of events) {
     if (version === undefined) continue;
@@ -68,7 +68,7 @@ export function rememberEvents(db: Database, { events }: ChangeSet): void {
   }
 }
 
-interface Staging {
+interface StagingOptions {
   effects: Effects;
   db: Database;
   vault: Vault;
@@ -88,7 +88,15 @@ interface CompleteEvent {
   text: string;
 }
 
-export function eventStaging({ effects, db, vault, caller, now, ownClock, set }: Staging) {
+export function createEventStaging({
+  effects,
+  db,
+  vault,
+  caller,
+  now,
+  ownClock,
+  set,
+}: StagingOptions) {
   const completeEvents = new Map<string, CompleteEvent>();
 
   function stage(
@@ -115,11 +123,14 @@ export function eventStaging({ effects, db, vault, caller, now, ownClock, set }:
     return row;
   }
 
-  /** Stages only the differences if the change set has an earlier event about the resource. */
+  /** Stages only the differences if the change set has an earlier event of the resource. */
   function emitDifference(event: EventDefinition, subject: string, data: Row): void {
-    const first = completeEvents.get(subject);
-    // A rolled-back attempt may have removed it.
-    const base = first && set.events[first.at] === first.row ? first : undefined;
+    const completeEvent = completeEvents.get(subject);
+    // A rolled-back attempt may have removed the earlier event.
+    const base =
+      completeEvent && set.events[completeEvent.at] === completeEvent.row
+        ? completeEvent
+        : undefined;
     const id = newId(effects, 'Webhook');
     const isSamePartition = base && isSameWeek(base.row.id, id);
     const changes = isSamePartition ? eventChanges(base.data, data, base.text) : undefined;
@@ -144,16 +155,16 @@ export function eventStaging({ effects, db, vault, caller, now, ownClock, set }:
       account: string,
       data: () => unknown,
     ): void {
-      const earlier = versionEventsOf(db).get(keyOf(event.type, id));
+      const earlierEvent = versionEventsOf(db).get(keyOf(event.type, id));
       const rowVersion = `${created_at} ${version}`;
       const eventId = newId(effects, 'Webhook');
       const isRecent =
-        earlier &&
-        timeOfId(eventId) - timeOfId(earlier.id) < MAX_EARLIER_MS &&
-        isSameWeek(eventId, earlier.id);
-      if (!ownClock && isRecent && earlier.version === rowVersion) {
-        const row = stage(event, id, '{}', earlier.customerKey, eventId);
-        Object.assign(row, { account, base_id: earlier.id });
+        earlierEvent &&
+        timeOfId(eventId) - timeOfId(earlierEvent.id) < MAX_EARLIER_MS &&
+        isSameWeek(eventId, earlierEvent.id);
+      if (!ownClock && isRecent && earlierEvent.version === rowVersion) {
+        const row = stage(event, id, '{}', earlierEvent.customerKey, eventId);
+        Object.assign(row, { account, base_id: earlierEvent.id });
         return;
       }
       const fullData = data();

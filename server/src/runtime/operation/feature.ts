@@ -1,5 +1,6 @@
-// Contribution of a feature to a server. Each feature's index exports one value of this type. The
-// composition mounts all of them in the same way, so a new feature is a folder and one line there.
+// Contribution of a feature to a server. The index of each feature exports one value of this type. The
+// composition mounts all values in the same way, so a new feature is a folder and one line of the
+// composition.
 import type { WebhookContract } from '../../kernel/contract/event.ts';
 import type { Bound } from '../../kernel/contract/operation.ts';
 import type { HostedPage } from '../../kernel/contract/page.ts';
@@ -25,8 +26,8 @@ export interface Feature<P = never, C = never> {
   /** Work found by periodic queries. */
   sweeps?: (parts: P) => readonly Sweep[];
   /**
-   * Stages as jobs the work that sweeps find for platforms in real time. Runs when the caller's
-   * platform gets its own clock.
+   * Stages as jobs the work that sweeps find for platforms in real time. Runs when a separate clock of the
+   * caller's platform is created.
    */
   onOwnClock?: (ctx: Ctx) => Promise<void>;
   /** Events that the contract documents as webhooks. */

@@ -1,4 +1,4 @@
-// `handle` for this server's context: binds a contract to its function.
+// `handle` for the context of this server, which binds a contract to its function.
 import { handler } from '../../kernel/contract/operation.ts';
 import type { Ctx } from './context.ts';
 

@@ -31,9 +31,9 @@ describe('stored replies', () => {
     expect(secondResponse.body).toEqual(firstResponse.body);
     expect(secondResponse.headers['idempotency-replayed']).toBe('true');
     await app.advance(2 * DAY);
-    const later = await create('a', 'kept');
-    expect([later.status, later.body.code]).toEqual([409, 'CONFLICT']);
-    expect(later.headers['idempotency-replayed']).toBeUndefined();
+    const laterResponse = await create('a', 'kept');
+    expect([laterResponse.status, laterResponse.body.code]).toEqual([409, 'CONFLICT']);
+    expect(laterResponse.headers['idempotency-replayed']).toBeUndefined();
   });
 
   it('are separate by platform and by path', async () => {
@@ -87,8 +87,8 @@ describe('stored replies', () => {
 
   it('of an older version are identified by their plain hash', async () => {
     const firstResponse = await create('old', 'of-old');
-    const older = 'update idempotency set body_hash = $2 where id like $1';
-    await app.runtime.db.query(older, ['% old', plainHash('of-old')]);
+    const olderFormat = 'update idempotency set body_hash = $2 where id like $1';
+    await app.runtime.db.query(olderFormat, ['% old', plainHash('of-old')]);
     const secondResponse = await create('old', 'of-old');
     expect(secondResponse.headers['idempotency-replayed']).toBe('true');
     expect(secondResponse.body).toEqual(firstResponse.body);
@@ -100,7 +100,7 @@ describe('stored replies', () => {
       app.call('POST', `/quotes/${id}/execute`, undefined, {
         headers: { 'idempotency-key': 'at' },
       });
-    const unknown = 'Quote:00000000-0000-7000-8000-000000000000';
+    const unknownId = 'Quote:00000000-0000-7000-8000-000000000000';
     const firstResponse = await execute('in-the-wrong-place');
     const secondResponse = await execute('in%2Dthe%2Dwrong%2Dplace');
     expect([firstResponse.status, secondResponse.status, secondResponse.body]).toEqual([
@@ -109,15 +109,15 @@ describe('stored replies', () => {
       firstResponse.body,
     ]);
     expect(secondResponse.headers['idempotency-replayed']).toBe('true');
-    const otherReplies = [await execute('in-another-place'), await execute(unknown)];
+    const otherReplies = [await execute('in-another-place'), await execute(unknownId)];
     expect(otherReplies.map(({ headers }) => headers['idempotency-replayed'])).toEqual([
       undefined,
       undefined,
     ]);
     const rows = await app.runtime.db.query<{ id: string }>('select id from idempotency', []);
     const paths = rows.flatMap(({ id }) => / POST \/quotes\/(.*)\/execute at$/.exec(id)?.[1] ?? []);
-    const redacted = paths.map((path) => path.replace(/^[0-9a-f]{64}$/, 'a hash'));
-    expect(redacted.sort()).toEqual([unknown, 'a hash', 'a hash']);
+    const redactedPaths = paths.map((path) => path.replace(/^[0-9a-f]{64}$/, 'a hash'));
+    expect(redactedPaths.sort()).toEqual([unknownId, 'a hash', 'a hash']);
   });
 
   it('reject a key that is too long', async () => {

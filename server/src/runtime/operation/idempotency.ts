@@ -1,5 +1,5 @@
-// Stored replies by idempotency key. They are kept for a week, longer than any client retries, and
-// then deleted in small batches. A BRIN index finds the old ones without a cost for inserts.
+// Stored replies by idempotency key. Replies are retained for a week, longer than the retries of clients,
+// and then deleted in small batches. A BRIN index selects old replies without a cost for inserts.
 import type { ResetRules } from '../committer/reset.ts';
 import { retentionSweep } from '../db/retention.ts';
 import { col, table } from '../db/table.ts';
@@ -8,11 +8,10 @@ export const idempotency = table(
   'idempotency',
   {
     /**
-     * Platform, agent if any, method, path and key. Parameters of the path are hashed unless they
-     * are ids.
+     * Platform, agent if any, method, path and key. Parameters of the path are hashed unless they are IDs.
      */
     id: col.text,
-    /** Hash of the query and the body, keyed, because both may contain secrets. */
+    /** Keyed hash of the query and the body, because both may contain secrets. */
     body_hash: col.text,
     status: col.int4,
     reply: col.text,
@@ -21,7 +20,7 @@ export const idempotency = table(
   { clientKeyed: true },
 );
 
-/** A record belongs to the platform that its id begins with. */
+/** The ID of a record begins with the ID of its platform. */
 export const idempotencyReset: ResetRules = {
   belongs: { idempotency: "t.id >= ($1::text[])[1] and t.id < ($1::text[])[1] || '~'" },
 };

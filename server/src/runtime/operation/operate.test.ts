@@ -1,4 +1,4 @@
-// Running operations: results of a lost race, of insufficient funds and of permanent contention.
+// Results of operations with concurrent changes, insufficient funds and permanent contention.
 import { describe, expect, it } from 'vitest';
 import {
   createCustomer,
@@ -57,9 +57,9 @@ describe('operate', () => {
     let attempts = 0;
     const decision = await app.operate(async (ctx) => {
       attempts++;
-      const before = await statusOf(ctx, quote.transactionId);
+      const statusBefore = await statusOf(ctx, quote.transactionId);
       if (attempts === 1) ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
-      if (before !== 'PENDING') return 'too late';
+      if (statusBefore !== 'PENDING') return 'too late';
       return outgoingStates.next(await statusOf(ctx, quote.transactionId), 'start');
     });
     expect([attempts, decision]).toEqual([2, 'too late']);
@@ -100,10 +100,10 @@ describe('rejection by the ledger', () => {
     await expect(pay(limit)).rejects.toMatchObject({ status: 429, message: 'Enough for today.' });
   });
 
-  it('names the account that is frozen or must be empty', async () => {
+  it('has a fault of the account that is frozen or must be empty', async () => {
     const { account } = await createFundedCustomer(app, 5_00);
-    const freeze = (empty: boolean) =>
-      app.operate(async (ctx) => ctx.freeze(account.id, { empty }));
+    const freeze = (mustBeEmpty: boolean) =>
+      app.operate(async (ctx) => ctx.freeze(account.id, { empty: mustBeEmpty }));
     await expect(freeze(true)).rejects.toMatchObject({
       code: 'CONFLICT',
       details: { accountIds: [account.id] },
@@ -128,9 +128,9 @@ describe('idempotency key', () => {
     const headers = { 'idempotency-key': 'same-for-all' };
     const execute = (body?: object) =>
       app.call('POST', `/quotes/${quote.id}/execute`, body, { headers });
-    const first = ok(await execute(), 200);
-    expect((await execute({})).body).toEqual(first);
-    expect((await execute()).body).toEqual(first);
+    const firstReply = ok(await execute(), 200);
+    expect((await execute({})).body).toEqual(firstReply);
+    expect((await execute()).body).toEqual(firstReply);
     const otherResponse = await execute({ scaFactor: 'PASSKEY' });
     expect([otherResponse.status, otherResponse.body.code]).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
   });

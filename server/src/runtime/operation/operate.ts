@@ -1,6 +1,6 @@
-// Runs an operation until its change set is committed: read, decide, commit, and again with fresh
-// reads if a row that it depends on has changed. Requests, jobs and operator commands all
-// use it. Only this module calls the committer.
+// Runs an operation until its change set is committed. If a row on which it depends has changed, it runs
+// again with fresh reads. Requests, jobs and operator commands use this module, which alone calls the
+// committer.
 
 import { setTimeout } from 'node:timers/promises';
 import type { Caller } from '../../kernel/caller.ts';
@@ -22,14 +22,14 @@ import { type Ctx, createContext } from './context.ts';
 import { rememberEvents } from './event-staging.ts';
 
 /**
- * Maximum optimistic-lock attempts. Of n requests for one row the last succeeds at its n-th attempt
- * at the latest.
+ * Maximum optimistic-lock attempts. Of n requests for one row, the last request succeeds at its n-th
+ * attempt at the latest.
  */
 const MAX_ATTEMPTS = 50;
-/** Attempts without a pause. Later ones wait so that fewer contend at a time. */
+/** Attempts without a pause. Later attempts wait, so that fewer attempts contend concurrently. */
 const IMMEDIATE_ATTEMPTS = 12;
 const MAX_PAUSE_MS = 32;
-/** Attempts of a decision that applies an impossible transition. */
+/** Maximum attempts of a decision that applies an impossible transition. */
 const MAX_TRANSITION_ATTEMPTS = 3;
 
 export interface Runtime {
@@ -39,14 +39,11 @@ export interface Runtime {
   /** The time of each platform. */
   clocks: Clocks;
   committer: { commit(set: ChangeSet): Promise<Outcome> };
-  /**
-   * Called after a commit that staged events or jobs, so that loops need not wait for their next
-   * poll.
-   */
+  /** Called after a commit with events or jobs, so that loops start before their next poll. */
   wake: { events(): void; jobs(): void };
   /** Absent: no traces. */
   tracer?: Tracer | undefined;
-  /** Source of the ids of resources for one attempt. Absent: `effects`. */
+  /** Source of the IDs of resources for one attempt. Absent: `effects`. */
   ids?(): Effects;
 }
 
@@ -94,7 +91,7 @@ function faultOf(rejection: Rejection, { set, insufficientFundsFaults }: Ctx): E
     const { constraint } = rejection;
     return Object.assign(new Error(`constraint ${constraint} broken`), { constraint });
   }
-  // A retry may succeed, so this must not be stored as the reply of an idempotency key.
+  // Retryable, so that the fault is never stored as the reply of an idempotency key.
   return contentionFault('Concurrent requests changed the same resource.');
 }
 
@@ -114,9 +111,9 @@ function isRetryable(rejection: Rejection, { retryAccounts, set }: Ctx): boolean
 }
 
 /**
- * Runs `work` on fresh reads. Rows are read one after the other, so another request can commit in
- * between: the first row is then old, the second new, and a transition of the second impossible.
- * Fresh reads distinguish that from a programming error.
+ * Runs `work` on fresh reads. Rows are read sequentially, so another request can commit between two reads.
+ * A transition of the second row may then be impossible. Fresh reads distinguish this case from a
+ * programming error.
  */
 async function decide<R>(
   runtime: Runtime,
@@ -125,7 +122,7 @@ async function decide<R>(
 ): Promise<{ ctx: Ctx; result: R }> {
   for (let attempt = 1; ; attempt++) {
     const time = runtime.clocks.timeOf(caller);
-    // Usually cached: awaiting only a promise saves a turn of the event loop.
+    // The time is usually cached. Only a promise is awaited, which saves a turn of the event loop.
     const ctx = createContext(runtime, caller, 'now' in time ? time : await time);
     try {
       return { ctx, result: await work(ctx) };
@@ -135,8 +132,8 @@ async function decide<R>(
   }
 }
 
-/** Commits a change set in a span, and records which jobs and events the current span caused. */
-async function commitTraced({ committer }: Runtime, set: ChangeSet): Promise<Outcome> {
+/** Commits a change set in a span, and records the jobs and events that the current span caused. */
+async function commitInSpan({ committer }: Runtime, set: ChangeSet): Promise<Outcome> {
   const counts = {
     'railhead.transfers': set.transfers.length,
     'railhead.events': set.events.length,
@@ -173,7 +170,7 @@ async function attempts<R>(
     const { ctx, result } = await decide(runtime, caller, work);
     if (isEmpty(ctx.set)) return result;
     const outcome = await (currentSpan()
-      ? commitTraced(runtime, ctx.set)
+      ? commitInSpan(runtime, ctx.set)
       : runtime.committer.commit(ctx.set));
     if (outcome.ok) {
       if (ctx.set.events.length) {

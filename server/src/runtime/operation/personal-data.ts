@@ -1,6 +1,6 @@
-// Locations of customer data: each feature describes its tables, the decryption of their rows for
-// an export, and the effect of an erasure. The privacy feature uses the assembled descriptions, so
-// it does not depend on later features. A test checks the list against the database.
+// Locations of customer data. Each feature describes its tables, the decryption of their rows for an
+// export, and the effect of an erasure. The privacy feature uses the assembled descriptions, so it does not
+// depend on later features. A test compares the list with the database.
 import type { Time } from '../../kernel/effects.ts';
 import { idsFrom } from '../../kernel/id.ts';
 import type { Database } from '../db/database.ts';
@@ -15,8 +15,8 @@ export const ERASED = 'erased';
 export type Json = Record<string, unknown>;
 
 /**
- * A row that was read as JSON, as its table's type. The statement selects every column of the
- * table.
+ * Converts a row that was read as JSON to the type of its table. The statement must select every column of
+ * the table.
  */
 export const rowAs = <R extends Json>(row: Json): R => row as R;
 
@@ -34,22 +34,22 @@ export interface DataSubject {
 export interface Opener<C = DataSubject> {
   vault: Vault;
   customer: C;
-  /** Undefined after the erasure: sealed columns can then not be opened. */
+  /** Undefined after the erasure, when sealed columns can no longer be opened. */
   key: DataKey | undefined;
 }
 
 export interface PersonalTable<C = DataSubject> {
   /** Condition for the rows of the table, as `t`, that belong to the customer `$1`. */
   rows: string;
-  /** Columns without personal data: hashes, and keys that are shown opened. */
+  /** Columns without personal data: hashes, and sealed values whose opened form is shown. */
   without?: readonly string[];
-  /** The sealed content of a row, opened. It replaces the columns of the same names. */
+  /** Opens the sealed content of a row, which replaces the columns of the same names. */
   open?(opener: Opener<C>, row: Json): Json;
   /** Effect of an erasure on the rows. */
   erasure: 'emptied' | 'removed' | { retained: string };
   /** Condition for the rows to remove. `rows` if absent. */
   removes?: string;
-  /** Emptied or removed by the change set that deletes the data key, which counts `rows`. */
+  /** Whether the change set that deletes the data key empties or removes the rows, and counts `rows`. */
   atOnce?: true;
 }
 
@@ -60,24 +60,23 @@ export type Counts = Record<string, number>;
 export interface PersonalData<C = DataSubject> {
   tables: Readonly<Record<string, PersonalTable<C>>>;
   /**
-   * Tables whose ids are subjects of events, with the condition that a row belongs to the customer
-   * `$1`.
+   * Tables whose IDs are subjects of events, with the condition that a row belongs to the customer `$1`.
    */
   subjects?: Readonly<Record<string, string>>;
   /**
-   * Stages the closing of one resource that must be closed when its customer is deleted. Returns
-   * whether there may be more.
+   * Stages the closing of one resource that must be closed when its customer is deleted. Returns whether
+   * there may be more resources.
    */
   end?(ctx: Ctx, customerId: string): Promise<boolean>;
-  /** Runs before the platform's own id of the customer is erased. */
+  /** Runs before the platform's ID of the customer is erased. */
   before?(runtime: Runtime, customer: C): Promise<Counts>;
   /** Stages the feature's part of the change set that deletes the data key. */
   erase?(ctx: Ctx, customer: C): Promise<void>;
-  /** Empties rows after that change set, in statements that can be repeated. */
+  /** Empties rows after the change set that deletes the data key, in statements that can be repeated. */
   empty?(runtime: Runtime, customer: C): Promise<Counts>;
 }
 
-/** Runs a statement that returns the ids it changed. Returns their number. */
+/** Runs a statement that returns the changed IDs. Returns their number. */
 export const changedRows = async (
   db: Database,
   sql: string,
@@ -87,7 +86,7 @@ export const changedRows = async (
 export const DAY_MS = 86_400_000;
 
 /**
- * An event id that sorts before every one created from `at` on. Clocks of several processes can
+ * An event ID that sorts before every event ID created from `time` on. Clocks of several processes can
  * differ.
  */
 export const eventsFrom = (time: Time): string => idsFrom('Webhook', time - DAY_MS);

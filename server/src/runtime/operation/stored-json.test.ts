@@ -22,37 +22,37 @@ const payment = JSON.stringify({
 });
 
 describe('packJson', () => {
-  it('halves the text of a payment', () => {
-    const stored = packJson(payment);
-    expect(stored.length).toBeLessThan(payment.length * 0.55);
-    expect(unpackJson(stored)).toBe(payment);
+  it('reduces the text of a payment to 50 %', () => {
+    const storedText = packJson(payment);
+    expect(storedText.length).toBeLessThan(payment.length * 0.55);
+    expect(unpackJson(storedText)).toBe(payment);
   });
 
-  it('does not change text without replaceable parts', () => {
+  it('returns text without replaceable parts unchanged', () => {
     for (const text of ['{}', 'null', '"text"', '', '{"unknownName":"X:1"}', 's1.ZGF0YQ.ZGF0YQ']) {
       expect(packJson(text)).toBe(text);
       expect(unpackJson(text)).toBe(text);
     }
   });
 
-  it('replaces currencies as the catalog shows them', () => {
+  it('replaces currencies in the form of the catalog', () => {
     for (const code of ['USD', 'EUR', 'GBP', 'USDC']) {
       expect(STORED_TEXTS).toContain(JSON.stringify(currencyView(code)));
     }
   });
 
-  it('keeps the names that an erasure searches', () => {
+  it('keeps the names for which an erasure searches', () => {
     const names = { id: 'Quote:1', transactionId: 'Transaction:1', correlationId: 'one' };
     const text = JSON.stringify({ type: 'OUTGOING', ...names });
-    const stored = packJson(text);
-    expect(stored.length).toBeLessThan(text.length);
+    const storedText = packJson(text);
+    expect(storedText.length).toBeLessThan(text.length);
     for (const [name, value] of Object.entries(names)) {
-      expect(stored).toContain(`"${name}":"${value}"`);
+      expect(storedText).toContain(`"${name}":"${value}"`);
     }
   });
 
   it('is restored byte by byte, for any text', () => {
-    const part = fc.constantFrom(
+    const textPart = fc.constantFrom(
       ...STORED_TEXTS,
       '"',
       '\\"',
@@ -61,7 +61,7 @@ describe('packJson', () => {
       '\\u0001',
       '€',
     );
-    const mixedText = fc.array(fc.oneof(part, fc.string()), { maxLength: 20 });
+    const mixedText = fc.array(fc.oneof(textPart, fc.string()), { maxLength: 20 });
     const json = fc.oneof(
       fc.jsonValue(),
       mixedText.map((parts) => ({ [parts.join('')]: parts })),
@@ -77,9 +77,9 @@ describe('packJson', () => {
 });
 
 describe('the list of texts', () => {
-  it('only grows, because stored tokens are positions in it', () => {
-    const first = STORED_TEXTS.slice(0, 74);
-    const hash = createHash('sha256').update(JSON.stringify(first)).digest('hex');
+  it('grows at its end only, because stored tokens are positions in the list', () => {
+    const firstTexts = STORED_TEXTS.slice(0, 74);
+    const hash = createHash('sha256').update(JSON.stringify(firstTexts)).digest('hex');
     expect(hash).toBe('55c3dce87af0b6e4d4f06f757b517333ac1e1f81280ef03f03b232b0a9965bef');
     expect(new Set(STORED_TEXTS).size).toBe(STORED_TEXTS.length);
   });

@@ -1,5 +1,5 @@
-// The command that archives a segment of the write-ahead log. Backups and restores are tested by the guide,
-// with a real PostgreSQL.
+// The command that archives a segment of the write-ahead log. The test of the guide covers backups and
+// restores with a real PostgreSQL.
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -20,7 +20,7 @@ function isArchived(content: string): boolean {
   return spawnSync('/bin/sh', ['-c', command]).status === 0;
 }
 
-it('accepts the same segment again, and never replaces one', () => {
+it('accepts the same segment again and rejects another content', () => {
   fs.mkdirSync(walFolder(folder));
   expect(isArchived('first')).toBe(true);
   expect(isArchived('first')).toBe(true);

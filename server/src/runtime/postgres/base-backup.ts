@@ -1,6 +1,6 @@
-// A base backup of a running PostgreSQL over SQL: its folder is copied between pg_backup_start and
-// pg_backup_stop, with the write-ahead log that the copy needs. The embedded PostgreSQL has no programs
-// for this. The copy becomes visible under its name when it is complete.
+// A base backup of a running PostgreSQL over SQL, because the embedded PostgreSQL has no programs for
+// backups. Its folder is copied between pg_backup_start and pg_backup_stop, with the write-ahead log that
+// the copy needs. The copy is renamed to its name when it is complete.
 import fs from 'node:fs';
 import path from 'node:path';
 import type pg from 'pg';
@@ -9,7 +9,7 @@ import { connectDatabase } from '../db/connections/connect.ts';
 /** The archive of the write-ahead log in the folder of the backups. */
 export const walFolder = (folder: string) => path.join(folder, 'wal');
 
-/** Content that belongs to the running server, or is created at a start. */
+/** Omitted folders, which belong to the running server or are created at a start. */
 const OMITTED = new Set(['pg_wal', 'pg_replslot', 'pg_stat_tmp', 'pg_dynshmem', 'pg_notify']);
 const OMITTED_FILES = new Set([
   'postmaster.pid',
@@ -27,7 +27,7 @@ function copyFile(from: string, to: string): number {
     fs.copyFileSync(from, to, fs.constants.COPYFILE_FICLONE);
     return fs.statSync(to).size;
   } catch (error) {
-    // A table was dropped during the copy. The log has it.
+    // A table was dropped during the copy. The log contains the change.
     if (isMissing(error)) return 0;
     throw error;
   }
@@ -70,10 +70,13 @@ export interface BaseBackup {
   bytes: number;
 }
 
-/** The name of a backup that was made at a time. */
+/** The name of a backup of this time. */
 const nameAt = (time: Date) => `base-${time.toISOString().replaceAll(/[-:]|\.\d+/g, '')}`;
 
-/** `cluster` is the folder of the PostgreSQL at `url`, which this process must be able to read. */
+/**
+ * Creates a backup. `cluster` is the folder of the PostgreSQL at `url`, which this process must be able to
+ * read.
+ */
 export async function createBaseBackup(
   url: string,
   cluster: string,
@@ -92,15 +95,15 @@ export async function createBaseBackup(
       `select pg_walfile_name(pg_backup_start('railhead', true)) as first`,
     );
     const bytes = copyFolder(cluster, temporary, true);
-    // Last, as pg_basebackup does: it names the newest checkpoint.
+    // Copied last, as in pg_basebackup, because this file contains the newest checkpoint.
     const control = path.join('global', 'pg_control');
     copyFile(path.join(cluster, control), path.join(temporary, control));
-    const stopped = await firstRow(
+    const stopResult = await firstRow(
       client,
       'select pg_walfile_name(lsn) as last, labelfile from pg_backup_stop(false)',
     );
-    copyLog(path.join(cluster, 'pg_wal'), path.join(temporary, 'pg_wal'), [first, stopped.last]);
-    fs.writeFileSync(path.join(temporary, 'backup_label'), stopped.labelfile, { mode: 0o600 });
+    copyLog(path.join(cluster, 'pg_wal'), path.join(temporary, 'pg_wal'), [first, stopResult.last]);
+    fs.writeFileSync(path.join(temporary, 'backup_label'), stopResult.labelfile, { mode: 0o600 });
     fs.renameSync(temporary, target);
     return { name, bytes };
   } finally {
@@ -110,8 +113,9 @@ export async function createBaseBackup(
 }
 
 /**
- * Archives a segment: it is complete under its name, and none is replaced. PostgreSQL repeats the command if
- * it was killed before it recorded the success, so the same segment is accepted again.
+ * The command that archives a segment. A file with the name of a segment is complete and is never replaced.
+ * PostgreSQL repeats the command if it was killed before it recorded the success, so the same segment is
+ * accepted again.
  */
 export function archiveCommand(folder: string): string {
   const target = `"${walFolder(folder)}/%f"`;
@@ -119,13 +123,13 @@ export function archiveCommand(folder: string): string {
   return `if test -f ${target}; then cmp -s "%p" ${target}; else ${copy}; fi`;
 }
 
-/** Sets that command for the PostgreSQL at `url`. It applies from its next start. */
+/** Sets the archive command of the PostgreSQL at `url`, from its next start on. */
 export async function archiveLog(url: string, folder: string): Promise<void> {
   const client = await connectDatabase(url, { name: 'railhead backup' });
-  const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`;
+  const quoteText = (text: string) => `'${text.replaceAll("'", "''")}'`;
   try {
     await client.query(`alter system set archive_mode = 'on'`);
-    await client.query(`alter system set archive_command = ${quoted(archiveCommand(folder))}`);
+    await client.query(`alter system set archive_command = ${quoteText(archiveCommand(folder))}`);
     await client.query(`alter system set archive_timeout = '60s'`);
     await client.query('select pg_reload_conf()');
   } finally {
@@ -133,13 +137,13 @@ export async function archiveLog(url: string, folder: string): Promise<void> {
   }
 }
 
-/** The newest backup that was made before `time`. The newest of all without a time. */
+/** The newest backup before `time`. Without a time, the newest backup. */
 export function backupBefore(folder: string, time?: Date): string {
   const limit = time && nameAt(time);
   const names = fs.readdirSync(folder).filter((each) => BASE.test(each));
   const usable = names.filter((each) => limit === undefined || each < limit).sort();
-  const last = usable.at(-1);
-  if (last !== undefined) return path.join(folder, last);
+  const lastName = usable.at(-1);
+  if (lastName !== undefined) return path.join(folder, lastName);
   throw new Error(
     names.length === 0
       ? `${folder} contains no backup.`

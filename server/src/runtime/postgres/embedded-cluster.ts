@@ -1,13 +1,13 @@
-// The cluster: PostgreSQL's folder inside the data folder, and the user that owns it. Created once,
-// with a sort order that is the same on every platform (builtin C.UTF-8), and renamed into place
-// when complete, so that a kill at any moment leaves either no cluster or a complete one.
+// The cluster is the folder of PostgreSQL inside the data folder, with the user that owns it. It is created
+// once, with a sort order that is the same on every platform (builtin C.UTF-8). A complete cluster is
+// renamed to its name, so that a kill at any time never produces an incomplete cluster.
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { findBinaries, noBuild, PLATFORM, type RunAs, unavailable } from './embedded-binaries.ts';
 import { passwordArguments } from './embedded-windows.ts';
 
-/** Programs, cluster, and the user that runs it (undefined: this process's user). */
+/** Programs, cluster, and the user that runs it. An undefined user is the user of this process. */
 export interface ClusterLocation {
   binaries: string;
   cluster: string;
@@ -23,7 +23,7 @@ interface ClusterOptions {
 
 /** The cluster's only database user. */
 export const DATABASE_USER = 'railhead';
-/** The unprivileged user of every Linux. `initdb` requires a user with a name. */
+/** The unprivileged user that exists on every Linux. `initdb` requires a user with a name. */
 const UNPRIVILEGED: RunAs = { uid: 65534, gid: 65534 };
 
 export const clusterOf = (dir: string) => path.join(path.resolve(dir), 'postgres');
@@ -34,7 +34,10 @@ export const cleanEnv = (): NodeJS.ProcessEnv =>
     ? process.env
     : { PATH: process.env.PATH ?? '', LC_ALL: 'C', TZ: 'UTC' };
 
-/** The user that must run PostgreSQL: the cluster's owner if this process is root, else its own. */
+/**
+ * The user that must run PostgreSQL. If this process is root, it is the owner of the cluster, or else the
+ * user of this process.
+ */
 function chooseUser(cluster: string): RunAs | undefined {
   if (process.getuid?.() !== 0) return undefined;
   if (process.platform !== 'linux') {
@@ -47,16 +50,15 @@ function chooseUser(cluster: string): RunAs | undefined {
 }
 
 /**
- * The path of the cluster as passed to PostgreSQL. An unprivileged user may not be able to reach
- * the folder by its path, but a process keeps its working directory: root enters the folder, then
- * drops its rights, and PostgreSQL finds its data as its working directory. So the data of a root
- * user remains at the requested place, under any parent's permissions, and other processes of the
- * unprivileged user cannot reach it.
+ * The path of the cluster for PostgreSQL. An unprivileged user may not be able to reach the folder by its
+ * path, and a process keeps its working directory. Root therefore enters the folder and then drops its
+ * rights, and PostgreSQL finds its data in its working directory. Other processes of the unprivileged user
+ * cannot reach the data.
  */
 export const dataPath = (cluster: string, user: RunAs | undefined) =>
   user ? '/proc/self/cwd' : cluster;
 
-/** Makes new names in the folder survive a power failure. */
+/** Flushes new names in the folder, so that they survive a power failure. */
 function flushFolder(folder: string): void {
   if (process.platform === 'win32') return;
   const handle = fs.openSync(folder, 'r');
@@ -80,7 +82,7 @@ function runInitdb({ binaries, cluster, user }: ClusterLocation, options: Cluste
     encoding: 'utf8',
     windowsHide: true,
   });
-  // The program exists, so its loader is missing: another C library (Alpine).
+  // The program exists, so its loader is missing, because the system has another C library (Alpine).
   if ((run.error as NodeJS.ErrnoException)?.code === 'ENOENT') throw noBuild(PLATFORM, run.error);
   if (run.error)
     throw unavailable(`PostgreSQL cannot be executed: ${run.error.message}.`, run.error);
@@ -89,8 +91,8 @@ function runInitdb({ binaries, cluster, user }: ClusterLocation, options: Cluste
 }
 
 /**
- * Other processes of the unprivileged user could reach the socket, so connections are authenticated
- * by the kernel's peer credentials.
+ * Authenticates connections by the peer credentials of the kernel, because other processes of the
+ * unprivileged user can reach the socket.
  */
 function admitRootOnly(cluster: string): void {
   fs.writeFileSync(path.join(cluster, 'pg_hba.conf'), 'local all all peer map=railhead\n');

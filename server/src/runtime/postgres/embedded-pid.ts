@@ -1,17 +1,16 @@
-// Finds the process that serves a cluster, by PostgreSQL's own lock file, `postmaster.pid`. The
-// file remains after a crash and its process id may since have been reused by an unrelated process
-// (in a container it usually has), which PostgreSQL cannot distinguish from a running server. This
-// module can, and then removes the reused id. The file itself must remain: PostgreSQL finds in it
-// the shared memory by which it detects whether children of the crashed server still write.
+// Finds the process that serves a cluster, by the lock file of PostgreSQL, `postmaster.pid`. After a crash,
+// an unrelated process may reuse the process ID in the file. PostgreSQL cannot distinguish this process
+// from a running server, so this module removes the ID. The file must remain, because it names the shared
+// memory by which PostgreSQL detects children of the crashed server.
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-export interface Running {
+export interface RunningPostgres {
   pid: number;
   port: number;
-  /** Empty if there is none (Windows). */
+  /** Empty on Windows, which has no socket. */
   socketFolder: string;
   status: 'starting' | 'ready' | 'stopping' | 'standby';
   /** Set on Windows only. */
@@ -21,7 +20,7 @@ export interface Running {
 const PID_FILE = 'postmaster.pid';
 /** Written by embedded-windows.ts, in the folder of the cluster. */
 export const PASSWORD_FILE = 'postgres.password';
-/** One more than the largest process id of any system. */
+/** A number above the process IDs of all systems. */
 const NO_PROCESS = 4_194_305;
 const POLL_MS = 20;
 
@@ -34,12 +33,12 @@ function exists(pid: number): boolean {
   }
 }
 
-/** Whether the living process `pid` is the PostgreSQL of `cluster`. */
+/** Whether the running process `pid` is the PostgreSQL of `cluster`. */
 function serves(pid: number, cluster: string): boolean {
   if (process.platform === 'win32') return true;
   if (process.platform === 'linux') {
-    // PostgreSQL's working directory is its cluster. Reading it requires the cluster's owner or
-    // root.
+    // The working directory of PostgreSQL is its cluster. Only the owner of the cluster and root can read
+    // it.
     try {
       return fs.readlinkSync(`/proc/${pid}/cwd`) === fs.realpathSync(cluster);
     } catch {
@@ -50,7 +49,7 @@ function serves(pid: number, cluster: string): boolean {
   return stdout.includes('postgres');
 }
 
-/** Removes the id of an unrelated process from the lock files. */
+/** Removes the ID of an unrelated process from the lock files. */
 function removeReusedPid(cluster: string, pid: number, socketFolder: string, port: string): void {
   const socketLock = path.join(socketFolder, `.s.PGSQL.${port}.lock`);
   for (const file of [path.join(cluster, PID_FILE), socketLock]) {
@@ -60,8 +59,8 @@ function removeReusedPid(cluster: string, pid: number, socketFolder: string, por
   }
 }
 
-/** The PostgreSQL that serves `cluster` now, if any. */
-export function runningIn(cluster: string): Running | undefined {
+/** The PostgreSQL that serves `cluster`. Undefined if there is none. */
+export function runningIn(cluster: string): RunningPostgres | undefined {
   const file = path.join(cluster, PID_FILE);
   if (!fs.existsSync(file)) return undefined;
   const lines = fs
@@ -81,20 +80,20 @@ export function runningIn(cluster: string): Running | undefined {
     pid,
     port: Number(port),
     socketFolder,
-    status: (status || 'starting') as Running['status'],
+    status: (status || 'starting') as RunningPostgres['status'],
     password,
   };
 }
 
-/** Polls while `cluster` is served and `test` holds. Returns the last state, at most `ms` later. */
+/** Polls while `cluster` is served and `test` returns true, at most for `ms`. Returns the last state. */
 export async function waitWhile(
   cluster: string,
-  test: (running: Running) => boolean,
+  test: (running: RunningPostgres) => boolean,
   ms: number,
-): Promise<Running | undefined> {
-  for (let waited = 0; ; waited += POLL_MS) {
+): Promise<RunningPostgres | undefined> {
+  for (let waitedMs = 0; ; waitedMs += POLL_MS) {
     const running = runningIn(cluster);
-    if (!running || !test(running) || waited >= ms) return running;
+    if (!running || !test(running) || waitedMs >= ms) return running;
     await sleep(POLL_MS);
   }
 }

@@ -1,7 +1,6 @@
-// The embedded PostgreSQL on Windows, which has neither a shell to monitor it nor unix sockets that
-// the client can open: a free loopback port with a password kept in the data folder, `pg_ctl` to
-// start it (it drops administrator rights, which PostgreSQL rejects) and a small Node process as
-// the guard.
+// The embedded PostgreSQL on Windows, which has no shell as a guard and no Unix sockets for the client.
+// PostgreSQL uses a free loopback port and a password in the data folder. `pg_ctl` starts it, because
+// `pg_ctl` drops administrator rights, which PostgreSQL rejects. A Node process is the guard.
 import { type ChildProcess, spawn } from 'node:child_process';
 import fs from 'node:fs';
 import net from 'node:net';
@@ -9,7 +8,7 @@ import path from 'node:path';
 import { unavailable } from './embedded-binaries.ts';
 import { PASSWORD_FILE } from './embedded-pid.ts';
 
-// Its standard input ends when this process ends in any way.
+// The standard input of the guard ends when this process ends in any way.
 const GUARD = `
 const { spawnSync } = require('node:child_process');
 const fs = require('node:fs');
@@ -40,8 +39,8 @@ function freePort(): Promise<number> {
 }
 
 /**
- * `initdb` arguments: any process of the machine can reach a loopback port, so a password is
- * required.
+ * Arguments of `initdb`. A password is required, because any process of the machine can reach a loopback
+ * port.
  */
 export function passwordArguments(dir: string, random?: (bytes: number) => Uint8Array): string[] {
   const file = path.join(dir, PASSWORD_FILE);

@@ -1,6 +1,6 @@
-// The embedded database on this machine, as the user that runs the tests: where it may be located,
-// which process may serve it, and that killing any process at any moment loses no data and leaves
-// no process. Windows and macOS take other branches, which these tests do not cover.
+// The embedded database on this machine, as the user that runs the tests. The tests cover its location, the
+// process that may serve it, and the kill of any process. The branches of Windows and macOS are not
+// covered.
 import { type ChildProcess, spawn } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -58,7 +58,7 @@ async function waitUntilActive(url: string, text: string): Promise<void> {
   }
 }
 
-/** Another Node process that serves `dir`. */
+/** Starts another Node process that serves `dir`. */
 async function serveElsewhere(dir: string) {
   const env = { ...process.env, NODE_PATH: path.join(projectRoot(), 'node_modules') };
   const child = spawn(process.execPath, [script, dir], {
@@ -73,10 +73,11 @@ async function serveElsewhere(dir: string) {
 }
 
 beforeAll(async () => {
-  // As root, mkdtemp's mode 0700 makes every folder here one that the unprivileged user cannot
-  // enter.
+  // If root runs the tests, the unprivileged user cannot enter these folders, because mkdtemp uses mode
+  // 0700.
   base = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-embedded-'));
-  // Sockets need a folder that it can enter. A separate one, so that it can be removed.
+  // Sockets need a folder that the unprivileged user can enter. The folder is separate, so that it can be
+  // removed.
   sockets = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-sockets-'));
   fs.chmodSync(sockets, 0o755);
   process.env.TMPDIR = sockets;
@@ -131,7 +132,7 @@ describe('startEmbedded', () => {
     await secondDatabase.stop();
   });
 
-  it('serves two folders at the same time, under a path too long for a socket', async () => {
+  it('serves two folders concurrently, under a path beyond the length of a socket', async () => {
     const nestedFolder = path.join(
       base,
       ...Array.from({ length: 8 }, () => 'a-rather-long-folder-name'),
@@ -158,7 +159,7 @@ describe('startEmbedded', () => {
     await database.stop();
   });
 
-  it('rejects a folder that another process serves, in one line', async () => {
+  it('rejects a folder that another process serves with one line', async () => {
     const dir = path.join(base, 'plain');
     const { child, pid } = await serveElsewhere(dir);
     await expect(startEmbedded({ dir })).rejects.toMatchObject({
@@ -169,15 +170,17 @@ describe('startEmbedded', () => {
     await waitUntilGone(pid);
   });
 
-  it('one of two starts on the same new folder succeeds', async () => {
+  it('succeeds for one of two starts on the same new folder', async () => {
     const dir = path.join(base, 'race');
     const results = await Promise.allSettled([startEmbedded({ dir }), startEmbedded({ dir })]);
-    const started = results.filter((each) => each.status === 'fulfilled') as { value: Embedded }[];
-    expect(started).toHaveLength(1);
+    const startedServers = results.filter((each) => each.status === 'fulfilled') as {
+      value: Embedded;
+    }[];
+    expect(startedServers).toHaveLength(1);
     const failure = results.find((each) => each.status === 'rejected') as PromiseRejectedResult;
     expect(failure.reason).toMatchObject({ message: expect.stringContaining('already served') });
     expect(fs.readdirSync(dir)).toEqual(['postgres']);
-    await started[0]!.value.stop();
+    await startedServers[0]!.value.stop();
   });
 
   it('removes the remains of a killed first start', async () => {
@@ -196,7 +199,7 @@ describe('startEmbedded', () => {
     });
   });
 
-  it('names DATABASE_URL if there is no build', () => {
+  it('names DATABASE_URL if there is no build for the platform', () => {
     expect(() => findBinaries(undefined, 'linux-riscv64')).toThrow(
       'The embedded PostgreSQL does not support linux-riscv64. Set DATABASE_URL to a PostgreSQL ' +
         '15 or newer.',
@@ -215,17 +218,17 @@ describe('crash', () => {
     await ownDatabase.stop();
   });
 
-  it('of Node leaves no PostgreSQL behind, and the next start succeeds without intervention', async () => {
+  it('of Node stops PostgreSQL, and the next start succeeds without intervention', async () => {
     const { child, pid, url } = await serveElsewhere(dir);
     await query(url, 'insert into kept values (1)');
     child.kill('SIGKILL');
-    const next = await startEmbedded({ dir });
+    const restarted = await startEmbedded({ dir });
     expect(isAlive(pid)).toBe(false);
-    expect(await count(next.url)).toEqual([{ count: '1' }]);
-    await next.stop();
+    expect(await count(restarted.url)).toEqual([{ count: '1' }]);
+    await restarted.stop();
   });
 
-  it('of PostgreSQL is reported to its starter, and recovered from', async () => {
+  it('of PostgreSQL is reported to its starter and repaired by the next start', async () => {
     const ownDatabase = await startEmbedded({ dir });
     await query(ownDatabase.url, 'insert into kept values (2)');
     process.kill(ownDatabase.pid, 'SIGKILL');
@@ -238,7 +241,9 @@ describe('crash', () => {
 
   it('of PostgreSQL during a long query delays the next start until the query has completed', async () => {
     const { child, pid, url } = await serveElsewhere(dir);
-    const long = query(url, 'select sum(i) from generate_series(1, 15000000) i').catch(() => []);
+    const longQuery = query(url, 'select sum(i) from generate_series(1, 15000000) i').catch(
+      () => [],
+    );
     await waitUntilActive(url, 'select sum(i)%');
     child.kill('SIGKILL');
     process.kill(pid, 'SIGKILL');
@@ -247,11 +252,11 @@ describe('crash', () => {
     const next = await startEmbedded({ dir, log: (line) => lines.push(line) });
     expect(lines).toContainEqual(expect.stringContaining('pre-existing shared memory block'));
     expect(await query(next.url, 'select 1 as one')).toEqual([{ one: 1 }]);
-    await long;
+    await longQuery;
     await next.stop();
   });
 
-  it('of both is recovered from, even if the process ID was reused', async () => {
+  it('of both is repaired by the next start, even if the process ID was reused', async () => {
     const { child, pid, url } = await serveElsewhere(dir);
     await query(url, 'insert into kept values (3)');
     child.kill('SIGKILL');
@@ -275,7 +280,7 @@ describe('crash', () => {
 });
 
 describe('attachEmbedded and withEmbedded', () => {
-  it('use the PostgreSQL of another process, or start their own for the call', async () => {
+  it('use the PostgreSQL of another process, or start a PostgreSQL for the call', async () => {
     const dir = path.join(base, 'plain');
     expect(await attachEmbedded(path.join(base, 'none'))).toBe(undefined);
     expect(await attachEmbedded(dir)).toBe(undefined);

@@ -1,8 +1,7 @@
-// A real PostgreSQL inside the data folder, started and stopped with this process, so that a laptop
-// needs only Node. It listens on a unix socket only (Windows: see embedded-windows.ts), runs as an
-// unprivileged user if this process is root, and is monitored by a shell that shuts it down when
-// this process ends for any reason, including `kill -9`. Commits are always flushed. Only tests may
-// trade that for speed.
+// A real PostgreSQL inside the data folder, started and stopped with this process, so that a laptop needs
+// only Node. PostgreSQL listens on a Unix socket only, and runs as an unprivileged user if this process is
+// root. A shell shuts it down when this process ends for any reason, including `kill -9`. Only tests may
+// disable the flush of commits for speed.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
@@ -19,7 +18,7 @@ import {
   dataPath,
   prepareCluster,
 } from './embedded-cluster.ts';
-import { type Running, runningIn, waitWhile } from './embedded-pid.ts';
+import { type RunningPostgres, runningIn, waitWhile } from './embedded-pid.ts';
 import { startOnWindows } from './embedded-windows.ts';
 
 interface EmbeddedOptions {
@@ -27,9 +26,9 @@ interface EmbeddedOptions {
   dir: string;
   /** Receives the lines that PostgreSQL logs. */
   log?: (line: string) => void;
-  /** False trades safety against crashes and power failure for speed. Tests only. */
+  /** False disables the safety in a crash or power failure for speed. Tests only. */
   durable?: boolean;
-  /** Maximum connections if more than the usual 100 are needed. */
+  /** Maximum connections. Defaults to 100. */
   maxConnections?: number;
   /** Required on Windows only, for the password of its loopback port. */
   random?: (bytes: number) => Uint8Array;
@@ -38,66 +37,64 @@ interface EmbeddedOptions {
 export interface Embedded {
   /** A connection string for pg and psql. */
   url: string;
-  /** The process id of PostgreSQL. */
+  /** The process ID of PostgreSQL. */
   pid: number;
-  /** Ends connections and shuts down cleanly. May be called twice. */
+  /** Ends connections and shuts down cleanly. May be called repeatedly. */
   stop(): Promise<void>;
   /** Resolves with a reason if PostgreSQL exited without `stop`. */
   exited: Promise<string>;
 }
 
-/** The only database. Initdb creates it. */
+/** The only database, which initdb creates. */
 const DATABASE = 'postgres';
 const PORT = 5432;
-/** Maximum bytes of a unix socket's path: 104 on macOS, 108 on Linux, with the final NUL. */
+/** Maximum bytes of the path of a Unix socket: 104 on macOS, 108 on Linux, including the final NUL. */
 const MAX_SOCKET_PATH = 103;
-/** Timeout of a clean shutdown. After it the next start recovers from the write-ahead log. */
+/** Timeout of a clean shutdown. After the timeout, the next start recovers from the write-ahead log. */
 const STOP_MS = 20_000;
 /**
- * Maximum wait for a cluster that another process serves: an operator command completes within this
- * time.
+ * Maximum wait for a cluster that another process serves. An operator command completes within this time.
  */
 const BUSY_MS = 2_000;
 /** Maximum wait for a cluster that is starting or shutting down. */
 const CHANGE_MS = 60_000;
-/** Between two starts while children of a killed PostgreSQL still run. */
+/** Time between two starts while children of a killed PostgreSQL still run. */
 const ORPHANS_MS = 200;
 
 const FLAGS = {
-  // Settings for a laptop. Input and output workers and the replication launcher are processes without
-  // work here.
+  // Settings for a laptop. Input and output workers and the replication launcher would have no work.
   shared_buffers: '128MB',
   max_connections: '100',
   io_method: 'sync',
   max_logical_replication_workers: '0',
-  // Fewer checkpoints, so fewer full pages in the log. wal_compression remains off: this build has
-  // pglz only, which cost 3 % of the throughput.
+  // Fewer checkpoints, and therefore fewer full pages in the log. wal_compression remains off, because the
+  // pglz of this build costs 3 % of the throughput.
   max_wal_size: '2GB',
   checkpoint_timeout: '15min',
-  // A second attempt resolves deadlocks. It should not wait a whole second to detect one.
+  // A deadlock is detected before the default of one second, because a second attempt resolves it.
   deadlock_timeout: '200ms',
   timezone: 'UTC',
   cluster_name: 'railhead',
-  // Errors go to the client that caused them. In the log their text could contain personal data.
+  // Errors are sent to the client that caused them. The text of an error in the log could contain personal
+  // data.
   log_min_messages: 'log',
   log_min_error_statement: 'panic',
   log_checkpoints: 'off',
   log_line_prefix: '',
 };
-// On the command line these override postgresql.conf and ALTER SYSTEM.
+// Settings on the command line override postgresql.conf and ALTER SYSTEM.
 const DURABLE = { fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on' };
-// On macOS a plain fsync leaves the data in the disk's own cache.
+// On macOS, a plain fsync writes the data only to the cache of the disk.
 const DURABLE_MAC = { ...DURABLE, wal_sync_method: 'fsync_writethrough' };
 const FAST = {
   ...{ fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' },
-  // There is no standby, and the log is kept in memory.
+  // Without a standby, and with the log in memory.
   ...{ wal_level: 'minimal', max_wal_senders: '0', max_wal_size: '256MB' },
 };
 
-// "$@" is PostgreSQL. The reader reaches the end of its input when this process exits. INT is
-// PostgreSQL's fast shutdown, repeated because a shell starts background programs with INT ignored
-// until they set a handler. When PostgreSQL ends first, the shell ends too and passes on its exit
-// code.
+// "$@" is PostgreSQL. The reader reaches the end of its input when this process exits. It then repeats INT,
+// the fast shutdown of PostgreSQL, because a shell starts background programs with INT ignored until they
+// set a handler. If PostgreSQL ends first, the shell ends with its exit code.
 export const GUARD = `exec 3<&0 </dev/null
 "$@" 3<&- & pg=$!
 (while read -r _; do :; done; while kill -INT $pg; do sleep 1; done) <&3 2>/dev/null & reader=$!
@@ -113,9 +110,9 @@ function flagsFor(durable: boolean, connections: number): string[] {
   return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 
-// The socket cannot be in the data folder, whose path may be longer than a socket's may be. Trust
-// authentication is enough on it: the folder is 0700, so only its owner and root can connect, and
-// both can read the files of the cluster.
+// The socket is outside the data folder, whose path may exceed the maximum length of a socket path. Trust
+// authentication is sufficient, because the folder is 0700. Only its owner and root can connect, and both
+// can read the files of the cluster.
 function socketFolder(cluster: string, user: RunAs | undefined): string {
   const name = `railhead-${createHash('sha256').update(cluster).digest('hex').slice(0, 12)}`;
   const uid = process.getuid?.();
@@ -130,31 +127,32 @@ function socketFolder(cluster: string, user: RunAs | undefined): string {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') continue;
     }
     const stat = fs.lstatSync(folder, { throwIfNoEntry: false });
-    const owned = stat !== undefined && [uid, user?.uid].includes(stat.uid);
-    // Another user may have created a folder of this name. Then a random name is used.
-    const isUsable = owned && stat.isDirectory() && (stat.mode & 0o077) === 0;
-    const selected = isUsable ? folder : fs.mkdtempSync(`${folder}-`);
-    if (user) fs.chownSync(selected, user.uid, user.gid);
-    return selected;
+    const isOwned = stat !== undefined && [uid, user?.uid].includes(stat.uid);
+    // If another user has created a folder of this name, a random name is used.
+    const isUsable = isOwned && stat.isDirectory() && (stat.mode & 0o077) === 0;
+    const selectedFolder = isUsable ? folder : fs.mkdtempSync(`${folder}-`);
+    if (user) fs.chownSync(selectedFolder, user.uid, user.gid);
+    return selectedFolder;
   }
   throw unavailable('No temporary folder is suitable for the socket of the embedded PostgreSQL.');
 }
 
-const urlOf = ({ port, socketFolder: folder, password }: Running) =>
+const urlOf = ({ port, socketFolder: folder, password }: RunningPostgres) =>
   folder
     ? `postgresql://${DATABASE_USER}@localhost:${port}/${DATABASE}?host=${encodeURIComponent(folder)}`
     : `postgresql://${DATABASE_USER}:${password}@127.0.0.1:${port}/${DATABASE}`;
 
-const inUse = (dir: string, pid?: number) =>
+const folderInUse = (dir: string, pid?: number) =>
   unavailable(
     `The data folder ${dir} is already served by a running PostgreSQL${pid ? ` (process ${pid})` : ''}.`,
   );
 
 /** Waits until no process serves the cluster. */
 async function waitUntilFree(dir: string, cluster: string): Promise<void> {
-  let remaining = await waitWhile(cluster, ({ status }) => status !== 'stopping', BUSY_MS);
-  if (remaining?.status === 'stopping') remaining = await waitWhile(cluster, () => true, CHANGE_MS);
-  if (remaining) throw inUse(dir, remaining.pid);
+  let remainingServer = await waitWhile(cluster, ({ status }) => status !== 'stopping', BUSY_MS);
+  if (remainingServer?.status === 'stopping')
+    remainingServer = await waitWhile(cluster, () => true, CHANGE_MS);
+  if (remainingServer) throw folderInUse(dir, remainingServer.pid);
 }
 
 function startGuard({ binaries, cluster, user }: ClusterLocation, flags: string[]): ChildProcess {
@@ -166,15 +164,15 @@ function startGuard({ binaries, cluster, user }: ClusterLocation, flags: string[
     env: cleanEnv(),
     cwd: cluster,
     stdio: ['pipe', 'ignore', 'pipe'],
-    // A separate process group: Ctrl-C in a terminal reaches this process only, which stops
-    // PostgreSQL when the work is done.
+    // A separate process group, so that Ctrl-C in a terminal reaches this process only. This process stops
+    // PostgreSQL when its work is complete.
     detached: true,
   });
 }
 
 /**
- * Resolves with true when PostgreSQL accepts connections, and with false if it exited because
- * children of its killed predecessor still run. Rejects with its last log line.
+ * Resolves with true when PostgreSQL accepts connections. Resolves with false if it exited because children
+ * of its killed predecessor still run. Rejects with its last log line.
  */
 function waitUntilReady(
   dir: string,
@@ -189,7 +187,7 @@ function waitUntilReady(
       if (/pre-existing shared memory block .* still in use/.test(fatal)) return resolve(false);
       const isInUse = /lock file "postmaster.pid" already exists/.test(fatal);
       const reason = fatal.replace(/^FATAL:\s+/, '');
-      reject(isInUse ? inUse(dir) : unavailable(`PostgreSQL does not start: ${reason}`));
+      reject(isInUse ? folderInUse(dir) : unavailable(`PostgreSQL does not start: ${reason}`));
     };
     guard.once('error', (error) =>
       reject(unavailable(`PostgreSQL cannot be executed: ${error.message}`)),
@@ -206,8 +204,8 @@ function waitUntilReady(
 }
 
 /**
- * Starts PostgreSQL and waits until it accepts connections. After a kill of the postmaster alone its
- * children exit at their next wait, at the latest when their query is complete.
+ * Starts PostgreSQL and waits until it accepts connections. If only the postmaster was killed, its children
+ * exit at their next wait, at the latest when their query is complete.
  */
 async function startServer(
   location: ClusterLocation,
@@ -215,7 +213,7 @@ async function startServer(
 ): Promise<ChildProcess> {
   const { durable = true, log = () => undefined, maxConnections = 0 } = options;
   const start = process.platform === 'win32' ? startOnWindows : startGuard;
-  for (let waited = 0; waited < CHANGE_MS; waited += ORPHANS_MS) {
+  for (let waitedMs = 0; waitedMs < CHANGE_MS; waitedMs += ORPHANS_MS) {
     const guard = await start(location, flagsFor(durable, maxConnections));
     if (await waitUntilReady(options.dir, guard, log)) return guard;
     await sleep(ORPHANS_MS);
@@ -226,30 +224,30 @@ async function startServer(
 }
 
 /** The handle of the running PostgreSQL for its starter. */
-function handleOf(guard: ChildProcess, running: Running, durable: boolean): Embedded {
+function handleOf(guard: ChildProcess, running: RunningPostgres, durable: boolean): Embedded {
   const exitCode = new Promise<number | null>((resolve) => guard.once('close', resolve));
   // If the caller exits without stopping PostgreSQL, the guard process stops it.
   guard.unref();
   for (const stream of [guard.stdin, guard.stderr]) (stream as { unref?(): void })?.unref?.();
-  const end = async () => {
+  const stopServer = async () => {
     guard.ref();
     guard.stdin?.end();
     const result = await Promise.race([exitCode, sleep(STOP_MS, 'late', { ref: false })]);
     if (result === 'late') process.kill(running.pid, 'SIGQUIT');
     await exitCode;
-    // A durable cluster keeps its folder, because the next process may already be about to use it.
+    // The folder of a durable cluster remains, because the next process may already use it.
     if (!durable && running.socketFolder) fs.rmSync(running.socketFolder, { recursive: true });
   };
-  let stopping: Promise<void> | undefined;
+  let stopPromise: Promise<void> | undefined;
   return {
     url: urlOf(running),
     pid: running.pid,
     exited: new Promise((resolve) => {
-      exitCode.then((code) => stopping ?? resolve(`PostgreSQL exited unexpectedly (${code}).`));
+      exitCode.then((code) => stopPromise ?? resolve(`PostgreSQL exited unexpectedly (${code}).`));
     }),
     stop() {
-      stopping ??= end();
-      return stopping;
+      stopPromise ??= stopServer();
+      return stopPromise;
     },
   };
 }
@@ -265,9 +263,9 @@ function plainError(dir: string, error: unknown): unknown {
 }
 
 /**
- * Starts PostgreSQL on `dir`, creating the cluster the first time (0.6 s; later under 0.1 s).
- * Throws an error named DatabaseUnavailable whose message is one plain line: no build for this
- * platform, folder in use or of another user, or PostgreSQL's own reason.
+ * Starts PostgreSQL on `dir` in less than 0.1 s. The first start creates the cluster in 0.6 s. Throws an
+ * error named DatabaseUnavailable with one line of text: no build for this platform, folder in use or of
+ * another user, or the reason of PostgreSQL.
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
   const { durable = true, random } = options;
@@ -284,7 +282,9 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
   }
 }
 
-/** The connection string of the PostgreSQL that another process runs on `dir`, if any. */
+/**
+ * The connection string of the PostgreSQL that another process runs on `dir`. Undefined if there is none.
+ */
 export async function attachEmbedded(dir: string): Promise<string | undefined> {
   try {
     const running = await waitWhile(clusterOf(dir), ({ status }) => status !== 'ready', CHANGE_MS);
@@ -295,7 +295,7 @@ export async function attachEmbedded(dir: string): Promise<string | undefined> {
 }
 
 /**
- * Runs `work` on the PostgreSQL of `dir`: the server of another process, or one started for this call.
+ * Runs `work` on the PostgreSQL of `dir`. Starts a PostgreSQL for this call unless another process runs it.
  */
 export async function withEmbedded<T>(
   options: EmbeddedOptions,
@@ -303,10 +303,10 @@ export async function withEmbedded<T>(
 ): Promise<T> {
   const url = await attachEmbedded(options.dir);
   if (url !== undefined) return work(url);
-  const started = await startEmbedded(options);
+  const server = await startEmbedded(options);
   try {
-    return await work(started.url);
+    return await work(server.url);
   } finally {
-    await started.stop();
+    await server.stop();
   }
 }

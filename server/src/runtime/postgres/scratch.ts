@@ -1,6 +1,6 @@
-// A restored cluster that recovers the write-ahead log up to a time, and then serves only this
-// process: over a socket in a separate folder, without an archive, and without the settings of its
-// server. It is stopped when this process exits for any reason.
+// A restored cluster that recovers the write-ahead log up to a time, and then serves only this process. It
+// uses a socket in a separate folder, without an archive and without the settings of its server. It is
+// stopped when this process exits for any reason.
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -13,9 +13,9 @@ import { cleanEnv, dataPath } from './embedded-cluster.ts';
 export interface ScratchOptions {
   /** The folder of the cluster. */
   cluster: string;
-  /** Folder of the programs of PostgreSQL. The embedded ones by default. */
+  /** Folder of the programs of PostgreSQL. Defaults to the embedded programs. */
   bin?: string | undefined;
-  /** Folder of the archive. The cluster's own settings by default. */
+  /** Folder of the archive. Defaults to the settings of the cluster. */
   wal?: string | undefined;
   until?: Date | undefined;
   user: string;
@@ -34,7 +34,7 @@ function ownerOf(cluster: string): RunAs | undefined {
   return { uid, gid };
 }
 
-/** Abbreviations of zones are not known yet when PostgreSQL reads this setting. */
+/** PostgreSQL reads this setting before it loads the abbreviations of zones. */
 const targetOf = (until: Date) => until.toISOString().replace('Z', '+00');
 
 function settingsOf({ wal, until }: ScratchOptions): Record<string, string> {
@@ -74,17 +74,17 @@ function prepare(options: ScratchOptions, sockets: string, owner: RunAs | undefi
   const { cluster, wal, until } = options;
   const access = path.join(sockets, 'pg_hba.conf');
   fs.writeFileSync(access, 'local all all trust\n', { mode: 0o644 });
-  const created = [cluster];
+  const createdFolders = [cluster];
   const create = (name: string) => {
     const file = path.join(cluster, name);
     if (!fs.existsSync(file)) fs.writeFileSync(file, '', { mode: 0o600 });
-    created.push(file);
+    createdFolders.push(file);
   };
   // Debian stores this file in another folder.
   create('postgresql.conf');
   if (wal !== undefined || until) create('recovery.signal');
   fs.chmodSync(cluster, 0o700);
-  if (owner) for (const name of created) fs.chownSync(name, owner.uid, owner.gid);
+  if (owner) for (const name of createdFolders) fs.chownSync(name, owner.uid, owner.gid);
   return ['-c', `hba_file=${access}`];
 }
 
@@ -110,10 +110,10 @@ export async function openScratch(options: ScratchOptions): Promise<Scratch> {
     stdio: ['pipe', 'ignore', 'pipe'],
     detached: true,
   });
-  const closed = new Promise<void>((resolve) => guard.once('close', () => resolve()));
+  const closePromise = new Promise<void>((resolve) => guard.once('close', () => resolve()));
   const stop = async () => {
     guard.stdin.end();
-    await closed;
+    await closePromise;
     fs.rmSync(sockets, { recursive: true, force: true });
   };
   const lines: string[] = [];

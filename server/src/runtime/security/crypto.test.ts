@@ -1,4 +1,4 @@
-// Sealing of values, and the derived keys and hashes.
+// Sealing of values, derived keys, and hashes.
 import { createHash, createPublicKey, sign, verify } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -16,12 +16,12 @@ import {
 } from './crypto.ts';
 
 /** Effects whose random bytes are the hash of a counter. */
-function countingEffects(first?: Uint8Array): Effects {
+function countingEffects(firstBytes?: Uint8Array): Effects {
   let position = 0;
   return {
     now: () => 0,
     random(bytes) {
-      if (position++ === 0 && first) return first;
+      if (position++ === 0 && firstBytes) return firstBytes;
       return new Uint8Array(
         createHash('shake256', { outputLength: bytes }).update(`${position}`).digest(),
       );
@@ -72,10 +72,10 @@ describe('AES-256-GCM', () => {
       cipher.slice(0, 120),
       '76fc6ece0f4e1768cddf8853bb2d551b',
     ],
-  ])('meets test case %s', (_name, key, nonce, plaintext, aad, sealed, tag) => {
-    const encrypted = encrypt(hex(key), hex(nonce), hex(plaintext), hex(aad));
-    expect(encrypted.toString('hex')).toBe(sealed + tag);
-    expect(decrypt(hex(key), hex(nonce), encrypted, hex(aad)).toString('hex')).toBe(plaintext);
+  ])('meets test case %s', (_name, key, nonce, plaintext, aad, ciphertext, tag) => {
+    const encryptedBytes = encrypt(hex(key), hex(nonce), hex(plaintext), hex(aad));
+    expect(encryptedBytes.toString('hex')).toBe(ciphertext + tag);
+    expect(decrypt(hex(key), hex(nonce), encryptedBytes, hex(aad)).toString('hex')).toBe(plaintext);
   });
 });
 
@@ -85,8 +85,8 @@ describe('seal', () => {
   it('opens any sealed data', () => {
     fc.assert(
       fc.property(fc.uint8Array(), fc.string(), (bytes, context) => {
-        const sealed = seal(effects, KEY, bytes, context);
-        expect([...open(KEY, sealed, context)]).toEqual([...bytes]);
+        const sealedText = seal(effects, KEY, bytes, context);
+        expect([...open(KEY, sealedText, context)]).toEqual([...bytes]);
       }),
     );
   });
@@ -96,16 +96,16 @@ describe('seal', () => {
   });
 
   it('rejects another key, another context, a changed byte and another format', () => {
-    const sealed = seal(effects, KEY, 'a private key', 'signing_keys 1');
+    const sealedText = seal(effects, KEY, 'a private key', 'signing_keys 1');
     const otherKey = Buffer.from(KEY);
     otherKey[0] = 0;
-    const changedText = sealed.slice(0, -2) + (sealed.endsWith('AA') ? 'BB' : 'AA');
+    const changedText = sealedText.slice(0, -2) + (sealedText.endsWith('AA') ? 'BB' : 'AA');
     const attempts: [Uint8Array, string, string][] = [
-      [otherKey, sealed, 'signing_keys 1'],
-      [KEY, sealed, 'signing_keys 2'],
+      [otherKey, sealedText, 'signing_keys 1'],
+      [KEY, sealedText, 'signing_keys 2'],
       [KEY, changedText, 'signing_keys 1'],
-      [KEY, sealed.replace('s1.', 's2.'), 'signing_keys 1'],
-      [KEY, `${sealed}.x`, 'signing_keys 1'],
+      [KEY, sealedText.replace('s1.', 's2.'), 'signing_keys 1'],
+      [KEY, `${sealedText}.x`, 'signing_keys 1'],
       [KEY, 's1.AA.AA', 'signing_keys 1'],
       [KEY, '', 'signing_keys 1'],
     ];
@@ -129,13 +129,13 @@ describe('secrets', () => {
     expect(constantTimeEqual('same', 'same')).toBe(true);
   });
 
-  it('generates secrets in a format known to scanners, with 256 random bits', () => {
+  it('generates secrets with 256 random bits in a format that scanners recognize', () => {
     expect(newSecret(countingEffects())).toMatch(/^rhs_[A-Za-z0-9_-]{43}$/);
   });
 });
 
 describe('keys', () => {
-  it('derives P-256 keys from random bytes, and again after an invalid scalar', () => {
+  it('derives P-256 keys from random bytes and replaces an invalid scalar', () => {
     const invalidScalar = new Uint8Array(32).fill(255);
     const firstP256Key = newP256Key(countingEffects(invalidScalar));
     const secondP256Key = newP256Key(countingEffects(new Uint8Array(32)));

@@ -1,7 +1,6 @@
-// The server's cryptographic primitives: sealing of values that must be readable again (private
-// keys, provider credentials) under the operator's master key, hashing of all others, constant-time
-// comparison, and generating secrets and keys. Randomness comes from `Effects`, key pairs included:
-// they are derived from its bytes instead of node's own generator.
+// Cryptographic primitives of the server: sealing, hashing, constant-time comparison, and the generation of
+// secrets and keys. Values that must be readable again, such as private keys, are sealed. Other secrets are
+// hashed. All randomness is from `Effects`, including the bytes of key pairs.
 import {
   createCipheriv,
   createDecipheriv,
@@ -16,7 +15,7 @@ import type { Effects } from '../../kernel/effects.ts';
 export const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** Names the algorithm and layout, so that a later format can coexist. */
+/** Prefix of the algorithm and layout, so that a later format can coexist. */
 const SEAL_VERSION = 's1';
 
 /** AES-256-GCM. Returns the ciphertext followed by the 16-byte tag. */
@@ -35,20 +34,19 @@ export function encrypt(
 export function decrypt(
   key: Uint8Array,
   nonce: Uint8Array,
-  sealed: Uint8Array,
+  ciphertext: Uint8Array,
   aad: Uint8Array,
 ): Buffer {
   const cipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES });
   cipher.setAAD(aad);
-  cipher.setAuthTag(sealed.subarray(sealed.length - TAG_BYTES));
-  const text = cipher.update(sealed.subarray(0, sealed.length - TAG_BYTES));
+  cipher.setAuthTag(ciphertext.subarray(ciphertext.length - TAG_BYTES));
+  const text = cipher.update(ciphertext.subarray(0, ciphertext.length - TAG_BYTES));
   return Buffer.concat([text, cipher.final()]);
 }
 
 /**
- * Seals `plaintext` for storage: `s1.<nonce>.<ciphertext and tag>`, base64url. `context` describes
- * the value and its location (a table and an id), so that a copy at another location cannot be
- * opened.
+ * Seals `plaintext` for storage: `s1.<nonce>.<ciphertext and tag>`, base64url. `context` describes the
+ * value and its location (a table and an ID), so that a copy at another location cannot be opened.
  */
 export function seal(
   effects: Effects,
@@ -57,11 +55,11 @@ export function seal(
   context: string,
 ): string {
   const nonce = effects.random(NONCE_BYTES);
-  const sealed = encrypt(key, nonce, Buffer.from(plaintext), Buffer.from(context));
+  const ciphertext = encrypt(key, nonce, Buffer.from(plaintext), Buffer.from(context));
   return [
     SEAL_VERSION,
     Buffer.from(nonce).toString('base64url'),
-    sealed.toString('base64url'),
+    ciphertext.toString('base64url'),
   ].join('.');
 }
 
@@ -69,8 +67,8 @@ export function seal(
  * Opens a sealed value that `seal` created. Throws one error for a wrong key, a wrong context or
  * damaged text.
  */
-export function open(key: Uint8Array, sealed: string, context: string): Buffer {
-  const [version, nonce, body, excess] = sealed.split('.');
+export function open(key: Uint8Array, sealedText: string, context: string): Buffer {
+  const [version, nonce, body, excess] = sealedText.split('.');
   try {
     if (version !== SEAL_VERSION || !nonce || !body || excess !== undefined) throw new Error();
     const bytes = Buffer.from(body, 'base64url');
@@ -100,7 +98,7 @@ export const newSecret = (effects: Effects): string => randomText(effects, 'rhs_
 export const newP256Key = (effects: Pick<Effects, 'random'>): KeyObject =>
   p256PrivateKey(generateP256(() => effects.random(KEY_BYTES)));
 
-/** An Ed25519 key is 32 bytes after this fixed PKCS #8 header (RFC 8410). */
+/** The fixed PKCS #8 header before the 32 bytes of an Ed25519 key (RFC 8410). */
 const ED25519_PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 export function ed25519KeyOf(seed: Uint8Array): KeyObject {

@@ -1,7 +1,6 @@
-// Rotation of the keys of the installation while servers run: a new key is published, seals after a
-// notice in which every process reads it, and then everything that earlier keys sealed is sealed
-// again, in batches. The remaining work follows from the sealed values themselves, so an
-// interrupted rotation continues where it stopped. Earlier keys are deleted by a separate command.
+// Rotation of the keys of the installation while servers run. A new key is published, and seals after a
+// notice in which every process reads it. All values of earlier keys are then sealed again in batches. The
+// remaining work follows from the sealed values, so an interrupted rotation continues.
 import type { Time } from '../../kernel/effects.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { isKeyTaken, type Runtime } from '../operation/operate.ts';
@@ -27,14 +26,14 @@ export interface RotationParts {
 }
 
 /**
- * How long earlier keys are kept: requests that wait for a signature may contain their sealed
- * values.
+ * Period for which earlier keys are retained, because requests that wait for a signature may contain their
+ * sealed values.
  */
 const RETIRE_AFTER_MS = 15 * 60_000;
 const RETRY_MS = 500;
-/** Batches without a change after which the remaining values are reported as damaged. */
+/** Passes without a change after which the remaining values are reported as damaged. */
 const MAX_IDLE_PASSES = 10;
-/** Time in which requests are committed that began before a key was active. */
+/** Time in which requests that began before a key was active are committed. */
 const COMMIT_MS = 2_000;
 
 const conflict = (reason: string) => new Fault('CONFLICT', reason);
@@ -66,19 +65,17 @@ export function keyStates({ keys, masterKey, runtime }: RotationParts): KeyState
   const active = activeNumber(rows, runtime.effects.now());
   return numbersOf(rows).map((number) => {
     const ofNumber = rows.filter((row) => row.number === number);
-    const later = number > active ? 'announced' : 'active';
+    const laterStatus = number > active ? 'announced' : 'active';
     return {
       number,
-      status: number < active ? 'superseded' : later,
+      status: number < active ? 'superseded' : laterStatus,
       activeFrom: number === 0 ? null : (ofNumber[0]?.active_from ?? null),
       masterKeys: ofNumber.map((row) => row.master_key),
     };
   });
 }
 
-/**
- * Values of each column that are not sealed with the newest key. None before the first rotation.
- */
+/** Number of values of each column that an earlier key has sealed. Empty before the first rotation. */
 export async function staleTexts({ runtime, keys, columns }: RotationParts) {
   const number = latestNumber(keys.rows());
   if (number === 0) return [];
@@ -111,9 +108,9 @@ async function publish(
         const master_key = masterKeyId(master);
         const id = `${each} ${master_key}`;
         if (rows.some((row) => row.id === id)) continue;
-        const sealed = wrapKey(ctx.effects, master, each, key);
+        const sealedKey = wrapKey(ctx.effects, master, each, key);
         const times = { created_at: ctx.now, active_from: activeFrom };
-        ctx.insert(dataKeys, { id, number: each, master_key, sealed, ...times });
+        ctx.insert(dataKeys, { id, number: each, master_key, sealed: sealedKey, ...times });
       }
     };
     for (const each of rows.length === 0 ? [0] : numbersOf(rows)) {
@@ -130,7 +127,7 @@ async function publish(
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Seals all values of earlier keys with the newest one. Yields a line for each step. */
+/** Seals all values of earlier keys with the newest key. Yields a line for each step. */
 async function* reseal(parts: RotationParts): AsyncGenerator<string> {
   const { runtime, keys, columns } = parts;
   const number = latestNumber(keys.rows());
@@ -144,20 +141,20 @@ async function* reseal(parts: RotationParts): AsyncGenerator<string> {
     const name = `${column.table}.${column.column}`;
     const total = await countStale(runtime.db, column, number);
     let sealedCount = 0;
-    let reported = performance.now();
+    let reportedMs = performance.now();
     let idlePasses = 0;
-    for (let after = ''; sealedCount < total && idlePasses < MAX_IDLE_PASSES; ) {
-      const batch = await resealBatch(runtime, column, number, after);
-      sealedCount += batch.done;
-      after = batch.last;
-      idlePasses = batch.done > 0 ? 0 : idlePasses + 1;
-      // At the end of the table: rows that were locked are read again.
-      if (batch.last === '') {
+    for (let lastId = ''; sealedCount < total && idlePasses < MAX_IDLE_PASSES; ) {
+      const batch = await resealBatch(runtime, column, number, lastId);
+      sealedCount += batch.count;
+      lastId = batch.lastId;
+      idlePasses = batch.count > 0 ? 0 : idlePasses + 1;
+      // At the end of the table, rows that were locked are read again.
+      if (batch.lastId === '') {
         if ((await countStale(runtime.db, column, number)) === 0) break;
         await sleep(RETRY_MS);
       }
-      if (performance.now() - reported > 2_000) {
-        reported = performance.now();
+      if (performance.now() - reportedMs > 2_000) {
+        reportedMs = performance.now();
         yield `${name}: ${sealedCount} of ${total}`;
       }
     }
@@ -165,14 +162,14 @@ async function* reseal(parts: RotationParts): AsyncGenerator<string> {
   }
 }
 
-async function* completed(parts: RotationParts): AsyncGenerator<string> {
+async function* finishReseal(parts: RotationParts): AsyncGenerator<string> {
   yield* reseal(parts);
   // Requests that began before the new key was active may have stored more values of earlier keys.
   await sleep(COMMIT_MS);
   yield* reseal(parts);
-  const remaining = await staleTexts(parts);
-  if (remaining.length > 0) {
-    const names = remaining.map(({ column, count }) => `${count} in ${column}`).join(', ');
+  const remainingTexts = await staleTexts(parts);
+  if (remainingTexts.length > 0) {
+    const names = remainingTexts.map(({ column, count }) => `${count} in ${column}`).join(', ');
     throw conflict(
       `Values of an earlier key remain: ${names}. Repeat the command. Remove damaged values.`,
     );
@@ -190,19 +187,19 @@ export async function* rotateDataKeys(
   const { keys, runtime } = parts;
   await keys.read();
   const rows = keys.rows();
-  const latest = latestNumber(rows);
-  const isAnnounced = activeNumber(rows, runtime.effects.now()) < latest;
+  const latestKeyNumber = latestNumber(rows);
+  const isAnnounced = activeNumber(rows, runtime.effects.now()) < latestKeyNumber;
   const staleColumns = await staleTexts(parts);
-  const isUnfinished = latest > 0 && (isAnnounced || staleColumns.length > 0);
+  const isUnfinished = latestKeyNumber > 0 && (isAnnounced || staleColumns.length > 0);
   const isNewMaster = newMasterKey && !isOpenedBy(rows, masterKeyId(newMasterKey));
-  const number = isUnfinished ? latest : latest + 1;
-  if (isUnfinished) yield `The rotation to key ${latest} continues.`;
+  const number = isUnfinished ? latestKeyNumber : latestKeyNumber + 1;
+  if (isUnfinished) yield `The rotation to key ${latestKeyNumber} continues.`;
   if (!isUnfinished || isNewMaster) {
     await publish(parts, newMasterKey, isUnfinished ? undefined : number);
     if (!isUnfinished) yield `Key ${number} is published.`;
     if (newMasterKey) yield `Master key ${masterKeyId(newMasterKey)} opens all keys.`;
   }
-  yield* completed(parts);
+  yield* finishReseal(parts);
   yield `Everything is sealed with key ${number}.`;
 }
 
@@ -221,27 +218,29 @@ export async function* retireDataKeys(
   const id = masterKeyId(masterKey());
   if (!isOpenedBy(rows, id)) throw conflict('The configured master key does not open all keys.');
   for (const number of numbersOf(rows)) keys.key(number);
-  const latest = latestNumber(rows);
-  const activeFrom = rows.find((row) => row.number === latest)?.active_from ?? 0;
+  const latestKeyNumber = latestNumber(rows);
+  const activeFrom = rows.find((row) => row.number === latestKeyNumber)?.active_from ?? 0;
   const retirableAt = activeFrom + RETIRE_AFTER_MS;
   if (!isForced && runtime.effects.now() < retirableAt) {
     const time = new Date(retirableAt).toISOString();
     throw conflict(`Requests may contain values of the earlier key until ${time}.`);
   }
-  yield* completed(parts);
-  // Keyed hashes are derived from key 0, so it is kept.
-  const retired = rows.filter(
-    (row) => row.master_key !== id || (row.number !== 0 && row.number !== latest),
+  yield* finishReseal(parts);
+  // Key 0 is retained, because keyed hashes are derived from it.
+  const retiredRows = rows.filter(
+    (row) => row.master_key !== id || (row.number !== 0 && row.number !== latestKeyNumber),
   );
   await onKeys(runtime, 'sandbox', async (ctx) => {
-    for (const row of retired) ctx.remove(dataKeys, row);
+    for (const row of retiredRows) ctx.remove(dataKeys, row);
   });
   await keys.read();
-  const masterKeys = new Set(retired.map((row) => row.master_key));
+  const masterKeys = new Set(retiredRows.map((row) => row.master_key));
   masterKeys.delete(id);
   for (const each of masterKeys) yield `Master key ${each} no longer opens any key.`;
-  const numbers = new Set(retired.map((row) => row.number).filter((each) => each !== latest));
+  const numbers = new Set(
+    retiredRows.map((row) => row.number).filter((each) => each !== latestKeyNumber),
+  );
   numbers.delete(0);
   for (const each of numbers) yield `Key ${each} is deleted.`;
-  if (retired.length === 0) yield 'There is no earlier key.';
+  if (retiredRows.length === 0) yield 'There is no earlier key.';
 }

@@ -1,6 +1,5 @@
-// Keys of the installation: a new key seals after the notice, sealed values of earlier keys remain
-// readable, and a rotation seals everything again, also for another master key. Every source that
-// seals under a key of the installation has declared its columns.
+// Rotation of the keys of the installation. A new key seals after the notice, and values of earlier keys
+// remain readable. Every source that seals under a key of the installation has declared its columns.
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { createCustomer } from '../../../test/kit/app/fixtures.ts';
@@ -19,7 +18,7 @@ const OLD = Buffer.alloc(32, 7);
 const NEW = Buffer.alloc(32, 9);
 const effects = systemEffects();
 
-async function opened(masterKey: Uint8Array) {
+async function openedKeys(masterKey: Uint8Array) {
   const { db } = app.runtime;
   const keys = createDataKeys({ db, effects, masterKey: () => masterKey });
   await keys.read();
@@ -35,42 +34,44 @@ async function linesOf(steps: AsyncIterable<string>): Promise<string[]> {
 }
 
 describe('a rotation', () => {
-  it('seals everything again and changes the master key', async () => {
+  it('seals all values again and changes the master key', async () => {
     await createCustomer(app);
-    const first = await opened(OLD);
-    const text = first.runtime.vault.sealOwn('secret', 'place');
+    const firstProcess = await openedKeys(OLD);
+    const text = firstProcess.runtime.vault.sealOwn('secret', 'place');
     expect(text).toMatch(/^s1\./);
-    expect(keyStates(first)).toMatchObject([{ number: 0, status: 'active' }]);
-    expect(await staleTexts(first)).toEqual([]);
+    expect(keyStates(firstProcess)).toMatchObject([{ number: 0, status: 'active' }]);
+    expect(await staleTexts(firstProcess)).toEqual([]);
 
-    const steps = rotateDataKeys(first, NEW);
+    const steps = rotateDataKeys(firstProcess, NEW);
     expect((await steps.next()).value).toBe('Key 1 is published.');
     // Another process reads the key before it seals.
-    const otherProcess = await opened(OLD);
+    const otherProcess = await openedKeys(OLD);
     expect(otherProcess.runtime.vault.sealOwn('secret', 'place')).toMatch(/^s1\./);
-    await expect(linesOf(rotateDataKeys(await opened(Buffer.alloc(32, 1))))).rejects.toThrow(
+    await expect(linesOf(rotateDataKeys(await openedKeys(Buffer.alloc(32, 1))))).rejects.toThrow(
       /another master key/,
     );
     expect((await linesOf(steps)).at(-1)).toBe('Everything is sealed with key 1.');
     const newText = otherProcess.runtime.vault.sealOwn('secret', 'place');
     expect(newText).toMatch(/^s2\.1\./);
     expect(otherProcess.runtime.vault.openOwn(text, 'place').toString()).toBe('secret');
-    expect(await staleTexts(first)).toEqual([]);
-    expect(first.runtime.vault.digest('kind', 'value')).toBe(
+    expect(await staleTexts(firstProcess)).toEqual([]);
+    expect(firstProcess.runtime.vault.digest('kind', 'value')).toBe(
       app.runtime.vault.digest('kind', 'value'),
     );
 
-    const third = await opened(NEW);
-    expect(third.runtime.vault.openOwn(newText, 'place').toString()).toBe('secret');
-    await expect(linesOf(retireDataKeys(third, false))).rejects.toMatchObject({ code: 'CONFLICT' });
-    const retired = await linesOf(retireDataKeys(third, true));
-    expect(retired).toContain(`Master key ${masterKeyId(OLD)} no longer opens any key.`);
+    const thirdProcess = await openedKeys(NEW);
+    expect(thirdProcess.runtime.vault.openOwn(newText, 'place').toString()).toBe('secret');
+    await expect(linesOf(retireDataKeys(thirdProcess, false))).rejects.toMatchObject({
+      code: 'CONFLICT',
+    });
+    const retirementLines = await linesOf(retireDataKeys(thirdProcess, true));
+    expect(retirementLines).toContain(`Master key ${masterKeyId(OLD)} no longer opens any key.`);
     const url = app.databaseUrl;
     await expect(assertMasterKey(url, OLD)).rejects.toThrow(/does not open this database/);
     await expect(assertMasterKey(url, undefined)).rejects.toThrow(/is missing/);
     await assertMasterKey(url, NEW);
     // A value that was sealed before the rotation and stored after it.
-    expect((await opened(NEW)).runtime.vault.openOwn(text, 'place').toString()).toBe('secret');
+    expect((await openedKeys(NEW)).runtime.vault.openOwn(text, 'place').toString()).toBe('secret');
   }, 60_000);
 });
 
@@ -88,7 +89,7 @@ const SEALING: Readonly<Record<string, string>> = {
   'features/retention/archive.ts': 'archives',
   'features/stablecoins/coins/provider-accounts.ts': 'stablecoin_provider_accounts',
   'features/staff/audit/sealed.ts': 'operator_data_keys operator_approvals',
-  // Its sealed values are kept by clients, for minutes.
+  // Clients keep its sealed values for minutes.
   'features/staff/users/sign-in/challenges.ts': '',
   'features/staff/users/methods.ts': 'operator_users',
   'features/staff/users/users.ts': 'operator_users',
@@ -103,17 +104,21 @@ describe('sealed columns', () => {
       cwd: projectRoot(),
       encoding: 'utf8',
     });
-    const sealing = text
+    const sealingCalls = text
       .split('\n')
       .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
       .map((file) => file.replace(/^server\/src\//, ''));
     // These calls seal existing values again.
     const exceptions = ['runtime/security/reseal.ts', 'connectors/registry.ts'];
-    expect(sealing.filter((file) => !exceptions.includes(file)).sort()).toEqual(
+    expect(sealingCalls.filter((file) => !exceptions.includes(file)).sort()).toEqual(
       Object.keys(SEALING).sort(),
     );
-    const declared = new Set([...SEALED_COLUMNS, ...CUSTODY_COLUMNS].map(({ table }) => table));
-    const sealed = Object.values(SEALING).flatMap((tables) => tables.split(' ').filter(Boolean));
-    expect([...declared].sort()).toEqual([...new Set(sealed)].sort());
+    const declaredTables = new Set(
+      [...SEALED_COLUMNS, ...CUSTODY_COLUMNS].map(({ table }) => table),
+    );
+    const sealedTables = Object.values(SEALING).flatMap((tables) =>
+      tables.split(' ').filter(Boolean),
+    );
+    expect([...declaredTables].sort()).toEqual([...new Set(sealedTables)].sort());
   });
 });

@@ -1,8 +1,7 @@
-// The keys that seal the secrets of the installation: data keys of customers, private keys and
-// credentials. They are stored sealed under the master key, so a change of the master key does not
-// change the sealed values. Before the first rotation there is no row, and the master key itself is
-// key 0. All processes read the rows every second, so each has a new key long before any process
-// seals with it.
+// The keys that seal the secrets of the installation: data keys of customers, private keys and credentials.
+// These keys are stored sealed under the master key, so a change of the master key does not change the
+// sealed values. Before the first rotation there is no row, and the master key is key 0. All processes read
+// the rows every second, so each has a new key before any process seals with it.
 import { hkdfSync } from 'node:crypto';
 import type { Effects } from '../../kernel/effects.ts';
 import { contentionFault } from '../../kernel/fault.ts';
@@ -21,7 +20,7 @@ export const dataKeys = table(
     master_key: col.text,
     sealed: col.text,
     created_at: col.time,
-    /** Seals from then on, until a key with a higher number does. */
+    /** Time from which the key seals, until a key with a higher number seals. */
     active_from: col.time,
     version: col.int4,
   },
@@ -31,16 +30,16 @@ export type DataKeyRow = RowOf<typeof dataKeys>;
 
 /** Keys of the vault, by number. */
 export interface SealingKeys {
-  /** The key that seals now. */
+  /** The key that currently seals. */
   active(): { number: number; key: Uint8Array };
-  /** Throws for a key that this process does not have. */
+  /** The key of a number. Throws if this process does not have the key. */
   key(number: number): Uint8Array;
 }
 
 export interface DataKeys extends SealingKeys {
   rows(): readonly DataKeyRow[];
   read(): Promise<void>;
-  /** Follows rotations. */
+  /** Starts to read the keys periodically, so that rotations take effect. */
   start(log: Log): void;
   stop(): void;
 }
@@ -48,30 +47,30 @@ export interface DataKeys extends SealingKeys {
 /** Time between the publication of a key and the first value that is sealed with it. */
 export const DATA_KEY_NOTICE_MS = 15_000;
 const READ_EVERY_MS = 1_000;
-/** A process that could not read the rows for this time seals nothing: it may lack a new key. */
+/** A process that could not read the rows for this time stops sealing, because it may lack a new key. */
 const LEASE_MS = DATA_KEY_NOTICE_MS - 3_000;
 
-const derived = (masterKey: Uint8Array, purpose: string) =>
+const deriveKey = (masterKey: Uint8Array, purpose: string) =>
   new Uint8Array(hkdfSync('sha256', masterKey, '', purpose, KEY_BYTES));
 
-/** Names a master key without revealing it. */
+/** The ID of a master key, which does not reveal it. */
 export const masterKeyId = (masterKey: Uint8Array): string =>
-  Buffer.from(derived(masterKey, 'id of the master key')).toString('hex').slice(0, 16);
+  Buffer.from(deriveKey(masterKey, 'id of the master key')).toString('hex').slice(0, 16);
 
 const contextOf = (number: number) => `data_keys ${number}`;
 
-/** Data key `number` as it is stored under a master key. */
+/** Seals a data key under a master key for storage. */
 export const wrapKey = (
   effects: Effects,
   masterKey: Uint8Array,
   number: number,
   key: Uint8Array,
-): string => seal(effects, derived(masterKey, 'data keys'), key, contextOf(number));
+): string => seal(effects, deriveKey(masterKey, 'data keys'), key, contextOf(number));
 
 export const unwrapKey = (
   masterKey: Uint8Array,
   { number, sealed }: Pick<DataKeyRow, 'number' | 'sealed'>,
-): Uint8Array => open(derived(masterKey, 'data keys'), sealed, contextOf(number));
+): Uint8Array => open(deriveKey(masterKey, 'data keys'), sealed, contextOf(number));
 
 /** The number of the key that seals at `now`. */
 export const activeNumber = (
@@ -85,19 +84,19 @@ const allDataKeys = (db: Pick<Database, 'find'>): Promise<DataKeyRow[]> =>
 interface Options {
   db: Database;
   effects: Pick<Effects, 'now'>;
-  /** Called on first use: most operator commands need no key. */
+  /** Called at the first use, because most operator commands need no key. */
   masterKey(): Uint8Array;
 }
 
 export function createDataKeys({ db, effects, masterKey }: Options): DataKeys {
-  // Keys stay in memory: a change set may contain a value that a superseded key has sealed.
+  // Keys remain in memory, because a change set may contain a value that a superseded key has sealed.
   const openedKeys = new Map<number, Uint8Array>();
   let rows: readonly DataKeyRow[] = [];
   let readAt = 0;
   let timer: NodeJS.Timeout | undefined;
   let isFollowing = false;
 
-  function opened(number: number): Uint8Array {
+  function openedKey(number: number): Uint8Array {
     const key = openKey(number);
     openedKeys.set(number, key);
     return key;
@@ -113,25 +112,25 @@ export function createDataKeys({ db, effects, masterKey }: Options): DataKeys {
     throw new Error(`The data key ${number} is sealed with another master key.`);
   }
 
-  const keyOf = (number: number) => openedKeys.get(number) ?? opened(number);
+  const keyOf = (number: number) => openedKeys.get(number) ?? openedKey(number);
 
   async function read(): Promise<void> {
-    const before = performance.now();
+    const startMs = performance.now();
     rows = await allDataKeys(db);
-    readAt = before;
+    readAt = startMs;
   }
 
   function follow(log: Log): void {
     let problem: string | undefined;
-    let previous = activeNumber(rows, effects.now());
+    let previousNumber = activeNumber(rows, effects.now());
     const poll = async () => {
       try {
         await read();
         for (const { number } of rows) keyOf(number);
         problem = undefined;
         const now = activeNumber(rows, effects.now());
-        if (now !== previous) log.info({ number: now }, 'another data key is active');
-        previous = now;
+        if (now !== previousNumber) log.info({ number: now }, 'another data key is active');
+        previousNumber = now;
       } catch (error) {
         const { message } = error as Error;
         if (problem !== message) log.error({ err: error }, 'data keys could not be read');

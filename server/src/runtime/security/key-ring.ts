@@ -1,6 +1,6 @@
-// The signing keys of a running server. They are read from the database twice a second, so that a process
-// publishes a new key long before any process signs with it, and signs with it from the time that all
-// processes read from its row.
+// The signing keys of a running server. The rows are read from the database every half second, so that each
+// process publishes a new key before any process signs with it. The time from which all processes sign with
+// a key is in its row.
 
 import type { KeyObject } from 'node:crypto';
 import type { Effects, Time } from '../../kernel/effects.ts';
@@ -23,26 +23,26 @@ import type { Vault } from './vault.ts';
 
 /** The keys that sign the webhooks of one environment. */
 export interface SigningKey {
-  /** Of the P-256 key. */
+  /** ID of the P-256 key. */
   keyId: string;
-  /** P-256, for the service's own signature header. */
+  /** P-256 key, for the signature header of the service. */
   privateKey: KeyObject;
   /** SPKI PEM. */
   publicKeyPem: string;
-  /** Ed25519, for the `v1a` signature of Standard Webhooks. */
+  /** Ed25519 key, for the `v1a` signature of Standard Webhooks. */
   standard: { privateKey: KeyObject; publicKeyPem: string };
-  /** Superseded Ed25519 keys: that header can have several signatures. */
+  /** Superseded Ed25519 keys. The header of Standard Webhooks can have several signatures. */
   earlierStandard: readonly KeyObject[];
 }
 
-/** The keys that sign now. */
+/** The keys that currently sign. */
 export type SigningKeys = Readonly<Record<Mode, SigningKey>>;
 
 export interface KeyRing {
   keys: SigningKeys;
   /** The public keys that receivers may need, newest first. */
-  published(): Promise<PublicKeyView[]>;
-  /** Follows rotations. `changed` is called when another key signs. */
+  publishedKeys(): Promise<PublicKeyView[]>;
+  /** Starts to read the keys periodically. `onChange` is called when another key signs. */
   start(onChange: () => void): void;
   stop(): void;
 }
@@ -62,14 +62,14 @@ const FRESH_MS = 1_000;
 const changesAfter = (rows: readonly KeyRow[], now: Time): Time[] =>
   rows.flatMap((row) => [row.active_from, row.retired_at ?? 0]).filter((time) => time > now);
 
-/** Reads the keys, which must exist, and follows them once started. */
+/** Reads the keys, which must exist. `start` begins to read them periodically. */
 export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
   const { db, effects, vault, log } = options;
   const openedKeys = new Map<string, KeyObject>();
   let rows: readonly KeyRow[] = [];
   let readAt = Number.NEGATIVE_INFINITY;
-  let reading: Promise<void> | undefined;
-  let signing: { keys: SigningKeys; from: Time; until: Time } | undefined;
+  let readPromise: Promise<void> | undefined;
+  let cachedKeys: { keys: SigningKeys; from: Time; until: Time } | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isFailing = false;
 
@@ -88,7 +88,7 @@ export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
     };
     const service = active('P-256');
     const standard = active('Ed25519');
-    const earlier = rows.filter(
+    const earlierKeys = rows.filter(
       (row) =>
         row.environment === environment &&
         row.algorithm === 'Ed25519' &&
@@ -99,15 +99,15 @@ export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
       privateKey: privateKeyOf(service),
       publicKeyPem: service.public_key,
       standard: { privateKey: privateKeyOf(standard), publicKeyPem: standard.public_key },
-      earlierStandard: earlier.map(privateKeyOf),
+      earlierStandard: earlierKeys.map(privateKeyOf),
     };
   }
 
   function current(): SigningKeys {
     const now = effects.now();
-    if (signing && now >= signing.from && now < signing.until) return signing.keys;
+    if (cachedKeys && now >= cachedKeys.from && now < cachedKeys.until) return cachedKeys.keys;
     const keys = { sandbox: signingKey('sandbox', now), production: signingKey('production', now) };
-    signing = { keys, from: now, until: Math.min(Infinity, ...changesAfter(rows, now)) };
+    cachedKeys = { keys, from: now, until: Math.min(Infinity, ...changesAfter(rows, now)) };
     return keys;
   }
 
@@ -117,15 +117,15 @@ export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
     // Keys are opened in advance, so that no delivery fails because of a key.
     for (const row of keyRows) if (statusOf(keyRows, row, now) !== 'retired') privateKeyOf(row);
     rows = keyRows;
-    signing = undefined;
+    cachedKeys = undefined;
     readAt = performance.now();
   }
 
   function readOnce(): Promise<void> {
-    reading ??= read().finally(() => {
-      reading = undefined;
+    readPromise ??= read().finally(() => {
+      readPromise = undefined;
     });
-    return reading;
+    return readPromise;
   }
 
   await readOnce();
@@ -165,7 +165,7 @@ export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
 
   return {
     keys,
-    async published() {
+    async publishedKeys() {
       if (performance.now() - readAt > FRESH_MS) await readOnce();
       return publicViews(rows, effects.now()).filter(({ status }) => status !== 'retired');
     },

@@ -1,5 +1,5 @@
-// Rotation of the keys that sign webhooks: a new pair is published, signs after the overlap, and
-// the earlier one remains published for the same period.
+// Rotation of the keys that sign webhooks. A new pair is published and signs after the overlap, and the
+// earlier pair remains published for the same period.
 import { createPublicKey, sign, verify } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { testApp } from '../../../test/kit/app/test-app.ts';
@@ -22,12 +22,12 @@ const sandboxKeys = async (algorithm = 'P-256') =>
 const statuses = async (algorithm?: string) =>
   (await sandboxKeys(algorithm)).map((key) => key.status);
 
-// Each test starts after the rotations of the previous one.
+// Each test starts after the rotations of the previous test.
 beforeEach(() => app.advance(200 * HOUR));
 
 describe('rotation of signing keys', () => {
-  it('publishes a pair before it signs, and the earlier one after it', async () => {
-    const before = await publicKeyPem(app.runtime, 'sandbox');
+  it('publishes the new pair before it signs and the earlier pair afterwards', async () => {
+    const keyBefore = await publicKeyPem(app.runtime, 'sandbox');
     const rotation = await rotate(24);
     expect(rotation.map((key) => `${key.algorithm} ${key.status}`).sort()).toEqual([
       'Ed25519 active',
@@ -35,43 +35,45 @@ describe('rotation of signing keys', () => {
       'P-256 active',
       'P-256 announced',
     ]);
-    expect(await publicKeyPem(app.runtime, 'sandbox')).toBe(before);
+    expect(await publicKeyPem(app.runtime, 'sandbox')).toBe(keyBefore);
     await app.advance(23 * HOUR);
     expect((await statuses()).slice(0, 2)).toEqual(['announced', 'active']);
     await app.advance(HOUR);
     expect((await statuses()).slice(0, 2)).toEqual(['active', 'superseded']);
     expect((await statuses('Ed25519')).slice(0, 2)).toEqual(['active', 'superseded']);
-    expect(await publicKeyPem(app.runtime, 'sandbox')).not.toBe(before);
+    expect(await publicKeyPem(app.runtime, 'sandbox')).not.toBe(keyBefore);
     await app.advance(24 * HOUR);
     expect((await statuses()).slice(0, 2)).toEqual(['active', 'retired']);
   });
 
   it('takes effect at its time in a server that has read the new keys', async () => {
-    const { keys, published } = await openRing();
-    const earlier = keys.sandbox;
+    const { keys, publishedKeys } = await openRing();
+    const earlierKey = keys.sandbox;
     const production = keys.production.keyId;
     await rotate(1);
     // The server has not read the new key yet.
     await app.advance(1.5 * HOUR);
-    expect(keys.sandbox.keyId).toBe(earlier.keyId);
-    const later = (await openRing()).keys;
-    expect(later.sandbox.keyId).not.toBe(earlier.keyId);
-    expect(later.production.keyId).toBe(production);
+    expect(keys.sandbox.keyId).toBe(earlierKey.keyId);
+    const laterKeys = (await openRing()).keys;
+    expect(laterKeys.sandbox.keyId).not.toBe(earlierKey.keyId);
+    expect(laterKeys.production.keyId).toBe(production);
     const body = Buffer.from('{}');
-    const key = createPublicKey(later.sandbox.publicKeyPem);
-    expect(verify('sha256', body, key, sign('sha256', body, later.sandbox.privateKey))).toBe(true);
-    expect(keyIdOf(later.sandbox.publicKeyPem)).toBe(later.sandbox.keyId);
-    // Before it is superseded a key signs alone. Afterwards it still signs together with the new key.
-    expect(earlier.earlierStandard).toHaveLength(0);
-    expect(later.sandbox.earlierStandard).toHaveLength(1);
-    const [superseded] = later.sandbox.earlierStandard;
-    const signature = sign(null, body, superseded as NonNullable<typeof superseded>);
-    const standard = createPublicKey(earlier.standard.publicKeyPem);
+    const key = createPublicKey(laterKeys.sandbox.publicKeyPem);
+    expect(verify('sha256', body, key, sign('sha256', body, laterKeys.sandbox.privateKey))).toBe(
+      true,
+    );
+    expect(keyIdOf(laterKeys.sandbox.publicKeyPem)).toBe(laterKeys.sandbox.keyId);
+    // A key signs alone until it is superseded. Afterwards it still signs together with the new key.
+    expect(earlierKey.earlierStandard).toHaveLength(0);
+    expect(laterKeys.sandbox.earlierStandard).toHaveLength(1);
+    const [supersededKey] = laterKeys.sandbox.earlierStandard;
+    const signature = sign(null, body, supersededKey as NonNullable<typeof supersededKey>);
+    const standard = createPublicKey(earlierKey.standard.publicKeyPem);
     expect(verify(null, body, standard, signature)).toBe(true);
-    expect((await published()).length).toBeGreaterThanOrEqual(4);
+    expect((await publishedKeys()).length).toBeGreaterThanOrEqual(4);
   });
 
-  it('has one rotation at a time, for each environment', async () => {
+  it('permits one rotation at a time for each environment', async () => {
     const results = await Promise.allSettled([rotate(1), rotate(1)]);
     expect(results.map((each) => each.status).sort()).toEqual(['fulfilled', 'rejected']);
     await expect(rotate(1)).rejects.toMatchObject({ code: 'CONFLICT' });
@@ -101,27 +103,27 @@ describe('retirement of signing keys', () => {
   it('retires an announced pair and cancels the rotation', async () => {
     const [active] = await sandboxKeys();
     await rotate(1);
-    const [announced] = await sandboxKeys('Ed25519');
-    const retired = await retireSigningKey(app.runtime, announced?.keyId as string);
-    expect(retired.map((key) => key.status)).toEqual(['retired', 'retired']);
+    const [announcedKey] = await sandboxKeys('Ed25519');
+    const retiredKeys = await retireSigningKey(app.runtime, announcedKey?.keyId as string);
+    expect(retiredKeys.map((key) => key.status)).toEqual(['retired', 'retired']);
     await app.advance(3 * HOUR);
-    const [newest, next] = await sandboxKeys();
+    const [newest, nextKey] = await sandboxKeys();
     expect(newest?.status).toBe('retired');
-    expect(next).toEqual(active);
+    expect(nextKey).toEqual(active);
     // Another rotation can start.
     await rotate(1);
   });
 
   it('stops the publication of a superseded pair immediately', async () => {
-    const [earlier] = await sandboxKeys();
+    const [earlierKey] = await sandboxKeys();
     await rotate(24);
     await app.advance(24 * HOUR);
-    await retireSigningKey(app.runtime, earlier?.keyId as string);
+    await retireSigningKey(app.runtime, earlierKey?.keyId as string);
     expect((await statuses()).slice(0, 2)).toEqual(['active', 'retired']);
     expect((await openRing()).keys.sandbox.earlierStandard).toEqual([]);
   });
 
-  it('rejects the active key and an unknown one', async () => {
+  it('rejects the active key and an unknown key', async () => {
     const [active] = await sandboxKeys();
     const retire = (keyId: string) => retireSigningKey(app.runtime, keyId);
     await expect(retire(active?.keyId as string)).rejects.toMatchObject({ code: 'CONFLICT' });

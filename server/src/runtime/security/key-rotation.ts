@@ -1,5 +1,6 @@
 // Rotation of the signing keys by the operator. A new pair is published before it signs, and the earlier
-// one remains published after it, so a receiver that reads the published keys can verify every delivery.
+// pair remains published afterwards. A receiver that reads the published keys can therefore verify every
+// delivery.
 
 import type { Time } from '../../kernel/effects.ts';
 import { Fault } from '../../kernel/fault.ts';
@@ -23,7 +24,7 @@ export const HOUR_MS = 3_600_000;
 export const DEFAULT_OVERLAP_HOURS = 24;
 export const MAX_OVERLAP_HOURS = 2_160;
 
-/** Time in which every process reads a new key before any of them signs with it. */
+/** Time in which every process reads a new key before any process signs with it. */
 export const KEY_NOTICE_MS = 5_000;
 
 const conflict = (reason: string) => new Fault('CONFLICT', reason);
@@ -76,9 +77,9 @@ async function stageRetirement(ctx: Ctx, environment: Mode, number: number): Pro
   if (withStatus('active').some(isPair)) {
     throw conflict('The key is active. Rotate first, and retire it when the new key is active.');
   }
-  const announced = withStatus('announced').filter(isPair);
-  setRetirement(ctx, [...announced, ...withStatus('superseded').filter(isPair)], now);
-  if (announced.length) setRetirement(ctx, withStatus('active'), null);
+  const announcedPair = withStatus('announced').filter(isPair);
+  setRetirement(ctx, [...announcedPair, ...withStatus('superseded').filter(isPair)], now);
+  if (announcedPair.length) setRetirement(ctx, withStatus('active'), null);
 }
 
 /**

@@ -1,8 +1,7 @@
-// The keys that sign webhooks: for each environment a P-256 key, and an Ed25519 key for the
-// Standard Webhooks headers, generated on first use and rotated as a pair. Private keys are stored
-// sealed, public keys in clear text, so that showing them needs no secret.
-// Whether a key signs follows from its times alone, so all processes change to a new key without
-// being notified.
+// The keys that sign webhooks. Each environment has a P-256 key and an Ed25519 key for the Standard
+// Webhooks headers, generated at first use and rotated as a pair. Private keys are stored sealed, public
+// keys in clear text. Whether a key signs follows from its times alone, so all processes change to a new
+// key without being notified.
 
 import { createHash, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { type Effects, iso, type Time } from '../../kernel/effects.ts';
@@ -34,11 +33,11 @@ export const signingKeys = table(
     public_key: col.text,
     /** PKCS #8 DER, sealed. */
     private_key: col.text,
-    /** Published from then on. */
+    /** Time from which the key is published. */
     created_at: col.time,
-    /** Signs from then on, until a key with a higher number does. */
+    /** Time from which the key signs, until a key with a higher number signs. */
     active_from: col.time,
-    /** No longer published, or null if no time is set. */
+    /** Time from which the key is no longer published. Null if no time is set. */
     retired_at: col.time.null.mut,
     version: col.int4,
   },
@@ -47,8 +46,8 @@ export const signingKeys = table(
 export type KeyRow = RowOf<typeof signingKeys>;
 
 /**
- * `announced`: published, does not sign yet. `active`: signs. `superseded`: a later key signs, still
- * published. `retired`: no longer published.
+ * `announced`: published before it signs. `active`: signs. `superseded`: published while a later key signs.
+ * `retired`: no longer published.
  */
 export const KEY_STATUSES = ['announced', 'active', 'superseded', 'retired'] as const;
 export type KeyStatus = (typeof KEY_STATUSES)[number];
@@ -66,7 +65,7 @@ export interface PublicKeyView {
   retiredAt: Time | null;
 }
 
-/** The key with times as text, as operators see it. */
+/** The key with times as text, for operators. */
 export const presentPublicKey = ({ createdAt, activeFrom, retiredAt, ...key }: PublicKeyView) => ({
   ...key,
   createdAt: iso(createdAt),
@@ -88,7 +87,7 @@ export const pemOf = (key: KeyObject): string =>
 const generateKey = (effects: Pick<Effects, 'random'>, algorithm: KeyAlgorithm): KeyObject =>
   algorithm === 'P-256' ? newP256Key(effects) : ed25519KeyOf(effects.random(32));
 
-/** A new key whose id can be an argument of a command: it does not begin with a hyphen. */
+/** A new key whose ID can be an argument of a command, because it does not begin with a hyphen. */
 export function newKey(effects: Pick<Effects, 'random'>, algorithm: KeyAlgorithm): KeyObject {
   let key = generateKey(effects, algorithm);
   while (keyIdOf(pemOf(key)).startsWith('-')) key = generateKey(effects, algorithm);
@@ -130,16 +129,18 @@ const sameKind = (rows: readonly KeyRow[], { environment, algorithm }: KeyKind) 
 
 type KeyKind = Pick<KeyRow, 'environment' | 'algorithm'>;
 
-const latest = (rows: readonly KeyRow[]): KeyRow | undefined =>
+const latestKey = (rows: readonly KeyRow[]): KeyRow | undefined =>
   rows.reduce<KeyRow | undefined>(
-    (last, row) => (last && last.number > row.number ? last : row),
+    (lastRow, row) => (lastRow && lastRow.number > row.number ? lastRow : row),
     undefined,
   );
 
-/** The key that signs at `now`. If the clock is set back before all of them, the latest. */
+/** The key that signs at `now`, or the latest key if the clock is set back before all keys. */
 export function activeKey(rows: readonly KeyRow[], kind: KeyKind, now: Time): KeyRow | undefined {
-  const published = sameKind(rows, kind).filter((row) => !isRetired(row, now));
-  return latest(published.filter((row) => row.active_from <= now)) ?? latest(published);
+  const publishedRows = sameKind(rows, kind).filter((row) => !isRetired(row, now));
+  return (
+    latestKey(publishedRows.filter((row) => row.active_from <= now)) ?? latestKey(publishedRows)
+  );
 }
 
 export function statusOf(rows: readonly KeyRow[], row: KeyRow, now: Time): KeyStatus {
@@ -161,7 +162,7 @@ export function keyIdOf(publicKeyPem: string): string {
   return createHash('sha256').update(requiredMembers).digest('base64url');
 }
 
-/** The keys as they are shown at `now`, newest first. */
+/** The views of the keys at `now`, newest first. */
 export const publicViews = (rows: readonly KeyRow[], now: Time): PublicKeyView[] =>
   rows
     .map((row) => ({
@@ -181,7 +182,7 @@ export const publicKeys = async ({ db, effects }: Pick<Runtime, 'db' | 'effects'
   publicViews(await allKeys(db), effects.now());
 
 /**
- * The P-256 public key that verifies an environment's webhooks now, or undefined before the first
+ * The P-256 public key that currently verifies the webhooks of an environment. Undefined before the first
  * start.
  */
 export async function publicKeyPem(
@@ -225,29 +226,29 @@ export async function ensureSigningKeys(runtime: Runtime): Promise<void> {
   }
 }
 
-/** Opens a private key. Throws one plain error under another master key. */
+/** Opens a private key. Throws an error with one line of text under another master key. */
 export function openKey(vault: Pick<Vault, 'openOwn'>, row: KeyRow): KeyObject {
   const der = vault.openOwn(row.private_key, contextOf(row.id));
   return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
 }
 
 /**
- * Opens all published private keys and returns their number. Throws one plain error if the master key
- * is missing or another one.
+ * Opens all published private keys and returns their number. Throws an error with one line of text if the
+ * master key is missing or does not match.
  */
 export async function openPublishedKeys(
   db: Pick<Database, 'find'>,
   now: Time,
   vault: Pick<Vault, 'openOwn'> | undefined,
 ): Promise<number> {
-  const published = (await allKeys(db)).filter((row) => !isRetired(row, now));
-  if (published.length === 0) return 0;
+  const publishedRows = (await allKeys(db)).filter((row) => !isRetired(row, now));
+  if (publishedRows.length === 0) return 0;
   if (!vault) throw new Error('The master key of this database is missing.');
-  for (const row of published) openKey(vault, row);
-  return published.length;
+  for (const row of publishedRows) openKey(vault, row);
+  return publishedRows.length;
 }
 
-/** Creates missing keys and checks that the master key opens all that are published. */
+/** Creates missing keys and checks that the master key opens all published keys. */
 export async function checkSigningKeys(runtime: Runtime): Promise<void> {
   await ensureSigningKeys(runtime);
   await openPublishedKeys(runtime.db, runtime.effects.now(), runtime.vault);

@@ -1,4 +1,4 @@
-// Creation and reading of the master key file, and the other sources of the key.
+// Creation of the master key file, and all sources of the key.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -17,7 +17,7 @@ afterEach(() => fs.rmSync(dataDir, { recursive: true }));
 const folder = () => path.join(dataDir, 'data');
 
 describe('masterKeyIn', () => {
-  it('generates one key, readable by its owner only, and keeps it', () => {
+  it('generates one permanent key, readable by its owner only', () => {
     const key = masterKeyIn(folder(), effects);
     expect(key).toHaveLength(32);
     expect(masterKeyIn(folder(), effects)).toEqual(key);
@@ -26,7 +26,7 @@ describe('masterKeyIn', () => {
     if (process.platform !== 'win32') expect(mode & 0o777).toBe(0o600);
   });
 
-  it('does not replace a file with other content', () => {
+  it('rejects a file with other content and keeps it', () => {
     masterKeyIn(folder(), effects);
     const file = path.join(folder(), 'master.key');
     fs.writeFileSync(file, 'something else');
@@ -34,7 +34,7 @@ describe('masterKeyIn', () => {
     expect(fs.readFileSync(file, 'utf8')).toBe('something else');
   });
 
-  it('reports in one line that the folder cannot be created', () => {
+  it('reports a folder that cannot be created in one line', () => {
     fs.writeFileSync(folder(), 'a file');
     expect(() => masterKeyIn(folder(), effects)).toThrow(/cannot be (read|written): \w+\.$/);
   });
@@ -56,7 +56,7 @@ describe('configuredMasterKey', () => {
     }
   });
 
-  it('reports in one line without the output that there is no key', () => {
+  it('reports a missing key in one line without the output', () => {
     const file = path.join(dataDir, 'key');
     expect(() => configuredMasterKey({ masterKeyFile: file })).toThrow(/cannot be read: ENOENT\.$/);
     fs.writeFileSync(file, 'short');

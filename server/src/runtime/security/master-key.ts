@@ -1,8 +1,7 @@
-// The operator's master key, which seals the keys of the installation. In production it is a setting:
-// the key, a file with it, or a command that prints it, such as the client of a key management
-// service. In development a key is generated once and stored in the data folder with its database. It
-// is written completely under another name first, so that two processes that start at the same time
-// use the same key.
+// The operator's master key, which seals the keys of the installation. In production, a setting contains
+// the key, names a file, or names a command that prints it, such as the client of a key management service.
+// In development, a key is generated once and stored in the data folder. Its file is written under another
+// name first, so that two concurrent starts use the same key.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -18,10 +17,10 @@ export const masterKeyError = (message: string, cause?: unknown) =>
 
 const codeOf = (error: unknown) => (error as { code?: string }).code;
 
-/** Where the key of a data folder is. */
+/** The path of the key of a data folder. */
 export const masterKeyFile = (dataDir: string): string => path.join(dataDir, FILE);
 
-/** The key in a file, or undefined if there is no file. Throws MasterKeyError with one plain line. */
+/** The key in a file. Undefined without a file. Throws MasterKeyError with one line of text. */
 export function readMasterKey(file: string): Uint8Array | undefined {
   try {
     const text = fs.readFileSync(file, 'utf8');
@@ -49,11 +48,11 @@ function makeKey(file: string, effects: Effects): void {
   }
 }
 
-/** The key in the data folder, generated if absent. Throws MasterKeyError with one plain line. */
+/** The key in the data folder, generated if absent. Throws MasterKeyError with one line of text. */
 export function masterKeyIn(dataDir: string, effects: Effects): Uint8Array {
   const file = masterKeyFile(dataDir);
-  const existing = readMasterKey(file);
-  if (existing) return existing;
+  const existingKey = readMasterKey(file);
+  if (existingKey) return existingKey;
   try {
     makeKey(file, effects);
   } catch (error) {
@@ -71,7 +70,7 @@ export interface MasterKeySource {
 
 const COMMAND_MS = 30_000;
 
-function parsed(text: string, source: string): Uint8Array {
+function parseKey(text: string, source: string): Uint8Array {
   const key = keyFrom(text.trim());
   if (!key) throw masterKeyError(`${source} must contain 32 bytes in hex or base64.`);
   return key;
@@ -85,7 +84,7 @@ function textOfFile(file: string): string {
   }
 }
 
-/** Runs the command in a shell. It writes errors to the error output of this process. */
+/** Runs the command in a shell. The command writes errors to the error output of this process. */
 function outputOf(command: string): string {
   try {
     return execFileSync('/bin/sh', ['-c', command], {
@@ -97,20 +96,20 @@ function outputOf(command: string): string {
     const { status } = cause as { status?: number | null };
     const reason =
       status == null ? 'did not complete within 30 s' : `failed with exit code ${status}`;
-    // Without the cause: it contains the output.
+    // Thrown without the cause, which contains the output.
     throw masterKeyError(`The command for the master key ${reason}.`);
   }
 }
 
-/** The key of the settings, or undefined if none is set. Throws MasterKeyError with one plain line. */
+/** The key of the settings. Undefined if none is set. Throws MasterKeyError with one line of text. */
 export function configuredMasterKey(source: MasterKeySource): Uint8Array | undefined {
   const { masterKey, masterKeyFile: file, masterKeyCommand: command } = source;
-  if (file !== undefined) return parsed(textOfFile(file), file);
-  if (command !== undefined) return parsed(outputOf(command), 'The output of the command');
+  if (file !== undefined) return parseKey(textOfFile(file), file);
+  if (command !== undefined) return parseKey(outputOf(command), 'The output of the command');
   return masterKey;
 }
 
-/** Whether the settings name a key. */
+/** Whether a source of the key is configured. */
 export const hasMasterKey = (source: MasterKeySource): boolean =>
   [source.masterKey, source.masterKeyFile, source.masterKeyCommand].some(
     (each) => each !== undefined,

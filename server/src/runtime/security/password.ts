@@ -1,5 +1,5 @@
-// Passwords of people: scrypt with the parameters that OWASP recommends for 32 MiB of memory. One
-// hash is computed at a time, so that many attempts leave memory and processor time to payments.
+// Hashes of passwords, by scrypt with the parameters that OWASP recommends for 32 MiB of memory. One hash
+// is computed at a time, so that payments have memory and processor time during many attempts.
 import { scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Effects } from '../../kernel/effects.ts';
@@ -13,24 +13,26 @@ const MAX_MEMORY = 64 * 1024 * 1024;
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 
-/** More computations than this would keep a person waiting for seconds. */
+/** Maximum waiting computations. With more, a sign-in would wait for seconds. */
 const MAX_WAITING = 20;
 const RETRY_S = 10;
 
-let last: Promise<unknown> = Promise.resolve();
+let lastHash: Promise<unknown> = Promise.resolve();
 let waitingCount = 0;
 
-async function derived(password: string, salt: Uint8Array, cost: typeof COST): Promise<Buffer> {
+async function deriveHash(password: string, salt: Uint8Array, cost: typeof COST): Promise<Buffer> {
   if (waitingCount >= MAX_WAITING) {
     const reason = 'Too many sign-ins by password are in progress. Try again.';
     throw new Fault('RATE_LIMITED', reason, undefined, { retryAfterS: RETRY_S });
   }
   waitingCount += 1;
-  // Equal characters may be typed as different sequences of code points.
+  // The text is normalized, because equal characters can be different sequences of code points.
   const text = password.normalize('NFKC');
-  const next = last.then(() => compute(text, salt, HASH_BYTES, { ...cost, maxmem: MAX_MEMORY }));
-  last = next.catch(() => undefined);
-  return next.finally(() => {
+  const nextHash = lastHash.then(() =>
+    compute(text, salt, HASH_BYTES, { ...cost, maxmem: MAX_MEMORY }),
+  );
+  lastHash = nextHash.catch(() => undefined);
+  return nextHash.finally(() => {
     waitingCount -= 1;
   });
 }
@@ -41,24 +43,31 @@ export async function passwordHash(
   password: string,
 ): Promise<string> {
   const salt = effects.random(SALT_BYTES);
-  const hash = await derived(password, salt, COST);
+  const hash = await deriveHash(password, salt, COST);
   const { N, r, p } = COST;
   const parts = [salt, hash].map((each) => Buffer.from(each).toString('base64url'));
   return [NAME, N, r, p, ...parts].join('$');
 }
 
-/** Compared with if there is no password, so that both take the same time. */
+/** Hash for the comparison without a password, so that both cases have the same duration. */
 const ABSENT = [
   ...[NAME, COST.N, COST.r, COST.p],
   ...[SALT_BYTES, HASH_BYTES].map((bytes) => Buffer.alloc(bytes).toString('base64url')),
 ].join('$');
 
-/** Whether a password has this hash. False without a hash, after the same time. */
-export async function matchesPassword(password: string, stored: string | null): Promise<boolean> {
-  const [name, N, r, p, salt = '', hash = ''] = (stored ?? ABSENT).split('$');
+/** Whether a password has this hash. False without a hash, after the same duration. */
+export async function matchesPassword(
+  password: string,
+  storedHash: string | null,
+): Promise<boolean> {
+  const [name, N, r, p, salt = '', hash = ''] = (storedHash ?? ABSENT).split('$');
   if (name !== NAME) throw new Error('a password hash of an unknown kind');
   const cost = { N: Number(N), r: Number(r), p: Number(p) };
-  const actual = await derived(password, Buffer.from(salt, 'base64url'), cost);
-  const expected = Buffer.from(hash, 'base64url');
-  return stored !== null && actual.length === expected.length && timingSafeEqual(actual, expected);
+  const actual = await deriveHash(password, Buffer.from(salt, 'base64url'), cost);
+  const expectedHash = Buffer.from(hash, 'base64url');
+  return (
+    storedHash !== null &&
+    actual.length === expectedHash.length &&
+    timingSafeEqual(actual, expectedHash)
+  );
 }

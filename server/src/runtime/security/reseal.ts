@@ -1,6 +1,6 @@
-// Seals the values of a column again with the newest key of the installation. A sealed value is
-// replaced only if it is still the one that was read, and locked rows are left for the next pass,
-// so requests are neither overwritten nor delayed.
+// Seals the values of a column again with the newest key of the installation. A sealed value is replaced
+// only if it is unchanged since the read, so that no request is overwritten. Locked rows are processed in
+// the next pass, so that no request is delayed.
 import type { Database } from '../db/database.ts';
 import type { Runtime } from '../operation/operate.ts';
 import type { SealedColumn } from './sealed-columns.ts';
@@ -32,7 +32,7 @@ export async function countStale(
   return Number(row?.count ?? 0);
 }
 
-function resealed(vault: Vault, contexts: readonly string[], text: string): string {
+function resealText(vault: Vault, contexts: readonly string[], text: string): string {
   let problem: unknown = new Error('no context');
   for (const context of contexts) {
     try {
@@ -44,7 +44,7 @@ function resealed(vault: Vault, contexts: readonly string[], text: string): stri
   throw problem;
 }
 
-interface Sealed {
+interface SealedText {
   id: string;
   sealed: string;
 }
@@ -52,7 +52,7 @@ interface Sealed {
 /** Undefined if the text cannot be decrypted. */
 function newText(vault: Vault, column: SealedColumn, row: Row): string | undefined {
   try {
-    return sealedAgain(vault, column, row);
+    return resealRow(vault, column, row);
   } catch (error) {
     if (isDamaged(error)) return undefined;
     throw error;
@@ -61,50 +61,51 @@ function newText(vault: Vault, column: SealedColumn, row: Row): string | undefin
 
 const isDamaged = (error: unknown) => (error as Error).message.startsWith('cannot decrypt');
 
-function sealedAgain(vault: Vault, column: SealedColumn, { context, text }: Row): string {
+function resealRow(vault: Vault, column: SealedColumn, { context, text }: Row): string {
   if (column.isList) {
-    const list = (JSON.parse(text) as Sealed[]).map((each) => ({
+    const list = (JSON.parse(text) as SealedText[]).map((each) => ({
       ...each,
-      sealed: resealed(vault, column.contexts(each.id), each.sealed),
+      sealed: resealText(vault, column.contexts(each.id), each.sealed),
     }));
     return JSON.stringify(list);
   }
   const { prefix = '' } = column;
-  return prefix + resealed(vault, column.contexts(context), text.slice(prefix.length));
+  return prefix + resealText(vault, column.contexts(context), text.slice(prefix.length));
 }
 
 /**
- * The next batch after the id `after`: number of values that were sealed again, and the last id,
- * which is empty at the end of the table. A sealed value that cannot be decrypted is not changed.
+ * Seals the next batch after the ID `afterId`. Returns the number of values that were sealed again and the
+ * last ID, which is empty at the end of the table. A sealed value that cannot be decrypted remains
+ * unchanged.
  */
 export async function resealBatch(
   { db, vault }: Pick<Runtime, 'db' | 'vault'>,
   column: SealedColumn,
   number: number,
-  after: string,
-): Promise<{ done: number; last: string }> {
+  afterId: string,
+): Promise<{ count: number; lastId: string }> {
   const { table, column: name, contextColumn = 'id' } = column;
   const rows = await db.query<Row>(
     `select t.id, t.${contextColumn} as context, t.${name}::text as text from ${table} t
       where ${staleRows(column)} and t.id > $2 order by t.id limit ${BATCH}`,
-    [staleText(column, number), after],
+    [staleText(column, number), afterId],
   );
-  if (rows.length === 0) return { done: 0, last: '' };
-  const replaced = rows.flatMap((row) => {
+  if (rows.length === 0) return { count: 0, lastId: '' };
+  const replacements = rows.flatMap((row) => {
     const text = newText(vault, column, row);
     return text === undefined ? [] : [{ ...row, newText: text }];
   });
-  const updated = await db.query(
+  const updatedRows = await db.query(
     `with stored as (select * from unnest($1::text[], $2::text[], $3::text[]) as n(id, old, new)),
       locked as (select t.id, n.new from ${table} t join stored n on n.id = t.id
         where t.${name}::text = n.old order by t.id for update of t skip locked)
       update ${table} t set ${name} = n.new${column.isList ? '::json' : ''}
         from locked n where t.id = n.id returning t.id`,
     [
-      replaced.map((row) => row.id),
-      replaced.map((row) => row.text),
-      replaced.map((row) => row.newText),
+      replacements.map((row) => row.id),
+      replacements.map((row) => row.text),
+      replacements.map((row) => row.newText),
     ],
   );
-  return { done: updated.length, last: rows.length < BATCH ? '' : (rows.at(-1)?.id ?? '') };
+  return { count: updatedRows.length, lastId: rows.length < BATCH ? '' : (rows.at(-1)?.id ?? '') };
 }

@@ -1,4 +1,4 @@
-// Sealed files: any chunks, any offset, and changed content.
+// Sealed files with any chunks, any offset, and changed content.
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { CHUNK_BYTES, openContent, sealContent } from './sealed-stream.ts';
@@ -22,12 +22,12 @@ async function* inChunks(bytes: Buffer, size: number) {
 }
 
 async function readAll(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
-  const all: Uint8Array[] = [];
-  for await (const chunk of chunks) all.push(chunk);
-  return Buffer.concat(all);
+  const parts: Uint8Array[] = [];
+  for await (const chunk of chunks) parts.push(chunk);
+  return Buffer.concat(parts);
 }
 
-const sealed = (bytes: Buffer, chunk = 10_000, id = ID, encryptionKey = key) =>
+const sealBytes = (bytes: Buffer, chunk = 10_000, id = ID, encryptionKey = key) =>
   readAll(sealContent(encryptionKey, id, inChunks(bytes, chunk)));
 
 const readSealed = (bytes: Buffer, { from = 0, chunk = 7_919, id = ID, by = key } = {}) =>
@@ -49,37 +49,37 @@ describe.each(SIZES)('%i bytes', (size) => {
   const clear = sample(size);
 
   it('are restored exactly, for any chunks', async () => {
-    const first = await sealed(clear, 1_000_000);
+    const firstText = await sealBytes(clear, 1_000_000);
     for (const chunk of [997, CHUNK_BYTES, CHUNK_BYTES + 1]) {
-      const text = await sealed(clear, chunk);
-      expect(text.equals(first)).toBe(true);
+      const text = await sealBytes(clear, chunk);
+      expect(text.equals(firstText)).toBe(true);
       expect((await readSealed(text, { chunk })).equals(clear)).toBe(true);
     }
-    expect(first.length).toBe(size + 16 * Math.max(1, Math.ceil(size / CHUNK_BYTES)));
-    expect(size < 16 || !first.includes(clear.subarray(0, 16))).toBe(true);
+    expect(firstText.length).toBe(size + 16 * Math.max(1, Math.ceil(size / CHUNK_BYTES)));
+    expect(size < 16 || !firstText.includes(clear.subarray(0, 16))).toBe(true);
   });
 
-  it('can be read from any offset up to the end, and not beyond', async () => {
-    const text = await sealed(clear);
+  it('can be read from any offset up to the end only', async () => {
+    const text = await sealBytes(clear);
     const edges = SIZES.flatMap((each) => [each - 1, each, each + 1]);
     for (const from of edges.filter((each) => each >= 0 && each <= size)) {
-      const remaining = await readSealed(text, { from });
-      expect(remaining.equals(clear.subarray(from)), `from ${from}`).toBe(true);
+      const remainingBytes = await readSealed(text, { from });
+      expect(remainingBytes.equals(clear.subarray(from)), `from ${from}`).toBe(true);
     }
     await expect(readSealed(text, { from: size + 1 })).rejects.toThrow();
     await expect(readSealed(text, { from: size + CHUNK_BYTES })).rejects.toThrow();
   });
 
-  it('do not open if truncated, extended, changed, or opened as another file', async () => {
-    const text = await sealed(clear);
+  it('are rejected if truncated, extended, changed, or opened as another file', async () => {
+    const text = await sealBytes(clear);
     const lengths = [0, 1, 15, SEALED - 1, SEALED, SEALED + 1, 2 * SEALED, text.length - 1];
     for (const length of lengths.filter((each) => each < text.length)) {
       await expect(readSealed(text.subarray(0, length)), `cut to ${length}`).rejects.toThrow(
         /cannot decrypt/,
       );
     }
-    for (const more of [Buffer.alloc(1), Buffer.alloc(SEALED), text]) {
-      await expect(readSealed(Buffer.concat([text, more]))).rejects.toThrow(/cannot decrypt/);
+    for (const suffix of [Buffer.alloc(1), Buffer.alloc(SEALED), text]) {
+      await expect(readSealed(Buffer.concat([text, suffix]))).rejects.toThrow(/cannot decrypt/);
     }
     for (const index of [0, Math.floor(text.length / 2), text.length - 1]) {
       const changedText = Buffer.from(text);
@@ -94,8 +94,8 @@ describe.each(SIZES)('%i bytes', (size) => {
 });
 
 describe('chunks', () => {
-  it('do not open if reordered, repeated or omitted', async () => {
-    const text = await sealed(sample(4 * CHUNK_BYTES));
+  it('are rejected if reordered, repeated or omitted', async () => {
+    const text = await sealBytes(sample(4 * CHUNK_BYTES));
     const chunk = (index: number) => text.subarray(index * SEALED, (index + 1) * SEALED);
     const orders = [[1, 0, 2, 3], [0, 0, 1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2], [3]];
     for (const order of orders) {
@@ -104,25 +104,25 @@ describe('chunks', () => {
     expect((await readSealed(Buffer.concat([0, 1, 2, 3].map(chunk)))).length).toBe(4 * CHUNK_BYTES);
   });
 
-  it('are returned before the end is received, and only authentic ones', async () => {
+  it('are returned before the end is received if they are authentic', async () => {
     const clear = sample(3 * CHUNK_BYTES);
-    const text = await sealed(clear);
+    const text = await sealBytes(clear);
     text[2 * SEALED] = (text[2 * SEALED] as number) ^ 1;
-    const received: Buffer[] = [];
-    const reading = async () => {
+    const receivedChunks: Buffer[] = [];
+    const readPromise = async () => {
       for await (const each of openContent(key, ID, () => inChunks(text, 5_000)))
-        received.push(each);
+        receivedChunks.push(each);
     };
-    await expect(reading()).rejects.toThrow(/cannot decrypt/);
-    expect(Buffer.concat(received).equals(clear.subarray(0, 2 * CHUNK_BYTES))).toBe(true);
+    await expect(readPromise()).rejects.toThrow(/cannot decrypt/);
+    expect(Buffer.concat(receivedChunks).equals(clear.subarray(0, 2 * CHUNK_BYTES))).toBe(true);
   });
 
   it('pass on an error of the source', async () => {
-    async function* failing() {
+    async function* failingSource() {
       yield Buffer.alloc(100_000);
       throw new Error('the connection is lost');
     }
-    await expect(readAll(sealContent(key, ID, failing()))).rejects.toThrow(
+    await expect(readAll(sealContent(key, ID, failingSource()))).rejects.toThrow(
       'the connection is lost',
     );
   });

@@ -1,24 +1,24 @@
-// Checks the master key against the keys in the database before anything is written: before migrations,
+// Compares the master key with the keys in the database before any write. The check runs before migrations,
 // and before a missing key file is replaced by a new key.
 import { connectDatabase } from '../db/connections/connect.ts';
 import { open } from './crypto.ts';
 import { type DataKeyRow, masterKeyId, unwrapKey } from './data-keys.ts';
 import { masterKeyError, masterKeyIn } from './master-key.ts';
 
-interface Stored {
+interface StoredKeys {
   dataKeys: Pick<DataKeyRow, 'number' | 'master_key' | 'sealed'>[];
   /** A private key that signs webhooks, which every installation has after its first start. */
   signingKey: { id: string; private_key: string } | undefined;
 }
 
-async function storedKeys(url: string): Promise<Stored> {
+async function storedKeys(url: string): Promise<StoredKeys> {
   const client = await connectDatabase(url, { name: 'railhead key check' });
   const rowsOf = async <R extends object>(table: string, text: string): Promise<R[]> => {
     const result = await client.query('select to_regclass($1) is not null as exists', [table]);
     return result.rows[0]?.exists ? (await client.query<R>(text)).rows : [];
   };
   try {
-    const dataKeys = await rowsOf<Stored['dataKeys'][0]>(
+    const dataKeys = await rowsOf<StoredKeys['dataKeys'][0]>(
       'data_keys',
       'select number, master_key, sealed from data_keys',
     );
@@ -34,7 +34,7 @@ async function storedKeys(url: string): Promise<Stored> {
 
 const UNTOUCHED = 'Nothing was written.';
 
-function assertOpens(masterKey: Uint8Array, { dataKeys, signingKey }: Stored): void {
+function assertOpens(masterKey: Uint8Array, { dataKeys, signingKey }: StoredKeys): void {
   if (dataKeys.length > 0) {
     const id = masterKeyId(masterKey);
     const ofThis = dataKeys.filter((row) => row.master_key === id);
@@ -58,24 +58,24 @@ function assertOpens(masterKey: Uint8Array, { dataKeys, signingKey }: Stored): v
 
 /**
  * Throws MasterKeyError if `masterKey` is missing or does not open the keys in the database. An empty
- * database accepts every key, and none.
+ * database accepts every key and a missing key.
  */
 export async function assertMasterKey(
   url: string,
   masterKey: Uint8Array | undefined,
 ): Promise<void> {
-  const stored = await storedKeys(url);
-  if (masterKey) return assertOpens(masterKey, stored);
-  if (stored.dataKeys.length === 0 && !stored.signingKey) return;
+  const keys = await storedKeys(url);
+  if (masterKey) return assertOpens(masterKey, keys);
+  if (keys.dataKeys.length === 0 && !keys.signingKey) return;
   throw masterKeyError(`The master key of this database is missing. Restore it. ${UNTOUCHED}`);
 }
 
-/** The key of this installation. Generated in the data folder for an empty database. */
+/** The master key of this installation, which is generated in the data folder for an empty database. */
 export async function masterKeyFor(
   url: string,
   masterKey: Uint8Array | undefined,
-  ...generated: Parameters<typeof masterKeyIn>
+  ...options: Parameters<typeof masterKeyIn>
 ): Promise<Uint8Array> {
   await assertMasterKey(url, masterKey);
-  return masterKey ?? masterKeyIn(...generated);
+  return masterKey ?? masterKeyIn(...options);
 }

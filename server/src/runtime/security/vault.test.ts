@@ -1,4 +1,4 @@
-// Data keys: data sealed under one opens only with it, and not at all once it is deleted.
+// Data that is sealed under a data key can be opened with this key only.
 import { describe, expect, it } from 'vitest';
 import { testEffects } from '../../../test/kit/app/effects.ts';
 import { createVault } from './vault.ts';
@@ -10,18 +10,18 @@ const keyFor = (owner: string) => ({ owner, sealed: vault.newKey(owner) });
 describe('vault', () => {
   it('opens data that was sealed under the same key for the same context', () => {
     const key = keyFor('Customer:1');
-    const sealed = vault.seal(key, 'secret', 'place');
-    expect(sealed).not.toContain('secret');
-    expect(vault.open(key, sealed, 'place').toString()).toBe('secret');
-    expect(vaultWith(7).open(key, sealed, 'place').toString()).toBe('secret');
+    const sealedText = vault.seal(key, 'secret', 'place');
+    expect(sealedText).not.toContain('secret');
+    expect(vault.open(key, sealedText, 'place').toString()).toBe('secret');
+    expect(vaultWith(7).open(key, sealedText, 'place').toString()).toBe('secret');
   });
 
   it('rejects another context, another key and another master key', () => {
     const key = keyFor('Customer:1');
-    const sealed = vault.seal(key, 'secret', 'place');
-    expect(() => vault.open(key, sealed, 'elsewhere')).toThrow('cannot decrypt');
-    expect(() => vault.open(keyFor('Customer:1'), sealed, 'place')).toThrow('cannot decrypt');
-    expect(() => vaultWith(8).open(key, sealed, 'place')).toThrow('cannot decrypt');
+    const sealedText = vault.seal(key, 'secret', 'place');
+    expect(() => vault.open(key, sealedText, 'elsewhere')).toThrow('cannot decrypt');
+    expect(() => vault.open(keyFor('Customer:1'), sealedText, 'place')).toThrow('cannot decrypt');
+    expect(() => vaultWith(8).open(key, sealedText, 'place')).toThrow('cannot decrypt');
   });
 
   it('binds a data key to its owner', () => {
@@ -33,10 +33,10 @@ describe('vault', () => {
 
   it('limits the number of cached keys and opens the others again', () => {
     const firstKey = keyFor('Customer:0');
-    const sealed = vault.seal(firstKey, 'kept', 'place');
+    const sealedText = vault.seal(firstKey, 'kept', 'place');
     for (let index = 0; index < 4_200; index++)
       vault.seal(keyFor(`Customer:${index}`), 'x', 'place');
-    expect(vault.open(firstKey, sealed, 'place').toString()).toBe('kept');
+    expect(vault.open(firstKey, sealedText, 'place').toString()).toBe('kept');
   });
 
   it('returns equal digests for equal values, by kind and master key', () => {

@@ -1,15 +1,13 @@
-// Encrypts personal data at rest. Every customer has a separate data key, sealed under a key of the
-// installation and stored with the customer. Personal data is sealed under that key. Deleting the
-// key erases all of this data immediately, in every copy except a backup that still has the key. A sealed
-// value that a key of the installation has sealed names the key's number, so that these keys can
-// rotate. Searchable values also have a keyed hash. Its key is derived from key 0 and does not
-// rotate.
+// Encrypts personal data at rest. Every customer has a data key, which is sealed under a key of the
+// installation and stored with the customer. Deleting the data key erases the customer's data immediately,
+// in every copy except a backup that still has the key. A value that a key of the installation has sealed
+// contains the number of the key, so that these keys can rotate.
 import { createHmac, hkdfSync } from 'node:crypto';
 import type { Effects } from '../../kernel/effects.ts';
 import { KEY_BYTES, open, seal } from './crypto.ts';
 import type { SealingKeys } from './data-keys.ts';
 
-/** A data key as it is stored, and the id of its owner. */
+/** A data key in its stored form, and the ID of its owner. */
 export interface DataKey {
   owner: string;
   sealed: string;
@@ -18,16 +16,19 @@ export interface DataKey {
 export interface Vault {
   /** A new data key for `owner`, sealed for storage. */
   newKey(owner: string): string;
-  /** `context` describes the text and its location: a table, an id, a column. */
+  /** Seals a text. `context` describes the text and its location: a table, an ID, a column. */
   seal(key: DataKey, plaintext: Uint8Array | string, context: string): string;
-  /** Throws for another key, another context or a damaged sealed value. */
-  open(key: DataKey, sealed: string, context: string): Buffer;
-  /** Seals under the key of the installation: data that belongs to no customer. */
+  /** Opens a sealed text. Throws for another key, another context or a damaged text. */
+  open(key: DataKey, sealedText: string, context: string): Buffer;
+  /** Seals data that belongs to no customer, under the key of the installation. */
   sealOwn(plaintext: Uint8Array | string, context: string): string;
-  openOwn(sealed: string, context: string): Buffer;
-  /** Equal for equal values of one kind. Cannot be reversed without key 0. Hexadecimal. */
+  openOwn(sealedText: string, context: string): Buffer;
+  /**
+   * Keyed hash in hexadecimal, equal for equal values of one kind. Its key is derived from key 0 and never
+   * rotates.
+   */
   digest(kind: string, value: string): string;
-  /** 32 bytes derived from key 0 for one purpose: the same at every start. */
+  /** 32 bytes derived from key 0 for one purpose, which are the same at every start. */
   derive(purpose: string): Uint8Array;
 }
 
@@ -43,13 +44,13 @@ export const dataKeyContext = (owner: string) => `data key of ${owner}`;
  */
 const NUMBERED = /^s2\.(\d{1,9})\./;
 
-/** One key that never rotates. */
+/** A single key that never rotates. */
 const onlyKey = (key: () => Uint8Array): SealingKeys => ({
   active: () => ({ number: 0, key: key() }),
   key,
 });
 
-/** Keys are read on first use: most operator commands never need one. */
+/** Keys are read at the first use, because most operator commands need no key. */
 export function createVault(
   effects: Effects,
   sealingKeys: SealingKeys | (() => Uint8Array),
@@ -60,19 +61,19 @@ export function createVault(
 
   function sealOwn(plaintext: Uint8Array | string, context: string): string {
     const { number, key } = keys.active();
-    const sealed = seal(effects, key, plaintext, context);
-    return number === 0 ? sealed : sealed.replace(/^s1/, `s2.${number}`);
+    const sealedText = seal(effects, key, plaintext, context);
+    return number === 0 ? sealedText : sealedText.replace(/^s1/, `s2.${number}`);
   }
 
-  function openOwn(sealed: string, context: string): Buffer {
-    const [, number] = NUMBERED.exec(sealed) ?? [];
-    if (number === undefined) return open(keys.key(0), sealed, context);
-    return open(keys.key(Number(number)), sealed.replace(NUMBERED, 's1.'), context);
+  function openOwn(sealedText: string, context: string): Buffer {
+    const [, number] = NUMBERED.exec(sealedText) ?? [];
+    if (number === undefined) return open(keys.key(0), sealedText, context);
+    return open(keys.key(Number(number)), sealedText.replace(NUMBERED, 's1.'), context);
   }
 
   function keyOf({ owner, sealed }: DataKey): Buffer {
-    const cached = openedKeys.get(sealed);
-    if (cached) return cached;
+    const cachedKey = openedKeys.get(sealed);
+    if (cachedKey) return cachedKey;
     const key = openOwn(sealed, dataKeyContext(owner));
     const [oldest] = openedKeys.keys();
     if (openedKeys.size >= MAX_CACHED_KEYS && oldest !== undefined) openedKeys.delete(oldest);
@@ -86,7 +87,7 @@ export function createVault(
   return {
     newKey: (owner) => sealOwn(effects.random(KEY_BYTES), dataKeyContext(owner)),
     seal: (key, plaintext, context) => seal(effects, keyOf(key), plaintext, context),
-    open: (key, sealed, context) => open(keyOf(key), sealed, context),
+    open: (key, sealedText, context) => open(keyOf(key), sealedText, context),
     sealOwn,
     openOwn,
     derive,
