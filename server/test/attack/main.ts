@@ -14,7 +14,7 @@ const megabytes = (bytes: number) => Math.round(bytes / 1_048_576);
 
 /** Figures of a run, one line each. */
 export function linesOf(result: Result, { seed }: AttackOptions, ms: number): string[] {
-  const { payments, floodedPayments, memory, reachedOperations, flooded } = result;
+  const { payments, floodedPayments, memory, reachedOperations, floodCount } = result;
   const list = (counts: Map<string | number, number>) =>
     [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map((pair) => pair.join(' '));
   const describePayments = (name: string, { paymentCount, failures }: typeof payments) =>
@@ -27,7 +27,7 @@ export function linesOf(result: Result, { seed }: AttackOptions, ms: number): st
     `${reachedOperations.size} operations succeeded`,
     `slowest request: ${result.slowestRequest} ${Math.round(result.slowestMs)} ms`,
     `${describePayments('attacks', payments)}, ${latency(payments)}`,
-    `${describePayments(`${flooded} floods`, floodedPayments)}, ${latency(floodedPayments)}`,
+    `${describePayments(`${floodCount} floods`, floodedPayments)}, ${latency(floodedPayments)}`,
     `memory: ${megabytes(memory.start)} MiB before, at most ${megabytes(memory.highestBytes)} MiB`,
   ];
 }

@@ -28,7 +28,7 @@ export interface AttackOptions {
 export interface Result extends Report {
   payments: Payments;
   floodedPayments: Payments;
-  flooded: number;
+  floodCount: number;
   memory: { start: number; highestBytes: number };
 }
 
@@ -68,17 +68,17 @@ async function prepare(target: Target, documents: Documents, rules: Rules): Prom
     caller.createTenant(call, { root: authorization, name, mark, lists });
   const victim = await tenant('Victim', mark);
   const attacker = await tenant('Attacker', 'Attacker');
-  rules.hide([mark, victim.id, ...victim.ids.all()]);
-  let renewing: Promise<void> | undefined;
+  rules.hide([mark, victim.id, ...victim.ids.allIds()]);
+  let renewal: Promise<void> | undefined;
   const callers: Callers = {
     ...{ attacker, victim },
     operator: await caller.operatorToken(call, authorization),
     scopedOperator: await caller.operatorToken(call, authorization, [attacker.id]),
     renew() {
-      renewing ??= replaceTokens().finally(() => {
-        renewing = undefined;
+      renewal ??= replaceTokens().finally(() => {
+        renewal = undefined;
       });
-      return renewing;
+      return renewal;
     },
   };
   async function replaceTokens(): Promise<void> {
@@ -121,7 +121,7 @@ async function attackOperations(
   const call = caller.createCall(port);
   const payer = await createPayer(call, callers.victim);
   const stop = new AbortController();
-  const paying = payUntil(
+  const whenPaid = payUntil(
     ...([stop.signal, port, callers.victim, payer, result.payments, VICTIM_PAUSE_MS] as const),
   );
   const memoryWatch = setInterval(() => {
@@ -146,7 +146,7 @@ async function attackOperations(
     }),
   );
   stop.abort();
-  await paying;
+  await whenPaid;
   clearInterval(memoryWatch);
 }
 
@@ -157,10 +157,10 @@ async function attackWithFloods(target: Target, { callers }: Prepared, ms: numbe
   const payer = await createPayer(call, callers.victim);
   const stop = new AbortController();
   const { victim, attacker } = callers;
-  const paying = payUntil(stop.signal, port, victim, payer, result.floodedPayments, 20);
-  result.flooded = await flood(port, attacker.authorization, ms);
+  const whenPaid = payUntil(stop.signal, port, victim, payer, result.floodedPayments, 20);
+  result.floodCount = await flood(port, attacker.authorization, ms);
   stop.abort();
-  await paying;
+  await whenPaid;
   result.memory.highestBytes = Math.max(result.memory.highestBytes, target.memory() ?? 0);
   const { status } = await call('GET', '/readyz', undefined);
   if (status !== 200) result.problems.push(`after the floods /readyz is ${status}`);
@@ -235,7 +235,7 @@ export async function attack(options: AttackOptions): Promise<Result> {
     const start = target.memory() ?? 0;
     const result: Result = {
       ...{ ...newReport(), payments: newPayments(), floodedPayments: newPayments() },
-      ...{ flooded: 0, memory: { start, highestBytes: start } },
+      ...{ floodCount: 0, memory: { start, highestBytes: start } },
     };
     await attackOperations(target, preparation, options, result, rules, documents);
     if (!target.isRunning())

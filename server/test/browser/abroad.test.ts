@@ -72,7 +72,9 @@ const optionsOf = (page: Page, label: string) =>
   page
     .getByLabel(label)
     .locator('option:not([hidden])')
-    .evaluateAll((all) => all.map((option) => (option as unknown as { value: string }).value));
+    .evaluateAll((options) =>
+      options.map((option) => (option as unknown as { value: string }).value),
+    );
 
 describe.runIf(browserPath)('the verification page outside the US', () => {
   it(

@@ -17,15 +17,17 @@ interface Site {
   origin: string;
 }
 
-const framing = (url: string) =>
+const frameMarkup = (url: string) =>
   `<iframe title="Card" src="${url}" width="360" height="480"></iframe>`;
-const fetching = (url: string) => `<link rel="prefetch" href="${url}">`;
+const prefetchMarkup = (url: string) => `<link rel="prefetch" href="${url}">`;
 
 /** A platform's page, which frames or prefetches the URL in its query. */
 async function openSite(host: string): Promise<Site> {
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://site');
-    const content = (pathname === '/ahead' ? fetching : framing)(searchParams.get('url') ?? '');
+    const content = (pathname === '/ahead' ? prefetchMarkup : frameMarkup)(
+      searchParams.get('url') ?? '',
+    );
     const page = `<!doctype html><html lang="en"><meta name="viewport" content="width=device-width">
       <title>Shop</title>
       <main><h1>Your card</h1>${content}</main>`;

@@ -80,11 +80,11 @@ async function send(anchor: string, heading: string, path: string): Promise<Resp
     await page.keyboard.type(clientId);
     await dialog.getByPlaceholder('********').fill(clientSecret);
   }
-  const responded = page.waitForResponse(
+  const whenResponded = page.waitForResponse(
     (response) => response.url().includes(path) && response.request().method() === 'POST',
   );
   await dialog.getByRole('button', { name: /^Send/ }).first().click();
-  return responded;
+  return whenResponded;
 }
 
 describe.runIf(browserPath)('the API reference', () => {

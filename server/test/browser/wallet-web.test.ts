@@ -84,17 +84,17 @@ async function open(size: Size): Promise<Visit> {
   return tab;
 }
 
-const heading = (page: Page, name: string) => page.getByRole('heading', { name }).waitFor();
+const waitForHeading = (page: Page, name: string) => page.getByRole('heading', { name }).waitFor();
 const waitForMessage = (page: Page, expected: string) =>
   page.getByRole('status').filter({ hasText: expected }).waitFor();
 const balanceIs = (page: Page, sum: string) =>
   page.locator('#balance').getByText(sum, { exact: true }).waitFor();
 
 async function openWallet(page: Page, email: string) {
-  await heading(page, 'Sign in');
+  await waitForHeading(page, 'Sign in');
   await page.getByLabel('E-mail address').fill(email);
   await press(page, 'Continue');
-  await heading(page, 'How do you want to sign in?');
+  await waitForHeading(page, 'How do you want to sign in?');
 }
 
 async function enterCode(page: Page, code: string) {
@@ -106,7 +106,7 @@ async function signInByCode(page: Page, email: string) {
   await openWallet(page, email);
   await press(page, 'Send me a code');
   await enterCode(page, '000000');
-  await heading(page, 'Your balance');
+  await waitForHeading(page, 'Your balance');
 }
 
 async function walletOf(email: string): Promise<string> {
@@ -120,7 +120,7 @@ async function useWallet({ page }: Visit, size: Size) {
   const email = `${size}@example.com`;
   const screenshot = (name: string) => inspect(page, `wallet-${size}-${name}`);
   await page.emulateMedia({ colorScheme: size === 'phone' ? 'dark' : 'light' });
-  await heading(page, 'Sign in');
+  await waitForHeading(page, 'Sign in');
   await screenshot('1-welcome');
   await signInByCode(page, ` ${email} `.toUpperCase());
   const accountId = await walletOf(email);
@@ -142,7 +142,7 @@ async function useWallet({ page }: Visit, size: Size) {
   await openWallet(page, email);
   await screenshot('3-ways');
   await press(page, "Passkey: Ada's phone");
-  await heading(page, 'Your balance');
+  await waitForHeading(page, 'Your balance');
   expect(await fixture.sessionsOf(accountId)).toMatchObject([{ type: 'PASSKEY' }]);
 
   await page.getByLabel('Amount in USDB').fill('12.345678');
@@ -187,7 +187,7 @@ interface RelayedRequest {
 }
 
 /** Sends a request to the backend as its page does, unless overridden. */
-async function relayed(
+async function sendRelayed(
   method: string,
   route: string,
   { body, cookie = '', headers }: RelayedRequest = {},
@@ -204,7 +204,7 @@ async function relayed(
 
 /** A visit before sign-in. */
 async function visitor(email: string) {
-  const { body, cookie } = await relayed('POST', '/api/visit', { body: { email } });
+  const { body, cookie } = await sendRelayed('POST', '/api/visit', { body: { email } });
   return { cookie, accountId: body.data[0].accountId, credential: body.data[0] };
 }
 
@@ -212,14 +212,14 @@ async function visitor(email: string) {
 async function signIn(email: string) {
   const { cookie, accountId, credential } = await visitor(email);
   const route = `/api/credentials/${credential.id}`;
-  const challenge = await relayed('POST', `${route}/challenge`, { cookie });
+  const challenge = await sendRelayed('POST', `${route}/challenge`, { cookie });
   const keys = generateKeys();
   const { otpEncryptionTargetBundle: bundle } = challenge.body;
   const encryptedOtpBundle = await encryptOtp(CODE, bundle, keys.publicKey);
   const signInRequest = { body: { type: 'EMAIL_OTP', encryptedOtpBundle }, cookie };
-  const firstReply = await relayed('POST', `${route}/verify`, signInRequest);
+  const firstReply = await sendRelayed('POST', `${route}/verify`, signInRequest);
   const headers = await signedHeaders(firstReply.body, keys);
-  const sessionReply = await relayed('POST', `${route}/verify`, { ...signInRequest, headers });
+  const sessionReply = await sendRelayed('POST', `${route}/verify`, { ...signInRequest, headers });
   expect(sessionReply.status).toBe(200);
   return { before: cookie, cookie: sessionReply.cookie, accountId, session: sessionReply.body };
 }
@@ -268,7 +268,7 @@ describe.runIf(browserPath)('the web wallet example', () => {
       await page.getByRole('alert').getByText('Invalid OTP code').waitFor();
       await inspect(page, 'wallet-desktop-6-code');
       await enterCode(page, '000000');
-      await heading(page, 'Your balance');
+      await waitForHeading(page, 'Your balance');
 
       await page.getByLabel('Amount in USDB').fill('1');
       await press(page, 'See the price');
@@ -291,7 +291,7 @@ describe.runIf(browserPath)('the web wallet example', () => {
       expect(deletion.status).toBe(204);
       await press(page, 'Add 100 test USDB');
       await page.getByRole('alert').getByText('Please sign in again.').waitFor();
-      await heading(page, 'Sign in');
+      await waitForHeading(page, 'Sign in');
       await close();
     },
     TIMEOUT_MS,
@@ -301,7 +301,7 @@ describe.runIf(browserPath)('the web wallet example', () => {
     'relays only permitted requests',
     async () => {
       const { cookie, session } = await signIn('listed@example.com');
-      expect((await relayed('GET', '/api/account', { cookie })).status).toBe(200);
+      expect((await sendRelayed('GET', '/api/account', { cookie })).status).toBe(200);
       const forbiddenRequests = [
         ['GET', '/api/customers'],
         ['GET', '/api/config'],
@@ -316,7 +316,7 @@ describe.runIf(browserPath)('the web wallet example', () => {
         ['GET', '/backend.mjs'],
       ] as const;
       for (const [method, route] of forbiddenRequests) {
-        expect([route, ...verdict(await relayed(method, route, { cookie }))]).toEqual([
+        expect([route, ...verdict(await sendRelayed(method, route, { cookie }))]).toEqual([
           ...[route, 404, 'NOT_FOUND'],
         ]);
       }
@@ -332,9 +332,9 @@ describe.runIf(browserPath)('the web wallet example', () => {
       const { cookie } = ownPage;
       const { id } = otherHolder.session;
       const [credential] = await fixture.credentialsOf(otherHolder.accountId);
-      await relayed('POST', '/api/fund', { cookie: otherHolder.cookie });
+      await sendRelayed('POST', '/api/fund', { cookie: otherHolder.cookie });
       const quoteRequest = { cookie: otherHolder.cookie, body: { amount: 1_000_000 } };
-      const { body: quote } = await relayed('POST', '/api/quotes', quoteRequest);
+      const { body: quote } = await sendRelayed('POST', '/api/quotes', quoteRequest);
       expect(quote.status).toBe('PENDING');
       const foreignRequests = [
         ['DELETE', `/api/sessions/${id}`],
@@ -344,10 +344,10 @@ describe.runIf(browserPath)('the web wallet example', () => {
         ['POST', `/api/quotes/${quote.id}/execute`],
       ] as const;
       for (const [method, route] of foreignRequests) {
-        const reply = await relayed(method, route, { cookie });
+        const reply = await sendRelayed(method, route, { cookie });
         expect([route, ...verdict(reply)]).toEqual([route, 404, 'NOT_FOUND']);
       }
-      const { body } = await relayed('GET', '/api/account', { cookie });
+      const { body } = await sendRelayed('GET', '/api/account', { cookie });
       expect(body.id).toBe(ownPage.accountId);
     },
     TIMEOUT_MS,
@@ -361,12 +361,15 @@ describe.runIf(browserPath)('the web wallet example', () => {
       expect(before).not.toBe(cookie);
       for (const invalidCookie of ['', 'visit=made-up', before, guest.cookie]) {
         for (const route of ['/api/account', '/api/credentials', '/api/sessions']) {
-          const reply = await relayed('GET', route, { cookie: invalidCookie });
+          const reply = await sendRelayed('GET', route, { cookie: invalidCookie });
           expect(verdict(reply)).toEqual([401, 'SIGN_IN']);
         }
       }
       const origin = 'http://localhost:9';
-      const crossOriginReply = await relayed('POST', '/api/fund', { cookie, headers: { origin } });
+      const crossOriginReply = await sendRelayed('POST', '/api/fund', {
+        cookie,
+        headers: { origin },
+      });
       expect(verdict(crossOriginReply)).toEqual([403, 'WRONG_ORIGIN']);
       const renamedSiteStatus = await fetch(site.replace('localhost', '127.0.0.1')).then(
         ({ status }) => status,

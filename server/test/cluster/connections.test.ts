@@ -218,8 +218,8 @@ describe('connections', () => {
     });
 
     it('are not downgraded to connections without TLS', async () => {
-      const clear = `postgresql://postgres@127.0.0.1:${poolerPort}/postgres${verifiedUrl()}`;
-      await expect(connectDatabase(clear, { name: 'rejected' })).rejects.toThrow(/SSL/);
+      const plainUrl = `postgresql://postgres@127.0.0.1:${poolerPort}/postgres${verifiedUrl()}`;
+      await expect(connectDatabase(plainUrl, { name: 'rejected' })).rejects.toThrow(/SSL/);
     });
   });
 

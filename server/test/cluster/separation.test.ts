@@ -21,7 +21,7 @@ import {
 describe('a separated primary', () => {
   let fixture: ClusterUnderLoad;
   /** A server on the machine of the primary that connects to this database only. */
-  let isolated: { pid: number; port: number; node: Node; folder: string } | undefined;
+  let isolatedServer: { pid: number; port: number; node: Node; folder: string } | undefined;
   let path = '';
   let body = '';
 
@@ -30,8 +30,8 @@ describe('a separated primary', () => {
   }, 300_000);
 
   afterAll(async () => {
-    await stop(isolated?.pid);
-    if (isolated) fs.rmSync(isolated.folder, { recursive: true, force: true });
+    await stop(isolatedServer?.pid);
+    if (isolatedServer) fs.rmSync(isolatedServer.folder, { recursive: true, force: true });
     await fixture?.stop();
     for (const line of outageLines()) console.info(line);
   }, 120_000);
@@ -40,8 +40,8 @@ describe('a separated primary', () => {
 
   /** Sends a request from the machine of the isolated server. Returns the status, or 0 without a reply. */
   async function request(requestPath: string, key?: string): Promise<number> {
-    if (!isolated) throw new Error('the isolated server is not running');
-    const { node, port } = isolated;
+    if (!isolatedServer) throw new Error('the isolated server is not running');
+    const { node, port } = isolatedServer;
     const [ip = '', ...prefix] = fixture.cluster.network.prefixOf(node.index);
     const login = `${SERVER_ENV.RAILHEAD_CLIENT_ID}:${SERVER_ENV.RAILHEAD_CLIENT_SECRET}`;
     const post = [
@@ -78,7 +78,7 @@ describe('a separated primary', () => {
       prefix: fixture.cluster.network.prefixOf(node.index),
       cwd: projectRoot(),
     });
-    isolated = { pid: child.pid as number, port, node, folder };
+    isolatedServer = { pid: child.pid as number, port, node, folder };
     await until('the isolated server', async () => (await request('/readyz')) === 200);
   }
 
@@ -115,7 +115,7 @@ describe('a separated primary', () => {
     for (const key of keys) expect([0, 500, 503]).toContain(await request(path, key));
     expect(await request('/readyz')).toBe(503);
     fixture.cluster.network.setConnected(primary.index, true);
-    await stop(isolated?.pid);
+    await stop(isolatedServer?.pid);
     await fixture.cluster.waitUntilHealthy();
     await fixture.audit();
   }, 400_000);

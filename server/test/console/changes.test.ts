@@ -26,7 +26,7 @@ describe.runIf(isTestable)('a change', () => {
   }, TIMEOUT_MS);
 
   /** Opens its own account, and fills in the form that freezes it. */
-  async function freezing(reason: string) {
+  async function openFreezeForm(reason: string) {
     const { account } = await createFundedCustomer(consoleFixture.app);
     const { page } = tom;
     await tom.go(pathOf('accounts', account.id));
@@ -106,7 +106,7 @@ describe.runIf(isTestable)('a change', () => {
   it(
     'is sent again with the same key after a lost connection, and is made once',
     async () => {
-      const { page, id, submit } = await freezing('The reply is lost');
+      const { page, id, submit } = await openFreezeForm('The reply is lost');
       const requests = requestsTo(page, '/freeze');
       // The server makes the change, and its reply does not arrive.
       await page.route('**/freeze', async (route) => {
@@ -158,7 +158,7 @@ describe.runIf(isTestable)('a change', () => {
   it(
     'is continued after a new sign-in when the session expires during the input',
     async () => {
-      const { page, id, submit } = await freezing('Typed before the session expired');
+      const { page, id, submit } = await openFreezeForm('Typed before the session expired');
       const { data } = ok(
         await consoleFixture.client.call('GET', '/operator-sessions?limit=100'),
         200,
@@ -189,7 +189,7 @@ describe.runIf(isTestable)('a change', () => {
   it(
     'is sent once by a double click',
     async () => {
-      const { page, id, submit } = await freezing('Pressed twice');
+      const { page, id, submit } = await openFreezeForm('Pressed twice');
       const requests = requestsTo(page, '/freeze');
       await submit.dblclick();
       await dialogOf(page).getByRole('status').getByText('Frozen').waitFor();

@@ -34,8 +34,8 @@ it('requires values that cannot be null', () => {
 
 it('sends every value of a form without current values', () => {
   const values = { name: 'Shop', isOpen: false, color: '', reason: 'why' };
-  const { body, missing } = changeOf(SCHEMA, values, {});
-  expect([body, missing]).toEqual([{ name: 'Shop', isOpen: false, reason: 'why' }, []]);
+  const { body, missing: missingFields } = changeOf(SCHEMA, values, {});
+  expect([body, missingFields]).toEqual([{ name: 'Shop', isOpen: false, reason: 'why' }, []]);
 });
 
 it.each([

@@ -77,7 +77,7 @@ describe.runIf(isTestable)('a screen', () => {
     async () => {
       const { page } = ann;
       await createFundedCustomer(consoleFixture.app);
-      const totals = requestsOf(page, '/metrics/payments');
+      const totalRequests = requestsOf(page, '/metrics/payments');
       const states = requestsOf(page, '/overview?');
       await ann.go('/audit');
       await titled(page, 'Audit log');
@@ -90,10 +90,12 @@ describe.runIf(isTestable)('a screen', () => {
       });
       await expect.poll(() => pressedMode.allTextContents()).toEqual(['Production']);
       const ofAll = ({ length }: { length: number }) => length > 0;
-      await expect.poll(() => [totals, states].every(ofAll)).toBe(true);
+      await expect.poll(() => [totalRequests, states].every(ofAll)).toBe(true);
       const modes = () =>
         new Set(
-          [...totals, ...states].map((request) => new URL(request.url()).searchParams.get('mode')),
+          [...totalRequests, ...states].map((request) =>
+            new URL(request.url()).searchParams.get('mode'),
+          ),
         );
       expect([...modes()]).toEqual(['production']);
       await button(page, 'Sandbox').click();

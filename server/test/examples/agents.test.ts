@@ -90,14 +90,14 @@ async function recordPayAsAgent(
 ) {
   const { record } = recorder;
   const body = { source: { accountId: account.id }, destination: { accountId: bank.id } };
-  const executed = await record('agentCreateTransferOut', 'within-policy', {
+  const executedTransfer = await record('agentCreateTransferOut', 'within-policy', {
     summary: 'A transfer within the policy',
     body: { ...body, amount: 50_00 },
     ...agentCall,
   });
   await record('agentGetTransaction', 'transfer', {
     summary: 'A transaction of the customer of the agent',
-    params: { transactionId: executed.transaction.id },
+    params: { transactionId: executedTransfer.transaction.id },
     ...agentCall,
   });
   await record('agentCreateTransferIn', 'pull', {

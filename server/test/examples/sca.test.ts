@@ -167,7 +167,7 @@ async function recordFactors(recorder: ExampleRecorder) {
 async function recordPasskey(recorder: ExampleRecorder) {
   const { record } = recorder;
   const query = { customerId: await createEuropeanCustomer(recorder) };
-  const { options: requested, allowedOrigins } = await record(
+  const { options: requestedOptions, allowedOrigins } = await record(
     'startScaFactorEnrollment',
     'passkey',
     {
@@ -177,11 +177,15 @@ async function recordPasskey(recorder: ExampleRecorder) {
     },
   );
   const [origin] = allowedOrigins;
-  const device = authenticator({ site: requested.rp.id, at: origin });
+  const device = authenticator({ site: requestedOptions.rp.id, at: origin });
   const { factor } = await record('confirmScaFactorEnrollment', 'passkey', {
     summary: 'Confirm with the result of the browser',
     query,
-    body: { type: 'PASSKEY', origin, credential: registrationJson(device, requested.challenge) },
+    body: {
+      type: 'PASSKEY',
+      origin,
+      credential: registrationJson(device, requestedOptions.challenge),
+    },
   });
   await record('deleteScaFactor', 'passkey', {
     summary: 'Remove a passkey',

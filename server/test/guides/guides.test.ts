@@ -131,7 +131,7 @@ async function follow(file: string, shell: Shell): Promise<Result> {
 }
 
 /** Values that are equal in every test run and differ between servers and days. */
-function differing(): RegExp {
+function differingValues(): RegExp {
   const { port } = new URL(runningServer.origin);
   const today = new Date().toISOString().slice(0, 10);
   // Two shells at the same point may receive a reply in the same millisecond.
@@ -171,7 +171,7 @@ describe('guides', () => {
       const results = await Promise.all(shellsOf(file).map((shell) => follow(file, shell)));
       expect(results.flatMap(({ problems }) => problems)).toEqual([]);
       const values = results.map((result) => result.values);
-      expect(constantPlaceholders(values, differing())).toEqual([]);
+      expect(constantPlaceholders(values, differingValues())).toEqual([]);
     },
   );
 

@@ -52,9 +52,9 @@ async function payout() {
 
 /** The job of a kind for a transaction, read by the operator's command. */
 async function jobOf(id: string, kind: string) {
-  const all: { jobId: string; state: string; about: Record<string, string> }[] =
+  const allJobs: { jobId: string; state: string; about: Record<string, string> }[] =
     await server.runJson(...['jobs', 'list', '--kind', kind, '--limit', '1000']);
-  return all.find((job) => job.about.transactionId === id);
+  return allJobs.find((job) => job.about.transactionId === id);
 }
 
 /** Runs the job until it is dead, skipping most of its attempts. Returns its id. */

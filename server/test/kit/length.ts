@@ -13,5 +13,5 @@ export const lengthOf = (shortValue: number, longValue: number): number =>
  * The variants, such as window sizes, of the test case with this number. A long run uses all of them. A short
  * run uses one, which alternates between cases and runs.
  */
-export const variantsOf = <T>(all: readonly T[], number: number): T[] =>
-  all.filter((_, index) => isLong || index === (number + Number(runSeed())) % all.length);
+export const variantsOf = <T>(variants: readonly T[], number: number): T[] =>
+  variants.filter((_, index) => isLong || index === (number + Number(runSeed())) % variants.length);

@@ -147,7 +147,7 @@ const rareAccount = `InternalAccount:${uuid(ACCOUNTS - 5_679)}`;
 /** The time of the row of this number. */
 const timeOf = (n: number) => new Date(Date.UTC(2026, 0, 5, 9) - n * 1_000).toISOString();
 const from = timeOf(0.41 * TRANSACTIONS);
-const until = timeOf(0.38 * TRANSACTIONS);
+const untilTime = timeOf(0.38 * TRANSACTIONS);
 
 const LISTS: [string, string, string[]][] = [
   [
@@ -174,8 +174,8 @@ const LISTS: [string, string, string[]][] = [
       `receiverAccountIdentifier=unknown`,
       'reference=nothing',
       `startDate=${from}`,
-      `endDate=${until}`,
-      `startDate=${from}&endDate=${until}&sortOrder=asc`,
+      `endDate=${untilTime}`,
+      `startDate=${from}&endDate=${untilTime}&sortOrder=asc`,
       'type=OUTGOING',
       'status=PENDING',
     ],
@@ -190,7 +190,7 @@ const LISTS: [string, string, string[]][] = [
       'platformCustomerId=person 77&isIncludingDeleted=true',
       'umaAddress=$p77@example.com',
       `createdAfter=${from}`,
-      `createdBefore=${until}`,
+      `createdBefore=${untilTime}`,
     ],
   ],
   ...['/customers/internal-accounts', '/internal-accounts', '/customers/external-accounts'].map(
@@ -242,7 +242,7 @@ const LISTS: [string, string, string[]][] = [
       `customerId=${largestCustomer}`,
       `customerId=${rareCustomer}`,
       `startDate=${from}&sortOrder=asc`,
-      `endDate=${until}`,
+      `endDate=${untilTime}`,
     ],
   ],
   [
@@ -291,10 +291,10 @@ it.each(UNINDEXED)(
       pages.length = 0;
       const { data } = ok(await app.call('GET', `${path}?${query}${cursor}`), 200);
       expect(data.length).toBeLessThanOrEqual(1);
-      const [{ table, query: requested } = { table: undefined, query: undefined }] = pages;
-      if (!table || !requested) throw new Error(`${path} queried no page`);
-      await checkFlat(pageSql(table, requested), MANY);
-      await checkFlat(countSql(table, requested), MANY);
+      const [{ table, query: requestedQuery } = { table: undefined, query: undefined }] = pages;
+      if (!table || !requestedQuery) throw new Error(`${path} queried no page`);
+      await checkFlat(pageSql(table, requestedQuery), MANY);
+      await checkFlat(countSql(table, requestedQuery), MANY);
     }
   },
 );
@@ -305,11 +305,11 @@ describe.each(LISTS)('GET %s', (path, resource, queries) => {
     for (const cursor of ['', `&cursor=${middleCursor(resource)}`]) {
       pages.length = 0;
       ok(await app.call('GET', `${path}?${query}${cursor}`), 200);
-      const [{ table, query: requested } = { table: undefined, query: undefined }] = pages;
-      if (!table || !requested) throw new Error(`${path} queried no page`);
+      const [{ table, query: requestedQuery } = { table: undefined, query: undefined }] = pages;
+      if (!table || !requestedQuery) throw new Error(`${path} queried no page`);
       if (table.name === 'tokens') continue; // A platform has few rows of these lists.
-      await checkFlat(pageSql(table, requested), FEW);
-      await checkFlat(countSql(table, requested), MANY);
+      await checkFlat(pageSql(table, requestedQuery), FEW);
+      await checkFlat(countSql(table, requestedQuery), MANY);
     }
   });
 });
@@ -383,7 +383,7 @@ it.each([{}, { status: 'REJECTED' }])(
 
 describe('operator lists over all platforms', () => {
   const POSITION = { id: `Transaction:${uuid(TRANSACTIONS / 2)}`, created_at: Date.parse(from) };
-  const PERIOD = { createdAfter: Date.parse(from), createdBefore: Date.parse(until) };
+  const PERIOD = { createdAfter: Date.parse(from), createdBefore: Date.parse(untilTime) };
 
   it.each([
     [{}, {}],

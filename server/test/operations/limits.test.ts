@@ -9,7 +9,7 @@ import { testApp } from '../kit/app/test-app.ts';
 const app = testApp();
 let account: string;
 let payee: string;
-let failing: string;
+let failingPayee: string;
 
 async function operator(...argv: string[]): Promise<{ code: number; out: string }> {
   let stdout = '';
@@ -41,7 +41,7 @@ beforeAll(async () => {
   const { person, account: fundedAccount } = await createFundedCustomer(app, 10_000_00);
   account = fundedAccount.id;
   payee = (await createExternalAccount(app, person.id, 'USD')).id;
-  failing = (await createExternalAccount(app, person.id, 'USD', '002')).id;
+  failingPayee = (await createExternalAccount(app, person.id, 'USD', '002')).id;
 });
 
 describe('limits set by the operator', () => {
@@ -63,7 +63,7 @@ describe('limits set by the operator', () => {
   it('reject a payment over the daily limit until a refund restores it', async () => {
     await limit('--currency', 'USD', '--per-day', '300.00');
     ok(await transfer(100_00), 201);
-    ok(await transfer(150_00, failing), 201);
+    ok(await transfer(150_00, failingPayee), 201);
     const quote = ok(await app.call('POST', '/quotes', quoteBody(account, payee, 100_00)), 201);
     const execute = () => app.call('POST', `/quotes/${quote.id}/execute`);
     for (const rejection of [await transfer(50_01, payee, 'again'), await execute()]) {

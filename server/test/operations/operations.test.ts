@@ -91,7 +91,7 @@ function failure(): Error {
 }
 
 /** The same operation with a handler that throws. */
-const breaking = (operation: Operation): Operation => ({
+const breakOperation = (operation: Operation): Operation => ({
   ...operation,
   async run() {
     throw failure();
@@ -123,7 +123,7 @@ async function openFailing() {
     },
     // Operations without a credential admit no caller.
     operations: operations.map((operation) =>
-      isPublic(operation) ? breaking(operation) : operation,
+      isPublic(operation) ? breakOperation(operation) : operation,
     ),
     authenticate: admit,
     agents: { callerOf: admit, isProven: () => true },
@@ -139,7 +139,7 @@ async function openFailing() {
   return { server, lines, reset, close: () => server.close() };
 }
 
-const failing = openForFile(openFailing);
+const failingServer = openForFile(openFailing);
 
 /** Operations that require credentials. */
 const guardedContracts = contracts.filter(({ auth }) => auth);
@@ -265,8 +265,8 @@ describe.each(contracts)('$operationId', ({ operationId, path }) => {
 
   it('hides the details of an internal error', async () => {
     const contract = contractOf(operationId);
-    const { server, lines } = failing;
-    failing.reset();
+    const { server, lines } = failingServer;
+    failingServer.reset();
     const body = bodyOf(contract);
     const wire = body === undefined ? undefined : await wireOf(body);
     const reply = await server.inject({
@@ -311,10 +311,10 @@ describe('paths and methods', () => {
 
   it('accepts IDs raw or percent-encoded', async () => {
     const person = await createCustomer(app);
-    const unencoded = await app.call('GET', `/customers/${person.id}`);
+    const unencodedReply = await app.call('GET', `/customers/${person.id}`);
     const encodedReply = await app.call('GET', `/customers/${encodeURIComponent(person.id)}`);
-    expect(unencoded.body).toEqual(encodedReply.body);
-    expect(unencoded.status).toBe(200);
+    expect(unencodedReply.body).toEqual(encodedReply.body);
+    expect(unencodedReply.status).toBe(200);
   });
 
   it('rejects a body that is not JSON, too large, or missing', async () => {

@@ -70,7 +70,7 @@ function personalIn(schema: TSchema, visitedSchemas = new Set<TSchema>()): strin
 }
 
 it('encrypts the replies of every operation with personal data', () => {
-  const open = app.operations.flatMap(({ contract }) => {
+  const unsealedFields = app.operations.flatMap(({ contract }) => {
     if (contract.method !== 'POST' || contract.sealed || contract.auth === 'hosted') return [];
     const personalFields = Object.values(contract.replies).flatMap((reply) =>
       reply ? personalIn(reply) : [],
@@ -79,5 +79,5 @@ it('encrypts the replies of every operation with personal data', () => {
       ? [`${contract.operationId}: ${[...new Set(personalFields)].join(', ')}`]
       : [];
   });
-  expect(open).toEqual([]);
+  expect(unsealedFields).toEqual([]);
 });

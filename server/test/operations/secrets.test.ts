@@ -230,14 +230,14 @@ beforeAll(async () => {
   searchedTexts = [];
   noteInstallation(app);
   ok(await app.call('PATCH', '/config', { webhookEndpoint: hook.url }), 200);
-  const real = recordCalls(app, secrets);
+  const recordingApp = recordCalls(app, secrets);
   const readMailedCode = () =>
     /^(\w{12}) is your code/m.exec(mail.receivedMail.at(-1)?.rawText ?? '')?.[1];
   const readTextedCode = () =>
     /^(\w{12}) /.exec(JSON.parse(sms.arrivals.at(-1)?.body ?? '{}').text)?.[1];
   const wait = () => app.effects.set(app.effects.now() + MINUTE);
   await useInProduction({
-    ...{ app: real.app, as: app.production, secrets, wait },
+    ...{ app: recordingApp.app, as: app.production, secrets, wait },
     async codeOf(type) {
       await app.settle();
       return secrets.note(
@@ -255,7 +255,7 @@ beforeAll(async () => {
   const strength = { secrets, wait, recordStoredData: searchPlaces };
   await setPasskeySite(app, app.production, SITE);
   await withStrongAuthentication({
-    ...{ ...real, ...strength, as: app.production },
+    ...{ ...recordingApp, ...strength, as: app.production },
     async sentCode() {
       await app.settle();
       return /^(\d{6}) /.exec(JSON.parse(sms.arrivals.at(-1)?.body ?? '{}').text)?.[1] ?? '';
@@ -290,7 +290,7 @@ beforeAll(async () => {
   ok(await recordedApp.app.call('POST', '/customers', plantValue), 201);
   ok(await recordedApp.app.call('GET', `/${plantedValue}`), 404);
   await app.settle();
-  exchanges = [...real.exchanges, ...recordedApp.exchanges];
+  exchanges = [...recordingApp.exchanges, ...recordedApp.exchanges];
   searchedTexts.push(
     ...(await outputsOf(app)),
     ...errorsIn(exchanges),

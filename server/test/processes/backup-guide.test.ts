@@ -91,8 +91,8 @@ describe('the embedded database', () => {
     expect(await read(ada)).toMatchObject({ fullName: 'Ada Lovelace' });
     expect(await read(lateId)).toMatchObject({ fullName: 'Late Customer' });
     expect(JSON.stringify(await read(bob))).not.toContain('Forgotten');
-    const erased = run('railhead-server customers erasures --json', env);
-    expect(JSON.parse(erased)).toMatchObject([{ customerId: bob, reason: 'Art. 17' }]);
+    const erasures = run('railhead-server customers erasures --json', env);
+    expect(JSON.parse(erasures)).toMatchObject([{ customerId: bob, reason: 'Art. 17' }]);
     await stop(restoredServer);
   }, 240_000);
 });

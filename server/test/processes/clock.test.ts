@@ -86,9 +86,9 @@ async function count(condition: string): Promise<number> {
 describe('a clock and several processes', () => {
   it('is the same in each process when a change is acknowledged', async () => {
     for (let days = 1; days <= 5; days++) {
-      const [changing, otherServer] =
+      const [changingServer, otherServer] =
         days % 2 ? [firstServer, secondServer] : [secondServer, firstServer];
-      const { currentTime } = await change(changing, { advance: 'P1D', freeze: true });
+      const { currentTime } = await change(changingServer, { advance: 'P1D', freeze: true });
       expect(await clockOf(otherServer)).toEqual({ currentTime, frozen: true });
       const createdCustomer = await callOrThrow(otherServer, 'POST', '/customers', {
         customerType: 'INDIVIDUAL',
@@ -147,8 +147,8 @@ describe('a clock and several processes', () => {
     // The lease of its job would expire within 20 seconds, and the lease of the clock within 40.
     await database.query("update jobs set due_at = now() where state = 'running'");
     await database.query('update sandbox_clocks set held_until = now()');
-    const continued = await change(secondServer, { to: target });
-    expect(continued).toMatchObject({ currentTime: target, frozen: true });
+    const continuedClock = await change(secondServer, { to: target });
+    expect(continuedClock).toMatchObject({ currentTime: target, frozen: true });
     expect(await count("status = 'FAILED'")).toBe(PAYMENTS);
     expect(await count(`updated_at >= '${target}'`)).toBe(0);
     const events = await database.query(

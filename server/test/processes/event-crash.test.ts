@@ -61,7 +61,7 @@ it('continues after the IDs that are assigned again', async () => {
   expect(await followEvents(after)).toEqual([]);
   const laterCustomer = await createCustomer();
   expect(await followEvents(after)).toContain(laterCustomer);
-  const all = await followEvents(start);
-  expect(all).toContain(laterCustomer);
-  expect(all).not.toContain(before);
+  const allIds = await followEvents(start);
+  expect(allIds).toContain(laterCustomer);
+  expect(allIds).not.toContain(before);
 }, 120_000);

@@ -140,13 +140,13 @@ async function write({ events, ageMs, beforeMs, openMs, isRolledBack }: Commit) 
 
 it('receives every committed event once, in any order of IDs and commits', async () => {
   await fc.assert(
-    fc.asyncProperty(commits, async (all) => {
+    fc.asyncProperty(commits, async (generatedCommits) => {
       const from = await readNewestCursor();
       let count = Number.POSITIVE_INFINITY;
       const whenFollowed = Promise.all(
         [1, 3, 100].map((limit) => follow(from, limit, () => count)),
       );
-      const writtenIds = (await Promise.all(all.map(write))).flat();
+      const writtenIds = (await Promise.all(generatedCommits.map(write))).flat();
       count = writtenIds.length;
       const receivedIds = await whenFollowed;
       const [firstFollower] = receivedIds;

@@ -94,9 +94,9 @@ async function write({ events, ageMs, openMs, isRolledBack }: Commit): Promise<s
 
 it('delivers every committed event once, in any order of IDs and commits', async () => {
   await fc.assert(
-    fc.asyncProperty(commits, async (all) => {
+    fc.asyncProperty(commits, async (generatedCommits) => {
       const before = receiver.arrivals.length;
-      const writtenIds = (await Promise.all(all.map(write))).flat();
+      const writtenIds = (await Promise.all(generatedCommits.map(write))).flat();
       const receivedIds = () => receiver.arrivals.slice(before).map(({ id }) => id);
       await vi.waitUntil(
         async () => {

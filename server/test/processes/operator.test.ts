@@ -85,9 +85,9 @@ async function call(as: Credentials, method: string, path: string, body?: unknow
 
 async function endServer(): Promise<void> {
   if (server.exitCode !== null || server.signalCode !== null) return;
-  const exited = new Promise((resolve) => server.once('exit', resolve));
+  const whenExited = new Promise((resolve) => server.once('exit', resolve));
   server.kill('SIGTERM');
-  await exited;
+  await whenExited;
 }
 
 beforeAll(async () => {

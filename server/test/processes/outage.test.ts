@@ -17,14 +17,14 @@ async function startProxy(url: string) {
   const to = new URL(url);
   const folder = to.searchParams.get('host');
   const { port, hostname } = to;
-  const open = new Set<net.Socket>();
+  const openSockets = new Set<net.Socket>();
   const server = net.createServer((clientSocket) => {
     const databaseSocket = folder
       ? net.connect(`${folder}/.s.PGSQL.${port}`)
       : net.connect(Number(port), hostname);
     for (const socket of [clientSocket, databaseSocket]) {
-      open.add(socket);
-      socket.on('error', () => undefined).on('close', () => open.delete(socket));
+      openSockets.add(socket);
+      socket.on('error', () => undefined).on('close', () => openSockets.delete(socket));
     }
     clientSocket.pipe(databaseSocket).pipe(clientSocket);
   });
@@ -35,9 +35,9 @@ async function startProxy(url: string) {
   to.port = String((server.address() as net.AddressInfo).port);
   return {
     url: to.href,
-    cut() {
+    closeConnections() {
       server.close();
-      for (const socket of open) socket.destroy();
+      for (const socket of openSockets) socket.destroy();
     },
   };
 }
@@ -68,7 +68,7 @@ describe('a database outage', () => {
     authorization = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
   });
   afterAll(async () => {
-    proxy.cut();
+    proxy.closeConnections();
     await app.stop();
     await database.drop();
     rmSync(folder, { recursive: true, force: true });
@@ -82,7 +82,7 @@ describe('a database outage', () => {
     expect((await customers()).statusCode).toBe(200);
     expect((await request('/readyz')).statusCode).toBe(200);
     expect(lines).toEqual([]);
-    proxy.cut();
+    proxy.closeConnections();
     const startMs = performance.now();
     for (let round = 0; round < 20; round++) {
       const replies = await Promise.all(Array.from({ length: 50 }, customers));
@@ -91,17 +91,17 @@ describe('a database outage', () => {
     await sleep(1_100);
     const seconds = (performance.now() - startMs) / 1_000;
     expect((await request('/readyz')).statusCode).toBe(503);
-    const all = lines.map((line) => JSON.parse(line));
-    const rejectedLines = all.filter(({ message }) => message === 'dependency failed');
-    const counted = rejectedLines.reduce((sum, { count = 1 }) => sum + count, 0);
-    expect(counted).toBe(1_000);
+    const allEntries = lines.map((line) => JSON.parse(line));
+    const rejectedLines = allEntries.filter(({ message }) => message === 'dependency failed');
+    const countedErrors = rejectedLines.reduce((sum, { count = 1 }) => sum + count, 0);
+    expect(countedErrors).toBe(1_000);
     const countsByKind = new Map<string, number>();
-    for (const { message, err } of all) {
+    for (const { message, err } of allEntries) {
       const kind = `${message} ${err?.code} ${err?.cause?.code}`;
       countsByKind.set(kind, (countsByKind.get(kind) ?? 0) + 1);
     }
     for (const [kind, times] of countsByKind)
       expect([kind, times <= seconds + 1]).toEqual([kind, true]);
-    expect(all.length).toBeLessThan(60);
+    expect(allEntries.length).toBeLessThan(60);
   }, 60_000);
 });

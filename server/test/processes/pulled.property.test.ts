@@ -160,13 +160,13 @@ async function write({ events, ageMs, beforeMs, openMs, isRolledBack }: Commit):
 
 it('receives every committed event once, in any order of IDs and commits', async () => {
   await fc.assert(
-    fc.asyncProperty(commits, fc.integer({ min: 1, max: 100 }), async (all, limit) => {
+    fc.asyncProperty(commits, fc.integer({ min: 1, max: 100 }), async (generatedCommits, limit) => {
       const from = await horizon();
       let count = Number.POSITIVE_INFINITY;
-      const pulling = pullAll(limit, () => count);
-      const writtenCounts = await Promise.all(all.map(write));
+      const whenPulled = pullAll(limit, () => count);
+      const writtenCounts = await Promise.all(generatedCommits.map(write));
       count = writtenCounts.reduce((sum, addedCount) => sum + addedCount, 0);
-      const receivedIds = await pulling;
+      const receivedIds = await whenPulled;
       expect(receivedIds).toEqual(await storedFrom(from));
       expect(receivedIds).toHaveLength(count);
     }),
@@ -177,7 +177,7 @@ it('receives every committed event once, in any order of IDs and commits', async
 it('receives every event of two processes, one of which is killed', async () => {
   const from = await horizon();
   let count = Number.POSITIVE_INFINITY;
-  const pulling = pullAll(25, () => count);
+  const whenPulled = pullAll(25, () => count);
   const customer = { customerType: 'INDIVIDUAL', fullName: 'Ada Li' };
   const accounts = await Promise.all(
     [0, 1, 2, 3].map(async (processIndex) => {
@@ -201,7 +201,7 @@ it('receives every event of two processes, one of which is killed', async () => 
   await deposits;
   const storedIds = await storedFrom(from);
   count = storedIds.length;
-  const receivedIds = await pulling;
+  const receivedIds = await whenPulled;
   // A page whose acknowledgment had no reply is not read again, because the acknowledgment is repeated.
   expect(receivedIds).toEqual(storedIds);
   expect(storedIds.length).toBeGreaterThan(600);

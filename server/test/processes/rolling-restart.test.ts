@@ -107,10 +107,10 @@ function paySteadily() {
       await sleep(10);
     }
   };
-  const all = Promise.all(Array.from({ length: CLIENTS }, client));
+  const whenStopped = Promise.all(Array.from({ length: CLIENTS }, client));
   return async () => {
     isRunning = false;
-    await all;
+    await whenStopped;
     return Object.fromEntries(results);
   };
 }

@@ -49,10 +49,10 @@ function sendSteadily(clients: number) {
       await sleep(5);
     }
   };
-  const all = Promise.all(Array.from({ length: clients }, client));
+  const whenStopped = Promise.all(Array.from({ length: clients }, client));
   return async () => {
     isRunning = false;
-    await all;
+    await whenStopped;
     return Object.fromEntries(results);
   };
 }

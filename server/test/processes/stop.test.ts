@@ -138,7 +138,7 @@ const DELAYS: Record<string, () => Promise<unknown>> = {
 describe('a stop', () => {
   it('does not wait for open connections', async () => {
     expect(await createCustomer('Ada Lovelace')).toBe(201);
-    for (const open of Object.values(DELAYS)) await open();
+    for (const openConnection of Object.values(DELAYS)) await openConnection();
     await sleep(200);
     await measureStop();
     server = await start();
@@ -162,14 +162,14 @@ describe('a stop', () => {
       `${head('POST /2025-10-13/customers', bodyHeaders)}\r\n${body.slice(0, 20)}`,
     );
     await sleep(200);
-    const stopping = measureStop();
+    const whenStopped = measureStop();
     await sleep(1_500);
     const readinessStatus = fetch(`${server.origin}/readyz`).then(({ status }) => status);
     expect(await readinessStatus.catch(() => 503)).toBe(503);
     socket.write(body.slice(20));
     await vi.waitUntil(() => receivedText().includes('Grace Hopper'), { timeout: 5_000 });
     expect(receivedText()).toMatch(/^HTTP\/1\.1 201 /);
-    await stopping;
+    await whenStopped;
     server = await start();
     expect(await names()).toContain('Grace Hopper');
   }, 90_000);
@@ -177,7 +177,7 @@ describe('a stop', () => {
   it('returns the usual error format for a request during the stop', async () => {
     const { socket, receivedText } = await connection(head('GET /2025-10-13/customers'));
     await sleep(200);
-    const stopping = measureStop();
+    const whenStopped = measureStop();
     await sleep(300);
     socket.write('\r\n');
     await vi.waitUntil(() => receivedText().includes('}'), { timeout: 5_000 });
@@ -186,7 +186,7 @@ describe('a stop', () => {
       /"code":"SERVICE_UNAVAILABLE","reason":"The server is shutting down. Retry the request."/,
     );
     expect(receivedText()).toMatch(/\r\nconnection: close\r\n/i);
-    await stopping;
+    await whenStopped;
     server = await start();
   }, 90_000);
 
@@ -230,11 +230,11 @@ describe('a stop', () => {
   it('ignores further signals', async () => {
     await DELAYS['an incomplete request body']?.();
     await sleep(200);
-    const stopping = measureStop('SIGINT');
+    const whenStopped = measureStop('SIGINT');
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
       await sleep(100);
       server.child.kill(signal);
     }
-    await stopping;
+    await whenStopped;
   }, 90_000);
 });

@@ -164,7 +164,7 @@ async function rotate() {
   );
   const keyOf = (status: string) =>
     rotation.find((key) => key.algorithm === 'P-256' && key.status === status)?.keyId as string;
-  return { announced: keyOf('announced'), active: keyOf('active') };
+  return { announcedKey: keyOf('announced'), activeKey: keyOf('active') };
 }
 
 async function events(): Promise<string[]> {
@@ -185,11 +185,11 @@ it('rotates twice under load without an unverifiable or lost delivery', async ()
   const stopLoad = startLoad();
   const noticeTimes: number[] = [];
   for (let index = 0; index < 2; index++) {
-    const { announced, active } = await rotate();
-    noticeTimes.push(await untilListed(announced, 'ANNOUNCED'));
-    await untilListed(announced, 'ACTIVE');
+    const { announcedKey, activeKey } = await rotate();
+    noticeTimes.push(await untilListed(announcedKey, 'ANNOUNCED'));
+    await untilListed(announcedKey, 'ACTIVE');
     await sleep(1_500);
-    await operator('webhooks', 'keys', 'retire', active);
+    await operator('webhooks', 'keys', 'retire', activeKey);
   }
   await stopLoad();
   // Both servers list a key within two seconds, and on a machine under load before the key signs.
@@ -210,13 +210,13 @@ it('rotates twice under load without an unverifiable or lost delivery', async ()
 
 it('updates every copy of the public key', async () => {
   const keys = await operator('webhooks', 'keys', 'list');
-  const all = keys as unknown as {
+  const allKeys = keys as unknown as {
     environment: string;
     publicKeyPem: string;
     algorithm: string;
     status: string;
   }[];
-  const active = all.find(
+  const active = allKeys.find(
     (key) => key.environment === 'sandbox' && key.algorithm === 'P-256' && key.status === 'active',
   );
   for (const { dir } of dataFolders) {

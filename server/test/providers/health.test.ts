@@ -61,8 +61,8 @@ describe('getProviderHealth', () => {
     await report(failedId, { state: 'failed', reason: 'ACCOUNT_INVALID' });
     await report(returnedId, settlement);
     await report(returnedId, { state: 'returned', reason: 'ACCOUNT_INVALID' });
-    const all = await windows();
-    for (const window of all) {
+    const allWindows = await windows();
+    for (const window of allWindows) {
       expect(window).toMatchObject({
         ...{ calls: 4, errors: 0, settled: 1, failed: 1, returned: 1 },
         ...{ successRate: 0.3333, returnRate: 0.5 },
@@ -70,7 +70,7 @@ describe('getProviderHealth', () => {
     }
     const otherProcess = openSecondProcess(service.app);
     const now = service.app.effects.now();
-    expect((await readHealth(otherProcess.db, [BANK], now)).get(BANK)).toEqual(all);
+    expect((await readHealth(otherProcess.db, [BANK], now)).get(BANK)).toEqual(allWindows);
     await otherProcess.close();
     await service.app.advance(10 * 60_000);
     const [fiveMinutes, hour] = await windows();

@@ -180,8 +180,8 @@ describe('the signature of a message', () => {
 
 describe('rotateProviderKey', () => {
   it('signs with the new key after the overlap, and retires the earlier one later', async () => {
-    const rotated = await write('POST', `/providers/${BANK}/rotate`, { overlapHours: 1 });
-    const [firstKey, secondKey] = rotated.ownKeys;
+    const rotation = await write('POST', `/providers/${BANK}/rotate`, { overlapHours: 1 });
+    const [firstKey, secondKey] = rotation.ownKeys;
     adapter.accept([firstKey]);
     const problemOf = async () => (await write('POST', `/providers/${BANK}/check`)).problem;
     expect(await problemOf()).toBeNull();

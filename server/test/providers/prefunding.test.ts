@@ -57,14 +57,14 @@ it('the prefunded balance is the statement balance less the transfers that it do
     transfer: state,
   });
   const end = await endDay();
-  const closing = OPENING - bookedPayout.amount;
+  const closingBalance = OPENING - bookedPayout.amount;
   expect(await readBalance()).toEqual({
-    ...{ currency: 'EUR', amount: closing, sentSince: inTransit.amount, source: 'PROVIDER' },
-    ...{ available: closing - inTransit.amount, isLow: false, asOf: end },
+    ...{ currency: 'EUR', amount: closingBalance, sentSince: inTransit.amount, source: 'PROVIDER' },
+    ...{ available: closingBalance - inTransit.amount, isLow: false, asOf: end },
   });
   const [balance] = (await read('/provider-balances')).data;
   expect(balance).toMatchObject({
-    ...{ reportedBalance: closing, availableBalance: closing - inTransit.amount },
+    ...{ reportedBalance: closingBalance, availableBalance: closingBalance - inTransit.amount },
   });
   const text = (await service.run('providers', 'balances', BANK)).out;
   expect(text).toContain('AVAILABLE');

@@ -17,7 +17,7 @@ const adapter = path.join(projectRoot(), 'examples/provider-python/adapter.py');
 const folder = mkdtempSync(path.join(os.tmpdir(), 'adapter-'));
 const BANK = 'python-bank';
 const { service, read, write } = operatorService();
-let serving: ChildProcess | undefined;
+let adapterProcess: ChildProcess | undefined;
 let origin: string;
 
 /** Runs the adapter with the clock of the server under test. */
@@ -43,7 +43,7 @@ async function serve(port = '0'): Promise<string> {
   const child = spawn(python, argumentsOf('serve', folder, '--port', port), {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  serving = child;
+  adapterProcess = child;
   for await (const line of createInterface({ input: child.stdout })) {
     return line.replace('Serving on ', '');
   }
@@ -51,8 +51,9 @@ async function serve(port = '0'): Promise<string> {
 }
 
 async function stop(): Promise<void> {
-  serving?.kill('SIGKILL');
-  if (serving?.exitCode === null && serving.signalCode === null) await once(serving, 'exit');
+  adapterProcess?.kill('SIGKILL');
+  if (adapterProcess?.exitCode === null && adapterProcess.signalCode === null)
+    await once(adapterProcess, 'exit');
 }
 
 describe.skipIf(python === '')('the Python adapter', () => {

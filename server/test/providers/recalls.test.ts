@@ -124,8 +124,8 @@ describe('recallTransfer', () => {
     const pendingPayment = await service.createPayment();
     const path = (id: string) => `/payouts/${id}/recall`;
     const body = { cause: 'CUSTOMER_REQUEST' };
-    const open = await rejects(409, 'CONFLICT', 'POST', path(pendingPayment.id), { body });
-    expect(open.message).toBe('Only a settled payout can be recalled: it is PROCESSING.');
+    const openRejection = await rejects(409, 'CONFLICT', 'POST', path(pendingPayment.id), { body });
+    expect(openRejection.message).toBe('Only a settled payout can be recalled: it is PROCESSING.');
     await state(pendingPayment.id, { state: 'settled', reference: 'BANK-X' });
     expect((await decide(pendingPayment.id, { state: 'accepted' })).status).toBe(409);
     await recall(pendingPayment.id);

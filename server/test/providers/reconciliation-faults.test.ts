@@ -159,8 +159,8 @@ it('a statement that arrives after those of later days resolves their difference
   await service.app.advance(DAY);
   const currency = 'EUR';
   expect(await reconcile({ currency, day: secondDay })).toMatchObject({ openDifferences: 2 });
-  const { data: open } = await read('/differences?limit=100');
-  const kinds = open.map((difference: { kind: string }) => difference.kind);
+  const { data: openDifferences } = await read('/differences?limit=100');
+  const kinds = openDifferences.map((difference: { kind: string }) => difference.kind);
   expect(kinds.sort()).toEqual(['BALANCE_DIFFERS', 'MISSING_AT_PROVIDER']);
   expect(await reconcile({ currency, day: firstDay })).toMatchObject({ ties: true });
   expect((await read('/differences?limit=100')).data).toEqual([]);

@@ -73,7 +73,7 @@ async function endDay() {
 const CLOSE = `/providers/${BANK}/close-day`;
 const SOURCE = `/providers/${BANK}/statement-source`;
 const close = () => write('POST', CLOSE, key());
-const kindsOf = (all: { kind: string }[]) => all.map(({ kind }) => kind);
+const kindsOf = (differences: { kind: string }[]) => differences.map(({ kind }) => kind);
 const listOpen = async () => (await read('/differences?limit=100')).data;
 const decide = (difference: { differenceId: string }, decision: string, fields: object = {}) =>
   write('POST', `/differences/${difference.differenceId}/decide`, {
@@ -83,9 +83,9 @@ const decide = (difference: { differenceId: string }, decision: string, fields: 
 
 /** Returns the only open difference, which must be of this kind. */
 async function onlyDifference(kind: string) {
-  const all = await listOpen();
-  expect(kindsOf(all)).toEqual([kind]);
-  return all[0];
+  const allOpen = await listOpen();
+  expect(kindsOf(allOpen)).toEqual([kind]);
+  return allOpen[0];
 }
 
 async function expectBalanced() {
@@ -263,10 +263,10 @@ describe('a difference', () => {
     day = bank.today();
     bank.dayOf(day);
     await endDay();
-    const reopened = await onlyDifference('MISSING_AT_PROVIDER');
-    expect(reopened).toMatchObject({ differenceId: difference.differenceId, day });
-    expect(reopened.ageHours).toBeGreaterThanOrEqual(23);
-    await decide(reopened, 'CARRY');
+    const reopenedDifference = await onlyDifference('MISSING_AT_PROVIDER');
+    expect(reopenedDifference).toMatchObject({ differenceId: difference.differenceId, day });
+    expect(reopenedDifference.ageHours).toBeGreaterThanOrEqual(23);
+    await decide(reopenedDifference, 'CARRY');
     await expectBalanced();
     day = bank.today();
     bank.pay(payout);
@@ -282,9 +282,9 @@ describe('a difference', () => {
     await reportedDeposit(15_00);
     const before = await balanceOf(account);
     await endDay();
-    const all = await listOpen();
-    expect(all).toHaveLength(2);
-    for (const difference of all) await decide(difference, 'RETURN');
+    const allOpen = await listOpen();
+    expect(allOpen).toHaveLength(2);
+    for (const difference of allOpen) await decide(difference, 'RETURN');
     await service.app.settle();
     expect(await service.readStatus(payout)).toBe('FAILED COMPLETED PAYOUT_RETURNED');
     expect(await balanceOf(account)).toBe(before - 15_00);
@@ -350,10 +350,10 @@ describe('a difference', () => {
     bank.pay(firstPayment.id);
     bank.pay(secondPayment.id);
     await endDay();
-    const all = await listOpen();
-    expect(kindsOf(all)).toEqual(['STATE_DIFFERS', 'STATE_DIFFERS']);
+    const allOpen = await listOpen();
+    expect(kindsOf(allOpen)).toEqual(['STATE_DIFFERS', 'STATE_DIFFERS']);
     const isOfFirst = ({ transactionId: id }: { transactionId: string }) => id === firstPayment.id;
-    const difference = all.find(isOfFirst);
+    const difference = allOpen.find(isOfFirst);
     await decide(difference, 'SETTLE');
     expect(await service.readStatus(firstPayment.id)).toBe('COMPLETED - -');
     await reportSettled(secondPayment.id);

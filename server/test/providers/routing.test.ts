@@ -129,9 +129,11 @@ describe('limits of a provider', () => {
     await service.app.advance(DAY);
     expect(verdicts(await explain({ amount: '10000' }))[0]).toBe('alpha-bank SELECTED');
     // The first transfers of a day compete for its limit, and every transfer has a provider.
-    const raced = await Promise.all(Array.from({ length: 4 }, () => service.createPayment()));
+    const racedPayments = await Promise.all(
+      Array.from({ length: 4 }, () => service.createPayment()),
+    );
     const sentBy = (name: string) =>
-      raced.filter(({ id }) => adapters.get(name)?.transfers.has(id)).length;
+      racedPayments.filter(({ id }) => adapters.get(name)?.transfers.has(id)).length;
     expect([sentBy('alpha-bank'), sentBy('beta-bank')]).toEqual([1, 3]);
     await setTerms('alpha-bank', {});
     await removeRoutes();

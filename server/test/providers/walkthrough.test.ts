@@ -104,8 +104,8 @@ const blocks = blocksOf(PROVIDERS_WALKTHROUGH, markdown).filter(({ language }) =
 function daysBefore(index: number): number {
   const lines = markdown.split('\n');
   const from = blocks[index - 1]?.line ?? 0;
-  const between = lines.slice(from, blocks[index]?.line).join('\n');
-  return Number(/<!-- test: advance (\d+) days -->/.exec(between)?.[1] ?? 0);
+  const betweenText = lines.slice(from, blocks[index]?.line).join('\n');
+  return Number(/<!-- test: advance (\d+) days -->/.exec(betweenText)?.[1] ?? 0);
 }
 
 function scriptOf(port: number): string {

@@ -202,11 +202,11 @@ const debit = (events: string, stuckEvents: string): Record<string, Row> => {
 };
 
 /** Without a debit, no debit can be slow or fail. */
-const unpulled = (row: Row): Record<string, Row> => ({
+const withoutDebit = (row: Row): Record<string, Row> => ({
   ...{ [OTHER_SUFFIX]: row, '002': FUNDS, '003': PAUSED, '005': row, '006': row },
 });
 
-const announced: Row = {
+const announcedRow: Row = {
   ...{
     decision: 'approved',
     immediate: ['AUTHORIZED +40'],
@@ -217,14 +217,14 @@ const announced: Row = {
 const ROWS: Readonly<Record<RequestKind, Readonly<Record<string, Row>>>> = {
   authorization: debit(AUTHORIZED, EXCEPTION),
   financial_authorization: debit(CLEARED, EXCEPTION_CLEARED),
-  credit_authorization: unpulled(announced),
-  credit_authorization_advice: unpulled(announced),
-  financial_credit_authorization: unpulled({
+  credit_authorization: withoutDebit(announcedRow),
+  credit_authorization_advice: withoutDebit(announcedRow),
+  financial_credit_authorization: withoutDebit({
     decision: 'approved',
     immediate: ['account 1040/1040', 'SETTLED +40, cleared 40 in 1'],
     end: 'SETTLED +40, cleared 40 in 1; account 1040/1040',
   }),
-  balance_inquiry: unpulled({ decision: 'approved', immediate: [] }),
+  balance_inquiry: withoutDebit({ decision: 'approved', immediate: [] }),
 };
 
 describe('the table of descriptors', () => {

@@ -37,7 +37,7 @@ const code = ({ status, body }: ApiResponse) => [status, body.code];
 type Verdict = readonly [status: string, fullName?: string];
 
 interface NameRow {
-  immediateVerdict: Verdict | { rejected: string };
+  immediateVerdict: Verdict | { rejection: string };
   later?: { afterMs: number; verdict: Verdict };
 }
 
@@ -48,7 +48,7 @@ const NAMES: Readonly<Record<string, NameRow>> = {
   '102': { immediateVerdict: ['NOT_MATCHED'] },
   '103': { immediateVerdict: ['PARTIAL_MATCH', 'G. Hopper'] },
   '104': { immediateVerdict: ['PENDING'], later: { afterMs: 5 * SECOND, verdict: MATCHED } },
-  '105': { immediateVerdict: { rejected: 'INVALID_BANK_ACCOUNT' } },
+  '105': { immediateVerdict: { rejection: 'INVALID_BANK_ACCOUNT' } },
   '106': { immediateVerdict: ['UNSUPPORTED'] },
   '107': { immediateVerdict: ['CHECKED_BY_RECEIVING_FI'] },
 };
@@ -70,8 +70,8 @@ describe('name checks', () => {
     const person = await createCustomer(app);
     const scenario = await observePayment(fixture, () => '', []);
     const response = await registerAccount(fixture, person.id, method, suffix);
-    if ('rejected' in immediateVerdict) {
-      expect(code(response)).toEqual([400, immediateVerdict.rejected]);
+    if ('rejection' in immediateVerdict) {
+      expect(code(response)).toEqual([400, immediateVerdict.rejection]);
       const path = `/customers/external-accounts?customerId=${person.id}`;
       expect(ok(await app.call('GET', path), 200).data).toEqual([]);
       return;

@@ -50,7 +50,7 @@ async function payer(currency: string, method: MethodName, suffix: string) {
   const account = await findInternalAccount(app, person.id, currency);
   const target = ok(await registerAccount(fixture, person.id, method, suffix), 201);
   await fundAccount(app, account.id, INITIAL_AMOUNT);
-  return { person, account, target, observed: payerOf(account) };
+  return { person, account, target, observedAccount: payerOf(account) };
 }
 
 /** The platform's fee account, relative to its balance after earlier rows. */
@@ -184,7 +184,7 @@ describe('the table of quotes', () => {
   );
   it.each(rows)('…%s, %s to %s', async (suffix, from, method) => {
     const { app } = fixture;
-    const { account, target, observed } = await payer(from, method, suffix);
+    const { account, target, observedAccount } = await payer(from, method, suffix);
     const quote = ok(
       await app.call('POST', '/quotes', {
         source: { sourceType: 'ACCOUNT', accountId: account.id },
@@ -195,7 +195,7 @@ describe('the table of quotes', () => {
       }),
       201,
     );
-    const accounts = [observed, ...(from === 'USD' ? [await feeAccountOf()] : [])];
+    const accounts = [observedAccount, ...(from === 'USD' ? [await feeAccountOf()] : [])];
     const id = quote.transactionId as string;
     const scenario = await observePayment(fixture, () => id, accounts);
     ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
@@ -327,13 +327,13 @@ describe('the table of transfers', () => {
   );
   it.each(payouts)('…%s, paid out: %s', async (suffix, method) => {
     const { app } = fixture;
-    const { account, target, observed } = await payer(
+    const { account, target, observedAccount } = await payer(
       ACCOUNT_METHODS[method].currency,
       method,
       suffix,
     );
     let id = '';
-    const scenario = await observePayment(fixture, () => id, [observed]);
+    const scenario = await observePayment(fixture, () => id, [observedAccount]);
     const body = {
       source: { accountId: account.id },
       destination: { accountId: target.id },
@@ -343,7 +343,7 @@ describe('the table of transfers', () => {
     ({ id } = ok(await app.call('POST', '/transfer-out', body), 201));
     await expectWebhooks(
       fixture,
-      { id, accounts: [observed], scenario },
+      { id, accounts: [observedAccount], scenario },
       expectedOf(PAYOUTS, suffix),
     );
   });
@@ -353,9 +353,9 @@ describe('the table of transfers', () => {
     const person = await createCustomer(app);
     const account = await findInternalAccount(app, person.id, 'USD');
     const source = ok(await registerAccount(fixture, person.id, 'USD', suffix), 201);
-    const observed = payeeOf(account);
+    const observedAccount = payeeOf(account);
     let id = '';
-    const scenario = await observePayment(fixture, () => id, [observed]);
+    const scenario = await observePayment(fixture, () => id, [observedAccount]);
     const body = {
       source: { accountId: source.id },
       destination: { accountId: account.id },
@@ -364,7 +364,7 @@ describe('the table of transfers', () => {
     ({ id } = ok(await app.call('POST', '/transfer-in', body), 201));
     await expectWebhooks(
       fixture,
-      { id, accounts: [observed], scenario },
+      { id, accounts: [observedAccount], scenario },
       expectedOf(DEBITS, suffix),
     );
   });

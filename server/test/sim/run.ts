@@ -76,8 +76,8 @@ const FIRST_ACTIONS = [
 const isReady = (sim: Sim) => (action: Action) => action.isPossible?.(sim) ?? true;
 
 export function chooseAction(sim: Sim, step: number): Action {
-  const opening = ACTIONS.find((action) => action.name === FIRST_ACTIONS[step]);
-  return opening ?? sim.chance.pickWeighted(ACTIONS.filter(isReady(sim)));
+  const openingAction = ACTIONS.find((action) => action.name === FIRST_ACTIONS[step]);
+  return openingAction ?? sim.chance.pickWeighted(ACTIONS.filter(isReady(sim)));
 }
 
 /** Runs one step and checks its effects. */

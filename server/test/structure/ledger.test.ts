@@ -13,7 +13,7 @@ const sources = readdirSync(source, { recursive: true, encoding: 'utf8' })
   .map((file) => ({ file, text: readFileSync(path.join(source, file), 'utf8') }));
 
 it('compares currencies in the ledger with sameCurrency', () => {
-  const compared = sources
+  const comparisons = sources
     .filter(({ file }) => file.startsWith('ledger/'))
     .flatMap(({ file, text }) =>
       text
@@ -24,7 +24,7 @@ it('compares currencies in the ledger with sameCurrency', () => {
             : [],
         ),
     );
-  expect(compared).toEqual([]);
+  expect(comparisons).toEqual([]);
 });
 
 const STATEMENTS = 'runtime/committer/ledger-statements.ts';

@@ -25,10 +25,10 @@ describe('llms.txt', () => {
   });
 
   it('has a complete sentence for every page', () => {
-    const cut = pages
+    const cutPages = pages
       .filter(({ firstSentence }) => !/^\S.*[.!?]$/.test(firstSentence))
       .map(({ name }) => name);
-    expect(cut).toEqual([]);
+    expect(cutPages).toEqual([]);
   });
 
   it('names every page, and only pages that exist', () => {

@@ -27,8 +27,8 @@ const IS_SQL = new RegExp(
 );
 
 const nameOf = (reference: string): string[] => {
-  const [, quotedName, unquotedName, interpolated] = NAME.exec(reference.trimStart()) ?? [];
-  const name = quotedName ?? unquotedName?.toLowerCase() ?? interpolated;
+  const [, quotedName, unquotedName, interpolatedName] = NAME.exec(reference.trimStart()) ?? [];
+  const name = quotedName ?? unquotedName?.toLowerCase() ?? interpolatedName;
   return name === undefined ? [] : [name];
 };
 

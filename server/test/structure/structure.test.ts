@@ -288,14 +288,16 @@ describe('SQL', () => {
   });
 
   it('interpolates table names only in the listed files', () => {
-    const interpolating = sourceFiles.filter((file) =>
+    const interpolatingFiles = sourceFiles.filter((file) =>
       tablesNamedIn(file).some((name) => name.startsWith('$')),
     );
     const isAllowed = (file: string) =>
       INTERPOLATED.some((exemption) => exemption.files.test(file));
-    expect(interpolating.filter((file) => !isAllowed(file))).toEqual([]);
+    expect(interpolatingFiles.filter((file) => !isAllowed(file))).toEqual([]);
     expect(
-      INTERPOLATED.filter((exemption) => !interpolating.some((file) => exemption.files.test(file))),
+      INTERPOLATED.filter(
+        (exemption) => !interpolatingFiles.some((file) => exemption.files.test(file)),
+      ),
     ).toEqual([]);
   });
 

@@ -86,11 +86,13 @@ const source = /^server\/(src|test\/(kit|sim))\//;
 
 describe('a switch', () => {
   it('without assertNever is found', () => {
-    const open = 'switch (a) { case 1: return 2; }';
+    const openSwitch = 'switch (a) { case 1: return 2; }';
     const otherSwitch = 'switch (a) { case 1: return 2; default: return 3; }';
     const closedSwitch = 'switch (a) { case 1: return 2; default: return assertNever(a); }';
     expect(
-      [open, otherSwitch, closedSwitch].map((text) => openSwitches(parse('a.ts', text)).length),
+      [openSwitch, otherSwitch, closedSwitch].map(
+        (text) => openSwitches(parse('a.ts', text)).length,
+      ),
     ).toEqual([1, 1, 0]);
   });
 

@@ -61,9 +61,9 @@ describe('tidy', () => {
     expect(offenders(sourceFiles, isViolation)).toEqual([]);
     const clockInSql = /\b(now\(\)|current_timestamp|clock_timestamp|statement_timestamp)/i;
     // The module compares the clocks of the server and the database.
-    const reading = 'server/src/runtime/diagnosis/database-checks.ts';
+    const readingFile = 'server/src/runtime/diagnosis/database-checks.ts';
     const isClockInSql = (line: string, file: string) =>
-      file !== reading &&
+      file !== readingFile &&
       !isComment(line) &&
       clockInSql.test(line) &&
       /select|update|insert|delete|values/i.test(line);

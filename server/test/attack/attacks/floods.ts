@@ -122,7 +122,9 @@ export async function flood(port: number, authorization: string, ms: number): Pr
   setMaxListeners(0, stop);
   let total = 0;
   const count = () => void total++;
-  const all = Object.values(FLOODS).map((start) => start({ port, authorization, stop, count }));
-  await Promise.all(all);
+  const runningFloods = Object.values(FLOODS).map((start) =>
+    start({ port, authorization, stop, count }),
+  );
+  await Promise.all(runningFloods);
   return total;
 }

@@ -39,9 +39,9 @@ const partsOf = ({ callers, chance }: Session): Parts => {
 };
 
 /** A request whose body is framed by `framing`, with bytes after it. */
-const post = ({ authorization, host }: Parts, framing: string, after: string) =>
+const post = ({ authorization, host }: Parts, framingFields: string, after: string) =>
   `POST ${BASE}/customers HTTP/1.1\r\n${host}authorization: ${authorization}\r\n` +
-  `content-type: application/json\r\n${framing}\r\n${after}`;
+  `content-type: application/json\r\n${framingFields}\r\n${after}`;
 
 const get = ({ authorization, host }: Parts, fields: string, after = '') =>
   `GET ${BASE}/config HTTP/1.1\r\n${host}authorization: ${authorization}\r\n${fields}\r\n${after}`;

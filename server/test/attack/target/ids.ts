@@ -15,7 +15,7 @@ export interface Ids {
   /** An ID for a path parameter, such as `customerId`. */
   forParameter(name: string, chance: Chance): string | undefined;
   pickAny(chance: Chance): string | undefined;
-  all(): string[];
+  allIds(): string[];
 }
 
 /** Kinds of parameters that are not named after them. */
@@ -58,6 +58,6 @@ export function createIds(): Ids {
       return pick(kind, chance) ?? pickAny(chance);
     },
     pickAny,
-    all: () => [...byKind.values()].flat(),
+    allIds: () => [...byKind.values()].flat(),
   };
 }

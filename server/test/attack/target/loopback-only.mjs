@@ -16,9 +16,9 @@ const { lookup } = dns;
 const lookupPromise = dns.promises.lookup;
 
 dns.lookup = (host, options, callback) => {
-  const done = typeof options === 'function' ? options : callback;
+  const onLookup = typeof options === 'function' ? options : callback;
   if (!isLocal(host) && !net.isIP(host)) {
-    return void process.nextTick(done, failure('ENOTFOUND', host));
+    return void process.nextTick(onLookup, failure('ENOTFOUND', host));
   }
   return typeof options === 'function' ? lookup(host, options) : lookup(host, options, callback);
 };

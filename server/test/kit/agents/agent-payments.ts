@@ -54,11 +54,14 @@ export async function openAgentPayer(
     agent.call('POST', `/agents/me/quotes/${id}/execute`, undefined, { headers });
 
   const transfer = (direction: 'out' | 'in', sending: number, headers?: Record<string, string>) => {
-    const [internal, external] = [{ accountId: agent.usd }, { accountId: externalPayee.id }];
+    const [internalParty, externalParty] = [
+      { accountId: agent.usd },
+      { accountId: externalPayee.id },
+    ];
     const accounts =
       direction === 'out'
-        ? { source: internal, destination: external }
-        : { source: external, destination: internal };
+        ? { source: internalParty, destination: externalParty }
+        : { source: externalParty, destination: internalParty };
     const body = { ...accounts, amount: sending };
     return agent.call('POST', `/agents/me/transfer-${direction}`, body, { headers });
   };

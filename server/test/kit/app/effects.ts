@@ -35,7 +35,7 @@ function seededBytes(seed: string): (bytes: number) => Uint8Array {
 
 /** `seed` is set where every run must use the same bytes. */
 export function testEffects(start = TEST_START, seed = nextSeed()): TestEffects {
-  const real = systemEffects();
+  const realEffects = systemEffects();
   let now = start;
   return {
     now: () => now,
@@ -43,9 +43,9 @@ export function testEffects(start = TEST_START, seed = nextSeed()): TestEffects 
       now = time;
     },
     random: seededBytes(seed),
-    http: (request: HttpRequest) => real.http(request),
-    stream: (request) => real.stream(request),
-    call: (limits, work) => real.call(limits, work),
+    http: (request: HttpRequest) => realEffects.http(request),
+    stream: (request) => realEffects.stream(request),
+    call: (limits, work) => realEffects.call(limits, work),
   };
 }
 
@@ -73,18 +73,18 @@ export function clockOf({ worker, deliverer, runtime }: App, effects: TestEffect
    * multiples of `intervalMs`, as on a busy server.
    */
   async function advance(ms: number, intervalMs = 1): Promise<void> {
-    const until = effects.now() + ms;
+    const endTime = effects.now() + ms;
     await settle();
     for (let round = 0; round < 10_000; round++) {
       const [row] = await runtime.db.query(NEXT_DUE, []);
       const nextDue =
         row?.due === null || row?.due === undefined ? Infinity : Math.ceil(Number(row.due));
       const stop = Math.ceil(nextDue / intervalMs) * intervalMs;
-      if (stop > until) break;
+      if (stop > endTime) break;
       effects.set(Math.max(effects.now(), stop));
       await settle();
     }
-    effects.set(until);
+    effects.set(endTime);
     await settle();
   }
 
@@ -112,7 +112,7 @@ export async function emittedEvents({ db, vault }: App['runtime']): Promise<Emit
       order by e.id`,
     [],
   );
-  const clear = ({
+  const clearData = ({
     id,
     data,
     base,
@@ -129,7 +129,7 @@ export async function emittedEvents({ db, vault }: App['runtime']): Promise<Emit
     platformId: row.platform_id as string,
     type: row.type as string,
     subject: row.subject as string,
-    data: JSON.parse(clear(row)),
+    data: JSON.parse(clearData(row)),
     balance: row.balance as bigint | null,
     held: row.held as bigint | null,
   }));

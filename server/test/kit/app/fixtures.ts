@@ -134,6 +134,6 @@ export const quoteBody = (from: string, to: string, amount: number, overrides: o
 
 /** Event types of one resource, in order. */
 export async function eventTypes(app: TestApp, subject: string): Promise<string[]> {
-  const all = await app.events();
-  return all.filter((event) => event.subject === subject).map((event) => event.type);
+  const allEvents = await app.events();
+  return allEvents.filter((event) => event.subject === subject).map((event) => event.type);
 }

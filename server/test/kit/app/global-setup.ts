@@ -79,20 +79,20 @@ async function dropAll(url: string, template: string): Promise<void> {
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const { url, stop } = await startServer();
   const template = `railhead_test_${process.pid}`;
-  const external = process.env.TEST_DATABASE_URL !== undefined;
+  const isExternal = process.env.TEST_DATABASE_URL !== undefined;
   try {
     await execute(url, `create database ${template}`);
     // The template has the partitions for the time at which tests begin.
     await migrate(databaseUrl(url, template), () => TEST_START);
   } catch (error) {
-    if (external) await dropAll(url, template).catch(() => undefined);
+    if (isExternal) await dropAll(url, template).catch(() => undefined);
     await stop();
     throw error;
   }
-  const testServer: TestServer = { url, template, strategy: external ? 'wal_log' : 'file_copy' };
+  const testServer: TestServer = { url, template, strategy: isExternal ? 'wal_log' : 'file_copy' };
   project.provide('testServer', testServer);
   return async () => {
-    if (external) await dropAll(url, template);
+    if (isExternal) await dropAll(url, template);
     await stop();
   };
 }

@@ -186,14 +186,14 @@ export async function startProduction(options: AppOptions = {}) {
     },
     /** Entries of the queue for a transaction. */
     async readQueue(id: string) {
-      const all: { transactionId: string }[] = await runJson(
+      const allEntries: { transactionId: string }[] = await runJson(
         'payouts',
         'list',
         '--platform',
         service.id,
       );
       // biome-ignore lint/suspicious/noExplicitAny: as above.
-      return all.filter((entry) => entry.transactionId === id) as any[];
+      return allEntries.filter((entry) => entry.transactionId === id) as any[];
     },
     /** The command fails with this message and has no effect. */
     async expectRejected(expected: string, ...argv: string[]) {

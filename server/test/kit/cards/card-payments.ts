@@ -75,8 +75,8 @@ export function cardPayments(app: TestApp) {
 
     /** Status changes of the payment and its account since the start, in order. */
     async function readEvents(): Promise<string[]> {
-      const all = (await app.events()).slice(from);
-      return all.flatMap((event) => {
+      const allEvents = (await app.events()).slice(from);
+      return allEvents.flatMap((event) => {
         if (event.subject === id) return [event.type.replace('CARD_TRANSACTION.', '')];
         const isBalance =
           event.subject === options.accountId && event.type.endsWith('BALANCE_UPDATED');

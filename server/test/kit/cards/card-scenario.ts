@@ -158,9 +158,9 @@ export async function openCardScenarios() {
     }
 
     async function payment(): Promise<Resource> {
-      const all = await payments();
-      expect(all).toHaveLength(1);
-      return all[0];
+      const allPayments = await payments();
+      expect(allPayments).toHaveLength(1);
+      return allPayments[0];
     }
 
     return {

@@ -75,10 +75,10 @@ export function cardFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) 
 
   /** Events of a type, or of a prefix that ends with a period. Optionally of one subject. */
   async function eventsOf(type: string, subject?: string): Promise<EmittedEvent[]> {
-    const all = await app.events();
+    const allEvents = await app.events();
     const isType = (event: EmittedEvent) =>
       type.endsWith('.') ? event.type.startsWith(type) : event.type === type;
-    return all.filter((event) => isType(event) && (!subject || event.subject === subject));
+    return allEvents.filter((event) => isType(event) && (!subject || event.subject === subject));
   }
 
   return {

@@ -109,14 +109,17 @@ function actionsOf({ cluster, servers }: LocalCluster, name: string) {
   return name === 'primary' ? { kill, start: () => undefined } : undefined;
 }
 
-async function perform(local: LocalCluster, [verb, name]: readonly string[]): Promise<string> {
-  if (verb === 'status' && name === undefined) return statusText(local);
+async function perform(
+  localCluster: LocalCluster,
+  [verb, name]: readonly string[],
+): Promise<string> {
+  if (verb === 'status' && name === undefined) return statusText(localCluster);
   if (verb === 'switchover' && name === undefined) {
-    const { from, to } = await local.cluster.switchover();
+    const { from, to } = await localCluster.cluster.switchover();
     return `The primary was ${from} and is ${to}.`;
   }
   const target: { kill?: unknown; start?: unknown; freeze?: unknown } =
-    (name !== undefined && actionsOf(local, name)) || {};
+    (name !== undefined && actionsOf(localCluster, name)) || {};
   const action =
     verb === 'kill' || verb === 'start' || verb === 'freeze' ? target[verb] : undefined;
   if (typeof action !== 'function') return USAGE;
@@ -125,13 +128,13 @@ async function perform(local: LocalCluster, [verb, name]: readonly string[]): Pr
 }
 
 /** Performs the commands of other calls. Returns a function that stops listening. */
-async function listen(local: LocalCluster): Promise<() => void> {
+async function listen(localCluster: LocalCluster): Promise<() => void> {
   const server = http.createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     try {
       const command = JSON.parse(Buffer.concat(chunks).toString()) as string[];
-      response.end(await perform(local, command));
+      response.end(await perform(localCluster, command));
     } catch (error) {
       response.writeHead(500).end(error instanceof Error ? error.message : String(error));
     }

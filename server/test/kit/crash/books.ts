@@ -108,13 +108,14 @@ export async function readSnapshot(url: string): Promise<BookSnapshot> {
   await client.connect();
   try {
     await client.query('begin isolation level repeatable read read only');
-    const all: Record<string, unknown[]> = {};
-    for (const [name, sql] of Object.entries(QUERIES)) all[name] = (await client.query(sql)).rows;
-    const storedReplies = all.replies as { key: string; status: number; reply: string }[];
+    const rowsByTable: Record<string, unknown[]> = {};
+    for (const [name, sql] of Object.entries(QUERIES))
+      rowsByTable[name] = (await client.query(sql)).rows;
+    const storedReplies = rowsByTable.replies as { key: string; status: number; reply: string }[];
     const replies = storedReplies.map((row) => ({ ...row, reply: unpackJson(row.reply) }));
     // QUERIES has a statement for each field.
     return {
-      ...(all as unknown as BookSnapshot),
+      ...(rowsByTable as unknown as BookSnapshot),
       replies: new Map(replies.map((row) => [row.key, row])),
     };
   } finally {
@@ -413,10 +414,12 @@ function eventProblems(snapshot: BookSnapshot): string[] {
 /** Every payment that is not final has a job. Every quote has its payment. */
 function workProblems(snapshot: BookSnapshot): string[] {
   const transactionsWithJobs = new Set(snapshot.jobs.map((job) => job.transaction));
-  const open = snapshot.payments.filter(
+  const openPayments = snapshot.payments.filter(
     (payment) => payment.status === 'PROCESSING' || payment.refund === 'PENDING',
   );
-  const unfinishedPayments = open.filter((payment) => !transactionsWithJobs.has(payment.id));
+  const unfinishedPayments = openPayments.filter(
+    (payment) => !transactionsWithJobs.has(payment.id),
+  );
   const ids = new Map(snapshot.payments.map((payment) => [payment.id, payment]));
   const orphan = snapshot.quotes.filter(
     (quote) => ids.get(quote.transaction_id)?.quote_id !== quote.id,

@@ -190,10 +190,10 @@ export function testKilledServer(processes: number): void {
         }
         expect(pendingCount).toEqual({ jobs: 0, events: 0 });
         const snapshot = await inspect();
-        const open = snapshot.payments.filter(({ status, refund }) => {
+        const openPayments = snapshot.payments.filter(({ status, refund }) => {
           return status === 'PROCESSING' || refund === 'PENDING';
         });
-        expect(open).toEqual([]);
+        expect(openPayments).toEqual([]);
         for (const { id, status } of snapshot.payments.slice(-50)) {
           expect((await callOrThrow(server, 'GET', `/transactions/${id}`)).status).toBe(status);
         }

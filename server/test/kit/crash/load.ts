@@ -26,7 +26,7 @@ interface ApiResponse {
   status: number;
   // biome-ignore lint/suspicious/noExplicitAny: the tests check the fields of a reply that they read.
   body: any;
-  replayed: boolean;
+  isReplayed: boolean;
 }
 
 export const isDone = (request: RecordedRequest) =>
@@ -79,8 +79,8 @@ async function request(
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(REPLY_TIMEOUT_MS),
     });
-    const replayed = reply.headers.get('idempotency-replayed') === 'true';
-    return { status: reply.status, body: JSON.parse(await reply.text()), replayed };
+    const isReplayed = reply.headers.get('idempotency-replayed') === 'true';
+    return { status: reply.status, body: JSON.parse(await reply.text()), isReplayed };
   } catch {
     return undefined;
   }
@@ -167,9 +167,9 @@ function createServerHolder() {
           }),
     setServer(next: Running) {
       server = next;
-      const all = waitingClients;
+      const resolvers = waitingClients;
       waitingClients = [];
-      for (const resolve of all) resolve(next);
+      for (const resolve of resolvers) resolve(next);
     },
     close() {
       server = undefined;
@@ -221,9 +221,9 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
   }
 
   function checkReply(name: string, request: RecordedRequest, response: ApiResponse): void {
-    const { replayed } = response;
-    if (request.wasStored && !replayed) unexpectedResults.push(`${name} was executed twice`);
-    if (!request.wasStored && request.attempts === 1 && replayed)
+    const { isReplayed } = response;
+    if (request.wasStored && !isReplayed) unexpectedResults.push(`${name} was executed twice`);
+    if (!request.wasStored && request.attempts === 1 && isReplayed)
       unexpectedResults.push(`${name} was not executed, and was replayed`);
     checkRejection(name, response);
   }

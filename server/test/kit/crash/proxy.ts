@@ -47,7 +47,7 @@ function configuration(port: number, servers: readonly Running[]): string {
   if (!backend?.includes(CHECK_TIMES[0]))
     throw new Error('docs/availability.md shows no HAProxy configuration');
   const hosts = servers.map(({ origin }) => new URL(origin).host);
-  const addressed = backend.replaceAll(/10\.0\.0\.([12]):4000/g, (_, index) =>
+  const configurationText = backend.replaceAll(/10\.0\.0\.([12]):4000/g, (_, index) =>
     (hosts[Number(index) - 1] ?? '').replace('localhost', '127.0.0.1'),
   );
   return [
@@ -59,7 +59,7 @@ function configuration(port: number, servers: readonly Running[]): string {
     'frontend api',
     `  bind 127.0.0.1:${port}`,
     '  default_backend railhead',
-    addressed.replace(...CHECK_TIMES),
+    configurationText.replace(...CHECK_TIMES),
   ].join('\n');
 }
 

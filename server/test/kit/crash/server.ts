@@ -99,10 +99,10 @@ function processes(): Process[] {
 }
 
 /** The process and its descendants. */
-function familyOf(pid: number, all = processes()): Process[] {
-  const family = all.filter((candidate) => candidate.pid === pid);
+function familyOf(pid: number, processList = processes()): Process[] {
+  const family = processList.filter((candidate) => candidate.pid === pid);
   for (const member of family)
-    family.push(...all.filter((candidate) => candidate.parent === member.pid));
+    family.push(...processList.filter((candidate) => candidate.parent === member.pid));
   return family;
 }
 
@@ -213,14 +213,14 @@ export function createDataFolder(name: string, folder = scratchFolder()): DataFo
   async function kill(child: ChildProcess, target: 'node' | 'both'): Promise<void> {
     const family = recordProcesses(child);
     const postmaster = runningIn(cluster)?.pid;
-    const exited = waitForExit(child);
+    const whenExited = waitForExit(child);
     // PostgreSQL is killed first, because its guard starts an orderly shutdown when Node exits.
     if (target === 'both' && postmaster !== undefined) {
       killProcess(postmaster);
       for (const member of family) if (member.parent === postmaster) killProcess(member.pid);
     }
     if (child.pid) killProcess(child.pid);
-    await exited;
+    await whenExited;
   }
 
   return {

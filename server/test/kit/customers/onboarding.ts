@@ -152,8 +152,8 @@ export async function openOnboarding(options: Parameters<typeof startApp>[0] = {
     },
     /** Types of all events about a customer and its verifications, in delivery order. */
     async readEventTypes(customerId: string): Promise<string[]> {
-      const all = await app.events();
-      return all
+      const allEvents = await app.events();
+      return allEvents
         .filter(({ data }) => data?.id === customerId || data?.customerId === customerId)
         .map((event) => event.type)
         .filter((type) => /^(CUSTOMER|VERIFICATION)\./.test(type));

@@ -60,17 +60,17 @@ const FENCE = /^ *```(.*)$/;
 /** The blocks of a page. Blocks in a list lose the indentation of the list. */
 export function blocksOf(page: string, markdown: string): Block[] {
   const blocks: Block[] = [];
-  let open: { line: number; language: string; lines: string[]; indent: number } | undefined;
+  let openBlock: { line: number; language: string; lines: string[]; indent: number } | undefined;
   for (const [index, line] of markdown.split('\n').entries()) {
     const [, info] = FENCE.exec(line) ?? [];
-    if (info === undefined) open?.lines.push(line.slice(open.indent));
-    else if (open) {
-      const { lines, language, line: firstLine } = open;
+    if (info === undefined) openBlock?.lines.push(line.slice(openBlock.indent));
+    else if (openBlock) {
+      const { lines, language, line: firstLine } = openBlock;
       blocks.push({ page, line: firstLine, language, text: `${lines.join('\n')}\n` });
-      open = undefined;
+      openBlock = undefined;
     } else {
       const indent = line.indexOf('`');
-      open = { line: index + 2, language: info.trim(), lines: [], indent };
+      openBlock = { line: index + 2, language: info.trim(), lines: [], indent };
     }
   }
   return blocks;

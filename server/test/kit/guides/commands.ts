@@ -193,11 +193,11 @@ function backupProblems(argv: readonly string[]): string[] {
 async function verbProblems(argv: readonly string[]): Promise<string[]> {
   if (argv[0] === 'backup') return backupProblems(argv.slice(1));
   let output = '';
-  const open = () => Promise.reject(DATABASE_OPENED);
+  const rejectOpening = () => Promise.reject(DATABASE_OPENED);
   const err = (text: string) => {
     output += text;
   };
-  await main(argv, { env: {}, out: () => undefined, err, open });
+  await main(argv, { env: {}, out: () => undefined, err, open: rejectOpening });
   return output.trim() === String(DATABASE_OPENED) ? [] : [output];
 }
 

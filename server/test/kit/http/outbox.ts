@@ -27,13 +27,13 @@ const pem = (key: KeyObject) => key.export({ type: 'spki', format: 'pem' }).toSt
 function newSigningKeys(): SigningKeys {
   const key = () => {
     const keyPair = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
-    const standard = generateKeyPairSync('ed25519');
+    const standardKey = generateKeyPairSync('ed25519');
     return {
       keyId: 'key-1',
       earlierStandard: [],
       privateKey: keyPair.privateKey,
       publicKeyPem: pem(keyPair.publicKey),
-      standard: { privateKey: standard.privateKey, publicKeyPem: pem(standard.publicKey) },
+      standard: { privateKey: standardKey.privateKey, publicKeyPem: pem(standardKey.publicKey) },
     };
   };
   return { sandbox: key(), production: key() };
@@ -111,9 +111,9 @@ export async function openOutbox() {
   const deliverers: Deliverer[] = [];
   const counts = { delivered: 0, retry: 0, dropped: 0 };
   const metrics: Metrics = { ...createMetrics(), delivery: (result) => void counts[result]++ };
-  const real = systemEffects();
+  const realEffects = systemEffects();
   const clock = { now: START };
-  const effects: Effects = { ...real, now: () => clock.now };
+  const effects: Effects = { ...realEffects, now: () => clock.now };
 
   /** A separate database handle, as in another process. */
   function anotherDatabase(): Database {

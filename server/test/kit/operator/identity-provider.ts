@@ -41,9 +41,14 @@ interface ProviderOptions {
 
 async function providerAt({ issuer, accounts, placement, key, ...options }: ProviderOptions) {
   const { callback, hasPages } = options;
-  const signing = { ...(await exportJWK(key.privateKey)), alg: 'RS256', use: 'sig', kid: 'test' };
+  const signingKey = {
+    ...(await exportJWK(key.privateKey)),
+    alg: 'RS256',
+    use: 'sig',
+    kid: 'test',
+  };
   return new Provider(issuer, {
-    jwks: { keys: [signing] },
+    jwks: { keys: [signingKey] },
     ttl: { AccessToken: 600, Grant: 600, IdToken: 600, Interaction: 600, Session: 600 },
     clients: [
       client(CLIENT.id, callback),
@@ -69,8 +74,8 @@ async function providerAt({ issuer, accounts, placement, key, ...options }: Prov
     }),
     // Every client has the consent of every account.
     async loadExistingGrant({ oidc }) {
-      const { session, client: requesting } = oidc;
-      const ids = { accountId: session?.accountId, clientId: requesting?.clientId };
+      const { session, client: requestingClient } = oidc;
+      const ids = { accountId: session?.accountId, clientId: requestingClient?.clientId };
       const grant = new oidc.provider.Grant(ids);
       grant.addOIDCScope('openid profile email groups');
       await grant.save();

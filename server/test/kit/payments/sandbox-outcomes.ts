@@ -91,8 +91,10 @@ function balanceLine(
   balance: number,
   total: number,
 ): string {
-  const all = new Map<number, string>(text);
-  const [available, totalBalance] = [balance, total].map((amount) => all.get(amount) ?? amount);
+  const labelsByAmount = new Map<number, string>(text);
+  const [available, totalBalance] = [balance, total].map(
+    (amount) => labelsByAmount.get(amount) ?? amount,
+  );
   return `${name} ${available}/${totalBalance}`;
 }
 

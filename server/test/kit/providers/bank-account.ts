@@ -22,34 +22,34 @@ const effectOf = ({ direction, amount, fee = 0 }: Entry) =>
   (direction === 'in' ? amount : -amount) - fee;
 
 interface Day {
-  opening: number;
+  openingBalance: number;
   /** Change of the closing balance without an entry. */
   shift: number;
   statementId: string;
   entries: Entry[];
 }
 
-/** Creates an account in one currency. `opening` is its balance at the start of the first day. */
+/** Creates an account in one currency. `openingBalance` is its balance at the start of the first day. */
 export function bankAccount(
   app: TestApp,
   adapter: Adapter,
   currency: string,
-  opening: number,
+  openingBalance: number,
   pageSize = PAGE,
 ) {
   const days = new Map<string, Day>();
-  let balance = opening;
+  let balance = openingBalance;
   let count = 0;
   const today = () => iso(app.effects.now()).slice(0, 10);
 
   function dayOf(day: string): Day {
     const existingDay = days.get(day);
     if (existingDay) return existingDay;
-    const createdDay = { opening: balance, shift: 0, statementId: `${day}-1`, entries: [] };
+    const createdDay = { openingBalance: balance, shift: 0, statementId: `${day}-1`, entries: [] };
     days.set(day, createdDay);
     return createdDay;
   }
-  const closingOf = ({ opening: start, shift, entries }: Day) =>
+  const closingOf = ({ openingBalance: start, shift, entries }: Day) =>
     entries.reduce((sum, entry) => sum + effectOf(entry), start + shift);
 
   function book(fields: Partial<Entry> & Pick<Entry, 'direction' | 'amount'>): Entry {
@@ -63,10 +63,10 @@ export function bankAccount(
   }
 
   function page(day: string, number = 1) {
-    const { statementId, opening: start, entries, ...balances } = dayOf(day);
+    const { statementId, openingBalance: start, entries, ...balances } = dayOf(day);
     return {
       ...{ statementId, day, currency, openingBalance: start, page: number },
-      closingBalance: closingOf({ statementId, opening: start, entries, ...balances }),
+      closingBalance: closingOf({ statementId, openingBalance: start, entries, ...balances }),
       lineCount: entries.length,
       pageCount: Math.max(1, Math.ceil(entries.length / pageSize)),
       lines: entries.slice((number - 1) * pageSize, number * pageSize),

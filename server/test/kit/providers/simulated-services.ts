@@ -208,11 +208,11 @@ function stablecoins({ fault, report }: Parts): Calls {
   const orders = new Map<string, { state: Json; submissions: number }>();
   const stateOf = ({ description, amount }: Json): Json => {
     const isOther = fault === 'mints another amount';
-    const executed = isOther ? `${amount}0` : amount;
+    const executedAmount = isOther ? `${amount}0` : amount;
     if (description === 'TEST HELD') return { state: 'processing', providerStatus: 'held' };
     return description === 'TEST FAILED'
       ? { state: 'failed', providerStatus: 'failed', reason: 'PROVIDER_TRANSFER_FAILED' }
-      : { state: 'completed', providerStatus: 'done', amount: executed };
+      : { state: 'completed', providerStatus: 'done', amount: executedAmount };
   };
   function submit(order: Json): Json {
     const existingOrder = orders.get(order.orderId);
@@ -268,7 +268,7 @@ function cards({ fault, report }: Parts): Calls {
     const authorizationId = next('AUTH');
     const amount = 10_00;
     const commonFields = { cardId, authorizationId, currency, merchant: { descriptor: 'Shop' } };
-    const clear = (clearedAmount: number) =>
+    const clearAmount = (clearedAmount: number) =>
       report({
         ...{ id: next('clearing'), type: 'card.clearing', entryId: next('ENTRY'), ...commonFields },
         amount: clearedAmount,
@@ -286,7 +286,7 @@ function cards({ fault, report }: Parts): Calls {
       }
       const isApproved = authorization.decision === 'APPROVED';
       if (!isApproved && fault !== 'clears a declined payment') return;
-      clear(fault === 'clears more than approved' ? amount + 1 : amount);
+      clearAmount(fault === 'clears more than approved' ? amount + 1 : amount);
     });
   }
   return {

@@ -60,25 +60,25 @@ function formsOf(value: string): string[] {
 export type SecretList = ReturnType<typeof secretList>;
 
 export function secretList() {
-  const all = new Map<string, Secret>();
+  const secretsByName = new Map<string, Secret>();
   return {
     get size() {
-      return all.size;
+      return secretsByName.size;
     },
     /** Number of secrets by name. */
     count(): Record<string, number> {
       const counts: Record<string, number> = {};
-      for (const { name } of all.values()) counts[name] = (counts[name] ?? 0) + 1;
+      for (const { name } of secretsByName.values()) counts[name] = (counts[name] ?? 0) + 1;
       return counts;
     },
     note(name: string, value: string, ...expectedPlaces: readonly string[]): string {
-      all.set(value, { name, forms: formsOf(value), expectedPlaces });
+      secretsByName.set(value, { name, forms: formsOf(value), expectedPlaces });
       return value;
     },
     /** Adds a short secret, which is searched as an isolated word. */
     recordShortSecret(name: string, value: string): string {
       const pattern = new RegExp(`(?<![\\w.:-])${value}(?![\\w:-])`);
-      all.set(`${name} ${value}`, { name, forms: [], pattern, expectedPlaces: [] });
+      secretsByName.set(`${name} ${value}`, { name, forms: [], pattern, expectedPlaces: [] });
       return value;
     },
     /** Leaked secrets by place, and expected places without their secret. */
@@ -86,7 +86,7 @@ export function secretList() {
       const [leaks, placesWithSecret] = [new Set<string>(), new Set<string>()];
       for (const { name: outputName, text } of searchedTexts) {
         const lowerCaseText = text.toLowerCase();
-        for (const { name, forms, pattern, expectedPlaces } of all.values()) {
+        for (const { name, forms, pattern, expectedPlaces } of secretsByName.values()) {
           if (!pattern?.test(lowerCaseText) && !forms.some((form) => lowerCaseText.includes(form)))
             continue;
           const expectedPlace = expectedPlaces.find((place) => outputName.startsWith(place));

@@ -248,7 +248,7 @@ async function loseApp(
   const { resetId, verificationLink } = start;
   await lifecycle.recordStoredData();
   if (verificationLink === undefined) return;
-  const open = async (method: 'GET' | 'POST', path: string) => {
+  const openResetPage = async (method: 'GET' | 'POST', path: string) => {
     const { statusCode: status, body } = await app.server.inject({ method, url: `/reset/${path}` });
     exchanges.push({ name: `${method} /reset`, response: { status, body } });
     return status;
@@ -258,9 +258,17 @@ async function loseApp(
     'an unknown secret of a link',
     randomBytes(20).toString('hex'),
   );
-  expect([await open('GET', unknownSecret), await open('POST', unknownSecret)]).toEqual([404, 404]);
-  expect([await open('GET', `${secret}/more`), await open('GET', secret)]).toEqual([404, 200]);
-  expect([await open('POST', secret), await open('POST', secret)]).toEqual([200, 404]);
+  expect([
+    await openResetPage('GET', unknownSecret),
+    await openResetPage('POST', unknownSecret),
+  ]).toEqual([404, 404]);
+  expect([
+    await openResetPage('GET', `${secret}/more`),
+    await openResetPage('GET', secret),
+  ]).toEqual([404, 200]);
+  expect([await openResetPage('POST', secret), await openResetPage('POST', secret)]).toEqual([
+    200, 404,
+  ]);
   ok(await request('POST', `${reset}/${resetId}/complete${owner}`, {}), 204);
   for (const reference of [secret, unknownSecret]) {
     expect((await request('GET', `${reset}/${reference}${owner}`)).status).toBe(404);

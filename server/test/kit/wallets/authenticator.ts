@@ -115,7 +115,7 @@ export function authenticator({
       }),
     );
 
-  function authDataOf(ceremony: Ceremony, isAttested: boolean, attested: Uint8Array): Buffer {
+  function authDataOf(ceremony: Ceremony, isAttested: boolean, attestedData: Uint8Array): Buffer {
     const { up = true, uv = false, be = false, bs = false, counter = 0 } = ceremony;
     const flags = [up, false, uv, be, bs, false, isAttested].reduce(
       (all, on, bit) => all | (Number(on) << bit),
@@ -123,7 +123,7 @@ export function authenticator({
     );
     const count = Buffer.alloc(4);
     count.writeUInt32BE(counter);
-    return Buffer.concat([sha256(ceremony.rpId ?? site), Buffer.of(flags), count, attested]);
+    return Buffer.concat([sha256(ceremony.rpId ?? site), Buffer.of(flags), count, attestedData]);
   }
 
   function create(
@@ -137,8 +137,8 @@ export function authenticator({
   ) {
     const { at = true } = ceremony;
     const size = Buffer.of(credentialId.length >> 8, credentialId.length & 0xff);
-    const attested = at ? [Buffer.alloc(16), size, credentialId, key] : [];
-    const authData = authDataOf(ceremony, at, Buffer.concat(attested));
+    const attestedData = at ? [Buffer.alloc(16), size, credentialId, key] : [];
+    const authData = authDataOf(ceremony, at, Buffer.concat(attestedData));
     const object = new Map<Cbor, Cbor>([
       ['fmt', fmt],
       ['attStmt', statement],

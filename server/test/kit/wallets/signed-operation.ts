@@ -56,8 +56,8 @@ interface CallInput {
   body?: unknown | undefined;
   headers?: Record<string, string | undefined>;
   as?: TestPlatform | undefined;
-  through?: Runtime | undefined;
-  with?: SignedOperation | undefined;
+  runtime?: Runtime | undefined;
+  operation?: SignedOperation | undefined;
   of?: string | undefined;
 }
 
@@ -113,8 +113,8 @@ export async function signedTestOperation(
     const request = { params: { id: of }, query: {}, headers, body, rawBody: JSON.stringify(body) };
     const toBody = ({ code, message }: Fault) => ({ code, reason: message });
     try {
-      const runtime = input.through ?? app.runtime;
-      return await perform(runtime, caller, input.with ?? boundOperation, request, toBody);
+      const runtime = input.runtime ?? app.runtime;
+      return await perform(runtime, caller, input.operation ?? boundOperation, request, toBody);
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
       return { status: error.status, body: toBody(error) };

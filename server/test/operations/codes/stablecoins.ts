@@ -9,7 +9,7 @@ type Json = Record<string, unknown>;
 let counter = 0;
 
 /** A new platform, because linked accounts affect the selection of other tests. */
-async function open({ app }: CodeFixture) {
+async function openPlatform({ app }: CodeFixture) {
   return mintFixture(app, { as: await app.newPlatform(`Coins ${++counter}`) });
 }
 
@@ -18,7 +18,7 @@ async function createCoin(
   fixture: CodeFixture,
   suffixes: { secret?: string; token?: string } = {},
 ) {
-  const coinFixture = await open(fixture);
+  const coinFixture = await openPlatform(fixture);
   const coin = await coinFixture.createCoin(suffixes);
   await fixture.app.settle();
   return { ...coinFixture, coin };
@@ -58,7 +58,7 @@ const ofLink = (code: Provocation['code'], secret: string): Provocation =>
     code,
     `Link a provider account with an \`apiClientSecret\` that ends in ${secret}, then register a stablecoin`,
     async (fixture) => {
-      const issuer = await open(fixture);
+      const issuer = await openPlatform(fixture);
       await issuer.createLinkedAccount(secret);
       return issuer.registerCoin();
     },
@@ -72,7 +72,7 @@ const ACCOUNTS: readonly Provocation[] = [
     'Register a stablecoin without `stablecoinProviderAccountId` where two provider accounts are ' +
       'linked',
     async (fixture) => {
-      const issuer = await open(fixture);
+      const issuer = await openPlatform(fixture);
       await issuer.linkAccount();
       await issuer.linkAccount();
       return issuer.registerCoin();
@@ -81,7 +81,7 @@ const ACCOUNTS: readonly Provocation[] = [
   provocation(
     'STABLECOIN_VERIFICATION_FAILED',
     'Link a provider account with an `apiClientSecret` that ends in 002',
-    async (fixture) => (await open(fixture)).linkAccount({ apiClientSecret: 'secret-002' }),
+    async (fixture) => (await openPlatform(fixture)).linkAccount({ apiClientSecret: 'secret-002' }),
   ),
   provocation(
     'STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND',
@@ -120,7 +120,7 @@ const COINS: readonly Provocation[] = [
     'STABLECOIN_SERVICE_ENABLEMENT_NOT_REQUESTABLE',
     'Request enablement for a stablecoin that is enabled: the `providerTokenIdentifier` ends in 006',
     async (fixture) => {
-      const coinFixture = await open(fixture);
+      const coinFixture = await openPlatform(fixture);
       return coinFixture.requestEnablement((await coinFixture.createEnabledCoin()).id);
     },
   ),
@@ -183,7 +183,7 @@ const OPERATIONS: readonly Provocation[] = [
     'STABLECOIN_BURN_SOURCE_NOT_SUPPORTED',
     'Burn from an internal account of a token that is enabled for the service',
     async (fixture) => {
-      const coinFixture = await open(fixture);
+      const coinFixture = await openPlatform(fixture);
       return burn(
         { ...coinFixture, coin: await coinFixture.createEnabledCoin() },
         { type: 'SERVICE_INTERNAL_ACCOUNT', accountId: unknownId('InternalAccount') },

@@ -113,13 +113,13 @@ const CREDENTIALS: readonly Provocation[] = [
     async ({ app, post, call }) => {
       const as = await app.newPlatform('Late');
       const { body } = await call('GET', '/config', undefined, { as });
-      const all = body.supportedCurrencies as { currencyCode: string }[];
+      const allCurrencies = body.supportedCurrencies as { currencyCode: string }[];
       const set = (supportedCurrencies: object[]) =>
         call('PATCH', '/config', { supportedCurrencies }, { as });
-      await set(all.filter((currency) => currency.currencyCode !== 'USDB'));
+      await set(allCurrencies.filter((currency) => currency.currencyCode !== 'USDB'));
       const { id } = await createCustomer(app, { as }, { email: freshMail() });
       await app.settle();
-      await set(all);
+      await set(allCurrencies);
       // Jobs run one after another. The first one creates the account, and the second one activates it.
       await app.worker.runDue();
       const path = `/customers/internal-accounts?customerId=${id}&type=EMBEDDED_WALLET`;

@@ -52,11 +52,11 @@ export const firstFundingSource = (card: RecordedRow): string => fundingOf(card)
 /** The delegated key of a card at an account. */
 function signerOf({ model }: Sim, cardId: string, account: string): RecordedRow | undefined {
   const { bindings, keys } = model.cardBook;
-  const open = [...(bindings.get(cardId)?.values() ?? [])].find(
+  const openBinding = [...(bindings.get(cardId)?.values() ?? [])].find(
     (binding) => binding.account_id === account && !binding.ended_at,
   );
   return [...(keys.get(cardId)?.values() ?? [])].find(
-    (key) => key.funding_source_id === open?.id && key.status === 'ACTIVE',
+    (key) => key.funding_source_id === openBinding?.id && key.status === 'ACTIVE',
   );
 }
 

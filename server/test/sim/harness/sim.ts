@@ -79,7 +79,7 @@ export interface InternalAccount {
 export interface Wallet {
   sign(message: string): string;
   /** The challenge text, and its expiry. */
-  challenge?: { text: string; until: number } | undefined;
+  challenge?: { text: string; expiresAt: number } | undefined;
 }
 
 export interface ExternalAccount {
@@ -161,7 +161,7 @@ export interface ApiResponse {
   status: number;
   // biome-ignore lint/suspicious/noExplicitAny: the tests check the fields of a reply that they read.
   body: any;
-  replayed: boolean;
+  isReplayed: boolean;
   /** Whether the request was sent more than once, because a reply was lost. */
   isRepeated?: boolean;
 }
@@ -302,7 +302,7 @@ async function send(node: Node, request: Request): Promise<ApiResponse | undefin
   return {
     status: reply.statusCode,
     body: reply.body ? JSON.parse(reply.body) : undefined,
-    replayed: reply.headers['idempotency-replayed'] === 'true',
+    isReplayed: reply.headers['idempotency-replayed'] === 'true',
   };
 }
 

@@ -119,9 +119,9 @@ export function decisionProblem(model: Model, payment: Payment): string | undefi
   const { row, transfers } = payment;
   if (row.agent_id === null || row.agent_id === undefined) return undefined;
   const actions = actionsOf(model, row.id as string);
-  const open = actions.filter(({ status }) => INITIAL_STATUSES.includes(status ?? ''));
-  if (open.length > 1) return `has actions that are ${statusesOf(actions)}`;
-  const isApproved = open[0]?.status === 'APPROVED';
+  const openActions = actions.filter(({ status }) => INITIAL_STATUSES.includes(status ?? ''));
+  if (openActions.length > 1) return `has actions that are ${statusesOf(actions)}`;
+  const isApproved = openActions[0]?.status === 'APPROVED';
   const isWaiting = UNSTARTED_STATUSES.includes(row.status ?? '') && row.funds === 'NONE';
   const state = `is ${row.status}, funds ${row.funds}, and its actions are [${statusesOf(actions)}]`;
   if (isApproved) {
@@ -130,7 +130,7 @@ export function decisionProblem(model: Model, payment: Payment): string | undefi
   }
   if (transfers.length) return `${state}, and has transfers`;
   if (row.quote_id !== null) return isWaiting ? undefined : state;
-  const isRequested = open.length ? row.status === 'PENDING' : row.status === 'FAILED';
+  const isRequested = openActions.length ? row.status === 'PENDING' : row.status === 'FAILED';
   return isRequested && row.funds === 'NONE' ? undefined : state;
 }
 
@@ -180,8 +180,8 @@ function usedBy(model: Model, id: string): Map<string, bigint> {
       row.sent_currency ?? '',
       currency,
     );
-    for (const during of [day, day.slice(0, 7)]) {
-      add(`velocity:${id}:${currency}:${during}`, amount ?? dayTransfer.amount);
+    for (const countedPeriod of [day, day.slice(0, 7)]) {
+      add(`velocity:${id}:${currency}:${countedPeriod}`, amount ?? dayTransfer.amount);
     }
   }
   return sums;
@@ -227,13 +227,13 @@ export interface Policy {
 }
 
 /** Usage of a period in the currency of the limits. Other currencies are converted. */
-export function usedIn(model: Model, agent: RecordedRow, during: string): bigint {
+export function usedIn(model: Model, agent: RecordedRow, countedPeriod: string): bigint {
   const { currency } = (JSON.parse(agent.policy as string) as Policy).spendingLimits;
   const environment = environmentOf(model, agent);
   let sum = 0n;
   for (const id of model.agency.usageAccounts.get(agent.id as string) ?? []) {
     const [, , unit = '', period] = COUNTED.exec(id) ?? [];
-    if (period !== during || unit === 'count') continue;
+    if (period !== countedPeriod || unit === 'count') continue;
     const usedAmount = -(model.accounts.get(id)?.balance ?? 0n);
     sum += convertAmount(environment, usedAmount, unit, currency) ?? 0n;
   }

@@ -128,11 +128,11 @@ function lockProblem(before: RecordedRow | null, after: RecordedRow): string | u
   const lockoutMs = LOCKOUT_DURATIONS[failures - 5];
   const isSuspended = failures >= 5 + LOCKOUT_DURATIONS.length;
   if ((after.suspended === 'true') !== isSuspended) return `is suspended: ${after.suspended}`;
-  const until = timeIn(after.locked_until);
-  if (!lockoutMs) return until === null ? undefined : `is locked until ${after.locked_until}`;
-  if (until === null) return 'is not locked';
+  const lockedUntil = timeIn(after.locked_until);
+  if (!lockoutMs) return lockedUntil === null ? undefined : `is locked until ${after.locked_until}`;
+  if (lockedUntil === null) return 'is not locked';
   const lockedAt = timeIn(isAdded ? after.updated_at : before?.locked_until);
-  return until === (isAdded ? (lockedAt ?? 0) + lockoutMs : lockedAt)
+  return lockedUntil === (isAdded ? (lockedAt ?? 0) + lockoutMs : lockedAt)
     ? undefined
     : `is locked until ${after.locked_until}`;
 }
@@ -191,18 +191,18 @@ const isMoney = ({ currency }: { currency: string }) => !currency.startsWith('ve
 
 /** A mismatch between a payment and its challenges. */
 export function challengesProblem(model: Model, { row, transfers }: Payment): string | undefined {
-  const all = challengesOf(model, row);
-  const open = all.filter(({ status }) => status === 'PENDING');
+  const allChallenges = challengesOf(model, row);
+  const openChallenges = allChallenges.filter(({ status }) => status === 'PENDING');
   const isWaiting = row.status === 'PENDING_AUTHORIZATION';
-  if (open.length !== (isWaiting ? 1 : 0)) {
-    return `is ${row.status} and its challenges are [${statusesOf(all)}]`;
+  if (openChallenges.length !== (isWaiting ? 1 : 0)) {
+    return `is ${row.status} and its challenges are [${statusesOf(allChallenges)}]`;
   }
-  if (open.some(({ id }) => !model.authentication.expiryJobs.get(id as string))) {
-    return `waits for ${open[0]?.id}, which has no expiry job`;
+  if (openChallenges.some(({ id }) => !model.authentication.expiryJobs.get(id as string))) {
+    return `waits for ${openChallenges[0]?.id}, which has no expiry job`;
   }
   const isExpired = row.failure_reason === 'SCA_NOT_COMPLETED';
-  if (isExpired !== (all.at(-1)?.status === 'EXPIRED')) {
-    return `failed with ${row.failure_reason}, and its challenges are [${statusesOf(all)}]`;
+  if (isExpired !== (allChallenges.at(-1)?.status === 'EXPIRED')) {
+    return `failed with ${row.failure_reason}, and its challenges are [${statusesOf(allChallenges)}]`;
   }
   if ((isExpired || isWaiting) && transfers.some(isMoney))
     return 'was not authorized and has transfers';
@@ -212,7 +212,7 @@ export function challengesProblem(model: Model, { row, transfers }: Payment): st
 /** A payment that has just started without authentication. */
 export function unauthenticatedProblem(model: Model, { row }: Payment): string | undefined {
   if (!requiresScaIn(model, row)) return undefined;
-  const all = challengesOf(model, row);
+  const allChallenges = challengesOf(model, row);
   const { externalAccounts, authentication, now } = model;
   const destination = externalAccounts.get(row.destination_account ?? '');
   // The exemption of a deposit was decided at the quote, regardless of later changes of the trusted account.
@@ -220,12 +220,15 @@ export function unauthenticatedProblem(model: Model, { row }: Payment): string |
     row.source_account === null ||
     (destination?.customer_id === row.customer_id && (destination?.trusted_at ?? null) !== null);
   const isExempted = authentication.proofs.get(`EXEMPTED ${row.quote_id}`) === 1;
-  if (!isProved(all) && !(all.length === 0 && isTrusted && isExempted)) {
-    return `started without authentication: [${statusesOf(all)}]`;
+  if (!isProved(allChallenges) && !(allChallenges.length === 0 && isTrusted && isExempted)) {
+    return `started without authentication: [${statusesOf(allChallenges)}]`;
   }
   // A deposit starts at its arrival. Other payments require a login session.
-  const until = timeIn(authentication.lockouts.get(row.customer_id ?? '')?.session_expires_at) ?? 0;
-  return row.source_account === null || until > now ? undefined : 'started without a login session';
+  const sessionEnd =
+    timeIn(authentication.lockouts.get(row.customer_id ?? '')?.session_expires_at) ?? 0;
+  return row.source_account === null || sessionEnd > now
+    ? undefined
+    : 'started without a login session';
 }
 
 /** A mismatch between a challenge and its proofs. */
@@ -242,9 +245,9 @@ export function proofProblem({ authentication }: Model, id: string): string | un
 
 /** A wrong number of failures. */
 export function failureProblem({ authentication }: Model, id: string): string | undefined {
-  const counted = Number(authentication.lockouts.get(id)?.failed_attempts ?? 0);
+  const countedFailures = Number(authentication.lockouts.get(id)?.failed_attempts ?? 0);
   const failureCount = authentication.failures.get(id) ?? 0;
-  return counted === failureCount
+  return countedFailures === failureCount
     ? undefined
-    : `failed ${failureCount} times, of which ${counted} count`;
+    : `failed ${failureCount} times, of which ${countedFailures} count`;
 }

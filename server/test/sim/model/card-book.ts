@@ -85,7 +85,7 @@ const OPENING = [
 ];
 export const opensPayment = ({ kind }: RecordedRow): boolean => OPENING.includes(kind ?? '');
 
-const total = (amounts: readonly string[]) =>
+const sumOf = (amounts: readonly string[]) =>
   amounts.reduce((all, amount) => all + BigInt(amount), 0n);
 
 /** Applies a notice. Returns whether an event is emitted. */
@@ -93,7 +93,7 @@ const APPLY_NOTICE: Readonly<Record<string, (replay: Replay, amount: string) => 
   CLEARING(replay, amount) {
     if (amount === '0') return APPLY_NOTICE.AUTHORIZATION_EXPIRY?.(replay, amount) ?? false;
     replay.settlements.push(amount);
-    replay.isClosed ||= total(replay.settlements) >= replay.authorizedAmount;
+    replay.isClosed ||= sumOf(replay.settlements) >= replay.authorizedAmount;
     return true;
   },
   AUTHORIZATION_EXPIRY(replay) {
@@ -104,7 +104,7 @@ const APPLY_NOTICE: Readonly<Record<string, (replay: Replay, amount: string) => 
   AUTHORIZATION_ADVICE(replay, amount) {
     if (replay.isClosed) return false;
     replay.authorizedAmount = BigInt(amount);
-    replay.isClosed ||= replay.authorizedAmount <= total(replay.settlements);
+    replay.isClosed ||= replay.authorizedAmount <= sumOf(replay.settlements);
     return true;
   },
   AUTHORIZATION_REVERSAL(replay, amount) {

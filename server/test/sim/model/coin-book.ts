@@ -6,9 +6,9 @@ import type { Model, RecordedRow, RowChange, Transfer } from './model.ts';
 
 /** Sums of the mints and burns of a stablecoin. */
 interface Supply {
-  circulating: bigint;
-  minting: bigint;
-  burning: bigint;
+  circulatingAmount: bigint;
+  mintingAmount: bigint;
+  burningAmount: bigint;
 }
 
 export interface CoinBook {
@@ -39,7 +39,11 @@ export const isOrderFinal = ({ status }: RecordedRow): boolean =>
   FINAL_STATUSES.includes(status ?? '');
 
 const suppliesOf = ({ supply }: CoinBook, id: string): Supply => {
-  const knownSupply = supply.get(id) ?? { circulating: 0n, minting: 0n, burning: 0n };
+  const knownSupply = supply.get(id) ?? {
+    circulatingAmount: 0n,
+    mintingAmount: 0n,
+    burningAmount: 0n,
+  };
   supply.set(id, knownSupply);
   return knownSupply;
 };
@@ -54,8 +58,8 @@ function addToSupply(book: CoinBook, row: RecordedRow | null, sign: 1n | -1n): v
   const supplies = suppliesOf(book, row.stablecoin_id as string);
   const amount = countedOf(row) * sign;
   const mints = row.type === 'MINT';
-  if (row.status === 'COMPLETED') supplies.circulating += mints ? amount : -amount;
-  else if (!isOrderFinal(row)) supplies[mints ? 'minting' : 'burning'] += amount;
+  if (row.status === 'COMPLETED') supplies.circulatingAmount += mints ? amount : -amount;
+  else if (!isOrderFinal(row)) supplies[mints ? 'mintingAmount' : 'burningAmount'] += amount;
 }
 
 const orderIn = (row: RecordedRow | null): string | undefined =>
@@ -97,7 +101,7 @@ export function recordTransfer(book: CoinBook, transfer: Transfer): void {
   const id = transfer.transaction_id;
   book.transfers.set(id, [...(book.transfers.get(id) ?? []), transfer]);
   // The circulating supply that the provider reports at registration.
-  if (transfer.step === 'supply') suppliesOf(book, id).circulating += transfer.amount;
+  if (transfer.step === 'supply') suppliesOf(book, id).circulatingAmount += transfer.amount;
 }
 
 type Transitions = Readonly<Record<string, readonly string[]>>;
@@ -221,10 +225,10 @@ export function supplyProblem({ coinBook, accounts }: Model, id: string): string
   if (circulatingAccount.balance < circulatingAccount.held)
     return `has ${circulatingAccount.balance}, of which ${circulatingAccount.held} are held for burns`;
   const pairs: [string, bigint, bigint][] = [
-    ['circulate', circulatingAccount.balance, expected.circulating],
-    ['are issued', -issuedAccount.balance, expected.circulating],
-    ['are held for burns', circulatingAccount.held, expected.burning],
-    ['are held for mints', issuedAccount.held, expected.minting],
+    ['circulate', circulatingAccount.balance, expected.circulatingAmount],
+    ['are issued', -issuedAccount.balance, expected.circulatingAmount],
+    ['are held for burns', circulatingAccount.held, expected.burningAmount],
+    ['are held for mints', issuedAccount.held, expected.mintingAmount],
   ];
   const mismatch = pairs.find(([, actual, expectedValue]) => actual !== expectedValue);
   return mismatch && `${mismatch[1]} ${mismatch[0]}, by its orders ${mismatch[2]}`;

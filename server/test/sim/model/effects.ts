@@ -121,13 +121,13 @@ function incomingEffect(row: RecordedRow, environment: string): Sums {
   };
   // The transfers of an internal payment belong to its paying side.
   if (row.quote_id && row.sent_amount) return expected;
-  const open = row.status === 'PENDING' || row.status === 'PROCESSING';
+  const isOpen = row.status === 'PENDING' || row.status === 'PROCESSING';
   if (row.funds === 'SETTLED')
     creditDeposit(isInternal ? to : systemAccount('external_settlement'));
   if (row.funds === 'SUSPENSE') creditDeposit(systemAccount('suspense'));
   if (row.funds === 'HELD' || row.funds === 'SUBMITTED') {
-    creditDeposit(isInternal && open ? to : systemAccount('inbound'));
-    if (isInternal && open) add(expected, `${to} held`, amount);
+    creditDeposit(isInternal && isOpen ? to : systemAccount('inbound'));
+    if (isInternal && isOpen) add(expected, `${to} held`, amount);
   }
   return expected;
 }

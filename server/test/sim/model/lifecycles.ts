@@ -73,9 +73,10 @@ export function transitionProblem(
   const [from, to] = [before?.status ?? 'PENDING', after.status ?? ''];
   if (!transitions[to]) return `has no such status as ${to}`;
   if (!reaches(transitions, from, to)) return `went from ${from} to ${to}`;
-  const [open, next] = [before ? refundOf(before) : 'NONE', refundOf(after)];
+  const [previousRefund, next] = [before ? refundOf(before) : 'NONE', refundOf(after)];
   if (!REFUND[next]) return `has no such refund as ${next}`;
-  if (!reaches(REFUND, open, next)) return `its refund went from ${open} to ${next}`;
+  if (!reaches(REFUND, previousRefund, next))
+    return `its refund went from ${previousRefund} to ${next}`;
   return undefined;
 }
 

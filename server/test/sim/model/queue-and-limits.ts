@@ -9,8 +9,10 @@ function isOutstanding({ row }: Payment, kind: string): boolean {
   if (kind === 'refund') return refund === 'PENDING';
   if (refund !== 'NONE') return false;
   if (kind === 'payout') return row.status === 'PROCESSING' && row.funds === 'SUBMITTED';
-  const open = row.status === 'PENDING' || row.status === 'PROCESSING';
-  return open && (row.funds === 'AWAITED' || (row.type === 'INCOMING' && row.funds === 'HELD'));
+  const isInProgress = row.status === 'PENDING' || row.status === 'PROCESSING';
+  return (
+    isInProgress && (row.funds === 'AWAITED' || (row.type === 'INCOMING' && row.funds === 'HELD'))
+  );
 }
 
 const environmentOf = (model: Model, { row }: Payment) =>
@@ -23,13 +25,17 @@ export function awaitedOf(model: Model, payment: Payment): string | undefined {
 }
 
 /** A wrong entry in the queue. */
-export function queueProblem(model: Model, payment: Payment, open: boolean): string | undefined {
+export function queueProblem(
+  model: Model,
+  payment: Payment,
+  isInProgress: boolean,
+): string | undefined {
   const { id, status, funds } = payment.row;
   const kind = model.awaitedResults.get(id as string);
   if (kind !== undefined && environmentOf(model, payment) !== 'production') {
     return `${id} waits for an operator of the sandbox`;
   }
-  if (!open || model.jobCounts.has(id as string)) return undefined;
+  if (!isInProgress || model.jobCounts.has(id as string)) return undefined;
   if (awaitedOf(model, payment) !== undefined) return undefined;
   return `${id} is ${status}, funds ${funds}, with no job, and waits for ${kind ?? 'nothing'}`;
 }

@@ -123,11 +123,11 @@ export function simulatedBank(parts: BankParts) {
     transfers,
     /** Executes, fails or returns one of the recent transfers. */
     act(): void {
-      const open = [...transfers.values()]
+      const openTransfers = [...transfers.values()]
         .slice(-RECENT)
         .filter(({ state }) => state === 'accepted' || state === 'settled')
         .sort((a, b) => (a.id < b.id ? -1 : 1));
-      const transfer = open[chance.integerBelow(Math.max(open.length, 1))];
+      const transfer = openTransfers[chance.integerBelow(Math.max(openTransfers.length, 1))];
       if (!transfer) return;
       if (transfer.state === 'accepted') {
         if (chance.percent(75)) settle(transfer);

@@ -140,10 +140,10 @@ async function openDifferences({ installation }: DayParts): Promise<Difference[]
 function compareDifferences(
   { bookkeeping, violations }: DayParts,
   day: string,
-  open: readonly Difference[],
+  differences: readonly Difference[],
 ): void {
-  const keys = new Set(open.map(keyOf));
-  for (const difference of open) {
+  const keys = new Set(differences.map(keyOf));
+  for (const difference of differences) {
     if (!bookkeeping.expected.has(keyOf(difference)))
       violations.push(`unexplained: ${difference.detail}`);
   }
@@ -153,9 +153,9 @@ function compareDifferences(
 }
 
 /** Decides most of the differences. */
-async function decide(parts: DayParts, open: readonly Difference[]): Promise<void> {
+async function decide(parts: DayParts, differences: readonly Difference[]): Promise<void> {
   const { installation, bookkeeping, chance } = parts;
-  for (const difference of open) {
+  for (const difference of differences) {
     const expectation = bookkeeping.expected.get(keyOf(difference));
     if (!expectation) continue;
     if (difference.kind !== 'BALANCE_DIFFERS' && chance.percent(10)) continue;
@@ -206,9 +206,9 @@ export async function endDay(parts: DayParts): Promise<void> {
     if (chance.percent(10)) bookkeeping.shiftBalance();
     await settlePayments(parts);
     await reconcileDays(parts);
-    const open = await openDifferences(parts);
-    compareDifferences(parts, day, open);
-    await decide(parts, open);
+    const differences = await openDifferences(parts);
+    compareDifferences(parts, day, differences);
+    await decide(parts, differences);
     await outbox.deliverAll();
     await reconcileDays(parts);
     await closeDays(parts);

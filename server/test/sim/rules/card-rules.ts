@@ -173,18 +173,18 @@ export function cardProblem(model: Model, id: string): string | undefined {
   const { cards, bindings, keys, changes, eventCount } = model.cardBook;
   const card = cards.get(id);
   if (!card) return 'is not there';
-  const open = [...(bindings.get(id)?.values() ?? [])].filter(({ ended_at }) => !ended_at);
-  const boundAccounts = open.map(({ account_id }) => account_id).sort();
+  const openBindings = [...(bindings.get(id)?.values() ?? [])].filter(({ ended_at }) => !ended_at);
+  const boundAccounts = openBindings.map(({ account_id }) => account_id).sort();
   const expectedSources: string[] =
     card.state === 'CLOSED' ? [] : JSON.parse(card.funding as string);
   if (boundAccounts.join() !== [...expectedSources].sort().join())
     return `is funded by [${boundAccounts}], and its row lists [${expectedSources}]`;
-  const live = [...(keys.get(id)?.values() ?? [])].filter(({ status }) => status !== 'REVOKED');
-  const orphan = live.find(
-    (key) => !open.some((fundingSource) => fundingSource.id === key.funding_source_id),
+  const liveKeys = [...(keys.get(id)?.values() ?? [])].filter(({ status }) => status !== 'REVOKED');
+  const orphan = liveKeys.find(
+    (key) => !openBindings.some((fundingSource) => fundingSource.id === key.funding_source_id),
   );
   if (orphan) return `has ${orphan.id}, which is ${orphan.status} and has no funding source`;
-  const active = live.filter(({ status }) => status === 'ACTIVE');
+  const active = liveKeys.filter(({ status }) => status === 'ACTIVE');
   if (new Set(active.map((key) => key.funding_source_id)).size !== active.length) {
     return 'has two keys for one account';
   }
@@ -196,8 +196,9 @@ export function cardProblem(model: Model, id: string): string | undefined {
 export function* cardLimitProblems({ accounts, cardBook }: Model, accountIds: Iterable<string>) {
   for (const id of accountIds) {
     const usedCount = -(accounts.get(`velocity:cards:${id}`)?.balance ?? 0n);
-    const live = cardBook.openCards.get(id) ?? 0;
-    if (usedCount !== BigInt(live)) yield `${id} has ${live} open cards and counts ${usedCount}`;
+    const openCount = cardBook.openCards.get(id) ?? 0;
+    if (usedCount !== BigInt(openCount))
+      yield `${id} has ${openCount} open cards and counts ${usedCount}`;
   }
 }
 

@@ -126,7 +126,7 @@ describe.each(['background', 'onRetry'] as const)(
       const secondRuntime = openSecondProcess(app);
       const responses = await Promise.all(
         [0, 1, 2, 3, 4, 5].map((index) =>
-          testOperation.call({ headers, through: index % 2 ? secondRuntime : app.runtime }),
+          testOperation.call({ headers, runtime: index % 2 ? secondRuntime : app.runtime }),
         ),
       );
       expect(responses.map(({ status }) => status).toSorted()).toEqual([

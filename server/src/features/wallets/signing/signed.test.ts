@@ -130,7 +130,11 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
       as: platform,
       operationId: 'markOther',
     });
-    const otherResponse = await operation.call({ headers, body, with: otherOperation.operation });
+    const otherResponse = await operation.call({
+      headers,
+      body,
+      operation: otherOperation.operation,
+    });
     for (const response of [ownResponse, otherResponse]) {
       expect(statusAndCodeOf(response)).toEqual(unauthorizedWith('UNAUTHORIZED'));
       expect(reasonOf(response)).toMatch(/another request/);
@@ -323,7 +327,7 @@ describe('limits', () => {
     const wrongHeaders = await Promise.all(
       Array.from({ length: 4 }, (_, index) =>
         signedHeaders(signableRequest, generateKeys()).then((headers) =>
-          operation.call({ headers, through: index % 2 ? second : app.runtime }),
+          operation.call({ headers, runtime: index % 2 ? second : app.runtime }),
         ),
       ),
     );
@@ -378,7 +382,7 @@ describe('one signature', () => {
     const headers = await operation.signRequest(keys);
     const responses = await Promise.all([
       operation.call({ headers }),
-      operation.call({ headers, through: second }),
+      operation.call({ headers, runtime: second }),
       operation.call({ headers }),
     ]);
     expect(responses.map(({ status }) => status).toSorted()).toEqual([201, 401, 401]);

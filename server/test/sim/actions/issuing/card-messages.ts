@@ -49,9 +49,9 @@ export const platformIn = ({ platforms }: Sim, id: string | null | undefined): P
 
 /** Usually a card that can pay. */
 export function chooseCard(sim: Sim): RecordedRow {
-  const all = [...sim.model.cardBook.cards.values()].slice(-RECENT);
-  const live = all.filter(({ state }) => state === 'ACTIVE');
-  return sim.chance.pick(live.length && sim.chance.percent(92) ? live : all);
+  const recentCards = [...sim.model.cardBook.cards.values()].slice(-RECENT);
+  const activeCards = recentCards.filter(({ state }) => state === 'ACTIVE');
+  return sim.chance.pick(activeCards.length && sim.chance.percent(92) ? activeCards : recentCards);
 }
 
 /** In cents. Usually not more than the available amount. */
@@ -172,11 +172,11 @@ const recentPayments = (sim: Sim) => [...sim.model.cardBook.payments.values()].s
 
 /** Usually a payment that expects further messages. */
 function choosePayment(sim: Sim): RecordedRow {
-  const all = recentPayments(sim);
-  const open = all.filter(({ status }) =>
+  const payments = recentPayments(sim);
+  const openPayments = payments.filter(({ status }) =>
     ['AUTHORIZED', 'PARTIALLY_SETTLED'].includes(status ?? ''),
   );
-  return sim.chance.pick(open.length && sim.chance.percent(60) ? open : all);
+  return sim.chance.pick(openPayments.length && sim.chance.percent(60) ? openPayments : payments);
 }
 
 const NOTICES: { kind: NoticeInput['kind']; weight: number }[] = [
@@ -327,16 +327,16 @@ async function authorizeConcurrently(sim: Sim): Promise<string> {
   const unit = unitsIn({ sent_currency: sim.model.internal.get(id)?.currency ?? null });
   const { balance = 0n, held = 0n } = sim.model.accounts.get(id) ?? {};
   const affordableCount = unit ? Number((balance - held) / (amount * unit)) : 0;
-  const until = sim.effects.now() + 1_000;
-  const all = await Promise.all(
+  const deadline = sim.effects.now() + 1_000;
+  const decisions = await Promise.all(
     Array.from({ length: count }, (_, index) =>
       handlerOf(sim, sim.nodes[index % 2] as Node).authorize(
         requestOf(sim, card, requestInput),
-        until,
+        deadline,
       ),
     ),
   );
-  const approvedCount = all.filter(({ approved }) => approved).length;
+  const approvedCount = decisions.filter(({ approved }) => approved).length;
   const expectedCount = expectedDecision === 'approved' ? Math.min(count, affordableCount) : 0;
   if (approvedCount !== expectedCount)
     throw violation(`${amount} of ${card.id}: ${approvedCount} approved, not ${expectedCount}`);
@@ -362,9 +362,9 @@ async function spendBalance(sim: Sim): Promise<string> {
   });
   if (cards.length === 0) return 'none';
   const { card, requestInput } = sim.chance.pick(cards);
-  const until = sim.effects.now() + 1_000;
+  const deadline = sim.effects.now() + 1_000;
   const request = requestOf(sim, card, requestInput);
-  const decision = await handlerOf(sim, sim.pickNode()).authorize(request, until);
+  const decision = await handlerOf(sim, sim.pickNode()).authorize(request, deadline);
   if (!decision.approved)
     throw violation(`${describeRequest(requestInput, decision.reason)}, of ${card.id}`);
   recordMessage(sim, { request, decision });

@@ -38,10 +38,10 @@ async function repeatMessage(sim: Sim): Promise<string> {
     if (codes.some((code) => code !== undefined)) throw violation(`${notice.id} again: ${codes}`);
     return notice.kind;
   }
-  const until = sim.effects.now() + sim.chance.pick([-1, 1_000]);
+  const deadline = sim.effects.now() + sim.chance.pick([-1, 1_000]);
   const handlers = [handlerOf(sim, firstNode), handlerOf(sim, otherNode)];
   const secondDecisions = await Promise.all(
-    handlers.map((handler) => handler.authorize(request as CardRequest, until)),
+    handlers.map((handler) => handler.authorize(request as CardRequest, deadline)),
   );
   const expectedReply = JSON.stringify(decision);
   const difference = secondDecisions.find((decision) => JSON.stringify(decision) !== expectedReply);
@@ -57,8 +57,10 @@ async function sendTwice(sim: Sim): Promise<string> {
   const expectedDecision = predictDecision(sim, card, requestInput);
   const request = requestOf(sim, card, requestInput);
   const handlers = sim.nodes.map((node) => handlerOf(sim, node));
-  const until = sim.effects.now() + 1_000;
-  const decisions = await Promise.all(handlers.map((handler) => handler.authorize(request, until)));
+  const deadline = sim.effects.now() + 1_000;
+  const decisions = await Promise.all(
+    handlers.map((handler) => handler.authorize(request, deadline)),
+  );
   return expectSameReply(sim, request, requestInput, decisions, expectedDecision);
 }
 
@@ -87,11 +89,11 @@ function expectSameReply(
   sim: Sim,
   request: CardRequest,
   requestInput: CardInput,
-  all: readonly CardDecision[],
+  decisions: readonly CardDecision[],
   expectedDecision: string,
 ): string {
-  const [firstReply, secondReply] = all.map((decision) => JSON.stringify(decision));
-  const decision = all[0] as CardDecision;
+  const [firstReply, secondReply] = decisions.map((decision) => JSON.stringify(decision));
+  const decision = decisions[0] as CardDecision;
   if (firstReply !== secondReply || textOf(decision) !== expectedDecision)
     throw violation(`${firstReply}, ${secondReply}; expected ${expectedDecision}`);
   recordMessage(sim, { request, decision });
@@ -118,8 +120,8 @@ async function reuseMessageId(sim: Sim): Promise<string> {
     return `${notice.kind}, ${otherCardNotice.kind}`;
   }
   const otherRequest = { ...(request as CardRequest), amount: (request?.amount ?? 0n) + 1n };
-  const until = sim.effects.now() + 1_000;
-  const code = await handlerOf(sim, node).authorize(otherRequest, until).then(textOf, codeOf);
+  const deadline = sim.effects.now() + 1_000;
+  const code = await handlerOf(sim, node).authorize(otherRequest, deadline).then(textOf, codeOf);
   if (code !== 'CONFLICT') throw violation(`${otherRequest.id} for another amount: ${code}`);
   return otherRequest.kind;
 }
@@ -161,9 +163,9 @@ async function retryUndone(sim: Sim): Promise<string> {
       : 'TOO_LATE'
     : predictedDecision;
   const request = { ...requestOf(sim, card, requestInput), token: facts.token };
-  const until = sim.effects.now() + 1_000;
+  const deadline = sim.effects.now() + 1_000;
   const actual = await handlerOf(sim, sim.pickNode())
-    .authorize(request, until)
+    .authorize(request, deadline)
     .then(textOf, codeOf);
   if (actual !== expectedDecision)
     throw violation(

@@ -47,14 +47,16 @@ function validSources(sim: Sim, person: Person): InternalAccount[] {
 function invalidSources(sim: Sim, person: Person): string[] {
   const [validSource] = validSources(sim, person);
   const foreignPerson = holders(sim).find((holder) => holder !== person);
-  const all = [
+  const allAccounts = [
     [person.internalAccounts.get('EUR')?.id],
     [foreignPerson?.internalAccounts.get('USD')?.id],
     ['InternalAccount:019b0000-0000-7000-8000-000000000000'],
     [person.internalAccounts.get('USD')?.id, person.internalAccounts.get('USDB')?.id],
     [validSource?.id, person.internalAccounts.get('EUR')?.id],
   ];
-  return sim.chance.pick(all.filter((ids) => ids.every((id) => id !== undefined))) as string[];
+  return sim.chance.pick(
+    allAccounts.filter((ids) => ids.every((id) => id !== undefined)),
+  ) as string[];
 }
 
 function chooseSources(sim: Sim, person: Person): { ids: string[]; codes: string[] } {
@@ -104,10 +106,10 @@ async function issueCard(sim: Sim): Promise<string> {
   };
   const response = await sim.call('POST', '/cards', body, person.platform);
   const holderCodes = person.mayPay ? [] : ['CARDHOLDER_KYC_NOT_APPROVED'];
-  const all = [holderCodes, codes, limitErrors(sim, person, platformCardId)].find(
+  const allCodes = [holderCodes, codes, limitErrors(sim, person, platformCardId)].find(
     (errorCodes) => errorCodes.length,
   );
-  const code = checkReply(response, all ?? [], `a card of ${person.id}`);
+  const code = checkReply(response, allCodes ?? [], `a card of ${person.id}`);
   if (code) return code;
   const { state } = bodyOf(response, 201);
   if (state !== 'PROCESSING') throw violation(`a card is ${state} at creation`);
@@ -148,8 +150,10 @@ function transitionCodes({ state: from }: RecordedRow, to: unknown): string[] {
 }
 
 async function changeCard(sim: Sim): Promise<string> {
-  const open = openCards(sim);
-  const card = sim.chance.pick(open.length && sim.chance.percent(92) ? open : cardsOf(sim));
+  const allOpenCards = openCards(sim);
+  const card = sim.chance.pick(
+    allOpenCards.length && sim.chance.percent(92) ? allOpenCards : cardsOf(sim),
+  );
   const { body, codes } = chooseChange(sim, card);
   const holderErrors = holderOf(sim, card) ? [] : ['CUSTOMER_DELETED'];
   const expectedCodes =
@@ -192,14 +196,14 @@ async function setProgram(sim: Sim): Promise<string> {
 
 /** Funds accounts that cards are paid from. */
 async function fundCardAccount(sim: Sim): Promise<string> {
-  const all = openCards(sim).flatMap((card) => {
+  const walletCards = openCards(sim).flatMap((card) => {
     const person = holderOf(sim, card);
     const ownAccounts = person ? internalAccountsOf(person) : [];
     const ids: string[] = JSON.parse(card.funding as string);
     return ownAccounts.filter((account) => ids.includes(account.id) && isActive(sim, account));
   });
-  if (all.length === 0) return 'none';
-  const internalAccount = sim.chance.pick(all);
+  if (walletCards.length === 0) return 'none';
+  const internalAccount = sim.chance.pick(walletCards);
   const amount =
     sim.chance.integerBetween(1, 40_000) * (internalAccount.currency === 'USD' ? 1 : 10_000);
   const path = `/sandbox/internal-accounts/${internalAccount.id}/fund`;
@@ -241,8 +245,8 @@ async function createKey(sim: Sim): Promise<string> {
 const delegatedKeys = (sim: Sim) => cardsOf(sim).flatMap((card) => keysOf(sim, card));
 
 async function revokeKey(sim: Sim): Promise<string> {
-  const all = delegatedKeys(sim).slice(-20);
-  const key = sim.chance.pick(all);
+  const recentKeys = delegatedKeys(sim).slice(-20);
+  const key = sim.chance.pick(recentKeys);
   const card = sim.model.cardBook.cards.get(key.card_id as string) as RecordedRow;
   const path = `/auth/delegated-keys/${key.id}`;
   const response = await sim.call('DELETE', path, undefined, platformIn(sim, card.platform_id));
@@ -255,8 +259,8 @@ async function revokeKey(sim: Sim): Promise<string> {
 /** Whether the account can be debited and credited. */
 function isReachable(sim: Sim, row: RecordedRow): boolean {
   const account = sim.model.internal.get(accountOf(row));
-  const open = account?.status === 'ACTIVE' || account?.status === 'FROZEN';
-  return open && holderOf(sim, row) !== undefined;
+  const isAccountOpen = account?.status === 'ACTIVE' || account?.status === 'FROZEN';
+  return isAccountOpen && holderOf(sim, row) !== undefined;
 }
 
 /** Resolves an exception. Rejected while a debit is in progress. */
@@ -280,11 +284,11 @@ export const openExceptions = (sim: Sim) => rowsOf(sim, sim.model.cardBook.excep
 const suspendedPayments = (sim: Sim) => rowsOf(sim, sim.model.cardBook.suspendedPayments);
 
 async function resolveSomeException(sim: Sim): Promise<string> {
-  const all = openExceptions(sim);
+  const exceptions = openExceptions(sim);
   const payments = [...sim.model.cardBook.payments.values()];
   return resolveException(
     sim,
-    sim.chance.pick(all.length && sim.chance.percent(95) ? all : payments),
+    sim.chance.pick(exceptions.length && sim.chance.percent(95) ? exceptions : payments),
   );
 }
 
@@ -299,9 +303,9 @@ async function payOutSuspended(sim: Sim): Promise<string> {
 
 /** Accounts that card payments have emptied and that have no card payment in progress. */
 function emptyAccounts({ model }: Sim): string[] {
-  const all = [...model.cardBook.payments.values()];
-  const busy = new Set(all.filter(({ funds }) => funds !== 'SETTLED').map(accountOf));
-  return [...new Set(all.map(accountOf))].filter((id) => {
+  const allPayments = [...model.cardBook.payments.values()];
+  const busy = new Set(allPayments.filter(({ funds }) => funds !== 'SETTLED').map(accountOf));
+  return [...new Set(allPayments.map(accountOf))].filter((id) => {
     const { balance = 1n, held = 0n } = model.accounts.get(id) ?? {};
     const { status, owed } = model.internal.get(id) ?? {};
     return balance + held === 0n && status === 'ACTIVE' && owed === '0' && !busy.has(id);
@@ -310,8 +314,8 @@ function emptyAccounts({ model }: Sim): string[] {
 
 /** Later returns can no longer be credited there. */
 async function closeAccount(sim: Sim): Promise<string> {
-  const all = [...sim.model.cardBook.payments.values()].map(accountOf);
-  const id = sim.chance.pick(sim.chance.percent(85) ? emptyAccounts(sim) : all);
+  const usedAccounts = [...sim.model.cardBook.payments.values()].map(accountOf);
+  const id = sim.chance.pick(sim.chance.percent(85) ? emptyAccounts(sim) : usedAccounts);
   const result = await runVerb(sim, 'accounts', 'close', id, '--reason', 'simulated');
   const isUsed = [...sim.model.cardBook.payments.values()].some(
     (row) => accountOf(row) === id && row.funds !== 'SETTLED',

@@ -135,11 +135,11 @@ function chooseNames(sim: Sim, platform: Platform): Names {
   const number = sim.nextNumber();
   const suffix = sim.chance.percent(4) ? '002' : '000';
   const newNames = { symbol: `Q${lettersOf(number)}`, network: `btkn1sim${number}${suffix}` };
-  const all = coinsOf(sim).filter((coin) => coin.platform_id === platform.id);
-  const unissuedCoins = all.filter((coin) => !isIssuable(coin));
-  if (all.length === 0 || !sim.chance.percent(15)) return newNames;
+  const platformCoins = coinsOf(sim).filter((coin) => coin.platform_id === platform.id);
+  const unissuedCoins = platformCoins.filter((coin) => !isIssuable(coin));
+  if (platformCoins.length === 0 || !sim.chance.percent(15)) return newNames;
   const token = sim.chance.pick(
-    unissuedCoins.length && sim.chance.percent(60) ? unissuedCoins : all,
+    unissuedCoins.length && sim.chance.percent(60) ? unissuedCoins : platformCoins,
   );
   const symbol = token.symbol as string;
   const network = token.network_token_identifier as string;

@@ -44,9 +44,13 @@ const activeWallets = (sim: Sim): InternalAccount[] =>
 
 /** Usually a wallet with an active session. */
 function chooseWallet(sim: Sim): InternalAccount {
-  const all = activeWallets(sim);
-  const live = all.filter((internalAccount) => activeKeys(sim, internalAccount).length > 0);
-  return sim.chance.pick(live.length && sim.chance.percent(75) ? live : all);
+  const allWallets = activeWallets(sim);
+  const signedInWallets = allWallets.filter(
+    (internalAccount) => activeKeys(sim, internalAccount).length > 0,
+  );
+  return sim.chance.pick(
+    signedInWallets.length && sim.chance.percent(75) ? signedInWallets : allWallets,
+  );
 }
 
 const credentialsOf = ({ model }: Sim, { id }: InternalAccount): RecordedRow[] =>
@@ -105,8 +109,8 @@ async function signIn(sim: Sim, wallet: InternalAccount): Promise<SignedIn> {
 
 /** A key that may sign. Signs in if necessary. */
 export async function keyFor(sim: Sim, wallet: InternalAccount): Promise<string | undefined> {
-  const live = activeKeys(sim, wallet);
-  return live.length ? sim.chance.pick(live) : (await signIn(sim, wallet)).key;
+  const activeKeyPairs = activeKeys(sim, wallet);
+  return activeKeyPairs.length ? sim.chance.pick(activeKeyPairs) : (await signIn(sim, wallet)).key;
 }
 
 /** Checks the result of a signed request against the predicted codes. */
@@ -160,8 +164,8 @@ async function removeCredential(sim: Sim): Promise<string> {
 }
 
 function sessionsOf({ model, clientKeys }: Sim, wallet: InternalAccount): RecordedRow[] {
-  const all = model.holdings.get(wallet.id)?.sessions.values() ?? [];
-  return [...all].filter(({ public_key }) => clientKeys.has(public_key ?? ''));
+  const allSessions = model.holdings.get(wallet.id)?.sessions.values() ?? [];
+  return [...allSessions].filter(({ public_key }) => clientKeys.has(public_key ?? ''));
 }
 
 async function refreshSession(sim: Sim): Promise<string> {
@@ -170,15 +174,15 @@ async function refreshSession(sim: Sim): Promise<string> {
   if (sessions.length === 0) return 'no sessions';
   const session = sim.chance.pick(sessions.slice(-3));
   const ownKey = sim.clientKeys.get(session.public_key ?? '') as string;
-  const live = activeKeys(sim, wallet);
+  const activeKeyPairs = activeKeys(sim, wallet);
   const [isSealed, isValid] = [sim.chance.percent(30), sim.chance.percent(85)];
   const keys = generateClientKeys(sim);
   const body = { clientPublicKey: isSealed ? keys.uncompressedKey : keys.publicKey };
   const path = `/auth/sessions/${session.id}/refresh`;
   const request = { method: 'POST', path, body, as: wallet.owner.platform };
-  const key = isValid ? ownKey : sim.chance.pick([...live, keys.privateKey]);
+  const key = isValid ? ownKey : sim.chance.pick([...activeKeyPairs, keys.privateKey]);
   const outcome = await signRequest(sim, request, key);
-  const isAllowed = live.includes(ownKey) && key === ownKey;
+  const isAllowed = activeKeyPairs.includes(ownKey) && key === ownKey;
   const trace = checkedTrace(outcome, isAllowed ? [] : ['UNAUTHORIZED'], 201);
   const { response } = outcome;
   if (response?.status !== 201) return trace;
@@ -196,10 +200,10 @@ async function endSession(sim: Sim): Promise<string> {
   const wallet = chooseWallet(sim);
   const [key] = activeKeys(sim, wallet);
   if (!key) return 'not signed in';
-  const live = sessionsOf(sim, wallet).filter((session) => {
+  const liveSessions = sessionsOf(sim, wallet).filter((session) => {
     return activeKeys(sim, wallet).includes(sim.clientKeys.get(session.public_key ?? '') ?? '');
   });
-  const path = `/auth/sessions/${sim.chance.pick(live).id}`;
+  const path = `/auth/sessions/${sim.chance.pick(liveSessions).id}`;
   const request = { method: 'DELETE', path, as: wallet.owner.platform };
   return checkedTrace(await signRequest(sim, request, key), [], 204);
 }

@@ -190,8 +190,8 @@ function endpointCodes(sim: Sim, coin: RecordedRow, client: MintClient, order: D
   if (burnsBalance && client.secret === '006') return ['STABLECOIN_PROVIDER_SOURCE_NOT_LINKED'];
   if (endpoints.some(({ bank }) => bank === '206')) return ['STABLECOIN_PROVIDER_ERROR'];
   const circulatingAccount = sim.model.accounts.get(`stablecoin:${coin.id}:circulating`);
-  const free = circulatingAccount ? circulatingAccount.balance - circulatingAccount.held : 0n;
-  return type === 'BURN' && amount > free ? ['STABLECOIN_PROVIDER_ERROR'] : [];
+  const freeAmount = circulatingAccount ? circulatingAccount.balance - circulatingAccount.held : 0n;
+  return type === 'BURN' && amount > freeAmount ? ['STABLECOIN_PROVIDER_ERROR'] : [];
 }
 
 /** The outcome that the bank account and the parameters select. */
@@ -249,11 +249,11 @@ function manualOutcome(
 
 /** An operator ends an order. An expired one only as completed. */
 async function endManually(sim: Sim): Promise<string> {
-  const all = [...sim.model.coinBook.orders.values()].slice(-60);
-  const expiredOrders = all.filter(({ status }) => status === 'EXPIRED');
-  const open = all.filter((row) => !isOrderFinal(row));
+  const recentOrders = [...sim.model.coinBook.orders.values()].slice(-60);
+  const expiredOrders = recentOrders.filter(({ status }) => status === 'EXPIRED');
+  const openOrders = recentOrders.filter((row) => !isOrderFinal(row));
   const list = sim.chance.pick(
-    [expiredOrders, expiredOrders, open, all].filter((orders) => orders.length > 0),
+    [expiredOrders, expiredOrders, openOrders, recentOrders].filter((orders) => orders.length > 0),
   );
   const row = sim.chance.pick(list);
   const reportedStatus = sim.chance.pick(['completed', 'completed', 'failed']);
@@ -275,11 +275,11 @@ async function endManually(sim: Sim): Promise<string> {
 
 /** The provider restores access of all platforms with open orders, so that they can complete. */
 export async function restoreAccess(sim: Sim): Promise<void> {
-  const open = sim.mints.orders.filter(({ id }) => {
+  const openOrders = sim.mints.orders.filter(({ id }) => {
     const row = sim.model.coinBook.orders.get(id);
     return row && !isOrderFinal(row);
   });
-  for (const client of new Set(open.map((order) => order.client))) {
+  for (const client of new Set(openOrders.map((order) => order.client))) {
     if (statusOf(sim, client) !== 'ACTIVE') await linkClient(sim, client.platform, '000', client);
     else if (REVOKED_SECRETS[client.secret]) await replaceSecret(sim, client, '000');
   }

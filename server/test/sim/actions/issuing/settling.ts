@@ -70,7 +70,7 @@ async function runUntilIdle(sim: Sim): Promise<void> {
 function isUndisturbed(order: Order): boolean {
   if (order.kind === 'balance') return true;
   const { internalAccount: toAccount, externalAccount, debitedAccount, payer } = order;
-  const all = [
+  const parties = [
     toAccount?.owner,
     externalAccount,
     externalAccount?.owner,
@@ -78,7 +78,7 @@ function isUndisturbed(order: Order): boolean {
     debitedAccount?.owner,
     payer,
   ];
-  return !all.some((party) => party?.isDeleted);
+  return !parties.some((party) => party?.isDeleted);
 }
 
 function outcomeOf(sim: Sim, order: Order): Outcome | string {
@@ -184,8 +184,8 @@ function* progressProblems({ model }: Sim): Iterable<string> {
   for (const { row } of model.payments.values()) {
     const isRequested = row.type === 'INCOMING' && row.status === 'PENDING';
     const isWaiting = isRequested || row.status === 'PENDING_AUTHORIZATION';
-    const open = row.status === 'PROCESSING' || refundOf(row) === 'PENDING' || isWaiting;
-    if (open) yield `${row.id} is still ${row.status}, funds ${row.funds}`;
+    const isInProgress = row.status === 'PROCESSING' || refundOf(row) === 'PENDING' || isWaiting;
+    if (isInProgress) yield `${row.id} is still ${row.status}, funds ${row.funds}`;
   }
   for (const { id, balance, held } of model.accounts.values()) {
     if (held !== 0n) yield `${held} is still held on ${id}`;
@@ -216,9 +216,9 @@ async function processQueue(sim: Sim): Promise<void> {
       const payment = sim.model.payments.get(id);
       return payment && awaitedOf(sim.model, payment) !== undefined;
     });
-    const open = openExceptions(sim);
-    for (const row of open) await resolveException(sim, row);
-    if (waitingPayments.length + open.length === 0) return;
+    const exceptions = openExceptions(sim);
+    for (const row of exceptions) await resolveException(sim, row);
+    if (waitingPayments.length + exceptions.length === 0) return;
     for (const id of waitingPayments)
       checkOutcome(await runVerb(sim, 'payouts', 'settle', id), true, id);
   }

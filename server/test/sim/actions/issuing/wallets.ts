@@ -46,7 +46,7 @@ async function requestChallenge(sim: Sim): Promise<string> {
   if (code) return code;
   const { messageToSign, expiresAt } = bodyOf(response, 201);
   wallet.challenge =
-    method === 'LIVENESS' ? undefined : { text: messageToSign, until: Date.parse(expiresAt) };
+    method === 'LIVENESS' ? undefined : { text: messageToSign, expiresAt: Date.parse(expiresAt) };
   return method;
 }
 
@@ -57,7 +57,7 @@ async function verifyOwnership(sim: Sim): Promise<string> {
       : activeWallets(sim),
   );
   const wallet = account.wallet as Wallet;
-  const { text, until } = wallet.challenge ?? { text: 'no challenge', until: 0 };
+  const { text, expiresAt } = wallet.challenge ?? { text: 'no challenge', expiresAt: 0 };
   const isValid = sim.chance.percent(75);
   const signature = wallet.sign(isValid ? text : `${text}.`);
   const path = pathOf(account, '/verify');
@@ -68,7 +68,7 @@ async function verifyOwnership(sim: Sim): Promise<string> {
     return (
       rejectionCode(response, DELETION_CODES) ?? violation(`${account.id} has no challenge`).message
     );
-  if (!isValid || sim.effects.now() >= until)
+  if (!isValid || sim.effects.now() >= expiresAt)
     return `${rejectionCode(response, ['INVALID_INPUT'])}`;
   if (bodyOf(response, 200).status !== 'ACTIVE')
     throw violation(`${account.id} was verified but is not active`);

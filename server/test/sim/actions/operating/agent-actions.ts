@@ -37,9 +37,11 @@ import { executionCodes, recordExecuted, requiresScaIn, UNAUTHORIZED } from './a
 
 /** Usually an agent that is not paused. */
 function chooseAgent(sim: Sim, isSuitable = (_: Agent) => true): Agent & { client: Platform } {
-  const all = connectedAgents(sim);
-  const activeAgents = all.filter((agent) => isSuitable(agent) && !policyOf(sim, agent).paused);
-  return sim.chance.pick(activeAgents.length && sim.chance.percent(90) ? activeAgents : all);
+  const allAgents = connectedAgents(sim);
+  const activeAgents = allAgents.filter(
+    (agent) => isSuitable(agent) && !policyOf(sim, agent).paused,
+  );
+  return sim.chance.pick(activeAgents.length && sim.chance.percent(90) ? activeAgents : allAgents);
 }
 
 const externalAccountsOf = (sim: Sim, person: Person) =>
@@ -220,9 +222,9 @@ const requestOf = (order: Order) => ({
 });
 
 async function executeQuote(sim: Sim): Promise<string> {
-  const all = unstartedQuotes(sim);
+  const quotes = unstartedQuotes(sim);
   const order = sim.chance.pick(
-    executableQuotes(sim).length && sim.chance.percent(90) ? executableQuotes(sim) : all,
+    executableQuotes(sim).length && sim.chance.percent(90) ? executableQuotes(sim) : quotes,
   );
   const agent = order.agent as Agent & { client: Platform };
   const agentRequest = requestOf(order);

@@ -73,11 +73,13 @@ function recordWaiting(order: Order, body: ApiResponse['body']): void {
 
 /** Usually a customer who can authorize. */
 function choosePayer(sim: Sim): StrongCustomer {
-  const all = strongCustomers(sim);
-  const readyCustomers = all.filter(
+  const customers = strongCustomers(sim);
+  const readyCustomers = customers.filter(
     (customer) => isLoggedIn(sim, customer) && !isLocked(sim, customer),
   );
-  return sim.chance.pick(readyCustomers.length && sim.chance.percent(85) ? readyCustomers : all);
+  return sim.chance.pick(
+    readyCustomers.length && sim.chance.percent(85) ? readyCustomers : customers,
+  );
 }
 
 interface Accounts {

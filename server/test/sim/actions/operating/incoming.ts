@@ -200,8 +200,10 @@ export function recordDeposit(sim: Sim, order: Order): void {
 
 /** A deposit for a quote, with the requested amount, too little, too much, late or repeated. */
 async function sendDeposit(sim: Sim): Promise<string> {
-  const all = sandboxDepositQuotes(sim);
-  const order = sim.chance.percent(70) ? (all.at(-1) as Order) : sim.chance.pick(all);
+  const depositOrders = sandboxDepositQuotes(sim);
+  const order = sim.chance.percent(70)
+    ? (depositOrders.at(-1) as Order)
+    : sim.chance.pick(depositOrders);
   const row = sim.model.payments.get(order.id)?.row;
   const difference = sim.chance.pick([0n, 0n, 0n, 0n, -1n, 7n]);
   const amount =
@@ -273,9 +275,9 @@ async function cancelPayment(sim: Sim): Promise<string> {
 
 /** An operator freezes or unfreezes an account. */
 async function setFreeze(sim: Sim, unfreezes: boolean): Promise<string> {
-  const all = activePeople(sim).flatMap((person) => [...person.internalAccounts.values()]);
+  const allAccounts = activePeople(sim).flatMap((person) => [...person.internalAccounts.values()]);
   const status = unfreezes ? 'FROZEN' : 'ACTIVE';
-  const fittingAccounts = all.filter(
+  const fittingAccounts = allAccounts.filter(
     (internalAccount) => sim.model.internal.get(internalAccount.id)?.status === status,
   );
   if (fittingAccounts.length === 0) return 'none';

@@ -77,9 +77,11 @@ function isApplicable(sim: Sim, order: Order, verb: string): boolean {
 
 /** Usually a waiting payment. */
 function choosePayment(sim: Sim): Order {
-  const all = productionOrders(sim);
-  const waitingPayments = all.filter((order) => awaitedOf(sim.model, paymentOf(sim, order)));
-  return sim.chance.pick(waitingPayments.length && sim.chance.percent(85) ? waitingPayments : all);
+  const allOrders = productionOrders(sim);
+  const waitingPayments = allOrders.filter((order) => awaitedOf(sim.model, paymentOf(sim, order)));
+  return sim.chance.pick(
+    waitingPayments.length && sim.chance.percent(85) ? waitingPayments : allOrders,
+  );
 }
 
 const VERBS = [
@@ -134,10 +136,10 @@ async function returnDebit(sim: Sim): Promise<string> {
   const platformOwner = sim.people.find(
     (person) => person.id === null && person.platform === order.platform,
   );
-  const open = [owner, platformOwner].flatMap(
+  const openAccounts = [owner, platformOwner].flatMap(
     (person) => person?.internalAccounts.get(currency ?? '') ?? [],
   );
-  const payer = open.find(
+  const payer = openAccounts.find(
     (internalAccount) => sim.model.internal.get(internalAccount.id)?.status !== 'CLOSED',
   );
   if (payer) payer.expectedBalance -= order.sentAmount;
@@ -302,11 +304,11 @@ function isEmpty(sim: Sim, internalAccount: InternalAccount): boolean {
 async function changeAccount(sim: Sim): Promise<string> {
   recordOpenedAccounts(sim);
   const verb = sim.chance.pick(ACCOUNT_VERBS);
-  const all = activePeople(sim).flatMap((person) => [...person.internalAccounts.values()]);
-  const unexpectedAccounts = all.filter((internalAccount) =>
+  const allAccounts = activePeople(sim).flatMap((person) => [...person.internalAccounts.values()]);
+  const unexpectedAccounts = allAccounts.filter((internalAccount) =>
     ['PENDING', 'FAILED'].includes(sim.model.internal.get(internalAccount.id)?.status ?? ''),
   );
-  const rareAccounts = all.filter(
+  const rareAccounts = allAccounts.filter(
     (internalAccount) => !PAYMENT_CURRENCIES.includes(internalAccount.currency),
   );
   const internalAccount = sim.chance.pick(
@@ -314,7 +316,7 @@ async function changeAccount(sim: Sim): Promise<string> {
       ? rareAccounts
       : unexpectedAccounts.length
         ? unexpectedAccounts
-        : all,
+        : allAccounts,
   );
   const before = sim.model.internal.get(internalAccount.id)?.status ?? '';
   const result = await runVerb(sim, 'accounts', verb, internalAccount.id, '--reason', 'simulated');

@@ -224,7 +224,7 @@ async function executeConcurrently(sim: Sim): Promise<string> {
   }));
   const responses = await sendConcurrently(sim, requests, false);
   const successes = responses.filter((response) => response?.status === 200);
-  const newResponses = successes.filter((response) => !response?.replayed);
+  const newResponses = successes.filter((response) => !response?.isReplayed);
   const rejections = responses.filter((response) => response?.status !== 200);
   const isRejected = rejections.every((rejection) => rejection?.status === 409);
   if (newResponses.length !== 1 || !isRejected || (sharedKey && rejections.length)) {
@@ -263,7 +263,7 @@ async function repeatRequest(sim: Sim): Promise<string> {
       `POST ${path} ${key} was answered ${response.status} ${expectedBody}, now ${actualBody}`,
     );
   }
-  if (response.status < 400 && !repeatedResponse.replayed)
+  if (response.status < 400 && !repeatedResponse.isReplayed)
     throw violation(`POST ${path} ${key} was executed twice`);
   return `${response.status}`;
 }

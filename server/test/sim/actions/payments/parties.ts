@@ -31,8 +31,12 @@ export async function openInternalAccounts(sim: Sim, owner: Person): Promise<voi
     ? `/customers/internal-accounts?limit=100&customerId=${owner.id}`
     : '/platform/internal-accounts?limit=100';
   const { data } = bodyOf(await sim.call('GET', path, undefined, owner.platform), 200);
-  const all = data as { id: string; type: string; balance: { currency: { code: string } } }[];
-  for (const { id, type, balance } of all) {
+  const allAccounts = data as {
+    id: string;
+    type: string;
+    balance: { currency: { code: string } };
+  }[];
+  for (const { id, type, balance } of allAccounts) {
     const internalAccount = { id, currency: balance.currency.code, owner, expectedBalance: 0n };
     if (type !== 'EMBEDDED_WALLET')
       owner.internalAccounts.set(internalAccount.currency, internalAccount);

@@ -124,15 +124,15 @@ function loginCodes(sim: Sim, person: StrongCustomer, variant: ProofVariant): st
 
 /** Usually a customer who can pay after the login. */
 function pickLoggedOut(sim: Sim): StrongCustomer {
-  const all = strongCustomers(sim);
-  const loggedOutCustomers = all.filter(
+  const customers = strongCustomers(sim);
+  const loggedOutCustomers = customers.filter(
     (customer) =>
       customer.strongAuthentication.phoneVerified &&
       !isLocked(sim, customer) &&
       !isLoggedIn(sim, customer),
   );
   return sim.chance.pick(
-    loggedOutCustomers.length && sim.chance.percent(80) ? loggedOutCustomers : all,
+    loggedOutCustomers.length && sim.chance.percent(80) ? loggedOutCustomers : customers,
   );
 }
 
@@ -156,8 +156,8 @@ async function logIn(sim: Sim, person = pickLoggedOut(sim)): Promise<string> {
   const rejection = checkReply(response, codes, at('complete'));
   if (rejection) return `${variant}: ${rejection}`;
   const { sessionExpiresAt } = bodyOf(response, 200);
-  const until = Date.parse(sessionExpiresAt);
-  if (until !== sim.effects.now() + SESSION_MS)
+  const expiresMs = Date.parse(sessionExpiresAt);
+  if (expiresMs !== sim.effects.now() + SESSION_MS)
     throw violation(`a login until ${sessionExpiresAt}`);
   return 'logged in';
 }
@@ -187,10 +187,10 @@ async function recordFailures(sim: Sim): Promise<string> {
 }
 
 async function resetPassword(sim: Sim): Promise<string> {
-  const all = strongCustomers(sim);
-  const lockedCustomers = all.filter((customer) => isLocked(sim, customer));
+  const customers = strongCustomers(sim);
+  const lockedCustomers = customers.filter((customer) => isLocked(sim, customer));
   const person = sim.chance.pick(
-    lockedCustomers.length && sim.chance.percent(80) ? lockedCustomers : all,
+    lockedCustomers.length && sim.chance.percent(80) ? lockedCustomers : customers,
   );
   const path = `/sca/record-event?customerId=${person.id}`;
   const body = { eventType: 'RESET_PASSWORD_COMPLETED' };
@@ -259,13 +259,13 @@ export const STRONG_AUTHENTICATION: readonly Action[] = [
     weight: 1,
     isPossible: anyStrong,
     run: (sim) => {
-      const all = strongCustomers(sim);
-      const unverifiedCustomers = all.filter(
+      const customers = strongCustomers(sim);
+      const unverifiedCustomers = customers.filter(
         (customer) => !customer.strongAuthentication.phoneVerified,
       );
       return verifyPhone(
         sim,
-        sim.chance.pick(unverifiedCustomers.length ? unverifiedCustomers : all),
+        sim.chance.pick(unverifiedCustomers.length ? unverifiedCustomers : customers),
         sim.chance.pickWeighted(PROOF_VARIANTS).name,
       );
     },
