@@ -145,7 +145,7 @@ describe('a refund', () => {
       expect.arrayContaining([
         'The refund of 1100 exceeds the cleared amount of 1000.',
         'The message has 100 EUR. The currency of the card is USD.',
-        'The payment is of another card.',
+        'The payment belongs to another card.',
       ]),
     );
   });

@@ -38,7 +38,11 @@ const count = Type.Integer({
   maximum: 1_000_000_000,
   description: 'Maximum number of payments per day (UTC).',
 });
-const currency = Type.String({ minLength: 1, maxLength: 10, description: 'Currency code.' });
+const currency = Type.String({
+  minLength: 1,
+  maxLength: 10,
+  description: 'Currency of the amounts.',
+});
 
 const limits = {
   dailyLimit: optional(nullable(limit('Maximum amount per day (UTC), or null for no limit.'))),
@@ -72,7 +76,7 @@ const AgentSpendingLimitsUpdate = named(
   }),
 );
 
-const accountId = Type.String({ description: 'Internal account of the customer.' });
+const accountId = Type.String({ description: 'ID of an internal account of the customer.' });
 
 const AgentAccountRule = named(
   'AgentAccountRule',

@@ -194,9 +194,9 @@ describe('the funding sources', () => {
     ];
     expect(sourceErrors(await fixture.requestCard(holder, { fundingSources }))).toEqual([
       'fundingSources.1 does not belong to the cardholder',
-      'fundingSources.2 is not an account',
-      'fundingSources.3 is not an account',
-      'fundingSources.4 is not an account',
+      'fundingSources.2 is not the ID of an internal account',
+      'fundingSources.3 is not the ID of an internal account',
+      'fundingSources.4 is not the ID of an internal account',
       'fundingSources.5 does not belong to the cardholder',
     ]);
   });

@@ -132,8 +132,15 @@ const CardUpdateRequest = named(
   'CardUpdateRequest',
   Type.Object(
     {
-      state: optional(oneOf(['ACTIVE', 'FROZEN', 'CLOSED'], { description: 'New state.' })),
-      fundingSources: optional(withDescription(sources, 'Replaces the complete list.')),
+      state: optional(
+        oneOf(['ACTIVE', 'FROZEN', 'CLOSED'], { description: 'New state of the card.' }),
+      ),
+      fundingSources: optional(
+        withDescription(
+          sources,
+          'Internal accounts that fund the card. Replaces the complete list.',
+        ),
+      ),
       maxSpendPerTransaction: optional(nullable(MaxSpend)),
     },
     {

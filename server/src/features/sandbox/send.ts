@@ -17,8 +17,8 @@ const sandboxSend = operation({
   tag: 'Sandbox',
   summary: 'Simulate funding a quote',
   description:
-    'Simulates the incoming payment that funds a quote with a REALTIME_FUNDING source. If amount and ' +
-    'currency match the payment instructions, the quote is executed. Any other amount ' +
+    'Simulates the incoming payment that funds a quote with a REALTIME_FUNDING source. If ' +
+    'amount and currency match the payment instructions, the quote is executed. Any other amount ' +
     'fails the payment and is returned to the payer.',
   permission: 'TRANSACT',
   sandboxOnly: true,

@@ -134,7 +134,7 @@ describe('cards resolve', () => {
     const repeatedReply = await run('cards', 'resolve', secondCard.id, ...COLLECT);
     expect([repeatedReply.code, repeatedReply.err]).toEqual([
       1,
-      'The payment is SETTLED, not EXCEPTION.\n',
+      'The payment is SETTLED. Only a payment in EXCEPTION can be resolved.\n',
     ]);
   });
 

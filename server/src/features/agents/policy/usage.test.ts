@@ -244,7 +244,7 @@ describe('limits in another currency', () => {
     expect(await convert(1n, 'USD', 'BTC')).toBe(1n);
     await expect(convert(1n, 'EUR', 'USD')).rejects.toMatchObject({
       code: 'QUOTE_RATE_UNAVAILABLE',
-      message: 'There is no rate from EUR to USD.',
+      message: 'No exchange rate from EUR to USD is available.',
     });
   });
 
@@ -340,6 +340,6 @@ describe('limits in another currency', () => {
       message: 'Payments of the agent per day (UTC) may not exceed 100.00 EUR (dailyLimit).',
     });
     delete fixture.rates['USD EUR'];
-    expect(await fixture.pay(id, 1n)).toBe('There is no rate from USD to EUR.');
+    expect(await fixture.pay(id, 1n)).toBe('No exchange rate from USD to EUR is available.');
   });
 });

@@ -42,7 +42,11 @@ export async function convertRoundedUp(
   const { rates } = parts.connectors(ctx.caller.environment);
   const { currency: from } = money;
   const rate = await midRate(rates, from, to);
-  if (!rate) throw new Fault('QUOTE_RATE_UNAVAILABLE', `There is no rate from ${from} to ${to}.`);
+  if (!rate)
+    throw new Fault(
+      'QUOTE_RATE_UNAVAILABLE',
+      `No exchange rate from ${from} to ${to} is available.`,
+    );
   return convert(money, rate, 'ceil');
 }
 

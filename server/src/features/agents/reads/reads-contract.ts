@@ -51,8 +51,8 @@ export const agentListTransactions = operation({
   tag,
   summary: 'List transactions of the customer',
   description:
-    'Lists all transactions of the customer, including those that the agent did not create, newest ' +
-    `first by default. Filters are combined with AND. ${REQUIRES_VIEW}`,
+    'Lists all transactions of the customer, including those that the agent did not create, ' +
+    `newest first by default. Filters are combined with AND. ${REQUIRES_VIEW}`,
   permission: 'VIEW',
   auth: 'agent',
   query: Type.Omit(listTransactions.query, ['customerId', 'platformCustomerId']),

@@ -153,7 +153,7 @@ async function postEntryIn(
   }
   const subject = { platformId, transactionId: payment.transactionId };
   const row = await cardPaymentOf(ctx, payment.transactionId);
-  if (row.card.cardId !== card.id) throw contradiction('The payment is of another card.');
+  if (row.card.cardId !== card.id) throw contradiction('The payment belongs to another card.');
   const isRepeated = await isRecorded(ctx, entry.id);
   // Throws CONFLICT if another entry has this ID.
   await applyNotice(ctx, parts, row, noticeOf(entry, row));
@@ -181,7 +181,7 @@ async function postApprovedIn(
     const row = await cardPaymentOf(ctx, payment.transactionId);
     const isSame = row.card.cardId === card.id && row.card_authorized === request.amount;
     if (isSame) return { platformId, transactionId: row.id, isNew: false };
-    throw contradiction(`The payment of this authorization is of ${row.card_authorized}.`);
+    throw contradiction(`The payment of this authorization has the amount ${row.card_authorized}.`);
   }
   // The network reversed the authorization before it reported the approval.
   const isReversed = earlierMessage?.kind === 'AUTHORIZATION_REVERSAL';

@@ -218,7 +218,7 @@ describe('resolveException', () => {
     };
     expect({ status, cards }).toEqual({ status: 'SETTLED', cards: undefined });
     await expect(resolve(exceptionPayment, 'collect')).rejects.toThrow(
-      'The payment is SETTLED, not EXCEPTION',
+      'The payment is SETTLED. Only a payment in EXCEPTION can be resolved.',
     );
   });
 

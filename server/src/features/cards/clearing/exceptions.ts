@@ -40,7 +40,10 @@ export async function resolveException(
   { outcome, reason }: { outcome: Resolution; reason?: string | undefined },
 ): Promise<CardPaymentRow> {
   if (row.status !== 'EXCEPTION') {
-    throw new Fault('CONFLICT', `The payment is ${row.status}, not EXCEPTION.`);
+    throw new Fault(
+      'CONFLICT',
+      `The payment is ${row.status}. Only a payment in EXCEPTION can be resolved.`,
+    );
   }
   const facts = factsOf(row);
   if (hasPendingFundingDebit(facts)) {

@@ -54,7 +54,7 @@ export async function checkFunding(
     const message = row
       ? (ineligibilityOf(row, holder, issuer, holder.card) ??
         (hasOtherCurrency && 'has a different currency from the first'))
-      : 'is not an account';
+      : 'is not the ID of an internal account';
     return message ? [{ field: `fundingSources.${index}`, message }] : [];
   });
   if (errors.length) {

@@ -112,7 +112,11 @@ export const listDelegatedKeys = operation({
     200: named(
       'DelegatedKeyListResponse',
       Type.Object(
-        { data: Type.Array(DelegatedKey, { description: 'Delegated keys.' }) },
+        {
+          data: Type.Array(DelegatedKey, {
+            description: 'Delegated keys that match the filters, oldest first.',
+          }),
+        },
         { description: 'A list of delegated keys.' },
       ),
     ),

@@ -66,8 +66,9 @@ export const updateSandboxClock = operation({
     'executed in chronological order before the reply is sent. For example, quotes expire, ' +
     'payments complete or are returned, and webhooks are delivered and retried. If more is due ' +
     'than one request can execute (10,000 steps or 25 seconds), the clock stops before the ' +
-    'requested time and the reply has `target`. Other platforms are not affected. Rate limits, timeouts, ' +
-    'retention periods, identity tokens and the `webhook-timestamp` header follow real time.',
+    'requested time and the reply has `target`. Other platforms are not affected. Rate limits, ' +
+    'timeouts, retention periods, identity tokens and the `webhook-timestamp` header follow ' +
+    'real time.',
   permission: 'MANAGE',
   query: NO_QUERY,
   sandboxOnly: true,

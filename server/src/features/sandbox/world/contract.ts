@@ -77,8 +77,8 @@ const SandboxFixtureRequest = named(
           description:
             'Built-in world to build before `steps`. `business` is built in the background: the ' +
             'clock of the platform starts 60 days ago and reaches the present when the world is ' +
-            'complete. `business` requires a platform without customers and without its own clock, ' +
-            'and cannot be combined with `steps` or `seed`.',
+            'complete. `business` requires a platform without customers and without its own ' +
+            'clock, and cannot be combined with `steps` or `seed`.',
           'x-enumDescriptions': Object.fromEntries(
             WORLD_LIST.map(({ name, summary }) => [name, summary]),
           ),

@@ -24,8 +24,8 @@ export const FixtureStep = named(
         Type.String({
           maxLength: 100,
           description:
-            'ID of the agent that makes the call, for operations of agents. Usually `agent.id` of ' +
-            'an earlier step. The calling token needs the permission of the operation too.',
+            'ID of the agent that makes the call, for operations of agents. Usually `agent.id` ' +
+            'of an earlier step. The calling token needs the permission of the operation too.',
         }),
       ),
       params: Type.Optional(

@@ -79,13 +79,15 @@ const MintFundingSource = named(
         Type.Object(
           {
             sourceTokenIdentifier: Type.String({ description: 'Token that funds the mint.' }),
-            cryptoNetwork: Type.String({ description: 'Network of the token.' }),
+            cryptoNetwork: Type.String({
+              description: 'Network of the token that funds the mint.',
+            }),
           },
           { description: 'Balance at the provider. Reserved.' },
         ),
       ),
     },
-    { tagType: MintSourceType, description: 'Funding source.' },
+    { tagType: MintSourceType, description: 'Funding source of the mint.' },
   ),
 );
 
@@ -110,7 +112,7 @@ const BurnSource = named(
         Type.Object({}, { description: 'Balance at the provider.' }),
       ),
     },
-    { tagType: BurnSourceType, description: 'Source of the tokens.' },
+    { tagType: BurnSourceType, description: 'Source of the tokens that are burned.' },
   ),
 );
 

@@ -222,7 +222,7 @@ export const listAuthCredentials = operation({
   query: walletParams,
   replies: {
     200: object('AuthCredentialListResponse', 'The credentials of a wallet.', {
-      data: Type.Array(AuthMethod, { description: 'The credentials.' }),
+      data: Type.Array(AuthMethod, { description: 'Credentials of the wallet, oldest first.' }),
     }),
   },
   errors: [],
@@ -310,7 +310,9 @@ export const listAuthSessions = operation({
   query: walletParams,
   replies: {
     200: object('SessionListResponse', 'The sessions of a wallet.', {
-      data: Type.Array(AuthSession, { description: 'The sessions.' }),
+      data: Type.Array(AuthSession, {
+        description: 'Active sessions of the wallet, oldest first.',
+      }),
     }),
   },
   errors: [],

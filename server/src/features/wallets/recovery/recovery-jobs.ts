@@ -1,7 +1,7 @@
 // Account recovery of a wallet. The operator requests the recovery, and a delayed job adds a one-time code
 // credential. Existing credentials remain, no funds are transferred, and the user then verifies the contact
-// as usual. All conditions are checked again before completion, after a delay that the server setting
-// defines.
+// as usual. All conditions are checked again before completion, after a delay that is a setting of the
+// server.
 
 import { Type } from '@sinclair/typebox';
 import { defineJob, PlatformFields } from '../../../kernel/contract/job.ts';
