@@ -38,14 +38,14 @@ if (error) throw error;
 const lines = stdout.split('\n');
 const DIFFERENCE =
   /^(missing|type|enum|required)\s+((?:GET|POST|PUT|PATCH|DELETE|WEBHOOK) \S+)\s+(.*)$/;
-const unserved = new Set();
+const unservedOperations = new Set();
 const differences = [];
 for (const line of lines) {
   const match = DIFFERENCE.exec(line);
   if (!match) continue;
   const [, kind, operation, detail] = match;
-  if (kind === 'missing' && /^operation /.test(detail)) unserved.add(operation);
-  else if (kind === 'missing' && detail === 'webhook') unserved.add(operation);
+  if (kind === 'missing' && /^operation /.test(detail)) unservedOperations.add(operation);
+  else if (kind === 'missing' && detail === 'webhook') unservedOperations.add(operation);
   else differences.push(line);
 }
 const incompleteTags = TAGS.filter(
@@ -54,5 +54,5 @@ const incompleteTags = TAGS.filter(
 for (const line of differences) console.log(line);
 for (const tag of incompleteTags) console.log(`incomplete tag: ${tag}`);
 console.log(lines.filter((line) => / operations and webhooks hold/.test(line)).join('\n'));
-console.log(`${unserved.size} operations and webhooks are not served`);
-process.exit(differences.length || incompleteTags.length || unserved.size ? 1 : 0);
+console.log(`${unservedOperations.size} operations and webhooks are not served`);
+process.exit(differences.length || incompleteTags.length || unservedOperations.size ? 1 : 0);

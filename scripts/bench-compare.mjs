@@ -34,40 +34,42 @@ function measure(folder, { only, quick }, name) {
 }
 
 const medianOf = (values) => {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+  const sortedValues = [...values].sort((a, b) => a - b);
+  const middle = sortedValues.length >> 1;
+  return sortedValues.length % 2
+    ? sortedValues[middle]
+    : (sortedValues[middle - 1] + sortedValues[middle]) / 2;
 };
 
 const formatNumber = (value) => (value >= 100 ? value.toFixed(0) : value.toPrecision(3));
 
 /** Below this quotient a row counts as slower. */
-const SLOWER = 0.95;
+const SLOWER_QUOTIENT = 0.95;
 
 /** One line per row: both medians, and the quotient of each round. Above 1 this checkout is better. */
 export function linesOf(otherRounds, ownRounds) {
-  const [first = []] = ownRounds;
-  return first.map(({ id, label, unit }) => {
+  const [firstRows = []] = ownRounds;
+  return firstRows.map(({ id, label, unit }) => {
     const valuesOf = (rounds) =>
       rounds
         .map((rows) => rows.find((row) => row.id === id))
         .map((row) => (row?.railhead ?? row?.ours)?.values[0]);
-    const [before, after] = [valuesOf(otherRounds), valuesOf(ownRounds)];
-    if ([...before, ...after].includes(undefined)) return [id, label, 'new', '', ''];
-    const quotients = after.map((value, index) =>
-      unit === '/s' ? value / before[index] : before[index] / value,
+    const [otherValues, ownValues] = [valuesOf(otherRounds), valuesOf(ownRounds)];
+    if ([...otherValues, ...ownValues].includes(undefined)) return [id, label, 'new', '', ''];
+    const quotients = ownValues.map((value, index) =>
+      unit === '/s' ? value / otherValues[index] : otherValues[index] / value,
     );
-    const [low, high] = [Math.min(...quotients), Math.max(...quotients)];
-    const quotient = `${medianOf(quotients).toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})`;
+    const [lowest, highest] = [Math.min(...quotients), Math.max(...quotients)];
+    const quotient = `${medianOf(quotients).toFixed(2)} (${lowest.toFixed(2)}–${highest.toFixed(2)})`;
     const format = (values) =>
       `${formatNumber(medianOf(values))}${unit === '/s' ? '/s' : ` ${unit}`}`;
-    return [id, label, format(before), format(after), quotient];
+    return [id, label, format(otherValues), format(ownValues), quotient];
   });
 }
 
 /** Whether a row is slower by more than 5 %. */
 export const isSlower = (lines) =>
-  lines.some(([, , , , quotient]) => Number.parseFloat(quotient) < SLOWER);
+  lines.some(([, , , , quotient]) => Number.parseFloat(quotient) < SLOWER_QUOTIENT);
 
 /** Compares with `flags.compare`. Returns the exit code, 1 if a row is slower by more than 5 %. */
 export async function compare(root, flags, exitWithError) {
@@ -79,11 +81,11 @@ export async function compare(root, flags, exitWithError) {
       `--compare takes a commit, a branch or a tag. ${flags.compare} is not one.`,
     );
   }
-  const other = checkout(root, commit);
+  const otherCheckout = checkout(root, commit);
   const otherRounds = [];
   const ownRounds = [];
   for (let round = 0; round < (flags.rounds || ROUNDS); round++) {
-    otherRounds.push(measure(other, flags, flags.compare));
+    otherRounds.push(measure(otherCheckout, flags, flags.compare));
     ownRounds.push(measure(root, flags, 'this checkout'));
   }
   const lines = linesOf(otherRounds, ownRounds);

@@ -36,23 +36,25 @@ function replace(file, text) {
   fs.renameSync(temporary, file);
 }
 
-function mark(file) {
-  const stat = fs.statSync(path.join(root, file), { throwIfNoEntry: false });
-  return stat && `${stat.size} ${stat.mtimeMs}`;
+function markOf(file) {
+  const stats = fs.statSync(path.join(root, file), { throwIfNoEntry: false });
+  return stats && `${stats.size} ${stats.mtimeMs}`;
 }
 
 /** A file that changed during the build gets no stamp, so the next start builds again. */
 const markBefore = (file, began) =>
-  fs.statSync(path.join(root, file)).mtimeMs < began ? mark(file) : '';
+  fs.statSync(path.join(root, file)).mtimeMs < began ? markOf(file) : '';
 
 const entryFiles = () =>
-  ENTRIES.map((name) => `server/src/${name}.ts`).filter((file) => mark(file) !== undefined);
+  ENTRIES.map((name) => `server/src/${name}.ts`).filter((file) => markOf(file) !== undefined);
 
 /** Whether the build of the stamp has the current sources. 250 files take 3 ms. */
 function isFresh(stamp) {
   if (!stamp || !fs.existsSync(path.join(dist, stamp.build))) return false;
   if (stamp.entries.join() !== entryFiles().join()) return false;
-  return Object.entries(stamp.inputs).every(([file, recorded]) => mark(file) === recorded);
+  return Object.entries(stamp.inputs).every(
+    ([file, recordedMark]) => markOf(file) === recordedMark,
+  );
 }
 
 function removeOldBuilds() {
@@ -72,8 +74,8 @@ function removeOldBuilds() {
  */
 const pageAssets = (build, sources) => ({
   name: 'page assets',
-  setup(outer) {
-    outer.onLoad(
+  setup(serverBuild) {
+    serverBuild.onLoad(
       { filter: /[\\/](hosted-verification|pages)[\\/]assets\.ts$/ },
       async ({ path: file }) => {
         const folder = path.join(path.dirname(file), 'page');
@@ -109,9 +111,9 @@ const WEBAUTHN_PARTS = {
  */
 const webauthnParsers = {
   name: 'WebAuthn parsers',
-  setup(outer) {
+  setup(serverBuild) {
     const indexes = /[\\/]@simplewebauthn[\\/].*[\\/](helpers|iso)[\\/]index\.js$/;
-    outer.onLoad({ filter: indexes }, ({ path: file }) => ({
+    serverBuild.onLoad({ filter: indexes }, ({ path: file }) => ({
       contents: WEBAUTHN_PARTS[path.basename(path.dirname(file))].join('\n'),
     }));
   },
@@ -153,11 +155,15 @@ async function rebuild() {
   const folder = fs.mkdtempSync(path.join(dist, 'b'));
   try {
     const entries = entryFiles();
-    const ofPage = [];
-    const { metafile } = await bundle(folder, ofPage);
+    const pageSources = [];
+    const { metafile } = await bundle(folder, pageSources);
     const sources = Object.keys(metafile.inputs).filter((file) => !file.includes('node_modules/'));
-    const watched = [...new Set([...sources, ...ofPage]), 'package-lock.json', 'scripts/build.mjs'];
-    const inputs = Object.fromEntries(watched.map((file) => [file, markBefore(file, began)]));
+    const watchedFiles = [
+      ...new Set([...sources, ...pageSources]),
+      'package-lock.json',
+      'scripts/build.mjs',
+    ];
+    const inputs = Object.fromEntries(watchedFiles.map((file) => [file, markBefore(file, began)]));
     for (const file of entries) {
       const name = `${path.basename(file, '.ts')}.js`;
       replace(path.join(dist, name), `export * from './${path.basename(folder)}/${name}';\n`);

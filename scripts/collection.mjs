@@ -12,7 +12,7 @@ const pretty = (value) => JSON.stringify(value, null, 2);
 const firstOf = (content) => Object.values(content?.examples ?? {})[0]?.value;
 
 function urlOf(path, parameters = []) {
-  const parts = path.slice(1).split('/');
+  const segments = path.slice(1).split('/');
   const query = parameters
     .filter((parameter) => parameter.in === 'query')
     .map(({ name, example, description, required }) => ({
@@ -24,11 +24,11 @@ function urlOf(path, parameters = []) {
   const variable = parameters
     .filter((parameter) => parameter.in === 'path')
     .map(({ name, example }) => ({ key: name, value: example ?? '' }));
-  const postmanParts = parts.map((part) => part.replace(/^\{(.*)\}$/, ':$1'));
+  const postmanParts = segments.map((segment) => segment.replace(/^\{(.*)\}$/, ':$1'));
   const search = query.filter((parameter) => !parameter.disabled);
-  const raw = search.map(({ key, value }) => `${key}=${encodeURIComponent(value)}`).join('&');
+  const rawQuery = search.map(({ key, value }) => `${key}=${encodeURIComponent(value)}`).join('&');
   return {
-    raw: `{{baseUrl}}/${postmanParts.join('/')}${raw && `?${raw}`}`,
+    raw: `{{baseUrl}}/${postmanParts.join('/')}${rawQuery && `?${rawQuery}`}`,
     host: ['{{baseUrl}}'],
     path: postmanParts,
     ...(query.length ? { query } : {}),

@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { ensureBuilt } from './build.mjs';
 import { connect } from './demo/api.mjs';
 import { operator } from './demo/books.mjs';
-import { line } from './demo/print.mjs';
+import { printLine } from './demo/print.mjs';
 import { startReceiver } from './demo/receiver.mjs';
 import { runScenario } from './demo/scenario.mjs';
 import { findServer } from './demo/server.mjs';
@@ -28,7 +28,7 @@ async function restore({ credentials }, endpoint) {
   const call = connect(credentials, AbortSignal.timeout(RESTORE_MS));
   if (endpoint) await call('PATCH', '/config', { webhookEndpoint: endpoint });
   else
-    line(
+    printLine(
       '\nThis platform had no webhook endpoint and keeps the endpoint of the demo. ' +
         'PATCH /config sets another.',
     );
@@ -36,7 +36,7 @@ async function restore({ credentials }, endpoint) {
 
 async function demonstrate(server, signal) {
   const { credentials, env, isOwn } = server;
-  line(`${isOwn ? 'A separate server' : 'The server'} at ${credentials.baseUrl}`);
+  printLine(`${isOwn ? 'A separate server' : 'The server'} at ${credentials.baseUrl}`);
   const call = connect(credentials, signal);
   const { webhookEndpoint } = await call('GET', '/config');
   const createdCustomer = { name: `demo-${Date.now()}`, id: '' };
@@ -79,22 +79,22 @@ function readFlags() {
 
 /** Runs `work` with a signal that aborts at its deadline or when the output is closed. */
 async function within(limitMs, work) {
-  const stopped = new AbortController();
-  const because = (reason) => () => stopped.abort(reason);
+  const controller = new AbortController();
+  const abortWith = (reason) => () => controller.abort(reason);
   const timer = setTimeout(
-    because(`The demonstration was not complete after ${limitMs / 1_000} seconds.`),
+    abortWith(`The demonstration was not complete after ${limitMs / 1_000} seconds.`),
     limitMs,
   );
-  for (const name of ['SIGINT', 'SIGTERM']) process.once(name, because('Interrupted.'));
-  process.stdout.on('error', because('The output was closed.'));
+  for (const name of ['SIGINT', 'SIGTERM']) process.once(name, abortWith('Interrupted.'));
+  process.stdout.on('error', abortWith('The output was closed.'));
   try {
-    await work(stopped.signal);
+    await work(controller.signal);
   } catch (error) {
-    if (!stopped.signal.aborted) throw error;
+    if (!controller.signal.aborted) throw error;
     // The error of an aborted call has no useful message, unlike the error of the step that awaited the
     // call.
     const detail = error instanceof Error && error.name === 'Error' ? ` ${error.message}` : '';
-    throw new Error(`${stopped.signal.reason}${detail}`);
+    throw new Error(`${controller.signal.reason}${detail}`);
   } finally {
     clearTimeout(timer);
   }
@@ -102,7 +102,7 @@ async function within(limitMs, work) {
 
 async function main() {
   const flags = readFlags();
-  if (flags.help) return line(HELP);
+  if (flags.help) return printLine(HELP);
   await ensureInstalled({ dev: false });
   await ensureBuilt();
   await within(LIMIT_MS, async (signal) => {
@@ -113,7 +113,7 @@ async function main() {
       await server.stop();
     }
   });
-  line('\nAll checks passed.');
+  printLine('\nAll checks passed.');
 }
 
 main().catch((error) => {

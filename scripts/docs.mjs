@@ -36,10 +36,10 @@ function isInstalled() {
   const { packages } = JSON.parse(lock);
   const installedLock = path.join(site, 'node_modules', '.package-lock.json');
   if (!fs.existsSync(installedLock)) return false;
-  const installed = JSON.parse(fs.readFileSync(installedLock, 'utf8')).packages;
+  const installedPackages = JSON.parse(fs.readFileSync(installedLock, 'utf8')).packages;
   return Object.entries(packages).every(
     ([packagePath, { version, optional }]) =>
-      packagePath === '' || optional || installed[packagePath]?.version === version,
+      packagePath === '' || optional || installedPackages[packagePath]?.version === version,
   );
 }
 
@@ -65,8 +65,8 @@ async function build(folder, base) {
   writeOperations(site);
   // The types of the SDK are generated.
   const sdk = [path.join(root, 'packages', 'sdk', 'scripts', 'run.mjs'), 'generate'];
-  const generated = run(process.execPath, sdk);
-  if (generated !== 0) process.exit(generated);
+  const generation = run(process.execPath, sdk);
+  if (generation !== 0) process.exit(generation);
   // Imported here because the module needs these packages.
   const { writeSdkReference } = await import('../site/.vitepress/sdk-reference.mjs');
   await writeSdkReference();

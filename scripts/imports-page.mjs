@@ -67,7 +67,7 @@ const importsOf = async () => {
   return imports;
 };
 
-const upward = (imports) =>
+const upwardImportsIn = (imports) =>
   NAMES.flatMap((from, index) =>
     NAMES.slice(0, index).flatMap((to) => {
       const proof = imports.get(from).get(to);
@@ -80,13 +80,15 @@ const directOf = (imports, from) => NAMES.filter((to) => imports.get(from).has(t
 // Omits an arrow if a longer path leads to the same part. The recursion terminates because there are no
 // upward arrows.
 const reaches = (imports, from, to) =>
-  directOf(imports, from).some((via) => via === to || reaches(imports, via, to));
+  directOf(imports, from).some((stop) => stop === to || reaches(imports, stop, to));
 const directImportsOf = (imports, from) => {
-  const direct = directOf(imports, from);
-  return direct.filter((to) => !direct.some((via) => via !== to && reaches(imports, via, to)));
+  const directImports = directOf(imports, from);
+  return directImports.filter(
+    (to) => !directImports.some((stop) => stop !== to && reaches(imports, stop, to)),
+  );
 };
 
-const drawing = (imports) => [
+const diagramOf = (imports) => [
   '```mermaid',
   'flowchart TD',
   '  subgraph features',
@@ -124,7 +126,7 @@ const page = (imports) =>
     'the table, so there are no cycles. The command fails otherwise. `npm run imports` checks single',
     'files against the rules of `.dependency-cruiser.cjs`.',
     '',
-    ...drawing(imports),
+    ...diagramOf(imports),
     '',
     "`operator` is the operator's command. `composition` is the files directly in `server/src`,",
     'such as `compose.ts` and `features.ts`, with `connectors/registry.ts`. `ports` is',
@@ -135,7 +137,7 @@ const page = (imports) =>
   ].join('\n');
 
 const imports = await importsOf();
-const upwardImports = upward(imports);
+const upwardImports = upwardImportsIn(imports);
 if (upwardImports.length > 0) {
   console.error(upwardImports.join('\n'));
   process.exit(1);

@@ -48,18 +48,20 @@ function readJson(file) {
  */
 export function hasLockedPackages(folder, { dev: needsDev = true } = {}) {
   const lockedPackages = readJson(path.join(folder, 'package-lock.json'))?.packages ?? {};
-  const installed = readJson(path.join(folder, 'node_modules', '.package-lock.json'))?.packages;
+  const installedPackages = readJson(
+    path.join(folder, 'node_modules', '.package-lock.json'),
+  )?.packages;
   return Object.entries(lockedPackages).every(
     ([packagePath, { version, optional, dev }]) =>
       packagePath === '' ||
       optional ||
       (dev && !needsDev) ||
-      installed?.[packagePath]?.version === version,
+      installedPackages?.[packagePath]?.version === version,
   );
 }
 
-const includesValue = (list, current) =>
-  !list || (list.some((allowed) => allowed === current) && !list.includes(`!${current}`));
+const includesValue = (list, expectedValue) =>
+  !list || (list.some((value) => value === expectedValue) && !list.includes(`!${expectedValue}`));
 
 /** Whether this machine needs a package of the lock file. */
 function isExpected(entry, dev) {
@@ -71,8 +73,8 @@ function isExpected(entry, dev) {
   return includesValue(entry.os, process.platform) && includesValue(entry.cpu, process.arch);
 }
 
-function isThere(packagePath, entry, installed) {
-  const installedPackage = installed[packagePath];
+function isInstalled(packagePath, entry, installedPackages) {
+  const installedPackage = installedPackages[packagePath];
   if (!installedPackage || !fs.existsSync(path.join(root, packagePath, 'package.json')))
     return false;
   if (entry.link) return true;
@@ -92,26 +94,28 @@ const stampFor = (dev) => ({
 });
 
 /** Whether npm has completed an installation of this lock file. */
-function requiredInstallation(dev) {
+function hasCompletedInstallation(dev) {
   const { list, platform } = stampFor(dev);
   const stamp = readJson(STAMP);
   return stamp?.list === list && stamp.platform === platform && (stamp.dev || !dev);
 }
 
 /** Undefined, or the required kind of installation: with or without packages for tests. */
-function findMissing(dev) {
-  const installed = readJson(INSTALLED)?.packages;
-  if (!installed) return { dev, fresh: true };
+function requiredInstallation(dev) {
+  const installedPackages = readJson(INSTALLED)?.packages;
+  if (!installedPackages) return { dev, fresh: true };
   const { packages } = JSON.parse(listText());
-  const missing = Object.entries(packages)
+  const missingEntries = Object.entries(packages)
     .filter(
       ([packagePath, entry]) => packagePath.includes('node_modules/') && isExpected(entry, dev),
     )
-    .filter(([packagePath, entry]) => !isThere(packagePath, entry, installed));
+    .filter(([packagePath, entry]) => !isInstalled(packagePath, entry, installedPackages));
   // npm omits optional packages that are unavailable. Another attempt at each start would fail again.
-  const real = requiredInstallation(dev) ? missing.filter(([, entry]) => !entry.optional) : missing;
-  if (real.length === 0) return undefined;
-  const hasDev = Object.values(installed).some((entry) => entry.dev);
+  const requiredEntries = hasCompletedInstallation(dev)
+    ? missingEntries.filter(([, entry]) => !entry.optional)
+    : missingEntries;
+  if (requiredEntries.length === 0) return undefined;
+  const hasDev = Object.values(installedPackages).some((entry) => entry.dev);
   return { dev: dev || hasDev, fresh: false };
 }
 
@@ -145,10 +149,10 @@ function tryLock() {
   }
   if (holder() !== undefined) return false;
   // The process of the lock has exited. Of several processes only one can rename the lock.
-  const away = `${LOCK}.${process.pid}`;
+  const renamedLock = `${LOCK}.${process.pid}`;
   try {
-    fs.renameSync(LOCK, away);
-    fs.rmSync(away, { recursive: true });
+    fs.renameSync(LOCK, renamedLock);
+    fs.rmSync(renamedLock, { recursive: true });
   } catch {
     // Another process has already renamed it.
   }
@@ -168,8 +172,8 @@ function runNpm(args) {
   // Under `npm start` the same npm is used, otherwise the one on the PATH.
   const npm = process.env.npm_execpath;
   const script = npm && /\.[cm]?js$/.test(npm) ? npm : undefined;
-  const [program, first] = script ? [process.execPath, [script]] : ['npm', []];
-  return spawnSync(program, [...first, ...args], {
+  const [program, leadingArgs] = script ? [process.execPath, [script]] : ['npm', []];
+  return spawnSync(program, [...leadingArgs, ...args], {
     cwd: root,
     // npm's output goes to standard error. Standard output belongs to the calling command.
     stdio: ['ignore', 'ignore', 2],
@@ -184,8 +188,8 @@ function install({ dev, fresh }) {
   // instead.
   const command = fresh ? ['ci'] : ['install', '--no-save'];
   const kind = dev ? ['--include=dev'] : ['--omit=dev'];
-  const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
-  const { status, error } = runNpm([...command, '--ignore-scripts', ...kind, ...quiet]);
+  const quietFlags = ['--no-audit', '--no-fund', '--loglevel=error'];
+  const { status, error } = runNpm([...command, '--ignore-scripts', ...kind, ...quietFlags]);
   if (status !== 0) {
     const reason = error
       ? `npm cannot be run: ${error.message}`
@@ -200,11 +204,11 @@ function install({ dev, fresh }) {
 /** Installs missing packages. `dev` includes packages of the tests. Exits if that fails. */
 export async function ensureInstalled({ dev }) {
   checkNode();
-  if (!findMissing(dev)) return;
+  if (!requiredInstallation(dev)) return;
   await lock();
   try {
-    const missing = findMissing(dev);
-    if (missing) install(missing);
+    const installation = requiredInstallation(dev);
+    if (installation) install(installation);
   } finally {
     fs.rmSync(LOCK, { recursive: true, force: true });
   }

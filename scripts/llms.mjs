@@ -22,8 +22,8 @@ export function firstSentence(markdown) {
   const blocks = (decision ?? markdown).split(/\n{2,}/).map((block) => block.trim());
   const paragraph = blocks.find((block) => PARAGRAPH.test(block)) ?? '';
   // Of a list, the first item.
-  const [first = ''] = paragraph.replace(ITEM, '').split(/\n(?=- |\d+\. )/);
-  const text = withoutLinks(first).replaceAll(/\s+/g, ' ');
+  const [firstItem = ''] = paragraph.replace(ITEM, '').split(/\n(?=- |\d+\. )/);
+  const text = withoutLinks(firstItem).replaceAll(/\s+/g, ' ');
   return /^.*?[.!?](?=\s+[A-Z`]|$)/.exec(text)?.[0] ?? text.replace(/:$/, '.');
 }
 

@@ -72,8 +72,8 @@ function buildParts({ built, 'server-only': serverOnly }) {
   runNode('packages', 'cli', 'scripts', 'run.mjs', 'pack');
 }
 
-const npmPack = (folder, out) =>
-  execFileSync('npm', ['pack', '--ignore-scripts', '--pack-destination', out], {
+const npmPack = (folder, outFolder) =>
+  execFileSync('npm', ['pack', '--ignore-scripts', '--pack-destination', outFolder], {
     cwd: folder,
     stdio: ['ignore', 'ignore', 'inherit'],
   });

@@ -26,8 +26,8 @@ const args = ['run', '--config', config, ...files, ...vitestArguments];
 const isFullRun = vitestArguments.length === 0 && !has('--system') && !has('--cluster');
 // A shard is a part of the suite. The replies of all parts together are not collected.
 const isWholeSuite = vitestArguments.every((word) => word.startsWith('--shard='));
-const named = has('--system') ? 'system' : has('--cluster') ? 'cluster' : undefined;
-const suite = named ?? (isWholeSuite ? 'main' : undefined);
+const namedSuite = has('--system') ? 'system' : has('--cluster') ? 'cluster' : undefined;
+const suite = namedSuite ?? (isWholeSuite ? 'main' : undefined);
 const repliesFolder = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-replies-'));
 const env = {
   ...process.env,
@@ -42,9 +42,9 @@ const child = spawn(process.execPath, [vitest, ...args], { cwd: root, stdio: 'in
 process.on('SIGINT', () => undefined);
 for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
 child.on('exit', async (code, signal) => {
-  const passed = !signal && code === 0;
-  const problems = passed && isFullRun ? await uncoveredReplies(env.RAILHEAD_REPLIES) : [];
+  const isPassed = !signal && code === 0;
+  const problems = isPassed && isFullRun ? await uncoveredReplies(env.RAILHEAD_REPLIES) : [];
   fs.rmSync(repliesFolder, { recursive: true, force: true });
   for (const line of problems) console.error(line);
-  process.exit(passed && problems.length === 0 ? 0 : 1);
+  process.exit(isPassed && problems.length === 0 ? 0 : 1);
 });

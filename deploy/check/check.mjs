@@ -11,8 +11,8 @@ import { hasLockedPackages } from '../../scripts/install.mjs';
 const folder = fileURLToPath(new URL('.', import.meta.url));
 const deploy = path.dirname(path.resolve(folder));
 const root = path.dirname(deploy);
-const at = (...names) => path.join(deploy, ...names);
-const read = (...names) => fs.readFileSync(at(...names), 'utf8');
+const deployPath = (...names) => path.join(deploy, ...names);
+const read = (...names) => fs.readFileSync(deployPath(...names), 'utf8');
 
 const problems = [];
 const report = (file, messages) => {
@@ -22,8 +22,8 @@ const report = (file, messages) => {
 
 function install() {
   if (hasLockedPackages(folder)) return;
-  const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
-  const { status } = spawnSync('npm', ['ci', ...quiet], { cwd: folder, stdio: 'inherit' });
+  const quietFlags = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+  const { status } = spawnSync('npm', ['ci', ...quietFlags], { cwd: folder, stdio: 'inherit' });
   if (status !== 0) process.exit(1);
 }
 
@@ -65,7 +65,7 @@ async function checkCompose() {
     debug: false,
     exclude: [],
   });
-  const [result] = await linter.lintFiles([at('compose', 'compose.yaml')], false);
+  const [result] = await linter.lintFiles([deployPath('compose', 'compose.yaml')], false);
   report(
     'compose/compose.yaml',
     (result?.messages ?? [{ line: 0, message: 'was not read' }]).map(
@@ -78,32 +78,35 @@ async function checkCompose() {
     .flatMap(({ volumes = [] }) => volumes)
     .map((volume) => volume.split(':')[0])
     .filter((source) => source.startsWith('.'));
-  const absent = files.filter((file) => !fs.existsSync(at('compose', file)));
+  const absentFiles = files.filter((file) => !fs.existsSync(deployPath('compose', file)));
   report(
     'compose: mounted files',
-    absent.map((file) => `${file} does not exist`),
+    absentFiles.map((file) => `${file} does not exist`),
   );
   const env = { ...process.env, ...exampleValues() };
   // The docker-compose of Debian does not support a project name.
   const input = read('compose', 'compose.yaml').replace(/^name: .*$/m, '');
-  const args = ['--file', '-', '--project-directory', at('compose'), 'config', '--quiet'];
+  const args = ['--file', '-', '--project-directory', deployPath('compose'), 'config', '--quiet'];
   checkWith('docker-compose', 'compose/compose.yaml', args, { env, input });
-  checkWith('haproxy', 'compose/haproxy.cfg', ['-c', '-f', at('compose', 'haproxy.cfg')]);
+  checkWith('haproxy', 'compose/haproxy.cfg', ['-c', '-f', deployPath('compose', 'haproxy.cfg')]);
   checkPrometheus();
 }
 
 function checkPrometheus() {
-  const rules = at('prometheus', 'alerts.yaml');
+  const rules = deployPath('prometheus', 'alerts.yaml');
   // The container has the rules next to the configuration.
-  const staged = fs.mkdtempSync(path.join(folder, 'dist-'));
-  fs.copyFileSync(at('compose', 'prometheus.yaml'), path.join(staged, 'prometheus.yaml'));
-  if (fs.existsSync(rules)) fs.copyFileSync(rules, path.join(staged, 'alerts.yaml'));
+  const stagingFolder = fs.mkdtempSync(path.join(folder, 'dist-'));
+  fs.copyFileSync(
+    deployPath('compose', 'prometheus.yaml'),
+    path.join(stagingFolder, 'prometheus.yaml'),
+  );
+  if (fs.existsSync(rules)) fs.copyFileSync(rules, path.join(stagingFolder, 'alerts.yaml'));
   checkWith('promtool', 'compose/prometheus.yaml', [
     'check',
     'config',
-    path.join(staged, 'prometheus.yaml'),
+    path.join(stagingFolder, 'prometheus.yaml'),
   ]);
-  fs.rmSync(staged, { recursive: true });
+  fs.rmSync(stagingFolder, { recursive: true });
 }
 
 /** Module of the type of a resource in the package of the API. */
@@ -116,7 +119,7 @@ async function resourcesIn(overlay) {
   const resources = [];
   for (const name of kustomization.resources) {
     const target = path.join(overlay, name);
-    if (!fs.existsSync(at('kubernetes', target))) {
+    if (!fs.existsSync(deployPath('kubernetes', target))) {
       problems.push(`kubernetes/${overlay}: ${name} does not exist`);
     } else if (!name.endsWith('.yaml')) {
       resources.push(...(await resourcesIn(target)));
@@ -168,35 +171,35 @@ const podOf = ({ kind, spec }) =>
   ['Deployment', 'Job'].includes(kind) ? spec.template : undefined;
 
 /** Messages about names that resources refer to and that do not exist. */
-function danglingNames(resources, generated) {
-  const all = resources.map(({ resource }) => resource);
+function danglingNames(resources, generatedNames) {
+  const allResources = resources.map(({ resource }) => resource);
   const exists = (kind, name) =>
-    generated.has(`${kind}/${name}`) ||
-    all.some((resource) => resource.kind === kind && resource.metadata.name === name);
-  const pods = all.map(podOf).filter((pod) => pod !== undefined);
+    generatedNames.has(`${kind}/${name}`) ||
+    allResources.some((resource) => resource.kind === kind && resource.metadata.name === name);
+  const pods = allResources.map(podOf).filter((pod) => pod !== undefined);
   const matches = (selector, pod) =>
     Object.entries(selector).every(([label, value]) => pod.metadata.labels?.[label] === value);
   const containers = pods.flatMap((pod) => pod.spec.containers);
   const ports = new Set(containers.flatMap(({ ports = [] }) => ports.map(({ name }) => name)));
-  const missing = [];
-  const expect = (condition, text) => {
-    if (!condition) missing.push(text);
+  const messages = [];
+  const requireThat = (condition, text) => {
+    if (!condition) messages.push(text);
   };
-  for (const { kind, metadata, spec } of all) {
+  for (const { kind, metadata, spec } of allResources) {
     const name = `${kind} ${metadata.name}`;
     const selector = kind === 'Service' ? spec.selector : spec?.selector?.matchLabels;
     if (selector)
-      expect(
+      requireThat(
         pods.some((pod) => matches(selector, pod)),
         `${name} selects no pod`,
       );
     if (kind === 'Service') {
       for (const { targetPort } of spec.ports)
-        expect(ports.has(targetPort), `${name}: no port ${targetPort}`);
+        requireThat(ports.has(targetPort), `${name}: no port ${targetPort}`);
     }
     if (kind === 'Ingress') {
       for (const { backend } of spec.rules.flatMap(({ http }) => http.paths)) {
-        expect(
+        requireThat(
           exists('Service', backend.service.name),
           `${name}: no service ${backend.service.name}`,
         );
@@ -204,49 +207,49 @@ function danglingNames(resources, generated) {
     }
     const target = spec?.scaleTargetRef;
     if (target)
-      expect(exists(target.kind, target.name), `${name}: no ${target.kind} ${target.name}`);
+      requireThat(exists(target.kind, target.name), `${name}: no ${target.kind} ${target.name}`);
   }
   for (const { spec } of pods) {
-    expect(
+    requireThat(
       exists('ServiceAccount', spec.serviceAccountName),
       `no ServiceAccount ${spec.serviceAccountName}`,
     );
-    expect(spec.securityContext?.runAsNonRoot === true, 'a pod may run as root');
+    requireThat(spec.securityContext?.runAsNonRoot === true, 'a pod may run as root');
     for (const container of spec.containers) {
       const { readOnlyRootFilesystem, allowPrivilegeEscalation } = container.securityContext ?? {};
-      expect(readOnlyRootFilesystem === true, `${container.name} can write to its image`);
-      expect(allowPrivilegeEscalation === false, `${container.name} can gain privileges`);
-      expect(container.resources?.limits?.memory, `${container.name} has no memory limit`);
+      requireThat(readOnlyRootFilesystem === true, `${container.name} can write to its image`);
+      requireThat(allowPrivilegeEscalation === false, `${container.name} can gain privileges`);
+      requireThat(container.resources?.limits?.memory, `${container.name} has no memory limit`);
       for (const { configMapRef, secretRef } of container.envFrom ?? []) {
         if (configMapRef)
-          expect(exists('ConfigMap', configMapRef.name), `no ConfigMap ${configMapRef.name}`);
-        if (secretRef) expect(exists('Secret', secretRef.name), `no Secret ${secretRef.name}`);
+          requireThat(exists('ConfigMap', configMapRef.name), `no ConfigMap ${configMapRef.name}`);
+        if (secretRef) requireThat(exists('Secret', secretRef.name), `no Secret ${secretRef.name}`);
       }
       const volumes = new Set((spec.volumes ?? []).map(({ name }) => name));
       for (const { name } of container.volumeMounts ?? [])
-        expect(volumes.has(name), `no volume ${name}`);
+        requireThat(volumes.has(name), `no volume ${name}`);
     }
   }
-  return missing;
+  return messages;
 }
 
 async function checkKubernetes(overlay) {
   const { parse } = await import('yaml');
-  const before = problems.length;
+  const countBefore = problems.length;
   const resources = await resourcesIn(overlay);
   const { secretGenerator = [], configMapGenerator = [] } = parse(
     read('kubernetes', overlay, 'kustomization.yaml'),
   );
-  const generated = new Set([
+  const generatedNames = new Set([
     ...secretGenerator.map(({ name }) => `Secret/${name}`),
     ...configMapGenerator.map(({ name }) => `ConfigMap/${name}`),
   ]);
   problems.push(...typeErrors(resources));
   problems.push(
-    ...danglingNames(resources, generated).map((text) => `kubernetes/${overlay}: ${text}`),
+    ...danglingNames(resources, generatedNames).map((text) => `kubernetes/${overlay}: ${text}`),
   );
   console.log(
-    `${problems.length === before ? 'checked' : 'FAILED '}  kubernetes/${overlay}: ${resources.length} resources`,
+    `${problems.length === countBefore ? 'checked' : 'FAILED '}  kubernetes/${overlay}: ${resources.length} resources`,
   );
 }
 

@@ -16,8 +16,15 @@ const { values } = parseArgs({
   options: { archive: { type: 'string' }, base: { type: 'string' } },
 });
 const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-image-'));
-const at = (...names) => path.join(scratch, ...names);
-const storage = ['--root', at('storage'), '--runroot', at('run'), '--storage-driver', 'vfs'];
+const scratchPath = (...names) => path.join(scratch, ...names);
+const storage = [
+  '--root',
+  scratchPath('storage'),
+  '--runroot',
+  scratchPath('run'),
+  '--storage-driver',
+  'vfs',
+];
 const BASE = 'localhost/railhead-base';
 const IMAGE = 'localhost/railhead';
 const MAX_BYTES = 250e6;
@@ -46,18 +53,20 @@ function createArchive() {
   if (values.archive) return path.resolve(values.archive);
   run(
     process.execPath,
-    [path.join(root, 'scripts', 'release.mjs'), '--server-only', '--out', at('release')],
+    [path.join(root, 'scripts', 'release.mjs'), '--server-only', '--out', scratchPath('release')],
     {
       cwd: root,
     },
   );
-  const name = fs.readdirSync(at('release')).find((file) => /linux-.*\.tar\.gz$/.test(file));
-  return at('release', name);
+  const name = fs
+    .readdirSync(scratchPath('release'))
+    .find((file) => /linux-.*\.tar\.gz$/.test(file));
+  return scratchPath('release', name);
 }
 
 /** An image with Debian and Node, as the Dockerfile expects it. */
 function createBase() {
-  const folder = values.base ? path.resolve(values.base) : at('base');
+  const folder = values.base ? path.resolve(values.base) : scratchPath('base');
   const packages = '--include=libstdc++6,libatomic1,ca-certificates';
   if (!values.base) run('debootstrap', ['--variant=minbase', packages, 'bookworm', folder]);
   const container = buildah('from', 'scratch');
@@ -67,15 +76,15 @@ function createBase() {
 }
 
 function buildImage(file) {
-  fs.mkdirSync(at('context'), { recursive: true });
-  fs.copyFileSync(file, at('context', path.basename(file)));
+  fs.mkdirSync(scratchPath('context'), { recursive: true });
+  fs.copyFileSync(file, scratchPath('context', path.basename(file)));
   const buildArguments = [`NODE=${BASE}`, `ARCHIVE=${path.basename(file)}`];
   const settings = buildArguments.flatMap((argument) => ['--build-arg', argument]);
   const dockerfile = path.join(root, 'deploy', 'container', 'Dockerfile');
   // The OCI format has no health check.
   const kind = ['--isolation=chroot', '--pull-never', '--format', 'docker'];
   const args = ['bud', ...kind, ...settings, '--file', dockerfile];
-  buildah(...args, '--tag', IMAGE, at('context'));
+  buildah(...args, '--tag', IMAGE, scratchPath('context'));
   const bytes = Number(podman('image', 'inspect', '--format', '{{.Size}}', IMAGE));
   print(`image: ${(bytes / 1e6).toFixed(0)} MB`);
   if (bytes > MAX_BYTES) throw new Error(`the image is larger than ${MAX_BYTES / 1e6} MB`);
@@ -84,11 +93,11 @@ function buildImage(file) {
 /** Starts PostgreSQL with its socket in `sockets`. Returns a function that stops it. */
 async function startPostgres(sockets) {
   const binaries = run('bash', ['-c', 'ls -d /usr/lib/postgresql/*/bin | tail -1']);
-  const data = at('data');
+  const data = scratchPath('data');
   for (const folder of [data, sockets]) fs.mkdirSync(folder, { mode: 0o777 });
   fs.chmodSync(scratch, 0o755);
   run('chown', ['-R', `${UNPRIVILEGED}:${UNPRIVILEGED}`, data, sockets]);
-  const unprivileged = {
+  const unprivilegedOptions = {
     uid: UNPRIVILEGED,
     gid: UNPRIVILEGED,
     cwd: data,
@@ -97,15 +106,15 @@ async function startPostgres(sockets) {
   run(
     path.join(binaries, 'initdb'),
     ['-D', data, '-U', 'railhead', '-A', 'trust', '-E', 'UTF8'],
-    unprivileged,
+    unprivilegedOptions,
   );
   const flags = ['-c', 'listen_addresses=', '-c', `unix_socket_directories=${sockets}`];
   const access = ['-c', 'unix_socket_permissions=0777'];
   const server = spawn(path.join(binaries, 'postgres'), ['-D', data, ...flags, ...access], {
-    ...unprivileged,
+    ...unprivilegedOptions,
     stdio: 'ignore',
   });
-  const exited = new Promise((resolve) => server.once('exit', resolve));
+  const exit = new Promise((resolve) => server.once('exit', resolve));
   const createDatabase = () =>
     spawnSync('psql', [
       '-h',
@@ -122,7 +131,7 @@ async function startPostgres(sockets) {
   }
   return async () => {
     server.kill('SIGINT');
-    await exited;
+    await exit;
   };
 }
 
@@ -133,11 +142,11 @@ const request = (name, address) => {
 };
 
 async function waitUntilReady(name) {
-  const started = performance.now();
-  while (performance.now() - started < START_S * 1_000) {
+  const startMs = performance.now();
+  while (performance.now() - startMs < START_S * 1_000) {
     await sleep(250);
     try {
-      if (request(name, '/readyz').startsWith('200')) return (performance.now() - started) / 1_000;
+      if (request(name, '/readyz').startsWith('200')) return (performance.now() - startMs) / 1_000;
     } catch {
       // The server does not listen yet.
     }
@@ -157,10 +166,7 @@ async function testServer(sockets) {
     '--security-opt=no-new-privileges',
   ];
   const settings = { DATABASE_URL: database, RAILHEAD_MASTER_KEY: key, RAILHEAD_S3_BUCKET: '' };
-  const env = Object.entries(settings).flatMap(([setting, value]) => [
-    '--env',
-    `${setting}=${value}`,
-  ]);
+  const env = Object.entries(settings).flatMap(([name, value]) => ['--env', `${name}=${value}`]);
   const volume = ['--volume', `${sockets}:/sockets`];
   podman(
     'run',
@@ -191,8 +197,9 @@ async function testServer(sockets) {
     }
     const write =
       "try { require('fs').writeFileSync('/opt/x', '') } catch (e) { console.log(e.code) }";
-    const denied = podman('exec', name, 'node', '-e', write);
-    if (!['EROFS', 'EACCES'].includes(denied)) throw new Error(`the root is writable: ${denied}`);
+    const writeError = podman('exec', name, 'node', '-e', write);
+    if (!['EROFS', 'EACCES'].includes(writeError))
+      throw new Error(`the root is writable: ${writeError}`);
     podman('healthcheck', 'run', name);
     const doctor = podman(
       'exec',
@@ -203,11 +210,11 @@ async function testServer(sockets) {
       '--dry-run',
     );
     print(`migrate --dry-run: ${doctor.split('\n')[0]}`);
-    const started = performance.now();
+    const startMs = performance.now();
     podman('stop', '--time', '20', name);
     const code = podman('inspect', '--format', '{{.State.ExitCode}}', name);
     print(
-      `stopped by SIGTERM after ${((performance.now() - started) / 1_000).toFixed(1)} s, exit code ${code}`,
+      `stopped by SIGTERM after ${((performance.now() - startMs) / 1_000).toFixed(1)} s, exit code ${code}`,
     );
     if (code !== '0') throw new Error(`exit code ${code}: ${podman('logs', name)}`);
   } finally {
@@ -220,8 +227,8 @@ try {
   const file = createArchive();
   createBase();
   buildImage(file);
-  stopPostgres = await startPostgres(at('sockets'));
-  await testServer(at('sockets'));
+  stopPostgres = await startPostgres(scratchPath('sockets'));
+  await testServer(scratchPath('sockets'));
 } finally {
   await stopPostgres();
   fs.rmSync(scratch, { recursive: true, force: true });

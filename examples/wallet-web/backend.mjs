@@ -8,7 +8,7 @@ import { client, enter, rejection, routesOf } from './relay.mjs';
 const LARGEST_BODY = 64 * 1024;
 const VISIT_MS = 60 * 60_000;
 /** Forwarded headers: the signature and the request id. */
-const RELAYED = ['service-wallet-signature', 'request-id'];
+const RELAYED_HEADERS = ['service-wallet-signature', 'request-id'];
 
 /** Only resources and scripts of this origin are allowed. */
 const HEADERS = {
@@ -36,7 +36,7 @@ async function bodyOf(request) {
 }
 
 /** Visits by cookie, in memory: a restart signs all users out. */
-function visitBook() {
+function createVisits() {
   const visits = new Map();
   return {
     find: (request) => visits.get(/(?:^|; )visit=([\w-]+)/.exec(request.headers.cookie ?? '')?.[1]),
@@ -71,37 +71,37 @@ function write(response, { status, body, file, cookie, retryAfter }) {
 export async function startBackend({ api, files, port, sandbox }) {
   const call = client(api);
   const routes = routesOf(call, { sandbox });
-  const book = visitBook();
+  const visits = createVisits();
   let host;
 
-  async function begin(request) {
+  async function beginVisit(request) {
     const { email } = await bodyOf(request);
-    const entered = await enter(
+    const entry = await enter(
       call,
       String(email ?? '')
         .trim()
         .toLowerCase(),
     );
-    const visit = { ...entered.visit, until: Date.now() + VISIT_MS };
-    return { ...entered.credentials, cookie: book.name(visit) };
+    const visit = { ...entry.visit, until: Date.now() + VISIT_MS };
+    return { ...entry.credentials, cookie: visits.name(visit) };
   }
 
   async function relay(request, path) {
-    const on = `${request.method} ${path}`;
-    if (on === 'POST /api/visit') return begin(request);
-    const route = routes.find(({ pattern }) => pattern.test(on));
+    const operation = `${request.method} ${path}`;
+    if (operation === 'POST /api/visit') return beginVisit(request);
+    const route = routes.find(({ pattern }) => pattern.test(operation));
     if (!route) throw rejection(404, 'NOT_FOUND', 'This path is not supported.');
-    const visit = book.find(request);
+    const visit = visits.find(request);
     if (!visit || visit.until < Date.now()) throw rejection(401, 'SIGN_IN', 'Please sign in.');
     const sessionId = visit.sessionId;
-    const forwarded = RELAYED.filter((name) => request.headers[name] !== undefined);
+    const forwardedNames = RELAYED_HEADERS.filter((name) => request.headers[name] !== undefined);
     const response = await route.handle({
       visit,
-      id: route.pattern.exec(on)[1],
+      id: route.pattern.exec(operation)[1],
       body: await bodyOf(request),
-      headers: Object.fromEntries(forwarded.map((name) => [name, request.headers[name]])),
+      headers: Object.fromEntries(forwardedNames.map((name) => [name, request.headers[name]])),
     });
-    return visit.sessionId === sessionId ? response : { ...response, cookie: book.name(visit) };
+    return visit.sessionId === sessionId ? response : { ...response, cookie: visits.name(visit) };
   }
 
   async function responseTo(request) {

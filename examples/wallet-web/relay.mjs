@@ -38,7 +38,7 @@ async function customerOf(call, email) {
   const platformCustomerId = `wallet-web-${createHash('sha256').update(email).digest('hex')}`;
   const search = await call('GET', `/customers?platformCustomerId=${platformCustomerId}`);
   if (search.body.data.length) return search.body.data[0];
-  const created = await call('POST', '/customers', {
+  const createdCustomer = await call('POST', '/customers', {
     customerType: 'INDIVIDUAL',
     platformCustomerId,
     email,
@@ -53,7 +53,7 @@ async function customerOf(call, email) {
       country: 'US',
     },
   });
-  return created.body;
+  return createdCustomer.body;
 }
 
 /** The wallet of a new customer and its first credential are provisioned asynchronously. */
@@ -116,8 +116,8 @@ const walletRoutes = (call) => ({
   'GET credentials': ({ visit }) => listOf(call, visit, 'credentials'),
   'POST credentials': ({ visit, body: { nickname, challenge, attestation }, headers }) => {
     const { accountId } = visit;
-    const added = { type: 'PASSKEY', accountId, nickname, challenge, attestation };
-    return call('POST', '/auth/credentials', added, headers);
+    const newCredential = { type: 'PASSKEY', accountId, nickname, challenge, attestation };
+    return call('POST', '/auth/credentials', newCredential, headers);
   },
   'GET sessions': ({ visit }) => listOf(call, visit, 'sessions'),
   'DELETE sessions/{id}': async ({ visit, id, headers }) => {
@@ -166,20 +166,22 @@ export function routesOf(call, { sandbox }) {
     throw rejection(401, 'SIGN_IN', 'Please sign in again.');
   }
 
-  const routeOf = ([on, handle]) => ({
-    pattern: new RegExp(`^${on.replace(' ', ' /api/').replace('{id}', '([A-Za-z]+:[0-9a-f-]+)')}$`),
+  const routeOf = ([operation, handle]) => ({
+    pattern: new RegExp(
+      `^${operation.replace(' ', ' /api/').replace('{id}', '([A-Za-z]+:[0-9a-f-]+)')}$`,
+    ),
     handle,
   });
-  const guarded = Object.entries({
+  const guardedRoutes = Object.entries({
     ...walletRoutes(call),
     ...paymentRoutes(call),
     ...(sandbox && sandboxRoutes(call)),
-  }).map(([on, handle]) => [
-    on,
+  }).map(([operation, handle]) => [
+    operation,
     async (request) => {
       await checkSignedIn(request.visit);
       return handle(request);
     },
   ]);
-  return [...Object.entries(openRoutes(call)), ...guarded].map(routeOf);
+  return [...Object.entries(openRoutes(call)), ...guardedRoutes].map(routeOf);
 }

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { table } from './print.mjs';
+import { printTable } from './print.mjs';
 
 const COMMAND = fileURLToPath(new URL('../../server/bin/railhead-server.js', import.meta.url));
 const run = promisify(execFile);
@@ -47,5 +47,5 @@ export function printPostings(postings, names) {
     readable,
     MEANING[phase] ?? 'posted',
   ]);
-  table(['FROM', 'TO', 'AMOUNT', 'MEANING'], rows, ['AMOUNT']);
+  printTable(['FROM', 'TO', 'AMOUNT', 'MEANING'], rows, ['AMOUNT']);
 }

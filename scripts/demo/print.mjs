@@ -7,11 +7,11 @@ const green = paint(32);
 const NAME_WIDTH = 12;
 const TYPE_WIDTH = 35;
 
-export const line = (text = '') => console.log(text);
-export const heading = (text) => line(`\n${bold(text)}`);
-export const fact = (name, text) => line(`  ${name.padEnd(NAME_WIDTH)}${text}`);
-export const tick = (name, text = '') =>
-  line(`  ${green('✓')} ${`${name.padEnd(TYPE_WIDTH)}${text}`.trimEnd()}`);
+export const printLine = (text = '') => console.log(text);
+export const printHeading = (text) => printLine(`\n${bold(text)}`);
+export const printFact = (name, text) => printLine(`  ${name.padEnd(NAME_WIDTH)}${text}`);
+export const printCheck = (name, text = '') =>
+  printLine(`  ${green('✓')} ${`${name.padEnd(TYPE_WIDTH)}${text}`.trimEnd()}`);
 
 /** Formats 100000 and USD as `1,000.00 USD`. The amount is passed as text, so that no digit is lost. */
 export function money(amount, { code, decimals }) {
@@ -20,7 +20,7 @@ export function money(amount, { code, decimals }) {
 }
 
 /** Prints a table. `rightAligned` contains the headers of numeric columns. */
-export function table(headers, rows, rightAligned = []) {
+export function printTable(headers, rows, rightAligned = []) {
   const widths = headers.map((header, index) =>
     Math.max(header.length, ...rows.map((row) => row[index].length)),
   );
@@ -28,5 +28,5 @@ export function table(headers, rows, rightAligned = []) {
     rightAligned.includes(headers[index])
       ? text.padStart(widths[index])
       : text.padEnd(widths[index]);
-  for (const row of [headers, ...rows]) line(`  ${row.map(pad).join('  ').trimEnd()}`);
+  for (const row of [headers, ...rows]) printLine(`  ${row.map(pad).join('  ').trimEnd()}`);
 }

@@ -5,7 +5,7 @@ import { verify } from 'node:crypto';
 import { once } from 'node:events';
 import http from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { money, tick } from './print.mjs';
+import { money, printCheck } from './print.mjs';
 
 const show = ({ amount, currency }) => money(amount, currency);
 
@@ -37,8 +37,8 @@ const matches = (event, expectedText) =>
 export async function startReceiver({ publicKey, header, isOurs, signal }) {
   const eventIds = new Set();
   const newEvents = [];
-  const printed = {};
-  const expected = {};
+  const printedEvents = {};
+  const expectedBySubject = {};
   let failure;
 
   /** Handles one request. Returns its status. */
@@ -67,22 +67,26 @@ export async function startReceiver({ publicKey, header, isOurs, signal }) {
     if (failure) throw failure;
     for (const event of newEvents.splice(0)) {
       const subject = event.data.id ?? event.type;
-      printed[subject] = [...(printed[subject] ?? []), event];
-      tick(event.type, event.description);
+      printedEvents[subject] = [...(printedEvents[subject] ?? []), event];
+      printCheck(event.type, event.description);
     }
   }
 
-  const eventsOf = (subject) => inOrder(subject, printed[subject] ?? []);
+  const eventsOf = (subject) => inOrder(subject, printedEvents[subject] ?? []);
   const waitingSubjects = () =>
-    Object.keys(expected).filter((name) => eventsOf(name).length < expected[name].length);
+    Object.keys(expectedBySubject).filter(
+      (name) => eventsOf(name).length < expectedBySubject[name].length,
+    );
 
   /** Throws at the first unexpected event. */
-  function compare(subject, events, expected) {
-    for (let index = 0; index < Math.max(events.length, expected.length); index += 1) {
-      if (events[index] && matches(events[index], expected[index])) continue;
-      const actual = events[index] ? `was ${fullText(events[index])}` : 'did not arrive';
-      const expectation = expected[index] ? `should be ${expected[index]}` : 'should not be';
-      throw new Error(`Webhook ${index + 1} about ${subject} ${expectation} and ${actual}.`);
+  function compare(subject, events, expectedTexts) {
+    for (let index = 0; index < Math.max(events.length, expectedTexts.length); index += 1) {
+      if (events[index] && matches(events[index], expectedTexts[index])) continue;
+      const actualText = events[index] ? `was ${fullText(events[index])}` : 'did not arrive';
+      const expectation = expectedTexts[index]
+        ? `should be ${expectedTexts[index]}`
+        : 'should not be';
+      throw new Error(`Webhook ${index + 1} about ${subject} ${expectation} and ${actualText}.`);
     }
   }
 
@@ -94,24 +98,28 @@ export async function startReceiver({ publicKey, header, isOurs, signal }) {
     /** Waits for further events, given as lists by resource. */
     async expect(expectedEvents) {
       for (const subject in expectedEvents) {
-        expected[subject] = [...(expected[subject] ?? []), ...expectedEvents[subject]];
+        expectedBySubject[subject] = [
+          ...(expectedBySubject[subject] ?? []),
+          ...expectedEvents[subject],
+        ];
       }
       for (printNew(); waitingSubjects().length > 0; printNew()) {
         await once(server, 'webhook', { signal }).catch(() => {
           const [subject] = waitingSubjects();
-          compare(subject, eventsOf(subject), expected[subject]);
+          compare(subject, eventsOf(subject), expectedBySubject[subject]);
         });
       }
       for (const subject in expectedEvents) {
-        const all = expected[subject];
-        compare(subject, eventsOf(subject).slice(0, all.length), all);
+        const expectedTexts = expectedBySubject[subject];
+        compare(subject, eventsOf(subject).slice(0, expectedTexts.length), expectedTexts);
       }
     },
 
     /** Fails if unexpected events arrived. Returns the number of events. */
     finish() {
       printNew();
-      for (const subject in printed) compare(subject, eventsOf(subject), expected[subject] ?? []);
+      for (const subject in printedEvents)
+        compare(subject, eventsOf(subject), expectedBySubject[subject] ?? []);
       return eventIds.size;
     },
 

@@ -27,7 +27,7 @@ function credentialsIn(dataDir) {
 }
 
 /** Whether the server at their address accepts these credentials. */
-const works = (credentials) =>
+const isAccepted = (credentials) =>
   connect(credentials, AbortSignal.timeout(REPLY_TIMEOUT_MS))('GET', '/config').then(
     () => true,
     () => false,
@@ -35,24 +35,24 @@ const works = (credentials) =>
 
 const hasExited = (child) => child.exitCode !== null || child.signalCode !== null;
 
-async function stop(child, base) {
+async function stop(child, temporaryFolder) {
   const killTimer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
   if (!hasExited(child)) {
     child.kill('SIGTERM');
     await once(child, 'exit');
   }
   clearTimeout(killTimer);
-  fs.rmSync(base, { recursive: true, force: true, maxRetries: 3 });
+  fs.rmSync(temporaryFolder, { recursive: true, force: true, maxRetries: 3 });
 }
 
-async function startOwn(signal) {
-  const base = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-demo-'));
-  const dataDir = path.join(base, 'data');
+async function startOwnServer(signal) {
+  const temporaryFolder = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-demo-'));
+  const dataDir = path.join(temporaryFolder, 'data');
   // Contains PostgreSQL's socket too. A root process runs PostgreSQL as another user, who needs
   // access to the folder.
-  fs.chmodSync(base, 0o711);
+  fs.chmodSync(temporaryFolder, 0o711);
   const environment = Object.entries(process.env).filter(([name]) => !SETTING.test(name));
-  const env = { ...Object.fromEntries(environment), TMPDIR: base };
+  const env = { ...Object.fromEntries(environment), TMPDIR: temporaryFolder };
   const quietFlags = ['--log-level', 'warn', '--sample-customer', 'none'];
   const args = [START, '--port', '0', '--data-dir', dataDir, ...quietFlags];
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'ignore', 'pipe'] });
@@ -67,9 +67,9 @@ async function startOwn(signal) {
       await sleep(POLL_MS, undefined, { signal });
       credentials = credentialsIn(dataDir);
     }
-    return { isOwn: true, credentials, dataDir, env, stop: () => stop(child, base) };
+    return { isOwn: true, credentials, dataDir, env, stop: () => stop(child, temporaryFolder) };
   } catch (error) {
-    await stop(child, base);
+    await stop(child, temporaryFolder);
     throw error;
   }
 }
@@ -91,15 +91,21 @@ const credentialsFrom = (flags) =>
 export async function findServer(flags, signal) {
   const folder = flags['data-dir'] ?? process.env.RAILHEAD_DATA_DIR ?? '.railhead';
   const dataDir = path.resolve(root, folder);
-  const stored = credentialsIn(dataDir);
-  const credentials = { ...stored, ...credentialsFrom(flags) };
-  const running = { isOwn: false, credentials, dataDir, env: process.env, stop: async () => {} };
+  const storedCredentials = credentialsIn(dataDir);
+  const credentials = { ...storedCredentials, ...credentialsFrom(flags) };
+  const runningServer = {
+    isOwn: false,
+    credentials,
+    dataDir,
+    env: process.env,
+    stop: async () => {},
+  };
   const isNamed = Object.keys(flags).length > 0;
-  if (isNamed && !stored) {
+  if (isNamed && !storedCredentials) {
     throw new Error(
       `${dataDir} has no credentials.json. Name the server's folder with --data-dir.`,
     );
   }
-  if (isNamed || (stored && (await works(stored)))) return running;
-  return startOwn(signal);
+  if (isNamed || (storedCredentials && (await isAccepted(storedCredentials)))) return runningServer;
+  return startOwnServer(signal);
 }

@@ -36,13 +36,14 @@ const licenseTexts = (folder) =>
 /** The licenses of all packages, and further texts. */
 export function licensesText(packages, furtherTexts) {
   const line = '-'.repeat(100);
-  const parts = packages.map(({ folder, license, ...each }) => {
+  const sections = packages.map(({ folder, license, ...each }) => {
     const texts = licenseTexts(folder);
     const content = texts.length > 0 ? texts : ['The package contains no text of its license.'];
     return [`${refOf(each)} (${license})`, ...content].join('\n\n');
   });
-  const head = 'This release contains the packages below. Its own license is in the file LICENSE.';
-  return `${[head, ...parts, ...furtherTexts.map((text) => text.trim())].join(`\n\n${line}\n`)}\n`;
+  const introduction =
+    'This release contains the packages below. Its own license is in the file LICENSE.';
+  return `${[introduction, ...sections, ...furtherTexts.map((text) => text.trim())].join(`\n\n${line}\n`)}\n`;
 }
 
 /** The lock file that names a package, and its path there. */
@@ -73,8 +74,8 @@ function dependenciesOf({ packages, name }) {
 
 const EXPRESSION = / (OR|AND|WITH) /;
 
-function libraryComponent({ name, version, license }, locked) {
-  const { integrity } = locked.packages[locked.name];
+function libraryComponent({ name, version, license }, lockedPackage) {
+  const { integrity } = lockedPackage.packages[lockedPackage.name];
   const content = Buffer.from(integrity.slice('sha512-'.length), 'base64').toString('hex');
   return {
     'bom-ref': refOf({ name, version }),
@@ -91,13 +92,13 @@ function libraryComponent({ name, version, license }, locked) {
 /** An identifier that depends on the content only. */
 function serialNumber(content) {
   const hex = sha256(JSON.stringify(content));
-  const parts = [
+  const lines = [
     hex.slice(0, 8),
     hex.slice(8, 12),
     `8${hex.slice(13, 16)}`,
     `8${hex.slice(17, 20)}`,
   ];
-  return `urn:uuid:${[...parts, hex.slice(20, 32)].join('-')}`;
+  return `urn:uuid:${[...lines, hex.slice(20, 32)].join('-')}`;
 }
 
 /** A file that belongs to no package, such as a shared library of the database. */
@@ -123,7 +124,7 @@ export function sbomOf({ version, time, packages, files, lockFolders }) {
   const dependencies = libraries.map(({ locked, ...each }) => ({
     ref: refOf(each),
     dependsOn: dependenciesOf(locked)
-      .filter((one) => refs.includes(one))
+      .filter((dependencyRef) => refs.includes(dependencyRef))
       .sort(),
   }));
   const ref = `railhead@${version}`;

@@ -21,26 +21,28 @@ function* successesOf(document) {
 }
 
 /** Problems of the entries of one operation, and the replies that are exempt. */
-function checkUntested(operationId, replies, declared, observed) {
+function checkUntested(operationId, replies, repliesByOperation, observedReplies) {
   const problems = [];
   const exempt = new Set();
-  const declaredCodes = declared.get(operationId) ?? [];
+  const declaredCodes = repliesByOperation.get(operationId) ?? [];
   for (const [reply, reason] of Object.entries(replies)) {
-    const other = /^same as (\w+)$/.exec(reason)?.[1];
+    const otherOperation = /^same as (\w+)$/.exec(reason)?.[1];
     const isEveryCode = reply === '*';
-    if (isEveryCode && !declared.has(other)) {
+    if (isEveryCode && !repliesByOperation.has(otherOperation)) {
       problems.push(`untested but not the same as any operation: ${operationId} *`);
       continue;
     }
-    const codes = isEveryCode ? declared.get(other).filter((code) => code >= 'A') : [reply];
+    const codes = isEveryCode
+      ? repliesByOperation.get(otherOperation).filter((code) => code >= 'A')
+      : [reply];
     for (const code of codes) {
       exempt.add(code);
       const pair = `${operationId} ${code}`;
       if (!declaredCodes.includes(code)) problems.push(`untested but not declared: ${pair}`);
-      if (!isEveryCode && observed.has(pair))
+      if (!isEveryCode && observedReplies.has(pair))
         problems.push(`untested but produced by a test: ${pair}`);
-      if (other && !observed.has(`${other} ${code}`)) {
-        problems.push(`untested of ${other} but not produced there: ${pair}`);
+      if (otherOperation && !observedReplies.has(`${otherOperation} ${code}`)) {
+        problems.push(`untested of ${otherOperation} but not produced there: ${pair}`);
       }
     }
   }
@@ -53,33 +55,43 @@ function checkUntested(operationId, replies, declared, observed) {
  * each operation, `untested` is the parsed file, `posting` are the operations that post money.
  */
 export function replyProblems({ lines, successes, errors, untested, posting = [] }) {
-  const split = lines.map((line) => line.split(' '));
-  const observed = new Set(split.map(([id, status, code]) => `${id} ${code ?? status}`));
-  const declared = new Map(
+  const lineWords = lines.map((line) => line.split(' '));
+  const observedReplies = new Set(lineWords.map(([id, status, code]) => `${id} ${code ?? status}`));
+  const repliesByOperation = new Map(
     errors.map(({ operationId, specificCodes }) => [operationId, [...specificCodes]]),
   );
-  for (const [id, status] of successes) declared.set(id, [status, ...(declared.get(id) ?? [])]);
+  for (const [id, status] of successes)
+    repliesByOperation.set(id, [status, ...(repliesByOperation.get(id) ?? [])]);
   const problems = [];
-  for (const [operationId, replies] of declared) {
-    const checked = checkUntested(operationId, untested[operationId] ?? {}, declared, observed);
-    const missing = replies.filter(
-      (reply) => !checked.exempt.has(reply) && !observed.has(`${operationId} ${reply}`),
+  for (const [operationId, replies] of repliesByOperation) {
+    const untestedResult = checkUntested(
+      operationId,
+      untested[operationId] ?? {},
+      repliesByOperation,
+      observedReplies,
+    );
+    const missingReplies = replies.filter(
+      (reply) =>
+        !untestedResult.exempt.has(reply) && !observedReplies.has(`${operationId} ${reply}`),
     );
     problems.push(
-      ...missing.map((reply) => `declared but not produced by a test: ${operationId} ${reply}`),
+      ...missingReplies.map(
+        (reply) => `declared but not produced by a test: ${operationId} ${reply}`,
+      ),
     );
-    problems.push(...checked.problems);
+    problems.push(...untestedResult.problems);
   }
   for (const operationId of Object.keys(untested)) {
-    if (!declared.has(operationId)) problems.push(`untested but no operation: ${operationId}`);
+    if (!repliesByOperation.has(operationId))
+      problems.push(`untested but no operation: ${operationId}`);
   }
   // Codes that follow from the kind of an operation: one operation of the kind is sufficient.
-  const codes = new Set(split.map(([, , code]) => code));
+  const codes = new Set(lineWords.map(([, , code]) => code));
   for (const code of new Set(errors.flatMap(({ commonCodes }) => commonCodes))) {
     if (!codes.has(code)) problems.push(`common error but not produced by a test: ${code}`);
   }
   for (const operationId of posting) {
-    if (!observed.has(`${operationId} posts`)) {
+    if (!observedReplies.has(`${operationId} posts`)) {
       problems.push(`declared to post money but posted in no test: ${operationId}`);
     }
   }

@@ -31,15 +31,15 @@ const slugify = (heading) =>
     .replaceAll(' ', '-');
 
 /** Colored code by its text and language. */
-const highlighted = new Map();
+const highlightedCode = new Map();
 
 /** Colors equal blocks once: a build renders each page twice, and pages repeat examples. */
 function highlightOnce(md) {
   const { highlight } = md.options;
   md.options.highlight = (code, language, attributes) => {
     const key = JSON.stringify([language, attributes, code]);
-    if (!highlighted.has(key)) highlighted.set(key, highlight(code, language, attributes));
-    return highlighted.get(key);
+    if (!highlightedCode.has(key)) highlightedCode.set(key, highlight(code, language, attributes));
+    return highlightedCode.get(key);
   };
 }
 
@@ -61,7 +61,11 @@ function nameTabs(md) {
 /** Set by `npm run docs`. The server has the site below /docs/. */
 const base = process.env.RAILHEAD_DOCS_BASE ?? '/docs/';
 
-const part = (text, items, collapsed = false) => ({ text, items, collapsed });
+const sidebarGroup = (text, items, isCollapsed = false) => ({
+  text,
+  items,
+  collapsed: isCollapsed,
+});
 
 /** Guides for operators, listed with the other pages for them. */
 const OPERATING = ['/guides/install', '/guides/operating', '/guides/operators', '/guides/console'];
@@ -73,7 +77,7 @@ const OPERATOR_REFERENCE = {
   target: '_self',
 };
 
-const REFERENCE = part('Reference', [
+const REFERENCE = sidebarGroup('Reference', [
   page('api.md'),
   page('cli.md'),
   { text: 'Operations', link: '/operations/' },
@@ -85,12 +89,12 @@ const REFERENCE = part('Reference', [
 ]);
 
 const SIDEBAR = [
-  part('Start here', [
+  sidebarGroup('Start here', [
     { text: 'A first payment', link: '/start' },
     page('comparison.md'),
     page('clients.md'),
   ]),
-  part('Concepts', [
+  sidebarGroup('Concepts', [
     ...pagesIn('concepts'),
     page('money.md'),
     page('states.md'),
@@ -98,12 +102,12 @@ const SIDEBAR = [
     page('tax-identifiers.md'),
     page('glossary.md'),
   ]),
-  part(
+  sidebarGroup(
     'Guides',
     pagesIn('guides').filter(({ link }) => !OPERATING.includes(link)),
   ),
   REFERENCE,
-  part('Operating', [
+  sidebarGroup('Operating', [
     page('guides/install.md'),
     page('guides/operating.md'),
     page('guides/operators.md'),
@@ -122,8 +126,8 @@ const SIDEBAR = [
     page('retention.md'),
     page('jobs.md'),
   ]),
-  part('Alerts', pagesIn('alerts'), true),
-  part(
+  sidebarGroup('Alerts', pagesIn('alerts'), true),
+  sidebarGroup(
     'Architecture',
     [
       page('architecture.md'),
@@ -133,8 +137,8 @@ const SIDEBAR = [
     ],
     true,
   ),
-  part('Decisions', pagesIn('decisions'), true),
-  part('Changelog', [page('changelog.md')]),
+  sidebarGroup('Decisions', pagesIn('decisions'), true),
+  sidebarGroup('Changelog', [page('changelog.md')]),
 ];
 
 export default defineConfig({

@@ -16,15 +16,15 @@ const OPTIONS = {
 /** The smallest text is drawn at 11 pixels. At this scale it is 12. Wide diagrams scroll. */
 const SCALE = 12 / 11;
 
-const scaled = (_, width, height) =>
+const scaledSize = (_, width, height) =>
   `width="${Math.ceil(width * SCALE)}" height="${Math.ceil(height * SCALE)}"`;
 
 /** Styles of one diagram would apply to the whole page. The theme has them. Ids are unique in a page. */
-const embedded = (svg, id) =>
+const embeddedSvg = (svg, id) =>
   svg
     .replace(/<style>[\s\S]*?<\/style>/, '')
     .replace(/ style="--bg:[^"]*"/, '')
-    .replace(/width="([\d.]+)" height="([\d.]+)"/, scaled)
+    .replace(/width="([\d.]+)" height="([\d.]+)"/, scaledSize)
     .replaceAll(/id="(arrowhead[\w-]*)"/g, `id="${id}-$1"`)
     .replaceAll('url(#arrowhead', `url(#${id}-arrowhead`)
     .replaceAll(/\d+\.\d{3,}/g, (number) => String(Number(Number(number).toFixed(2))))
@@ -34,16 +34,17 @@ const embedded = (svg, id) =>
 
 const drawings = new Map();
 
-function drawn(source) {
-  const made = drawings.get(source) ?? renderMermaidSVG(source, OPTIONS);
-  drawings.set(source, made);
-  return made;
+function draw(source) {
+  const drawing = drawings.get(source) ?? renderMermaidSVG(source, OPTIONS);
+  drawings.set(source, drawing);
+  return drawing;
 }
 
 /** The heading above a block names its diagram. */
 function headingBefore(tokens, index) {
-  for (let at = index - 1; at > 0; at--) {
-    if (tokens[at].type === 'heading_close') return tokens[at - 1].content.replaceAll('`', '');
+  for (let position = index - 1; position > 0; position--) {
+    if (tokens[position].type === 'heading_close')
+      return tokens[position - 1].content.replaceAll('`', '');
   }
   return '';
 }
@@ -54,7 +55,7 @@ export function addDiagrams(md) {
   md.renderer.rules.fence = (tokens, index, options, env, self) => {
     if (tokens[index].info.trim() !== 'mermaid') return fence(tokens, index, options, env, self);
     const label = md.utils.escapeHtml(`Diagram: ${headingBefore(tokens, index)}`);
-    const svg = embedded(drawn(tokens[index].content), `diagram-${index}`);
+    const svg = embeddedSvg(draw(tokens[index].content), `diagram-${index}`);
     return `<figure class="diagram" role="group" tabindex="0" aria-label="${label}">${svg}</figure>\n`;
   };
 }

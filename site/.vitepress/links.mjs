@@ -5,18 +5,18 @@ const SERVER = 'http://localhost:4000/docs/';
 
 /** Adds the links to a markdown-it instance. */
 export function addLinks(md, base) {
-  const open =
+  const renderLink =
     md.renderer.rules.link_open ??
-    ((tokens, at, options, _, self) => self.renderToken(tokens, at, options));
+    ((tokens, index, options, _, self) => self.renderToken(tokens, index, options));
   md.renderer.rules.link_open = (tokens, index, options, env, self) => {
     const href = tokens[index].attrGet('href') ?? '';
-    if (!href.startsWith(SERVER)) return open(tokens, index, options, env, self);
-    const to = href.slice(SERVER.length);
-    if (to.startsWith('operations/')) {
-      tokens[index].attrSet('href', `/${to}`);
-      return open(tokens, index, options, env, self);
+    if (!href.startsWith(SERVER)) return renderLink(tokens, index, options, env, self);
+    const target = href.slice(SERVER.length);
+    if (target.startsWith('operations/')) {
+      tokens[index].attrSet('href', `/${target}`);
+      return renderLink(tokens, index, options, env, self);
     }
-    tokens[index].attrSet('href', `${base}${to}`);
+    tokens[index].attrSet('href', `${base}${target}`);
     // A complete load: these are not pages of the site.
     tokens[index].attrSet('target', '_self');
     return self.renderToken(tokens, index, options);

@@ -67,10 +67,10 @@ function shorten(project, typedoc) {
   delete events.groups;
   const [isEvent] = project.getChildByName([webhooks, 'isEvent']).signatures;
   const event = project.getChildByName([PACKAGE, 'WebhookEvent']);
-  const narrowed = ReferenceType.createResolvedReference('WebhookEvent', event, project);
-  narrowed.typeArguments = [ReferenceType.createBrokenReference('Type', project)];
+  const narrowedEvent = ReferenceType.createResolvedReference('WebhookEvent', event, project);
+  narrowedEvent.typeArguments = [ReferenceType.createBrokenReference('Type', project)];
   project.removeTypeReflections(isEvent.type);
-  isEvent.type = new PredicateType('event', false, narrowed);
+  isEvent.type = new PredicateType('event', false, narrowedEvent);
 }
 
 /** Writes the pages. The generated types of the SDK must be there. */

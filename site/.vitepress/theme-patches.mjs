@@ -55,9 +55,9 @@ export const themePatches = () => ({
     const patch = PATCHES.find(({ file }) => file.test(id));
     if (!patch) return undefined;
     return patch.replace.reduce((text, [from, to]) => {
-      const changed = text.replace(from, to);
-      if (changed === text) this.error(`${id} no longer contains ${from}.`);
-      return changed;
+      const changedText = text.replace(from, to);
+      if (changedText === text) this.error(`${id} no longer contains ${from}.`);
+      return changedText;
     }, code);
   },
 });

@@ -40,15 +40,16 @@ function webhooks({ webhookUrl, webhookSecret }, isOpen) {
 }
 
 function tokens({ clientId, clientSecret }) {
-  const valid = new Map();
-  const expected = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
+  const validTokens = new Map();
+  const expectedAuthorization = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
   return {
     isValid: ({ authorization = '' }) =>
-      (valid.get(authorization.replace('Bearer ', '')) ?? 0) > Date.now(),
+      (validTokens.get(authorization.replace('Bearer ', '')) ?? 0) > Date.now(),
     issue({ authorization }, body) {
-      if (authorization !== expected || body !== 'grant_type=client_credentials') return undefined;
+      if (authorization !== expectedAuthorization || body !== 'grant_type=client_credentials')
+        return undefined;
       const token = randomUUID();
-      valid.set(token, Date.now() + TOKEN_SECONDS * 1_000);
+      validTokens.set(token, Date.now() + TOKEN_SECONDS * 1_000);
       return { access_token: token, token_type: 'Bearer', expires_in: TOKEN_SECONDS };
     },
   };
@@ -63,7 +64,7 @@ export async function startBank(options) {
   const oauth = tokens(options);
   const publicFields = ({ events: _, ...payment }) => payment;
 
-  async function proceed(payment) {
+  async function proceedWithPayment(payment) {
     for (const type of payment.events) {
       await sleep(delayMs);
       payment.status = STATUS[type];
@@ -74,7 +75,7 @@ export async function startBank(options) {
     await sleep(delayMs);
     const payment = { payment_id: `MB-${payments.length + 1}`, ...order, status: 'PENDING' };
     payments.push({ ...payment, events: OUTCOMES[outcome] });
-    void proceed(payments.at(-1));
+    void proceedWithPayment(payments.at(-1));
     return [201, payment];
   }
   function cancel(id) {

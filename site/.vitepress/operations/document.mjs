@@ -8,25 +8,25 @@ const file = path.resolve(import.meta.dirname, '../../../openapi.json');
 export const document = JSON.parse(readFileSync(file, 'utf8'));
 
 /** Resolves a local reference. Fields next to `$ref` replace those of its target. */
-export function resolved(node) {
+export function resolve(node) {
   if (node?.$ref === undefined) return node;
   const { $ref, ...rest } = node;
   const target = $ref
     .slice(2)
     .split('/')
     .reduce((each, key) => each[key], document);
-  return resolved({ ...target, ...rest });
+  return resolve({ ...target, ...rest });
 }
 
 /** The last part of a reference. */
 export const nameOf = (node) => node?.$ref?.split('/').at(-1);
 
 const entriesOf = (items, isWebhook) =>
-  Object.entries(items).flatMap(([at, item]) =>
+  Object.entries(items).flatMap(([itemPath, item]) =>
     Object.entries(item).map(([method, operation]) => ({
       id: operation.operationId,
       method: method.toUpperCase(),
-      path: at,
+      path: itemPath,
       tag: operation.tags[0],
       isWebhook,
       operation,
@@ -50,19 +50,19 @@ const eventPages = new Map(
     .filter(({ isWebhook }) => isWebhook)
     .flatMap(({ id, operation }) => {
       const { schema } = operation.requestBody.content['application/json'];
-      const type = resolved(resolved(schema).properties.type);
-      const [own] = (type.allOf ?? [type]).map(resolved);
-      return (own.enum ?? []).map((name) => [name, id]);
+      const type = resolve(resolve(schema).properties.type);
+      const [enumSchema] = (type.allOf ?? [type]).map(resolve);
+      return (enumSchema.enum ?? []).map((name) => [name, id]);
     }),
 );
 
 /** The page of the operation, webhook or event with this name. */
-const pageNamed = (name) => (ids.has(name) ? name : eventPages.get(name));
+const pageOfName = (name) => (ids.has(name) ? name : eventPages.get(name));
 
 /** A Markdown text of the document in a page of the site: its links, and names of operations. */
 export const textFor = (entry, text = '') =>
   text.replaceAll('](/docs/', '](/').replaceAll(/(?<!\[)`([\w.]+)`/g, (code, name) => {
-    const page = pageNamed(name);
+    const page = pageOfName(name);
     return page === undefined || page === entry.id ? code : `[${code}](/operations/${page})`;
   });
 
@@ -73,5 +73,5 @@ const slugOf = (tag) =>
     .replaceAll(' ', '-');
 
 /** Anchor of an operation in the reference that sends requests. */
-export const anchorOf = ({ tag, method, path: at, isWebhook }) =>
-  `tag/${slugOf(tag)}/${isWebhook ? 'webhook/' : ''}${method}${isWebhook ? '/' : ''}${at}`;
+export const anchorOf = ({ tag, method, path: operationPath, isWebhook }) =>
+  `tag/${slugOf(tag)}/${isWebhook ? 'webhook/' : ''}${method}${isWebhook ? '/' : ''}${operationPath}`;

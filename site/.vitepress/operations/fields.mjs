@@ -1,6 +1,6 @@
 // Fields of a schema as tables: nested objects with dotted names, and a separate table for each
 // variant of a union.
-import { nameOf, resolved } from './document.mjs';
+import { nameOf, resolve } from './document.mjs';
 
 /** Fields have three levels, such as `a.b.c`. Deeper objects are named by their type. */
 const MAX_DEPTH = 2;
@@ -8,28 +8,30 @@ const MAX_DEPTH = 2;
 /** Longer lists of values are cut. */
 const MAX_VALUES = 60;
 
-const union = (left = [], right = []) => [...new Set([...left, ...right])];
+const union = (ownValues = [], otherValues = []) => [...new Set([...ownValues, ...otherValues])];
 
-function merged(left, right) {
-  const both = {
-    ...right,
-    ...left,
-    required: union(left.required, right.required),
-    properties: { ...right.properties, ...left.properties },
+function mergeSchemas(schema, other) {
+  const result = {
+    ...other,
+    ...schema,
+    required: union(schema.required, other.required),
+    properties: { ...other.properties, ...schema.properties },
   };
-  if (left.enum && right.enum) both.enum = left.enum.filter((each) => right.enum.includes(each));
-  return both;
+  if (schema.enum && other.enum)
+    result.enum = schema.enum.filter((each) => other.enum.includes(each));
+  return result;
 }
 
 /** A schema without references, `allOf` and the alternative null. */
-export function flat(schema) {
-  const { allOf = [], anyOf = [], ...own } = resolved(schema);
-  const all = allOf.map(flat).reduce(merged, own);
+export function flatten(schema) {
+  const { allOf = [], anyOf = [], ...ownFields } = resolve(schema);
+  const mergedSchema = allOf.map(flatten).reduce(mergeSchemas, ownFields);
   const isNull = (each) => each.type === 'null';
-  const [alternative, ...others] = anyOf.filter((each) => !isNull(each));
-  if (alternative === undefined) return all;
-  if (others.length === 0) return { ...merged(all, flat(alternative)), nullable: true };
-  return { ...all, alternatives: [alternative, ...others] };
+  const [alternative, ...otherAlternatives] = anyOf.filter((each) => !isNull(each));
+  if (alternative === undefined) return mergedSchema;
+  if (otherAlternatives.length === 0)
+    return { ...mergeSchemas(mergedSchema, flatten(alternative)), nullable: true };
+  return { ...mergedSchema, alternatives: [alternative, ...otherAlternatives] };
 }
 
 const typesOf = (schema) =>
@@ -41,7 +43,7 @@ const isNullable = ({ type, nullable }) => nullable || [type].flat().includes('n
 
 /** Description of the values that a schema accepts. */
 export function typeOf(schema) {
-  const shape = flat(schema);
+  const shape = flatten(schema);
   const name = () => {
     if (shape.oneOf) return 'object';
     if (shape.alternatives) return shape.alternatives.map(typeOf).join(' or ');
@@ -54,22 +56,22 @@ export function typeOf(schema) {
 const code = (value) => `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``;
 
 function valuesOf(values) {
-  const shown = values.slice(0, MAX_VALUES).map(code).join(', ');
-  const rest = values.length - MAX_VALUES;
-  const more = rest > 0 ? ` and ${rest} more` : '';
-  return values.length === 1 ? `Always ${shown}.` : `One of ${shown}${more}.`;
+  const shownValues = values.slice(0, MAX_VALUES).map(code).join(', ');
+  const hiddenCount = values.length - MAX_VALUES;
+  const hiddenText = hiddenCount > 0 ? ` and ${hiddenCount} more` : '';
+  return values.length === 1 ? `Always ${shownValues}.` : `One of ${shownValues}${hiddenText}.`;
 }
 
 /** Formats that the type already states. */
 const IN_TYPE = new Set(['binary', 'int64']);
 
-const atMost = (length) => `At most ${length} characters.`;
-const lengthOf = (min, max) => `${min === max ? 'Exactly' : 'At least'} ${min} characters.`;
+const maximumText = (length) => `At most ${length} characters.`;
+const minimumText = (min, max) => `${min === max ? 'Exactly' : 'At least'} ${min} characters.`;
 
 const LIMITS = [
   ['format', (value) => (IN_TYPE.has(value) ? undefined : `Format ${value}.`)],
-  ['minLength', (value, { maxLength }) => lengthOf(value, maxLength)],
-  ['maxLength', (value, { minLength }) => (value === minLength ? undefined : atMost(value))],
+  ['minLength', (value, { maxLength }) => minimumText(value, maxLength)],
+  ['maxLength', (value, { minLength }) => (value === minLength ? undefined : maximumText(value))],
   ['minimum', (value) => `Minimum ${value}.`],
   ['exclusiveMinimum', (value) => `Greater than ${value}.`],
   ['maximum', (value) => `Maximum ${value}.`],
@@ -83,8 +85,8 @@ const LIMITS = [
 
 /** Values and limits of a schema, in sentences. */
 export function limitsOf(schema) {
-  const shape = flat(schema);
-  const items = shape.items ? flat(shape.items) : {};
+  const shape = flatten(schema);
+  const items = shape.items ? flatten(shape.items) : {};
   const values = shape.const === undefined ? shape.enum : [shape.const];
   return [
     ...(values ? [valuesOf(values)] : []),
@@ -99,11 +101,11 @@ export function limitsOf(schema) {
 const variantsOf = ({ oneOf, discriminator }) =>
   Object.entries(discriminator?.mapping ?? {}).length > 0
     ? Object.entries(discriminator.mapping).map(([value, $ref]) => ({ value, schema: { $ref } }))
-    : oneOf.map((schema) => ({ value: nameOf(schema) ?? flat(schema).title, schema }));
+    : oneOf.map((schema) => ({ value: nameOf(schema) ?? flatten(schema).title, schema }));
 
 /** The name of an object that has fields, or of such objects in a list. */
 function typeNameOf(schema) {
-  const { properties, items } = flat(schema);
+  const { properties, items } = flatten(schema);
   if (items) return typeNameOf(items);
   return properties ? nameOf(schema) : undefined;
 }
@@ -111,24 +113,25 @@ function typeNameOf(schema) {
 /** Collects the tables: the rows of one schema, and the variants that are still to be written. */
 function collector(maxVariants) {
   const tables = [];
-  const known = new Map();
+  const tableByKey = new Map();
 
   /** Registers a variant once for each place and schema, and returns its table. */
   function variantAt(at, by, { value, schema }) {
     const key = `${at} ${nameOf(schema) ?? value}`;
-    const there = known.get(key);
-    if (there) return there;
+    const existingTable = tableByKey.get(key);
+    if (existingTable) return existingTable;
     const sameTitle = tables.some((each) => each.at === at && each.value === value);
     const table = { at, by, value, schema, name: sameTitle ? nameOf(schema) : undefined };
-    known.set(key, table);
+    tableByKey.set(key, table);
     tables.push(table);
     return table;
   }
 
   /** The fields of an object or of the entries of a list. */
-  function nested(shape, at, depth) {
+  function nestedRows(shape, at, depth) {
     if (shape.oneOf) return [];
-    if (typesOf(shape).includes('array')) return nested(flat(shape.items ?? {}), `${at}[]`, depth);
+    if (typesOf(shape).includes('array'))
+      return nestedRows(flatten(shape.items ?? {}), `${at}[]`, depth);
     return rowsOf(shape, at, depth + 1);
   }
 
@@ -140,25 +143,25 @@ function collector(maxVariants) {
       if (variants.length > maxVariants) return variants;
       return variants.map((each) => variantAt(at, by, each));
     }
-    return typesOf(shape).includes('array') ? unionOf(flat(shape.items ?? {}), `${at}[]`) : [];
+    return typesOf(shape).includes('array') ? unionOf(flatten(shape.items ?? {}), `${at}[]`) : [];
   }
 
   /** One row for each field below `at`. */
   function rowsOf(shape, at, depth) {
     return Object.entries(shape.properties ?? {}).flatMap(([key, schema]) => {
       const name = at ? `${at}.${key}` : key;
-      const field = flat(schema);
+      const field = flatten(schema);
       const typeName = depth >= MAX_DEPTH ? typeNameOf(schema) : undefined;
-      const below = typeName ? [] : nested(field, name, depth);
+      const rowsBelow = typeName ? [] : nestedRows(field, name, depth);
       const row = {
         name,
         schema,
         required: shape.required?.includes(key) ?? false,
-        description: resolved(schema).description ?? field.description,
+        description: resolve(schema).description ?? field.description,
         typeName,
         variants: unionOf(field, name),
       };
-      return [row, ...below];
+      return [row, ...rowsBelow];
     });
   }
 
@@ -171,13 +174,13 @@ function collector(maxVariants) {
  */
 export function tablesOf(schema, maxVariants = Number.POSITIVE_INFINITY) {
   const { tables, rowsOf, unionOf } = collector(maxVariants);
-  const shape = flat(schema);
+  const shape = flatten(schema);
   const isList = typesOf(shape).includes('array');
-  const first = isList ? flat(shape.items ?? {}) : shape;
+  const firstShape = isList ? flatten(shape.items ?? {}) : shape;
   unionOf(shape, '');
-  const root = { at: '', rows: rowsOf(first, isList ? '[]' : '', 0) };
+  const root = { at: '', rows: rowsOf(firstShape, isList ? '[]' : '', 0) };
   // Variants within variants extend the list while it is read.
   for (const table of tables)
-    table.rows = rowsOf(flat(table.schema), table.at, table.at.split('.').length - 1);
+    table.rows = rowsOf(flatten(table.schema), table.at, table.at.split('.').length - 1);
   return root.rows.length > 0 ? [root, ...tables] : tables;
 }

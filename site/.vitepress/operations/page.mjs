@@ -1,5 +1,5 @@
 // One page for each operation and webhook as Markdown, from what the API document states.
-import { anchorOf, document, nameOf, resolved, textFor } from './document.mjs';
+import { anchorOf, document, nameOf, resolve, textFor } from './document.mjs';
 import { limitsOf, tablesOf, typeOf } from './fields.mjs';
 import { samplesOf } from './samples.mjs';
 
@@ -20,8 +20,8 @@ const isSuccess = ([status]) => status.startsWith('2');
 /** Text of a table cell. */
 const cell = (text) => text.replaceAll('|', '\\|').replaceAll(/\s*\n\s*/g, ' ');
 
-const table = (head, rows) =>
-  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+const table = (header, rows) =>
+  [header, header.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 
 const fence = (language, text, title = '') =>
   `\`\`\`${language}${title && ` [${title}]`}\n${text}\n\`\`\``;
@@ -53,9 +53,9 @@ const sentence = (text = '') => (text && !/[.!?:)]$/.test(text) ? `${text}.` : t
 
 const nameCell = (name, type, required) => `\`${name}\` ${type}${required ? ', **required**' : ''}`;
 
-function fieldRow(entry, row, linked) {
+function fieldRow(entry, row, isLinked) {
   const variants = row.variants.map((each) =>
-    linked && each.rows ? `[${each.value}](#${anchorOfTable(each)})` : each.value,
+    isLinked && each.rows ? `[${each.value}](#${anchorOfTable(each)})` : each.value,
   );
   const texts = [
     sentence(textFor(entry, row.description)),
@@ -68,22 +68,22 @@ function fieldRow(entry, row, linked) {
 }
 
 /** The fields of a schema. With `linked`, variants have headings and are linked. */
-function fieldTables(entry, schema, linked) {
-  const maxVariants = linked && !entry.isWebhook ? undefined : MAX_VARIANTS;
-  return tablesOf(schema, maxVariants).map((described) => {
-    const rows = described.rows.map((row) => fieldRow(entry, row, linked));
-    const shown = rows.length ? table(['Field', 'Description'], rows) : 'No fields.';
-    if (described.value === undefined) return shown;
-    const title = titleOfTable(described);
-    const heading = linked ? `### ${title} {#${anchorOfTable(described)}}` : `**${title}**`;
-    const { title: about } = resolved(described.schema);
-    return [heading, ...(about ? [sentence(about)] : []), shown].join('\n\n');
+function fieldTables(entry, schema, isLinked) {
+  const maxVariants = isLinked && !entry.isWebhook ? undefined : MAX_VARIANTS;
+  return tablesOf(schema, maxVariants).map((fieldTable) => {
+    const rows = fieldTable.rows.map((row) => fieldRow(entry, row, isLinked));
+    const rowsText = rows.length ? table(['Field', 'Description'], rows) : 'No fields.';
+    if (fieldTable.value === undefined) return rowsText;
+    const title = titleOfTable(fieldTable);
+    const heading = isLinked ? `### ${title} {#${anchorOfTable(fieldTable)}}` : `**${title}**`;
+    const { title: schemaTitle } = resolve(fieldTable.schema);
+    return [heading, ...(schemaTitle ? [sentence(schemaTitle)] : []), rowsText].join('\n\n');
   });
 }
 
 function examplesOf(content) {
   const examples = Object.entries(content?.examples ?? {}).map(([key, example]) => {
-    const { summary, value } = resolved(example);
+    const { summary, value } = resolve(example);
     return {
       title: (summary ?? key).replaceAll(/[[\]]/g, ''),
       text: JSON.stringify(value, null, 2),
@@ -98,19 +98,19 @@ function examplesOf(content) {
 }
 
 function replyExamplesOf(content) {
-  const all = Object.entries(content.examples ?? {});
-  const shown = examplesOf({ examples: Object.fromEntries(all.slice(0, MAX_TABS)) });
-  if (all.length <= MAX_TABS) return shown;
-  const more = `[OpenAPI document](${HOST}/docs/openapi.json)`;
-  return [...shown, `${all.length - MAX_TABS} more examples are in the ${more}.`];
+  const examples = Object.entries(content.examples ?? {});
+  const shownExamples = examplesOf({ examples: Object.fromEntries(examples.slice(0, MAX_TABS)) });
+  if (examples.length <= MAX_TABS) return shownExamples;
+  const link = `[OpenAPI document](${HOST}/docs/openapi.json)`;
+  return [...shownExamples, `${examples.length - MAX_TABS} more examples are in the ${link}.`];
 }
 
 function parametersOf(entry) {
-  const parameters = (entry.operation.parameters ?? []).map(resolved);
+  const parameters = (entry.operation.parameters ?? []).map(resolve);
   if (parameters.length === 0) return [];
-  const rows = parameters.map(({ name, in: place, required, description, schema }) =>
+  const rows = parameters.map(({ name, in: location, required, description, schema }) =>
     [
-      nameCell(name, `${typeOf(schema)} in ${place}`, required),
+      nameCell(name, `${typeOf(schema)} in ${location}`, required),
       [sentence(textFor(entry, description)), ...limitsOf(schema)].filter(Boolean).join(' '),
     ].map(cell),
   );
@@ -120,12 +120,12 @@ function parametersOf(entry) {
 function bodyOf(entry) {
   const [type, content] = Object.entries(entry.operation.requestBody?.content ?? {})[0] ?? [];
   if (content === undefined) return [];
-  const about = resolved(content.schema).description;
+  const description = resolve(content.schema).description;
   const examples = examplesOf(content);
   return [
     entry.isWebhook ? '## Payload' : '## Request body',
     ...(type === 'application/json' ? [] : [`Sent as \`${type}\`.`]),
-    ...(about ? [sentence(textFor(entry, about))] : []),
+    ...(description ? [sentence(textFor(entry, description))] : []),
     ...fieldTables(entry, content.schema, true),
     ...(examples.length ? ['## Examples', ...examples] : []),
   ];
@@ -137,21 +137,22 @@ function repliesOf(entry) {
   const replies = Object.entries(entry.operation.responses).filter(
     (each) => entry.isWebhook || isSuccess(each),
   );
-  const shown = new Map();
+  const statusBySchema = new Map();
   return [
     entry.isWebhook ? '## Expected replies' : '## Reply',
     ...replies.flatMap(([status, reference]) => {
-      const response = resolved(reference);
+      const response = resolve(reference);
       const content = response.content?.['application/json'];
-      const lead = `**${status}** ${textFor(entry, leadOf(response.description))}`;
-      if (content === undefined) return [lead];
+      const introduction = `**${status}** ${textFor(entry, leadOf(response.description))}`;
+      if (content === undefined) return [introduction];
       const name = nameOf(content.schema);
       const examples = replyExamplesOf(content);
-      if (shown.has(name)) return [lead, `It has the fields of ${shown.get(name)}.`, ...examples];
-      if (name) shown.set(name, status);
+      if (statusBySchema.has(name))
+        return [introduction, `It has the fields of ${statusBySchema.get(name)}.`, ...examples];
+      if (name) statusBySchema.set(name, status);
       const fields = fieldTables(entry, content.schema, false).join('\n\n');
       const title = `Fields of the reply ${status}${name ? `: ${name}` : ''}`;
-      return [lead, details(title, fields), ...examples];
+      return [introduction, details(title, fields), ...examples];
     }),
   ];
 }
@@ -163,7 +164,7 @@ function errorsOf(entry) {
   const rows = Object.entries(entry.operation.responses)
     .filter((each) => !isSuccess(each))
     .flatMap(([status, reference]) =>
-      [...resolved(reference).description.matchAll(ERROR)].map(([, code, text]) =>
+      [...resolve(reference).description.matchAll(ERROR)].map(([, code, text]) =>
         [`${textFor(entry, code)} ${status}`, textFor(entry, text)].map(cell),
       ),
     );
@@ -184,7 +185,7 @@ export function pageOf(entry) {
   const { operation, method, path, id, isWebhook } = entry;
   const { text, Access, Idempotency, Events, Sandbox, Guides } = partsOf(entry);
   const fact = (name, value) => (value ? [`**${name}**: ${textFor(entry, value)}`] : []);
-  const part = (title, value) => (value ? [`## ${title}`, textFor(entry, value)] : []);
+  const section = (title, value) => (value ? [`## ${title}`, textFor(entry, value)] : []);
   const link = `[Try it](${HOST}/docs/reference#${encodeURI(anchorOf(entry))})`;
   const address = isWebhook ? 'POST to the webhook endpoint' : `\`${method} ${path}\``;
   return [
@@ -200,9 +201,9 @@ export function pageOf(entry) {
     ...bodyOf(entry),
     ...repliesOf(entry),
     ...errorsOf(entry),
-    ...part('Events', Events),
-    ...part('Sandbox values', Sandbox),
-    ...part('Guides', Guides),
+    ...section('Events', Events),
+    ...section('Sandbox values', Sandbox),
+    ...section('Guides', Guides),
   ]
     .join('\n\n')
     .concat('\n');

@@ -8,9 +8,9 @@ import { pageOf } from './page.mjs';
 
 const FOLDER = 'operations';
 
-const row = ({ id, method, path: at, operation, isWebhook }) => {
+const row = ({ id, method, path: operationPath, operation, isWebhook }) => {
   const note = operation.deprecated ? ' (deprecated)' : '';
-  return `| ${isWebhook ? 'event' : method} | \`${at}\` | [${operation.summary}](${id}.md)${note} |`;
+  return `| ${isWebhook ? 'event' : method} | \`${operationPath}\` | [${operation.summary}](${id}.md)${note} |`;
 };
 
 /** The index, grouped by tag. */
@@ -20,10 +20,10 @@ export const indexPage = () =>
     '# Operations',
     'Every operation and webhook has a page with its fields, examples, code samples and errors. ' +
       'The [interactive reference](http://localhost:4000/docs/reference) sends requests.',
-    ...groups.flatMap(({ name, description, entries: listed }) => [
+    ...groups.flatMap(({ name, description, entries: groupEntries }) => [
       `## ${name}`,
       description,
-      ['| Method | Path | Operation |', '| --- | --- | --- |', ...listed.map(row)].join('\n'),
+      ['| Method | Path | Operation |', '| --- | --- | --- |', ...groupEntries.map(row)].join('\n'),
     ]),
   ]
     .join('\n\n')
@@ -40,10 +40,10 @@ export function writeOperations(source) {
 
 /** Groups of the sidebar. */
 export const operationGroups = () =>
-  groups.map(({ name, entries: listed }) => ({
+  groups.map(({ name, entries: groupEntries }) => ({
     text: name,
     collapsed: true,
-    items: listed.map(({ id, operation }) => ({
+    items: groupEntries.map(({ id, operation }) => ({
       text: operation.summary,
       link: `/${FOLDER}/${id}`,
     })),
@@ -67,7 +67,7 @@ export function searchText(source, env, md) {
   if (env.frontmatter?.search === false) return '';
   if (!isOperation) return html;
   const id = path.posix.basename(env.relativePath, '.md');
-  const { method, path: at } = entries.find((each) => each.id === id);
+  const { method, path: operationPath } = entries.find((each) => each.id === id);
   // Results show it behind the title.
-  return html.replace(/ <a class="header-anchor"/, ` (${id}, ${method} ${at})$&`);
+  return html.replace(/ <a class="header-anchor"/, ` (${id}, ${method} ${operationPath})$&`);
 }

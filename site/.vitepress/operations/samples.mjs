@@ -2,14 +2,14 @@
 // read from the environment.
 import { exampleRequestOf, sdkSample } from '../../../packages/sdk/scripts/sample.mjs';
 
-const indented = (text, by) => text.replaceAll('\n', `\n${' '.repeat(by)}`);
+const indent = (text, spaces) => text.replaceAll('\n', `\n${' '.repeat(spaces)}`);
 const json = (value) => JSON.stringify(value, null, 2);
 
 /** In single quotes of a shell. */
-const shell = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
+const shellText = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** In single quotes of JavaScript or Python. */
-const quoted = (text) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+const quotedText = (text) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
 /** A string literal of Go. */
 const goText = (text) => (text.includes('`') ? JSON.stringify(text) : `\`${text}\``);
@@ -20,13 +20,13 @@ const textsOf = (form) => Object.entries(form).filter(([name]) => name !== 'file
 
 function curl({ method, url, auth, headers, body, form }) {
   const lines = [
-    `curl${method === 'GET' ? '' : ` -X ${method}`} ${shell(url)}`,
+    `curl${method === 'GET' ? '' : ` -X ${method}`} ${shellText(url)}`,
     ...(auth === 'basic' ? ['-u "$CLIENT_ID:$CLIENT_SECRET"'] : []),
     ...(auth === 'bearer' ? ['-H "Authorization: Bearer $AGENT_TOKEN"'] : []),
-    ...headers.map(([name, value]) => `-H ${shell(`${name}: ${value}`)}`),
-    ...(body === undefined ? [] : [`-d ${shell(json(body))}`]),
-    ...filesOf(form).map(([name, value]) => `-F ${shell(`${name}=@${value}`)}`),
-    ...textsOf(form).map(([name, value]) => `-F ${shell(`${name}=${value}`)}`),
+    ...headers.map(([name, value]) => `-H ${shellText(`${name}: ${value}`)}`),
+    ...(body === undefined ? [] : [`-d ${shellText(json(body))}`]),
+    ...filesOf(form).map(([name, value]) => `-F ${shellText(`${name}=@${value}`)}`),
+    ...textsOf(form).map(([name, value]) => `-F ${shellText(`${name}=${value}`)}`),
   ];
   return lines.join(' \\\n  ');
 }
@@ -42,23 +42,25 @@ const jsForm = (form) => [
   'const form = new FormData();',
   ...filesOf(form).map(
     ([name, value]) =>
-      `form.append(${quoted(name)}, await openAsBlob(${quoted(value)}), ${quoted(value)});`,
+      `form.append(${quotedText(name)}, await openAsBlob(${quotedText(value)}), ${quotedText(value)});`,
   ),
-  ...textsOf(form).map(([name, value]) => `form.append(${quoted(name)}, ${quoted(value)});`),
+  ...textsOf(form).map(
+    ([name, value]) => `form.append(${quotedText(name)}, ${quotedText(value)});`,
+  ),
 ];
 
 function javascript({ method, url, auth, headers, body, form, hasForm, hasReply }) {
   const fields = [
     ...(JS_AUTH[auth] ? [JS_AUTH[auth]] : []),
-    ...headers.map(([name, value]) => `${quoted(name)}: ${quoted(value)},`),
+    ...headers.map(([name, value]) => `${quotedText(name)}: ${quotedText(value)},`),
   ];
   return [
     ...(hasForm ? jsForm(form) : []),
     ...(JS_NAMES[auth] ? [`const { ${JS_NAMES[auth]} } = process.env;`] : []),
-    `const response = await fetch(${quoted(url)}, {`,
+    `const response = await fetch(${quotedText(url)}, {`,
     `  method: '${method}',`,
     ...(fields.length ? ['  headers: {', ...fields.map((each) => `    ${each}`), '  },'] : []),
-    ...(body === undefined ? [] : [`  body: JSON.stringify(${indented(json(body), 2)}),`]),
+    ...(body === undefined ? [] : [`  body: JSON.stringify(${indent(json(body), 2)}),`]),
     ...(hasForm ? ['  body: form,'] : []),
     '});',
     hasReply ? 'console.log(await response.json());' : 'console.log(response.status);',
@@ -72,17 +74,17 @@ const PYTHON_NAMES = new Map([
 ]);
 
 /** A value as a literal of Python. */
-function pythonLiteral(value, by = 0) {
+function pythonLiteral(value, indentation = 0) {
   if (PYTHON_NAMES.has(value)) return PYTHON_NAMES.get(value);
   if (typeof value !== 'object') return JSON.stringify(value);
-  const [open, close] = Array.isArray(value) ? '[]' : '{}';
+  const [openingBracket, closingBracket] = Array.isArray(value) ? '[]' : '{}';
   const items = Object.entries(value).map(([key, each]) => {
-    const literal = pythonLiteral(each, by + 4);
+    const literal = pythonLiteral(each, indentation + 4);
     return Array.isArray(value) ? literal : `${JSON.stringify(key)}: ${literal}`;
   });
-  if (items.length === 0) return open + close;
-  const pad = ' '.repeat(by + 4);
-  return `${open}\n${items.map((each) => `${pad}${each},\n`).join('')}${' '.repeat(by)}${close}`;
+  if (items.length === 0) return openingBracket + closingBracket;
+  const pad = ' '.repeat(indentation + 4);
+  return `${openingBracket}\n${items.map((each) => `${pad}${each},\n`).join('')}${' '.repeat(indentation)}${closingBracket}`;
 }
 
 const PYTHON_AUTH = {
@@ -96,17 +98,17 @@ function python({ method, url, auth, headers, body, form, hasForm, hasReply }) {
     ...(auth === 'bearer' ? [bearer] : []),
     ...headers
       .filter(([name]) => name !== 'Content-Type')
-      .map(([name, value]) => `        ${quoted(name)}: ${quoted(value)},`),
+      .map(([name, value]) => `        ${quotedText(name)}: ${quotedText(value)},`),
   ];
   const files = filesOf(form).map(
-    ([name, value]) => `${quoted(name)}: open(${quoted(value)}, 'rb')`,
+    ([name, value]) => `${quotedText(name)}: open(${quotedText(value)}, 'rb')`,
   );
   const texts = Object.fromEntries(textsOf(form));
   return [
     ...(auth === 'none' ? [] : ['import os\n']),
     'import requests\n',
     `response = requests.${method.toLowerCase()}(`,
-    `    ${quoted(url)},`,
+    `    ${quotedText(url)},`,
     ...(PYTHON_AUTH[auth] ? [PYTHON_AUTH[auth]] : []),
     ...(fields.length ? ['    headers={', ...fields, '    },'] : []),
     ...(body === undefined ? [] : [`    json=${pythonLiteral(body, 4)},`]),
@@ -182,9 +184,9 @@ const LANGUAGES = [
 
 function urlOf({ path, operation }, server) {
   const parameters = operation.parameters ?? [];
-  const inPath = path.replaceAll(/\{(\w+)\}/g, (whole, name) => {
+  const inPath = path.replaceAll(/\{(\w+)\}/g, (placeholder, name) => {
     const { example } = parameters.find((each) => each.in === 'path' && each.name === name) ?? {};
-    return example ?? whole;
+    return example ?? placeholder;
   });
   const query = parameters
     .filter((each) => each.in === 'query' && each.example !== undefined)
