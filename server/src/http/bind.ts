@@ -59,7 +59,7 @@ const bodyOf = (contract: Contract, { body }: Request) =>
 
 const KEY = 'Idempotency-Key';
 
-/** Errors of the idempotency key, including a missing required one. */
+/** Errors of the idempotency key, including a missing required key. */
 function keyErrors(contract: Contract, { headers }: Request): FieldError[] {
   const key = headers[KEY.toLowerCase()];
   // Applies to every operation, because an empty key would not protect against repetition.
@@ -159,9 +159,9 @@ async function furtherErrors(
 
 interface IdempotencyRecord {
   id: string;
-  /** Begins with a letter that is not a hexadecimal digit. */
+  /** Begins with a letter outside the hexadecimal digits. */
   hash: string;
-  /** The hash of older versions. Can be removed a week after the upgrade from the last of them. */
+  /** The hash of older versions. Can be removed a week after the upgrade from the last such version. */
   plainHash: () => string;
 }
 
@@ -183,7 +183,7 @@ function idempotencyRecordOf(
   const { platformId, agentId, operator } = caller;
   const platformOwner = agentId === undefined ? platformId : `${platformId} ${agentId}`;
   const owner = operator?.id ?? platformOwner;
-  // If the body is optional, an absent and an empty one are the same request.
+  // If the body is optional, an absent and an empty body are the same request.
   const bodyText = contract.bodyOptional && request.rawBody === '' ? '{}' : request.rawBody;
   const hashInput = (body: string) => `${JSON.stringify(request.query)}\n${body}`;
   // A repetition may format the same JSON differently.
@@ -290,8 +290,7 @@ async function runWithIdempotency(
       await operate(runtime, caller, async (ctx) => storeReply(ctx, contract, record, rejection));
     } catch (conflict) {
       if (!isKeyTaken(conflict)) throw conflict;
-      // Another process has concurrently stored a reply to the same request, possibly a different
-      // one.
+      // Another process has concurrently stored a reply to the same request, which may differ.
       const concurrent = await replay(runtime, contract, record);
       if (concurrent) return concurrent;
     }

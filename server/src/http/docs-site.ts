@@ -37,7 +37,7 @@ export function addDocsSite(
   server.get('/docs', async (_request, reply) =>
     built() ? reply.redirect('/docs/') : reference(reply),
   );
-  // The well-known location for programs.
+  // The well-known paths of the documentation for language models.
   for (const name of ['llms.txt', 'llms-full.txt'])
     server.get(`/${name}`, async (request, reply) => {
       const file = (await built())?.get(name);

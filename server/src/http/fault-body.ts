@@ -1,5 +1,5 @@
-// The wire form of an error. Its code and the names in its message may have the operator's service name
-// prefix, so code and message are translated.
+// The wire form of an error. The code and the names in the message may have the operator's service name
+// prefix, so both are translated.
 import type { Naming } from '../catalog/naming.ts';
 import type { Fault, FieldError } from '../kernel/fault.ts';
 
@@ -11,7 +11,9 @@ function detailsWithNaming(naming: Naming, details: NonNullable<Fault['details']
   return { ...details, errors: errors.map(withNaming) };
 }
 
-/** The wire form of a fault. `status` and `message` repeat for clients that read only those. */
+/**
+ * The wire form of a fault. `status` and `message` repeat values for clients that read only these fields.
+ */
 export function faultBody(naming: Naming, fault: Fault) {
   const code = naming.code(fault.code);
   const reason = naming.text(fault.message);

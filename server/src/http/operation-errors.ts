@@ -15,7 +15,7 @@ const isAuthenticated = ({ permission, auth }: Contract) =>
 const acceptsKey = (contract: Contract) => idempotencyOf(contract) !== 'none';
 
 const COMMON_ERRORS: readonly CommonError[] = [
-  // An empty idempotency key, a query or body that cannot be read or does not fit its schema.
+  // An empty idempotency key, or a query or body that cannot be read or does not match its schema.
   { codes: ['INVALID_INPUT'], appliesTo: () => true },
   { codes: ['UNAUTHORIZED'], appliesTo: isAuthenticated },
   { codes: ['LINK_ENDED'], appliesTo: ({ auth }) => auth === 'hosted' },

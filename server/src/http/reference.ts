@@ -158,8 +158,8 @@ const OPERATOR_TITLE = 'Railhead operator API reference';
 const OPERATOR_START = { authentication: { preferredSecurityScheme: 'OperatorAuth' } };
 
 /**
- * The reference of the operator API as files of a site at `base`. A static site contains the viewer, as
- * a file of `referenceFiles`. A server also serves its own reference.
+ * The reference of the operator API as files of a site at `base`. On a static site, the viewer is a file of
+ * `referenceFiles`. On a server, it is the viewer of the platform reference.
  */
 export const operatorReferenceFiles = (
   base: string,

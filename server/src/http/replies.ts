@@ -9,7 +9,10 @@ import { faultBody } from './fault-body.ts';
 /** Faults of requests that Fastify rejects before a route runs. */
 function faultOfFramework(error: { statusCode?: number; code?: string }): Fault | null {
   if (error.code === 'FST_ERR_MAX_PARAM_LENGTH') {
-    return new Fault('NOT_FOUND', 'The resource was not found: the identifier is too long.');
+    return new Fault(
+      'NOT_FOUND',
+      'The resource was not found, because the identifier is too long.',
+    );
   }
   if (error.statusCode && error.statusCode >= 400 && error.statusCode < 500) {
     return new Fault('INVALID_INPUT', 'The request is malformed and cannot be read.');

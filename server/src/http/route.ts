@@ -224,7 +224,7 @@ export function bindRoute(
         await admission.admit(contract, request, reply, (caller) => {
           exchange.caller = caller;
         });
-        // `Expect: 100-continue`: the client waits before it sends a large body.
+        // With `Expect: 100-continue`, the client waits before it sends a large body.
         if (expectationOf(request.raw)) reply.raw.writeContinue();
       } catch (error) {
         exchanges.respond(request, reply, exchanges.failed(error, request, reply));

@@ -18,7 +18,7 @@ interface HealthOptions {
 
 interface SiteOptions {
   openApi: () => Promise<object>;
-  /** Folder of the built documentation site. `site/dist` unless stated. */
+  /** Folder of the built documentation site. Defaults to `site/dist`. */
   siteFolder?: string | undefined;
   /** The document that the reference shows. */
   referenceDocument: (document: object) => Promise<object>;

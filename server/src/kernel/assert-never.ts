@@ -1,4 +1,4 @@
-// Default case of a `switch` over a closed union: a member without a case does not compile.
+// Default case of a `switch` over a closed union, where a member without a case does not compile.
 
 /**
  * Throws for a value without a case, which can only result from data that violates its type. `union` is the

@@ -12,7 +12,7 @@ export interface Caller {
   /** Display name of the token. */
   tokenName?: string;
   permissions: readonly Permission[];
-  /** The agent that calls with its own token and within its policy. */
+  /** The agent, which calls with an agent token within its policy. */
   agentId?: string;
   /** Time until which bodies of its production requests are recorded, set by the operator. */
   requestBodiesUntil?: number | null;
@@ -26,7 +26,7 @@ export interface Caller {
 
 /**
  * Kind of identification: a session of a user, a token, or the command on the machine. SYSTEM is the
- * server, which makes an automatic change by a rule of the operators.
+ * server, for an automatic change by a rule of the operators.
  */
 export type OperatorKind = 'USER' | 'TOKEN' | 'COMMAND' | 'SYSTEM';
 

@@ -6,7 +6,7 @@ import { iso } from './effects.ts';
 const MAX_TIME = 8.64e15;
 
 describe('iso', () => {
-  it('formats every time as Date does', () => {
+  it('formats every time like Date', () => {
     const near = fc.integer({ min: -1e13, max: 1e13 });
     const anyTime = fc.maxSafeInteger().map((value) => value % MAX_TIME);
     const times = fc.array(fc.oneof(near, anyTime), { minLength: 1 });

@@ -1,6 +1,6 @@
-// Clock, randomness and network access. `main` creates the real implementation. Tests and the
-// simulator create one with a clock that they set. No other module reads a clock, generates random
-// bytes or opens an outgoing connection, so a run can be repeated from its seed.
+// Clock, randomness and network access. `main` creates the real implementation. Tests and the simulator
+// create an implementation with a controlled clock. No other module reads a clock, generates random bytes
+// or opens an outgoing connection, so a run can be repeated from its seed.
 
 /** Milliseconds since the epoch. */
 export type Time = number;
@@ -16,7 +16,10 @@ export interface HttpRequest {
   maxBytes: number;
   /** Only https to a public address, checked after name resolution. */
   publicOnly: boolean;
-  /** The request may be sent again if its connection breaks, because the receiver ignores duplicates. */
+  /**
+   * Whether the request may be sent again if its connection breaks, because the receiver ignores
+   * duplicates.
+   */
   repeatable?: boolean;
 }
 
@@ -58,7 +61,7 @@ export interface Effects {
   random(bytes: number): Uint8Array;
   /** Performs one exchange without redirects. Rejects if no response is received. */
   http(request: HttpRequest): Promise<HttpReply>;
-  /** Streaming variant for services the operator configures. Resolves with the response head. */
+  /** Streaming variant for services that the operator configures. Resolves with the response head. */
   stream(request: StreamRequest): Promise<StreamReply>;
   /**
    * Runs a library that opens its own sockets. Rejects at the deadline and aborts `signal`, so that the

@@ -1,8 +1,8 @@
-// All request errors, as one class and one table from code to HTTP status. A decline, a return or a
-// failed payment is a state of a resource, never a Fault. Existing clients switch on the codes, so
-// this table is the only place to add one.
+// All request errors, as one class and one table from code to HTTP status. A decline, a return or a failed
+// payment is a state of a resource, never a Fault. Existing clients switch on the codes, so codes are added
+// in this table only.
 
-/** Code → HTTP status: all error codes. */
+/** All error codes with their HTTP status. */
 export const STATUS_OF = {
   // 400
   INVALID_INPUT: 400,

@@ -77,7 +77,7 @@ export function timeOfId(id: string): Time {
 
 const MAX_TIME = 2 ** 48 - 1;
 
-/** A string that sorts before the IDs of a resource with this time or a later one. */
+/** A string that sorts before the IDs of a resource with this time or a later time. */
 export function idsFrom(resource: string, instant: Time): string {
   const time = Math.min(MAX_TIME, Math.max(0, Math.floor(instant)));
   const hex = time.toString(16).padStart(12, '0');

@@ -1,4 +1,4 @@
-// Several concurrent reads with a result that does not depend on their order of completion.
+// Concurrent work with a result that does not depend on the order of completion.
 
 /**
  * The results of concurrent work. After all work has settled, throws the error of the first rejection in

@@ -48,7 +48,7 @@ const Pay = variant('via', {
 const Request = Type.Object({ amount: Amount, pay: Pay, others: Type.Optional(Type.Array(Pay)) });
 
 describe('variant, for Ajv', () => {
-  it('accepts every branch, and unknown properties', () => {
+  it('accepts every branch and unknown properties', () => {
     const bank = { via: 'BANK', iban: 'XX00', owner: { kind: 'FIRM', legalName: 'A' }, extra: 1 };
     const phone = { via: 'PHONE', number: '+255700000000', provider: 'MTN' };
     expect(errorsOf(Request, { amount: 1, pay: bank, others: [phone, bank] })).toEqual([]);
@@ -144,7 +144,7 @@ describe('variant, for OpenAPI', () => {
 });
 
 describe('named', () => {
-  it('hoists to components, at any depth, once', () => {
+  it('is added to components once, at any depth', () => {
     const Quote = named('Quote', Type.Object({ sent: CurrencyAmount, received: CurrencyAmount }));
     const components: Record<string, unknown> = {};
     expect(toOpenApi(page(Quote), components)).toMatchObject({
@@ -217,7 +217,7 @@ describe('named', () => {
 });
 
 describe('withErrorText', () => {
-  it('adds an error text to a rule, which the document omits', () => {
+  it('has an error text of its rule, which the document omits', () => {
     const schema = Type.Object({
       a: withErrorText(Type.String({ pattern: '^a$' }), 'must be an a'),
     });

@@ -60,8 +60,8 @@ export function named<T extends TSchema>(name: string, schema: T): T {
 }
 
 /**
- * The source of a named schema, which is the same object for all copies, such as optional properties.
- * A changed copy is its own source.
+ * The source of a named schema, which is the same object for all copies, such as optional properties. The
+ * source of a changed copy is the copy itself.
  */
 function sourceOf(schema: TSchema): TSchema {
   const source = (schema as { [SOURCE]?: TSchema })[SOURCE];

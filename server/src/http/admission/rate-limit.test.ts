@@ -93,12 +93,12 @@ describe('createLimiter', () => {
 
   it('limits an agent to a share of the limit of its platform', () => {
     const { request, headers } = tokenLimiter({ requests: 20 });
-    // A tenth of 20 per second, with a burst of twice this number.
+    // The share is 2 per second, a tenth of 20, with a burst of 4.
     expect(repeat(5, () => request('a', false, 'agent 1'))).toEqual([...admissions(4), 1]);
     expect(headers()['RateLimit-Limit']).toBe('4');
     expect(repeat(5, () => request('a', false, 'agent 2'))).toEqual([...admissions(4), 1]);
     expect(repeat(33, () => request())).toEqual([...admissions(32), 1]);
-    // The platform has no requests left for a third one.
+    // The limit of the platform is exhausted before a request of a third agent.
     expect(request('a', false, 'agent 3')).toBe(1);
     expect(headers()['RateLimit-Limit']).toBe('40');
   });
@@ -141,7 +141,7 @@ describe('createLimiter', () => {
     expect(limiter.waitForBytes('a', 1_048_576)).toBeUndefined();
     const pendingWait = limiter.waitForBytes('a', 1_048_576);
     expect(pendingWait).toBeInstanceOf(Promise);
-    // Payments have the other half of the limit.
+    // Payments can use the reserved half of the limit.
     limiter.takeBytes('a', half - 1_048_576);
     wait(2_000);
     await pendingWait;
@@ -305,7 +305,7 @@ describe('a server with limits', () => {
     const rejection = await request('guess', '10.1.1.1');
     expect(rejection.json()).toMatchObject({ code: 'RATE_LIMITED' });
     expect(rejection.headers['retry-after']).toBe('1');
-    // The address remains limited, although its credential has to be read again.
+    // The address remains limited, although its credential must be read again.
     app.effects.set(app.effects.now() + 3_000);
     for (let guess = 0; guess < 4; guess++) await request('guess', '10.1.1.1');
     expect((await request('guess', '10.1.1.1')).statusCode).toBe(429);

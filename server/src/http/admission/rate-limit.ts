@@ -190,7 +190,7 @@ export function createLimiter(
     },
     waitForBytes(key, size) {
       if (!bytes) return undefined;
-      // The other half is reserved for the platform's payments.
+      // Half of the burst is reserved for the platform's payments.
       const reserve = burst / 2;
       const take = (): number => {
         const bucket = bytes.bucketOf(key);

@@ -1,5 +1,5 @@
-// Reads the JSON body of an admitted request and checks size, encoding, depth and number of values
-// before it is parsed. These limits bound the time that one body can delay other requests.
+// Reads the JSON body of an admitted request and checks size, encoding, depth and number of values before
+// it is parsed. The limits bound the time for which one body can delay other requests.
 import { isUtf8 } from 'node:buffer';
 import type { Readable } from 'node:stream';
 import { Fault } from '../../kernel/fault.ts';
@@ -9,9 +9,9 @@ import { excessOf } from './json-limits.ts';
 const MAX_DEPTH = 32;
 /** Maximum items of one list. All operations accept fewer. */
 const MAX_ITEMS = 1_000;
-/** Bytes of the limit for each value. Complete bodies need fewer values. */
+/** Bytes of the size limit per permitted value. Complete bodies have fewer values. */
 const BYTES_PER_VALUE = 16;
-/** Values of the largest bodies: about 20 ms of parsing and validating. */
+/** Maximum values of the largest bodies, which need about 20 ms of parsing and validation. */
 const MAX_VALUES = 8_192;
 
 export interface JsonBody {
@@ -71,7 +71,7 @@ export function readBody(
 
 const [FIRST, SECOND] = [String.raw`\\ud[89ab][0-9a-f]{2}`, String.raw`\\ud[c-f][0-9a-f]{2}`];
 
-/** An unpaired surrogate escape: PostgreSQL stores such JSON and cannot read it. */
+/** An unpaired surrogate escape, which PostgreSQL stores in JSON and cannot read. */
 const UNPAIRED_SURROGATE = new RegExp(
   String.raw`(?<!\\)(?:\\\\)*(?:${FIRST}(?!${SECOND})|(?<!${FIRST})${SECOND})`,
   'i',

@@ -36,7 +36,7 @@ interface FormOptions {
   contentType: string | undefined;
   /** Limit of the complete body. A longer body is not read completely. */
   maxBytes: number;
-  /** Called for each chunk. Its promise is awaited. */
+  /** Called and awaited for each chunk. */
   throttle?: ((bytes: number) => Promise<void> | undefined) | undefined;
   /** A 400 of the file joins the other errors. Any other fault rejects the request. */
   store(source: AsyncIterable<Uint8Array>, fileName: string): Promise<UploadedFile>;
@@ -148,9 +148,7 @@ async function* chunksOf(body: Readable): AsyncGenerator<Buffer> {
   }
 }
 
-/**
- * Processes the parts of the parser. `failed` rejects if the remaining parts cannot be processed.
- */
+/** Processes the parts of the parser. `failure` rejects if the remaining parts cannot be processed. */
 function processParts(parser: BusboyInstance, parts: Parts, store: FormOptions['store']) {
   let storage: Promise<UploadedFile | undefined> = Promise.resolve(undefined);
   let currentFile: BusboyFileStream | undefined;

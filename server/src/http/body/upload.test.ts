@@ -68,7 +68,7 @@ describe('a valid form', () => {
     expect(reply.body).toMatchObject({ name: 'Grüße 🎉', fileName: 'leer ü.pdf', size: 0 });
   });
 
-  it('may be exactly as large as allowed', async () => {
+  it('may have exactly the maximum size', async () => {
     const reply = await uploads.send([
       ...GOOD.slice(0, 1),
       ['file', Buffer.alloc(MAX_FILE_BYTES), 'a'],

@@ -1,7 +1,7 @@
-// Closes connections when the server stops. Requests in progress have a share of the stop time, after which
-// open connections are destroyed, so that no client can delay the end of the process. Before the stop,
-// connections can be drained. A drained connection is closed with its next reply, which clients do not
-// report as a failure.
+// Closes connections when the server stops. Requests in progress have a share of the stop time. Open
+// connections are then destroyed, so that no client can delay the end of the process. Before the stop,
+// connections can be drained, and each is closed with its next reply, which clients do not report as a
+// failure.
 
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -42,7 +42,7 @@ export async function drainConnections(server: FastifyInstance, draining: Draini
 export function addCloseHooks(server: FastifyInstance): void {
   const http = server.server;
   const openSockets = new Set<Socket>();
-  /** The latest reply on each connection. When it is closed, the earlier replies are closed too. */
+  /** The latest reply on each connection. When it is closed, the earlier replies are closed as well. */
   const latestReplies = new WeakMap<Socket, ServerResponse>();
   http.on('connection', (socket) => {
     openSockets.add(socket);

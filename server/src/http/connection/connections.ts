@@ -1,5 +1,5 @@
-// Limits the requests of a connection. A client can send thousands of heads in one packet, and Node creates
-// a request for each head before other code runs, even on a destroyed connection. The parser is therefore
+// Limits the requests of a connection. A client can send thousands of heads in one packet. Node creates a
+// request for each head before other code runs, even on a destroyed connection. The parser is therefore
 // stopped with an upgrade message, which Node treats as the last message of a connection.
 import { IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';

@@ -16,7 +16,7 @@ const PROCESS_LIMIT = { perSecond: 32 * 1_048_576, burst: 64 * 1_048_576 };
 const MIN_DISCARDED = 4_096;
 const MAX_MS = 5_000;
 const MAX_IDLE_MS = 1_000;
-/** How long a connection that is not read remains open after its response. */
+/** Time for which an unread connection remains open after its response. */
 const UNREAD_MS = 1_000;
 /** Maximum connections that remain open unread. Further connections are closed immediately. */
 const MAX_UNREAD = 512;

@@ -1,5 +1,5 @@
 // A folder of built files, such as the documentation site or the console. The files are listed at the first
-// request after a build, so the path of a request is a key of this list and never a file path.
+// request after a build. The path of a request is a key of this list and never a file path.
 import { statSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';

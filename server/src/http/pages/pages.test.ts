@@ -8,7 +8,7 @@ import { addPages } from './pages.ts';
 
 const PLAIN_PAGE: PageContent = { status: 200, title: 'Here', lines: ['A line.'] };
 
-/** A server with one page, and the number of its views. */
+/** A server with one page, and the secrets of its views. */
 function serverWith(content: PageContent, overrides: Partial<HostedPage> = {}) {
   const server = Fastify();
   const requestedSecrets: string[] = [];

@@ -87,8 +87,8 @@ const declinedPageOf = ({ brand, decline }: PageContent): PageContent | undefine
   decline && { status: 200, title: decline.title, lines: decline.lines, brand };
 
 /**
- * Adds the pages, outside the versioned base path. An address that opens unknown links is limited
- * like one with invalid credentials, so that links cannot be guessed.
+ * Adds the pages, outside the versioned base path. An address that opens unknown links is limited like an
+ * address with invalid credentials, so that links cannot be guessed.
  */
 export function addPages(
   server: FastifyInstance,

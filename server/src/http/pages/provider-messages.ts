@@ -1,5 +1,5 @@
 // Endpoint for messages of providers: `POST /connectors/{providerId}`. The body is read as text, because
-// the signature covers its digest. Each provider has its own rate limit, so that it cannot delay other
+// the signature covers its digest. Each provider has a separate rate limit, so that it cannot delay other
 // providers or the payments of platforms.
 
 import type { Readable } from 'node:stream';

@@ -68,7 +68,7 @@ export interface EventDefinition<S extends TSchema = TSchema, T extends EventTyp
   readonly [DEFINED]: true;
 }
 
-/** The definition of an event type. Each type has one, next to the contract of its resource. */
+/** Defines an event type. Each type has one definition, next to the contract of its resource. */
 export const defineEvent = <S extends TSchema, T extends EventType>(
   type: T,
   data: S,

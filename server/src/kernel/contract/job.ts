@@ -17,7 +17,7 @@ export interface JobDefinition<S extends TObject = TObject> {
 
 export type JobInput<D extends JobDefinition> = Static<D['input']>;
 
-/** The definition of a kind of job. Each kind has one. */
+/** Defines a kind of job. Each kind has one definition. */
 export const defineJob = <S extends TObject>(kind: string, input: S): JobDefinition<S> => ({
   kind,
   input,

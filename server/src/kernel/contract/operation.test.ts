@@ -21,7 +21,7 @@ describe('contract flags', () => {
       operation({ ...base, method: 'GET' }),
       // @ts-expect-error an agent has a permission
       operation({ ...base, method: 'GET', auth: 'agent' }),
-      // @ts-expect-error without a credential there is no permission
+      // @ts-expect-error a permission requires a credential
       operation({ ...base, method: 'GET', auth: 'none', permission: 'VIEW' }),
       // @ts-expect-error the link is the credential
       operation({ ...base, method: 'GET', auth: 'hosted', permission: 'VIEW' }),
@@ -29,33 +29,33 @@ describe('contract flags', () => {
       operation({ ...base, method: 'GET', auth: 'none', rateClass: 'quotes' }),
       // @ts-expect-error only a POST accepts a key
       operation({ ...base, method: 'GET', permission: 'VIEW', idempotency: 'required' }),
-      // @ts-expect-error the path of a hosted operation holds a secret
+      // @ts-expect-error the path of a hosted operation contains a secret
       operation({ ...base, method: 'POST', auth: 'hosted', idempotency: 'optional' }),
       // @ts-expect-error an operation that transfers funds accepts a key
       operation({ ...post, idempotency: 'none', money: true }),
-      // @ts-expect-error without a key nothing is stored
+      // @ts-expect-error a reply is stored with a key only
       operation({ ...post, idempotency: 'none', sealed: true }),
-      // @ts-expect-error without a key nothing is replayed
+      // @ts-expect-error a reply is replayed with a key only
       operation({ ...post, idempotency: 'none', omitOnReplay: ['secret'] }),
       // @ts-expect-error a discarded run must not call external systems
       operation({ ...post, body, semanticValidation: true, callsExternal: true }),
-      // @ts-expect-error there is no body to validate
+      // @ts-expect-error validation requires a body
       operation({ ...post, semanticValidation: true }),
       // @ts-expect-error a GET has no body
       operation({ ...base, method: 'GET', permission: 'VIEW', body }),
       // @ts-expect-error a GET has no form
       operation({ ...base, method: 'GET', permission: 'VIEW', body, upload: { maxBytes: 1 } }),
-      // @ts-expect-error a GET changes nothing that a wallet would sign
+      // @ts-expect-error a wallet signs changes only, and a GET is read-only
       operation({ ...base, method: 'GET', permission: 'VIEW', signedRetry: true }),
-      // @ts-expect-error without a credential there is no wallet
+      // @ts-expect-error a wallet requires a credential
       operation({ ...base, method: 'POST', auth: 'none', signedRetry: true }),
       // @ts-expect-error the secret of a link cannot replace a wallet credential
       operation({ ...base, method: 'POST', auth: 'hosted', signedRetry: true }),
       // @ts-expect-error only a body can be optional
       operation({ ...base, method: 'DELETE', permission: 'VIEW', bodyOptional: true }),
-      // @ts-expect-error the signed request has an id, which no key replaces
+      // @ts-expect-error the ID of a signed request replaces a key
       operation({ ...post, signedRetry: true, idempotency: 'required' }),
-      // @ts-expect-error a form has its own limit
+      // @ts-expect-error a form has a separate limit
       operation({ ...post, body, upload: { maxBytes: 1 }, maxBody: { bytes: 1, reason: 'x' } }),
     ];
     expect(invalid.length).toBeGreaterThan(0);

@@ -140,7 +140,7 @@ interface NoStoredReply {
 /** Meaning of an idempotency key. */
 type Replay =
   | (StoredReply & {
-      /** Transfers funds: another body under the same idempotency key is `DUPLICATE_PAY_REQUEST`. */
+      /** Transfers funds, so another body under the same idempotency key is `DUPLICATE_PAY_REQUEST`. */
       readonly money: true;
       readonly signedRetry?: true;
     })
@@ -206,9 +206,9 @@ interface CallsExternal {
 
 interface SemanticValidation {
   /**
-   * Validates fields that depend on the platform or the time. After a violation of the schema the
-   * handler runs as well, so that one reply names all invalid fields. Its changes are then discarded,
-   * so it must not call external systems.
+   * Validates fields that depend on the platform or the time. After a violation of the schema the handler
+   * runs as well, so that one reply names all invalid fields. The changes of this run are discarded, so the
+   * handler must not call external systems.
    */
   readonly semanticValidation: true;
   readonly callsExternal?: never;
@@ -238,7 +238,7 @@ export const maxBodyOf = ({ maxBody }: Pick<Contract, 'maxBody'>): number =>
 
 type Part<C, K extends string> = C extends Record<K, infer S extends TSchema> ? Static<S> : object;
 
-/** The parts of a request with a schema in the contract. Any value for an unknown contract. */
+/** The parts of a request with a schema in the contract. Without a known contract, any value. */
 export interface Input<C = object> {
   params: Part<C, 'params'>;
   query: Part<C, 'query'>;
@@ -275,7 +275,7 @@ export function withoutSecrets({ omitOnReplay }: Contract, body: unknown): unkno
 }
 
 /**
- * A rejection with side effects: the staged changes are committed, and the client gets the fault. A
+ * A rejection with side effects. The staged changes are committed, and the client receives the fault. A
  * thrown fault discards the staged changes. Nearly all rejections are thrown.
  */
 export interface Rejected {
@@ -291,7 +291,7 @@ export interface Bound<Ctx> {
 /** Defines a contract and preserves the literal types of its schemas and statuses. */
 export const operation = <const C extends Contract>(contract: C): C => contract;
 
-/** Creates the `handle` of a server whose operations take `Ctx`. */
+/** Creates the `handle` of a server whose operations use the context `Ctx`. */
 export const handler =
   <Ctx>() =>
   // `S` is a separate parameter because a literal status would widen to number inside a mapped type

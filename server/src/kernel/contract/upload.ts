@@ -28,7 +28,7 @@ export interface Inspector {
   end(): unknown;
 }
 
-/** How a contract accepts a file. */
+/** Rules of a contract for its file. */
 export interface UploadRules {
   maxBytes: number;
   /** Creates an inspector for each file. */

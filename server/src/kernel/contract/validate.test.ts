@@ -35,7 +35,7 @@ it('compiles every contract', () => {
   expect([...compileSchemas(contracts)]).toHaveLength(contracts.length);
 });
 
-it('pauses after each named schema, nested ones first', () => {
+it('pauses after each named schema, nested schemas first', () => {
   const Inner = named('ValidateFirst', Type.Object({ code: Type.String() }));
   const Outer = named('ValidateSecond', Type.Object({ inner: Inner }));
   const contract = contractOf(Type.Object({ outer: Outer }));

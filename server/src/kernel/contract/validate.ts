@@ -1,5 +1,5 @@
-// Validates a part of a request against its schema and reports all invalid fields. Schemas are
-// compiled after the start, step by step, or by the first request that needs them.
+// Validates a part of a request by its schema and reports all invalid fields. Schemas are compiled in steps
+// after the start, or by the first request that needs them.
 import type { TSchema } from '@sinclair/typebox';
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';

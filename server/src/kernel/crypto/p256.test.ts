@@ -79,7 +79,7 @@ describe('keys', () => {
       expect(p256Pair(scalar(invalid))).toBeUndefined();
   });
 
-  it('are generated until one is valid, and keep leading zero bytes', () => {
+  it('are generated until a scalar is valid and keep leading zero bytes', () => {
     const candidates = ['0', ORDER, '2'].map(scalar);
     const pair = generateP256(() => candidates.shift() as Buffer);
     expect(pair.scalar).toEqual(scalar('2'));

@@ -34,7 +34,7 @@ export function p256PublicKey(hex: string): KeyObject {
   return createPublicKey({ format: 'jwk', key });
 }
 
-/** A private scalar, 32 bytes, and its public point, 65. */
+/** A private scalar of 32 bytes and its public point of 65 bytes. */
 export interface P256Pair {
   scalar: Buffer;
   point: Buffer;

@@ -86,7 +86,7 @@ describe('a secret', () => {
 describe('the otpauth URI', () => {
   const uriOf = (issuer: string, account: string) => totpUri(SECRET, { issuer, account });
 
-  it('has the format that apps read', () => {
+  it('has the format of authenticator apps', () => {
     const url = new URL(uriOf('Shop', 'ada@example.org'));
     expect([url.protocol, url.host, url.pathname]).toEqual([
       'otpauth:',

@@ -193,7 +193,7 @@ describe('registration', () => {
     }
   });
 
-  it('is rejected with all unreadable fields, and with the ID of another credential', () => {
+  it('is rejected with errors of all unreadable fields and with the ID of another credential', () => {
     const unreadable = {
       credentialId: '*',
       clientDataJson: base64url('[]'),
@@ -275,7 +275,7 @@ describe('assertion', () => {
     expect(verify(registration, { counter: 8, ...ceremony })).toEqual({ failed: error });
   });
 
-  it('is rejected with the signature of another key, and with an invalid signature', () => {
+  it('is rejected with the signature of another key and with an invalid signature', () => {
     const error = 'The signature of the assertion is invalid.';
     const registration = register();
     const otherAssertion = authenticator().get(CODE);
@@ -296,7 +296,7 @@ describe('assertion', () => {
     });
   });
 
-  it('is rejected with all unreadable fields', () => {
+  it('is rejected with errors of all unreadable fields', () => {
     const unreadable = {
       credentialId: '*',
       clientDataJson: 'e30',
@@ -311,7 +311,7 @@ describe('assertion', () => {
     ]);
   });
 
-  it('of a passkey from a frame is accepted in the same frame and on its own page', () => {
+  it('of a passkey from a frame is accepted in the same frame and on the page of its site', () => {
     const registration = register({}, { topOrigin: 'https://shop.example.com' });
     expect(registration.passkey.framedBy).toBe('https://shop.example.com');
     expect(verify(registration, { topOrigin: 'https://shop.example.com' })).toEqual({

@@ -4,7 +4,7 @@
 import type { Time } from '../effects.ts';
 
 const CODE = 'ECIRCUITOPEN';
-/** Maximum number of examined causes. Connectors wrap an error at most twice. */
+/** Maximum number of examined causes. Connectors wrap an error at most two times. */
 const MAX_DEPTH = 8;
 
 interface CircuitOpen extends Error {

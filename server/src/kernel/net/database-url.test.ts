@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { databaseUrlProblem, readDatabaseUrl } from './database-url.ts';
 
 describe('readDatabaseUrl', () => {
-  it('returns one URL for each host, and requires the primary of several', () => {
+  it('returns one URL for each host and requires the primary of several hosts', () => {
     expect(readDatabaseUrl('postgresql://u:p%40@h1:5432,[::1]:5433,h3/db?connect=1')).toEqual({
       hosts: [
         'postgresql://u:p%40@h1:5432/db?connect=1',

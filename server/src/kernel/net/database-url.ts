@@ -11,7 +11,7 @@ interface DatabaseUrl {
 
 const FORM = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#]*)([^?#]*)(?:\?([^#]*))?$/s;
 
-/** Values that this server supports. It always needs a host that accepts writes. */
+/** Supported values. The server always needs a host that accepts writes. */
 const SESSION_ATTRS = ['any', 'read-write', 'primary'];
 
 /** Modes that fall back to clear text are excluded, because they provide no protection. */

@@ -101,7 +101,7 @@ export function endpointProblem(
   if (environment === 'sandbox' && isLoopbackHost(url.hostname)) {
     return loopback
       ? null
-      : 'must not be a loopback address: the operator does not allow loopback webhooks';
+      : 'must not be a loopback address, because the operator does not allow loopback webhooks';
   }
   const problem = publicProblem(url);
   if (problem || environment === 'sandbox' || isProductionPort(url)) return problem;

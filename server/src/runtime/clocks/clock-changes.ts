@@ -60,7 +60,7 @@ const STEP = `update sandbox_clocks set stands_at = $3, target = $4, held_until 
 const leaseLost = () =>
   new Fault('CONFLICT', 'Another request has moved or reset the clock. Read it and try again.');
 
-/** Moves a held clock to `at` on its way to `target`, and renews the lease. */
+/** Moves the clock to `at` during a change to `target`, and renews the lease. */
 export async function stepClock(
   db: Writer,
   { id, holder }: Pick<ClockRow, 'id' | 'holder'>,

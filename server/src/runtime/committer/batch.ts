@@ -32,10 +32,10 @@ export function tableOrder(firstTables: readonly string[]): TableOrder {
   return (a, b) => rankOf(a) - rankOf(b) || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
 }
 
-/** How a committer writes its batches. */
+/** Options by which a committer writes its batches. */
 export interface BatchFormat {
   order: TableOrder;
-  /** Queues events for delivery. Parameters: ids, platforms, times, types. */
+  /** Queues events for delivery. Parameters: IDs, platforms, times, types. */
   enqueue?: Statement | undefined;
 }
 
@@ -79,7 +79,7 @@ function locks({ updates, removes, requires }: Work): unknown[][] {
   return [...columns(rows, ['id', 'version']), rows.map((_, i) => i < changes.length)];
 }
 
-/** Updates by their statements: one for each set of changed columns. */
+/** Updates by their statements, one statement for each set of changed columns. */
 function groupByStatement(table: Table, updates: readonly Update[]) {
   const groups = new Map<ReturnType<typeof updateOf>, Update[]>();
   for (const update of updates) {
@@ -152,7 +152,7 @@ export function batchWrites(
 
 /** State that validation reads. Updated as change sets are accepted. */
 interface BatchState {
-  /** Version by table and id, or null for a missing row. */
+  /** Version by table and ID, or null for a missing row. */
   versions: Map<Table, Map<string, number | null>>;
   /** Existing client-chosen keys, by table. */
   existingKeys: Map<Table, Set<string>>;
@@ -178,8 +178,7 @@ function keyRead(table: Table, { inserts }: Work): BatchRead<BatchState>[] {
 }
 
 /**
- * Statements that lock and read the rows that change sets depend on, and the validation of their
- * results.
+ * Statements that lock and read the rows on which change sets depend, and the validation of their results.
  */
 export function batchReads(sets: readonly ChangeSet[], order: TableOrder) {
   const tables = collect(sets, order);

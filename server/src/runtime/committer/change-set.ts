@@ -19,7 +19,7 @@ export interface Update {
   changedColumns: ReadonlySet<string>;
 }
 
-/** A row that the decision depends on, as read at `version`. */
+/** A row on which the decision depends, as read at `version`. */
 export interface RowVersion {
   table: Table;
   id: string;
@@ -49,7 +49,7 @@ export interface EventRow {
   data: string;
   /** An earlier event of the same resource. Absent if `data` is complete. */
   base_id?: string | null;
-  /** Identifies the version of the resource's row that alone determines `data`, if there is one. */
+  /** Identifies the version of the resource's row, if the row alone determines `data`. */
   version?: string;
   account: string | null;
   created_at: Time;

@@ -292,7 +292,7 @@ function sortTopologically(nodes: readonly string[], edges: readonly [string, st
       edges.filter(([a]) => remainingNodes.includes(a)).map(([, b]) => b),
     );
     const readyNodes = remainingNodes.filter((node) => !blockedNodes.has(node));
-    expect(readyNodes, 'a cycle: no serial order').not.toEqual([]);
+    expect(readyNodes, 'a cycle prevents a serial order').not.toEqual([]);
     order.push(...readyNodes);
     remainingNodes = remainingNodes.filter((node) => blockedNodes.has(node));
   }

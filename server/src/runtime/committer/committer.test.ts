@@ -223,7 +223,7 @@ describe('a lost connection', () => {
     sample.sql(`select pg_terminate_backend(pid) from pg_stat_activity
       where application_name = 'railhead committer' and datname = current_database()`);
 
-  it('makes only the outcome of batches in flight unknown', async () => {
+  it('causes an unknown outcome of batches in flight only', async () => {
     start({ lanes: 3 });
     const [a = '', b = ''] = await sample.accounts(1_000_000n, 0n);
     let unknownCount = 0;

@@ -39,7 +39,7 @@ interface CommitterOptions {
   enqueue?: Statement;
   /** A batch without a result in this time is abandoned together with its connection. */
   timeoutMs?: number;
-  /** Connections are replaced at about this age. */
+  /** Approximate age at which connections are replaced. */
   maxAgeMs?: number;
   /** Change sets that wait longer than this while no lane is connected are rejected. */
   maxDownMs?: number;
@@ -53,7 +53,7 @@ interface CommitterStats {
   units: number;
   /** Batches, or parts of batches, that were validated before writing. */
   careful: number;
-  /** Repeated attempts, including attempts with half of a batch. */
+  /** Repeated attempts, including attempts with a part of a batch. */
   retries: number;
   waiting: number;
   writing: number;
@@ -103,10 +103,7 @@ const isEmpty = (set: ChangeSet) =>
     set.events.length ===
   0;
 
-/**
- * Settles a batch on a lane, halving it as needed. Change sets that were never sent return to the
- * queue.
- */
+/** Settles a batch on a lane, in halves if needed. Change sets that were never sent return to the queue. */
 async function work(
   lane: Lane,
   batch: Unit[],

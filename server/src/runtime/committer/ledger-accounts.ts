@@ -37,7 +37,7 @@ export async function openAccounts(
 
 /** The row from which the floors are derived, as read. */
 export interface FloorBasis {
-  /** The table of that row. Provided by the feature that owns it. */
+  /** The table of the row, which its feature provides. */
   table: BasisTable;
   id: string;
   version: number;

@@ -1,4 +1,4 @@
-// The postings of a batch as statements: the writes, and the reads for validation.
+// Statements for the postings of a batch: the writes, and the reads for validation.
 import {
   type Account,
   type Books,

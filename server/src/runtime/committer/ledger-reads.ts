@@ -19,9 +19,7 @@ export async function hasTransfersIn(
   return transfers.length > 0;
 }
 
-/**
- * Net credit of each transaction to accounts whose ids match. Negative if debits exceed credits.
- */
+/** Net credit of each transaction to accounts whose IDs match. Negative if debits exceed credits. */
 export async function netIn(
   db: Pick<Database, 'query'>,
   accounts: string,

@@ -49,7 +49,7 @@ describe('createQueue', () => {
     expect(queue.waiting).toBe(0);
   });
 
-  it('allows many readers of a row, but no concurrent writer', () => {
+  it('allows many readers or one writer of a row', () => {
     const [a, b, c, d] = [requireUnit('1'), requireUnit('1'), updateUnit('1'), requireUnit('1')];
     const queue = queueOf([a, b, c, d]);
     expect(queue.take(10)).toEqual([a, b, d]);

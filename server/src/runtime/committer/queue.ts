@@ -60,7 +60,7 @@ export interface Queue {
   take(max: number): Unit[];
   /** Releases the claims of a unit. */
   release(unit: Unit): void;
-  /** Returns units that were taken to the front. */
+  /** Returns units to the front of the queue. */
   returnToFront(units: readonly Unit[]): void;
   /** Removes and returns all waiting units. */
   clear(): Unit[];

@@ -1,5 +1,5 @@
-// Removes the rows of a sandbox platform in one transaction, except those that features retain. Both sides
-// of their transfers are removed, so that the books of the other platforms still balance. A table with a
+// Removes the rows of a sandbox platform in one transaction, except rows that features retain. Transfers
+// are removed with both sides, so that the books of the other platforms still balance. A table with a
 // `platform_id` needs no rule, so a new feature is included automatically.
 import type pg from 'pg';
 import { hasCanceledWait } from '../db/connections/replication.ts';
@@ -134,7 +134,7 @@ export function platformReset({ connect, db, rules }: ResetOptions) {
       if (hasCanceledWait(client)) throw new Error('no replica has confirmed the reset');
       return removedCounts;
     } finally {
-      await client.end(); // rolls back an uncommitted transaction
+      await client.end(); // Closing the connection rolls back an uncommitted transaction.
     }
   }
 

@@ -27,7 +27,7 @@ const GUARD = 'GC001';
 const UNIQUE = '23505';
 const CHECK = '23514';
 const LOCK_TIMEOUT = '55P03';
-const CONFLICT_CODES = new Set([GUARD, '40001', '40P01']); // a guard, a serialization failure, a deadlock
+const CONFLICT_CODES = new Set([GUARD, '40001', '40P01']); // A guard, a serialization failure, a deadlock.
 
 /** Whether validation can identify the change sets that caused the error. */
 function needsValidation(error: unknown, sets: readonly ChangeSet[]): boolean {

@@ -57,7 +57,7 @@ interface UpdateStatement {
 /** Statements that update a table, by the columns that they change. */
 const updates = new WeakMap<Table, Map<string, UpdateStatement>>();
 
-/** Columns that an update of `changed` writes, in the order of the table. */
+/** Columns that an update of the changed columns writes, in the order of the table. */
 export const changingNames = (table: Table, changedNames: ReadonlySet<string>): readonly string[] =>
   table.mutableNames.filter(
     (name) => name !== 'id' && name !== 'version' && changedNames.has(name),
@@ -99,11 +99,11 @@ export const deleteFrom = memoizeByTable((table) => {
   );
 });
 
-/** Locks rows in the order of their ids. Parameter: ids. */
+/** Locks rows in the order of their IDs. Parameter: IDs. */
 export const inOrder = (name: string) =>
   `select from ${quote(name)} where id = any($1::text[]) order by id collate "C" for no key update`;
 
-/** Parameter: ids to change. Waits for their locks in the order of ids. */
+/** Parameter: IDs to change. Waits for their locks in the order of IDs. */
 export const lockOf = memoizeByTable((table) =>
   statement(`select count(*) from (${inOrder(table.name)}) locked`, ['text']),
 );

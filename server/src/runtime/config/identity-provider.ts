@@ -1,5 +1,5 @@
-// Settings of the identity provider at which operators sign in. Its groups are mapped to roles:
-// `payments-admins=administrator;payments-ops=support+treasury`.
+// Settings of the identity provider at which operators sign in. The groups of the provider are mapped to
+// roles: `payments-admins=administrator;payments-ops=support+treasury`.
 import {
   OPERATOR_ROLE_NAMES,
   type OperatorRole,

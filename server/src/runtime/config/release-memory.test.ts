@@ -23,14 +23,14 @@ it('collects a limited number of times in an idle period', () => {
   expect(observe(idlePeriod, idlePeriod, idlePeriod, idlePeriod)).toBe(3);
 });
 
-it('stops collecting once little memory is unused', () => {
+it('stops collecting when little memory is unused', () => {
   const observe = harness();
   expect(
     observe(idlePeriod, { ...idlePeriod, unused: 6 * MB }, { ...idlePeriod, unused: 6 * MB }),
   ).toBe(1);
 });
 
-it('collects only while idle, also after a busy period', () => {
+it('collects only while idle, including after a busy period', () => {
   const observe = harness();
   expect(observe(busyPeriod, busyPeriod)).toBe(0);
   expect(observe(idlePeriod, idlePeriod, idlePeriod, idlePeriod)).toBe(3);

@@ -7,9 +7,9 @@ import type { HttpReply, HttpRequest } from '../../kernel/effects.ts';
 
 interface ExchangeOptions {
   lookup: LookupFunction;
-  /** Sockets to one receiver. */
+  /** Maximum sockets to one receiver. */
   maxSockets: number;
-  /** How long an unused socket remains open. */
+  /** Time for which an unused socket remains open. */
   idleMs: number;
 }
 
@@ -73,7 +73,7 @@ export function repeatableExchanges({ lookup, maxSockets, idleMs }: ExchangeOpti
     connections: maxSockets,
     keepAliveTimeout: idleMs,
     keepAliveMaxTimeout: idleMs,
-    // Each exchange has its own deadline.
+    // Each exchange has a separate deadline.
     headersTimeout: 0,
     bodyTimeout: 0,
     connect: { lookup, noDelay: true },

@@ -192,7 +192,7 @@ describe.each(CLIENTS)('publicOnly, repeatable: $repeatable', ({ repeatable }) =
   const requestTo = (url: string, overrides?: Partial<HttpRequest>) =>
     request(url, { repeatable, ...overrides });
 
-  it('rejects plain http and every private address before a byte is sent', async () => {
+  it('rejects http and every private address before a byte is sent', async () => {
     let connections = 0;
     const [server, url] = await listen(net.createServer(() => connections++));
     const { port } = server.address() as AddressInfo;
@@ -250,7 +250,7 @@ describe.each(CLIENTS)('publicOnly, repeatable: $repeatable', ({ repeatable }) =
     expect(await codeOf(failingEffects.http(slowRequest))).toBe('ETIMEDOUT');
   });
 
-  it('reports that a name is unknown', async () => {
+  it('reports an unknown name', async () => {
     const failingEffects = systemEffects({
       resolve: () => Promise.reject(Object.assign(new Error('unknown'), { code: 'ENOTFOUND' })),
     });
@@ -335,7 +335,7 @@ describe('call', () => {
     expect(isAborted).toBe(true);
   });
 
-  it("passes on the library's result or error", async () => {
+  it('returns the result of the library or throws its error', async () => {
     expect(await effects.call({ timeoutMs: 1_000 }, async () => 7)).toBe(7);
     const failingCall = async () => {
       throw Object.assign(new Error('x'), { code: 'EAUTH' });

@@ -76,7 +76,7 @@ export function publicLookup(resolve: Resolve): LookupFunction {
  * untrusted.
  */
 const openLookup: LookupFunction = (hostname, options, callback) => {
-  // The types of Node join the callbacks for one address and for all of them.
+  // The types of Node join the callbacks for one address and for all addresses.
   if (!isLoopbackHost(hostname)) systemLookup(hostname, options, callback as never);
   else if (!options.all) callback(null, '127.0.0.1', 4);
   else {

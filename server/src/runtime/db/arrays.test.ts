@@ -82,7 +82,7 @@ describe('pgArray', () => {
     });
   }
 
-  it('encodes no JSON that PostgreSQL cannot read again', async () => {
+  it('encodes only JSON that PostgreSQL can read', async () => {
     const invalid = ['\ud800', 'a\u0000\udfff\ud800b', '\\\ud800', '\\ud800 \\u0000', '😀\u0001'];
     const storedTexts = await asText('json', invalid);
     const read = await client.query("select (x::jsonb) #>> '{}' as x from unnest($1::text[]) x", [
@@ -102,7 +102,7 @@ describe('pgArray', () => {
     expect(pgArray('int8', []).length).toBe(12);
   });
 
-  it('treats undefined as null', async () => {
+  it('encodes undefined as null', async () => {
     expect(await asText('int4', [undefined, 1])).toEqual([null, '1']);
   });
 
@@ -126,7 +126,7 @@ describe('pgArray', () => {
     ['int8s', [1]],
     ['int8s', [2n ** 63n]],
     ['texts', ['a', null]],
-  ] as [ColumnType, unknown][])('rejects for %s a value of another kind: %s', (type, value) => {
+  ] as [ColumnType, unknown][])('rejects for %s a value of another type: %s', (type, value) => {
     expect(() => pgArray(type, [value])).toThrow(TypeError);
   });
 });

@@ -48,7 +48,7 @@ export const ARRAY_TYPE: Record<ColumnType, string> = {
   texts: 'text[]',
 };
 
-/** The type that an element of such an array is cast to for its column. */
+/** The type to which an element of such an array is cast for its column. */
 export const LIST_TYPE: Partial<Record<ColumnType, string>> = { int8s: 'int8[]', texts: 'text[]' };
 
 const HEADER_BYTES = 20;
@@ -160,7 +160,7 @@ const PUT: Record<ColumnType, (sink: Sink, value: unknown) => void> = {
   texts: putTexts,
 };
 
-/** Appends one array, or null and undefined become SQL null. */
+/** Appends one array. Null and undefined become SQL null. */
 export function putArray(sink: Sink, type: ColumnType, values: readonly unknown[]): void {
   const start = sink.at;
   const put = PUT[type];
@@ -174,12 +174,12 @@ export function putArray(sink: Sink, type: ColumnType, values: readonly unknown[
     } else put(sink, value);
   }
   const { buffer } = sink;
-  buffer.writeInt32BE(values.length ? 1 : 0, start); // dimensions
+  buffer.writeInt32BE(values.length ? 1 : 0, start); // Number of dimensions.
   buffer.writeInt32BE(nulls, start + 4);
   buffer.writeInt32BE(ELEMENT_OID[type], start + 8);
   if (values.length === 0) return;
   buffer.writeInt32BE(values.length, start + 12);
-  buffer.writeInt32BE(1, start + 16); // the first index
+  buffer.writeInt32BE(1, start + 16); // Index of the first element.
 }
 
 const scratch = createSink(16_384);

@@ -93,7 +93,7 @@ describe('read', () => {
 });
 
 describe('find', () => {
-  it('finds by equality, null included', async () => {
+  it('finds by equality, including null', async () => {
     const name = newId('name');
     const namedThing = await sample.thing(newId('thing'), {
       name,
@@ -129,7 +129,7 @@ describe('find', () => {
 });
 
 describe('query', () => {
-  it('returns bigints and milliseconds, and accepts dates, lists and nulls', async () => {
+  it('returns bigints and milliseconds and accepts dates, lists and nulls', async () => {
     const [row] = await db.query(
       `select $1::int8 as big, $2::timestamptz as at, $3::text[] as list, $4::text as nothing,
         1::int4 as small, '{"a":1}'::jsonb as json`,
@@ -308,7 +308,7 @@ describe('page', () => {
       expect((await db.page(things, { ...query, filters: [rank] })).totalCount).toBeUndefined();
     });
 
-    it('combines unindexed conditions with a choice of indexed ones', async () => {
+    it('combines unindexed conditions with a choice of indexed conditions', async () => {
       const choice: Filter = { or: [rank, { column: 'rank', op: '=', value: 951 }] };
       const matches = await walk({
         ...{ filters: [choice], unindexed: amountOf(2n), sort: 'asc', limit: 7 },

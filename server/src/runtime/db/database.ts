@@ -138,7 +138,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       pool.run({
         text,
         values: [...values],
-        keep: values.length > 0, // several statements in one text cannot be prepared
+        keep: values.length > 0, // Several statements in one text cannot be prepared.
         repeatable: false,
       }) as Promise<never>,
     async confirm() {

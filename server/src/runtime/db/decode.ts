@@ -1,5 +1,4 @@
-// Values of PostgreSQL's text format as the code uses them: bigint for int8, milliseconds for
-// timestamptz, parsed JSON.
+// Decodes PostgreSQL's text format: bigint for int8, milliseconds for timestamptz, parsed JSON.
 import pg from 'pg';
 import type { TextRow } from './lane.ts';
 import type { ColumnType, Table } from './table.ts';
@@ -39,7 +38,7 @@ export function parseTime(text: string): number {
 export const parseInt8s = (text: string): bigint[] =>
   text === '{}' ? [] : text.slice(1, -1).split(',').map(BigInt);
 
-/** A row as the code uses it. */
+/** A decoded row. */
 export type ResultRow = Record<string, unknown>;
 
 // The types of `pg` list no OIDs of arrays.

@@ -27,7 +27,7 @@ export interface Lane {
 
 interface LaneOptions {
   connect(): Promise<pg.Client>;
-  /** Called each time the lane has connected. */
+  /** Called after each connection of the lane. */
   onUp(): void;
   /** Maximum duration of a batch, which is then abandoned with its connection. */
   timeoutMs: number;
@@ -56,7 +56,7 @@ const isRejection = ({ code }: { code?: unknown }) =>
 const READ_ONLY = '25006';
 
 const LANE_SETTINGS = [
-  // Custom plans halve the throughput and may lock in another order.
+  // Custom plans reduce the throughput by 50 % and may lock in another order.
   "plan_cache_mode = 'force_generic_plan'",
   // A batch finds its rows by key. A plan cached while a table was small must not scan it later.
   'enable_seqscan = off',
@@ -128,16 +128,16 @@ function putPrepare(sink: Sink, statement: Statement): void {
   start = beginMessage(sink, 'P');
   putName(sink, statement.name);
   putName(sink, statement.text);
-  putInt16(sink, 0); // the casts of the statement determine the types
+  putInt16(sink, 0); // The casts of the statement determine the types.
   close(sink, start);
 }
 
 function putRun(sink: Sink, { statement, columns }: Bound): void {
   let start = beginMessage(sink, 'B');
-  putName(sink, ''); // the unnamed portal
+  putName(sink, ''); // The unnamed portal.
   putName(sink, statement.name);
   putInt16(sink, 1);
-  putInt16(sink, 1); // every parameter is binary
+  putInt16(sink, 1); // Every parameter is binary.
   putInt16(sink, columns.length);
   columns.forEach((values, i) => {
     const type = statement.types[i];
@@ -147,11 +147,11 @@ function putRun(sink: Sink, { statement, columns }: Bound): void {
     putArray(sink, type, values);
     sink.buffer.writeInt32BE(sink.at - lengthAt - 4, lengthAt);
   });
-  putInt16(sink, 0); // every result is text
+  putInt16(sink, 0); // Every result is text.
   close(sink, start);
   start = beginMessage(sink, 'E');
   putName(sink, '');
-  putInt32(sink, 0); // all rows
+  putInt32(sink, 0); // All rows.
   close(sink, start);
 }
 
@@ -209,7 +209,7 @@ function laneConnection({ connect, onUp, maxAgeMs }: Omit<LaneOptions, 'timeoutM
 
   function use(newClient: pg.Client): void {
     preparedNames.clear();
-    sink = createSink(65_536); // the previous buffer may still be in use by a closed socket
+    sink = createSink(65_536); // A closed socket may still use the previous buffer.
     client = newClient;
     newClient.on('error', () => drop(newClient)).on('end', () => drop(newClient));
     if (maxAgeMs !== undefined) renewAfter(nextLifetime(maxAgeMs));

@@ -55,8 +55,8 @@ const SETTINGS = [
 ];
 /**
  * Maximum wait of a migration for a lock, before it tries again. Statements of running servers wait during
- * this time. It is shorter than their lock timeout (3 s), and shorter than the time after which PostgreSQL
- * detects a deadlock (1 s) and may cancel a payment.
+ * this time. The wait is shorter than their lock timeout (3 s). It is also shorter than the time after
+ * which PostgreSQL detects a deadlock (1 s) and may cancel a payment.
  */
 const LOCK_WAIT_MS = 800;
 const RETRY_MS = 500;
@@ -167,7 +167,7 @@ async function apply(client: pg.Client, migration: Migration, now: () => Time) {
       }
       const { name, sql } = migration;
       const hint = isBusy
-        ? '. Another transaction uses a table that it changes: end it, or try again later.'
+        ? '. Another transaction uses a table that it changes. End it, or try again later.'
         : '';
       const reason = `${message}${hint}`;
       throw migrationError(`Migration ${name}${lineOf(sql, position)}: ${reason}`, error);

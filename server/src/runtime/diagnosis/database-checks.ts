@@ -24,7 +24,7 @@ async function rowOf<R extends object>(client: pg.Client, text: string): Promise
   return rows[0] as R;
 }
 
-/** `version` is server_version_num, such as 150018. */
+/** Checks the version of PostgreSQL. `version` is server_version_num, such as 150018. */
 export function checkVersion(version: number, text: string): Finding {
   const detail = `PostgreSQL ${text} responds.`;
   if (version >= OLDEST_POSTGRES * 10_000) return passed('database', detail);
@@ -32,7 +32,7 @@ export function checkVersion(version: number, text: string): Finding {
   return warning('database', detail, remedy);
 }
 
-/** Response and version of the database. */
+/** Checks the response and the version of the database. */
 export async function checkServer(client: pg.Client): Promise<Finding> {
   const { version, text } = await rowOf<{ version: number; text: string }>(
     client,
@@ -136,7 +136,7 @@ export async function checkMigrations(url: string): Promise<MigrationFinding> {
     if (contractions.length > 0) {
       const detail = `An upgrade is not completed: ${contractions.join(', ')}.`;
       const remedy =
-        'When no server of the earlier version runs: railhead-server migrate --contract.';
+        'Run railhead-server migrate --contract when no server of the earlier version runs.';
       return result(warning('migrations', detail, remedy), true);
     }
     return result(passed('migrations', 'All migrations of this version are applied.'), true);

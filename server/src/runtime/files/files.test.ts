@@ -134,7 +134,7 @@ describe('storage', () => {
     expect(inStorage()).toEqual(objectsBefore);
   });
 
-  it('does not contain a discarded file', async () => {
+  it('contains no discarded file', async () => {
     const file = await putFile();
     await app.files.discard(caller(), file.id);
     await app.settle();
@@ -212,7 +212,7 @@ describe('storage', () => {
     expect(inStorage()).not.toContain(objectOf(file));
   });
 
-  it('that does not respond leaves slots to other jobs', async () => {
+  it('that does not respond never occupies all slots', async () => {
     const responses: (() => void)[] = [];
     const remove = () => new Promise<void>((resolve) => responses.push(resolve));
     const [job] = fileJobs({ storage: { ...folderStorage(app.filesFolder), remove } });

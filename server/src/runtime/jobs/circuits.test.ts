@@ -71,7 +71,7 @@ describe('circuit breaker', () => {
     expect([...circuits.states()]).toEqual([['sms', 'closed']]);
   });
 
-  it('makes one probe after a pause and closes if the probe succeeds', async () => {
+  it('sends one probe after a pause and closes if the probe succeeds', async () => {
     const { request, requestMany, effects, changes } = fixture();
     server.respondWith(500);
     await requestMany(MAX_FAILURES);

@@ -19,7 +19,7 @@ interface DueOnClock {
   id: string | null;
   kind: string;
   platform_id: string;
-  /** Number of platforms visited. */
+  /** Number of visited platforms. */
   place: number;
 }
 

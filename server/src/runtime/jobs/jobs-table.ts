@@ -1,4 +1,4 @@
-// The jobs table. Separate from the worker because contexts stage into it.
+// The table of jobs. It is separate from the worker, because contexts stage jobs.
 import type { Time } from '../../kernel/effects.ts';
 import { stateTable } from '../../kernel/states.ts';
 import type { PlatformTime } from '../clocks/clocks.ts';

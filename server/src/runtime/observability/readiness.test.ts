@@ -1,4 +1,4 @@
-// The probe behind `/readyz` on databases that are stopped, full or unreachable.
+// The probe of `/readyz` on databases that are stopped, full or unreachable.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -119,7 +119,7 @@ describe('a database', () => {
   });
   afterEach(() => fs.rmSync(dir, { recursive: true, force: true }));
 
-  it('without a response makes the server not ready within a second', async () => {
+  it('without a response is reported as not ready within a second', async () => {
     await withCluster(dir, async (url, pid) => {
       const readiness = servingOn(url);
       expect(await readiness.check()).toBe('ready');
@@ -139,7 +139,7 @@ describe('a database', () => {
 
   // Mounting requires root. Without root, the disk of this test cannot be filled.
   it.runIf(process.platform === 'linux' && process.getuid?.() === 0)(
-    'on a full disk makes the server not ready until space is available',
+    'on a full disk is reported as not ready until space is available',
     async () => {
       execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=200m', 'tmpfs', dir]);
       try {

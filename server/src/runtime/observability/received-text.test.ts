@@ -92,7 +92,7 @@ describe('maskBody', () => {
     expect(maskBody('[[')).toBe('[[');
   });
 
-  it('masks values that are nested too deeply', () => {
+  it('masks values beyond the maximum depth', () => {
     const nestedBody = `${'['.repeat(8_000)}"a"${']'.repeat(8_000)}`;
     expect(maskBody(nestedBody)).toContain('[masked]');
   });

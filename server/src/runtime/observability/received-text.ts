@@ -120,7 +120,7 @@ const CLEAR_HEADERS = new RegExp(
 );
 const REQUEST_ID = /^(cf-ray|traceparent|(x-)?(amzn-)?(request|correlation|trace)-?id)$/i;
 
-/** The value of a response header, or `***`. A location keeps its address. */
+/** The value of a response header, or `***`. The address of a location is unchanged. */
 export function maskHeader(name: string, value: string): string {
   if (REQUEST_ID.test(name)) return value;
   if (CLEAR_HEADERS.test(name)) return maskText(value);

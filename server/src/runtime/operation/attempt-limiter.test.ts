@@ -78,7 +78,7 @@ describe('attempts', () => {
     });
   });
 
-  it('are stored no longer than the longest rule requires', async () => {
+  it('are stored for the longest period of the rules', async () => {
     for (let round = 0; round < 5; round++) {
       await app.operate((ctx) => countAttempt(ctx, 'six', RULES));
       wait(10 * MINUTE);

@@ -54,7 +54,7 @@ export interface Ctx {
   /** Whether the platform has a separate clock. */
   readonly ownClock: boolean;
   readonly set: ChangeSet;
-  /** Faults of transfers that define one, for an account that cannot pay. */
+  /** Faults that transfers define for an account that cannot pay. */
   readonly insufficientFundsFaults: ReadonlyMap<string, () => Fault>;
   /** Accounts whose lack of funds or freeze causes the operation to run once more. */
   readonly retryAccounts: ReadonlySet<string>;
@@ -92,7 +92,7 @@ export interface Ctx {
     account?: string,
   ): void;
   /**
-   * Stages an event with the balance of `account`. Its other data is rendered only from the committed
+   * Stages an event with the balance of `account`. All other data is rendered only from the committed
    * `row`, and is stored once for each version of the row.
    */
   emitVersion<S extends TSchema>(
@@ -125,7 +125,7 @@ export interface Ctx {
 /** Reads rows by ID, in a context or in the database outside of operations. */
 export type Reader = Pick<Ctx, 'read'>;
 
-/** State gathered by a context. */
+/** Staged state of a context. */
 interface StagedWork {
   set: ChangeSet;
   /** Rows that are inserted or changed, by table and ID. */

@@ -25,7 +25,7 @@ describe('eventChanges', () => {
     expect(changesOf({ ...base, fees: undefined })).toBeUndefined();
   });
 
-  it('is absent if little would be saved', () => {
+  it('is absent if few bytes would be saved', () => {
     expect(changesOf({ ...base, note: 'y'.repeat(300) })).toBeUndefined();
   });
 
@@ -45,7 +45,7 @@ describe('eventChanges', () => {
 });
 
 describe('completeEventData', () => {
-  it('returns an empty text if the event, or the event that it refers to, is erased', () => {
+  it('returns an empty text if the event or its base is erased', () => {
     expect(completeEventData('', '{"a":1}')).toBe('');
     expect(completeEventData('{"a":1}', '')).toBe('');
   });

@@ -1,6 +1,6 @@
 // A base backup of a running PostgreSQL over SQL, because the embedded PostgreSQL has no programs for
-// backups. Its folder is copied between pg_backup_start and pg_backup_stop, with the write-ahead log that
-// the copy needs. The copy is renamed to its name when it is complete.
+// backups. The folder of the cluster is copied between pg_backup_start and pg_backup_stop, with the
+// write-ahead log that the copy needs. The copy is renamed to its name when it is complete.
 import fs from 'node:fs';
 import path from 'node:path';
 import type pg from 'pg';

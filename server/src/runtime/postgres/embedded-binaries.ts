@@ -13,7 +13,7 @@ export interface RunAs {
   gid: number;
 }
 
-/** An error with a message of one line for the operator. */
+/** The error of an unavailable PostgreSQL, with a message of one line for the operator. */
 export const unavailable = (message: string, cause?: unknown) =>
   Object.assign(new Error(message, { cause }), { name: 'DatabaseUnavailable' });
 

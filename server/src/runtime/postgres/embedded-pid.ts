@@ -38,7 +38,7 @@ function serves(pid: number, cluster: string): boolean {
   if (process.platform === 'win32') return true;
   if (process.platform === 'linux') {
     // The working directory of PostgreSQL is its cluster. Only the owner of the cluster and root can read
-    // it.
+    // this directory.
     try {
       return fs.readlinkSync(`/proc/${pid}/cwd`) === fs.realpathSync(cluster);
     } catch {

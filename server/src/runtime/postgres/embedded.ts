@@ -92,9 +92,9 @@ const FAST = {
   ...{ wal_level: 'minimal', max_wal_senders: '0', max_wal_size: '256MB' },
 };
 
-// "$@" is PostgreSQL. The reader reaches the end of its input when this process exits. It then repeats INT,
-// the fast shutdown of PostgreSQL, because a shell starts background programs with INT ignored until they
-// set a handler. If PostgreSQL ends first, the shell ends with its exit code.
+// "$@" is PostgreSQL. The reader reaches the end of its input when this process exits. The reader then
+// repeats INT, the fast shutdown of PostgreSQL, because a shell starts background programs with INT ignored
+// until they set a handler. If PostgreSQL ends first, the shell ends with its exit code.
 export const GUARD = `exec 3<&0 </dev/null
 "$@" 3<&- & pg=$!
 (while read -r _; do :; done; while kill -INT $pg; do sleep 1; done) <&3 2>/dev/null & reader=$!
@@ -264,8 +264,8 @@ function plainError(dir: string, error: unknown): unknown {
 
 /**
  * Starts PostgreSQL on `dir` in less than 0.1 s. The first start creates the cluster in 0.6 s. Throws an
- * error named DatabaseUnavailable with one line of text: no build for this platform, folder in use or of
- * another user, or the reason of PostgreSQL.
+ * error named DatabaseUnavailable with one line of text. The reasons are a platform without a build, a
+ * folder in use or of another user, and errors of PostgreSQL.
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
   const { durable = true, random } = options;

@@ -58,7 +58,7 @@ function settingsOf({ wal, until }: ScratchOptions): Record<string, string> {
   };
 }
 
-/** The program that restores the log may have settings in the environment, unlike PostgreSQL itself. */
+/** The environment of the program that restores the log, which may contain its settings. */
 const environmentOf = ({ bin }: ScratchOptions): NodeJS.ProcessEnv =>
   bin === undefined
     ? cleanEnv()

@@ -30,7 +30,7 @@ export function encrypt(
   return Buffer.concat([cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** Decrypts. Throws if key, nonce, text or `aad` differ from those of the encryption. */
+/** Decrypts a ciphertext. Throws if key, nonce, text or `aad` differ from those of the encryption. */
 export function decrypt(
   key: Uint8Array,
   nonce: Uint8Array,
@@ -64,7 +64,7 @@ export function seal(
 }
 
 /**
- * Opens a sealed value that `seal` created. Throws one error for a wrong key, a wrong context or
+ * Opens a sealed value that `seal` created. Throws the same error for a wrong key, a wrong context or
  * damaged text.
  */
 export function open(key: Uint8Array, sealedText: string, context: string): Buffer {

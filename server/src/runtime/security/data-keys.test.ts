@@ -108,7 +108,7 @@ describe('sealed columns', () => {
       .split('\n')
       .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
       .map((file) => file.replace(/^server\/src\//, ''));
-    // These calls seal existing values again.
+    // The calls in these files seal existing values again.
     const exceptions = ['runtime/security/reseal.ts', 'connectors/registry.ts'];
     expect(sealingCalls.filter((file) => !exceptions.includes(file)).sort()).toEqual(
       Object.keys(SEALING).sort(),

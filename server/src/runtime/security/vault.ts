@@ -24,8 +24,8 @@ export interface Vault {
   sealOwn(plaintext: Uint8Array | string, context: string): string;
   openOwn(sealedText: string, context: string): Buffer;
   /**
-   * Keyed hash in hexadecimal, equal for equal values of one kind. Its key is derived from key 0 and never
-   * rotates.
+   * Keyed hash in hexadecimal, equal for equal values of one kind. The key of the hash is derived from key
+   * 0 and never rotates.
    */
   digest(kind: string, value: string): string;
   /** 32 bytes derived from key 0 for one purpose, which are the same at every start. */

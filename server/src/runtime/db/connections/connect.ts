@@ -45,7 +45,7 @@ const standbyError = () =>
 
 const unconfirmedError = () => new Error('no replica has confirmed a commit');
 
-/** Rejects, and releases the backend, if `work` waits for a replica for too long. */
+/** Rejects and releases the backend if `work` waits for a replica beyond the limit. */
 async function confirmedInTime<R>(client: pg.Client, work: Promise<R>): Promise<R> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_, reject) => {

@@ -1,5 +1,5 @@
 // Detects commits that no replica has confirmed. With synchronous replication, PostgreSQL ends the wait for
-// a replica early if the statement is canceled. It then sends a warning and reports the commit as a
+// a replica early if the statement is canceled. PostgreSQL then sends a warning and reports the commit as a
 // success, although only the primary has the commit. The outcome of such a commit counts as unknown.
 import net from 'node:net';
 import type pg from 'pg';

@@ -37,7 +37,7 @@ const FIRST_MONDAY = 4 * DAY_MS;
 /** Number of weeks after the current week whose partitions exist. */
 const WEEKS_AHEAD = 2;
 
-/** Maximum wait for a lock. It is short, because other statements wait as long. */
+/** Maximum wait for a lock. The wait is short, because other statements wait as long. */
 export const LOCK_TIMEOUT_MS = 1_000;
 /** Maximum wait for the lock of the default partition, while inserts wait. */
 const READER_TIMEOUT_MS = 100;
@@ -72,7 +72,7 @@ interface PartitionRow {
   bytes: bigint;
 }
 
-/** Runs a statement: a database or a connection. */
+/** A database or a connection, which runs a statement. */
 export interface Queryable {
   query<R extends object>(text: string, values?: readonly unknown[]): Promise<R[]>;
 }

@@ -82,7 +82,7 @@ async function runIn<R>(span: Span, work: () => Promise<R>): Promise<R> {
   }
 }
 
-/** Runs work in a child of the current span, if there is one, and ends it with the work. */
+/** Runs work in a child of the current span, if there is one. The child ends with the work. */
 export async function inChild<R>(
   name: string,
   kind: SpanKind,
