@@ -1,7 +1,7 @@
 // The other tenant during the attacks. It pays continuously. Each of its requests must succeed.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BASE, type Call, createCall, must, type Tenant } from './target/tenants.ts';
+import { BASE, type Call, createCall, expectSuccess, type Tenant } from './target/tenants.ts';
 
 interface Payer {
   usd: string;
@@ -21,7 +21,8 @@ const id = encodeURIComponent;
 
 /** A funded customer of the victim and an account to pay to. */
 export async function createPayer(call: Call, { authorization }: Tenant): Promise<Payer> {
-  const post = (path: string, body: object) => must(call('POST', BASE + path, authorization, body));
+  const post = (path: string, body: object) =>
+    expectSuccess(call('POST', BASE + path, authorization, body));
   const person = await post('/customers', {
     ...{ customerType: 'INDIVIDUAL', fullName: 'Amara Okafor', birthDate: '1990-01-15' },
     nationality: 'US',
@@ -30,7 +31,7 @@ export async function createPayer(call: Call, { authorization }: Tenant): Promis
     },
   });
   const path = `${BASE}/customers/internal-accounts?customerId=${id(person.id)}&currency=USD`;
-  const { data } = await must(call('GET', path, authorization));
+  const { data } = await expectSuccess(call('GET', path, authorization));
   const usd = data.find(({ type }: { type: string }) => type !== 'EMBEDDED_WALLET').id as string;
   await post(`/sandbox/internal-accounts/${id(usd)}/fund`, { amount: 100_000_00 });
   const externalAccount = await post('/customers/external-accounts', {
@@ -59,7 +60,7 @@ export async function payUntil(
     const headers: Record<string, string> = body ? { 'idempotency-key': randomUUID() } : {};
     const { reply, ...result } = await call(method, path, victim.authorization, body, headers);
     payments.latencies.push(reply.ms);
-    return must(Promise.resolve(result));
+    return expectSuccess(Promise.resolve(result));
   };
   while (!stop.aborted) {
     try {

@@ -50,7 +50,7 @@ let logos: LogoSite;
 let browser: Awaited<ReturnType<typeof launch>>;
 let cardId: string;
 
-async function brand(platform: TestPlatform, logo: string, color: string | null = null) {
+async function setBrand(platform: TestPlatform, logo: string, color: string | null = null) {
   await ownership.app.operate(async (ctx) => {
     const row = await ctx.read(platforms, platform.id);
     const wallet_config = { logoUrl: `${logos.origin}${logo}` };
@@ -137,7 +137,7 @@ describe.runIf(browserPath)('hosted pages', () => {
     await ownership.app.app.server.listen({ port: 0, host: '127.0.0.1' });
     logos = await openLogoSite();
     for (const platform of [ownership.app.platform, ownership.as, ownership.app.unregulated])
-      await brand(platform, '/logo.svg', '#0f766e');
+      await setBrand(platform, '/logo.svg', '#0f766e');
     const fixture = cardFixture(ownership.app);
     ({ id: cardId } = await fixture.createCard(await fixture.createCardholder()));
     browser = await launch();
@@ -271,7 +271,7 @@ describe.runIf(browserPath)('hosted pages', () => {
     async () => {
       expect(logos.referrers.length).toBeGreaterThan(0);
       expect(logos.referrers.filter((referrer) => referrer !== undefined)).toEqual([]);
-      await brand(ownership.as, '/gone.png');
+      await setBrand(ownership.as, '/gone.png');
       const { page, inspectState, close } = await open('phone', 'light');
       await page.goto(await ownershipLink());
       await title(page, 'Is this wallet yours?');

@@ -71,8 +71,8 @@ async function invite(name: string, email: string): Promise<string> {
 const fill = (label: string, text: string) =>
   visited.page.getByLabel(label, { exact: true }).fill(text);
 
-/** The text of the alert, which has the focus. */
-async function alert(text: string | RegExp): Promise<void> {
+/** Waits for the alert with the text, which must have the focus. */
+async function waitForAlert(text: string | RegExp): Promise<void> {
   await visited.page.getByRole('alert').filter({ hasText: text }).waitFor();
   expect(await visited.page.evaluate('document.activeElement.getAttribute("role")')).toBe('alert');
 }
@@ -125,18 +125,18 @@ describe.runIf(browserPath)('the pages for operators', () => {
       await inspectState('enroll');
 
       await press(page, 'Create a passkey');
-      await alert('Enter your name');
+      await waitForAlert('Enter your name');
       await inspectState('enroll-missing');
       await page.getByRole('link', { name: 'Enter your e-mail address' }).click();
       expect(await readFocusedText()).toBe('email');
       await fill('Your name', 'Ada Admin');
       await fill('E-mail address', 'ada@');
       await press(page, 'Create a passkey');
-      await alert('Enter an e-mail address such as');
+      await waitForAlert('Enter an e-mail address such as');
       await fill('E-mail address', 'ada@example.com');
       await device.verify(false);
       await press(page, 'Create a passkey');
-      await alert('No passkey was used');
+      await waitForAlert('No passkey was used');
       await device.verify(true);
       await press(page, 'Create a passkey');
       await title(page, 'Your account');
@@ -171,7 +171,7 @@ describe.runIf(browserPath)('the pages for operators', () => {
       await secondDevice.remove();
       await page.getByRole('button', { name: /^Remove the passkey/ }).click();
       await press(page, 'Remove passkey');
-      await alert('This is the only sign-in method.');
+      await waitForAlert('This is the only sign-in method.');
       await inspectState('account-conflict');
       await press(page, 'End other sessions');
       await page.getByText('All other sessions were ended.').first().waitFor();
@@ -179,7 +179,7 @@ describe.runIf(browserPath)('the pages for operators', () => {
       await app.advance(11 * 60_000);
       await press(page, 'Add a passkey');
       await press(page, 'Create a passkey');
-      await alert('Sign in again to change a sign-in method.');
+      await waitForAlert('Sign in again to change a sign-in method.');
       await inspectState('account-not-recent');
       await page.getByRole('link', { name: 'Sign in again' }).click();
       await title(page, 'Sign in');
@@ -210,10 +210,10 @@ describe.runIf(browserPath)('the pages for operators', () => {
       await fill('New password', 'password1234');
       await fill('Code', '12345');
       await press(page, 'Set password');
-      await alert('Enter the six digits of the code');
+      await waitForAlert('Enter the six digits of the code');
       await fill('Code', await code());
       await press(page, 'Set password');
-      await alert('New password is common or easy to guess');
+      await waitForAlert('New password is common or easy to guess');
       await inspectState('enroll-password-weak');
       await fill('New password', PASSWORD);
       const totp = await secretOf();
@@ -231,7 +231,7 @@ describe.runIf(browserPath)('the pages for operators', () => {
       await fill('Password', 'wrong');
       await fill('Code', '000000');
       await press(page, 'Sign in');
-      await alert('The e-mail address, the password or the code is wrong.');
+      await waitForAlert('The e-mail address, the password or the code is wrong.');
       await inspectState('sign-in-rejected');
       await app.advance(30_000);
       await fill('Password', PASSWORD);
@@ -262,10 +262,10 @@ describe.runIf(browserPath)('the pages for operators', () => {
       await fill('Code', '000000');
       for (let attempt = 0; attempt < 5; attempt++) {
         await press(page, 'Sign in');
-        await alert('is wrong');
+        await waitForAlert('is wrong');
       }
       await press(page, 'Sign in');
-      await alert('Too many attempts. Try again in 15 minutes.');
+      await waitForAlert('Too many attempts. Try again in 15 minutes.');
       await inspectState('sign-in-limited');
 
       await page.goto(at(`/enroll#${await invite('Dora', 'dora@example.com')}`));
@@ -297,7 +297,7 @@ describe.runIf(browserPath)('the pages for operators', () => {
       await page.getByRole('button', { name: 'Sign in with your company account' }).waitFor();
       await inspectState('sign-in-company');
       await press(page, 'Sign in with your company account');
-      await alert('The sign-in with your company account was not completed.');
+      await waitForAlert('The sign-in with your company account was not completed.');
       expect(page.url()).toBe(at('/sign-in'));
       const callbackUrl = at('/sign-in?code=one&state=two');
       expect(postedBodies).toEqual([{ state: 'sealed', callbackUrl }]);

@@ -13,7 +13,7 @@ import { openDatabase } from '../../src/runtime/db/database.ts';
 import { connectLane } from '../../src/runtime/db/lane.ts';
 import { accountInfos } from '../kit/app/fixtures.ts';
 import { postgresBinaries } from '../kit/cluster/packages.ts';
-import { freePorts, start, stop, until } from '../kit/cluster/processes.ts';
+import { freePorts, start, stop, waitUntil } from '../kit/cluster/processes.ts';
 import { createServerProcess, SERVER_ENV, type ServerProcess } from '../kit/cluster/servers.ts';
 import { callOrThrow } from '../kit/crash/load.ts';
 import type { Running } from '../kit/crash/server.ts';
@@ -84,7 +84,7 @@ describe('connections', () => {
       ...{ log, asPostgres: true, cwd: folder },
     });
     pids.push(child.pid as number);
-    await until('PostgreSQL', () =>
+    await waitUntil('PostgreSQL', () =>
       connectDatabase(urlOf('127.0.0.1'), { name: 'wait' }).then(
         async (client) => {
           await client.end();
@@ -108,7 +108,7 @@ describe('connections', () => {
     fs.writeFileSync(file, settings.join('\n'));
     const child = start(['pgbouncer', file], { log, asPostgres: true, cwd: folder });
     pids.push(child.pid as number);
-    await until('PgBouncer', () =>
+    await waitUntil('PgBouncer', () =>
       connectDatabase(poolerUrl(), { name: 'wait' }).then(
         async (client) => {
           await client.end();
@@ -235,7 +235,7 @@ describe('connections', () => {
         const committer = createCommitter({ connect: () => connectLane(poolerUrl()) });
         const database = openDatabase({ url: poolerUrl() });
         expect(await database.query('select $1::int4 as one', [1])).toEqual([{ one: 1 }]);
-        await until('a lane', () => committer.stats().lanes > 0);
+        await waitUntil('a lane', () => committer.stats().lanes > 0);
         await committer.close();
         await database.close();
       }

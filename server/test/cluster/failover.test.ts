@@ -3,7 +3,7 @@
 // the primary is killed 20 times. RAILHEAD_TEST_LENGTH=short tests two failovers only.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { until } from '../kit/cluster/processes.ts';
+import { waitUntil } from '../kit/cluster/processes.ts';
 import {
   type ClusterUnderLoad,
   outageLines,
@@ -124,7 +124,7 @@ describe('a cluster under load', () => {
       for (const server of fixture.servers) {
         await fixture.disrupt('kill -9 of a server', () => server.kill(), 4_000);
         await server.start();
-        await until('a ready server', () =>
+        await waitUntil('a ready server', () =>
           fetch(`http://127.0.0.1:${server.port}/readyz`).then(
             ({ ok }) => ok,
             () => false,

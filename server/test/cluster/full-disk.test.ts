@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { until } from '../kit/cluster/processes.ts';
+import { waitUntil } from '../kit/cluster/processes.ts';
 import {
   type ClusterUnderLoad,
   outageLines,
@@ -53,7 +53,7 @@ describe('a full disk', () => {
     fill(filler);
     const readReadiness = () =>
       Promise.all(servers.map(({ port }) => fetch(`http://127.0.0.1:${port}/readyz`)));
-    await until('servers that are not ready', async () =>
+    await waitUntil('servers that are not ready', async () =>
       (await readReadiness()).every(({ ok }) => !ok),
     );
     // Patroni does not change the primary, because PostgreSQL runs although its writes fail.

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { projectRoot } from '../../src/runtime/config/root.ts';
 import { DATABASE, PASSWORD, USER } from '../kit/cluster/configuration.ts';
 import type { Node } from '../kit/cluster/node.ts';
-import { freePorts, start, stop, until } from '../kit/cluster/processes.ts';
+import { freePorts, start, stop, waitUntil } from '../kit/cluster/processes.ts';
 import { SERVER_ENV } from '../kit/cluster/servers.ts';
 import {
   type ClusterUnderLoad,
@@ -79,7 +79,7 @@ describe('a separated primary', () => {
       cwd: projectRoot(),
     });
     isolatedServer = { pid: child.pid as number, port, node, folder };
-    await until('the isolated server', async () => (await request('/readyz')) === 200);
+    await waitUntil('the isolated server', async () => (await request('/readyz')) === 200);
   }
 
   it('acknowledges no payment, and another node becomes the primary', async () => {
@@ -108,7 +108,7 @@ describe('a separated primary', () => {
       },
       45_000,
     );
-    await until('completion of the payments', () => statuses.length === keys.length, 90_000);
+    await waitUntil('completion of the payments', () => statuses.length === keys.length, 90_000);
     expect(statuses.filter((status) => status < 500 && status !== 0)).toEqual([]);
     expect((await fixture.cluster.leader()).name).not.toBe(primary.name);
     // Repeated requests are not acknowledged either, although this database may have stored the payments.

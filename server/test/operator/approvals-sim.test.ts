@@ -102,7 +102,7 @@ async function changeRights({ chance, member: { userId, tokenId } }: Run): Promi
 }
 
 /** Whether the member could request changes when an audit record was written, or now. */
-async function couldRequest({ userId, tokenId }: Member, approvalId?: string): Promise<boolean> {
+async function hadPermission({ userId, tokenId }: Member, approvalId?: string): Promise<boolean> {
   const rows = await service.app.runtime.db.query<{ operation_id: string; reason: string }>(
     `SELECT operation_id, reason FROM operator_audit
      WHERE subject IN ($1, $2) AND number < coalesce(
@@ -198,9 +198,9 @@ const ACTIONS = [
 
 /** A change of the member is executed only with its permissions, and INVALID without them. */
 async function verifyRights(member: Member, id: string, status: string): Promise<void> {
-  if (status === 'APPROVED') expect(await couldRequest(member, id)).toBe(true);
+  if (status === 'APPROVED') expect(await hadPermission(member, id)).toBe(true);
   if (status !== 'PENDING' && status !== 'INVALID') return;
-  expect(status).toBe((await couldRequest(member)) ? 'PENDING' : 'INVALID');
+  expect(status).toBe((await hadPermission(member)) ? 'PENDING' : 'INVALID');
   if (status === 'PENDING') return;
   invalidCount++;
   const body = { reason: 'late' };

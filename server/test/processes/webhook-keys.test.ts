@@ -38,7 +38,7 @@ async function listKeys(server: Running): Promise<Listed[]> {
 }
 
 /** Reads the keys from both servers alternately. */
-async function learnKeys(): Promise<void> {
+async function storeKeys(): Promise<void> {
   const server = servers[listings++ % servers.length] as Running;
   for (const key of await listKeys(server)) {
     publicKeys.set(key.kid, createPublicKey({ key, format: 'jwk' }));
@@ -65,7 +65,7 @@ function isStandard({ headers, body }: Received): boolean {
 
 async function receive(receivedWebhook: Received): Promise<boolean> {
   const kid = receivedWebhook.headers['x-service-signature-key-id'] ?? '';
-  if (!publicKeys.has(kid)) await learnKeys();
+  if (!publicKeys.has(kid)) await storeKeys();
   if (!isGenuine(receivedWebhook, publicKeys.get(kid)) || !isStandard(receivedWebhook)) {
     unverifiableIds.push(`${receivedWebhook.id} ${kid}`);
     return false;
@@ -144,7 +144,7 @@ function startLoad() {
 }
 
 /** Waits until both servers list a key with this status. Returns the waiting time in milliseconds. */
-async function untilListed(kid: string, status: string): Promise<number> {
+async function waitUntilListed(kid: string, status: string): Promise<number> {
   const startedAt = Date.now();
   for (const server of servers) {
     await vi.waitFor(
@@ -186,8 +186,8 @@ it('rotates twice under load without an unverifiable or lost delivery', async ()
   const noticeTimes: number[] = [];
   for (let index = 0; index < 2; index++) {
     const { announcedKey, activeKey } = await rotate();
-    noticeTimes.push(await untilListed(announcedKey, 'ANNOUNCED'));
-    await untilListed(announcedKey, 'ACTIVE');
+    noticeTimes.push(await waitUntilListed(announcedKey, 'ANNOUNCED'));
+    await waitUntilListed(announcedKey, 'ACTIVE');
     await sleep(1_500);
     await operator('webhooks', 'keys', 'retire', activeKey);
   }

@@ -44,7 +44,7 @@ const MINUTE = 60 * SECOND;
 const FEE = 50 + (SENT_AMOUNT * 30) / 10_000;
 
 /** Completes all earlier work, so that the events of the payment are the first ones. */
-async function payer(currency: string, method: MethodName, suffix: string) {
+async function createPayingCustomer(currency: string, method: MethodName, suffix: string) {
   const { app } = fixture;
   const person = await createCustomer(app);
   const account = await findInternalAccount(app, person.id, currency);
@@ -184,7 +184,7 @@ describe('the table of quotes', () => {
   );
   it.each(rows)('…%s, %s to %s', async (suffix, from, method) => {
     const { app } = fixture;
-    const { account, target, observedAccount } = await payer(from, method, suffix);
+    const { account, target, observedAccount } = await createPayingCustomer(from, method, suffix);
     const quote = ok(
       await app.call('POST', '/quotes', {
         source: { sourceType: 'ACCOUNT', accountId: account.id },
@@ -327,7 +327,7 @@ describe('the table of transfers', () => {
   );
   it.each(payouts)('…%s, paid out: %s', async (suffix, method) => {
     const { app } = fixture;
-    const { account, target, observedAccount } = await payer(
+    const { account, target, observedAccount } = await createPayingCustomer(
       ACCOUNT_METHODS[method].currency,
       method,
       suffix,

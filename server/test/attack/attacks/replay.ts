@@ -9,7 +9,7 @@ import { type Attack, addProblem, type Session } from '../session.ts';
 import {
   BASE,
   type Call,
-  must,
+  expectSuccess,
   OPERATOR_BASE,
   platformToken,
   requestBytes,
@@ -31,7 +31,7 @@ export async function createProviderTarget(call: Call, root: string): Promise<Pr
   const { privateKey } = generateKeyPairSync('ed25519');
   const publicKeyPem = pemOf(privateKey);
   const post = (path: string, body: Json) =>
-    must(call('POST', `${OPERATOR_BASE}${path}`, root, body));
+    expectSuccess(call('POST', `${OPERATOR_BASE}${path}`, root, body));
   const providerId = 'attacked-bank';
   await post('/providers', {
     ...{ providerId, environment: 'production', url: 'http://127.0.0.1:9', publicKeyPem },
@@ -43,9 +43,9 @@ export async function createProviderTarget(call: Call, root: string): Promise<Pr
   });
   const authorization = await platformToken(call, root, platform.platformId ?? platform.id);
   const customer = { customerType: 'INDIVIDUAL', fullName: 'Ada Lovelace' };
-  const { id } = await must(call('POST', `${BASE}/customers`, authorization, customer));
+  const { id } = await expectSuccess(call('POST', `${BASE}/customers`, authorization, customer));
   const path = `${BASE}/customers/internal-accounts?customerId=${encodeURIComponent(id)}`;
-  const { data } = await must(call('GET', `${path}&currency=USD`, authorization));
+  const { data } = await expectSuccess(call('GET', `${path}&currency=USD`, authorization));
   const accountId = data[0].id as string;
   const keyId = keyIdOf(publicKeyPem);
   return { providerId, privateKey, keyId, accountId, authorization, depositedAmount: 0 };

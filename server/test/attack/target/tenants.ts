@@ -74,7 +74,7 @@ export function createCall(port: number): Call & { close(): void } {
 }
 
 /** The body of a reply below 300. */
-export async function must(call: Promise<{ status: number; body: Json }>): Promise<Json> {
+export async function expectSuccess(call: Promise<{ status: number; body: Json }>): Promise<Json> {
   const { status, body } = await call;
   if (status >= 300) throw new Error(`set-up: ${status} ${JSON.stringify(body)}`);
   return body;
@@ -91,14 +91,14 @@ export async function operatorToken(
     ...(platformIds ? { platformIds } : {}),
   };
   const path = `${OPERATOR_BASE}/operator-tokens`;
-  return `Bearer ${(await must(call('POST', path, root, token))).secret}`;
+  return `Bearer ${(await expectSuccess(call('POST', path, root, token))).secret}`;
 }
 
 /** Another token of a platform. */
 export async function platformToken(call: Call, root: string, platformId: string): Promise<string> {
   const permissions = ['VIEW', 'TRANSACT', 'MANAGE'];
   const path = `${OPERATOR_BASE}/platforms/${encodeURIComponent(platformId)}/tokens`;
-  return basic(await must(call('POST', path, root, { name: 'Attack', permissions })));
+  return basic(await expectSuccess(call('POST', path, root, { name: 'Attack', permissions })));
 }
 
 /** A connected agent of a funded customer. */
@@ -111,9 +111,9 @@ async function connectAgent(call: Call, as: string, customerId: string): Promise
     },
   };
   const body = { name: 'Attack', customerId, policy };
-  const { deviceCode } = await must(call('POST', `${BASE}/agents`, as, body));
+  const { deviceCode } = await expectSuccess(call('POST', `${BASE}/agents`, as, body));
   const path = `${BASE}/agents/device-codes/${deviceCode.code}/redeem`;
-  return `Bearer ${(await must(call('POST', path, undefined))).accessToken}`;
+  return `Bearer ${(await expectSuccess(call('POST', path, undefined))).accessToken}`;
 }
 
 /** Collects the IDs in the lists of a platform. */
@@ -130,7 +130,9 @@ export async function createTenant(
   { root, name, mark, lists }: { root: string; name: string; mark: string; lists: string[] },
 ): Promise<Tenant> {
   const platform = { name, environment: 'sandbox', regulated: true, currencies: ['USD', 'EUR'] };
-  const platformReply = await must(call('POST', `${OPERATOR_BASE}/platforms`, root, platform));
+  const platformReply = await expectSuccess(
+    call('POST', `${OPERATOR_BASE}/platforms`, root, platform),
+  );
   const id = (platformReply.platformId ?? platformReply.id) as string;
   const authorization = await platformToken(call, root, id);
   const tenant: Tenant = { id, authorization, agent: '', ids: createIds() };
@@ -145,7 +147,7 @@ export async function createTenant(
     ...{ customerType: 'INDIVIDUAL', fullName: `${mark} Lovelace`, platformCustomerId: mark },
     ...{ birthDate: '1990-01-15', nationality: 'US', email: `${mark}@example.com` },
   };
-  const person = await must(call('POST', `${BASE}/customers`, authorization, customer));
+  const person = await expectSuccess(call('POST', `${BASE}/customers`, authorization, customer));
   tenant.ids.collect(JSON.stringify(person));
   tenant.agent = await connectAgent(call, authorization, person.id);
   await collectIds(call, tenant, lists);

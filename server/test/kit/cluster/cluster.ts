@@ -14,7 +14,7 @@ import {
 import { loopback, type Network } from './network.ts';
 import { createNode, type Node } from './node.ts';
 import { postgresBinaries } from './packages.ts';
-import { freePorts, hasEnded, start, stop, until } from './processes.ts';
+import { freePorts, hasEnded, start, stop, waitUntil } from './processes.ts';
 
 const NODES = 3;
 const START_MS = 120_000;
@@ -116,7 +116,7 @@ function createEtcd(folder: string, host: string, [port, peerPort]: readonly num
     kill: async () => {
       const lastPid = pid();
       if (lastPid !== undefined) process.kill(lastPid, 'SIGKILL');
-      await until('the exit of etcd', () => pid() === undefined);
+      await waitUntil('the exit of etcd', () => pid() === undefined);
     },
   };
 }
@@ -150,7 +150,7 @@ function createManagement(nodes: readonly Node[]) {
   }
   const byName = (name?: string) => nodes.find((node) => node.name === name);
   const waitForRole = (role: string) =>
-    until(
+    waitUntil(
       `a node that is ${role}`,
       async () => {
         const member = (await members()).find(
@@ -165,7 +165,7 @@ function createManagement(nodes: readonly Node[]) {
     leader: () => waitForRole('leader'),
     nodeOf: (role: 'sync_standby' | 'replica') => waitForRole(role),
     async waitUntilHealthy(count = nodes.length) {
-      await until(
+      await waitUntil(
         'a healthy cluster',
         async () => {
           const healthyMembers = (await members()).filter(isHealthy);
@@ -233,7 +233,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     etcd.start();
     // The first node becomes the primary. All other nodes are copied from it.
     nodes[0]?.start();
-    await until(
+    await waitUntil(
       'the first primary',
       async () => {
         return (await management.members()).some(

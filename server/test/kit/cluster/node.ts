@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { type NodeSettings, patroniConfiguration } from './configuration.ts';
 import { isRoot } from './packages.ts';
-import { familyOf, hasEnded, postmasterOf, signal, start, stop, until } from './processes.ts';
+import { familyOf, hasEnded, postmasterOf, signal, start, stop, waitUntil } from './processes.ts';
 
 /** The package requires the Python of Debian. */
 const PATRONI = ['/usr/bin/python3', '/usr/bin/patroni'];
@@ -106,7 +106,10 @@ export function createNode(index: number, settings: NodeSettings, options: NodeO
     async kill() {
       killPatroni();
       killPostgres();
-      await until(`the exit of ${settings.name}`, () => !isRunning() && postmaster() === undefined);
+      await waitUntil(
+        `the exit of ${settings.name}`,
+        () => !isRunning() && postmaster() === undefined,
+      );
     },
     freeze() {
       const roots = [patroniPid(), postmaster()].filter((pid) => pid !== undefined);

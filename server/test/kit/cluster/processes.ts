@@ -25,7 +25,7 @@ export async function freePorts(count: number): Promise<number[]> {
 }
 
 /** Waits until `work` returns a value. Throws with `name` after `timeoutMs`. */
-export async function until<T>(
+export async function waitUntil<T>(
   name: string,
   work: () => Promise<T | undefined | false> | T | undefined | false,
   timeoutMs = 60_000,

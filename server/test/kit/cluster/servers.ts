@@ -77,7 +77,7 @@ export const createServers = (cluster: Cluster, env: Record<string, string>): Se
   });
 
 /** Returns a server with the address of HAProxy, which clients use. */
-export function behindProxy(runningServer: Running, cluster: Cluster): Running {
+export function serverAtProxy(runningServer: Running, cluster: Cluster): Running {
   const origin = `http://127.0.0.1:${cluster.apiPort}`;
   const { pathname } = new URL(runningServer.credentials.baseUrl);
   const credentials = { ...runningServer.credentials, baseUrl: `${origin}${pathname}` };

@@ -12,8 +12,8 @@ import { callOrThrow, createLoad, type Load } from '../crash/load.ts';
 import { type Receiver, startReceiver } from '../http/webhook-receiver.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 import { createNamespaces } from './network.ts';
-import { until } from './processes.ts';
-import { behindProxy, createServers, type ServerProcess } from './servers.ts';
+import { waitUntil } from './processes.ts';
+import { createServers, type ServerProcess, serverAtProxy } from './servers.ts';
 
 /** An outage after a failure. */
 interface Outage {
@@ -133,8 +133,8 @@ async function startLoad(
 ) {
   const runningServer = firstServer.running();
   if (!runningServer) throw new Error('the first server is not running');
-  const server = behindProxy(runningServer, cluster);
-  await until('HAProxy with a ready server', async () => {
+  const server = serverAtProxy(runningServer, cluster);
+  await waitUntil('HAProxy with a ready server', async () => {
     return fetch(`${server.origin}/readyz`).then(
       ({ ok }) => ok,
       () => false,
@@ -168,7 +168,7 @@ async function readPrimary(url: string): Promise<BookSnapshot> {
 
 /** Waits until all jobs are complete and all events are delivered. */
 async function waitForWork(url: string): Promise<void> {
-  await until(
+  await waitUntil(
     'the completion of all work',
     async () => {
       const { jobs, events } = await countPending(url);
@@ -228,7 +228,7 @@ export async function startClusterUnderLoad(options: Options = {}): Promise<Clus
       await action();
       await sleep(watchMs);
       try {
-        await until(
+        await waitUntil(
           `payments after: ${kind}`,
           () => successes.since(performance.now() - 2_000).length >= 3,
           MAX_OUTAGE_MS,

@@ -19,7 +19,7 @@ export interface HangingServer {
 
 const TRICKLE_MS = 20;
 
-function hang(mode: Hanging, response: http.ServerResponse): void {
+function sendIncomplete(mode: Hanging, response: http.ServerResponse): void {
   if (mode === 'silent') return;
   response.writeHead(200, { 'content-type': 'application/json' });
   response.flushHeaders();
@@ -35,7 +35,7 @@ export async function startHanging(mode: Hanging = 'silent'): Promise<HangingSer
   const server = http.createServer((request, response) => {
     requests++;
     request.resume();
-    if (status === undefined) hang(mode, response);
+    if (status === undefined) sendIncomplete(mode, response);
     else response.writeHead(status, { 'content-length': '0' }).end();
   });
   server.on('connection', (socket) => {

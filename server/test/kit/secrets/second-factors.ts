@@ -236,7 +236,7 @@ async function pay(
 }
 
 /** Reset of a lost factor, through the hosted page if liveness is connected. */
-async function loseApp(
+async function resetLostApp(
   lifecycle: StrongLifecycle,
   { send: request }: Fixtures,
   id: string,
@@ -322,7 +322,7 @@ export async function runScaScenario(lifecycle: StrongLifecycle): Promise<void> 
   await pay(lifecycle, fixture, id, passkey);
   const enrollment = ok(await fixture.factors.startEnrollment(id, 'TOTP'), 200);
   expect(enrollment.secret).toMatch(/^[0-9a-f]{40}$/);
-  await loseApp(lifecycle, fixture, id);
+  await resetLostApp(lifecycle, fixture, id);
   const path = `/sca/factors/${passkey.credentialId}?customerId=${id}`;
   ok(await fixture.send('DELETE', path), 204);
 }

@@ -70,7 +70,7 @@ const LINK_ERRORS: Readonly<Record<string, string>> = {
 
 const CENT = 10_000n;
 
-function someAmount(
+function chooseAmount(
   sim: Sim,
   coin: RecordedRow,
   burns: boolean,
@@ -122,7 +122,7 @@ function draftOrder(sim: Sim, coin: RecordedRow, platform: Platform): Draft {
     sim.model.accounts.get(`stablecoin:${coin.id}:circulating`)?.balance ?? 0n;
   const type = sim.chance.percent(circulatingAccount > 0n ? 50 : 93) ? 'MINT' : 'BURN';
   const source = sim.chance.pickWeighted<{ type: string; weight: number }>(SOURCES[type]).type;
-  const { amount, codes } = someAmount(sim, coin, type === 'BURN');
+  const { amount, codes } = chooseAmount(sim, coin, type === 'BURN');
   const bank = endpointFor(sim, platform, 'bank');
   const description = `order ${sim.chance.pick(DESCRIPTION_SUFFIXES)}`;
   const commonFields = { amount: String(amount), description };
