@@ -162,7 +162,7 @@ describe.runIf(browserPath)('a passkey of a browser as second factor', () => {
   );
 
   it(
-    'is not used by a browser whose device does not verify its user',
+    'is rejected by a browser whose device does not verify its user',
     async () => {
       const { id } = await withPasskey();
       await cdp.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false });

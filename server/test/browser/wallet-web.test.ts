@@ -380,7 +380,7 @@ describe.runIf(browserPath)('the web wallet example', () => {
     TIMEOUT_MS,
   );
 
-  it('does not expose the API secret, and has a strict content security policy', async () => {
+  it('keeps the API secret in the backend, and has a strict content security policy', async () => {
     for (const route of ['/', '/app.js', '/style.css']) {
       const reply = await fetch(site + route);
       expect(reply.status).toBe(200);

@@ -23,16 +23,16 @@ it.each([
   ],
   ['null for an emptied value', { color: '' }, { color: null, reason: 'why' }],
   ['a changed list', { currencies: ['USD', 'EUR'] }, { currencies: ['USD', 'EUR'], reason: 'why' }],
-])('sends %s', (_, description, body) => {
+])('a form sends %s', (_, description, body) => {
   const change = changeOf(SCHEMA, { ...CURRENT, ...description, reason: 'why' }, CURRENT);
   expect(change).toEqual({ body, missing: [] });
 });
 
-it('requires values that cannot be null', () => {
+it('a form requires values that cannot be null', () => {
   expect(changeOf(SCHEMA, { ...CURRENT, name: '' }, CURRENT).missing).toEqual(['reason', 'name']);
 });
 
-it('sends every value of a form without current values', () => {
+it('a form without current values sends every value', () => {
   const values = { name: 'Shop', isOpen: false, color: '', reason: 'why' };
   const { body, missing: missingFields } = changeOf(SCHEMA, values, {});
   expect([body, missingFields]).toEqual([{ name: 'Shop', isOpen: false, reason: 'why' }, []]);
@@ -43,6 +43,6 @@ it.each([
   ['costFixed', { type: 'integer', description: 'Cost in minor units of `currency`.' }, 'amount'],
   ['maxAmount', { type: 'integer' }, 'amount'],
   ['priority', { type: 'integer', description: 'Order of the routes.' }, 'number'],
-] as const)('has an input for %s', (name, schema, kind) => {
+] as const)('a form has an input for %s', (name, schema, kind) => {
   expect(kindOf(name, schema)).toBe(kind);
 });

@@ -208,7 +208,7 @@ describe.runIf(isTestable)('in the console', () => {
   );
 
   it(
-    'the days of a provider are read by other settings',
+    'changed settings apply to the days and fees of a provider',
     async () => {
       await openProvider('euro-bank');
       const panel = region('Statements');
@@ -375,7 +375,7 @@ describe.runIf(isTestable)('in the console', () => {
     TIMEOUT_MS,
   );
 
-  it('nothing violates the content security policy or is logged as an error', () => {
+  it('the pages violate no content security policy and log no error', () => {
     expect(consoleFixture.problems()).toEqual([]);
   });
 });

@@ -150,7 +150,7 @@ describe.runIf(isTestable)('screens', () => {
     );
 
   it(
-    'have no fault on a fresh installation',
+    'have no problem on a new installation',
     async () => {
       const lists = ROUTES.filter((route) => !route.endsWith('$id'));
       await walk(
@@ -162,7 +162,7 @@ describe.runIf(isTestable)('screens', () => {
   );
 
   it(
-    'have no fault with data',
+    'have no problem with data',
     async () => {
       ids = await fillInstallation(consoleFixture);
       const appearances = APPEARANCES.slice(0, lengthOf(2, APPEARANCES.length));

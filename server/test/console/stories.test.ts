@@ -293,7 +293,7 @@ describe.runIf(isTestable)('in the console', () => {
     TIMEOUT_MS,
   );
 
-  it('nothing violates the content security policy or is logged as an error', () => {
+  it('the pages violate no content security policy and log no error', () => {
     expect(consoleFixture.problems()).toEqual([]);
   });
 });

@@ -197,7 +197,7 @@ describe('jobs cancel', () => {
     expect(await funds(payment)).toEqual(PAID_BALANCE);
   });
 
-  it('of a refund to an account here is rejected, since only this job pays it', async () => {
+  it('of a refund to an internal account is rejected, because only this job pays it', async () => {
     const payment = await payout();
     await cancelJob(payment.id);
     await server.runJson('payouts', 'fail', payment.id, '--reason', 'ACCOUNT_INVALID');
@@ -224,7 +224,7 @@ describe('jobs cancel of other transfers', () => {
     await server.expectRejected('No result is expected', 'payouts', 'settle', id);
   });
 
-  it('leaves the debit of a payment to the operator, and the refund of it', async () => {
+  it('leaves the debit of a payment and its refund to the operator', async () => {
     const { person } = await server.createPayer();
     const from = await createExternalAccount(server.app, person.id, 'USD', '000', server.as);
     const payee = await server.createPayee(person.id);

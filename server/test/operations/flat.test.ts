@@ -273,7 +273,7 @@ const LISTS: [string, string, string[]][] = [
   ['/tokens', 'Token', ['', 'name=none']],
 ];
 
-/** Filters that no index serves, each of which matches no copied row. */
+/** Filters without an index, each of which matches no copied row. */
 const UNINDEXED = [
   ['/transactions', 'Transaction', 'status=EXPIRED'],
   ['/transactions', 'Transaction', 'type=INCOMING&sortOrder=asc'],
@@ -314,7 +314,7 @@ describe.each(LISTS)('GET %s', (path, resource, queries) => {
   });
 });
 
-it('sums the balances of a small platform without reading accounts of others', async () => {
+it('the trial balance of a small platform reads no accounts of others', async () => {
   const { after, before } = SYSTEM_ACCOUNT_IDS;
   const { id } = await app.newPlatform('Small', { environment: 'sandbox', regulated: true });
   const blocks = await blocksOfGenericPlan(
@@ -325,7 +325,7 @@ it('sums the balances of a small platform without reading accounts of others', a
   expect(blocks).toBeLessThanOrEqual(FEW);
 });
 
-it('sums payments of a platform without reading those of others', async () => {
+it('the payment metrics of a platform read no payments of others', async () => {
   await client.query(`insert into payment_metrics (platform_id, grain, bucket, type, currency, rail,
       payments, completed, failed, returned, amount, completed_amount, returned_amount)
     select 'platform ' || p, 'day', '2026-01-01'::timestamptz + d * interval '1 day', 'OUTGOING',
@@ -342,7 +342,7 @@ it('sums payments of a platform without reading those of others', async () => {
   expect(blocks).toBeLessThanOrEqual(FEW);
 });
 
-it('finds the accounts of the platform itself without reading accounts of its customers', async () => {
+it('the accounts of the platform itself are found without reading accounts of its customers', async () => {
   const { db } = app.runtime;
   const { find } = db;
   const requestedQueries: string[] = [];
@@ -486,7 +486,7 @@ describe('operator lists over all platforms', () => {
     },
   );
 
-  it('reads an index for the owners and documents of many', async () => {
+  it('reads an index for the owners and documents of many customers', async () => {
     const ids = Array.from({ length: 100 }, (_, index) => `Customer:${uuid(index + 10)}`);
     for (const [table, column] of [
       ['beneficial_owners', 'customer_id'],

@@ -296,13 +296,13 @@ describe('operations with two-step requests', () => {
   });
 });
 
-describe('paths and methods', () => {
-  it('returns an unknown path as a JSON error', async () => {
+describe('the server', () => {
+  it('returns a JSON error for an unknown path', async () => {
     const response = await app.call('GET', '/nothing/here');
     expect([response.status, response.body.code]).toEqual([404, 'NOT_FOUND']);
   });
 
-  it('returns a wrong method as a JSON error with the allowed methods', async () => {
+  it('returns a JSON error with the allowed methods for a wrong method', async () => {
     const response = await app.call('PUT', '/customers');
     expect([response.status, response.body.code]).toEqual([405, 'METHOD_NOT_ALLOWED']);
     expect(response.headers.allow).toContain('POST');

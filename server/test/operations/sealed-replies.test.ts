@@ -22,7 +22,7 @@ const readStored = async (key: string) => {
   return row as { id: string; reply: string };
 };
 
-it('stores a personal reply encrypted and replays it', async () => {
+it('the server stores a personal reply encrypted and replays it', async () => {
   const firstReply = ok(await create('sealed-1'), 201);
   expect((await readStored('sealed-1')).reply).not.toContain('Kestrel');
   const secondResponse = await create('sealed-1');
@@ -31,7 +31,7 @@ it('stores a personal reply encrypted and replays it', async () => {
   expect((await create('sealed-1', { fullName: 'Another' })).status).toBe(409);
 });
 
-it('stores and replays a rejection in the same way', async () => {
+it('the server stores and replays a rejection in the same way', async () => {
   const body = { umaAddress: '$unknown@elsewhere.example' };
   const firstResponse = await create('sealed-2', body);
   expect(firstResponse.status).toBe(400);
@@ -39,7 +39,7 @@ it('stores and replays a rejection in the same way', async () => {
   expect((await create('sealed-2', body)).body).toEqual(firstResponse.body);
 });
 
-it('replays a reply that an earlier version stored as plain text', async () => {
+it('the server replays a reply that an earlier version stored as plain text', async () => {
   const firstReply = ok(await create('sealed-3'), 201);
   await app.runtime.db.query('update idempotency set reply = $2 where id = $1', [
     (await readStored('sealed-3')).id,
@@ -69,7 +69,7 @@ function personalIn(schema: TSchema, visitedSchemas = new Set<TSchema>()): strin
   ];
 }
 
-it('encrypts the replies of every operation with personal data', () => {
+it('the server encrypts the replies of every operation with personal data', () => {
   const unsealedFields = app.operations.flatMap(({ contract }) => {
     if (contract.method !== 'POST' || contract.sealed || contract.auth === 'hosted') return [];
     const personalFields = Object.values(contract.replies).flatMap((reply) =>

@@ -31,7 +31,7 @@ async function rejectedFields(contract: Contract, query: string, body?: object):
   return fieldsOf(response);
 }
 
-it('rejects an unknown query parameter by its name', async () => {
+it('an operation rejects an unknown query parameter by its name', async () => {
   const contracts = app.operations.map(({ contract }) => contract).filter(isExtension);
   expect(contracts.length).toBeGreaterThan(20);
   for (const contract of contracts) {
@@ -41,7 +41,7 @@ it('rejects an unknown query parameter by its name', async () => {
   expect([...new Set(contracts.map(({ tag }) => tag))].sort()).toEqual(TAGS);
 });
 
-it('rejects an unknown body field by its name', async () => {
+it('an operation rejects an unknown body field by its name', async () => {
   const contracts = app.operations.map(({ contract }) => contract).filter(isExtension);
   for (const contract of contracts.filter(({ body }) => body !== undefined)) {
     expect(await rejectedFields(contract, '', { color: 'red' })).toContain('color');

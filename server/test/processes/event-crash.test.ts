@@ -42,7 +42,7 @@ const USE_TRANSACTION_IDS = `set synchronous_commit = off;
     end loop;
   end $$`;
 
-it('continues after the IDs that are assigned again', async () => {
+it('a follower of events continues after the IDs that are assigned again', async () => {
   const before = await createCustomer();
   const { after: start } = await read('limit=1');
   const client = new pg.Client({ connectionString: await dataFolder.database() });

@@ -138,7 +138,7 @@ async function write({ events, ageMs, beforeMs, openMs, isRolledBack }: Commit) 
   }
 }
 
-it('receives every committed event once, in any order of IDs and commits', async () => {
+it('a follower receives every committed event once, in any order of IDs and commits', async () => {
   await fc.assert(
     fc.asyncProperty(commits, async (generatedCommits) => {
       const from = await readNewestCursor();
@@ -170,7 +170,7 @@ async function account(processIndex: number): Promise<string> {
   return data[0].id;
 }
 
-it(`receives ${EVENTS} events that four processes commit, without a gap or a duplicate`, async () => {
+it(`a follower receives ${EVENTS} events that four processes commit, without a gap or a duplicate`, async () => {
   const from = await readNewestCursor();
   const storedEventIds = async () => {
     const text = 'select id from events where position >= $1 order by position, id';

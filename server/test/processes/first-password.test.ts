@@ -33,7 +33,7 @@ interface Reply {
   user?: { email: string };
 }
 
-it('sets the password of the first administrator and rejects a common one', async () => {
+it('the first link sets the password of the administrator and rejects a common one', async () => {
   const printedText = folder.outputOf(server.child).err;
   const [, secret = ''] = /\/operator\/enroll#(\S+)/.exec(printedText) ?? [];
   const person = { name: 'Ada Lovelace', email: EMAIL };

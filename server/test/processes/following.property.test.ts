@@ -92,7 +92,7 @@ async function write({ events, ageMs, openMs, isRolledBack }: Commit): Promise<s
   }
 }
 
-it('delivers every committed event once, in any order of IDs and commits', async () => {
+it('a group of processes delivers every committed event once, in any order of IDs and commits', async () => {
   await fc.assert(
     fc.asyncProperty(commits, async (generatedCommits) => {
       const before = receiver.arrivals.length;

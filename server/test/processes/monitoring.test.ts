@@ -157,7 +157,7 @@ describe.skipIf(!isPrometheusInstalled())('Prometheus', () => {
     expect(rules.filter(({ state }) => state === 'firing').map(({ name }) => name)).toEqual([]);
   });
 
-  it.each(queries)('answers $name', async ({ expr }) => {
+  it.each(queries)('evaluates the query of $name', async ({ expr }) => {
     const series = await runningPrometheus().query(expr);
     const mayBeEmpty = MAY_BE_EMPTY.some((pattern) => pattern.test(expr));
     if (!mayBeEmpty) expect(series).not.toEqual([]);

@@ -158,7 +158,7 @@ async function write({ events, ageMs, beforeMs, openMs, isRolledBack }: Commit):
   }
 }
 
-it('receives every committed event once, in any order of IDs and commits', async () => {
+it('a client receives every committed event once, in any order of IDs and commits', async () => {
   await fc.assert(
     fc.asyncProperty(commits, fc.integer({ min: 1, max: 100 }), async (generatedCommits, limit) => {
       const from = await horizon();
@@ -174,7 +174,7 @@ it('receives every committed event once, in any order of IDs and commits', async
   );
 }, 300_000);
 
-it('receives every event of two processes, one of which is killed', async () => {
+it('a client receives every event of two processes, one of which is killed', async () => {
   const from = await horizon();
   let count = Number.POSITIVE_INFINITY;
   const whenPulled = pullAll(25, () => count);

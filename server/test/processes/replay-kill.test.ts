@@ -43,7 +43,7 @@ async function insertEvents(): Promise<void> {
   }
 }
 
-it('of thousands of events ends after a kill, with every event', async () => {
+it('a replay of thousands of events delivers every event after a kill', async () => {
   const call = (method: string, path: string, body?: object) =>
     callOrThrow(server, method, path, body);
   await insertEvents();

@@ -19,7 +19,7 @@ function send({ credentials }: Running, path: string): Promise<Response> {
   return fetch(`${baseUrl}${path}`, { headers: { authorization: `Basic ${basic}` } });
 }
 
-it('keeps all requests except those of the last second before a kill', async () => {
+it('the request log keeps all requests except those of the last second before a kill', async () => {
   const env = { RAILHEAD_RATE_LIMIT: '0', LOG_LEVEL: 'error' };
   const firstServer = await dataFolder.start([], env);
   const replies: { id: string; at: number }[] = [];

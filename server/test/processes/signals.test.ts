@@ -95,7 +95,7 @@ describe('a running server', () => {
     expect(body.data.length).toBeGreaterThan(0);
   });
 
-  it('does not share its data folder', async () => {
+  it('has exclusive use of its data folder', async () => {
     const { code, err } = await folder.waitForExit(folder.launch());
     expect(code).toBe(1);
     expect(err).toMatch(/\nThe data folder \S+ is already served by a running PostgreSQL .*\n$/);
@@ -258,7 +258,7 @@ describe('an invalid setting', () => {
     return { code, out, lines: err.split('\n').filter((line) => !/^Buil(t|ding)/.test(line)) };
   };
 
-  it('prints one line each, all together, and exits with code 2', async () => {
+  it('prints one line for each invalid setting, and exits with code 2', async () => {
     const env = { LOG_LEVEL: 'loud', RAILHEAD_SERVICE_WORD: 'lower', DATABASE_URL: 'mysql://x' };
     const { code, out, lines } = await startErrors(['--port', '70000', '--hots', '::1'], env);
     expect([code, out]).toEqual([2, '']);

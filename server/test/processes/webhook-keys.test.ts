@@ -181,7 +181,7 @@ async function events(): Promise<string[]> {
   return ids;
 }
 
-it('rotates twice under load without an unverifiable or lost delivery', async () => {
+it('two rotations under load cause no unverifiable or lost delivery', async () => {
   const stopLoad = startLoad();
   const noticeTimes: number[] = [];
   for (let index = 0; index < 2; index++) {
@@ -208,7 +208,7 @@ it('rotates twice under load without an unverifiable or lost delivery', async ()
   expect(verifiedDeliveries.size).toBeGreaterThan(50);
 }, 120_000);
 
-it('updates every copy of the public key', async () => {
+it('a rotation updates every copy of the public key', async () => {
   const keys = await operator('webhooks', 'keys', 'list');
   const allKeys = keys as unknown as {
     environment: string;

@@ -107,7 +107,7 @@ describe('a firm quote', () => {
     expect([50_00, 50_01]).toContain(quote.totalSendingAmount - quote.feesIncluded);
   });
 
-  it('that expires is not executed and not redeemed', async () => {
+  it('that expires is neither executed nor redeemed', async () => {
     replyWithQuote('2.5', 10);
     const { id } = await createQuote();
     const count = receivedBodies.get(REDEEM)?.length;

@@ -53,7 +53,7 @@ describe('deposit.received', () => {
     expect(await balance()).toBe(50_00);
   });
 
-  it('is not posted again if an operator recorded it, in either order', async () => {
+  it('is posted once if an operator also records it, in either order', async () => {
     const before = await balance();
     const recordManually = (bankReference: string, amount: number) =>
       write('POST', '/deposits', { bankReference, amount, currency: 'USD', accountId: account });

@@ -93,7 +93,7 @@ it('the prefunded balance is the statement balance less the transfers that it do
   expect(metrics).toContain(`railhead_provider_balances_low{provider="${BANK}"} 1`);
 }, 60_000);
 
-it('the prefunded balance is not replaced by a statement of an earlier day', async () => {
+it('the prefunded balance is unchanged by a statement of an earlier day', async () => {
   const day = bank.today();
   const body = { currency: 'EUR', amount: 5_000_00 };
   bank.dayOf(day);

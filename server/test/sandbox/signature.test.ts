@@ -190,7 +190,7 @@ describe('sandbox-valid-signature', () => {
   );
 
   it.each(Object.entries(CASES))(
-    'does not complete %s with the Request-Id of another wallet or platform',
+    'is rejected for %s with the Request-Id of another wallet or platform',
     async (_, { prepare, finalStatus, signedRequests = 1 }) => {
       const send = await prepare(app.platform);
       const ownRequestId = ok(await send(), 202).requestId;
@@ -226,7 +226,7 @@ describe('sandbox-valid-signature', () => {
   );
 
   it.each(Object.entries(CASES))(
-    'does not complete %s with an expired Request-Id',
+    'is rejected for %s with an expired Request-Id',
     async (_, { prepare }) => {
       const send = await prepare(app.platform);
       const { requestId } = ok(await send(), 202);

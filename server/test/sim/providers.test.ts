@@ -16,7 +16,7 @@ const FIRST_SEED = Number(RAILHEAD_SIM_SEED ?? runSeed());
 const COMMON_FAULTS = ['lost replies', 'invalid replies', 'forged messages', 'lost messages'];
 
 it.each(Array.from({ length: SEEDS }, (_, index) => String(FIRST_SEED + index)))(
-  'has the states and balances of the bank after each day, seed %s',
+  'an installation has the states and balances of the bank after each day, seed %s',
   async (seed) => {
     const startedAt = performance.now();
     const report = await simulateProviders(seed, STEPS);

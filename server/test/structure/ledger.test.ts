@@ -12,7 +12,7 @@ const sources = readdirSync(source, { recursive: true, encoding: 'utf8' })
   .map((file) => file.replaceAll(path.sep, '/'))
   .map((file) => ({ file, text: readFileSync(path.join(source, file), 'utf8') }));
 
-it('compares currencies in the ledger with sameCurrency', () => {
+it('the source compares currencies in the ledger with sameCurrency', () => {
   const comparisons = sources
     .filter(({ file }) => file.startsWith('ledger/'))
     .flatMap(({ file, text }) =>
@@ -41,16 +41,16 @@ const REPORTS = [
 const filesWith = (sql: RegExp): string[] =>
   sources.filter(({ text }) => sql.test(text)).map(({ file }) => file);
 
-it('names ledger tables only in the statements of the committer and in reports', () => {
+it('the source names ledger tables only in the statements of the committer and in reports', () => {
   const tables = /\b(from|join|into|update)\s+ledger_(accounts|transfers)\b/;
   expect(filesWith(tables).sort()).toEqual([...REPORTS, STATEMENTS].sort());
 });
 
-it('writes ledger tables only in the statements of the committer', () => {
+it('the source writes ledger tables only in the statements of the committer', () => {
   const writes = /\b(insert\s+into|update|delete\s+from)\s+ledger_(accounts|transfers)\b/;
   expect(filesWith(writes)).toEqual([STATEMENTS]);
 });
 
-it('creates IDs of system accounts only in the chart', () => {
+it('the source creates IDs of system accounts only in the chart', () => {
   expect(filesWith(/['`](system|velocity|stablecoin|cards):/)).toEqual(['ledger/chart.ts']);
 });

@@ -55,16 +55,16 @@ const CHANGES =
 const matches = (search: (code: string) => readonly string[]) =>
   verbs.flatMap(({ file, code }) => search(code).map((match) => `${file}: ${match}`));
 
-it('finds the verbs and the tables', () => {
+it('the search finds the verbs and the tables', () => {
   expect(verbs.length).toBeGreaterThan(30);
   expect(tables.size).toBeGreaterThan(50);
 });
 
-it('has no SQL in a verb', () => {
+it('a verb has no SQL', () => {
   expect(matches((code) => SQL.exec(code)?.slice(0, 1) ?? [])).toEqual([]);
 });
 
-it('has no verb that defines or imports a table or a state table', () => {
+it('a verb defines and imports no table and no state table', () => {
   const importedTables = matches((code) =>
     importsOf(code).flatMap(({ from, values }) =>
       /\/runtime\/db\/table\.ts$|\/kernel\/states\.ts$/.test(from)
@@ -75,7 +75,7 @@ it('has no verb that defines or imports a table or a state table', () => {
   expect(importedTables).toEqual([]);
 });
 
-it('has no verb that reads rows or stages a change set', () => {
+it('a verb reads no rows and stages no change set', () => {
   expect(matches((code) => CHANGES.exec(code)?.slice(0, 1) ?? [])).toEqual([]);
   const runtimeImports = matches((code) =>
     importsOf(code)
@@ -85,7 +85,7 @@ it('has no verb that reads rows or stages a change set', () => {
   expect(runtimeImports).toEqual([]);
 });
 
-it('reaches features by their index', () => {
+it('a verb imports features by their index', () => {
   const internalImports = matches((code) =>
     importsOf(code)
       .map(({ from }) => from)

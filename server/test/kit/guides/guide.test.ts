@@ -209,11 +209,11 @@ describe('compare', () => {
   });
 });
 
-describe('needlessIn', () => {
+describe('constantPlaceholders', () => {
   const values = (...texts: string[]) =>
     texts.map((text, index) => ({ line: index + 1, text: text }));
 
-  it('names lines whose value never differs', () => {
+  it('returns lines whose value never differs', () => {
     const runs = [values('a', 'x', '4000'), values('b', 'x', '4000')];
     expect(constantPlaceholders(runs, /^4000$/)).toEqual(['2 … is always x']);
     expect(constantPlaceholders(runs.slice(1), /^4000$/)).toEqual([]);
