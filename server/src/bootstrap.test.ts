@@ -35,9 +35,9 @@ const start = (fixed?: { clientId: string; clientSecret: string }) =>
 describe('firstStart', () => {
   it('creates a sandbox platform with its own compliance and a token with all permissions', () =>
     onSystem(async ({ runtime, fundingOf }) => {
-      const first = await firstStart(runtime, fundingOf);
-      expect(first.created).toBe(true);
-      const [platform] = await runtime.db.find(platforms, { id: first.platformId });
+      const firstPlatform = await firstStart(runtime, fundingOf);
+      expect(firstPlatform.created).toBe(true);
+      const [platform] = await runtime.db.find(platforms, { id: firstPlatform.platformId });
       expect(platform).toMatchObject({
         environment: 'sandbox',
         regulated: true,
@@ -49,26 +49,34 @@ describe('firstStart', () => {
       });
       const codes = platform?.currencies.map((each) => each.currencyCode);
       expect(codes).toEqual([...FIRST_CURRENCIES]);
-      const accounts = await runtime.db.find(internalAccounts, { platform_id: first.platformId });
+      const accounts = await runtime.db.find(internalAccounts, {
+        platform_id: firstPlatform.platformId,
+      });
       expect(accounts.map((each) => each.currency).sort()).toEqual([...FIRST_CURRENCIES].sort());
-      const text = Buffer.from(`${first.clientId}:${first.clientSecret}`).toString('base64');
+      const text = Buffer.from(`${firstPlatform.clientId}:${firstPlatform.clientSecret}`).toString(
+        'base64',
+      );
       const caller = await authenticator(runtime.db, () => 0).authenticate(`Basic ${text}`);
       expect(caller.permissions).toEqual(['VIEW', 'TRANSACT', 'MANAGE']);
     }));
 
   it('creates one platform and returns its secret only once', async () => {
-    const first = await start();
-    const { platformId, clientId } = first;
+    const firstResult = await start();
+    const { platformId, clientId } = firstResult;
     expect(await start()).toEqual({ created: false, platformId, clientId });
   });
 
   it('accepts fixed credentials, and confirms them later', async () => {
     const fixed = { clientId: 'ci', clientSecret: 'a fixed secret' };
-    const first = await start(fixed);
-    expect(first).toMatchObject({ created: true, ...fixed });
+    const firstResult = await start(fixed);
+    expect(firstResult).toMatchObject({ created: true, ...fixed });
     expect(await start(fixed)).toMatchObject({ created: false, ...fixed });
     const otherSecret = await start({ clientId: 'ci', clientSecret: 'another' });
-    expect(otherSecret).toEqual({ created: false, platformId: first.platformId, clientId: 'ci' });
+    expect(otherSecret).toEqual({
+      created: false,
+      platformId: firstResult.platformId,
+      clientId: 'ci',
+    });
   });
 
   it('creates nothing if an operator already created a platform', async () => {
@@ -115,8 +123,10 @@ describe('signing keys', () => {
         const body = Buffer.from('{"type":"TEST"}');
         const signature = sign('sha256', body, privateKey);
         expect(verify('sha256', body, createPublicKey(publicKeyPem), signature)).toBe(true);
-        const other = sign(null, body, standard.privateKey);
-        expect(verify(null, body, createPublicKey(standard.publicKeyPem), other)).toBe(true);
+        const otherSignature = sign(null, body, standard.privateKey);
+        expect(verify(null, body, createPublicKey(standard.publicKeyPem), otherSignature)).toBe(
+          true,
+        );
       }
       expect(keys.sandbox.publicKeyPem).not.toBe(keys.production.publicKeyPem);
       expect(await publicKeys(runtime)).toHaveLength(4);
@@ -124,18 +134,18 @@ describe('signing keys', () => {
 
   it('are the same for servers that start concurrently', async () => {
     const start = () => onSystem(({ runtime }) => load(runtime));
-    const all = await Promise.all([start(), start(), start()]);
-    expect(new Set(all.map((each) => each.sandbox.publicKeyPem)).size).toBe(1);
-    expect(new Set(all.map((each) => each.production.standard.publicKeyPem)).size).toBe(1);
+    const allKeys = await Promise.all([start(), start(), start()]);
+    expect(new Set(allKeys.map((each) => each.sandbox.publicKeyPem)).size).toBe(1);
+    expect(new Set(allKeys.map((each) => each.production.standard.publicKeyPem)).size).toBe(1);
   });
 
   it('cannot be opened under another master key, and are not replaced', () =>
     onSystem(async ({ runtime }) => {
       await ensureSigningKeys(runtime);
-      const before = await publicKeys(runtime);
+      const keysBefore = await publicKeys(runtime);
       const vault = createVault(runtime.effects, () => Buffer.alloc(32, 4));
       await expect(checkSigningKeys({ ...runtime, vault })).rejects.toThrow(/another master key/);
-      expect(await publicKeys(runtime)).toEqual(before);
+      expect(await publicKeys(runtime)).toEqual(keysBefore);
     }));
 
   it('are stored sealed', () =>

@@ -152,14 +152,14 @@ interface FirstStart {
 const FIRST_PLATFORM = 'first platform';
 
 /** The oldest platform with its oldest token, or with the token of the requested client id. */
-async function existing(
+async function findFirstPlatform(
   runtime: Runtime,
-  requested: Partial<Credentials>,
+  requestedCredentials: Partial<Credentials>,
 ): Promise<FirstStart | undefined> {
   const platform = await oldestPlatform(runtime.db);
   if (!platform) return undefined;
-  const token = await tokenOfClient(runtime.db, platform.id, requested.clientId);
-  const secret = requested.clientSecret;
+  const token = await tokenOfClient(runtime.db, platform.id, requestedCredentials.clientId);
+  const secret = requestedCredentials.clientSecret;
   const isCorrect = secret && token && constantTimeEqual(sha256Hex(secret), token.secret_hash);
   return {
     created: false,
@@ -176,10 +176,10 @@ async function existing(
 export async function firstStart(
   runtime: Runtime,
   fundingOf: FundingOf,
-  requested: Partial<Credentials> = {},
+  requestedCredentials: Partial<Credentials> = {},
 ): Promise<FirstStart> {
-  const first = await existing(runtime, requested);
-  if (first) return first;
+  const firstPlatform = await findFirstPlatform(runtime, requestedCredentials);
+  if (firstPlatform) return firstPlatform;
   const caller = systemCaller(newPlatformId(runtime.effects), 'sandbox');
   try {
     const createdPlatform = await operate(runtime, caller, async (ctx) => {
@@ -192,15 +192,17 @@ export async function firstStart(
         documentsOptional: false,
         currencies: FIRST_CURRENCIES,
         fundingOf,
-        credentials: requested,
+        credentials: requestedCredentials,
       });
     });
     const { platformId, clientId, clientSecret } = createdPlatform;
     return { created: true, platformId, clientId, clientSecret };
   } catch (error) {
-    const concurrent = isKeyTaken(error) ? await existing(runtime, requested) : undefined;
-    if (!concurrent) throw error;
-    return concurrent;
+    const concurrentStart = isKeyTaken(error)
+      ? await findFirstPlatform(runtime, requestedCredentials)
+      : undefined;
+    if (!concurrentStart) throw error;
+    return concurrentStart;
   }
 }
 

@@ -300,8 +300,8 @@ const wakeOf = (loops: () => Loops): Runtime['wake'] => ({
 });
 
 /** Completes requests that follow events, and closes each connection with its next reply. */
-function drainAll(server: FastifyInstance, open: OpenRequests, draining: Draining) {
-  open.close();
+function drainAll(server: FastifyInstance, openRequestSet: OpenRequests, draining: Draining) {
+  openRequestSet.close();
   return drainConnections(server, draining);
 }
 
@@ -389,13 +389,13 @@ export async function compose(
   const naming = namingFor(settings.serviceNamePrefix);
   const db = openDatabase({ url: settings.databaseUrl, ...settings.connectionLimits });
   const committer = committerOf(settings, metrics);
-  const wake = wakeOf(() => ({ events: [deliverer, open], jobs: worker }));
+  const wake = wakeOf(() => ({ events: [deliverer, openRequestSet], jobs: worker }));
   const dataKeys = createDataKeys({ db, effects, masterKey: () => settings.masterKey });
   const vault = createVault(effects, dataKeys);
   const clocks = createClocks(db, effects);
   const { tracer, ...tracing } = openTracing(settings, effects, log);
   const runtime: Runtime = { effects, db, vault, clocks, committer, wake, tracer };
-  const open = openRequests(runtime, log, metrics);
+  const openRequestSet = openRequests(runtime, log, metrics);
   const keyRing = await prepareDatabase(runtime, dataKeys, log);
   const circuits = reportedCircuits(effects, log, metrics);
   const builtIn = connectorsOf({ ...settings, circuits }, runtime, log);
@@ -407,11 +407,26 @@ export async function compose(
   const note = (problem: string) => log.warn({ problem }, 'a card has a problem');
   const pressure = pressureOn(committer);
   const recorder = recorderOf({ ...settings, effects, log, metrics }, () => operations);
-  const shared = { connectors, tokens, webhooks, files, storage, origin, note, log, bodyErrors };
+  const sharedParts = {
+    connectors,
+    tokens,
+    webhooks,
+    files,
+    storage,
+    origin,
+    note,
+    log,
+    bodyErrors,
+  };
   const clockWork = () => ({ runtime, work: clockWorkOf(worker, deliverer) });
   const world = { ...sandboxWorldOf(settings, runtime, () => operations), clockWork };
-  const extra = { ...world, ...pressure, ...recorder.ports, ...partsOfSettings(settings, open) };
-  const parts = partsOf({ ...shared, ...extra, directory, walletRecoveryMs, retention });
+  const otherParts = {
+    ...world,
+    ...pressure,
+    ...recorder.ports,
+    ...partsOfSettings(settings, openRequestSet),
+  };
+  const parts = partsOf({ ...sharedParts, ...otherParts, directory, walletRecoveryMs, retention });
   const operations: Operation[] = operationsOf(parts);
   const deliverer = createDeliverer({ ...runtime, ...pressure, ...webhooks, log });
   const handlers = [...handlersOf(parts, operations), ...fileJobs({ storage })];
@@ -422,7 +437,12 @@ export async function compose(
     runInSteps(openApiSteps(contracts, webhookContracts, naming, readExamples()), nextTurn);
   const admission = { ...admissionOf(runtime, settings, metrics), ...tokens };
   const isApi = roles.includes('api');
-  const operator = operatorPartsOf(settings, open, { circuits, committer, world, builtIn });
+  const operator = operatorPartsOf(settings, openRequestSet, {
+    circuits,
+    committer,
+    world,
+    builtIn,
+  });
   const installation = { runtime, files, connectors, directory, retention, ...operator };
   const hooks = { naming, log, metrics, record: recorder.add, watch, ...networkOf(settings) };
   const routes = { runtime, files, operations, ...admission, ...hooks };
@@ -432,7 +452,16 @@ export async function compose(
   connectIssuers(runtime, parts);
   const web = { ...keyRing, ...admission, log, openApi, siteFolder: settings.siteFolder };
   if (isApi) addPublicPages(server, { runtime, parts, operations, directory, ...web, ...hooks });
-  const loops = { keyRing, directory, worker, deliverer, followers: open, recorder, committer, db };
+  const loops = {
+    keyRing,
+    directory,
+    worker,
+    deliverer,
+    followers: openRequestSet,
+    recorder,
+    committer,
+    db,
+  };
   return {
     server,
     runtime,
@@ -445,7 +474,7 @@ export async function compose(
     openApi,
     readiness,
     listen,
-    drain: (draining) => drainAll(server, open, draining),
+    drain: (draining) => drainAll(server, openRequestSet, draining),
     start(keysChanged = () => undefined) {
       keyRing.start(keysChanged);
       directory.start();

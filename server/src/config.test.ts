@@ -221,8 +221,10 @@ describe('readConfig', () => {
       BASE: 'https://base.example/key',
     });
     expect(config.publicUrl).toBe('https://pay.example');
-    const open = 'http://node.example';
-    expect(errorsOf({ RAILHEAD_RPC_BASE: open, RAILHEAD_PUBLIC_URL: open })).toHaveLength(2);
+    const openNode = 'http://node.example';
+    expect(errorsOf({ RAILHEAD_RPC_BASE: openNode, RAILHEAD_PUBLIC_URL: openNode })).toHaveLength(
+      2,
+    );
   });
 
   it('reads the sources of production rates and collection accounts', () => {

@@ -125,8 +125,8 @@ function readFlags(argv: readonly string[]): Flags {
       flags.otherArguments.push(argument);
       continue;
     }
-    const next = argv[index + 1];
-    const value = inline ?? (next?.startsWith('--') ? undefined : next);
+    const nextArgument = argv[index + 1];
+    const value = inline ?? (nextArgument?.startsWith('--') ? undefined : nextArgument);
     flags.settings.push(argument);
     if (inline === undefined && value !== undefined) {
       flags.settings.push(value);
@@ -241,9 +241,9 @@ const MASTER_KEY_SETTINGS = [
 ];
 
 function masterKeyErrors(values: Map<string, string>): string[] {
-  const [first, ...otherNames] = MASTER_KEY_SETTINGS.filter((name) => values.has(name));
-  if (otherNames.length > 0) return [`${first} and ${otherNames[0]} must not both be set.`];
-  if (first !== undefined || values.get('NODE_ENV') !== 'production') return [];
+  const [firstName, ...otherNames] = MASTER_KEY_SETTINGS.filter((name) => values.has(name));
+  if (otherNames.length > 0) return [`${firstName} and ${otherNames[0]} must not both be set.`];
+  if (firstName !== undefined || values.get('NODE_ENV') !== 'production') return [];
   return ['RAILHEAD_MASTER_KEY, or its file or command, must be set when NODE_ENV is production.'];
 }
 

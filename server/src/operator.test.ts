@@ -82,8 +82,8 @@ describe('platform', () => {
       { currency: 'EUR', type: 'INTERNAL_FIAT' },
       { currency: 'USD', type: 'INTERNAL_FIAT' },
     ]);
-    const stored = await sql('select * from tokens where id = $1', [creation.tokenId]);
-    expect(JSON.stringify(stored)).not.toContain(creation.clientSecret);
+    const storedTokens = await sql('select * from tokens where id = $1', [creation.tokenId]);
+    expect(JSON.stringify(storedTokens)).not.toContain(creation.clientSecret);
     expect(await json('platform', 'show', creation.platformId)).toMatchObject({
       platformId: creation.platformId,
       name: 'Shop',
@@ -118,11 +118,11 @@ describe('platform', () => {
       '--no-invitations',
     );
     const switches = { sca: false, terms: true, invitations: false };
-    const created = { regulated: false, documentsOptional: true, ...switches };
+    const createdSettings = { regulated: false, documentsOptional: true, ...switches };
     expect(await json('platform', 'show', platformId)).toMatchObject({
       environment: 'production',
       currencies: FIRST_CURRENCIES,
-      ...created,
+      ...createdSettings,
     });
     const turned = await json(
       ...['platform', 'set', platformId, '--regulated', '--no-documents-optional'],
@@ -176,8 +176,10 @@ describe('platform', () => {
       '--currencies',
       'USD,EUR',
     );
-    const all = await json('platform', 'list');
-    expect(all.map((each: { platformId: string }) => each.platformId)).toContain(platformId);
+    const allPlatforms = await json('platform', 'list');
+    expect(allPlatforms.map((each: { platformId: string }) => each.platformId)).toContain(
+      platformId,
+    );
     const { out } = await run(['platform', 'list']);
     expect(out).toMatch(/^PLATFORM +NAME +ENVIRONMENT +REGULATED +CURRENCIES +CREATED\n/);
     expect(out).toMatch(new RegExp(`${platformId} +Listed +sandbox +yes +USD,EUR +2`));
@@ -185,14 +187,14 @@ describe('platform', () => {
 
   it('needs the master key of the server to record a change', async () => {
     const withoutKey = { RAILHEAD_MASTER_KEY: '', NODE_ENV: 'production' };
-    const other = { RAILHEAD_MASTER_KEY: '08'.repeat(32) };
+    const otherKey = { RAILHEAD_MASTER_KEY: '08'.repeat(32) };
     expect((await run(['platform', 'list'], withoutKey)).code).toBe(0);
     const create = ['platform', 'create', '--name', 'No master key', '--json'];
-    const rejectedRun = await run(create, other);
+    const rejectedRun = await run(create, otherKey);
     expect(rejectedRun).toMatchObject({ code: 1, out: '' });
     expect(rejectedRun.err).toContain('sealed with another master key');
-    const rejected = await run(create, withoutKey);
-    expect(rejected).toEqual({
+    const rejectedResult = await run(create, withoutKey);
+    expect(rejectedResult).toEqual({
       code: 1,
       out: '',
       err: 'RAILHEAD_MASTER_KEY must be set for this in production.\n',
@@ -212,12 +214,12 @@ describe('token', () => {
       ...['token', 'create', '--platform', platformId, '--permissions', 'VIEW,TRANSACT'],
     );
     expect(Object.keys(creation)).toEqual(['tokenId', 'clientId', 'clientSecret']);
-    const listed = await json('token', 'list', '--platform', platformId);
-    expect(listed).toMatchObject([
+    const listedOutput = await json('token', 'list', '--platform', platformId);
+    expect(listedOutput).toMatchObject([
       { tokenId: firstTokenId, permissions: ['VIEW', 'TRANSACT', 'MANAGE'] },
       { tokenId: creation.tokenId, permissions: ['VIEW', 'TRANSACT'], clientId: creation.clientId },
     ]);
-    expect(JSON.stringify(listed)).not.toContain(creation.clientSecret);
+    expect(JSON.stringify(listedOutput)).not.toContain(creation.clientSecret);
     expect(await json('token', 'revoke', creation.tokenId)).toEqual({
       tokenId: creation.tokenId,
       revoked: true,
@@ -298,13 +300,16 @@ describe('invalid usage', () => {
     [['--xyzzy'], '--xyzzy is not a flag of this command.', usage, '--help'],
     [['x'.repeat(90)], `${'x'.repeat(40)}… is not a command.`, usage, '--help'],
     [['token', 'xyzzy'], 'token has no verb xyzzy.', 'Verbs: create, list, revoke', 'token --help'],
-  ])('%j prints no suggestion, because no name is similar', async (argv, problem, second, help) => {
-    expect(await run(argv)).toEqual({
-      code: 2,
-      out: '',
-      err: `${problem}\n${second}\nSee railhead-server ${help}.\n`,
-    });
-  });
+  ])(
+    '%j prints no suggestion, because no name is similar',
+    async (argv, problem, secondLine, help) => {
+      expect(await run(argv)).toEqual({
+        code: 2,
+        out: '',
+        err: `${problem}\n${secondLine}\nSee railhead-server ${help}.\n`,
+      });
+    },
+  );
 
   it.each([
     [['--version']],

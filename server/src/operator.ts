@@ -165,8 +165,8 @@ const helpOf = (verb: Verb) =>
   `${usageLine(verb)}\n\n${verb.summary}.\n\n${columns(describeFlags(verb.flags))}\n`;
 
 /** Three lines: the error, the nearest match or else the alternatives, and the command for help. */
-const unknown = (problem: string, second: string, help: string) =>
-  usageError(`${problem}\n${second}\nSee ${COMMAND} ${help}.`);
+const unknownError = (problem: string, secondLine: string, help: string) =>
+  usageError(`${problem}\n${secondLine}\nSee ${COMMAND} ${help}.`);
 
 const nearestMatch = (intended: string) => `Nearest match: ${COMMAND} ${intended}`;
 
@@ -177,12 +177,12 @@ function unknownNoun(noun: string, verb: string | undefined): Error {
   const isFlag = noun.startsWith('-');
   const names = [...COMMANDS.map(([name]) => name), 'help', 'version', ...NOUNS];
   const intended = nearest(noun, isFlag ? FLAGS : names);
-  const same = VERBS.some((each) => each.noun === intended && each.verb === verb);
-  return unknown(
+  const isSameVerb = VERBS.some((each) => each.noun === intended && each.verb === verb);
+  return unknownError(
     `${displayed(noun)} is not a ${isFlag ? 'flag of this command' : 'command'}.`,
     intended === undefined
       ? `Usage: ${COMMAND} <noun> <verb> [flags]`
-      : nearestMatch(same ? `${intended} ${verb}` : intended),
+      : nearestMatch(isSameVerb ? `${intended} ${verb}` : intended),
     '--help',
   );
 }
@@ -190,7 +190,7 @@ function unknownNoun(noun: string, verb: string | undefined): Error {
 function unknownVerb(noun: string, name: string, names: readonly string[]): Error {
   const isFlag = name.startsWith('-');
   const intended = nearest(name, isFlag ? FLAGS : names);
-  return unknown(
+  return unknownError(
     `${noun} has no ${isFlag ? 'flag' : 'verb'} ${displayed(name)}.`,
     intended === undefined ? `Verbs: ${names.join(', ')}` : nearestMatch(`${noun} ${intended}`),
     `${noun} --help`,
@@ -203,17 +203,17 @@ function find(argv: readonly string[]): { verb: Verb; remainingArguments: string
   if (noun === undefined) throw usageError(`A noun and a verb are needed.\n${overview()}`);
   if (!NOUNS.includes(noun)) throw unknownNoun(noun, name);
   const verbs = VERBS.filter((each) => each.noun === noun);
-  const [second, ...others] = remainingArguments;
-  const pair = verbs.find((each) => each.verb === `${name} ${second}`);
-  if (pair) return { verb: pair, remainingArguments: others };
+  const [secondWord, ...otherArguments] = remainingArguments;
+  const pair = verbs.find((each) => each.verb === `${name} ${secondWord}`);
+  if (pair) return { verb: pair, remainingArguments: otherArguments };
   const verb = verbs.find((each) => each.verb === name);
   if (verb) return { verb, remainingArguments };
   const names = verbs.map((each) => each.verb);
   if (name === undefined) {
     throw usageError(`${noun} needs a verb: ${names.join(', ')}.\nSee ${COMMAND} ${noun} --help.`);
   }
-  const isPair = second !== undefined && names.some((each) => each.startsWith(`${name} `));
-  throw unknownVerb(noun, isPair ? `${name} ${second}` : name, names);
+  const isPair = secondWord !== undefined && names.some((each) => each.startsWith(`${name} `));
+  throw unknownVerb(noun, isPair ? `${name} ${secondWord}` : name, names);
 }
 
 /**
@@ -326,19 +326,19 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   try {
     const { verb, remainingArguments } = find(args);
     usage = `${usageLine(verb)}\nTry --help.`;
-    const parsed: Parsed = parse(verb.flags, verb.positional, remainingArguments);
-    if (parsed.help) {
+    const parsedArgs: Parsed = parse(verb.flags, verb.positional, remainingArguments);
+    if (parsedArgs.help) {
       io.out(helpOf(verb));
       return SUCCESS;
     }
     const config = configOf(settings, io);
     // The result is printed while the database is open, because a long result is streamed.
     return await (io.open ?? withSystem)(config, async (system) => {
-      const audited = auditedCommand(system, verb, parsed.args, io.env);
+      const audited = auditedCommand(system, verb, parsedArgs.args, io.env);
       // The access is recorded before the verb, which may write a file.
       if (isRevealing(verb)) await audited.recordAccess();
-      const output = await verb.run(audited.system, parsed.args);
-      const code = await print(io, parsed.json, output);
+      const output = await verb.run(audited.system, parsedArgs.args);
+      const code = await print(io, parsedArgs.json, output);
       if (audited.count() > 0) io.note?.(RECORDED);
       return code;
     });

@@ -82,7 +82,7 @@ async function findSample(
   const [customer] = await findCustomers(db, filter);
   if (!customer) return undefined;
   const caller = systemCaller(platform.id, platform.environment);
-  const [balances, external, others] = await Promise.all([
+  const [balances, external, otherRows] = await Promise.all([
     findInternalAccounts(db, { customer_id: customer.id }),
     findExternalAccounts(db, { customer_id: customer.id }),
     findOtherResources(runnerOf(runtime, operations, caller), customer.id),
@@ -94,7 +94,7 @@ async function findSample(
     customer: customer.id,
     balances: byCurrency(balances),
     external: byCurrency(external),
-    otherResources: others,
+    otherResources: otherRows,
   };
 }
 
@@ -192,7 +192,9 @@ export function sampleReference(
   examples: () => Examples,
 ) {
   let quote: SampleQuote | undefined;
-  let cached: { document: unknown; quoteId: string | undefined; result: unknown } | undefined;
+  let cachedDocument:
+    | { document: unknown; quoteId: string | undefined; result: unknown }
+    | undefined;
 
   async function newQuote({ caller, customer, balances, external }: Sample): Promise<SampleQuote> {
     const run = runnerOf(runtime, operations, caller);
@@ -202,15 +204,15 @@ export function sampleReference(
       lockedCurrencySide: 'SENDING',
       lockedCurrencyAmount: 1_000,
     };
-    const created = (await run('createQuote', { body })) as Json;
+    const createdQuote = (await run('createQuote', { body })) as Json;
     const params = { receiverUmaAddress: '$success.eur@sandbox.uma.money' };
     const lookup = (await run('lookupUma', { params, query: { customerId: customer } })) as Json;
     return {
-      id: String(created.id),
+      id: String(createdQuote.id),
       lookupId: String(lookup.lookupId),
-      transactionId: String(created.transactionId),
+      transactionId: String(createdQuote.transactionId),
       createdAt: runtime.effects.now(),
-      expiresAt: Date.parse(String(created.expiresAt)),
+      expiresAt: Date.parse(String(createdQuote.expiresAt)),
     };
   }
 
@@ -231,7 +233,8 @@ export function sampleReference(
     const sample = await findSample(runtime, operations);
     if (!sample) return document;
     const { id } = (await currentQuote(sample)) ?? {};
-    if (cached?.document === document && cached.quoteId === id) return cached.result as object;
+    if (cachedDocument?.document === document && cachedDocument.quoteId === id)
+      return cachedDocument.result as object;
     const replace = replacerOf(examples(), sample, quote);
     const { paths, ...rest } = document as Document;
     const result = {
@@ -249,7 +252,7 @@ export function sampleReference(
         ]),
       ),
     };
-    cached = { document, quoteId: id, result };
+    cachedDocument = { document, quoteId: id, result };
     return result;
   };
 }

@@ -59,17 +59,20 @@ const write = (file: string, content: CredentialsFile) =>
 async function credentials(app: App, config: Config, origin: string) {
   const file = credentialsPath(config);
   const previousText = read(file);
-  const stored = parseCredentials(previousText);
-  const requested = config.client
+  const storedCredentials = parseCredentials(previousText);
+  const requestedCredentials = config.client
     ? { clientId: config.client.id, clientSecret: config.client.secret }
     : {};
   const connectors = connectorRegistry(app.runtime.effects, config.connectors);
   const credentialsOfFirst = await firstStart(
     app.runtime,
     (each) => connectors(each).funding,
-    requested,
+    requestedCredentials,
   );
-  const storedSecret = stored?.clientId === credentialsOfFirst.clientId ? stored.clientSecret : '';
+  const storedSecret =
+    storedCredentials?.clientId === credentialsOfFirst.clientId
+      ? storedCredentials.clientSecret
+      : '';
   const fileContent: CredentialsFile = {
     baseUrl: `${origin}${BASE_PATH}`,
     clientId: credentialsOfFirst.clientId,

@@ -116,27 +116,27 @@ function rolesLines({ processes, roles }: Config): string[] {
 
 function credentialsLines(
   config: Config,
-  stored: CredentialsFile,
+  storedFile: CredentialsFile,
   operatorLines: readonly string[],
 ): string[] {
-  const secret = stored.clientSecret || '(not stored, was shown when the token was created)';
+  const secret = storedFile.clientSecret || '(not stored, was shown when the token was created)';
   return [
-    `  Base URL       ${stored.baseUrl}`,
-    `  Client ID      ${stored.clientId}`,
+    `  Base URL       ${storedFile.baseUrl}`,
+    `  Client ID      ${storedFile.clientId}`,
     `  Client secret  ${secret}`,
-    `  Docs           ${stored.docsUrl}`,
+    `  Docs           ${storedFile.docsUrl}`,
     `  Credentials    ${credentialsPath(config)}`,
     ...operatorLines,
     ...rolesLines(config),
     '',
     '  Public key for webhook signatures:',
-    ...stored.webhookPublicKey
+    ...storedFile.webhookPublicKey
       .trim()
       .split('\n')
       .map((line) => `  ${line}`),
     '',
     '  Try it:',
-    `  curl -u '${stored.clientId}:${stored.clientSecret}' ${stored.baseUrl}/platform/internal-accounts`,
+    `  curl -u '${storedFile.clientId}:${storedFile.clientSecret}' ${storedFile.baseUrl}/platform/internal-accounts`,
   ];
 }
 

@@ -251,10 +251,10 @@ that is not decided in time remains PENDING and is shown as EXPIRED.`,
 
 const edges = ({ transitions: events }: Lifecycle): [string, string, string][] =>
   Object.entries(events).flatMap(([from, to]) =>
-    Object.entries(to).map(([event, next]): [string, string, string] => [
+    Object.entries(to).map(([event, nextState]): [string, string, string] => [
       from,
       event,
-      String(next),
+      String(nextState),
     ]),
   );
 
@@ -273,12 +273,12 @@ function table(heads: string[], rows: string[][]): string {
 }
 
 function chapter({ title, description, states }: Chapter): string {
-  const all = edges(states);
+  const allEdges = edges(states);
   const finalStates = Object.keys(states.transitions).filter((from) =>
-    all.every(([each]) => each !== from),
+    allEdges.every(([each]) => each !== from),
   );
-  const diagram = all.map(([from, event, to]) => `  ${from} --> ${to}: ${event}`);
-  const rows = all.map(([from, event, to]) => [`\`${from}\``, event, `\`${to}\``]);
+  const diagram = allEdges.map(([from, event, to]) => `  ${from} --> ${to}: ${event}`);
+  const rows = allEdges.map(([from, event, to]) => [`\`${from}\``, event, `\`${to}\``]);
   const finalList = finalStates.map((state) => `\`${state}\``).join(', ');
   return [
     `## ${title}`,

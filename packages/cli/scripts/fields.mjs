@@ -41,32 +41,36 @@ function propertiesOf(document, schema) {
   if (!variants) return { properties: schema.properties ?? {}, required: schema.required ?? [] };
   const parts = variants.map((each) => propertiesOf(document, resolveSchema(document, each)));
   const properties = {};
-  for (const part of [{ properties: schema.properties ?? {} }, ...parts]) {
-    for (const [name, each] of Object.entries(part.properties)) {
+  for (const variant of [{ properties: schema.properties ?? {} }, ...parts]) {
+    for (const [name, each] of Object.entries(variant.properties)) {
       properties[name] = mergeSchemas(document, properties[name], each);
     }
   }
-  const [first = [], ...following] = parts.map(({ required }) => required);
-  const commonNames = first.filter((name) => following.every((each) => each.includes(name)));
+  const [firstNames = [], ...following] = parts.map(({ required }) => required);
+  const commonNames = firstNames.filter((name) => following.every((each) => each.includes(name)));
   return { properties, required: [...commonNames, ...(schema.required ?? [])] };
 }
 
 /** Merges a property of two variants. The result allows the values of both. */
 function mergeSchemas(document, a, b) {
   if (!a) return b;
-  const [first, second] = [resolveSchema(document, a), resolveSchema(document, b)];
+  const [firstSchema, secondSchema] = [resolveSchema(document, a), resolveSchema(document, b)];
   const values = (each) => each.enum ?? (each.const === undefined ? undefined : [each.const]);
-  const [firstValues, secondValues] = [values(first), values(second)];
+  const [firstValues, secondValues] = [values(firstSchema), values(secondSchema)];
   if (firstValues && secondValues)
-    return { ...first, const: undefined, enum: [...new Set([...firstValues, ...secondValues])] };
-  if (first.properties && second.properties && first !== second) {
     return {
-      ...first,
+      ...firstSchema,
+      const: undefined,
+      enum: [...new Set([...firstValues, ...secondValues])],
+    };
+  if (firstSchema.properties && secondSchema.properties && firstSchema !== secondSchema) {
+    return {
+      ...firstSchema,
       oneOf: undefined,
-      properties: { ...second.properties, ...first.properties },
+      properties: { ...secondSchema.properties, ...firstSchema.properties },
     };
   }
-  return first;
+  return firstSchema;
 }
 
 function typeOf(document, schema) {

@@ -59,8 +59,8 @@ const candidatesOf = (values: readonly string[]): Candidate[] =>
 
 function valuesOf(command: Command, option: Option, cursor: string): Candidate[] {
   const values = VALUES[option.attributeName()]?.(command) ?? option.argChoices ?? [];
-  const before = /^(.*,)[^,]*$/.exec(cursor)?.[1] ?? '';
-  return candidatesOf(values.map((each) => before + each));
+  const prefix = /^(.*,)[^,]*$/.exec(cursor)?.[1] ?? '';
+  return candidatesOf(values.map((each) => prefix + each));
 }
 
 /** A command and its parent commands, whose options it also accepts. */
@@ -88,8 +88,8 @@ function findPosition(program: Command, words: readonly string[]) {
       );
       option = matchingOption?.required || matchingOption?.optional ? matchingOption : undefined;
     } else {
-      const next = command.commands.find((each) => each.name() === word);
-      if (next) [command, position] = [next, 0];
+      const subcommand = command.commands.find((each) => each.name() === word);
+      if (subcommand) [command, position] = [subcommand, 0];
       else position++;
     }
   }
@@ -111,7 +111,7 @@ function argumentValues(command: Command, position: number): Candidate[] {
 function candidates(program: Command, words: readonly string[]): Candidate[] {
   const cursor = words.at(-1) ?? '';
   const { command, option, position } = findPosition(program, words.slice(0, -1));
-  const all = () => {
+  const allCandidates = () => {
     const isOption = cursor.startsWith('-') && !option?.required;
     if (option && !isOption) return valuesOf(command, option, cursor);
     if (cursor.startsWith('-')) {
@@ -126,7 +126,7 @@ function candidates(program: Command, words: readonly string[]): Candidate[] {
     }));
     return [...commands, ...argumentValues(command, position)];
   };
-  return all().filter(({ value }) => value !== '' && value.startsWith(cursor));
+  return allCandidates().filter(({ value }) => value !== '' && value.startsWith(cursor));
 }
 
 const FORMATS: Readonly<Record<string, (candidate: Candidate) => string>> = {

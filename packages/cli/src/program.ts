@@ -67,8 +67,10 @@ function unknownCommand(word: string, commands: readonly Command[]): CliError {
     commands.map((each) => each.name()),
   );
   const isShort = commands.length <= 8;
-  const all = isShort ? `Commands: ${commands.map((each) => each.name()).join(', ')}.` : undefined;
-  const hint = suggestion ? `Did you mean ${suggestion}?` : (all ?? 'Read `railhead --help`.');
+  const allNames = isShort
+    ? `Commands: ${commands.map((each) => each.name()).join(', ')}.`
+    : undefined;
+  const hint = suggestion ? `Did you mean ${suggestion}?` : (allNames ?? 'Read `railhead --help`.');
   return usageError(`Unknown command '${word}'`, hint);
 }
 
@@ -99,8 +101,8 @@ function configure(command: Command, isJson: boolean): void {
     .configureHelp(helpStyle())
     .configureOutput({
       outputError: (text, write) => {
-        const [first = '', ...hintLines] = parserError(text);
-        const message = first.replace(/^error: /, '');
+        const [firstLine = '', ...hintLines] = parserError(text);
+        const message = firstLine.replace(/^error: /, '');
         const hints = hintLines.map((each) => each.replace(/^\((Did you mean .*)\)$/, '$1'));
         const start = `${message[0]?.toUpperCase() ?? ''}${message.slice(1)}`;
         if (isJson) {

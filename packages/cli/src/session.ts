@@ -48,10 +48,11 @@ export const methodOf = (client: Client, operationId: string): AnyMethod => {
  */
 export function flagsOf<T>(command: Command): T {
   const flags = { ...command.opts() };
-  for (let outer = command.parent; outer; outer = outer.parent) {
+  for (let ancestor = command.parent; ancestor; ancestor = ancestor.parent) {
     for (const option of command.options) {
       const name = option.attributeName();
-      if (outer.getOptionValueSource(name) === 'cli') flags[name] = outer.getOptionValue(name);
+      if (ancestor.getOptionValueSource(name) === 'cli')
+        flags[name] = ancestor.getOptionValue(name);
     }
   }
   return flags as T;

@@ -3,24 +3,24 @@
 /** Number of letters to insert, delete, replace or exchange with their neighbor. */
 export function distance(a: string, b: string): number {
   let previousRow: number[] = [];
-  let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
+  let previousDistances = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let row = 1; row <= a.length; row++) {
-    const current = [row];
+    const currentDistances = [row];
     for (let column = 1; column <= b.length; column++) {
       const cost = a[row - 1] === b[column - 1] ? 0 : 1;
       let nearest = Math.min(
-        (previous[column] ?? 0) + 1,
-        (current[column - 1] ?? 0) + 1,
-        (previous[column - 1] ?? 0) + cost,
+        (previousDistances[column] ?? 0) + 1,
+        (currentDistances[column - 1] ?? 0) + 1,
+        (previousDistances[column - 1] ?? 0) + cost,
       );
       const isSwapped = a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
       if (row > 1 && column > 1 && isSwapped)
         nearest = Math.min(nearest, (previousRow[column - 2] ?? 0) + 1);
-      current.push(nearest);
+      currentDistances.push(nearest);
     }
-    [previousRow, previous] = [previous, current];
+    [previousRow, previousDistances] = [previousDistances, currentDistances];
   }
-  return previous[b.length] ?? 0;
+  return previousDistances[b.length] ?? 0;
 }
 
 /** Undefined if no name is similar. */

@@ -20,11 +20,11 @@ describe('every command', () => {
     RESOURCES.map(({ name }) => name),
     '0',
   );
-  const all = (command = program): (typeof program)[] => [
+  const commandTree = (command = program): (typeof program)[] => [
     command,
-    ...command.commands.flatMap(all),
+    ...command.commands.flatMap(commandTree),
   ];
-  const commandsByName = all().map((command) => [command.name(), command] as const);
+  const commandsByName = commandTree().map((command) => [command.name(), command] as const);
 
   it('covers every operation once', () => {
     const ids = RESOURCES.flatMap(({ operations }) => operations.map(([id]) => id));
@@ -54,7 +54,7 @@ describe('every command', () => {
 
 describe('a resource', () => {
   it('is created by flags, retrieved, and listed as a table', async () => {
-    const created = await server.cli.json(
+    const createdOutput = await server.cli.json(
       ...['customers', 'create', '--customer-type', 'individual', '--full-name', 'Ada Lovelace'],
       ...[
         '--address.line1',
@@ -66,13 +66,16 @@ describe('a resource', () => {
       ],
       ...['--address.postal-code', '97205', '--address.country', 'US'],
     );
-    expect(created).toMatchObject({ fullName: 'Ada Lovelace', address: { city: 'Portland' } });
-    const customer = await run('customers', 'get', created.id);
+    expect(createdOutput).toMatchObject({
+      fullName: 'Ada Lovelace',
+      address: { city: 'Portland' },
+    });
+    const customer = await run('customers', 'get', createdOutput.id);
     expect(customer.out).toMatch(/^fullName +Ada Lovelace$/m);
     expect(customer.out).toMatch(/^address\n[\s\S]*^ {2}city +Portland$/m);
     const { out } = await run('customers', 'list');
     expect(out.split('\n')[0]).toMatch(/^ID +FULL NAME +KYC STATUS/);
-    expect(out).toContain(created.id);
+    expect(out).toContain(createdOutput.id);
     expect((await run('customers', 'list', '--query', 'data[].fullName | [0]')).out).toBe(
       'Ada Lovelace\n',
     );
@@ -83,12 +86,12 @@ describe('a resource', () => {
     const body = '{ "customerType": "INDIVIDUAL", "fullName": "Grace Hopper" }';
     writeFileSync(path.join(server.cli.home, 'body.json'), body);
     const create = ['customers', 'create', '--json', '--data'];
-    const first = await server.cli.run([...create, body, '--full-name', 'Grace Brewster']);
-    expect(JSON.parse(first.out).fullName).toBe('Grace Brewster');
-    const second = await server.cli.run([...create, '@body.json']);
-    expect(JSON.parse(second.out).fullName).toBe('Grace Hopper');
-    const third = await server.cli.run([...create, '-'], { input: body });
-    expect(JSON.parse(third.out).fullName).toBe('Grace Hopper');
+    const firstResult = await server.cli.run([...create, body, '--full-name', 'Grace Brewster']);
+    expect(JSON.parse(firstResult.out).fullName).toBe('Grace Brewster');
+    const secondResult = await server.cli.run([...create, '@body.json']);
+    expect(JSON.parse(secondResult.out).fullName).toBe('Grace Hopper');
+    const thirdResult = await server.cli.run([...create, '-'], { input: body });
+    expect(JSON.parse(thirdResult.out).fullName).toBe('Grace Hopper');
     const api = await server.cli.json('api', 'createCustomer', '--data', body);
     expect(api.fullName).toBe('Grace Hopper');
   });
@@ -96,10 +99,10 @@ describe('a resource', () => {
   it('prints examples of bodies', async () => {
     const { code, out } = await run('quotes', 'create', '--example');
     expect([code, JSON.parse(out).lockedCurrencySide]).toEqual([0, 'SENDING']);
-    const other = await run('webhook-endpoints', 'create', '--example', 'pulled');
-    expect(JSON.parse(other.out).delivery).toBe('PULL');
-    const unknown = await run('webhook-endpoints', 'create', '--example', 'pulledd');
-    expect([unknown.code, unknown.err]).toEqual([
+    const otherResult = await run('webhook-endpoints', 'create', '--example', 'pulled');
+    expect(JSON.parse(otherResult.out).delivery).toBe('PULL');
+    const unknownResult = await run('webhook-endpoints', 'create', '--example', 'pulledd');
+    expect([unknownResult.code, unknownResult.err]).toEqual([
       2,
       expect.stringContaining('Did you mean pulled?'),
     ]);
@@ -167,8 +170,8 @@ describe('profiles', () => {
     const { baseUrl, clientId, clientSecret } = server.running.credentials;
     const login = ['login', '--profile', 'one', '--base-url', new URL(baseUrl).origin];
     login.push('--client-id', clientId, '--client-secret', '-');
-    const rejected = await blank.run(login, { input: 'wrong' });
-    expect(rejected.code).toBe(3);
+    const rejectedResult = await blank.run(login, { input: 'wrong' });
+    expect(rejectedResult.code).toBe(3);
     const { code, out, err } = await blank.run(login, { input: `${clientSecret}\n` });
     expect([code, err, out]).toEqual([0, '', expect.stringContaining('as profile one')]);
     const file = path.join(blank.home, '.config/railhead/config.json');
@@ -201,11 +204,12 @@ describe('tools', () => {
   });
 
   it('move the clock', async () => {
-    const before = await server.cli.json('clock');
+    const clockBefore = await server.cli.json('clock');
     const { out } = await run('clock', 'advance', '1d', '--freeze');
     expect(out).toMatch(/^\S+ \S+ UTC, frozen; \d+ due steps? executed\n$/);
-    const after = await server.cli.json('clock', 'unfreeze');
-    const hours = (Date.parse(after.currentTime) - Date.parse(before.currentTime)) / 3_600_000;
+    const clockAfter = await server.cli.json('clock', 'unfreeze');
+    const hours =
+      (Date.parse(clockAfter.currentTime) - Date.parse(clockBefore.currentTime)) / 3_600_000;
     expect(Math.round(hours)).toBe(24);
   });
 
@@ -235,10 +239,15 @@ describe('tools', () => {
       0,
       expect.stringMatching(/✓ Server[\s\S]*✓ Credentials[\s\S]*VIEW/),
     ]);
-    const other = await run('doctor', '--base-url', 'http://127.0.0.1:9');
-    expect([other.code, other.out]).toEqual([1, expect.stringContaining('✗ Server')]);
-    const rejected = await server.cli.run(['doctor'], { env: { RAILHEAD_CLIENT_SECRET: 'x' } });
-    expect([rejected.code, rejected.out]).toEqual([1, expect.stringContaining('✗ Credentials')]);
+    const otherResult = await run('doctor', '--base-url', 'http://127.0.0.1:9');
+    expect([otherResult.code, otherResult.out]).toEqual([1, expect.stringContaining('✗ Server')]);
+    const rejectedResult = await server.cli.run(['doctor'], {
+      env: { RAILHEAD_CLIENT_SECRET: 'x' },
+    });
+    expect([rejectedResult.code, rejectedResult.out]).toEqual([
+      1,
+      expect.stringContaining('✗ Credentials'),
+    ]);
   });
 
   it('report that the server has another version of the API', async () => {

@@ -49,7 +49,7 @@ function createCustomers() {
       }
     }
   };
-  const done = (async () => {
+  const donePromise = (async () => {
     while (!state.isStopped) {
       await create();
       await pause(Math.random() * 20);
@@ -63,7 +63,7 @@ function createCustomers() {
     },
     stop() {
       state.isStopped = true;
-      return done;
+      return donePromise;
     },
   };
 }
@@ -80,8 +80,8 @@ it(
   `listen neither loses nor repeats an event in ${KILLS} kills`,
   async () => {
     const outputs: string[] = [];
-    let current = listener();
-    await waitUntil('ready', () => current.output.out.includes('"ready":true'));
+    let currentListener = listener();
+    await waitUntil('ready', () => currentListener.output.out.includes('"ready":true'));
     const port = new URL(server.running.origin).port;
     const customers = createCustomers();
     const kills = { listen: 0, server: 0 };
@@ -97,11 +97,11 @@ it(
         continue;
       }
       kills.listen++;
-      const exit = once(current.child, 'close');
-      current.child.kill('SIGKILL');
+      const exit = once(currentListener.child, 'close');
+      currentListener.child.kill('SIGKILL');
       await exit;
-      outputs.push(current.output.out);
-      current = listener();
+      outputs.push(currentListener.output.out);
+      currentListener = listener();
     }
     await customers.stop();
     const expectedIds = await listEventIds();
@@ -110,10 +110,10 @@ it(
       () => undefined,
     );
     await pause(500);
-    const exit = once(current.child, 'close');
-    current.child.kill('SIGINT');
+    const exit = once(currentListener.child, 'close');
+    currentListener.child.kill('SIGINT');
     await exit;
-    outputs.push(current.output.out);
+    outputs.push(currentListener.output.out);
 
     const missingIds = expectedIds.filter((id) => !forwardedIds().has(id));
     const ids = receiver.arrivals.map(({ id }) => id);

@@ -65,11 +65,11 @@ describe('listen', () => {
     const id = await createCustomer();
     await waitUntil('the failure', () => output.out.includes('railhead events resend'));
     receiver.status = 200;
-    const [first] = arrivalsOf(id);
-    const { out } = await server.cli.run(['events', 'resend', first?.id ?? '']);
+    const [firstArrival] = arrivalsOf(id);
+    const { out } = await server.cli.run(['events', 'resend', firstArrival?.id ?? '']);
     expect(out).toBe('Sent again to 1 endpoint.\n');
     await waitUntil('the repetition', () => arrivalsOf(id).length === 2);
-    expect(arrivalsOf(id)[1]?.id).toBe(first?.id);
+    expect(arrivalsOf(id)[1]?.id).toBe(firstArrival?.id);
     await waitUntil('the word resent', () => /\n[^\n]* 200 [^\n]* {2}resent/.test(output.out));
     await stop(child);
   });
@@ -92,15 +92,18 @@ describe('listen', () => {
   }, 90_000);
 
   it('resumes its only endpoint after a kill, even without its files', async () => {
-    const first = await listen('--forward-to', receiver.url);
-    const second = await server.cli.run(['listen', '--forward-to', receiver.url]);
-    expect([second.code, second.err]).toEqual([1, expect.stringContaining('another --name')]);
-    await stop(first.child, 'SIGKILL');
+    const firstListener = await listen('--forward-to', receiver.url);
+    const secondResult = await server.cli.run(['listen', '--forward-to', receiver.url]);
+    expect([secondResult.code, secondResult.err]).toEqual([
+      1,
+      expect.stringContaining('another --name'),
+    ]);
+    await stop(firstListener.child, 'SIGKILL');
     const missedId = await createCustomer();
-    const other = await listen('--forward-to', receiver.url);
-    expect(other.secret).toBe(first.secret);
+    const otherListener = await listen('--forward-to', receiver.url);
+    expect(otherListener.secret).toBe(firstListener.secret);
     await waitUntil('the missed event', () => arrivalsOf(missedId).length === 1);
-    await stop(other.child, 'SIGKILL');
+    await stop(otherListener.child, 'SIGKILL');
     const waitingId = await createCustomer();
     const env = { XDG_STATE_HOME: `${server.cli.home}/elsewhere` };
     const child = server.cli.start(['listen', '--forward-to', receiver.url], env);

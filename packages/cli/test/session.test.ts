@@ -114,18 +114,18 @@ describe.each([80, 120])('a session at %i columns', (columns) => {
     expect(help).toContain('Usage: railhead COMMAND [OPTIONS]');
     expect(help).toContain('listen');
     expect(widest(help)).toBeLessThanOrEqual(columns);
-    const created = await enter(
+    const createdScreen = await enter(
       'railhead customers create --customer-type INDIVIDUAL --full-name "Ada Lovelace of London and Surrey"',
     );
-    expect(created).toMatch(/^id +Customer:/m);
+    expect(createdScreen).toMatch(/^id +Customer:/m);
     const table = await enter('railhead customers list');
     expect(table.split('\n')[0]).toMatch(/^ID +/);
     expect(table).toMatch(/Customer:[0-9a-f-]{36} /);
     expect(widest(table)).toBeLessThanOrEqual(columns);
     // The title of the table is dim.
     expect(screen()).toContain('\u001b[2mID');
-    const rejected = await enter('railhead custmers list');
-    expect(rejected).toBe("Error: Unknown command 'custmers'\nDid you mean customers?");
+    const rejectedScreen = await enter('railhead custmers list');
+    expect(rejectedScreen).toBe("Error: Unknown command 'custmers'\nDid you mean customers?");
     expect(screen()).toContain('\u001b[31mError:');
     expect(await enter('echo $?')).toBe('2');
     expect(await enter('NO_COLOR=1 railhead custmers')).toContain('Did you mean customers?');
@@ -197,11 +197,11 @@ describe('long-running commands', () => {
       () => server.client.customers.getCustomerById({ customerId: 'Customer:1' }).catch(() => {}),
       500,
     );
-    const failed = await type(
+    const failedLine = await type(
       '',
       /404 {2}GET \/customers\/\{customerId\}[\s\S]*railhead logs get/,
     ).finally(() => clearInterval(failing));
-    expect(failed).not.toContain('POST /customers');
+    expect(failedLine).not.toContain('POST /customers');
     await interrupt();
   });
 

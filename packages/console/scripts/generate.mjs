@@ -141,8 +141,8 @@ function choicesText(document) {
     if (method !== 'GET') continue;
     for (const { name, in: location, schema } of parameters) {
       const { enum: values, items } = location === 'query' ? slim(schema, document) : {};
-      const all = values ?? items?.enum;
-      if (all) choices[operationId] = { ...choices[operationId], [name]: all };
+      const allValues = values ?? items?.enum;
+      if (allValues) choices[operationId] = { ...choices[operationId], [name]: allValues };
     }
   }
   return `${HEADER}

@@ -69,22 +69,22 @@ function eventsOf(document) {
 
 /** The part of the document from which types are generated. */
 function slim(document) {
-  const { schemas: extra } = eventsOf(document);
+  const { schemas: eventSchemas } = eventsOf(document);
   const paths = {};
   for (const operation of operationsOf(document)) {
     paths[operation.route] ??= {};
     paths[operation.route][operation.method.toLowerCase()] = slimOperation(operation);
   }
-  const all = { ...document.components.schemas, ...extra };
-  const fullDocument = { components: { schemas: all } };
+  const allSchemas = { ...document.components.schemas, ...eventSchemas };
+  const fullDocument = { components: { schemas: allSchemas } };
   const usedNames = reachableNames(fullDocument, [
     paths,
     document.webhooks,
-    extra,
+    eventSchemas,
     { $ref: refTo('FieldError') },
   ]);
-  for (const name of Object.keys(extra)) usedNames.add(name);
-  const usedSchemas = Object.entries(all).filter(
+  for (const name of Object.keys(eventSchemas)) usedNames.add(name);
+  const usedSchemas = Object.entries(allSchemas).filter(
     ([name]) => usedNames.has(name) && !/Error\d+$/.test(name),
   );
   return {
@@ -162,8 +162,8 @@ function errorsText(document) {
     each.operationId,
     codesOf(document, each),
   ]);
-  const all = [...new Set(operations.flatMap(([, codes]) => [...codes]))].sort();
-  const common = all.filter((code) => operations.every(([, codes]) => codes.has(code)));
+  const allCodes = [...new Set(operations.flatMap(([, codes]) => [...codes]))].sort();
+  const common = allCodes.filter((code) => operations.every(([, codes]) => codes.has(code)));
   const rows = operations.map(([id, codes]) => {
     const ownCodes = [...codes].filter((code) => !common.includes(code)).sort();
     return `  ${id}: ${union(ownCodes)};\n`;

@@ -62,11 +62,11 @@ export function groupsText(operations) {
     const tags = [...new Set(members.map(({ tags: [tag] }) => tag))].join(', ');
     return `/** ${tags}. */\nexport interface ${pascal(name)}Group {\n${rows.join('\n')}}\n`;
   });
-  const all = groups.map(([name]) => `  readonly ${name}: ${pascal(name)}Group;\n`);
+  const allGroups = groups.map(([name]) => `  readonly ${name}: ${pascal(name)}Group;\n`);
   return [
     `import type { Method } from '../types.ts';\n`,
     ...interfaces,
-    `/** All groups of operations. */\nexport interface Groups {\n${all.join('')}}\n`,
+    `/** All groups of operations. */\nexport interface Groups {\n${allGroups.join('')}}\n`,
   ].join('\n');
 }
 

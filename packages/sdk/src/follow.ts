@@ -112,10 +112,10 @@ export function follow<Type extends EventType = EventType>(
     for (;;) {
       const { after, processed: processedId } = parsePosition(position);
       const page = await list({ ...filter, after, wait, limit: PAGE });
-      const all = page.data as StoredEvent<Type>[];
+      const pageEvents = page.data as StoredEvent<Type>[];
       const skippedCount =
-        processedId === undefined ? 0 : all.findIndex(({ id }) => id === processedId) + 1;
-      for (const event of all.slice(skippedCount)) {
+        processedId === undefined ? 0 : pageEvents.findIndex(({ id }) => id === processedId) + 1;
+      for (const event of pageEvents.slice(skippedCount)) {
         yield event;
         await save(positionOf(after, event.id));
       }

@@ -90,7 +90,7 @@ async function signatureProblem(
     /^([a-z*][\w.*-]*)=(.*)$/.exec(header('signature-input')) ?? [];
   const [, signedLabel, signature = ''] =
     /^([a-z*][\w.*-]*)=:([A-Za-z0-9+/=]+):$/.exec(header('signature')) ?? [];
-  const created = Number(/;created=(\d+)(;|$)/.exec(parameters)?.[1] ?? Number.NaN) * 1_000;
+  const createdAt = Number(/;created=(\d+)(;|$)/.exec(parameters)?.[1] ?? Number.NaN) * 1_000;
   const keyId = /;keyid="([^"]*)"/.exec(parameters)?.[1];
   const digest = header('content-digest');
   if (label === '' || label !== signedLabel || !parameters.startsWith(`${COVERED};`)) {
@@ -98,7 +98,7 @@ async function signatureProblem(
   }
   if (digest !== (await digestOf(body))) return 'Content-Digest is not the digest of the body.';
   // Also rejects a missing time.
-  if (!(Math.abs(now - created) <= WINDOW_MS))
+  if (!(Math.abs(now - createdAt) <= WINDOW_MS))
     return 'The signature is too old, or the clocks differ.';
   const knownKey = keys.find(({ id }) => id === keyId);
   if (!knownKey) return 'The signing key is unknown.';
@@ -127,11 +127,11 @@ function parse(body: string): unknown {
  * 500, so that Railhead repeats the call.
  */
 export function providerHandler({ keys, calls, now = Date.now }: ProviderHandlerOptions) {
-  const imported = Promise.all([keys].flat().map((each) => publicKeyOf(each)));
+  const importedKeys = Promise.all([keys].flat().map((each) => publicKeyOf(each)));
   // An invalid key is reported by the first call.
-  imported.catch(() => undefined);
+  importedKeys.catch(() => undefined);
   return async (request: ProviderRequest): Promise<ProviderResponse> => {
-    const problem = await signatureProblem(request, await imported, now());
+    const problem = await signatureProblem(request, await importedKeys, now());
     if (problem !== undefined) return response(401, { message: problem });
     const { pathname } = new URL(request.url);
     const path = Object.keys(calls).find((each) => pathname.endsWith(each)) as
@@ -168,20 +168,22 @@ export function messageSender({
   fetch: send = fetch,
   now = Date.now,
 }: MessageSenderOptions) {
-  async function open() {
-    const imported = await crypto.subtle.importKey('pkcs8', derOf(key), 'Ed25519', true, ['sign']);
-    const { x = '' } = await crypto.subtle.exportKey('jwk', imported);
-    return { imported, keyId: await keyIdOf(x) };
+  async function importKey() {
+    const privateKey = await crypto.subtle.importKey('pkcs8', derOf(key), 'Ed25519', true, [
+      'sign',
+    ]);
+    const { x = '' } = await crypto.subtle.exportKey('jwk', privateKey);
+    return { imported: privateKey, keyId: await keyIdOf(x) };
   }
-  const opened = open();
+  const keyPromise = importKey();
   // An invalid key is reported by the first message.
-  opened.catch(() => undefined);
+  keyPromise.catch(() => undefined);
   return async (message: Message): Promise<'delivered' | 'rejected' | 'later'> => {
-    const { imported, keyId } = await opened;
+    const { imported, keyId } = await keyPromise;
     const body = JSON.stringify(message);
     const digest = await digestOf(body);
-    const created = Math.floor(now() / 1_000);
-    const parameters = `${COVERED};created=${created};keyid="${keyId}";alg="ed25519"`;
+    const createdAt = Math.floor(now() / 1_000);
+    const parameters = `${COVERED};created=${createdAt};keyid="${keyId}";alg="ed25519"`;
     const base = baseOf('POST', url, digest, parameters);
     const signature = toBase64(await crypto.subtle.sign('Ed25519', imported, base));
     const headers = {
@@ -234,7 +236,7 @@ export function providerListener(
   handle: (request: ProviderRequest) => Promise<ProviderResponse>,
   { origin }: { readonly origin?: string } = {},
 ) {
-  return async (request: IncomingRequest, outgoing: OutgoingResponse): Promise<void> => {
+  return async (request: IncomingRequest, outgoingResponse: OutgoingResponse): Promise<void> => {
     const { method = '', url = '', headers } = request;
     const body = await bodyOf(request);
     // The connection was closed during the call. Railhead repeats the call.
@@ -244,7 +246,7 @@ export function providerListener(
       console.error(error);
       return response(500, { message: 'The call failed.' });
     });
-    outgoing.writeHead(reply.status, reply.headers);
-    outgoing.end(reply.body);
+    outgoingResponse.writeHead(reply.status, reply.headers);
+    outgoingResponse.end(reply.body);
   };
 }

@@ -49,7 +49,7 @@ const ED25519_SPKI_LENGTH = 44;
 const bytesOf = (body: VerifyOptions['body']): Bytes =>
   typeof body === 'string' ? utf8(body) : new Uint8Array(body);
 
-const invalid = (reason: string) => clientError('WEBHOOK_INVALID', reason);
+const invalidError = (reason: string) => clientError('WEBHOOK_INVALID', reason);
 
 function headersOf(headers: VerifyOptions['headers']): Map<string, string> {
   const entries =
@@ -76,7 +76,7 @@ function messageOf({ body, headers }: VerifyOptions): Message {
   };
 }
 
-function decoded(text: string): Bytes | undefined {
+function decodeKey(text: string): Bytes | undefined {
   try {
     return fromBase64(text);
   } catch {
@@ -95,10 +95,10 @@ const standard = (version: string, key: CryptoKey, algorithm: string): Verifier 
   async check({ id, timestamp, body, standard: all }) {
     const signatures = all.filter((each) => each.startsWith(`${version},`));
     if (signatures.length === 0) return undefined;
-    const signed = concat(utf8(`${id}.${timestamp}.`), body);
+    const signedText = concat(utf8(`${id}.${timestamp}.`), body);
     return someAsync(signatures, async (labeled) => {
-      const signature = decoded(labeled.slice(version.length + 1));
-      return signature ? crypto.subtle.verify(algorithm, key, signature, signed) : false;
+      const signature = decodeKey(labeled.slice(version.length + 1));
+      return signature ? crypto.subtle.verify(algorithm, key, signature, signedText) : false;
     });
   },
 });
@@ -108,23 +108,23 @@ const service = (key: CryptoKey): Verifier => ({
   async check({ body, service: all }) {
     if (all.length === 0) return undefined;
     return someAsync(all, async (text) => {
-      const der = decoded(text);
+      const der = decodeKey(text);
       return der ? verifyDer(key, der, body) : false;
     });
   },
 });
 
 async function ed25519(format: 'spki' | 'raw', key: Bytes): Promise<Verifier> {
-  const imported = await crypto.subtle.importKey(format, key, 'Ed25519', false, ['verify']);
-  return standard('v1a', imported, 'Ed25519');
+  const importedKey = await crypto.subtle.importKey(format, key, 'Ed25519', false, ['verify']);
+  return standard('v1a', importedKey, 'Ed25519');
 }
 
 async function verifierOf(key: string): Promise<Verifier> {
   if (key.startsWith('whsec_')) {
     const hmac = { name: 'HMAC', hash: 'SHA-256' };
     const secret = fromBase64(key.slice('whsec_'.length));
-    const imported = await crypto.subtle.importKey('raw', secret, hmac, false, ['verify']);
-    return standard('v1', imported, 'HMAC');
+    const importedKey = await crypto.subtle.importKey('raw', secret, hmac, false, ['verify']);
+    return standard('v1', importedKey, 'HMAC');
   }
   if (key.startsWith('whpk_')) return ed25519('raw', fromBase64(key.slice('whpk_'.length)));
   const spki = fromBase64(key.replaceAll(/-----[^-]+-----|\s/g, ''));
@@ -137,8 +137,8 @@ const cache = new Map<string, Promise<Verifier>>();
 
 /** Verifiers are cached, because importing a key takes longer than verifying with it. */
 function verifierFor(key: string): Promise<Verifier> {
-  const cached = cache.get(key);
-  if (cached) return cached;
+  const cachedVerifier = cache.get(key);
+  if (cachedVerifier) return cachedVerifier;
   if (cache.size >= MAX_CACHED) cache.clear();
   const verifier = verifierOf(key).catch(() => {
     cache.delete(key);
@@ -153,14 +153,14 @@ function checkTime({ timestamp }: Message, options: VerifyOptions): void {
   const { tolerance = DEFAULT_TOLERANCE_S, now = Date.now() } = options;
   const age = Math.abs(now / 1000 - Number(timestamp));
   // Also rejects a timestamp that is not a number.
-  if (!(age <= tolerance)) throw invalid(`The signature is not within ${tolerance} s of now.`);
+  if (!(age <= tolerance)) throw invalidError(`The signature is not within ${tolerance} s of now.`);
 }
 
 function parse(body: Bytes): WebhookEvent {
   try {
     return JSON.parse(fromUtf8(body)) as WebhookEvent;
   } catch {
-    throw invalid('The body is not JSON.');
+    throw invalidError('The body is not JSON.');
   }
 }
 
@@ -181,7 +181,7 @@ export async function verify(options: VerifyOptions): Promise<WebhookEvent> {
     if (verifier.signsTime) checkTime(message, options);
     return parse(message.body);
   }
-  throw invalid(
+  throw invalidError(
     hasSignature
       ? 'No key has signed this body. Verify the raw body, before it is parsed.'
       : 'The request has no signature by one of the keys.',

@@ -3,7 +3,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { agentFixture } from '../../../server/test/kit/agents/agents.ts';
 import { testApp } from '../../../server/test/kit/app/test-app.ts';
-import { read, tracked } from '../../../server/test/structure/sources.ts';
+import { read, trackedFiles } from '../../../server/test/structure/sources.ts';
 import { type Client, isRailheadError, RailheadError } from '../src/index.ts';
 import { clientOf, functionOf } from './kit/clients.ts';
 
@@ -76,17 +76,17 @@ describe('every operation', () => {
   it('rejects an invalid request or an unknown ID with a declared status and code', async () => {
     const client = await clientOf(app, { agentToken });
     const unexpected: string[] = [];
-    let rejected = 0;
+    let rejectedCount = 0;
     for (const operation of operations) {
       const input = wrongInput(operation);
       if (!input) continue;
       const error = await errorOf(client, operation, input);
-      rejected++;
+      rejectedCount++;
       const isDeclared = error && String(error.status) in operation.responses;
       const isClients = [400, 404, 410].includes(error?.status ?? 0);
       if (!isDeclared || !isClients) unexpected.push(`${operation.operationId}: ${error}`);
     }
-    expect(rejected).toBeGreaterThan(150);
+    expect(rejectedCount).toBeGreaterThan(150);
     expect(unexpected).toEqual([]);
   });
 
@@ -112,7 +112,7 @@ describe('every operation', () => {
   });
 
   it('belongs to a scenario of the examples, which the SDK performs', () => {
-    const files = tracked.filter((file) => /^server\/examples\/\w+\.json$/.test(file));
+    const files = trackedFiles.filter((file) => /^server\/examples\/\w+\.json$/.test(file));
     const exampleOperations = new Set(
       files.flatMap((file) =>
         (

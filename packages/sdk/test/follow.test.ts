@@ -50,8 +50,8 @@ describe('follow', () => {
     const store = fileStore(file);
     const follow = () => client.events.follow({ store, after: 'beginning', types: TYPES, wait: 1 });
     const customerIds = [await register(), await register(), await register()];
-    const [first] = await takeEvents(follow(), 1);
-    expect(first?.resourceId).toBe(customerIds[0]);
+    const [firstEvent] = await takeEvents(follow(), 1);
+    expect(firstEvent?.resourceId).toBe(customerIds[0]);
     // The consumer stopped while it processed the event, so the event is repeated.
     expect(idsOf(await takeEvents(follow(), 3))).toEqual(customerIds);
     expect(readFileSync(file, 'utf8')).toMatch(/~/);

@@ -44,8 +44,8 @@ describe('a list', () => {
     const newest: string[] = [];
     for await (const { id } of client.events.listEvents({ limit: 3 })) newest.push(id);
     const oldest: string[] = [];
-    const all = client.events.listEvents({ limit: 3, after: 'beginning' });
-    for await (const { id } of all) oldest.push(id);
+    const allEvents = client.events.listEvents({ limit: 3, after: 'beginning' });
+    for await (const { id } of allEvents) oldest.push(id);
     expect(newest.length).toBeGreaterThanOrEqual(COUNT);
     expect(oldest.reverse()).toEqual(newest);
   });
@@ -64,24 +64,24 @@ describe('inputs', () => {
   it('are in the path, the query and the body', async () => {
     const client = await clientOf(app);
     const { id } = await createCustomer(app);
-    const changed = await client.customers
+    const changedCustomer = await client.customers
       .updateCustomerById({ customerId: id, customerType: 'INDIVIDUAL', fullName: 'Ada King' })
       .withResponse();
-    expect(changed).toMatchObject({ status: 200, data: { id, fullName: 'Ada King' } });
+    expect(changedCustomer).toMatchObject({ status: 200, data: { id, fullName: 'Ada King' } });
     const rates = await client.exchangeRates.getExchangeRates({
       sourceCurrency: 'USD',
       destinationCurrency: ['EUR', 'MXN'],
     });
     const codes = new Set(rates.data.map(({ destinationCurrency: { code } }) => code));
     expect(codes).toEqual(new Set(['EUR', 'MXN']));
-    const deleted = await client.customers.deleteCustomerById({ customerId: id });
-    expect(deleted.isDeleted).toBe(true);
+    const deletedReply = await client.customers.deleteCustomerById({ customerId: id });
+    expect(deletedReply.isDeleted).toBe(true);
   });
 
   it('of an operation without a reply body return no data', async () => {
     const client = await clientOf(app);
     const { id } = await client.tokens.createToken({ name: 'one', permissions: ['VIEW'] });
-    const deleted = await client.tokens.deleteTokenById({ tokenId: id }).withResponse();
-    expect(deleted).toMatchObject({ status: 204, data: undefined });
+    const deletedReply = await client.tokens.deleteTokenById({ tokenId: id }).withResponse();
+    expect(deletedReply).toMatchObject({ status: 204, data: undefined });
   });
 });

@@ -25,20 +25,22 @@ const handle = providerHandler({
   },
 });
 
-async function signed(path: string, body: string, now = Date.now()) {
+async function signedRequest(path: string, body: string, now = Date.now()) {
   const request = { method: 'POST', url: `https://adapter.example${path}`, headers: {}, body };
   return { ...request, headers: await signRequest(key, request, now) };
 }
 
 describe('providerHandler', () => {
   it('serves the calls of the server', async () => {
-    const settled = await handle(await signed('/transfers/state', '{"transferId":"known"}'));
-    expect({ status: settled.status, body: JSON.parse(settled.body) }).toEqual({
+    const settledReply = await handle(
+      await signedRequest('/transfers/state', '{"transferId":"known"}'),
+    );
+    expect({ status: settledReply.status, body: JSON.parse(settledReply.body) }).toEqual({
       status: 200,
       body: { state: 'settled', reference: 'BANK-1' },
     });
     const statusOf = async (path: string, body: string) =>
-      (await handle(await signed(path, body))).status;
+      (await handle(await signedRequest(path, body))).status;
     expect(await statusOf('/transfers/state', '{"transferId":"x"}')).toBe(404);
     expect(await statusOf('/transfers/send', '{}')).toBe(404);
     expect(await statusOf('/below/capabilities', '{}')).toBe(200);
@@ -47,8 +49,8 @@ describe('providerHandler', () => {
   });
 
   it('rejects every other signature with the reason', async () => {
-    const call = await signed('/capabilities', '{}');
-    const other = { ...key, privateKey: generateKeyPairSync('ed25519').privateKey };
+    const call = await signedRequest('/capabilities', '{}');
+    const otherKey = { ...key, privateKey: generateKeyPairSync('ed25519').privateKey };
     const reasonOf = async (request: typeof call) => {
       const { status, body } = await handle(request);
       return `${status} ${JSON.parse(body).message}`;
@@ -56,27 +58,34 @@ describe('providerHandler', () => {
     expect(await reasonOf({ ...call, body: '{ }' })).toMatch(/401 Content-Digest/);
     expect(await reasonOf({ ...call, headers: {} as never })).toMatch(/401 .*no signature/);
     expect(await reasonOf({ ...call, url: 'https://other.example/capabilities' })).toMatch(/match/);
-    expect(await reasonOf(await signed('/capabilities', '{}', Date.now() - 400_000))).toMatch(
-      /old/,
+    expect(
+      await reasonOf(await signedRequest('/capabilities', '{}', Date.now() - 400_000)),
+    ).toMatch(/old/);
+    const unsignedRequest = { ...call, headers: {} };
+    const foreignRequest = {
+      ...call,
+      headers: await signRequest(otherKey, unsignedRequest, Date.now()),
+    };
+    expect(await reasonOf(foreignRequest)).toMatch(/does not match/);
+    const unknownHeaders = await signRequest(
+      { ...otherKey, keyId: 'x' },
+      unsignedRequest,
+      Date.now(),
     );
-    const unsigned = { ...call, headers: {} };
-    const foreign = { ...call, headers: await signRequest(other, unsigned, Date.now()) };
-    expect(await reasonOf(foreign)).toMatch(/does not match/);
-    const unknown = await signRequest({ ...other, keyId: 'x' }, unsigned, Date.now());
-    expect(await reasonOf({ ...call, headers: unknown })).toMatch(/unknown/);
+    expect(await reasonOf({ ...call, headers: unknownHeaders })).toMatch(/unknown/);
   });
 });
 
 describe('messageSender', () => {
   const statuses: number[] = [];
-  const received: string[] = [];
+  const receivedMessages: string[] = [];
   const server = http.createServer(async (request, response) => {
     const body = await text(request);
     const url = `http://${request.headers.host}${request.url}`;
     const headers = request.headers as Record<string, string>;
     const keys = new Map([[key.keyId, createPublicKey(pem)]]);
     await verifyRequest({ method: 'POST', url, headers, body }, keys, Date.now());
-    received.push(body);
+    receivedMessages.push(body);
     response.writeHead(statuses.shift() ?? 200).end('{}');
   });
   let url: string;
@@ -101,7 +110,7 @@ describe('messageSender', () => {
     const results = [];
     while (statuses.length > 0) results.push(await send());
     expect(results).toEqual(['delivered', 'rejected', 'rejected', 'later', 'later', 'later']);
-    expect(new Set(received)).toEqual(new Set([JSON.stringify(message)]));
+    expect(new Set(receivedMessages)).toEqual(new Set([JSON.stringify(message)]));
     expect(await send('http://127.0.0.1:1/')).toBe('later');
   });
 });
@@ -113,7 +122,7 @@ describe('providerListener', () => {
     await once(server.listen(0, '127.0.0.1'), 'listening');
     const { port } = server.address() as AddressInfo;
     const post = async (path: string) => {
-      const { headers, body } = await signed(path, '{}');
+      const { headers, body } = await signedRequest(path, '{}');
       return (await fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', headers, body }))
         .status;
     };

@@ -23,19 +23,19 @@ async function startFailing() {
     let body = '';
     for await (const chunk of request) body += String(chunk);
     const { method = '', url = '', headers } = request;
-    const received = { method, url, headers, body };
-    receivedRequests.push(received);
+    const receivedRequest = { method, url, headers, body };
+    receivedRequests.push(receivedRequest);
     const respond = script.length > 1 ? script.shift() : script[0];
-    respond?.(response, received);
+    respond?.(response, receivedRequest);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
     seen: receivedRequests,
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    behave(...next: Respond[]) {
+    behave(...responses: Respond[]) {
       receivedRequests.length = 0;
-      script = next;
+      script = responses;
     },
     async close() {
       server.closeAllConnections();
@@ -106,9 +106,9 @@ describe('a call', () => {
 
   it('waits for the time in Retry-After', async () => {
     failing.behave(error(429, 'RATE_LIMITED', { 'retry-after': '1' }), tokenReply);
-    const started = performance.now();
+    const startedAt = performance.now();
     await getToken();
-    expect(performance.now() - started).toBeGreaterThanOrEqual(990);
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(990);
   });
 
   it('rejects with a long Retry-After instead of waiting', async () => {
@@ -128,14 +128,14 @@ describe('a call', () => {
   it('repeats a POST with the same key and body', async () => {
     failing.behave(closeConnection, error(500, 'INTERNAL_ERROR'), json(201, { id: 'Token:2' }));
     await createToken();
-    const [first, ...repetitions] = failing.seen.map(({ headers, body }) => [
+    const [firstRequest, ...repetitions] = failing.seen.map(({ headers, body }) => [
       headers['idempotency-key'],
       body,
     ]);
-    expect(first?.[0]).toMatch(/^[0-9a-f-]{36}$/);
-    expect(repetitions).toEqual([first, first]);
+    expect(firstRequest?.[0]).toMatch(/^[0-9a-f-]{36}$/);
+    expect(repetitions).toEqual([firstRequest, firstRequest]);
     await createToken();
-    expect(failing.seen.at(-1)?.headers['idempotency-key']).not.toBe(first?.[0]);
+    expect(failing.seen.at(-1)?.headers['idempotency-key']).not.toBe(firstRequest?.[0]);
   });
 
   it('uses the key of the caller', async () => {
@@ -187,8 +187,8 @@ describe('a time limit', () => {
     setTimeout(() => running.abort(reason), 20);
     await expect(call).rejects.toBe(reason);
     failing.behave(error(429, 'RATE_LIMITED', { 'retry-after': '30' }));
-    const paused = getToken({}, { signal: AbortSignal.timeout(100) });
-    await expect(paused).rejects.toMatchObject({ name: 'TimeoutError' });
+    const pausedCall = getToken({}, { signal: AbortSignal.timeout(100) });
+    await expect(pausedCall).rejects.toMatchObject({ name: 'TimeoutError' });
     await expect(getToken({}, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
     const earlyAbort = new AbortController();
     const onRequest = () => earlyAbort.abort(reason);

@@ -64,8 +64,8 @@ export async function inputs(): Promise<void> {
 export async function outputs(): Promise<void> {
   const quote = await client.quotes.getQuoteById({ quoteId: 'Quote:1' });
   expectType<Equal<typeof quote, Quote>>();
-  const deleted = await client.tokens.deleteTokenById({ tokenId: 'Token:1' });
-  expectType<Equal<typeof deleted, undefined>>();
+  const deletedReply = await client.tokens.deleteTokenById({ tokenId: 'Token:1' });
+  expectType<Equal<typeof deletedReply, undefined>>();
   const executed = await client.quotes.executeQuote({ quoteId: 'Quote:1' });
   // @ts-expect-error a challenge has no amount
   executed.totalSendingAmount;

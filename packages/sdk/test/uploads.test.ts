@@ -69,8 +69,8 @@ describe('a document', () => {
         },
         { idempotencyKey: `upload of ${documentHolder}` },
       );
-    const [first, second] = [await upload(), await upload()];
-    expect(second).toEqual(first);
+    const [firstUpload, secondUpload] = [await upload(), await upload()];
+    expect(secondUpload).toEqual(firstUpload);
   });
 });
 

@@ -113,18 +113,21 @@ describe('an owner', () => {
     const { client, keys, session } = await wallet();
     const { id } = session as { id: string };
     expect(session).toMatchObject({ type: 'EMAIL_OTP' });
-    const next = await generateKeys();
+    const nextKeys = await generateKeys();
     const older = await signed(keys, (options) =>
-      client.walletAuth.refreshAuthSession({ id, clientPublicKey: next.uncompressedKey }, options),
+      client.walletAuth.refreshAuthSession(
+        { id, clientPublicKey: nextKeys.uncompressedKey },
+        options,
+      ),
     );
     const { encryptedSessionSigningKey, id: newSessionId } = older.data as {
       encryptedSessionSigningKey: string;
       id: string;
     };
-    const sdkKey = await openSessionKey(encryptedSessionSigningKey, next);
+    const sdkKey = await openSessionKey(encryptedSessionSigningKey, nextKeys);
     const libraryKey = walletCrypto.decryptCredentialBundle(
       encryptedSessionSigningKey,
-      next.privateKey,
+      nextKeys.privateKey,
     );
     expect(sdkKey.privateKey).toBe(libraryKey);
     const deletion = await signed(sdkKey, (options) =>
@@ -181,8 +184,8 @@ describe('an owner', () => {
       encryptCode({ code: CODE, bundle: text, publicKey }, { signer: trusted });
     await expect(encrypt(signer)).resolves.toContain('encappedPublic');
     await expect(encrypt((await generateKeys()).publicKey)).rejects.toThrow('expected key');
-    const changed = { ...JSON.parse(bundle), data: Buffer.from('{}').toString('hex') };
-    await expect(encrypt(signer, JSON.stringify(changed))).rejects.toThrow('expected key');
+    const changedBundle = { ...JSON.parse(bundle), data: Buffer.from('{}').toString('hex') };
+    await expect(encrypt(signer, JSON.stringify(changedBundle))).rejects.toThrow('expected key');
   });
 
   it('adds a passkey and signs in with it', async () => {

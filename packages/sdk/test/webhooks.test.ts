@@ -52,8 +52,8 @@ describe('verify', () => {
     ['the key of Standard Webhooks', standardKey],
   ])('rejects a changed body by %s', async (_, key) => {
     const { body, headers } = await delivery();
-    const changed = body.replace('Ada', 'Eve');
-    const verified = verify({ body: changed, headers, keys: key(), now: now() });
+    const changedBody = body.replace('Ada', 'Eve');
+    const verified = verify({ body: changedBody, headers, keys: key(), now: now() });
     await expect(verified).rejects.toMatchObject({ code: 'WEBHOOK_INVALID', status: 0 });
     await expect(verified).rejects.toThrow('No key has signed this body');
   });
@@ -64,11 +64,11 @@ describe('verify', () => {
       url: secondReceiver.url,
     });
     const { id: endpointId } = endpoint;
-    const rotated = await client.webhookEndpoints.rotateWebhookEndpointKey({ endpointId });
+    const rotatedReply = await client.webhookEndpoints.rotateWebhookEndpointKey({ endpointId });
     await createCustomer(app);
     await app.settle();
     const { body, headers } = secondReceiver.arrivals.at(-1) ?? { body: '', headers: {} };
-    const [oldSecret, newSecret] = [endpoint.secret, rotated.secret] as [string, string];
+    const [oldSecret, newSecret] = [endpoint.secret, rotatedReply.secret] as [string, string];
     for (const keys of [
       oldSecret,
       newSecret,
@@ -95,8 +95,8 @@ describe('verify', () => {
   it('rejects a request without signatures and an invalid key', async () => {
     const { body } = await delivery();
     const keys = serviceKey();
-    const unsigned = verify({ body, headers: {}, keys });
-    await expect(unsigned).rejects.toThrow('no signature by one of the keys');
+    const unsignedCheck = verify({ body, headers: {}, keys });
+    await expect(unsignedCheck).rejects.toThrow('no signature by one of the keys');
     const headers = { 'x-service-signature': '%%%' };
     await expect(verify({ body, headers, keys })).rejects.toThrow('No key has signed');
     const verification = verify({ body, headers, keys: 'nonsense' });

@@ -50,9 +50,9 @@ let policyId = '';
 beforeEach(async () => {
   if (policyId) return;
   const body = { operationId: 'revokeOperatorToken', hours: 24, reason: 'four eyes' };
-  const created = await client.call('POST', '/approval-policies', { body });
-  expect(created.status).toBe(201);
-  policyId = created.body.id;
+  const createdReply = await client.call('POST', '/approval-policies', { body });
+  expect(createdReply.status).toBe(201);
+  policyId = createdReply.body.id;
 });
 
 describe('a change with a policy', () => {
@@ -69,15 +69,15 @@ describe('a change with a policy', () => {
         before: expect.objectContaining({ revoked_at: null }),
       }),
     ]);
-    const approved = await decide(approval.id, 'approve');
-    expect(approved.status).toBe(200);
-    expect(approved.body).toMatchObject({
+    const approvedReply = await decide(approval.id, 'approve');
+    expect(approvedReply.status).toBe(200);
+    expect(approvedReply.body).toMatchObject({
       status: 200,
       reply: { id: token.id, status: 'REVOKED' },
     });
     expect(await statusOfToken(token.secret)).toBe('revoked');
-    const after = await client.call('GET', `/approvals/${approval.id}`);
-    expect(after.body).toMatchObject({
+    const replyAfter = await client.call('GET', `/approvals/${approval.id}`);
+    expect(replyAfter.body).toMatchObject({
       status: 'APPROVED',
       decidedBy: { name: 'Approver' },
       decisionReason: 'checked',
@@ -138,18 +138,18 @@ describe('a change with a policy', () => {
         body: limit,
         secret: await asPerson('Requester'),
       });
-    const requested = await requestLimit();
-    expect(requested.status).toBe(202);
-    const changed = await client.call('PATCH', `${platform}/card-program`, {
+    const requestedApproval = await requestLimit();
+    expect(requestedApproval.status).toBe(202);
+    const changedReply = await client.call('PATCH', `${platform}/card-program`, {
       body: { maxLive: 7 },
     });
-    expect(changed.status).toBe(200);
-    const lateReply = await decide(requested.body.id, 'approve');
+    expect(changedReply.status).toBe(200);
+    const lateReply = await decide(requestedApproval.body.id, 'approve');
     expect([lateReply.status, lateReply.body.reason]).toEqual([
       409,
       'The state has changed since the request. Request the change again.',
     ]);
-    expect((await decide(requested.body.id, 'reject')).status).toBe(200);
+    expect((await decide(requestedApproval.body.id, 'reject')).status).toBe(200);
     expect((await requestLimit()).status).toBe(202);
     expect((await client.call('DELETE', `/approval-policies/${body.id}`)).status).toBe(200);
   });
@@ -175,9 +175,9 @@ describe('a change with a policy', () => {
         secret,
         headers,
       });
-    const [first, repeatedReply] = [await request(), await request()];
-    expect([first.status, repeatedReply.status]).toEqual([202, 202]);
-    expect(repeatedReply.body.id).toBe(first.body.id);
+    const [firstReply, repeatedReply] = [await request(), await request()];
+    expect([firstReply.status, repeatedReply.status]).toEqual([202, 202]);
+    expect(repeatedReply.body.id).toBe(firstReply.body.id);
     expect(repeatedReply.headers['idempotency-replayed']).toBe('true');
   });
 });
@@ -223,8 +223,8 @@ describe('a pending change', () => {
   it('can be requested again after its expiry', async () => {
     const { path } = await requestRevocation();
     await app.advance(24 * 3_600_000);
-    const second = await client.call('DELETE', path, { secret: await asPerson('Second') });
-    expect([second.status, second.body.status]).toEqual([202, 'PENDING']);
+    const secondReply = await client.call('DELETE', path, { secret: await asPerson('Second') });
+    expect([secondReply.status, secondReply.body.status]).toEqual([202, 'PENDING']);
   });
 
   it('differs from a change with the same operation and another input', async () => {
@@ -272,42 +272,42 @@ describe('a change whose requester has lost rights', () => {
 
   it('is not executed after its requester was disabled, and can be rejected', async () => {
     const { user, secret } = await asUser();
-    const requested = await requestBy(secret);
+    const requestedApproval = await requestBy(secret);
     await change(user.id, { isDisabled: true });
-    await expectInvalid(requested);
+    await expectInvalid(requestedApproval);
     // The invalid approval does not prevent the request of another operator.
-    const path = `/operator-tokens/${requested.token.id}`;
+    const path = `/operator-tokens/${requestedApproval.token.id}`;
     const another = await client.call('DELETE', path, { secret: await asPerson('Requester') });
     expect(another.status).toBe(202);
-    const rejected = await decide(requested.id, 'reject');
-    expect([rejected.status, rejected.body.status]).toEqual([200, 'REJECTED']);
+    const rejectedReply = await decide(requestedApproval.id, 'reject');
+    expect([rejectedReply.status, rejectedReply.body.status]).toEqual([200, 'REJECTED']);
   });
 
   it('is executed only while its requester has the permission', async () => {
     const { user, secret } = await asUser();
-    const requested = await requestBy(secret);
+    const requestedApproval = await requestBy(secret);
     await change(user.id, { roles: ['viewer'] });
-    await expectInvalid(requested);
+    await expectInvalid(requestedApproval);
     await change(user.id, { roles: ['administrator'] });
-    expect((await decide(requested.id, 'approve')).status).toBe(200);
+    expect((await decide(requestedApproval.id, 'approve')).status).toBe(200);
   });
 
   it('is not executed after its requester lost access to the installation', async () => {
     const { user, secret } = await asUser();
-    const requested = await requestBy(secret);
+    const requestedApproval = await requestBy(secret);
     await change(user.id, { platformIds: [app.platform.id] });
-    await expectInvalid(requested);
+    await expectInvalid(requestedApproval);
   });
 
   it('is not executed after its token was revoked or has expired', async () => {
     const { secret, another } = await asUser();
-    const requested = await requestBy(secret);
+    const requestedApproval = await requestBy(secret);
     const tokens = (await client.call('GET', '/operator-tokens?limit=100')).body.data;
     const { id } = tokens.find(({ name }: { name: string }) => name === 'Of a user');
     const approver = await asPerson('Requester');
     const removal = await client.call('DELETE', `/operator-tokens/${id}`, { secret: approver });
     expect((await decide(removal.body.id, 'approve')).status).toBe(200);
-    await expectInvalid(requested);
+    await expectInvalid(requestedApproval);
 
     const shortLivedSecret = await another(1);
     await app.advance(23 * 3_600_000);
@@ -345,8 +345,8 @@ describe('a policy', () => {
     expect(await problems({ platformId, minimum })).toEqual(['platformId', 'minimum.currency']);
     const usd = { amount: 1, currency: 'USD' };
     expect(await problems({ operationId: 'setPaymentLimit', minimum: usd })).toEqual(['minimum']);
-    const own = { operationId: 'revokeOperatorToken', platformId: app.platform.id };
-    expect(await problems(own)).toEqual(['platformId']);
+    const ownPolicy = { operationId: 'revokeOperatorToken', platformId: app.platform.id };
+    expect(await problems(ownPolicy)).toEqual(['platformId']);
     for (const operationId of ['resetPlatform', 'createPlatformFixtures', 'changePlatformClock']) {
       expect(await problems({ operationId })).toEqual(['operationId']);
     }
@@ -381,8 +381,8 @@ describe('a policy', () => {
   });
 
   it('applies until it is removed', async () => {
-    const removed = await client.call('DELETE', `/approval-policies/${policyId}`);
-    expect(removed.status).toBe(200);
+    const removedReply = await client.call('DELETE', `/approval-policies/${policyId}`);
+    expect(removedReply.status).toBe(200);
     const { reply } = await requestRevocation();
     expect([reply.status, reply.body.status]).toEqual([200, 'REVOKED']);
     policyId = '';

@@ -215,22 +215,25 @@ const reject = operation({
 async function execute(call: OperatorCall, approvalId: string, reason: string) {
   const { installation, operator, operationOf } = call;
   const { runtime } = installation;
-  const approved = await prepareApproved(runtime, approvalId, {
+  const approvedChange = await prepareApproved(runtime, approvalId, {
     ...{ operator, reason, rightsOf: rightsIn(call) },
   });
-  const requested = operationOf(approved.operationId);
-  if (!requested) throw new Fault('CONFLICT', 'The operation no longer exists.');
-  assertOperatorPermission(requested.contract, operator);
-  const { operationId } = requested.contract;
+  const requestedOperation = operationOf(approvedChange.operationId);
+  if (!requestedOperation) throw new Fault('CONFLICT', 'The operation no longer exists.');
+  assertOperatorPermission(requestedOperation.contract, operator);
+  const { operationId } = requestedOperation.contract;
   const request = { operator, operationId, subject: approvalId, reason };
-  const audited = auditedRuntime(call.unauditedRuntime, request, approved.check);
+  const audited = auditedRuntime(call.unauditedRuntime, request, approvedChange.check);
   const db = scopedDatabase(audited.runtime.db, operator);
   const auditedInstallation = { ...installation, runtime: { ...audited.runtime, db } };
-  const { params: requestParams, query, body } = approved.input;
+  const { params: requestParams, query, body } = approvedChange.input;
   const input = { params: requestParams, query, headers: {}, body } as Parameters<
-    typeof requested.execute
+    typeof requestedOperation.execute
   >[1];
-  const reply = await requested.execute({ ...call, installation: auditedInstallation }, input);
+  const reply = await requestedOperation.execute(
+    { ...call, installation: auditedInstallation },
+    input,
+  );
   if (audited.count() === 0) throw new Fault('CONFLICT', 'The change no longer has an effect.');
   return { approvalId, status: reply.status, reply: reply.body ?? null };
 }
@@ -240,8 +243,8 @@ const NO_PLATFORM = 'must be absent for an operation on the whole installation';
 
 /** Throws FORBIDDEN unless the operator has the permission of the requested operation. */
 function assertMayDecide({ operationOf, operator }: OperatorCall, operationId: string): void {
-  const requested = operationOf(operationId);
-  if (requested) assertOperatorPermission(requested.contract, operator);
+  const requestedOperation = operationOf(operationId);
+  if (requestedOperation) assertOperatorPermission(requestedOperation.contract, operator);
 }
 
 /** Decisions themselves cannot require approval. */

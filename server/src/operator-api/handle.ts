@@ -114,9 +114,9 @@ function* platformIdsIn(value: unknown): Generator<string> {
   if (Array.isArray(value)) {
     for (const each of value) yield* platformIdsIn(each);
   } else if (typeof value === 'object' && value !== null) {
-    for (const [name, inner] of Object.entries(value)) {
-      if (name === 'platformId' && typeof inner === 'string') yield inner;
-      else yield* platformIdsIn(inner);
+    for (const [name, innerValue] of Object.entries(value)) {
+      if (name === 'platformId' && typeof innerValue === 'string') yield innerValue;
+      else yield* platformIdsIn(innerValue);
     }
   }
 }
@@ -238,14 +238,14 @@ async function approvalReply(
   { installation: { runtime }, operationOf }: HandlerParts,
   request: AuditedRequest,
   { params, query, body }: RawInput,
-  needed: NeededApproval,
+  neededApproval: NeededApproval,
 ): Promise<Reply> {
   const { operator, operationId, subject, reason } = request;
   const audited = auditedRuntime(runtime, { ...request, outcome: 'WAITING_FOR_APPROVAL' });
   const input = { params, query, body };
   const rightsOf = rightsIn({ operationOf, unauditedRuntime: runtime });
   const approval = await requestApproval(audited.runtime, rightsOf, {
-    ...{ operator, operationId, subject, input, reason, needed },
+    ...{ operator, operationId, subject, input, reason, needed: neededApproval },
   });
   return { status: 202, body: approval };
 }
@@ -257,17 +257,17 @@ async function approvalReply(
 async function withPresentRights(
   contract: Contract,
   { runtime }: Installation,
-  admitted: Operator,
+  admittedOperator: Operator,
 ): Promise<Operator> {
-  const current = await sessions.currentOperator(runtime, admitted);
-  if (!current)
+  const currentOperator = await sessions.currentOperator(runtime, admittedOperator);
+  if (!currentOperator)
     throw new Fault(
       'UNAUTHORIZED',
       'The session or the operator token has expired or was revoked.',
     );
-  const { address, requestId } = admitted;
+  const { address, requestId } = admittedOperator;
   const operator = {
-    ...current,
+    ...currentOperator,
     ...(address === undefined ? {} : { address }),
     ...(requestId === undefined ? {} : { requestId }),
   };
@@ -297,9 +297,9 @@ async function replyWithoutChange(
     // The route replies to a repeated request with the first reply.
     if (!isRejection(rejection) || (await auditedRuntime(runtime, request).isRepeated()))
       throw rejection;
-    const rejected = { ...request, requestKey: undefined, outcome: rejection.code };
+    const rejectedRequest = { ...request, requestKey: undefined, outcome: rejection.code };
     const { platformId } = raw.params;
-    await auditedRuntime(runtime, rejected).recordAccess({ platformId });
+    await auditedRuntime(runtime, rejectedRequest).recordAccess({ platformId });
     throw rejection;
   }
 }
@@ -331,8 +331,8 @@ export function operatorHandle<C extends OperatorContract, S extends keyof C['re
       // The route passes headers and body as it received them.
       const raw = input as unknown as RawInput;
       assertPlatformInPath(contract, operator, raw.params);
-      const merged = mergedPlatforms(contract, operator, raw.query);
-      const query = merged ? raw.query : scopedQuery(contract, operator, raw.query);
+      const mergedIds = mergedPlatforms(contract, operator, raw.query);
+      const query = mergedIds ? raw.query : scopedQuery(contract, operator, raw.query);
       const request = requestOf(contract, operator, installation, raw);
       const check = requirePolicies(
         installation.runtime,
@@ -353,9 +353,10 @@ export function operatorHandle<C extends OperatorContract, S extends keyof C['re
         },
       };
       try {
-        const read = (selected: typeof query) => execute(call, { ...input, query: selected });
-        const reply = await (merged
-          ? mergedPage(merged, query, contract.oldestFirst === true, read)
+        const read = (selectedQuery: typeof query) =>
+          execute(call, { ...input, query: selectedQuery });
+        const reply = await (mergedIds
+          ? mergedPage(mergedIds, query, contract.oldestFirst === true, read)
           : read(query));
         assertVisible(operator, reply.body);
         const isRecorded = contract.method !== 'GET' || contract.reveals === true;

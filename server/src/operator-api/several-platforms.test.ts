@@ -41,8 +41,8 @@ describe('mergedPage', () => {
         async (listTimes, limits, isOldestFirst, emptyEvery) => {
           const lists = new Map(
             listTimes.map((list, platform) => {
-              const sorted = [...list].sort((a, b) => (isOldestFirst ? a - b : b - a));
-              const items = sorted.map((time, index) => ({
+              const sortedTimes = [...list].sort((a, b) => (isOldestFirst ? a - b : b - a));
+              const items = sortedTimes.map((time, index) => ({
                 id: `${platform}/${index}`,
                 createdAt: String(time).padStart(2, '0'),
               }));
@@ -64,9 +64,9 @@ describe('mergedPage', () => {
             if (cursor === undefined) break;
           }
           expect(cursor).toBeUndefined();
-          const expected = [...lists.values()].flat();
+          const expectedItems = [...lists.values()].flat();
           expect(returnedItems.map(({ id }) => id).sort()).toEqual(
-            expected.map(({ id }) => id).sort(),
+            expectedItems.map(({ id }) => id).sort(),
           );
           const order = returnedItems.map(({ createdAt }) => createdAt);
           const sorted = [...order].sort();
@@ -101,11 +101,14 @@ describe('an operator of two platforms', () => {
     ok(await client.call('GET', path, { secret: await secretOf() }), 200);
 
   it('lists the customers of both in one order, in pages, without those of a third platform', async () => {
-    const third = await app.newPlatform('Third', { environment: 'sandbox', regulated: false });
+    const thirdPlatform = await app.newPlatform('Third', {
+      environment: 'sandbox',
+      regulated: false,
+    });
     const ids: string[] = [];
-    for (const as of [app.platform, app.other, third, app.platform, app.other]) {
+    for (const as of [app.platform, app.other, thirdPlatform, app.platform, app.other]) {
       const { id } = await createCustomer(app, { as });
-      if (as !== third) ids.unshift(id);
+      if (as !== thirdPlatform) ids.unshift(id);
     }
     const returnedIds: string[] = [];
     for (let cursor: string | undefined = ''; cursor !== undefined; ) {
@@ -117,10 +120,10 @@ describe('an operator of two platforms', () => {
     expect(new Set(returnedIds).size).toBe(returnedIds.length);
     const ownList = await get(`/customers?platformId=${app.other.id}`);
     expect(ownList.data[0].id).toBe(ids[0]);
-    const hidden = await client.call('GET', `/customers?platformId=${third.id}`, {
+    const hiddenReply = await client.call('GET', `/customers?platformId=${thirdPlatform.id}`, {
       secret: await secretOf(),
     });
-    expect(hidden.status).toBe(404);
+    expect(hiddenReply.status).toBe(404);
   });
 
   it('searches both platforms', async () => {
@@ -142,12 +145,12 @@ describe('an operator of two platforms', () => {
       .filter((contract) => contract.method === 'GET' && isMergeable(contract))
       .map(({ path, query }) => ({ path, required: query?.required ?? [] }));
     expect(paths.length).toBeGreaterThan(25);
-    const failed: unknown[] = [];
+    const failedOperations: unknown[] = [];
     for (const { path, required } of paths.filter((each) => each.required.length === 0)) {
       const { status, body } = await client.call('GET', path, { secret: await secretOf() });
-      if (status !== 200) failed.push({ path: OPERATOR_BASE_PATH + path, status, body });
+      if (status !== 200) failedOperations.push({ path: OPERATOR_BASE_PATH + path, status, body });
       expect(required).toEqual([]);
     }
-    expect(failed).toEqual([]);
+    expect(failedOperations).toEqual([]);
   });
 });

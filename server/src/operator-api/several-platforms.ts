@@ -88,10 +88,10 @@ function decode(text: string, platformIds: readonly string[]): Position[] {
   try {
     const values = JSON.parse(Buffer.from(text, 'base64url').toString()) as unknown[];
     for (const value of values) {
-      const [platformId, cursor, skipped] = value as [string, string | null, number];
-      if (!Number.isInteger(skipped)) throw new Error('no position');
+      const [platformId, cursor, skippedCount] = value as [string, string | null, number];
+      if (!Number.isInteger(skippedCount)) throw new Error('no position');
       read.set(platformId, {
-        ...{ platformId, skipped: Math.max(skipped, 0), isComplete: skipped < 0 },
+        ...{ platformId, skipped: Math.max(skippedCount, 0), isComplete: skippedCount < 0 },
         ...(typeof cursor === 'string' ? { cursor } : {}),
       });
     }
@@ -115,12 +115,19 @@ async function fill(
     const { body } = await readPage({ ...query, platformId, cursor });
     const { data, hasMore, nextCursor } = body as Page;
     const items = data.slice(source.skipped);
-    const next = hasMore ? nextCursor : undefined;
-    if (items.length > 0 || next === undefined) {
-      return { ...source, items, next, isComplete: items.length === 0 };
+    const nextCursorOrEnd = hasMore ? nextCursor : undefined;
+    if (items.length > 0 || nextCursorOrEnd === undefined) {
+      return { ...source, items, next: nextCursorOrEnd, isComplete: items.length === 0 };
     }
-    const skipped = Math.max(source.skipped - data.length, 0);
-    source = { platformId, cursor: next, skipped, isComplete: false, items: [], next: undefined };
+    const skippedCount = Math.max(source.skipped - data.length, 0);
+    source = {
+      platformId,
+      cursor: nextCursorOrEnd,
+      skipped: skippedCount,
+      isComplete: false,
+      items: [],
+      next: undefined,
+    };
   }
   return source;
 }

@@ -32,18 +32,18 @@ function fieldsOf({ query, body }: Operation): readonly Field[] {
 export function addFlags(command: Command, operation: Operation): number {
   const fields = fieldsOf(operation);
   const isLong = fields.length > MAX_SHOWN;
-  let hidden = 0;
+  let hiddenCount = 0;
   for (const field of fields) {
     const option = new Option(`--${field.flag} ${PLACEHOLDERS[field.type]}`, descriptionOf(field));
     // Used for completion only: `checkValue` also accepts lower case.
     if (field.values) option.argChoices = [...field.values];
     if (isLong && field.path.includes('.')) {
       option.hideHelp();
-      hidden++;
+      hiddenCount++;
     }
     command.addOption(option);
   }
-  return hidden;
+  return hiddenCount;
 }
 
 function parseJson(text: string, source: string): unknown {
@@ -96,15 +96,15 @@ type Json = Record<string, unknown>;
 /** Sets a value at a dot path, and creates the objects along the path. */
 export function setAt(target: Json, path: string, value: unknown): void {
   const names = path.split('.');
-  const last = names.pop() ?? '';
+  const lastName = names.pop() ?? '';
   let parent = target;
   for (const name of names) {
-    const inner = parent[name];
-    const isContainer = typeof inner === 'object' && inner !== null;
+    const child = parent[name];
+    const isContainer = typeof child === 'object' && child !== null;
     if (!isContainer) parent[name] = {};
     parent = parent[name] as Json;
   }
-  parent[last] = value;
+  parent[lastName] = value;
 }
 
 /** Reads the JSON of `--data`: a string, `@file`, or `-` for standard input. */

@@ -30,9 +30,9 @@ export const exampleNamesOf = (command: Command): readonly string[] =>
 
 function printExample(command: Command, { body, id }: Operation, name: string | undefined): void {
   const examples = body?.examples ?? [];
-  const [first] = examples;
-  if (!first) throw usageError(`${id} has no body, so there is no example of one.`);
-  const example = name === undefined ? first : examples.find((each) => each.name === name);
+  const [firstExample] = examples;
+  if (!firstExample) throw usageError(`${id} has no body, so there is no example of one.`);
+  const example = name === undefined ? firstExample : examples.find((each) => each.name === name);
   if (!example) {
     const names = examples.map((each) => each.name);
     const suggestion = closest(name ?? '', names);
@@ -196,9 +196,9 @@ function operationCommand(resource: Resource, operation: Operation): Command {
     throw new Finished();
   });
   command.addHelpText('after', helpOf(resource, operation, hiddenCount));
-  return command.action(async (...parsed: unknown[]) => {
+  return command.action(async (...parsedArgs: unknown[]) => {
     const options = flagsOf<CallFlags>(command);
-    const params = operation.params.map(({ name }, index) => [name, parsed[index]]);
+    const params = operation.params.map(({ name }, index) => [name, parsedArgs[index]]);
     const input = { ...inputOf(operation, options), ...Object.fromEntries(params) };
     checkInput(resource, operation, input);
     await perform(command, operation, input, options);

@@ -35,32 +35,32 @@ export function receiverOf(text: string): URL {
 }
 
 export function forward(url: URL, { headers, body }: Webhook): Promise<Forwarded> {
-  const started = performance.now();
-  const ms = () => Math.round(performance.now() - started);
+  const startedAt = performance.now();
+  const ms = () => Math.round(performance.now() - startedAt);
   const { request } = url.protocol === 'https:' ? https : http;
   return new Promise((resolve) => {
-    const outgoing = request(url, {
+    const outgoingRequest = request(url, {
       method: 'POST',
       headers: { ...headers, 'content-length': Buffer.byteLength(body) },
       // A connection that is kept could be closed by the receiver while the event is sent.
       agent: false,
       timeout: TIMEOUT_MS,
     });
-    outgoing.once('response', (response) => {
+    outgoingRequest.once('response', (response) => {
       response.resume();
       // Written immediately, to shorten the time in which a kill leaves the result uncertain.
       resolve({ kind: 'replied', status: response.statusCode ?? 0, ms: ms() });
     });
-    outgoing.once('timeout', () =>
-      outgoing.destroy(new Error(`no reply within ${TIMEOUT_MS / 1_000} s`)),
+    outgoingRequest.once('timeout', () =>
+      outgoingRequest.destroy(new Error(`no reply within ${TIMEOUT_MS / 1_000} s`)),
     );
-    outgoing.once('error', (error: NodeJS.ErrnoException) => {
+    outgoingRequest.once('error', (error: NodeJS.ErrnoException) => {
       const text = error.message || error.code || 'failed';
       const isRefused = NOT_CONNECTED.includes(error.code ?? '');
       resolve(
         isRefused ? { kind: 'refused', error: text } : { kind: 'failed', error: text, ms: ms() },
       );
     });
-    outgoing.end(body);
+    outgoingRequest.end(body);
   });
 }

@@ -22,18 +22,18 @@ it.each([
 
 it('the journal is readable after any exit of the program', () => {
   const file = path.join(folder, 'journal');
-  const first = openJournal(file);
-  first.begin('a');
-  first.done('a');
-  first.begin('b');
-  first.close();
+  const firstJournal = openJournal(file);
+  firstJournal.begin('a');
+  firstJournal.done('a');
+  firstJournal.begin('b');
+  firstJournal.close();
   appendFileSync(file, '=');
-  const second = openJournal(file);
-  expect([[...second.forwarded], [...second.uncertain]]).toEqual([['a'], ['b']]);
-  second.clear();
-  second.begin('c');
-  second.done('c');
-  second.close();
+  const secondJournal = openJournal(file);
+  expect([[...secondJournal.forwarded], [...secondJournal.uncertain]]).toEqual([['a'], ['b']]);
+  secondJournal.clear();
+  secondJournal.begin('c');
+  secondJournal.done('c');
+  secondJournal.close();
   expect(readFileSync(file, 'utf8')).toBe('>b\n>c\n=c\n');
 });
 

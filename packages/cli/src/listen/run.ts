@@ -62,10 +62,10 @@ async function acknowledge(listener: Listener): Promise<void> {
       { maxRetries: 0, ...(timeout !== undefined && { timeout }) },
     );
   // The journal keeps the events if the last attempt fails.
-  const done = signal.aborted
+  const isDone = signal.aborted
     ? await request(LAST_MS).catch(() => undefined)
     : await retryUntilDone(request, listener);
-  if (done) journal.clear();
+  if (isDone) journal.clear();
 }
 
 /** Forwards deliveries. Returns false if the connection for one is refused. */

@@ -84,7 +84,7 @@ export class Output {
   }
 
   /** Lines of a list of resources. */
-  list(items: readonly unknown[], empty = 'None.'): string[] {
-    return items.length === 0 ? [empty] : this.table(columnsOf(items));
+  list(items: readonly unknown[], emptyText = 'None.'): string[] {
+    return items.length === 0 ? [emptyText] : this.table(columnsOf(items));
   }
 }

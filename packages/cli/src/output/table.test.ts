@@ -15,12 +15,12 @@ const column = (title: string, text: string, minWidth = 12): Column => ({
 describe('a table', () => {
   const id = column('ID', 'x'.repeat(45), 45);
   const name = column('NAME', 'y'.repeat(30));
-  const other = column('OTHER', 'z'.repeat(30));
+  const otherColumn = column('OTHER', 'z'.repeat(30));
 
   it('first shortens texts, then omits the last columns', () => {
-    expect(fit([id, name, other], 120)).toEqual([45, 30, 30]);
-    expect(fit([id, name, other], 100)).toEqual([45, 21, 30]);
-    expect(fit([id, name, other], 70)).toEqual([45, 23]);
+    expect(fit([id, name, otherColumn], 120)).toEqual([45, 30, 30]);
+    expect(fit([id, name, otherColumn], 100)).toEqual([45, 21, 30]);
+    expect(fit([id, name, otherColumn], 70)).toEqual([45, 23]);
     expect(fit([id, name], 50)).toEqual([45]);
     expect(layOut([id, name], 60, plainStyles)).toEqual([
       `${'ID'.padEnd(45)}  NAME`,
@@ -30,17 +30,17 @@ describe('a table', () => {
 
   it('has two lines for each row on a narrow terminal', () => {
     const rowId = { ...id, minWidth: Number.POSITIVE_INFINITY };
-    expect(layOut([rowId, name, other], 60, plainStyles)).toEqual([
+    expect(layOut([rowId, name, otherColumn], 60, plainStyles)).toEqual([
       'ID',
       `  ${'NAME'.padEnd(26)}  OTHER`,
       'x'.repeat(45),
       `  ${'y'.repeat(25)}…  ${'z'.repeat(30)}`,
     ]);
-    expect(layOut([rowId, name, other], 100, plainStyles)[0]).toMatch(/^ID +NAME +OTHER$/);
+    expect(layOut([rowId, name, otherColumn], 100, plainStyles)[0]).toMatch(/^ID +NAME +OTHER$/);
   });
 
   it('shows everything without a terminal', () => {
-    expect(layOut([id, name, other], undefined, plainStyles)[1]).toHaveLength(109);
+    expect(layOut([id, name, otherColumn], undefined, plainStyles)[1]).toHaveLength(109);
   });
 
   it('shows the most informative columns, and omits objects and empty fields', () => {

@@ -33,7 +33,11 @@ export function fit(columns: readonly Column[], width: number): number[] {
     let excess = total(widths) - width;
     while (excess > 0) {
       const candidates = widths
-        .map((current, index) => ({ current, index, minimum: columns[index]?.minWidth ?? 0 }))
+        .map((currentColumn, index) => ({
+          current: currentColumn,
+          index,
+          minimum: columns[index]?.minWidth ?? 0,
+        }))
         .filter(({ current, minimum }) => current > minimum);
       const widest = candidates.sort((a, b) => b.current - a.current)[0];
       if (!widest) break;
@@ -55,15 +59,19 @@ const shortened = (text: string, width: number) =>
   widthOf(text) <= width ? text : `${[...text].slice(0, width - 1).join('')}…`;
 
 /** Formats each row as two lines, for a narrow terminal: the ID, and below it the other columns. */
-function stack([first, ...following]: readonly Column[], width: number, styles: Styles): string[] {
+function stack(
+  [firstColumn, ...following]: readonly Column[],
+  width: number,
+  styles: Styles,
+): string[] {
   const [titles = '', ...rows] = layOut(following, width - INDENT.length, {
     ...styles,
     dim: String,
   });
   return [
-    styles.dim(first?.title ?? ''),
+    styles.dim(firstColumn?.title ?? ''),
     styles.dim(`${INDENT}${titles}`),
-    ...rows.flatMap((row, index) => [first?.texts[index] ?? '', `${INDENT}${row}`]),
+    ...rows.flatMap((row, index) => [firstColumn?.texts[index] ?? '', `${INDENT}${row}`]),
   ];
 }
 

@@ -10,9 +10,9 @@ export const isInteractive = (): boolean =>
 export async function ask(question: string, { isSecret = false } = {}): Promise<string> {
   process.stderr.write(question);
   const output = new Writable({
-    write(chunk, _encoding, done) {
+    write(chunk, _encoding, finish) {
       if (!isSecret) process.stderr.write(chunk);
-      done();
+      finish();
     },
   });
   const lines = createInterface({ input: process.stdin, output, terminal: true });

@@ -74,8 +74,8 @@ function loginCommand(): Command {
     const { createClient } = await import('../sdk.ts');
     const client = createClient({ baseUrl, clientId, clientSecret });
     const config = await withProgress('Checking …', client.config.getPlatformConfig());
-    const stored = readConfig();
-    writeConfig({ current: name, profiles: { ...stored.profiles, [name]: profile } });
+    const storedConfig = readConfig();
+    writeConfig({ current: name, profiles: { ...storedConfig.profiles, [name]: profile } });
     await output.result({ profile: name, url: baseUrl, platform: config.id }, () => [
       `Logged in to ${baseUrl} as profile ${name}.`,
       output.styles.dim(`Stored in ${configFile()}`),
@@ -84,8 +84,9 @@ function loginCommand(): Command {
 }
 
 function withoutProfile({ current, profiles }: Config, name: string): Config {
-  const { [name]: removed, ...remainingProfiles } = profiles;
-  if (!removed) throw new CliError(`There is no profile ${name}.`, { exitCode: EXIT.credentials });
+  const { [name]: removedProfile, ...remainingProfiles } = profiles;
+  if (!removedProfile)
+    throw new CliError(`There is no profile ${name}.`, { exitCode: EXIT.credentials });
   return {
     ...(current !== undefined && current !== name && { current }),
     profiles: remainingProfiles,
@@ -145,12 +146,12 @@ function profilesCommand(): Command {
     const output = outputOf(command);
     const { current, profiles } = readConfig();
     const local = profiles[LOCAL] ? undefined : localTarget();
-    const all = [
+    const allProfiles = [
       ...Object.entries(profiles).map(([name, { url, clientId }]) => ({ name, url, clientId })),
       ...(local ? [{ name: LOCAL, url: local.url, clientId: local.clientId }] : []),
     ];
-    const used = current ?? (local && LOCAL);
-    const data = all.map((each) => ({ ...each, isCurrent: each.name === used }));
+    const usedName = current ?? (local && LOCAL);
+    const data = allProfiles.map((each) => ({ ...each, isCurrent: each.name === usedName }));
     await output.result({ data }, () =>
       data.length === 0
         ? ['None. Create one with `railhead login`.']

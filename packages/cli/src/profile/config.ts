@@ -51,8 +51,8 @@ export function writePrivate(file: string, value: unknown): void {
 }
 
 export function readConfig(file = configFile()): Config {
-  const stored = readJson(file) as Partial<Config> | undefined;
-  return { ...stored, profiles: stored?.profiles ?? {} };
+  const storedConfig = readJson(file) as Partial<Config> | undefined;
+  return { ...storedConfig, profiles: storedConfig?.profiles ?? {} };
 }
 
 export const writeConfig = (config: Config, file = configFile()): void =>

@@ -13,15 +13,20 @@ type Change = NonNullable<Parameters<Session['client']['sandbox']['updateSandbox
 /** Repeats a change that exceeds one request until the clock has reached its target. */
 export async function moveClock(session: Session, change: Change): Promise<Clock> {
   let now = '';
-  let processed = 0;
+  let processedCount = 0;
   const move = async () => {
-    let next: Change = change;
+    let nextChange: Change = change;
     for (;;) {
-      const clock = await session.client.sandbox.updateSandboxClock(next, { timeout: 60_000 });
+      const clock = await session.client.sandbox.updateSandboxClock(nextChange, {
+        timeout: 60_000,
+      });
       now = clock.currentTime;
-      processed += clock.processed ?? 0;
-      if (clock.target === undefined) return { ...clock, processed };
-      next = { ...(change.freeze !== undefined && { freeze: change.freeze }), to: clock.target };
+      processedCount += clock.processed ?? 0;
+      if (clock.target === undefined) return { ...clock, processed: processedCount };
+      nextChange = {
+        ...(change.freeze !== undefined && { freeze: change.freeze }),
+        to: clock.target,
+      };
     }
   };
   const text = () => `Moving the clock${now && `, now at ${shortText(now)}`} …`;

@@ -125,9 +125,9 @@ export function deliveriesCommand(): Command {
   return command.action(async (flags: DeliveryFlags) => {
     const session = await sessionOf(command);
     const data = await find(session, flags);
-    const empty = flags.failed ? 'No failed deliveries.' : 'No deliveries.';
+    const emptyText = flags.failed ? 'No failed deliveries.' : 'No deliveries.';
     await session.output.result({ data }, () =>
-      data.length === 0 ? [empty] : table(session.output, data),
+      data.length === 0 ? [emptyText] : table(session.output, data),
     );
   });
 }

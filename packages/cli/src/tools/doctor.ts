@@ -172,9 +172,9 @@ async function* checks(target: Target, client: Client): AsyncGenerator<Check> {
   let probeResult: ProbeResult | undefined;
   const start = 'Start a local server with `npm start`, or correct the URL: `railhead login`.';
   yield* await runCheck('Server', start, async () => {
-    const started = performance.now();
+    const startedAt = performance.now();
     probeResult = await probe(target.url, '/readyz');
-    const ms = Math.round(performance.now() - started);
+    const ms = Math.round(performance.now() - startedAt);
     if (probeResult.response.ok) return ok('Server', `ready, replied in ${ms} ms`);
     return failedCheck(
       'Server',

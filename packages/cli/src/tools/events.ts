@@ -142,9 +142,9 @@ export function eventsCommand(): Command {
       ...(flags.customer !== undefined && { customerId: flags.customer }),
     };
     if (flags.follow) {
-      const all = { ...filter, signal: interruption(), ...(types.length > 0 && { types }) };
+      const options = { ...filter, signal: interruption(), ...(types.length > 0 && { types }) };
       output.note('Following events. Stop with Ctrl+C.');
-      for await (const event of client.events.follow(all)) {
+      for await (const event of client.events.follow(options)) {
         await output.streamed(event, () => lineOf(event, output));
       }
       return;

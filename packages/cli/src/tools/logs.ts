@@ -70,18 +70,18 @@ const byTime = (a: Recorded, b: Recorded) => (a.createdAt < b.createdAt ? -1 : 1
 
 /** The latest requests, the oldest of them first. */
 async function fetchLatest({ client }: Session, flags: LogFlags): Promise<Recorded[]> {
-  const all: Recorded[] = [];
+  const requests: Recorded[] = [];
   const count = Number(flags.number) || 0;
-  if (count <= 0) return all;
+  if (count <= 0) return requests;
   for (const filter of filtersOf(flags)) {
     let [matchCount, scanned] = [0, 0];
     for await (const request of client.requests.listRequests({ ...filter, limit: PAGE })) {
-      if (isShown(request, flags)) matchCount = all.push(request) && matchCount + 1;
+      if (isShown(request, flags)) matchCount = requests.push(request) && matchCount + 1;
       // The polling of an earlier `logs tail` can fill many pages.
       if (matchCount >= count || ++scanned >= MAX_SCANNED) break;
     }
   }
-  return all.sort(byTime).slice(-count);
+  return requests.sort(byTime).slice(-count);
 }
 
 /** Requests after a time that were not shown yet. */
@@ -94,8 +94,8 @@ async function fetchNewer(
 ): Promise<Recorded[]> {
   const newRequests: Recorded[] = [];
   for (const filter of filtersOf(flags)) {
-    const all = { ...filter, createdAfter, sortOrder: 'asc', limit: PAGE } as const;
-    for await (const request of client.requests.listRequests(all, { signal })) {
+    const options = { ...filter, createdAfter, sortOrder: 'asc', limit: PAGE } as const;
+    for await (const request of client.requests.listRequests(options, { signal })) {
       if (!shownIds.has(request.id)) newRequests.push(request);
     }
   }
@@ -116,14 +116,14 @@ async function startTime({ client }: Session, signal: AbortSignal): Promise<stri
 /** Yields the latest requests, then further requests when they are recorded. */
 async function* tail(session: Session, flags: LogFlags, signal: AbortSignal) {
   const start = await startTime(session, signal);
-  const first = await fetchLatest(session, flags);
-  yield* first;
-  const shownIds = new Set(first.map(({ id }) => id));
+  const latestRequests = await fetchLatest(session, flags);
+  yield* latestRequests;
+  const shownIds = new Set(latestRequests.map(({ id }) => id));
   let newest = start;
   while (!signal.aborted) {
     await pause(POLL_MS, signal);
-    const after = Math.max(Date.parse(newest) - LATE_MS, Date.parse(start));
-    const createdAfter = new Date(after).toISOString();
+    const afterMs = Math.max(Date.parse(newest) - LATE_MS, Date.parse(start));
+    const createdAfter = new Date(afterMs).toISOString();
     let newRequests: Recorded[] = [];
     try {
       newRequests = await fetchNewer(session, flags, createdAfter, shownIds, signal);
@@ -227,9 +227,9 @@ export function logsCommand(): Command {
   return command.action(async (flags: LogFlags) => {
     const session = await sessionOf(command);
     const data = await fetchLatest(session, flags);
-    const empty = ['No requests.'];
+    const emptyLines = ['No requests.'];
     await session.output.result({ data }, () =>
-      data.length === 0 ? empty : session.output.table(columns(data)),
+      data.length === 0 ? emptyLines : session.output.table(columns(data)),
     );
   });
 }

@@ -84,11 +84,11 @@ export const payment = (transactionId = '$quote.transactionId'): Call => ({
 });
 
 /** A payout up to its result. */
-export const payout = (suffix: string, after: Advance): Step[] => [
+export const payout = (suffix: string, delay: Advance): Step[] => [
   ...fundedAccountSteps(),
   payee(suffix),
   quote(),
   execution,
-  after,
+  delay,
   payment(),
 ];

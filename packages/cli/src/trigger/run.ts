@@ -9,8 +9,8 @@ import { type Call, lookUp, type Replies, resolve, type Scenario, type Step } fr
 /** A short text about the result of a call. */
 function summaryOf(reply: unknown): { id: string; status: string } {
   if (!isObject(reply)) return { id: '', status: '' };
-  const first = Array.isArray(reply.data) ? (reply.data[0] as unknown) : (reply.agent ?? reply);
-  const { id, status, state, kycStatus, balance } = isObject(first) ? first : {};
+  const resource = Array.isArray(reply.data) ? (reply.data[0] as unknown) : (reply.agent ?? reply);
+  const { id, status, state, kycStatus, balance } = isObject(resource) ? resource : {};
   const text = balance ?? status ?? state ?? kycStatus;
   return { id: typeof id === 'string' ? id : '', status: shortText(text) ?? '' };
 }

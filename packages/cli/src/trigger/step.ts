@@ -148,7 +148,7 @@ export function applyOverrides(steps: readonly Step[], overrides: readonly Overr
     for (const each of overrides) if (each.step === step.name) checkPath(step, each.path);
     const ownOverrides = overrides.filter((each) => each.step === step.name);
     const input = ownOverrides.reduce<unknown>(
-      (current, { path, value }) => withValue(current, path, value),
+      (currentStep, { path, value }) => withValue(currentStep, path, value),
       step.input ?? {},
     );
     return { ...step, input: input as NonNullable<Call['input']> };

@@ -29,10 +29,10 @@ export async function startReceiver(port = 0): Promise<Receiver> {
     response.writeHead(state.status).end();
   });
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  const { port: used } = server.address() as AddressInfo;
+  const { port: address } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${used}/hook`,
-    port: used,
+    url: `http://127.0.0.1:${address}/hook`,
+    port: address,
     arrivals,
     get status() {
       return state.status;

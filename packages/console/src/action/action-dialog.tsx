@@ -25,17 +25,17 @@ type State =
 const isUnknown = (error: unknown): boolean =>
   error instanceof ApiError && (error.status === 0 || error.status >= 500);
 
-const fieldErrors = (error: ApiError | undefined, missing: readonly string[]) => ({
-  ...Object.fromEntries(missing.map((name) => [name, TEXTS.required])),
+const fieldErrors = (error: ApiError | undefined, missingFields: readonly string[]) => ({
+  ...Object.fromEntries(missingFields.map((name) => [name, TEXTS.required])),
   ...Object.fromEntries((error?.fields ?? []).map(({ field, message }) => [field, message])),
 });
 
 function useAction(action: Action) {
   const form = FORMS[action.id];
   const schema = form?.body;
-  const current = schema ? currentValuesOf(schema, action.current ?? {}) : {};
-  const [values, setValues] = useState<Values>({ ...current, ...action.initialValues });
-  const [missing, setMissing] = useState<readonly string[]>([]);
+  const currentValues = schema ? currentValuesOf(schema, action.current ?? {}) : {};
+  const [values, setValues] = useState<Values>({ ...currentValues, ...action.initialValues });
+  const [missingFields, setMissing] = useState<readonly string[]>([]);
   const [state, setState] = useState<State>({ name: 'editing' });
   // The key remains unchanged until the result is known.
   const key = useRef<string>(crypto.randomUUID());
@@ -45,7 +45,11 @@ function useAction(action: Action) {
     if (isSending.current) return;
     const change =
       schema &&
-      changeOf(schema, { ...values, ...action.fixedFields, ...action.describedFields }, current);
+      changeOf(
+        schema,
+        { ...values, ...action.fixedFields, ...action.describedFields },
+        currentValues,
+      );
     const body = change?.body;
     setMissing(change?.missing ?? []);
     if (change && change.missing.length > 0) return;
@@ -71,7 +75,7 @@ function useAction(action: Action) {
       isSending.current = false;
     }
   };
-  return { form, schema, values, setValues, missing, state, submit };
+  return { form, schema, values, setValues, missing: missingFields, state, submit };
 }
 
 /** The enrollment link, if the reply contains its secret. */

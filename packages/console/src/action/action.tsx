@@ -13,13 +13,13 @@ const OpenContext = createContext<(action: Action) => void>(() => undefined);
 
 /** Shows the form that a descendant button opens. */
 export function ActionHost({ children }: { children: ReactNode }) {
-  const [action, open] = useState<Action>();
+  const [action, openAction] = useState<Action>();
   return (
-    <OpenContext value={open}>
+    <OpenContext value={openAction}>
       {children}
       {action && (
         <Suspense fallback={null}>
-          <ActionDialog action={action} close={() => open(undefined)} />
+          <ActionDialog action={action} close={() => openAction(undefined)} />
         </Suspense>
       )}
     </OpenContext>
@@ -32,7 +32,7 @@ const REPEATABLE_OPERATIONS: readonly string[] = ['createPlatformToken'];
 /** While an approval is pending, a link to it replaces the button for users who may read approvals. */
 export function ActionButton(action: Action) {
   const permits = usePermits();
-  const open = use(OpenContext);
+  const openAction = use(OpenContext);
   const pendingApproval = usePendingApproval(action.id, Object.values(action.path ?? {}).at(-1));
   if (pendingApproval && !REPEATABLE_OPERATIONS.includes(action.id))
     return <ApprovalLink id={pendingApproval.id} label={action.label} />;
@@ -43,7 +43,7 @@ export function ActionButton(action: Action) {
       type="button"
       className={`button ${kind}`}
       aria-label={action.accessibleLabel}
-      onClick={() => open(action)}
+      onClick={() => openAction(action)}
     >
       {action.label}
     </button>

@@ -133,7 +133,7 @@ function TextsInput({ value, set }: InputProps) {
 function SuggestedText({ name, schema, value, set }: InputProps) {
   const id = useId();
   const suggestions = useSuggestions(name);
-  const selected = suggestions.find((each) => each.value === value);
+  const selectedSuggestion = suggestions.find((each) => each.value === value);
   return (
     <>
       <Field.Control
@@ -150,7 +150,7 @@ function SuggestedText({ name, schema, value, set }: InputProps) {
           </option>
         ))}
       </datalist>
-      {selected && <p className="soft">{selected.label}</p>}
+      {selectedSuggestion && <p className="soft">{selectedSuggestion.label}</p>}
     </>
   );
 }
@@ -206,7 +206,7 @@ function Choices(props: ChoicesProps) {
       render={
         <CheckboxGroup
           value={Array.isArray(value) ? value.map(textOf) : []}
-          onValueChange={(next) => set(next)}
+          onValueChange={(nextValues) => set(nextValues)}
         />
       }
     >
@@ -361,7 +361,9 @@ function Items({
             values={item}
             errors={errors}
             prefix={`${name}.${index}.`}
-            set={(next) => set(items.map((each, position) => (position === index ? next : each)))}
+            set={(nextItem) =>
+              set(items.map((each, position) => (position === index ? nextItem : each)))
+            }
           />
           <button
             type="button"

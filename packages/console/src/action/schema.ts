@@ -84,18 +84,18 @@ function bodyOf(schema: FieldSchema, values: Values): Values {
   const entries = Object.entries(schema.properties ?? {}).map(([name, field]) => {
     const value = values[name];
     if (kindOf(name, field) !== 'group') return [name, value] as const;
-    const inner = bodyOf(field, (value ?? {}) as Values);
-    return [name, Object.keys(inner).length === 0 ? undefined : inner] as const;
+    const innerBody = bodyOf(field, (value ?? {}) as Values);
+    return [name, Object.keys(innerBody).length === 0 ? undefined : innerBody] as const;
   });
   return Object.fromEntries(entries.filter(([, value]) => !isEmpty(value)));
 }
 
 /** The current values of the fields of a form. */
-export const currentValuesOf = (schema: FieldSchema, current: Values): Values =>
+export const currentValuesOf = (schema: FieldSchema, currentValues: Values): Values =>
   Object.fromEntries(
     Object.keys(schema.properties ?? {})
-      .filter((name) => current[name] !== undefined && current[name] !== null)
-      .map((name) => [name, current[name]]),
+      .filter((name) => currentValues[name] !== undefined && currentValues[name] !== null)
+      .map((name) => [name, currentValues[name]]),
   );
 
 interface Change {
@@ -108,13 +108,13 @@ interface Change {
  * The values that a form sends: changed values and required values. A current value that was cleared is sent
  * as null, or reported as missing if the field cannot be null.
  */
-export function changeOf(schema: FieldSchema, values: Values, current: Values): Change {
+export function changeOf(schema: FieldSchema, values: Values, currentValues: Values): Change {
   const { required = [], properties = {} } = schema;
   const body = bodyOf(schema, values);
-  const clearedNames = Object.keys(current).filter((name) => isEmpty(body[name]));
+  const clearedNames = Object.keys(currentValues).filter((name) => isEmpty(body[name]));
   const mayBeNull = (name: string) => isNullable(properties[name] ?? {});
   const isSent = ([name, value]: [string, unknown]) =>
-    required.includes(name) || JSON.stringify(value) !== JSON.stringify(current[name]);
+    required.includes(name) || JSON.stringify(value) !== JSON.stringify(currentValues[name]);
   const nulls = clearedNames.filter(mayBeNull).map((name) => [name, null]);
   return {
     body: {

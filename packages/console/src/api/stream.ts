@@ -26,9 +26,9 @@ export type StreamState = 'connecting' | 'live' | 'interrupted';
 let state: StreamState = 'connecting';
 const listeners = new Set<() => void>();
 
-function setState(next: StreamState): void {
-  if (state === next) return;
-  state = next;
+function setState(nextState: StreamState): void {
+  if (state === nextState) return;
+  state = nextState;
   for (const listener of listeners) listener();
 }
 
@@ -67,9 +67,9 @@ export function useChanges(): void {
     const keep = ({ lastEventId }: MessageEvent) => {
       cursor = lastEventId || cursor;
     };
-    const open = () => {
-      const after = cursor && `?after=${encodeURIComponent(cursor)}`;
-      source = new EventSource(`/operator/v1/stream${after}`);
+    const openStream = () => {
+      const query = cursor && `?after=${encodeURIComponent(cursor)}`;
+      source = new EventSource(`/operator/v1/stream${query}`);
       source.addEventListener('open', () => setState('live'));
       for (const name of ['ready', 'change', 'reset']) source.addEventListener(name, keep);
       for (const name of ['change', 'reset']) source.addEventListener(name, gather);
@@ -80,10 +80,11 @@ export function useChanges(): void {
       source.addEventListener('error', () => {
         setState('interrupted');
         // The browser reconnects automatically unless the server rejected the request.
-        if (source?.readyState === EventSource.CLOSED) reopenTimer = setTimeout(open, REOPEN_MS);
+        if (source?.readyState === EventSource.CLOSED)
+          reopenTimer = setTimeout(openStream, REOPEN_MS);
       });
     };
-    open();
+    openStream();
     return () => {
       clearTimeout(timer);
       clearTimeout(reopenTimer);

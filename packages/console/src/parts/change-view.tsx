@@ -86,9 +86,9 @@ export const amountsOf = ({ transfers }: Pick<Changes, 'transfers'>): Money[] =>
 
 /** The largest posting, which is the amount without fees. */
 export function largestOf(amounts: readonly Money[]): Money | undefined {
-  const [first] = amounts;
+  const [firstAmount] = amounts;
   return amounts
-    .filter(({ currency }) => currency === first?.currency)
+    .filter(({ currency }) => currency === firstAmount?.currency)
     .reduce<Money | undefined>(
       (largest, each) =>
         largest && BigInt(largest.amount) >= BigInt(each.amount) ? largest : each,

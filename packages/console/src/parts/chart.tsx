@@ -37,7 +37,7 @@ function optionsOf(element: Element, series: readonly Series[], width: number): 
     ticks: { show: false },
   };
   const font = `12px ${getComputedStyle(element).fontFamily}`;
-  const first = series[0];
+  const firstSeries = series[0];
   return {
     ...{ width, height: HEIGHT },
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'UTC'),
@@ -50,7 +50,7 @@ function optionsOf(element: Element, series: readonly Series[], width: number): 
         ...axis,
         font,
         size: 72,
-        values: (_, ticks) => ticks.map((each) => first?.text(each) ?? ''),
+        values: (_, ticks) => ticks.map((each) => firstSeries?.text(each) ?? ''),
       },
     ],
     series: [

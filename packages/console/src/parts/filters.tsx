@@ -86,10 +86,10 @@ function Input({ filter, id, value, set }: InputProps) {
 export function Filters({ filters, id }: { filters: readonly Filter[]; id: OperationId }) {
   const search = useSearch({ strict: false }) as Readonly<Record<string, string>>;
   const navigate = useNavigate();
-  const change = (next: Record<string, string | undefined>) =>
+  const change = (nextSearch: Record<string, string | undefined>) =>
     void navigate({
       to: '.',
-      search: Object.fromEntries(Object.entries(next).filter(([, value]) => value)) as never,
+      search: Object.fromEntries(Object.entries(nextSearch).filter(([, value]) => value)) as never,
       replace: true,
     });
   const isSet = filters.some(({ name }) => search[name]);

@@ -71,9 +71,9 @@ function Views({ id }: { id: OperationId }) {
   const navigate = useNavigate();
   const [views, setViews] = useState<readonly View[]>(() => readStored(key, []));
   const [name, setName] = useState('');
-  const storeViews = (next: readonly View[]) => {
-    setViews(next);
-    store(key, next);
+  const storeViews = (nextViews: readonly View[]) => {
+    setViews(nextViews);
+    store(key, nextViews);
   };
   const save = (event: FormEvent) => {
     event.preventDefault();

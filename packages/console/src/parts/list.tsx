@@ -96,8 +96,9 @@ export function List<Id extends OperationId>(props: ListProps<Id>) {
   const table = useTable({
     ...{ features, columns: definitions as never, data: rows as never },
     state: { columnVisibility },
-    onColumnVisibilityChange: (next: unknown) => {
-      const value = typeof next === 'function' ? next(columnVisibility) : next;
+    onColumnVisibilityChange: (nextVisibility: unknown) => {
+      const value =
+        typeof nextVisibility === 'function' ? nextVisibility(columnVisibility) : nextVisibility;
       setVisibility(value);
       store(visibilityKey, value);
     },
@@ -168,18 +169,18 @@ function Rows<Row>(props: RowsProps<Row>) {
   });
   const keys = useMemo(() => keysOf(rows, pathOf), [rows, pathOf]);
   const items = virtualizer.getVirtualItems();
-  const last = items.at(-1)?.index ?? 0;
+  const lastIndex = items.at(-1)?.index ?? 0;
   useEffect(() => {
-    const isNear = last >= rows.length - ROWS_AHEAD;
+    const isNear = lastIndex >= rows.length - ROWS_AHEAD;
     if (isNear && hasNextPage && !isFetchingNextPage) void fetchNextPage();
-  }, [last, rows.length, hasNextPage, isFetchingNextPage, fetchNextPage]);
+  }, [lastIndex, rows.length, hasNextPage, isFetchingNextPage, fetchNextPage]);
   if (pages.error && rows.length === 0)
     return <Problem error={pages.error} retry={() => void pages.refetch()} />;
   if (pages.isLoading) return <Skeleton lines={8} />;
   if (rows.length === 0 && !hasNextPage)
     return <EmptyState>{isFiltered ? TEXTS.list.noMatch : empty}</EmptyState>;
-  const before = items[0]?.start ?? 0;
-  const after = virtualizer.getTotalSize() - (items.at(-1)?.end ?? 0);
+  const heightBefore = items[0]?.start ?? 0;
+  const heightAfter = virtualizer.getTotalSize() - (items.at(-1)?.end ?? 0);
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must have the focus */}
@@ -195,7 +196,7 @@ function Rows<Row>(props: RowsProps<Row>) {
             </tr>
           </thead>
           <tbody>
-            {before > 0 && <Gap height={before} span={columns.length} />}
+            {heightBefore > 0 && <Gap height={heightBefore} span={columns.length} />}
             {items.map(({ index }) => {
               const row = rows[index] as Row;
               const link = pathOf?.(row);
@@ -231,7 +232,7 @@ function Rows<Row>(props: RowsProps<Row>) {
                 </tr>
               );
             })}
-            {after > 0 && <Gap height={after} span={columns.length} />}
+            {heightAfter > 0 && <Gap height={heightAfter} span={columns.length} />}
           </tbody>
         </table>
       </section>

@@ -37,10 +37,10 @@ function Section({ title, pages }: SectionProps) {
     if (!isCurrent) close(false);
   }, [isCurrent]);
   const isOpen = isCurrent ? !isClosed : isChosen;
-  const change = (next: boolean) => {
-    close(!next);
-    choose(next);
-    store(key, next);
+  const change = (isNextOpen: boolean) => {
+    close(!isNextOpen);
+    choose(isNextOpen);
+    store(key, isNextOpen);
   };
   return (
     <Collapsible.Root className="nav-group" open={isOpen} onOpenChange={change}>

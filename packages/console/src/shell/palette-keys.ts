@@ -2,14 +2,14 @@
 import { useEffect } from 'react';
 
 /** Opens the palette when its keys are pressed. */
-export function usePaletteKeys(open: () => void): void {
+export function usePaletteKeys(openPalette: () => void): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key !== 'k' || !(event.metaKey || event.ctrlKey)) return;
       event.preventDefault();
-      open();
+      openPalette();
     };
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
-  }, [open]);
+  }, [openPalette]);
 }

@@ -75,7 +75,7 @@ export function PlatformProvider({ children }: { children: ReactNode }) {
   const isLimited = user.platformIds !== null && user.platformIds !== undefined;
   const mustSelect = user.platformIds?.length === 1;
   const { data } = useReply('listPlatforms', { query: { limit: MAX_PLATFORMS } });
-  const [selected, setSelected] = useState<string | undefined>(() => readStored(KEY, undefined));
+  const [selectedId, setSelected] = useState<string | undefined>(() => readStored(KEY, undefined));
   const [shownId, showPlatform] = useState<string>();
   const choice = useMemo(() => {
     const platforms = (data?.data ?? []).map(({ platformId, name, environment }) => ({
@@ -83,7 +83,7 @@ export function PlatformProvider({ children }: { children: ReactNode }) {
       name: name ?? platformId,
       mode: environment,
     }));
-    const selectedPlatform = platforms.find(({ id }) => id === selected);
+    const selectedPlatform = platforms.find(({ id }) => id === selectedId);
     const platform = selectedPlatform ?? (mustSelect ? platforms[0] : undefined);
     return {
       ...{ platforms, platform, isLimited, mustSelect, showPlatform },
@@ -95,7 +95,7 @@ export function PlatformProvider({ children }: { children: ReactNode }) {
         store(KEY, platformId ?? null);
       },
     };
-  }, [data, selected, shownId, isLimited, mustSelect]);
+  }, [data, selectedId, shownId, isLimited, mustSelect]);
   return <PlatformContext value={choice}>{children}</PlatformContext>;
 }
 

@@ -27,11 +27,11 @@ export function fromHex(text: string): Bytes {
 }
 
 export function concat(...parts: readonly Uint8Array[]): Bytes {
-  const all = new Uint8Array(parts.reduce((total, { length }) => total + length, 0));
+  const result = new Uint8Array(parts.reduce((total, { length }) => total + length, 0));
   let offset = 0;
   for (const part of parts) {
-    all.set(part, offset);
+    result.set(part, offset);
     offset += part.length;
   }
-  return all;
+  return result;
 }

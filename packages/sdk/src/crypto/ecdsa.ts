@@ -41,13 +41,17 @@ function toDer(pair: Uint8Array): Bytes {
 
 const ECDSA = { name: 'ECDSA', hash: 'SHA-256' };
 
-export async function verifyDer(key: CryptoKey, der: Uint8Array, signed: Bytes): Promise<boolean> {
+export async function verifyDer(
+  key: CryptoKey,
+  der: Uint8Array,
+  signedBytes: Bytes,
+): Promise<boolean> {
   const signature = fromDer(der);
-  return signature ? crypto.subtle.verify(ECDSA, key, signature, signed) : false;
+  return signature ? crypto.subtle.verify(ECDSA, key, signature, signedBytes) : false;
 }
 
-export const signDer = async (key: CryptoKey, signed: Bytes): Promise<Bytes> =>
-  toDer(new Uint8Array(await crypto.subtle.sign(ECDSA, key, signed)));
+export const signDer = async (key: CryptoKey, signedBytes: Bytes): Promise<Bytes> =>
+  toDer(new Uint8Array(await crypto.subtle.sign(ECDSA, key, signedBytes)));
 
 const P256 = { name: 'ECDSA', namedCurve: 'P-256' };
 

@@ -35,9 +35,9 @@ export function callOf(send: Sender, operation: Operation, input: Fields, option
     let page = (await call) as Page;
     for (let pageInput = input; ; ) {
       yield page;
-      const next = nextInput(pageInput, page);
-      if (!next) return;
-      pageInput = next;
+      const nextPageInput = nextInput(pageInput, page);
+      if (!nextPageInput) return;
+      pageInput = nextPageInput;
       page = (await send(operation, pageInput, options)).data as Page;
     }
   }

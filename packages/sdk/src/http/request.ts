@@ -50,16 +50,16 @@ function queryOf(fields: Fields): string {
 /** The path with its parameters filled in, and the remaining inputs. */
 function pathOf({ id, path }: Operation, input: Fields): { path: string; remaining: Fields } {
   if (!path.includes('{')) return { path, remaining: input };
-  const remaining: Record<string, unknown> = { ...input };
+  const remainingInput: Record<string, unknown> = { ...input };
   const pathText = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
-    const value = remaining[name];
-    delete remaining[name];
+    const value = remainingInput[name];
+    delete remainingInput[name];
     if (value === undefined || value === null || value === '') {
       throw clientError('INVALID_CLIENT_INPUT', `${name} is required.`, { operationId: id });
     }
     return encodeURIComponent(String(value));
   });
-  return { path: pathText, remaining };
+  return { path: pathText, remaining: remainingInput };
 }
 
 export interface RequestParts {

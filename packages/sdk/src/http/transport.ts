@@ -31,8 +31,10 @@ function authorizationOf({ authorization }: Settings, { auth, id }: Operation): 
   if (auth === 'none') return undefined;
   const value = authorization[auth];
   if (value) return value;
-  const missing = auth === 'agent' ? '`agentToken`' : '`clientId` and `clientSecret`';
-  throw clientError('INVALID_CLIENT_INPUT', `The client has no ${missing}.`, { operationId: id });
+  const missingName = auth === 'agent' ? '`agentToken`' : '`clientId` and `clientSecret`';
+  throw clientError('INVALID_CLIENT_INPUT', `The client has no ${missingName}.`, {
+    operationId: id,
+  });
 }
 
 /** The parts of a call that do not change between attempts. */
@@ -85,8 +87,8 @@ async function exchange(call: PreparedCall, info: RequestInfo, ms: number) {
 /** The message `fetch failed` contains no reason. The cause does. */
 function describe(error: unknown): string {
   const { cause, message } = error as Partial<Error>;
-  const { code, message: inner } = (cause ?? {}) as { code?: string; message?: string };
-  return `${inner || code || message || String(error)}.`;
+  const { code, message: innerError } = (cause ?? {}) as { code?: string; message?: string };
+  return `${innerError || code || message || String(error)}.`;
 }
 
 function parse(text: string): unknown {
@@ -133,12 +135,12 @@ async function attempt(call: PreparedCall, number: number, ms: number): Promise<
     headers: { ...call.headers },
   };
   hooks.onRequest?.(info);
-  const started = performance.now();
+  const startedAt = performance.now();
   const { response, text } = await exchange(call, info, ms);
   const { status, headers } = response;
   const requestId = headers.get(REQUEST_ID) ?? undefined;
   if (log || hooks.onResponse) {
-    const durationMs = performance.now() - started;
+    const durationMs = performance.now() - startedAt;
     hooks.onResponse?.({ ...info, status, requestId, durationMs });
     const details = `${status} ${Math.round(durationMs)} ms attempt ${number} ${requestId ?? ''}`;
     log?.(`railhead ${operation.id} ${operation.method} ${loggablePath(operation)} ${details}`);

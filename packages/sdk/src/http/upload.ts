@@ -63,7 +63,8 @@ async function* chunksOf(content: FileContent): AsyncIterable<Uint8Array> {
   // Safari does not support async iteration of streams.
   const reader = (content as ReadableStream<Uint8Array>).getReader();
   try {
-    for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
+    for (let nextChunk = await reader.read(); !nextChunk.done; nextChunk = await reader.read())
+      yield nextChunk.value;
   } finally {
     reader.releaseLock();
   }
@@ -87,12 +88,12 @@ async function* partsOf(fields: readonly [string, unknown][], boundary: string) 
   yield encoder.encode(`--${boundary}--\r\n`);
 }
 
-async function joined(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
-  const all: Uint8Array[] = [];
-  for await (const chunk of chunks) all.push(chunk);
-  const bytes = new Uint8Array(all.reduce((total, { length }) => total + length, 0));
+async function joinChunks(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
+  const allChunks: Uint8Array[] = [];
+  for await (const chunk of chunks) allChunks.push(chunk);
+  const bytes = new Uint8Array(allChunks.reduce((total, { length }) => total + length, 0));
   let offset = 0;
-  for (const chunk of all) {
+  for (const chunk of allChunks) {
     bytes.set(chunk, offset);
     offset += chunk.length;
   }
@@ -127,6 +128,6 @@ export async function encodeForm(form: Readonly<Record<string, unknown>>): Promi
     return isStream(content) && !(content instanceof Blob) && !isBytes(content);
   });
   const parts = partsOf(fields, boundary);
-  const body = isRepeatable ? await joined(parts) : streamOf(parts);
+  const body = isRepeatable ? await joinChunks(parts) : streamOf(parts);
   return { body, contentType, isRepeatable };
 }

@@ -28,8 +28,8 @@ const mod = (value: bigint) => ((value % P) + P) % P;
 function power(base: bigint, exponent: bigint): bigint {
   let result = 1n;
   let square = mod(base);
-  for (let remaining = exponent; remaining > 0n; remaining >>= 1n) {
-    if (remaining & 1n) result = (result * square) % P;
+  for (let remainingBits = exponent; remainingBits > 0n; remainingBits >>= 1n) {
+    if (remainingBits & 1n) result = (result * square) % P;
     square = (square * square) % P;
   }
   return result;
@@ -66,8 +66,8 @@ function add(a: Point, b: Point): Point {
 function times(scalar: bigint): { x: bigint; y: bigint } {
   let result: Point | undefined;
   let addend = GENERATOR;
-  for (let remaining = scalar; remaining > 0n; remaining >>= 1n) {
-    if (remaining & 1n) result = result ? add(result, addend) : addend;
+  for (let remainingBits = scalar; remainingBits > 0n; remainingBits >>= 1n) {
+    if (remainingBits & 1n) result = result ? add(result, addend) : addend;
     addend = double(addend);
   }
   const { x, y, z } = result as Point;

@@ -21,8 +21,8 @@ async function hmac(key: Bytes, data: Bytes): Promise<Bytes> {
   // An empty salt is replaced by zeros, because Web Crypto does not import empty keys.
   const bytes = key.length ? key : new Uint8Array(HASH);
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };
-  const imported = await crypto.subtle.importKey('raw', bytes, algorithm, false, ['sign']);
-  return new Uint8Array(await crypto.subtle.sign('HMAC', imported, data));
+  const importedKey = await crypto.subtle.importKey('raw', bytes, algorithm, false, ['sign']);
+  return new Uint8Array(await crypto.subtle.sign('HMAC', importedKey, data));
 }
 
 const labeledExtract = (suite: Bytes, salt: Bytes, label: string, ikm: Bytes) =>
@@ -34,8 +34,13 @@ async function labeledExpand(suite: Bytes, prk: Bytes, label: string, info: Byte
   return (await hmac(prk, concat(labeled, Uint8Array.of(1)))).slice(0, size);
 }
 
-async function sharedSecret(ownKeys: WalletKeys, other: Bytes, encapped: Bytes, recipient: Bytes) {
-  const algorithm = { name: 'ECDH', public: await importPublic(other) };
+async function sharedSecret(
+  ownKeys: WalletKeys,
+  otherKey: Bytes,
+  encapped: Bytes,
+  recipient: Bytes,
+) {
+  const algorithm = { name: 'ECDH', public: await importPublic(otherKey) };
   const key = await importPrivate(ownKeys, 'ECDH');
   const dh = new Uint8Array(await crypto.subtle.deriveBits(algorithm, key, 8 * SECRET));
   const prk = await labeledExtract(KEM, NO_BYTES, 'eae_prk', dh);
@@ -58,8 +63,8 @@ async function aesOf(shared: Bytes, usage: 'encrypt' | 'decrypt') {
 export async function seal(recipient: Bytes, plaintext: Bytes): Promise<Sealed> {
   const ephemeral = await generateKeys();
   const encapped = fromHex(ephemeral.uncompressedKey);
-  const shared = await sharedSecret(ephemeral, recipient, encapped, recipient);
-  const { iv, key } = await aesOf(shared, 'encrypt');
+  const secret = await sharedSecret(ephemeral, recipient, encapped, recipient);
+  const { iv, key } = await aesOf(secret, 'encrypt');
   const algorithm = { name: 'AES-GCM', iv, additionalData: concat(encapped, recipient) };
   const ciphertext = await crypto.subtle.encrypt(algorithm, key, plaintext);
   return { encapped, ciphertext: new Uint8Array(ciphertext) };
@@ -68,8 +73,8 @@ export async function seal(recipient: Bytes, plaintext: Bytes): Promise<Sealed> 
 /** Decrypts a message. Rejects if it was changed or encrypted to another key. */
 export async function open(keys: WalletKeys, { encapped, ciphertext }: Sealed): Promise<Bytes> {
   const recipient = fromHex(keys.uncompressedKey);
-  const shared = await sharedSecret(keys, encapped, encapped, recipient);
-  const { iv, key } = await aesOf(shared, 'decrypt');
+  const secret = await sharedSecret(keys, encapped, encapped, recipient);
+  const { iv, key } = await aesOf(secret, 'decrypt');
   const algorithm = { name: 'AES-GCM', iv, additionalData: concat(encapped, recipient) };
   return new Uint8Array(await crypto.subtle.decrypt(algorithm, key, ciphertext));
 }

@@ -74,9 +74,10 @@ export async function signed<Data>(
   call: (signature: Signature) => Promise<Data>,
   options: SignedOptions = {},
 ): Promise<SignedResult<Data>> {
-  const first = await untilDone(() => call({}), options);
-  if (!isChallenge(first)) return { data: first as Signed<Data>, payloadToSign: undefined };
-  const { payloadToSign, requestId } = first;
+  const firstReply = await untilDone(() => call({}), options);
+  if (!isChallenge(firstReply))
+    return { data: firstReply as Signed<Data>, payloadToSign: undefined };
+  const { payloadToSign, requestId } = firstReply;
   const signature = { walletSignature: await stamp(keys, payloadToSign), requestId };
   const data = await untilDone(() => call(signature), options);
   return { data: data as Signed<Data>, payloadToSign };

@@ -54,8 +54,8 @@ const checks = {
     const aborted = client.config.getPlatformConfig({}, { signal: AbortSignal.abort(reason) });
     assert.equal(await aborted.catch((thrown) => thrown), reason);
     const unreachable = sdk.createClient({ baseUrl: 'http://127.0.0.1:9', maxRetries: 0 });
-    const failed = await unreachable.customers.listCustomers().catch((thrown) => thrown);
-    assert.equal(failed.code, 'CONNECTION_FAILED');
+    const failedError = await unreachable.customers.listCustomers().catch((thrown) => thrown);
+    assert.equal(failedError.code, 'CONNECTION_FAILED');
   },
 
   async uploads({ client, node, folder }) {
@@ -95,8 +95,8 @@ const checks = {
     for (const key of [endpoint.secret, process.env.WEBHOOK_PUBLIC_KEY]) {
       const event = await webhooks.verify({ headers, body, keys: key });
       assert.equal(event.data.id, id);
-      const changed = webhooks.verify({ headers, body: `${body} `, keys: key });
-      assert.equal((await changed.catch((thrown) => thrown)).code, 'WEBHOOK_INVALID');
+      const changedCheck = webhooks.verify({ headers, body: `${body} `, keys: key });
+      assert.equal((await changedCheck.catch((thrown) => thrown)).code, 'WEBHOOK_INVALID');
     }
     await client.webhookEndpoints.deleteWebhookEndpointById({ endpointId: endpoint.id });
     const { key, headers: signedHeaders } = await signedByEd25519('{"type":"TEST"}');

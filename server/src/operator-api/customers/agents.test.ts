@@ -26,12 +26,12 @@ const get = async (path: string) => ok(await client.call('GET', path), 200);
 
 it('lists and shows agents', async () => {
   const list = `/agents?platformId=${app.platform.id}&limit=1`;
-  const first = await get(list);
-  expect(first).toMatchObject({
+  const firstPage = await get(list);
+  expect(firstPage).toMatchObject({
     data: [{ agentId: secondAgent.id, state: 'active' }],
     hasMore: true,
   });
-  expect((await get(`${list}&cursor=${first.nextCursor}`)).data).toMatchObject([
+  expect((await get(`${list}&cursor=${firstPage.nextCursor}`)).data).toMatchObject([
     { agentId: firstAgent.id, customerId: firstAgent.customer.id },
   ]);
   expect(await get(`/agents/${firstAgent.id}`)).toMatchObject({
@@ -63,8 +63,8 @@ it('pauses and resumes an agent, with entries in its audit log and audit records
   });
   const secondPagePath = `/agent-audit-entries?agentId=${firstAgent.id}&cursor=${log.nextCursor}`;
   expect((await get(secondPagePath)).data.length).toBeGreaterThan(0);
-  const later = new Date(app.effects.now() + 1_000).toISOString();
-  const emptyPath = `/agent-audit-entries?agentId=${firstAgent.id}&createdAfter=${later}`;
+  const laterTime = new Date(app.effects.now() + 1_000).toISOString();
+  const emptyPath = `/agent-audit-entries?agentId=${firstAgent.id}&createdAfter=${laterTime}`;
   expect((await get(emptyPath)).data).toEqual([]);
   expect(ok(await change('resume'), 200)).toMatchObject({ isPaused: false });
   expect((await client.call('GET', '/agent-audit-entries')).body.code).toBe('INVALID_INPUT');

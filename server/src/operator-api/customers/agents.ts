@@ -161,10 +161,14 @@ interface PauseInput {
 }
 
 const pauseIf =
-  (paused: boolean) =>
+  (isPaused: boolean) =>
   async (call: OperatorCall, { params: { agentId }, body: { reason } }: PauseInput) => {
     const { runtime } = call.installation;
-    const agent = await pauseAgentByOperator(runtime, partsOf(call), { agentId, paused, reason });
+    const agent = await pauseAgentByOperator(runtime, partsOf(call), {
+      agentId,
+      paused: isPaused,
+      reason,
+    });
     return { status: 200 as const, body: agent };
   };
 
@@ -184,8 +188,8 @@ export const agentOperations = [
     if ([agentId, customerId, platformId].every((each) => each === undefined)) {
       throw invalidField('platformId', 'is required without agentId and customerId');
     }
-    const since = createdAfter === undefined ? undefined : Date.parse(createdAfter);
-    const input = { ...listInput(query), since };
+    const startTime = createdAfter === undefined ? undefined : Date.parse(createdAfter);
+    const input = { ...listInput(query), since: startTime };
     return { status: 200, body: await searchAgentAudit(installation.runtime, input) };
   }),
 ];

@@ -25,36 +25,36 @@ const post = (path: string, body: object, secret?: string) =>
   client.call('POST', path, { body, ...(secret ? { secret } : {}) });
 const recordsOf = async (subject: string) =>
   (await get(`/audit-records?outcome=SUCCEEDED&subject=${subject}`)).data;
-const next = () => app.effects.set(app.effects.now() + 1_000);
+const advanceClock = () => app.effects.set(app.effects.now() + 1_000);
 
 it('lists, shows and closes cards', async () => {
   const holder = await fixture.createCardholder();
-  const first = await fixture.createCard(holder);
-  next();
-  const second = await fixture.createCard(holder);
+  const firstCard = await fixture.createCard(holder);
+  advanceClock();
+  const secondCard = await fixture.createCard(holder);
   const list = `/cards?customerId=${holder.customer.id}&limit=1`;
   const firstPage = await get(list);
   expect(firstPage).toMatchObject({
-    data: [{ cardId: second.id, state: 'ACTIVE' }],
+    data: [{ cardId: secondCard.id, state: 'ACTIVE' }],
     hasMore: true,
   });
   expect((await get(`${list}&cursor=${firstPage.nextCursor}`)).data).toMatchObject([
-    { cardId: first.id, platformId: app.platform.id },
+    { cardId: firstCard.id, platformId: app.platform.id },
   ]);
-  expect(await get(`/cards/${first.id}`)).toMatchObject({
-    ...{ id: first.id, platformId: app.platform.id, note: null },
+  expect(await get(`/cards/${firstCard.id}`)).toMatchObject({
+    ...{ id: firstCard.id, platformId: app.platform.id, note: null },
     bindings: [{ endedAt: null }],
   });
-  const close = `/cards/${first.id}/close`;
+  const close = `/cards/${firstCard.id}/close`;
   expect(ok(await post(close, { reason: 'Found' }), 200)).toMatchObject({
     ...{ state: 'CLOSED', note: 'Found', stateReason: 'CLOSED_BY_SERVICE' },
   });
-  expect((await recordsOf(first.id))[0]).toMatchObject({ operationId: 'closeCard' });
+  expect((await recordsOf(firstCard.id))[0]).toMatchObject({ operationId: 'closeCard' });
   expect((await post(close, { reason: 'Found' })).body.code).toBe('CONFLICT');
 
   const secret = await client.secretOf({ platformIds: [app.other.id] });
-  expect((await client.call('GET', `/cards/${second.id}`, { secret })).status).toBe(404);
-  expect((await post(`/cards/${second.id}/close`, { reason: 'x' }, secret)).status).toBe(404);
+  expect((await client.call('GET', `/cards/${secondCard.id}`, { secret })).status).toBe(404);
+  expect((await post(`/cards/${secondCard.id}/close`, { reason: 'x' }, secret)).status).toBe(404);
   expect(ok(await client.call('GET', '/cards', { secret }), 200).data).toEqual([]);
 });
 
@@ -62,14 +62,14 @@ it('lists decisions and reveals of card numbers', async () => {
   const network = cardNetwork(app);
   const { id } = await fixture.createCard(await fixture.createCardholder({ funds: 50_00 }));
   await network.request(id, 12_34);
-  next();
+  advanceClock();
   await network.request(id, 100_00);
-  const all = await get(`/card-decisions?cardId=${id}`);
-  expect(all.data).toMatchObject([
+  const allDecisions = await get(`/card-decisions?cardId=${id}`);
+  expect(allDecisions.data).toMatchObject([
     { approved: false, amount: 100_00, reason: 'INSUFFICIENT_FUNDS', transactionId: null },
     { approved: true, amount: 12_34, reason: null, currency: 'USD' },
   ]);
-  expect(all.data[0]).not.toHaveProperty('readable');
+  expect(allDecisions.data[0]).not.toHaveProperty('readable');
   expect((await get(`/card-decisions?cardId=${id}&declined=true`)).data).toHaveLength(1);
   ok(await app.call('POST', `/cards/${id}/reveal`), 200);
   expect((await get(`/card-reveals?cardId=${id}`)).data).toMatchObject([
@@ -81,28 +81,30 @@ it('lists decisions and reveals of card numbers', async () => {
 async function createException() {
   const paid = await payments.startPayment({ funds: 110 });
   await paid.notify({ kind: 'CLEARING', amount: 120n });
-  next();
+  advanceClock();
   return paid.id;
 }
 
 it('lists and resolves exceptions', async () => {
-  const [first, second] = [await createException(), await createException()];
+  const [firstPayment, secondPayment] = [await createException(), await createException()];
   const list = `/card-exceptions?platformId=${app.platform.id}&limit=1`;
   const firstPage = await get(list);
   expect(firstPage).toMatchObject({
-    data: [{ transactionId: first, missingAmount: 20 }],
+    data: [{ transactionId: firstPayment, missingAmount: 20 }],
     hasMore: true,
   });
   const secondPage = await get(`${list}&cursor=${firstPage.nextCursor}`);
-  expect(secondPage).toMatchObject({ data: [{ transactionId: second }], hasMore: false });
+  expect(secondPage).toMatchObject({ data: [{ transactionId: secondPayment }], hasMore: false });
   const resolve = (id: string, outcome: string, secret?: string) =>
     post(`/card-exceptions/${id}/resolve`, { outcome, reason: 'Agreed' }, secret);
   const secret = await client.secretOf({ platformIds: [app.other.id] });
-  expect((await resolve(first, 'collect', secret)).status).toBe(404);
-  expect(ok(await resolve(first, 'collect'), 200)).toMatchObject({ writtenOffAmount: 0 });
-  expect(ok(await resolve(second, 'write-off'), 200)).toMatchObject({ writtenOffAmount: 20 });
-  expect((await resolve(second, 'collect')).body.code).toBe('CONFLICT');
-  expect((await recordsOf(first))[0]).toMatchObject({
+  expect((await resolve(firstPayment, 'collect', secret)).status).toBe(404);
+  expect(ok(await resolve(firstPayment, 'collect'), 200)).toMatchObject({ writtenOffAmount: 0 });
+  expect(ok(await resolve(secondPayment, 'write-off'), 200)).toMatchObject({
+    writtenOffAmount: 20,
+  });
+  expect((await resolve(secondPayment, 'collect')).body.code).toBe('CONFLICT');
+  expect((await recordsOf(firstPayment))[0]).toMatchObject({
     ...{ operationId: 'resolveCardException', reason: 'Agreed' },
   });
 });

@@ -18,8 +18,8 @@ const namesOf = (ids: readonly string[], secret?: string) =>
 
 it('names are returned for several customers, with one audit record per request', async () => {
   const [ada, bea] = [await person('Ada Abel'), await person('Bea Berg')];
-  const unknown = 'Customer:01890000-0000-7000-8000-000000000000';
-  const { data } = ok(await namesOf([ada, unknown, bea, ada, 'none']), 200);
+  const unknownId = 'Customer:01890000-0000-7000-8000-000000000000';
+  const { data } = ok(await namesOf([ada, unknownId, bea, ada, 'none']), 200);
   expect(data).toEqual([
     { customerId: ada, platformId: app.platform.id, name: 'Ada Abel' },
     { customerId: bea, platformId: app.platform.id, name: 'Bea Berg' },

@@ -60,8 +60,8 @@ it('the state is available for a deleted customer', async () => {
 it('the state is hidden from operators of other platforms', async () => {
   const { person } = await createFundedCustomer(app);
   const secret = await client.secretOf({ platformIds: [app.other.id] });
-  const hidden = await client.call('GET', `/customers/${person.id}`, { secret });
-  expect([hidden.status, hidden.body.code]).toEqual([404, 'CUSTOMER_NOT_FOUND']);
-  const unknown = await client.call('GET', '/customers/Customer:x');
-  expect(unknown.body.code).toBe('CUSTOMER_NOT_FOUND');
+  const hiddenReply = await client.call('GET', `/customers/${person.id}`, { secret });
+  expect([hiddenReply.status, hiddenReply.body.code]).toEqual([404, 'CUSTOMER_NOT_FOUND']);
+  const unknownReply = await client.call('GET', '/customers/Customer:x');
+  expect(unknownReply.body.code).toBe('CUSTOMER_NOT_FOUND');
 });

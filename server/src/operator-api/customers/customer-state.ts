@@ -205,7 +205,7 @@ async function verificationOf(runtime: Runtime, customerId: string) {
 }
 
 /** Returns the value if the operator has the permission. */
-async function permitted<V>(
+async function ifPermitted<V>(
   { permissions }: Operator,
   permission: OperatorPermission,
   read: () => Promise<V>,
@@ -225,10 +225,10 @@ async function stateOf(runtime: Runtime, operator: Operator, row: CustomerRow) {
   ]);
   const isErased = row.data_key === null;
   const [accounts, cards, agents, authentication] = await Promise.all([
-    permitted(operator, 'accounts.read', () => accountsOf(runtime, id)),
-    permitted(operator, 'cards.read', () => cardsOf(runtime, id)),
-    permitted(operator, 'agents.read', () => agentsOf(runtime, id)),
-    permitted(operator, 'authentication.read', async () =>
+    ifPermitted(operator, 'accounts.read', () => accountsOf(runtime, id)),
+    ifPermitted(operator, 'cards.read', () => cardsOf(runtime, id)),
+    ifPermitted(operator, 'agents.read', () => agentsOf(runtime, id)),
+    ifPermitted(operator, 'authentication.read', async () =>
       isErased ? undefined : authenticationOf(runtime, id),
     ),
   ]);

@@ -56,7 +56,7 @@ it('exports all data in pages and records each request', async () => {
   const records = 'operator_audit';
   const completeExport = ok(await client.call('GET', `/customers/${id}/export?limit=100`), 200);
   // Each page is recorded, so there is one additional record.
-  const otherTables = (all: typeof rows) => all.filter(({ table }) => table !== records);
+  const otherTables = (allRows: typeof rows) => allRows.filter(({ table }) => table !== records);
   expect(otherTables(rows)).toEqual(otherTables(completeExport.data));
   expect(rows[0]).toMatchObject({ table: 'customers', row: { id } });
   expect(JSON.stringify(rows[0])).toContain('Quintessa');
@@ -64,8 +64,8 @@ it('exports all data in pages and records each request', async () => {
   expect((await recordsOf(id))[0]).toMatchObject({
     ...{ operationId: 'exportCustomerData', customerId: id, platformId: app.platform.id },
   });
-  const rejected = await client.call('GET', `/customers/${id}/export?cursor=x`);
-  expect(rejected.body.code).toBe('INVALID_INPUT');
+  const rejectedReply = await client.call('GET', `/customers/${id}/export?cursor=x`);
+  expect(rejectedReply.body.code).toBe('INVALID_INPUT');
 });
 
 it('erases a deleted customer and lists its erasure', async () => {
@@ -112,12 +112,12 @@ it('erases only after an approval if a policy requires it', async () => {
     );
     return row;
   };
-  const before = await readCustomerRow();
-  const requested = await client.call('POST', `/customers/${id}/erasure`, { body: ERASURE });
-  expect(requested.status).toBe(202);
-  expect(await readCustomerRow()).toEqual(before);
+  const rowBefore = await readCustomerRow();
+  const requestedReply = await client.call('POST', `/customers/${id}/erasure`, { body: ERASURE });
+  expect(requestedReply.status).toBe(202);
+  expect(await readCustomerRow()).toEqual(rowBefore);
   const secret = await client.secretOf({ name: 'Second' });
-  const approval = `/approvals/${requested.body.id}`;
+  const approval = `/approvals/${requestedReply.body.id}`;
   const details = ok(await client.call('GET', approval, { secret }), 200);
   expect(details.changes.rows).toMatchObject([{ table: 'customers', id }]);
   const body = { reason: 'checked' };

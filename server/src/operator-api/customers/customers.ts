@@ -186,9 +186,12 @@ export const customerOperations = [
     // The erasure also empties tables outside its commits.
     assertPlatform(operator, customer.platform_id);
     const input = { customerId, actor: operator.name, reason };
-    const all = provisioning.personalData;
+    const allDefinitions = provisioning.personalData;
     await beginErasure(installation.runtime, customerId);
-    return { status: 200, body: await eraseCustomerData(installation.runtime, all, input) };
+    return {
+      status: 200,
+      body: await eraseCustomerData(installation.runtime, allDefinitions, input),
+    };
   }),
   operatorHandle(list, async ({ installation }, { query }) => ({
     status: 200,

@@ -50,33 +50,38 @@ const recordsOf = async (subject: string) =>
   (await get(`/audit-records?outcome=SUCCEEDED&subject=${subject}`)).data;
 
 it('lists resets and records decisions about them', async () => {
-  const [first, second] = [await verifiedCustomer(), await verifiedCustomer()];
-  const [passed, rejected] = [await startReset(first), await startReset(second)];
+  const [firstCustomer, secondCustomer] = [await verifiedCustomer(), await verifiedCustomer()];
+  const [passed, rejectedReset] = [
+    await startReset(firstCustomer),
+    await startReset(secondCustomer),
+  ];
   const list = `/factor-resets?platformId=${app.production.id}&limit=1`;
   const firstPage = await get(list);
   expect(firstPage).toMatchObject({ data: [{ resetId: passed, status: 'PENDING_REVIEW' }] });
   const secondPage = await get(`${list}&cursor=${firstPage.nextCursor}`);
-  expect(secondPage).toMatchObject({ data: [{ resetId: rejected }], hasMore: false });
-  expect((await get(`/customers/${first}/authentication`)).openResets).toHaveLength(1);
+  expect(secondPage).toMatchObject({ data: [{ resetId: rejectedReset }], hasMore: false });
+  expect((await get(`/customers/${firstCustomer}/authentication`)).openResets).toHaveLength(1);
 
   expect(ok(await post(`/factor-resets/${passed}/pass`), 200)).toMatchObject({
-    ...{ customerId: first, status: 'LIVENESS_PASSED' },
+    ...{ customerId: firstCustomer, status: 'LIVENESS_PASSED' },
   });
   expect(await recordsOf(passed)).toMatchObject([
-    { operationId: 'passFactorReset', reason: 'seen by video', customerId: first },
+    { operationId: 'passFactorReset', reason: 'seen by video', customerId: firstCustomer },
   ]);
-  expect(ok(await post(`/factor-resets/${rejected}/reject`), 200)).toMatchObject({
+  expect(ok(await post(`/factor-resets/${rejectedReset}/reject`), 200)).toMatchObject({
     status: 'REJECTED',
   });
   expect((await post(`/factor-resets/${passed}/pass`)).body).toMatchObject({ code: 'CONFLICT' });
 
-  const events = `/customers/${first}/authentication-events`;
+  const events = `/customers/${firstCustomer}/authentication-events`;
   const { data } = await get(events);
   expect(data).toMatchObject([
     { type: 'RESET_PASSED', actor: 'Test', reason: 'seen by video', platformId: app.production.id },
     { type: 'RESET_STARTED', actor: null },
   ]);
-  expect((await recordsOf(first))[0]).toMatchObject({ operationId: 'listAuthenticationEvents' });
+  expect((await recordsOf(firstCustomer))[0]).toMatchObject({
+    operationId: 'listAuthenticationEvents',
+  });
   expect((await get(`${events}?limit=1`)).hasMore).toBe(true);
 });
 
@@ -90,8 +95,8 @@ it('shows and unlocks a locked customer', async () => {
   });
   expect(ok(await post(`/customers/${id}/unlock`), 200)).toMatchObject({ failedAttempts: 0 });
   expect((await recordsOf(id))[0]).toMatchObject({ operationId: 'unlockCustomer' });
-  const unknown = '/customers/Customer:01980000-0000-7000-8000-000000000000';
-  expect((await post(`${unknown}/unlock`)).body.code).toBe('CUSTOMER_NOT_FOUND');
+  const unknownPath = '/customers/Customer:01980000-0000-7000-8000-000000000000';
+  expect((await post(`${unknownPath}/unlock`)).body.code).toBe('CUSTOMER_NOT_FOUND');
 });
 
 it('hides customers of other platforms', async () => {
@@ -110,7 +115,7 @@ it('hides customers of other platforms', async () => {
 
 it('passes a reset only after an approval if a policy requires it', async () => {
   const policy = { operationId: 'passFactorReset', hours: 24 };
-  const { body: created } = await client.call('POST', '/approval-policies', { body: policy });
+  const { body: createdPolicy } = await client.call('POST', '/approval-policies', { body: policy });
   const customerId = await verifiedCustomer();
   const resetId = await startReset(customerId);
   const requester = await client.secretOf({ name: 'Requester', roles: ['administrator'] });
@@ -129,5 +134,5 @@ it('passes a reset only after an approval if a policy requires it', async () => 
   expect((await post(path, 'seen', approver)).body).toMatchObject({
     reply: { resetId, status: 'LIVENESS_PASSED' },
   });
-  ok(await client.call('DELETE', `/approval-policies/${created.id}`), 200);
+  ok(await client.call('DELETE', `/approval-policies/${createdPolicy.id}`), 200);
 });

@@ -31,66 +31,73 @@ async function recordsOf(subject: string) {
 }
 
 it('lists the queue in pages, shows a case, and records the access', async () => {
-  const [first, second] = [await person(), await person()];
+  const [firstCustomer, secondCustomer] = [await person(), await person()];
   const path = `/verifications?platformId=${as.id}&limit=1`;
   const firstPage = ok(await client.call('GET', path), 200);
   expect(firstPage).toMatchObject({
-    data: [{ verificationId: first.verificationId }],
+    data: [{ verificationId: firstCustomer.verificationId }],
     hasMore: true,
   });
   const secondPage = ok(await client.call('GET', `${path}&cursor=${firstPage.nextCursor}`), 200);
   expect(secondPage).toMatchObject({
-    data: [{ verificationId: second.verificationId }],
+    data: [{ verificationId: secondCustomer.verificationId }],
     hasMore: false,
   });
 
-  const details = ok(await client.call('GET', `/verifications/${first.id}`), 200);
+  const details = ok(await client.call('GET', `/verifications/${firstCustomer.id}`), 200);
   expect(details).toMatchObject({
-    verification: { verificationId: first.verificationId },
-    ...{ customerId: first.id, platformId: as.id, status: 'PENDING', missing: [] },
+    verification: { verificationId: firstCustomer.verificationId },
+    ...{ customerId: firstCustomer.id, platformId: as.id, status: 'PENDING', missing: [] },
   });
   expect(details.details.fullName).toBe('Ada Lovelace 001');
-  expect(await recordsOf(first.id)).toMatchObject([
-    { operationId: 'getVerificationCase', customerId: first.id, hasChanges: false },
+  expect(await recordsOf(firstCustomer.id)).toMatchObject([
+    { operationId: 'getVerificationCase', customerId: firstCustomer.id, hasChanges: false },
   ]);
   // The call also fails if an earlier reply did not match its contract.
   expect((await fixture.app.call('GET', '/config')).status).toBe(200);
 });
 
 it('approves, rejects and requests corrections, with one audit record each', async () => {
-  const [first, second, third] = [await person(), await person(), await person()];
-  const approved = ok(await post(first.id, 'approve', { reason: 'Passport seen' }), 200);
-  expect(approved).toMatchObject({ status: 'APPROVED', decidedBy: 'operator' });
-  expect(await recordsOf(first.id)).toMatchObject([
+  const [firstCustomer, secondCustomer, thirdCustomer] = [
+    await person(),
+    await person(),
+    await person(),
+  ];
+  const approvedReply = ok(
+    await post(firstCustomer.id, 'approve', { reason: 'Passport seen' }),
+    200,
+  );
+  expect(approvedReply).toMatchObject({ status: 'APPROVED', decidedBy: 'operator' });
+  expect(await recordsOf(firstCustomer.id)).toMatchObject([
     { operationId: 'approveVerification', reason: 'Passport seen', platformId: as.id },
   ]);
   const input = { reason: 'The passport is forged' };
-  expect(await post(first.id, 'reject', input)).toMatchObject({
+  expect(await post(firstCustomer.id, 'reject', input)).toMatchObject({
     status: 409,
     body: { code: 'CONFLICT' },
   });
 
   const findings = [{ type: 'APPLICANT_SANCTIONED' }];
-  const unexplained = await post(second.id, 'reject', { findings });
+  const unexplained = await post(secondCustomer.id, 'reject', { findings });
   expect([unexplained.status, unexplained.body.details.errors[0].field]).toEqual([400, 'reason']);
-  expect(ok(await post(second.id, 'reject', { findings, ...input }), 200)).toMatchObject({
+  expect(ok(await post(secondCustomer.id, 'reject', { findings, ...input }), 200)).toMatchObject({
     status: 'REJECTED',
-    errors: [{ type: 'APPLICANT_SANCTIONED', resourceId: second.id }],
+    errors: [{ type: 'APPLICANT_SANCTIONED', resourceId: secondCustomer.id }],
   });
 
-  expect(await post(third.id, 'hold')).toMatchObject({ status: 400 });
+  expect(await post(thirdCustomer.id, 'hold')).toMatchObject({ status: 400 });
   const invalidFindings = [{ type: 'MISSING_FIELD' }, { type: 'INVALID_DOCUMENT' }];
   for (const findings of [[{}], [null], ['x'], 'x', [{ type: 'toString' }]]) {
-    expect((await post(third.id, 'hold', { findings })).status).toBe(400);
+    expect((await post(thirdCustomer.id, 'hold', { findings })).status).toBe(400);
   }
-  const { status, body } = await post(third.id, 'hold', { findings: invalidFindings });
+  const { status, body } = await post(thirdCustomer.id, 'hold', { findings: invalidFindings });
   expect(status).toBe(400);
   expect(body.details.errors.map((each: { field: string }) => each.field)).toEqual([
     'findings.0.field',
     'findings.1.resourceId',
   ]);
   const field = [{ type: 'INVALID_FIELD', field: 'birthDate', reason: 'Unreadable' }];
-  expect(ok(await post(third.id, 'hold', { findings: field }), 200)).toMatchObject({
+  expect(ok(await post(thirdCustomer.id, 'hold', { findings: field }), 200)).toMatchObject({
     status: 'RESOLVE_ERRORS',
     errors: [{ field: 'birthDate', reason: 'Unreadable' }],
   });
@@ -118,6 +125,6 @@ it('hides customers of other platforms', async () => {
   expect((await post(id, 'approve', {}, secret)).status).toBe(404);
   expect(await fixture.readStatuses(as, id)).toEqual(['PENDING']);
   expect(ok(await client.call('GET', '/verifications', { secret }), 200).data).toEqual([]);
-  const foreign = `/verifications?platformId=${as.id}`;
-  expect((await client.call('GET', foreign, { secret })).status).toBe(404);
+  const foreignPath = `/verifications?platformId=${as.id}`;
+  expect((await client.call('GET', foreignPath, { secret })).status).toBe(404);
 });

@@ -31,21 +31,23 @@ it('shows public keys by environment', async () => {
 });
 
 it('lists wallets in pages, with their credentials and recoveries', async () => {
-  const first = await person();
+  const firstCustomer = await person();
   app.effects.set(app.effects.now() + 1_000);
-  const second = await person();
-  ok(await recover(first.accountId), 201);
+  const secondCustomer = await person();
+  ok(await recover(firstCustomer.accountId), 201);
   const list = `/wallets?platformId=${app.platform.id}&limit=1`;
   const firstPage = await get(list);
   expect(firstPage).toMatchObject({
-    data: [{ accountId: second.accountId, status: 'ACTIVE', isRecovering: false }],
+    data: [{ accountId: secondCustomer.accountId, status: 'ACTIVE', isRecovering: false }],
     hasMore: true,
   });
   expect((await get(`${list}&cursor=${firstPage.nextCursor}`)).data).toMatchObject([
-    { accountId: first.accountId, isRecovering: true, platformId: app.platform.id },
+    { accountId: firstCustomer.accountId, isRecovering: true, platformId: app.platform.id },
   ]);
-  const { data } = await get(`/wallets?customerId=${first.customer.id}`);
-  expect(data).toMatchObject([{ customerId: first.customer.id, credentialTypes: ['EMAIL_OTP'] }]);
+  const { data } = await get(`/wallets?customerId=${firstCustomer.customer.id}`);
+  expect(data).toMatchObject([
+    { customerId: firstCustomer.customer.id, credentialTypes: ['EMAIL_OTP'] },
+  ]);
   const secret = await client.secretOf({ platformIds: [app.other.id] });
   expect(ok(await client.call('GET', '/wallets', { secret }), 200).data).toEqual([]);
 });
@@ -62,11 +64,14 @@ it('starts, lists and cancels recoveries', async () => {
   expect(wallet).toMatchObject({ accountId, recovery: { recoveryId: recovery.recoveryId } });
   expect(wallet.credentials).toHaveLength(1);
   app.effects.set(app.effects.now() + 1_000);
-  const later = await person();
-  ok(await recover(later.accountId), 201);
+  const laterCustomer = await person();
+  ok(await recover(laterCustomer.accountId), 201);
   const list = `/wallet-recoveries?platformId=${app.platform.id}&status=WAITING&limit=1`;
   const firstPage = await get(list);
-  expect(firstPage).toMatchObject({ data: [{ accountId: later.accountId }], hasMore: true });
+  expect(firstPage).toMatchObject({
+    data: [{ accountId: laterCustomer.accountId }],
+    hasMore: true,
+  });
   expect((await get(`${list}&cursor=${firstPage.nextCursor}`)).data).toMatchObject([{ accountId }]);
 
   const path = `/wallet-recoveries/${recovery.recoveryId}/cancel`;

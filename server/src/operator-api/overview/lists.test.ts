@@ -28,7 +28,7 @@ interface Item {
 }
 
 /** All items of a list, in pages of two. */
-async function all(path: string): Promise<Item[]> {
+async function readAll(path: string): Promise<Item[]> {
   const items: Item[] = [];
   let cursor: string | undefined;
   do {
@@ -65,23 +65,27 @@ async function createQuote(amount: number) {
 }
 
 it('lists customers of all platforms, newest first, in pages', async () => {
-  const { id: first } = await createCustomer(app);
-  const { id: second } = await createCustomer(app, { as: app.other });
-  const { id: third } = await createCustomer(app);
-  const items = await all('/customers');
-  expect(idsOf(items).slice(0, 3)).toEqual([third, second, first]);
-  const ownIds = idsOf(await all(`/customers?platformId=${app.platform.id}`));
-  expect(ownIds.slice(0, 2)).toEqual([third, first]);
-  expect(ownIds).not.toContain(second);
+  const { id: firstCustomer } = await createCustomer(app);
+  const { id: secondCustomer } = await createCustomer(app, { as: app.other });
+  const { id: thirdCustomer } = await createCustomer(app);
+  const items = await readAll('/customers');
+  expect(idsOf(items).slice(0, 3)).toEqual([thirdCustomer, secondCustomer, firstCustomer]);
+  const ownIds = idsOf(await readAll(`/customers?platformId=${app.platform.id}`));
+  expect(ownIds.slice(0, 2)).toEqual([thirdCustomer, firstCustomer]);
+  expect(ownIds).not.toContain(secondCustomer);
   expect(JSON.stringify(items)).not.toContain('fullName');
 
-  ok(await app.call('DELETE', `/customers/${third}`), 200);
-  expect(idsOf((await get(`/customers?isDeleted=true&${PAGE}`)).data)).toContain(third);
-  expect(idsOf((await get(`/customers?isDeleted=false&${PAGE}`)).data)).not.toContain(third);
-  const since = items[1]?.createdAt;
-  const recent = idsOf((await get(`/customers?createdAfter=${since}&${PAGE}`)).data);
-  expect(recent).toContain(second);
-  expect(idsOf((await get(`/customers?mode=production&${PAGE}`)).data)).not.toContain(first);
+  ok(await app.call('DELETE', `/customers/${thirdCustomer}`), 200);
+  expect(idsOf((await get(`/customers?isDeleted=true&${PAGE}`)).data)).toContain(thirdCustomer);
+  expect(idsOf((await get(`/customers?isDeleted=false&${PAGE}`)).data)).not.toContain(
+    thirdCustomer,
+  );
+  const startTime = items[1]?.createdAt;
+  const recent = idsOf((await get(`/customers?createdAfter=${startTime}&${PAGE}`)).data);
+  expect(recent).toContain(secondCustomer);
+  expect(idsOf((await get(`/customers?mode=production&${PAGE}`)).data)).not.toContain(
+    firstCustomer,
+  );
 });
 
 it('lists payments and quotes of all platforms', async () => {
@@ -115,8 +119,8 @@ it('lists payments and quotes of all platforms', async () => {
     expect(idsOf(data), filter).not.toContain(payment.id);
   }
   const firstPageIds = idsOf((await get(`/payments?${PAGE}`)).data);
-  expect(idsOf(await all('/payments'))).toEqual(firstPageIds);
-  expect(idsOf(await all('/payments?currency=USD'))).toEqual(firstPageIds);
+  expect(idsOf(await readAll('/payments'))).toEqual(firstPageIds);
+  expect(idsOf(await readAll('/payments?currency=USD'))).toEqual(firstPageIds);
   expect((await client.call('GET', '/payments?cursor=x')).body.code).toBe('INVALID_INPUT');
 });
 
@@ -129,8 +133,8 @@ it('shows a payment with its history', async () => {
   const types = payment.events.map(({ type }: { type: string }) => type);
   expect(types).toContain('OUTGOING_PAYMENT.PROCESSING');
   const secret = await client.secretOf({ platformIds: [app.other.id] });
-  const hidden = await client.call('GET', `/payments/${quote.transactionId}`, { secret });
-  expect(hidden.status).toBe(404);
+  const hiddenReply = await client.call('GET', `/payments/${quote.transactionId}`, { secret });
+  expect(hiddenReply.status).toBe(404);
   expect((await client.call('GET', '/payments/Transaction:x')).status).toBe(404);
 });
 
@@ -146,7 +150,7 @@ it('lists events, shows one, and records the access', async () => {
   ).data;
   expect(events.length).toBeGreaterThan(1);
   expect(events.every((each) => each.resourceId === quote.transactionId)).toBe(true);
-  expect(idsOf(await all(listPath)).slice(0, 5)).toEqual(
+  expect(idsOf(await readAll(listPath)).slice(0, 5)).toEqual(
     ids.filter((id) => data.find((each: Item) => each.id === id)).slice(0, 5),
   );
   const ofCustomer = idsOf((await get(`${listPath}&customerId=${person.id}&${PAGE}`)).data);
@@ -155,7 +159,7 @@ it('lists events, shows one, and records the access', async () => {
   expect(idsOf(typed.data).length).toBeGreaterThan(0);
   const byResource = `/events?resourceId=${quote.transactionId}`;
   expect((await get(`${byResource}&${PAGE}`)).data).toEqual(events);
-  expect(idsOf(await all(byResource))).toEqual(idsOf(events));
+  expect(idsOf(await readAll(byResource))).toEqual(idsOf(events));
   expect(idsOf((await get(`/events?customerId=${person.id}&${PAGE}`)).data)).toEqual(ofCustomer);
   expect((await client.call('GET', '/events?resourceId=Other:x')).status).toBe(400);
 
@@ -182,14 +186,14 @@ it('lists payments from and to an account, newest first', async () => {
   for (const row of data) {
     expect([row.sourceAccountId, row.destinationAccountId]).toContain(account.id);
   }
-  expect(idsOf(await all(path))).toEqual(idsOf(data));
-  const ofCustomer = idsOf(await all(`/payments?customerId=${person.id}`));
+  expect(idsOf(await readAll(path))).toEqual(idsOf(data));
+  const ofCustomer = idsOf(await readAll(`/payments?customerId=${person.id}`));
   expect(idsOf(data)).toEqual(ofCustomer);
   const times = data.map((each: Item) => each.createdAt);
   expect(times).toEqual(times.toSorted().reverse());
   expect((await get(`${path}&platformId=${app.other.id}`)).data).toEqual([]);
-  const unknown = 'InternalAccount:00000000-0000-7000-8000-000000000000';
-  expect((await get(`/payments?accountId=${unknown}`)).data).toEqual([]);
+  const unknownId = 'InternalAccount:00000000-0000-7000-8000-000000000000';
+  expect((await get(`/payments?accountId=${unknownId}`)).data).toEqual([]);
 });
 
 it('lists the deliveries of all platforms', async () => {
@@ -202,13 +206,15 @@ it('lists the deliveries of all platforms', async () => {
   await createCustomer(app);
   await createCustomer(app, { as: app.other });
   await createCustomer(app);
-  const list = await all('/webhook-deliveries');
+  const list = await readAll('/webhook-deliveries');
   expect(idsOf(list)).toEqual(idsOf((await get(`/webhook-deliveries?${PAGE}`)).data));
   expect(new Set(idsOf(list)).size).toBe(list.length);
   for (const { id } of [app.platform, app.other]) {
-    const platformDeliveryIds = idsOf(await all(`/platforms/${id}/webhook-deliveries`));
+    const platformDeliveryIds = idsOf(await readAll(`/platforms/${id}/webhook-deliveries`));
     expect(platformDeliveryIds.length).toBeGreaterThan(1);
-    expect(idsOf(await all(`/webhook-deliveries?platformId=${id}`))).toEqual(platformDeliveryIds);
+    expect(idsOf(await readAll(`/webhook-deliveries?platformId=${id}`))).toEqual(
+      platformDeliveryIds,
+    );
     expect(idsOf(list.filter((each) => each.platformId === id))).toEqual(platformDeliveryIds);
   }
 });
@@ -234,7 +240,7 @@ it('hides other platforms from an operator of one platform', async () => {
   ]) {
     const { data } = await get(path, secret);
     expect(new Set(data.map((each: Item) => each.platformId)).has(app.platform.id)).toBe(false);
-    const foreign = `${path}?platformId=${app.platform.id}`;
-    expect((await client.call('GET', foreign, { secret })).status).toBe(404);
+    const foreignPath = `${path}?platformId=${app.platform.id}`;
+    expect((await client.call('GET', foreignPath, { secret })).status).toBe(404);
   }
 });

@@ -36,12 +36,12 @@ async function pay(amount: number, suffix = '000') {
  */
 async function readMetrics(query = '', secret?: string) {
   await app.advance(120_000);
-  const since = app.effects.now();
+  const startTime = app.effects.now();
   return vi.waitFor(
     async () => {
       await app.advance(6_000);
       const reply = await get(query, secret);
-      expect(Date.parse(reply.completeUntil)).toBeGreaterThanOrEqual(since);
+      expect(Date.parse(reply.completeUntil)).toBeGreaterThanOrEqual(startTime);
       return reply;
     },
     { timeout: 20_000, interval: 20 },
@@ -54,21 +54,23 @@ interface Sums {
   completed: number;
 }
 
-const outgoing = (data: readonly Sums[]) => data.find(({ type }) => type === 'OUTGOING');
+const outgoingSums = (data: readonly Sums[]) => data.find(({ type }) => type === 'OUTGOING');
 
 it('counts payments by result, including later changes', async () => {
-  const before = outgoing((await readMetrics()).data)?.payments ?? 0;
+  const countBefore = outgoingSums((await readMetrics()).data)?.payments ?? 0;
   await pay(10_00);
   const id = await pay(25_00);
   const reply = await readMetrics('?bucket=day');
   expect(reply).toMatchObject({ bucket: 'day', completeUntil: expect.any(String) });
-  expect(outgoing(reply.data)).toMatchObject({
-    ...{ currency: 'USD', payments: before + 2, failed: 0, returned: 0, successRate: 1 },
+  expect(outgoingSums(reply.data)).toMatchObject({
+    ...{ currency: 'USD', payments: countBefore + 2, failed: 0, returned: 0, successRate: 1 },
   });
   for (const bucket of ['hour', 'week', 'month']) {
     const { data } = await get(`?bucket=${bucket}`);
     const sum = data.filter(({ type }: Sums) => type === 'OUTGOING');
-    expect(sum.reduce((all: number, each: Sums) => all + each.payments, 0)).toBe(before + 2);
+    expect(sum.reduce((totalCount: number, each: Sums) => totalCount + each.payments, 0)).toBe(
+      countBefore + 2,
+    );
   }
   const searchResult = ok(
     await client.call('POST', '/search', { body: { amount: 25_00, currency: 'USD' } }),
@@ -86,20 +88,25 @@ it('finds payments by amount and day', async () => {
     return reply.data.map(({ id }: { id: string }) => id);
   };
   const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10);
-  const first = await pay(77_77);
+  const firstPayment = await pay(77_77);
   const day = dayOf(app.effects.now());
   await app.advance(24 * 3_600_000);
-  const second = await pay(77_77);
+  const secondPayment = await pay(77_77);
   await readMetrics();
   const usd = { amount: 77_77, currency: 'USD' };
-  expect(await search(usd)).toEqual([second, first]);
-  expect(await search({ ...usd, date: day })).toEqual([first]);
-  expect(await search({ ...usd, date: dayOf(Date.parse(day) + 24 * 3_600_000) })).toEqual([second]);
+  expect(await search(usd)).toEqual([secondPayment, firstPayment]);
+  expect(await search({ ...usd, date: day })).toEqual([firstPayment]);
+  expect(await search({ ...usd, date: dayOf(Date.parse(day) + 24 * 3_600_000) })).toEqual([
+    secondPayment,
+  ]);
   expect(await search({ ...usd, date: dayOf(Date.parse(day) - 24 * 3_600_000) })).toEqual([]);
   expect(await search({ ...usd, currency: 'EUR', date: day })).toEqual([]);
   expect(await search({ ...usd, amount: 77_78, date: day })).toEqual([]);
   // With a query, resources that match the query or the amount are found.
-  expect(await search({ ...usd, date: day, query: second })).toEqual([second, first]);
+  expect(await search({ ...usd, date: day, query: secondPayment })).toEqual([
+    secondPayment,
+    firstPayment,
+  ]);
   const secret = await client.secretOf({ platformIds: [app.other.id] });
   expect(await search({ ...usd, date: day }, secret)).toEqual([]);
   const { status } = await client.call('POST', '/search', { body: { date: day } });
@@ -113,22 +120,22 @@ it('counts a late return in the bucket of the payment', async () => {
     return bucket ?? { payments: 0, returned: 0, returnedAmount: '0', completed: 0 };
   };
   const day = new Date(app.effects.now()).toISOString().slice(0, 10);
-  const before = await sumsOf(day);
+  const sumsBefore = await sumsOf(day);
   await pay(31_00, '008');
   expect(await sumsOf(day)).toMatchObject({
-    ...{ payments: before.payments + 1, completed: before.completed + 1 },
-    returned: before.returned,
+    ...{ payments: sumsBefore.payments + 1, completed: sumsBefore.completed + 1 },
+    returned: sumsBefore.returned,
   });
   await app.advance(49 * 3_600_000);
-  const after = await sumsOf(day);
-  expect(after).toMatchObject({
-    ...{ payments: before.payments + 1, completed: before.completed },
+  const sumsAfter = await sumsOf(day);
+  expect(sumsAfter).toMatchObject({
+    ...{ payments: sumsBefore.payments + 1, completed: sumsBefore.completed },
     ...{
-      returned: before.returned + 1,
-      returnedAmount: String(Number(before.returnedAmount) + 31_00),
+      returned: sumsBefore.returned + 1,
+      returnedAmount: String(Number(sumsBefore.returnedAmount) + 31_00),
     },
   });
-  expect(after.returnRate).toBeGreaterThan(0);
+  expect(sumsAfter.returnRate).toBeGreaterThan(0);
 });
 
 it('returns exact amounts above 2^53', async () => {
@@ -158,9 +165,9 @@ it('groups and filters', async () => {
   expect((await get('?mode=production')).data).toEqual([]);
   expect((await get('?currency=JPY')).data).toEqual([]);
   const secret = await client.secretOf({ platformIds: [app.other.id] });
-  expect(outgoing((await get('', secret)).data)).toBeUndefined();
-  const long = '?bucket=hour&from=2020-01-01T00:00:00Z';
-  expect((await client.call('GET', `/metrics/payments${long}`)).status).toBe(400);
+  expect(outgoingSums((await get('', secret)).data)).toBeUndefined();
+  const longPeriod = '?bucket=hour&from=2020-01-01T00:00:00Z';
+  expect((await client.call('GET', `/metrics/payments${longPeriod}`)).status).toBe(400);
 });
 
 it('recounts the payments of a platform', async () => {
@@ -174,9 +181,9 @@ it('recounts the payments of a platform', async () => {
 
 it('the reply contains no payments of a sandbox platform after its reset', async () => {
   await pay(12_00);
-  expect(outgoing((await readMetrics()).data)).toBeDefined();
+  expect(outgoingSums((await readMetrics()).data)).toBeDefined();
   ok(await app.call('POST', '/sandbox/reset'), 200);
-  expect(outgoing((await readMetrics()).data)).toBeUndefined();
+  expect(outgoingSums((await readMetrics()).data)).toBeUndefined();
   await pay(13_00);
-  expect(outgoing((await readMetrics()).data)).toMatchObject({ payments: 1 });
+  expect(outgoingSums((await readMetrics()).data)).toMatchObject({ payments: 1 });
 });

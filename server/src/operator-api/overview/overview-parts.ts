@@ -84,8 +84,8 @@ const WORK = {
   approvals: [
     'approvals.read',
     async (runtime, query, call) => {
-      const pending = { ...query, status: 'PENDING' } as const;
-      const page = await listApprovals(runtime, rightsIn(call), call.operator, pending);
+      const pendingQuery = { ...query, status: 'PENDING' } as const;
+      const page = await listApprovals(runtime, rightsIn(call), call.operator, pendingQuery);
       // Expired approvals are stored as pending.
       return { ...page, data: page.data.filter(({ status }) => status === 'PENDING') };
     },
@@ -141,9 +141,9 @@ async function itemsOfEach(
 }
 
 async function work({ runtime, call, platformIds, selectedPlatforms, query }: Scope) {
-  const selected = new Set(platformIds);
+  const selectedIds = new Set(platformIds);
   const isOpen = ({ platformId }: Item) =>
-    query.mode === undefined || selected.has(platformId ?? '');
+    query.mode === undefined || selectedIds.has(platformId ?? '');
   const names = WORK_NAMES.filter((name) => mayRead(call.operator, WORK[name][0]));
   return Promise.all(
     names.map(async (name) => {
@@ -188,16 +188,18 @@ async function balances({ runtime, query: { mode }, selectedPlatforms: platformI
 
 /** Throws NOT_FOUND for an unknown platform. */
 async function platformsOf({ runtime, call, query }: Pick<Scope, 'runtime' | 'call' | 'query'>) {
-  const selected = summedPlatforms(call.operator, query);
-  const all = (await allPlatforms(runtime.db)).filter(({ id }) => selected?.includes(id) ?? true);
-  if (query.platformId !== undefined && all.length === 0) {
+  const selectedIds = summedPlatforms(call.operator, query);
+  const allSelected = (await allPlatforms(runtime.db)).filter(
+    ({ id }) => selectedIds?.includes(id) ?? true,
+  );
+  if (query.platformId !== undefined && allSelected.length === 0) {
     throw new Fault('NOT_FOUND', 'Platform not found.');
   }
   const { mode } = query;
-  const platformIds = all
+  const platformIds = allSelected
     .filter(({ environment }) => (mode ?? environment) === environment)
     .map(({ id }) => id);
-  return { platformIds, selectedPlatforms: selected && platformIds.slice(0, MAX_PLATFORMS) };
+  return { platformIds, selectedPlatforms: selectedIds && platformIds.slice(0, MAX_PLATFORMS) };
 }
 
 const ifAllowed = async <V>(
@@ -258,8 +260,8 @@ export function overviewOf(call: OperatorCall, query: Query): Promise<Overview> 
   const { permissions, platformIds } = operator;
   const key = JSON.stringify([query.platformId, query.mode, permissions, platformIds]);
   const now = performance.now();
-  const existing = cache.get(key);
-  if (existing && now - existing.at < CACHE_MS) return existing.overview;
+  const cachedOverview = cache.get(key);
+  if (cachedOverview && now - cachedOverview.at < CACHE_MS) return cachedOverview.overview;
   if (cache.size >= MAX_CACHED) cache.clear();
   const overview = read(call, query);
   cache.set(key, { at: now, overview });

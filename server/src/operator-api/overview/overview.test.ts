@@ -60,7 +60,7 @@ it('counts open work, jobs, deliveries and balances', async () => {
 it('counts accounts in review', async () => {
   const person = await createCustomer(app);
   await nextSecond();
-  const before = workOf(await get(), 'externalAccounts')?.count ?? 0;
+  const countBefore = workOf(await get(), 'externalAccounts')?.count ?? 0;
   const payee = await createExternalAccount(app, person.id, 'USD');
   const reason = { reason: 'Looks unusual.' };
   const path = `/external-accounts/${payee.id}`;
@@ -68,7 +68,7 @@ it('counts accounts in review', async () => {
   ok(await client.call('POST', `${path}/review`, { body: reason }), 200);
   await nextSecond();
   expect(workOf(await get(), 'externalAccounts')).toMatchObject({
-    count: before + 1,
+    count: countBefore + 1,
     hasMore: false,
     oldestAt: expect.any(String),
   });
@@ -76,13 +76,13 @@ it('counts accounts in review', async () => {
 });
 
 it('caches its numbers for a second, separately for different rights', async () => {
-  const first = await get();
-  expect(await get()).toEqual(first);
+  const firstOverview = await get();
+  expect(await get()).toEqual(firstOverview);
   const secret = await client.secretOf({ platformIds: [app.other.id] });
   const otherOverview = await get('', secret);
   expect(otherOverview.platforms).toBe(1);
   expect(otherOverview).not.toHaveProperty('connectors');
   expect(JSON.stringify(otherOverview)).not.toContain(app.platform.id);
-  const foreign = `/overview?platformId=${app.platform.id}`;
-  expect((await client.call('GET', foreign, { secret })).status).toBe(404);
+  const foreignPath = `/overview?platformId=${app.platform.id}`;
+  expect((await client.call('GET', foreignPath, { secret })).status).toBe(404);
 });

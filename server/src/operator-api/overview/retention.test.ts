@@ -45,12 +45,12 @@ describe('applyRetention', () => {
     await connection.connect();
     await createPartitions(onClient(connection), app.effects.now());
     await connection.end();
-    const planned = await apply({ dryRun: true });
-    expect(planned).toMatchObject({ dryRun: true, partitionsCreated: 0 });
-    expect(planned.partitions.length).toBeGreaterThan(0);
-    const applied = await apply();
-    expect(applied.dryRun).toBe(false);
-    expect(applied.partitions).toMatchObject([{ result: 'ARCHIVED', rows: 20 }]);
+    const plannedReply = await apply({ dryRun: true });
+    expect(plannedReply).toMatchObject({ dryRun: true, partitionsCreated: 0 });
+    expect(plannedReply.partitions.length).toBeGreaterThan(0);
+    const appliedReply = await apply();
+    expect(appliedReply.dryRun).toBe(false);
+    expect(appliedReply.partitions).toMatchObject([{ result: 'ARCHIVED', rows: 20 }]);
     expect((await apply()).partitions).toEqual([]);
   });
 
@@ -58,9 +58,9 @@ describe('applyRetention', () => {
     const otherProcess = new pg.Client({ connectionString: app.databaseUrl });
     await otherProcess.connect();
     await otherProcess.query(`select pg_advisory_lock(${RETENTION_LOCK})`);
-    const rejected = await client.call('POST', '/retention/apply');
+    const rejectedReply = await client.call('POST', '/retention/apply');
     await otherProcess.end();
-    expect([rejected.status, rejected.body.code]).toEqual([409, 'CONFLICT']);
+    expect([rejectedReply.status, rejectedReply.body.code]).toEqual([409, 'CONFLICT']);
   });
 });
 
@@ -79,8 +79,8 @@ describe('getArchiveContent', () => {
     expect(lines).toHaveLength(archive.rows);
     const partialReply = ok(await client.call('GET', `${path}?from=10`), 200);
     expect(Buffer.from(partialReply.content, 'base64')).toEqual(bytes.subarray(10));
-    const rejected = await client.call('GET', `${path}?from=${completeReply.bytes + 1}`);
-    expect(rejected.status).toBe(400);
+    const rejectedReply = await client.call('GET', `${path}?from=${completeReply.bytes + 1}`);
+    expect(rejectedReply.status).toBe(400);
   });
 
   it('conflicts while the archive has no file', async () => {

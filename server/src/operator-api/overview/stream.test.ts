@@ -58,19 +58,23 @@ it('sends events of all processes and of every platform', async () => {
     createdAt: expect.any(String),
   });
   expect(JSON.stringify(stream.data())).not.toContain('balance"');
-  const { id: other } = await createCustomer(app, { as: app.other });
-  await stream.waitFor(isAbout(other));
+  const { id: otherCustomer } = await createCustomer(app, { as: app.other });
+  await stream.waitFor(isAbout(otherCustomer));
 
-  const second = openSecondProcess(app);
-  const started = performance.now();
-  const emitted = await operate(second, systemCaller(app.other.id, 'sandbox'), async (ctx) => {
-    const id = ctx.id('Transaction');
-    ctx.emit(testEvent, id, {});
-    return id;
-  });
+  const secondProcess = openSecondProcess(app);
+  const startedAt = performance.now();
+  const emitted = await operate(
+    secondProcess,
+    systemCaller(app.other.id, 'sandbox'),
+    async (ctx) => {
+      const id = ctx.id('Transaction');
+      ctx.emit(testEvent, id, {});
+      return id;
+    },
+  );
   await stream.waitFor(isAbout(emitted));
-  expect(performance.now() - started).toBeLessThan(4_000);
-  await second.close();
+  expect(performance.now() - startedAt).toBeLessThan(4_000);
+  await secondProcess.close();
 });
 
 it('sends changes by operators, without their content unless permitted', async () => {
@@ -106,22 +110,22 @@ it('omits other platforms for an operator of one platform', async () => {
 });
 
 it('continues after the last event without gaps', async () => {
-  const first = await follow();
-  const readyEvent = await first.waitFor(isReady);
+  const firstStream = await follow();
+  const readyEvent = await firstStream.waitFor(isReady);
   const { id } = await createCustomer(app);
-  await first.waitFor(isAbout(id));
-  await first.close();
+  await firstStream.waitFor(isAbout(id));
+  await firstStream.close();
   const between = await createCustomer(app);
   const resumed = await follow({}, '', { 'last-event-id': `${readyEvent.id}` });
   await resumed.waitFor(isAbout(between.id));
   const subjects = resumed.data().map(({ resourceId }) => resourceId);
   expect(subjects).toEqual([id, between.id]);
 
-  const last = resumed.events.at(-1);
-  const { id: later } = await createCustomer(app);
-  const byQuery = await follow({}, `?after=${last?.id}`);
-  await byQuery.waitFor(isAbout(later));
-  expect(byQuery.data().map(({ resourceId }) => resourceId)).toEqual([later]);
+  const lastEvent = resumed.events.at(-1);
+  const { id: laterCustomer } = await createCustomer(app);
+  const byQuery = await follow({}, `?after=${lastEvent?.id}`);
+  await byQuery.waitFor(isAbout(laterCustomer));
+  expect(byQuery.data().map(({ resourceId }) => resourceId)).toEqual([laterCustomer]);
   expect(byQuery.events.map(({ event }) => event)).toEqual(['ready', 'change']);
 });
 
@@ -167,18 +171,18 @@ it('the stream ends when its token is revoked', async () => {
   await stream.waitFor(isReady);
   const { data } = (await client.call('GET', '/operator-tokens?limit=100')).body;
   const { id } = data.find((each: { name: string }) => each.name === token.name);
-  const started = performance.now();
+  const startedAt = performance.now();
   ok(await client.call('DELETE', `/operator-tokens/${id}`), 200);
   expect((await endOf(stream)).data).toEqual({ reason: 'SESSION_ENDED' });
   await stream.ended;
-  expect(performance.now() - started).toBeLessThan(4_000);
+  expect(performance.now() - startedAt).toBeLessThan(4_000);
 });
 
 it('the stream ends when its session ends or its rights change', async () => {
   const { person: administrator } = await firstAdministrator(app);
   const invited = { name: 'Grace', email: 'grace@example.com', roles: ['support'] };
-  const created = await administrator.call('POST', '/operator-users', { body: invited });
-  const { id, link } = ok(created, 201);
+  const createdReply = await administrator.call('POST', '/operator-users', { body: invited });
+  const { id, link } = ok(createdReply, 201);
   const person = browser(app);
   ok((await enrollWithPasskey(person, link.secret)).reply, 201);
   const cookie = [...person.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
@@ -188,14 +192,14 @@ it('the stream ends when its session ends or its rights change', async () => {
     await stream.waitFor(isReady);
     return stream;
   };
-  const first = await openAs();
+  const firstStream = await openAs();
   const body = { roles: ['viewer'] };
   ok(await administrator.call('PATCH', `/operator-users/${id}`, { body }), 200);
-  expect((await endOf(first)).data).toEqual({ reason: 'ACCESS_CHANGED' });
+  expect((await endOf(firstStream)).data).toEqual({ reason: 'ACCESS_CHANGED' });
 
-  const second = await openAs();
+  const secondStream = await openAs();
   ok(await person.call('DELETE', '/session'), 200);
-  expect((await endOf(second)).data).toEqual({ reason: 'SESSION_ENDED' });
+  expect((await endOf(secondStream)).data).toEqual({ reason: 'SESSION_ENDED' });
   expect((await openStream(app, { cookie })).status).toBe(401);
 });
 
@@ -205,9 +209,9 @@ it('the stream ends when the server stops', async () => {
   await stopping.server.listen({ port: 0, host: '127.0.0.1' });
   const stream = await openStream(stopping, { authorization: `Bearer ${secret}` });
   await stream.waitFor(isReady);
-  const started = performance.now();
+  const startedAt = performance.now();
   await stopping.close();
   await stream.ended;
-  expect(performance.now() - started).toBeLessThan(10_000);
+  expect(performance.now() - startedAt).toBeLessThan(10_000);
   expect(stream.events.at(-1)).toMatchObject({ event: 'end', data: { reason: 'SERVER_STOPPING' } });
 });

@@ -44,8 +44,8 @@ const follow = operation({
 
 export const streamOperations = [
   operatorHandle(follow, async ({ changes, operator }, { query, headers, disconnect }) => {
-    const after = headers['last-event-id'] ?? query.after;
-    const stream = await changes.open(operator, after);
+    const cursor = headers['last-event-id'] ?? query.after;
+    const stream = await changes.open(operator, cursor);
     const close = () => void stream.destroy();
     disconnect?.addEventListener('abort', close);
     if (disconnect?.aborted) close();

@@ -40,18 +40,18 @@ interface Sums {
   amount: string;
 }
 
-const outgoing = (data: readonly Sums[]) =>
+const outgoingSums = (data: readonly Sums[]) =>
   data
     .filter(({ type }) => type === 'OUTGOING')
     .map(({ currency, payments, amount }) => ({ currency, payments, amount: Number(amount) }));
 
 /** The sweep counts payments a few seconds later. */
-async function waitUntilCounted(since: number) {
+async function waitUntilCounted(startTime: number) {
   await vi.waitFor(
     async () => {
       await app.advance(6_000);
       const { completeUntil } = await get('/metrics/payments');
-      expect(Date.parse(completeUntil)).toBeGreaterThanOrEqual(since);
+      expect(Date.parse(completeUntil)).toBeGreaterThanOrEqual(startTime);
     },
     { timeout: 20_000, interval: 20 },
   );
@@ -67,43 +67,47 @@ interface Balance {
 const netsOf = (data: readonly Balance[]) =>
   Object.fromEntries(data.map(({ type, currency, net }) => [`${type} ${currency}`, net]));
 
-function addAll(...all: Record<string, number>[]) {
-  const keys = [...new Set(all.flatMap(Object.keys))];
+function addAll(...maps: Record<string, number>[]) {
+  const keys = [...new Set(maps.flatMap(Object.keys))];
   return Object.fromEntries(
-    keys.map((key) => [key, all.reduce((sum, each) => sum + (each[key] ?? 0), 0)]),
+    keys.map((key) => [key, maps.reduce((sum, each) => sum + (each[key] ?? 0), 0)]),
   );
 }
 
 it('the sum contains the payments of both platforms and of no third one', async () => {
-  const third = await app.newPlatform('Third', { environment: 'sandbox', regulated: true });
+  const thirdPlatform = await app.newPlatform('Third', { environment: 'sandbox', regulated: true });
   await pay(app.platform, 10_00);
   await pay(app.other, 20_00);
-  await pay(third, 40_00);
-  const since = app.effects.now();
+  await pay(thirdPlatform, 40_00);
+  const startTime = app.effects.now();
   await app.advance(120_000);
-  await waitUntilCounted(since);
+  await waitUntilCounted(startTime);
   const { data } = await get('/metrics/payments');
-  expect(outgoing(data)).toEqual([{ currency: 'USD', payments: 2, amount: 30_00 }]);
+  expect(outgoingSums(data)).toEqual([{ currency: 'USD', payments: 2, amount: 30_00 }]);
   const ofEach = await get('/metrics/payments?groupBy=platform&type=OUTGOING');
   expect(ofEach.data.map((each: { platformId: string }) => each.platformId)).toEqual(
     bothPlatforms(),
   );
-  expect(outgoing((await get('/metrics/payments?mode=sandbox')).data)).toEqual(outgoing(data));
+  expect(outgoingSums((await get('/metrics/payments?mode=sandbox')).data)).toEqual(
+    outgoingSums(data),
+  );
   expect((await get('/metrics/payments?mode=production')).data).toEqual([]);
   const platformMetrics = await get(`/metrics/payments?platformId=${app.other.id}`);
-  expect(outgoing(platformMetrics.data)).toEqual([{ currency: 'USD', payments: 1, amount: 20_00 }]);
+  expect(outgoingSums(platformMetrics.data)).toEqual([
+    { currency: 'USD', payments: 1, amount: 20_00 },
+  ]);
 });
 
 it('the sum contains the balances of both platforms, per currency', async () => {
   await createFundedCustomer(app, 700_00, { as: app.other });
   const lines = async (ids?: readonly string[]) =>
     netsOf((await get('/ledger/trial-balance', ids)).data);
-  const [first, second] = [await lines([app.platform.id]), await lines([app.other.id])];
-  expect(await lines()).toEqual(addAll(first, second));
-  expect(Object.keys(first).length).toBeGreaterThan(0);
+  const [firstLines, secondLines] = [await lines([app.platform.id]), await lines([app.other.id])];
+  expect(await lines()).toEqual(addAll(firstLines, secondLines));
+  expect(Object.keys(firstLines).length).toBeGreaterThan(0);
   const overview = await get('/overview');
   expect(overview.balances.isComplete).toBe(true);
-  expect(netsOf(overview.balances.data)).toEqual(addAll(first, second));
+  expect(netsOf(overview.balances.data)).toEqual(addAll(firstLines, secondLines));
 });
 
 it('counts the open work, the deliveries and the jobs of both platforms', async () => {
@@ -116,14 +120,17 @@ it('counts the open work, the deliveries and the jobs of both platforms', async 
   }
   const countOf = async (ids?: readonly string[]) => {
     const { work, platforms } = await get('/overview', ids);
-    const named = work.find(({ name }: { name: string }) => name === 'externalAccounts');
-    return { platforms, count: named.count };
+    const item = work.find(({ name }: { name: string }) => name === 'externalAccounts');
+    return { platforms, count: item.count };
   };
   // The numbers of earlier requests are cached for a second.
   await new Promise((resolve) => setTimeout(resolve, 1_050));
-  const [first, second] = [await countOf([app.platform.id]), await countOf([app.other.id])];
-  expect(first.count).toBeGreaterThan(0);
-  expect(await countOf()).toEqual({ platforms: 2, count: first.count + second.count });
+  const [firstCount, secondCount] = [
+    await countOf([app.platform.id]),
+    await countOf([app.other.id]),
+  ];
+  expect(firstCount.count).toBeGreaterThan(0);
+  expect(await countOf()).toEqual({ platforms: 2, count: firstCount.count + secondCount.count });
   const jobs = async (ids?: readonly string[]) => {
     const { jobs: groups } = await get('/overview?mode=sandbox', ids);
     return Object.fromEntries(
@@ -131,8 +138,8 @@ it('counts the open work, the deliveries and the jobs of both platforms', async 
     );
   };
   expect(await jobs()).toEqual(addAll(await jobs([app.platform.id]), await jobs([app.other.id])));
-  const unknown = '/overview?platformId=Platform:018f0000-0000-7000-8000-000000000000';
-  expect((await client.call('GET', unknown)).status).toBe(404);
+  const unknownPath = '/overview?platformId=Platform:018f0000-0000-7000-8000-000000000000';
+  expect((await client.call('GET', unknownPath)).status).toBe(404);
 });
 
 it('no sum requires a platform', async () => {

@@ -11,13 +11,15 @@ describe('accounts', () => {
   it('are listed in pages with their balances', async () => {
     const { account } = await service.createPayer('20.00');
     const list = `/accounts?platformId=${service.platform.id}`;
-    const all = (await read(`${list}&limit=100`)).data;
-    expect(all.find((each: { accountId: string }) => each.accountId === account)).toMatchObject({
+    const allAccounts = (await read(`${list}&limit=100`)).data;
+    expect(
+      allAccounts.find((each: { accountId: string }) => each.accountId === account),
+    ).toMatchObject({
       ...{ balance: 20_00, held: 0, owed: 0, currency: 'USD', status: 'ACTIVE' },
     });
-    const first = await read(`${list}&limit=1`);
-    const next = await read(`${list}&limit=1&cursor=${first.nextCursor}`);
-    expect([first.data[0], next.data[0]]).toEqual(all.slice(0, 2));
+    const firstPage = await read(`${list}&limit=1`);
+    const nextPage = await read(`${list}&limit=1&cursor=${firstPage.nextCursor}`);
+    expect([firstPage.data[0], nextPage.data[0]]).toEqual(allAccounts.slice(0, 2));
     expect((await read(`${list}&owing=true`)).data).toEqual([]);
     const [{ accountId }] = (await read(list)).data;
     expect((await read(`/accounts?accountId=${accountId}`)).data).toMatchObject([{ accountId }]);
@@ -29,19 +31,23 @@ describe('accounts', () => {
     const { account } = await service.createPayer('20.00');
     await rejects(400, 'INVALID_INPUT', 'POST', `/accounts/${account}/freeze`, { body: {} });
     await isHidden('POST', `/accounts/${account}/freeze`, { reason: 'A test' });
-    const frozen = await transition(account, 'freeze', 'freezeAccount', { reason: 'Review' });
-    expect(frozen).toMatchObject({ accountId: account, status: 'FROZEN', balance: 20_00 });
+    const frozenReply = await transition(account, 'freeze', 'freezeAccount', { reason: 'Review' });
+    expect(frozenReply).toMatchObject({ accountId: account, status: 'FROZEN', balance: 20_00 });
     await transition(account, 'unfreeze', 'unfreezeAccount');
     await rejects(409, 'CONFLICT', 'POST', `/accounts/${account}/close`);
     await rejects(409, 'CONFLICT', 'POST', `/accounts/${account}/retry`);
     const path = `/accounts/${account}/history`;
-    const first = await read(`${path}?limit=1`);
-    expect(first.data).toMatchObject([{ actor: 'operator', action: 'freeze', reason: 'Review' }]);
-    const next = await read(`${path}?cursor=${first.nextCursor}`);
-    expect(next.data).toMatchObject([{ action: 'unfreeze', reason: null }]);
+    const firstPage = await read(`${path}?limit=1`);
+    expect(firstPage.data).toMatchObject([
+      { actor: 'operator', action: 'freeze', reason: 'Review' },
+    ]);
+    const nextPage = await read(`${path}?cursor=${firstPage.nextCursor}`);
+    expect(nextPage.data).toMatchObject([{ action: 'unfreeze', reason: null }]);
     await isHidden('GET', path);
-    const { account: empty } = await service.createPayer();
-    expect(await transition(empty, 'close', 'closeAccount')).toMatchObject({ status: 'CLOSED' });
+    const { account: emptyAccount } = await service.createPayer();
+    expect(await transition(emptyAccount, 'close', 'closeAccount')).toMatchObject({
+      status: 'CLOSED',
+    });
     const unknownId = 'InternalAccount:018f0000-0000-7000-8000-000000000000';
     await rejects(404, 'ACCOUNT_NOT_FOUND', 'GET', `/accounts/${unknownId}/history`);
     await rejects(404, 'ACCOUNT_NOT_FOUND', 'POST', `/accounts/${unknownId}/close`);
@@ -73,9 +79,9 @@ describe('accounts', () => {
     await isHidden('POST', path, {});
     await removeDetails();
     const { id } = service.platform;
-    const all = `/platforms/${id}/refresh-funding`;
-    await isHidden('POST', all, {});
-    const { changed } = await change(all, {}, 'refreshPlatformFunding', id);
+    const refreshPath = `/platforms/${id}/refresh-funding`;
+    await isHidden('POST', refreshPath, {});
+    const { changed } = await change(refreshPath, {}, 'refreshPlatformFunding', id);
     expect(changed).toBe(1);
     await rejects(404, 'PLATFORM_NOT_FOUND', 'POST', '/platforms/Platform:none/refresh-funding');
   });

@@ -16,9 +16,9 @@ const recorded = (accountId: string, reference: string, fields: object = {}) =>
 describe('deposits', () => {
   it('are recorded once per statement entry', async () => {
     const { account } = await service.createPayer();
-    const first = await recorded(account, 'API-1', { senderName: 'Ada Lovelace' });
-    expect(first).toMatchObject({ platformId: service.platform.id, status: 'COMPLETED' });
-    expect(first.recorded).toBe('now');
+    const firstReply = await recorded(account, 'API-1', { senderName: 'Ada Lovelace' });
+    expect(firstReply).toMatchObject({ platformId: service.platform.id, status: 'COMPLETED' });
+    expect(firstReply.recorded).toBe('now');
     expect((await readBalances(service.app, account, service.as)).total).toBe(12_50);
     const path = '/deposits';
     const repeatedReply = entryOf(account, 'API-1', { amount: 12_51 });
@@ -27,11 +27,11 @@ describe('deposits', () => {
     await isHidden('POST', path, entryOf(account, 'API-2'));
     const euros = entryOf(account, 'API-3', { currency: 'EUR' });
     await rejects(400, 'INVALID_CURRENCY', 'POST', path, { body: euros });
-    const unknown = entryOf('InternalAccount:018f0000-0000-7000-8000-000000000000', 'API-4');
-    await rejects(404, 'ACCOUNT_NOT_FOUND', 'POST', path, { body: unknown });
+    const unknownEntry = entryOf('InternalAccount:018f0000-0000-7000-8000-000000000000', 'API-4');
+    await rejects(404, 'ACCOUNT_NOT_FOUND', 'POST', path, { body: unknownEntry });
     const { accountId: _, ...entry } = entryOf(account, 'API-5');
-    const quoted = { ...entry, paymentReference: `RH${'0'.repeat(32)}` };
-    await rejects(404, 'REFERENCE_NOT_FOUND', 'POST', path, { body: quoted });
+    const entryOfQuote = { ...entry, paymentReference: `RH${'0'.repeat(32)}` };
+    await rejects(404, 'REFERENCE_NOT_FOUND', 'POST', path, { body: entryOfQuote });
     expect((await readBalances(service.app, account, service.as)).total).toBe(12_50);
   });
 
@@ -66,33 +66,33 @@ describe('deposits', () => {
       await service.app.advance(1_000);
     }
     const list = `/deposits?platformId=${service.platform.id}&limit=2`;
-    const first = await read(list);
-    expect(first.data).toMatchObject([
+    const firstPage = await read(list);
+    expect(firstPage.data).toMatchObject([
       { transactionId: ids[0], accountId: account, amount: 12_50, readable: '12.50' },
       { transactionId: ids[1], source: 'REALTIME_FUNDING', reason: 'COMPLIANCE_REVIEW' },
     ]);
-    expect(first.hasMore).toBe(true);
-    const next = await read(`${list}&cursor=${first.nextCursor}`);
-    expect(next).toMatchObject({ data: [{ transactionId: ids[2] }], hasMore: false });
-    expect(next.nextCursor).toBeUndefined();
+    expect(firstPage.hasMore).toBe(true);
+    const nextPage = await read(`${list}&cursor=${firstPage.nextCursor}`);
+    expect(nextPage).toMatchObject({ data: [{ transactionId: ids[2] }], hasMore: false });
+    expect(nextPage.nextCursor).toBeUndefined();
     await rejects(400, 'INVALID_INPUT', 'GET', `${list}&cursor=none`);
     expect((await read(`/deposits?platformId=${service.app.other.id}`)).data).toEqual([]);
     await isHidden('GET', `/deposits?platformId=${service.platform.id}`);
 
-    const [stored = '', rejected = '', mistaken = ''] = ids;
-    await isHidden('POST', `/deposits/${stored}/release`, {});
+    const [firstId = '', secondId = '', mistaken = ''] = ids;
+    await isHidden('POST', `/deposits/${firstId}/release`, {});
     const decide = (id: string, step: string, operationId: string, body: object = {}) =>
       change(`/deposits/${id}/${step}`, body, operationId, id);
     const input = { reason: 'Documents are complete' };
-    expect(await decide(stored, 'release', 'releaseDeposit', input)).toMatchObject({
+    expect(await decide(firstId, 'release', 'releaseDeposit', input)).toMatchObject({
       status: 'COMPLETED',
     });
     const failure = { failureReason: 'COMPLIANCE_REJECTED', reason: 'Sender is not known' };
-    await decide(rejected, 'reject', 'rejectDeposit', failure);
-    expect(await service.readStatus(rejected)).toContain('FAILED PENDING COMPLIANCE_REJECTED');
+    await decide(secondId, 'reject', 'rejectDeposit', failure);
+    expect(await service.readStatus(secondId)).toContain('FAILED PENDING COMPLIANCE_REJECTED');
     await decide(mistaken, 'return', 'recordDepositReturn');
-    await rejects(409, 'CONFLICT', 'POST', `/deposits/${stored}/release`);
-    await isHidden('POST', `/deposits/${stored}/release`);
+    await rejects(409, 'CONFLICT', 'POST', `/deposits/${firstId}/release`);
+    await isHidden('POST', `/deposits/${firstId}/release`);
     const unknownPath = '/deposits/Transaction:018f0000-0000-7000-8000-000000000000/return';
     await rejects(404, 'TRANSACTION_NOT_FOUND', 'POST', unknownPath);
     expect((await readBalances(service.app, account, service.as)).total).toBe(12_50);

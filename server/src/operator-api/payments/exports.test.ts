@@ -7,7 +7,7 @@ const { service, read, rejects, isHidden } = operatorService();
 const DAY = 'from=2026-01-05&to=2026-01-05';
 
 /** All items of a list, two at a time. */
-async function all(list: string) {
+async function readAll(list: string) {
   const items: unknown[] = [];
   let cursor = '';
   do {
@@ -26,7 +26,7 @@ it('exports transactions in pages and records each request', async () => {
   expect(hasMore).toBe(false);
   const payment = data.find((each: { transactionId: string }) => each.transactionId === id);
   expect(payment).toMatchObject({ type: 'OUTGOING', sentCurrency: 'USD', sentAmount: 100_00 });
-  expect(await all(list)).toEqual(data);
+  expect(await readAll(list)).toEqual(data);
   expect((await read('/audit-records?operationId=exportTransactions')).data).not.toEqual([]);
   await isHidden('GET', list);
 });
@@ -35,7 +35,7 @@ it('exports postings in pages', async () => {
   const list = `/exports/postings?${DAY}&platformId=${service.platform.id}`;
   const { data } = await read(`${list}&limit=100`);
   expect(data[0]).toMatchObject({ platformId: service.platform.id, currency: 'USD' });
-  expect(await all(list)).toEqual(data);
+  expect(await readAll(list)).toEqual(data);
   await isHidden('GET', list);
 });
 
@@ -46,8 +46,8 @@ it('exports balances in pages', async () => {
   for (const { opening, debits, credits, closing } of data) {
     expect(opening + credits - debits).toBe(closing);
   }
-  expect(await all(list)).toEqual(data);
-  expect((await all(`${list}&idle=true`)).length).toBeGreaterThanOrEqual(data.length);
+  expect(await readAll(list)).toEqual(data);
+  expect((await readAll(`${list}&idle=true`)).length).toBeGreaterThanOrEqual(data.length);
   await isHidden('GET', `${list}&platformId=${service.platform.id}`);
 });
 

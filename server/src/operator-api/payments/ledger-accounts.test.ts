@@ -35,7 +35,7 @@ const get = async (path: string, secret?: string) =>
   ok(await client.call('GET', path, secret === undefined ? {} : { secret }), 200);
 
 // biome-ignore lint/suspicious/noExplicitAny: the lists have different items.
-async function all(path: string): Promise<any[]> {
+async function readAll(path: string): Promise<any[]> {
   const items = [];
   let cursor: string | undefined;
   do {
@@ -55,36 +55,40 @@ const ledger = () =>
   );
 
 it('lists every account once with its balance', async () => {
-  const stored = await ledger();
-  const listed = await all('/ledger/accounts?limit=100');
-  expect(listed.map(({ id }) => id).sort()).toEqual(stored.map(({ id }) => id).sort());
-  const balances = new Map(listed.map(({ id, balance, held }) => [id, [balance, held]]));
-  for (const { id, balance, held } of stored) {
+  const storedAccounts = await ledger();
+  const listedAccounts = await readAll('/ledger/accounts?limit=100');
+  expect(listedAccounts.map(({ id }) => id).sort()).toEqual(
+    storedAccounts.map(({ id }) => id).sort(),
+  );
+  const balances = new Map(listedAccounts.map(({ id, balance, held }) => [id, [balance, held]]));
+  for (const { id, balance, held } of storedAccounts) {
     expect([id, balances.get(id)]).toEqual([id, [Number(balance), Number(held)]]);
   }
 });
 
 it('filters by owner, type, currency, environment and balance', async () => {
-  const [first] = customers;
-  const ofCustomer = await all(`/ledger/accounts?customerId=${first?.id}`);
-  expect(ofCustomer.map(({ id }) => id)).toContain(first?.accountId);
-  expect(new Set(ofCustomer.map(({ customerId }) => customerId))).toEqual(new Set([first?.id]));
-  const suspense = await all('/ledger/accounts?type=SUSPENSE&currency=USD');
+  const [firstCustomer] = customers;
+  const ofCustomer = await readAll(`/ledger/accounts?customerId=${firstCustomer?.id}`);
+  expect(ofCustomer.map(({ id }) => id)).toContain(firstCustomer?.accountId);
+  expect(new Set(ofCustomer.map(({ customerId }) => customerId))).toEqual(
+    new Set([firstCustomer?.id]),
+  );
+  const suspense = await readAll('/ledger/accounts?type=SUSPENSE&currency=USD');
   expect(suspense.map(({ id }) => id)).toEqual([
     'system:production:suspense:USD',
     'system:sandbox:suspense:USD',
   ]);
-  const ownAccounts = await all(
+  const ownAccounts = await readAll(
     `/ledger/accounts?type=PLATFORM&platformId=${app.platform.id}&limit=3`,
   );
   expect(ownAccounts.length).toBeGreaterThan(3);
   expect(ownAccounts.every((each) => each.type === 'PLATFORM')).toBe(true);
-  expect(await all(`/ledger/accounts?type=FEES&platformId=${app.platform.id}`)).toEqual([]);
-  const accountsWithBalance = await all('/ledger/accounts?mode=sandbox&hasBalance=true');
+  expect(await readAll(`/ledger/accounts?type=FEES&platformId=${app.platform.id}`)).toEqual([]);
+  const accountsWithBalance = await readAll('/ledger/accounts?mode=sandbox&hasBalance=true');
   expect(
     accountsWithBalance.every(({ balance, held, mode }) => mode === 'sandbox' && (balance || held)),
   ).toBe(true);
-  const firstPage = await all('/ledger/accounts?mode=sandbox&hasBalance=true&limit=1');
+  const firstPage = await readAll('/ledger/accounts?mode=sandbox&hasBalance=true&limit=1');
   expect(firstPage).toEqual(accountsWithBalance);
   expect((await client.call('GET', '/ledger/accounts?cursor=x')).body.code).toBe('INVALID_INPUT');
 });
@@ -99,8 +103,8 @@ it('balances debits and credits', async () => {
       (each: { type: string; mode: string; currency: string }) =>
         each.type === type && each.mode === 'sandbox' && each.currency === 'USD',
     );
-  const stored = await ledger();
-  const owned = stored
+  const storedAccounts = await ledger();
+  const owned = storedAccounts
     .filter(({ id }) => customers.some(({ accountId }) => accountId === id))
     .reduce((sum, { balance }) => sum + Number(balance), 0);
   expect(line('CUSTOMER')).toMatchObject({ credit: owned, debit: 0, net: owned });
@@ -108,14 +112,14 @@ it('balances debits and credits', async () => {
   expect(ofPlatform.data).toContainEqual(line('CUSTOMER'));
 
   // With too many accounts the same sum follows from the system accounts.
-  const derived = await trialBalance(app.runtime, { maxCounted: 1 });
-  expect(derived.isCounted).toBe(false);
-  const derivedLine = derived.data.find(
+  const derivedBalance = await trialBalance(app.runtime, { maxCounted: 1 });
+  expect(derivedBalance.isCounted).toBe(false);
+  const derivedLine = derivedBalance.data.find(
     ({ type, mode, currency }) => type === 'CUSTOMER' && mode === 'sandbox' && currency === 'USD',
   );
   const netOfInternalAccounts = (line('CUSTOMER')?.net ?? 0) + (line('PLATFORM')?.net ?? 0);
   expect(derivedLine).toMatchObject({ net: netOfInternalAccounts, accounts: null });
-  for (const each of derived.totals) expect(each.difference).toBe(0);
+  for (const each of derivedBalance.totals) expect(each.difference).toBe(0);
 });
 
 it('lists the postings of each account with running balances', async () => {
@@ -127,21 +131,21 @@ it('lists the postings of each account with running balances', async () => {
   )) {
     accountIds.add(debit).add(credit);
   }
-  const unused = accounts.filter(({ id }) => !accountIds.has(id)).slice(0, 2);
-  expect([accountIds.size > 4, unused.length]).toEqual([true, 2]);
+  const unusedAccounts = accounts.filter(({ id }) => !accountIds.has(id)).slice(0, 2);
+  expect([accountIds.size > 4, unusedAccounts.length]).toEqual([true, 2]);
   for (const { id, balance, held } of [
     ...accounts.filter(({ id }) => accountIds.has(id)),
-    ...unused,
+    ...unusedAccounts,
   ]) {
-    const expected = await app.runtime.db.query<{ step: string; transaction_id: string }>(
+    const expectedRows = await app.runtime.db.query<{ step: string; transaction_id: string }>(
       `select transaction_id, step from ledger_transfers where debit = $1 or credit = $1
        order by created_at desc, transaction_id desc, step desc`,
       [id],
     );
     const path = `/ledger/accounts/${id}/postings`;
-    const postings = await all(`${path}?limit=2`);
+    const postings = await readAll(`${path}?limit=2`);
     const keys = postings.map(({ transactionId, step }) => [transactionId, step]);
-    expect(keys).toEqual(expected.map((each) => [each.transaction_id, each.step]));
+    expect(keys).toEqual(expectedRows.map((each) => [each.transaction_id, each.step]));
     const [newest] = postings;
     if (newest) {
       expect([newest.balanceAfter, newest.heldAfter]).toEqual([Number(balance), Number(held)]);
@@ -151,7 +155,7 @@ it('lists the postings of each account with running balances', async () => {
       const change = isPosted ? (each.direction === 'DEBIT' ? -each.amount : each.amount) : 0;
       expect(each.balanceAfter - change).toBe(postings[index + 1]?.balanceAfter ?? 0);
     }
-    expect(await all(`${path}?limit=100`)).toEqual(postings);
+    expect(await readAll(`${path}?limit=100`)).toEqual(postings);
   }
 });
 
@@ -166,8 +170,8 @@ it('hides accounts of other platforms and system accounts', async () => {
     expect([id, reply.status]).toEqual([id, 404]);
   }
   const unknownId = 'InternalAccount:018f0000-0000-7000-8000-000000000000';
-  const unknown = await client.call('GET', `/ledger/accounts/${unknownId}/postings`);
-  expect(unknown.body.code).toBe('ACCOUNT_NOT_FOUND');
-  const foreign = `/ledger/trial-balance?platformId=${app.platform.id}`;
-  expect((await client.call('GET', foreign, { secret })).status).toBe(404);
+  const unknownReply = await client.call('GET', `/ledger/accounts/${unknownId}/postings`);
+  expect(unknownReply.body.code).toBe('ACCOUNT_NOT_FOUND');
+  const foreignPath = `/ledger/trial-balance?platformId=${app.platform.id}`;
+  expect((await client.call('GET', foreignPath, { secret })).status).toBe(404);
 });

@@ -15,13 +15,13 @@ describe('transfers', () => {
   it('are listed with their account details, and each request is recorded', async () => {
     const ids = [(await service.createPayment()).id, (await service.createPayment()).id];
     const list = `/payouts?platformId=${service.platform.id}&limit=1`;
-    const first = await read(list);
-    expect(first.data).toMatchObject([
+    const firstPage = await read(list);
+    expect(firstPage.data).toMatchObject([
       { transactionId: ids[0], kind: 'payout', currency: 'EUR', accountType: 'EUR_ACCOUNT' },
     ]);
-    expect(first.data[0].account.iban).toBe('DE89370400440532013000');
-    const next = await read(`${list}&cursor=${first.nextCursor}`);
-    expect(next).toMatchObject({ data: [{ transactionId: ids[1] }], hasMore: false });
+    expect(firstPage.data[0].account.iban).toBe('DE89370400440532013000');
+    const nextPage = await read(`${list}&cursor=${firstPage.nextCursor}`);
+    expect(nextPage).toMatchObject({ data: [{ transactionId: ids[1] }], hasMore: false });
     const { data } = await read('/audit-records?operationId=listAwaitedTransfers');
     expect(data).toHaveLength(2);
     await isHidden('GET', list);
@@ -65,15 +65,15 @@ describe('transfers', () => {
         body: { reason: 'statement' },
         secret: await newOperator({ name: 'Requester', roles: ['administrator'] }),
       });
-    const above = await policyOf(1_000_000_00);
+    const policyAbove = await policyOf(1_000_000_00);
     expect((await settle(id)).status).toBe(200);
-    expect((await call('DELETE', `/approval-policies/${above}`)).status).toBe(200);
+    expect((await call('DELETE', `/approval-policies/${policyAbove}`)).status).toBe(200);
 
-    const { id: waiting } = await service.createPayment();
-    const within = await policyOf(1);
-    const reply = await settle(waiting);
+    const { id: pendingPayment } = await service.createPayment();
+    const policyWithin = await policyOf(1);
+    const reply = await settle(pendingPayment);
     expect(reply).toMatchObject({ status: 202, body: { status: 'PENDING' } });
-    expect(await service.readStatus(waiting)).toBe('PROCESSING - -');
+    expect(await service.readStatus(pendingPayment)).toBe('PROCESSING - -');
     const approve = async (name: string) =>
       call('POST', `/approvals/${reply.body.id}/approve`, {
         body: { reason: 'seen' },
@@ -81,7 +81,7 @@ describe('transfers', () => {
       });
     expect((await approve('Requester')).status).toBe(403);
     expect((await approve('Approver')).body.reply).toMatchObject({ status: 'COMPLETED' });
-    expect((await call('DELETE', `/approval-policies/${within}`)).status).toBe(200);
+    expect((await call('DELETE', `/approval-policies/${policyWithin}`)).status).toBe(200);
   });
 
   it('fail', async () => {

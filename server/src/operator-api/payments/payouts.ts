@@ -167,7 +167,7 @@ const fail = operation({
   notFound: 'TRANSACTION_NOT_FOUND',
 });
 
-const returned = operation({
+const recordReturn = operation({
   operationId: 'returnTransfer',
   postsMoney: true,
   method: 'POST',
@@ -277,7 +277,7 @@ export const payoutOperations = [
     };
     return { status: 200, body: await failTransfer(installation.runtime, input) };
   }),
-  operatorHandle(returned, async ({ installation }, { params, body }) => {
+  operatorHandle(recordReturn, async ({ installation }, { params, body }) => {
     const input = { ...params, reason: body.failureReason, kind: body.kind };
     return { status: 200, body: await returnTransfer(installation.runtime, input) };
   }),

@@ -30,10 +30,10 @@ describe('stablecoins', () => {
     await rejects(409, 'CONFLICT', 'POST', `${path}/reject`, { body: input });
     await decide(id, 'approve', 'approveStablecoin');
     await decide(id, 'disable', 'disableStablecoin');
-    const first = await read(`${path}/history?limit=2`);
-    expect(first.data).toMatchObject([{ action: 'reject', ...input }, { action: 'approve' }]);
-    const next = await read(`${path}/history?cursor=${first.nextCursor}`);
-    expect(next.data).toMatchObject([{ action: 'disable', reason: null }]);
+    const firstPage = await read(`${path}/history?limit=2`);
+    expect(firstPage.data).toMatchObject([{ action: 'reject', ...input }, { action: 'approve' }]);
+    const nextPage = await read(`${path}/history?cursor=${firstPage.nextCursor}`);
+    expect(nextPage.data).toMatchObject([{ action: 'disable', reason: null }]);
     await isHidden('GET', `${path}/history`);
     const unknownPath = '/stablecoins/Stablecoin:00000000-0000-7000-8000-000000000000';
     await rejects(404, 'STABLECOIN_NOT_FOUND', 'POST', `${unknownPath}/approve`);
@@ -65,13 +65,13 @@ describe('stablecoins', () => {
         [coin.id],
       );
     await setAmount('+ 1');
-    const different = await read(path);
+    const differentReply = await read(path);
     await setAmount('- 1');
-    expect(different.ties).toBe(false);
+    expect(differentReply.ties).toBe(false);
     await isHidden('GET', path);
-    const first = await read(`${list}&limit=1`);
-    const next = await read(`${list}&limit=1&cursor=${first.nextCursor}`);
-    expect([first.data[0], next.data[0]]).toEqual(data.slice(0, 2));
+    const firstPage = await read(`${list}&limit=1`);
+    const nextPage = await read(`${list}&limit=1&cursor=${firstPage.nextCursor}`);
+    expect([firstPage.data[0], nextPage.data[0]]).toEqual(data.slice(0, 2));
     expect((await read(`${list}&status=PENDING_APPROVAL`)).data).toEqual([]);
     await isHidden('GET', list);
   });

@@ -21,24 +21,24 @@ async function createSuspenseItem() {
 
 describe('suspense items', () => {
   it('are listed and returned', async () => {
-    const [{ id, account }, { id: second }] = [
+    const [{ id, account }, { id: secondItem }] = [
       await createSuspenseItem(),
       await createSuspenseItem(),
     ];
     const listPath = `/suspense-items?platformId=${service.platform.id}&environment=production&limit=1`;
-    const first = await read(listPath);
-    expect(first.data).toMatchObject([
+    const firstPage = await read(listPath);
+    expect(firstPage.data).toMatchObject([
       { transactionId: id, amount: 100_00, currency: 'USD', to: account, outside: null },
     ]);
-    const next = await read(`${listPath}&cursor=${first.nextCursor}`);
-    expect(next).toMatchObject({ data: [{ transactionId: second }], hasMore: false });
+    const nextPage = await read(`${listPath}&cursor=${firstPage.nextCursor}`);
+    expect(nextPage).toMatchObject({ data: [{ transactionId: secondItem }], hasMore: false });
     expect((await read('/suspense-items?environment=sandbox')).data).toEqual([]);
     await isHidden('GET', listPath);
     const path = `/suspense-items/${id}/return`;
     await isHidden('POST', path, {});
     const input = { reason: 'Beneficiary is closed' };
-    const returned = await change(path, input, 'returnSuspenseItem', id);
-    expect(returned).toMatchObject({ transactionId: id, status: 'FAILED', funds: 'RETURNED' });
+    const returnedReply = await change(path, input, 'returnSuspenseItem', id);
+    expect(returnedReply).toMatchObject({ transactionId: id, status: 'FAILED', funds: 'RETURNED' });
     await rejects(409, 'CONFLICT', 'POST', path);
     const unknownPath = '/suspense-items/Transaction:018f0000-0000-7000-8000-000000000000/return';
     await rejects(404, 'TRANSACTION_NOT_FOUND', 'POST', unknownPath);

@@ -104,7 +104,7 @@ const listItems = operation({
   errors: ['NOT_FOUND'],
 });
 
-const returned = operation({
+const returnItem = operation({
   operationId: 'returnSuspenseItem',
   postsMoney: true,
   method: 'POST',
@@ -165,7 +165,7 @@ export const suspenseOperations = [
     status: 200,
     body: await listSuspense(installation.runtime, { ...query, limit: query.limit ?? 20 }),
   })),
-  operatorHandle(returned, async ({ installation }, { params, body }) => ({
+  operatorHandle(returnItem, async ({ installation }, { params, body }) => ({
     status: 200,
     body: await returnSuspense(installation.runtime, { ...params, ...body }),
   })),

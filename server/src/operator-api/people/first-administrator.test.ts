@@ -14,9 +14,9 @@ it('the link is the same in every process, and is invalid once another user has 
   const links = await Promise.all(
     [1, 2, 3].map(() => enrollment.firstAdministratorLink(app.runtime)),
   );
-  const [first] = links;
-  for (const each of links) expect(each).toEqual(first);
-  const secret = first?.secret ?? '';
+  const [firstLink] = links;
+  for (const each of links) expect(each).toEqual(firstLink);
+  const secret = firstLink?.secret ?? '';
   const openLink = () => browser(app).call('POST', '/enrollment', { body: { secret } });
   expect((await openLink()).status).toBe(200);
   const body = { name: 'Other', email: 'other@example.com', roles: ['administrator'] };

@@ -38,9 +38,9 @@ const finish = ({ call }: Browser, state: string, callbackUrl: string) =>
   call('POST', '/sign-in/oidc', { body: { state, callbackUrl } });
 
 const withParameter = (url: string, name: string, value: string) => {
-  const parsed = new URL(url);
-  parsed.searchParams.set(name, value);
-  return parsed.href;
+  const parsedUrl = new URL(url);
+  parsedUrl.searchParams.set(name, value);
+  return parsedUrl.href;
 };
 
 const provider = openForFile(() => startIdentityProvider());
@@ -126,11 +126,11 @@ describe('a sign-in at the identity provider', () => {
 
   it('applies changed groups at the next sign-in, to the same user', async () => {
     const subject = account({ groups: ['admins'] });
-    const first = await signIn(subject);
+    const firstSession = await signIn(subject);
     provider.accounts.set(subject, { groups: ['ops'] });
-    const second = await signIn(subject);
-    expect(second.body.user).toMatchObject({
-      id: first.body.user.id,
+    const secondSession = await signIn(subject);
+    expect(secondSession.body.user).toMatchObject({
+      id: firstSession.body.user.id,
       roles: ['support', 'treasury'],
     });
   });
@@ -143,8 +143,8 @@ describe('a sign-in at the identity provider', () => {
     expect(await signIn(subject)).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
     expect((await person.call('GET', '/session')).status).toBe(401);
     const { body } = await administrator.call('GET', '/operator-users');
-    const stored = body.data.find((each: { id: string }) => each.id === id);
-    expect(stored).toMatchObject({ roles: [], status: 'ACTIVE' });
+    const storedUser = body.data.find((each: { id: string }) => each.id === id);
+    expect(storedUser).toMatchObject({ roles: [], status: 'ACTIVE' });
     expect(await rejectionOf(id)).toBe('Rejected: groups without a role.');
     provider.accounts.set(subject, { groups: ['ops'] });
     expect((await signIn(subject)).body.user.id).toBe(id);
@@ -153,10 +153,10 @@ describe('a sign-in at the identity provider', () => {
   it.each([{}, { groups: [] }, { groups: ['admins '] }])(
     'creates no user for %j',
     async (details) => {
-      const before = await administrator.call('GET', '/operator-users');
+      const usersBefore = await administrator.call('GET', '/operator-users');
       expect((await signIn(account(details))).status).toBe(403);
-      const after = await administrator.call('GET', '/operator-users');
-      expect(after.body.data).toHaveLength(before.body.data.length);
+      const usersAfter = await administrator.call('GET', '/operator-users');
+      expect(usersAfter.body.data).toHaveLength(usersBefore.body.data.length);
     },
   );
 
@@ -209,13 +209,13 @@ describe('a callback', () => {
     const person = browser(app);
     const { state, authorizationUrl } = await begin(person);
     const callback = await provider.signIn(authorizationUrl, subject());
-    const before = provider.tokenRequests();
+    const requestsBefore = provider.tokenRequests();
     const replies = await Promise.all([1, 2].map(() => finish(person, state, callback)));
     const statuses = replies.map(({ status }) => status).sort();
     expect(statuses).toEqual([201, 409]);
     expect((await finish(person, state, callback)).status).toBe(409);
     // A provider revokes the tokens of a code that it receives twice.
-    expect(provider.tokenRequests() - before).toBe(1);
+    expect(provider.tokenRequests() - requestsBefore).toBe(1);
   });
 
   it('is rejected in another browser', async () => {
@@ -229,17 +229,17 @@ describe('a callback', () => {
 
   it('is rejected with another state or after its expiry', async () => {
     const person = browser(app);
-    const [first, second] = [await begin(person), await begin(person)];
-    const callback = await provider.signIn(first.authorizationUrl, subject());
-    expect((await finish(person, second.state, callback)).status).toBe(400);
+    const [firstSignIn, secondSignIn] = [await begin(person), await begin(person)];
+    const callback = await provider.signIn(firstSignIn.authorizationUrl, subject());
+    expect((await finish(person, secondSignIn.state, callback)).status).toBe(400);
     // With the other state, the code lacks its verifier.
-    const otherState = new URL(second.authorizationUrl).searchParams.get('state') ?? '';
-    const mixed = withParameter(callback, 'state', otherState);
-    expect((await finish(person, second.state, mixed)).status).toBe(401);
-    const third = await begin(person);
-    const lateCallback = await provider.signIn(third.authorizationUrl, subject());
+    const otherState = new URL(secondSignIn.authorizationUrl).searchParams.get('state') ?? '';
+    const mixedCallback = withParameter(callback, 'state', otherState);
+    expect((await finish(person, secondSignIn.state, mixedCallback)).status).toBe(401);
+    const thirdSignIn = await begin(person);
+    const lateCallback = await provider.signIn(thirdSignIn.authorizationUrl, subject());
     app.effects.set(app.effects.now() + 10 * 60_000);
-    expect((await finish(person, third.state, lateCallback)).status).toBe(400);
+    expect((await finish(person, thirdSignIn.state, lateCallback)).status).toBe(400);
   });
 
   it.each([
@@ -300,13 +300,13 @@ describe('the provider', () => {
     const person = browser(otherApp);
     const { state, authorizationUrl } = await begin(person);
     const callback = await otherProvider.signIn(authorizationUrl, 'una');
-    const second = await begin(person);
-    const otherCallback = await otherProvider.signIn(second.authorizationUrl, 'una');
-    const rejected = await finish(person, state, callback);
-    expect(rejected).toMatchObject({ status: 503, headers: { 'retry-after': '10' } });
-    expect(rejected.body.message).toContain('client ID or secret');
+    const secondSignIn = await begin(person);
+    const otherCallback = await otherProvider.signIn(secondSignIn.authorizationUrl, 'una');
+    const rejectedReply = await finish(person, state, callback);
+    expect(rejectedReply).toMatchObject({ status: 503, headers: { 'retry-after': '10' } });
+    expect(rejectedReply.body.message).toContain('client ID or secret');
     await otherProvider.close();
-    const down = await finish(person, second.state, otherCallback);
+    const down = await finish(person, secondSignIn.state, otherCallback);
     expect(down.body.message).toBe('The identity provider does not respond.');
     otherApp.effects.set(otherApp.effects.now() + 3_600_000);
     expect((await person.call('POST', '/sign-in/oidc-options')).status).toBe(503);

@@ -101,18 +101,18 @@ describe('a rejected password', () => {
       await signInWith({ email: address, password: 'x', code: '000000' });
       return performance.now() - start;
     };
-    const before = await countRejections();
-    const unknown = [];
+    const countBefore = await countRejections();
+    const unknownTimes = [];
     const failuresOfUser = [];
     for (let attempt = 0; attempt < 5; attempt++) {
-      unknown.push(await time(`unknown@example.com`));
+      unknownTimes.push(await time(`unknown@example.com`));
       failuresOfUser.push(await time(email));
     }
-    expect((await countRejections()) - before).toBe(5);
+    expect((await countRejections()) - countBefore).toBe(5);
     expect(await rejectionsOf(id)).toHaveLength(5);
     // The comparison of a password takes most of the time, with or without a user.
     const median = (times: number[]) => times.sort((a, b) => a - b)[2] ?? 0;
-    const ratio = median(failuresOfUser) / median(unknown);
+    const ratio = median(failuresOfUser) / median(unknownTimes);
     expect(ratio).toBeGreaterThan(0.4);
     expect(ratio).toBeLessThan(2.5);
     const { length } = await app.runtime.db.query(
@@ -133,8 +133,8 @@ describe('a rejected passkey', () => {
       });
       expect([status, body.reason]).toEqual([401, 'The sign-in was not accepted.']);
     }
-    const expected = 'signInWithPasskey Rejected: the response of the passkey is invalid.';
-    expect(await rejectionsOf(id)).toEqual(Array(5).fill(expected));
+    const expectedText = 'signInWithPasskey Rejected: the response of the passkey is invalid.';
+    expect(await rejectionsOf(id)).toEqual(Array(5).fill(expectedText));
     ok(await signIn(browser(app), device), 201);
     await disable(id);
     app.effects.set(app.effects.now() + 15 * 60_000);
@@ -143,9 +143,9 @@ describe('a rejected passkey', () => {
   });
 
   it('is not recorded if the passkey is unknown', async () => {
-    const before = await countRejections();
+    const countBefore = await countRejections();
     expect((await signIn(browser(app), newDevice())).status).toBe(401);
-    expect(await countRejections()).toBe(before);
+    expect(await countRejections()).toBe(countBefore);
   });
 });
 
@@ -154,9 +154,11 @@ describe('a link', () => {
     const { id, secret } = await invite();
     const { input, reply } = await enrollWithPasskey(browser(app), secret);
     ok(reply, 201);
-    const before = await countRejections();
-    const unknown = await browser(app).call('POST', '/enrollment', { body: { secret: 'rhe_x' } });
-    expect([unknown.status, await countRejections()]).toEqual([410, before]);
+    const countBefore = await countRejections();
+    const unknownReply = await browser(app).call('POST', '/enrollment', {
+      body: { secret: 'rhe_x' },
+    });
+    expect([unknownReply.status, await countRejections()]).toEqual([410, countBefore]);
     const { call } = browser(app);
     const statuses = [
       await call('POST', '/enrollment', { body: { secret } }),

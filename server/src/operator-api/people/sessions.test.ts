@@ -23,9 +23,9 @@ let device: Authenticator;
 let administratorId: string;
 
 beforeAll(async () => {
-  const first = await firstAdministrator(app);
-  ({ person: administrator, device } = first);
-  administratorId = first.user.id;
+  const administratorSignIn = await firstAdministrator(app);
+  ({ person: administrator, device } = administratorSignIn);
+  administratorId = administratorSignIn.user.id;
 });
 
 const invite = async (email: string, fields: object = {}) => {
@@ -121,10 +121,10 @@ describe('a session', () => {
 
   it('ends when its user ends all other sessions', async () => {
     const { person, device: ownDevice } = await newUser('others@example.com');
-    const second = browser(app);
-    ok(await signIn(second, ownDevice), 201);
-    ok(await second.call('POST', '/session/end-others'), 200);
-    expect([await statusOf(person), await statusOf(second)]).toEqual([401, 200]);
+    const secondBrowser = browser(app);
+    ok(await signIn(secondBrowser, ownDevice), 201);
+    ok(await secondBrowser.call('POST', '/session/end-others'), 200);
+    expect([await statusOf(person), await statusOf(secondBrowser)]).toEqual([401, 200]);
   });
 });
 
@@ -184,10 +184,10 @@ describe('a user', () => {
 
   it('cannot change itself or grant permissions that it lacks', async () => {
     const body = { roles: ['viewer'] };
-    const rejected = await administrator.call('PATCH', `/operator-users/${administratorId}`, {
+    const rejectedReply = await administrator.call('PATCH', `/operator-users/${administratorId}`, {
       body,
     });
-    expect(rejected.status).toBe(400);
+    expect(rejectedReply.status).toBe(400);
     const duplicateUser = { name: 'Namesake', email: 'ADA@example.com', roles: ['viewer'] };
     expect(
       await administrator.call('POST', '/operator-users', { body: duplicateUser }),
@@ -195,21 +195,28 @@ describe('a user', () => {
       status: 409,
     });
     const support = await newUser('less@example.com');
-    const created = await support.person.call('POST', '/operator-users', { body: duplicateUser });
-    expect(created.status).toBe(403);
+    const createdReply = await support.person.call('POST', '/operator-users', {
+      body: duplicateUser,
+    });
+    expect(createdReply.status).toBe(403);
   });
 
   it('without a sign-in method is recovered by two administrators, which ends the old methods', async () => {
     const { id, person, device: lostDevice } = await newUser('lost@example.com');
-    const second = await newUser('second@example.com', { roles: ['administrator'] });
+    const secondAdministrator = await newUser('second@example.com', { roles: ['administrator'] });
     const path = `/operator-users/${id}/recover`;
-    const requested = await administrator.call('POST', path, { body: { reason: 'lost phone' } });
-    expect(requested).toMatchObject({ status: 202, body: { policyId: 'built-in' } });
-    expect(JSON.stringify(requested.body)).not.toContain('rhe_');
-    const approve = `/approvals/${requested.body.id}/approve`;
+    const requestedReply = await administrator.call('POST', path, {
+      body: { reason: 'lost phone' },
+    });
+    expect(requestedReply).toMatchObject({ status: 202, body: { policyId: 'built-in' } });
+    expect(JSON.stringify(requestedReply.body)).not.toContain('rhe_');
+    const approve = `/approvals/${requestedReply.body.id}/approve`;
     const reason = { reason: 'called back' };
     expect((await administrator.call('POST', approve, { body: reason })).status).toBe(403);
-    const { reply } = ok(await second.person.call('POST', approve, { body: reason }), 200);
+    const { reply } = ok(
+      await secondAdministrator.person.call('POST', approve, { body: reason }),
+      200,
+    );
     const enrolled = await enrollWithPasskey(browser(app), reply.link.secret);
     ok(enrolled.reply, 201);
     expect(await statusOf(person)).toBe(401);
@@ -219,28 +226,31 @@ describe('a user', () => {
 
   it('cannot approve changes that it or its token requested', async () => {
     const policy = { operationId: 'endOperatorSession', hours: 24, reason: 'test' };
-    const created = ok(await tokens.call('POST', '/approval-policies', { body: policy }), 201);
+    const createdReply = ok(await tokens.call('POST', '/approval-policies', { body: policy }), 201);
     const { person } = await newUser('self@example.com', { roles: ['administrator'] });
     const token = { name: 'Own', roles: ['administrator'], expiresInDays: 1 };
     const { secret } = ok(await person.call('POST', '/operator-tokens', { body: token }), 201);
-    const second = { body: { ...token, name: 'Second' }, secret };
-    const { secret: deeper } = ok(await tokens.call('POST', '/operator-tokens', second), 201);
+    const secondRequest = { body: { ...token, name: 'Second' }, secret };
+    const { secret: deeper } = ok(
+      await tokens.call('POST', '/operator-tokens', secondRequest),
+      201,
+    );
     const { session } = ok(await administrator.call('GET', '/session'), 200);
-    const requested = await tokens.call('DELETE', `/operator-sessions/${session.id}`, {
+    const requestedReply = await tokens.call('DELETE', `/operator-sessions/${session.id}`, {
       secret: deeper,
     });
-    expect(requested.status).toBe(202);
+    expect(requestedReply.status).toBe(202);
     const body = { reason: 'mine' };
-    const approve = `/approvals/${requested.body.id}/approve`;
+    const approve = `/approvals/${requestedReply.body.id}/approve`;
     expect((await person.call('POST', approve, { body })).status).toBe(403);
     expect((await tokens.call('POST', approve, { body, secret })).status).toBe(403);
-    ok(await tokens.call('DELETE', `/approval-policies/${created.id}`), 200);
+    ok(await tokens.call('DELETE', `/approval-policies/${createdReply.id}`), 200);
   });
 });
 
 describe('own passkeys', () => {
   it('can be added and removed after a recent sign-in, except the last one', async () => {
-    const { person, device: first } = await newUser('keys@example.com');
+    const { person, device: firstUser } = await newUser('keys@example.com');
     const add = async () => {
       const options = await person.call('POST', '/session/passkey-options');
       if (options.status !== 200) return options;
@@ -250,7 +260,7 @@ describe('own passkeys', () => {
     };
     const { id } = ok(await add(), 201);
     const elsewhere = browser(app);
-    ok(await signIn(elsewhere, first), 201);
+    ok(await signIn(elsewhere, firstUser), 201);
     const { data } = ok(await person.call('GET', '/session/passkeys'), 200);
     expect(data).toHaveLength(2);
     ok(await person.call('DELETE', `/session/passkeys/${data[0].id}`), 200);
@@ -272,8 +282,8 @@ describe('own password', () => {
     expect(ok(await person.call('PUT', '/session/password', { body }), 200).hasPassword).toBe(true);
     expect([await statusOf(elsewhere), await statusOf(person)]).toEqual([401, 200]);
     app.effects.set(app.effects.now() + 30_000);
-    const next = { email: 'password@example.com', password: PASSWORD };
-    const signInBody = { ...next, code: codeAt(secret, app.effects.now()) };
+    const nextSignIn = { email: 'password@example.com', password: PASSWORD };
+    const signInBody = { ...nextSignIn, code: codeAt(secret, app.effects.now()) };
     ok(await elsewhere.call('POST', '/sign-in/password', { body: signInBody }), 201);
   });
 });

@@ -121,20 +121,20 @@ describe('a passkey', () => {
 
   it('can answer a challenge once, in the same browser, within ten minutes', async () => {
     const person = browser(app);
-    const first = await beginSignIn(person);
-    ok(await first.complete(device), 201);
-    expect((await first.complete(device)).status).toBe(409);
-    const second = await beginSignIn(person);
+    const firstCeremony = await beginSignIn(person);
+    ok(await firstCeremony.complete(device), 201);
+    expect((await firstCeremony.complete(device)).status).toBe(409);
+    const secondCeremony = await beginSignIn(person);
     const otherBrowser = browser(app);
     await beginSignIn(otherBrowser);
-    const stolen = { state: second.state, credential: {} };
-    const credential = registrationJson(device, second.publicKey.challenge);
+    const stolen = { state: secondCeremony.state, credential: {} };
+    const credential = registrationJson(device, secondCeremony.publicKey.challenge);
     const body = { ...stolen, credential: { ...credential, response: { ...assertionIn() } } };
     expect(await otherBrowser.call('POST', '/sign-in/passkey', { body })).toMatchObject({
       status: 400,
     });
     app.effects.set(app.effects.now() + 10 * 60_000);
-    expect((await second.complete(device)).status).toBe(400);
+    expect((await secondCeremony.complete(device)).status).toBe(400);
   });
 
   it('must answer the challenge of its registration', async () => {

@@ -35,14 +35,14 @@ async function begin(secret: string) {
   socket.on('data', (chunk) => {
     text += chunk.toString('latin1');
   });
-  const closed = new Promise((resolve) => socket.on('close', resolve));
+  const closedPromise = new Promise((resolve) => socket.on('close', resolve));
   socket.write(`${head.join('\r\n')}\r\n\r\n${body.slice(0, 10)}`);
   // The head is admitted during the pause.
   await sleep(300);
   expect(text).toBe('');
   return async () => {
     socket.write(body.slice(10));
-    await closed;
+    await closedPromise;
     return readReply(text);
   };
 }

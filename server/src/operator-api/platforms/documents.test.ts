@@ -38,8 +38,8 @@ it('documents are listed for a customer or one holder', async () => {
   ]);
   const emptyList = ok(await client.call('GET', `${path}?holderId=none`), 200);
   expect(emptyList.data).toEqual([]);
-  const unknown = await client.call('GET', '/customers/none/documents');
-  expect([unknown.status, unknown.body.code]).toEqual([404, 'CUSTOMER_NOT_FOUND']);
+  const unknownReply = await client.call('GET', '/customers/none/documents');
+  expect([unknownReply.status, unknownReply.body.code]).toEqual([404, 'CUSTOMER_NOT_FOUND']);
 });
 
 it('documents are returned with their original file', async () => {

@@ -47,14 +47,14 @@ it('imports are listed and shown', async () => {
 
 it('show every failed row, in pages', async () => {
   const path = `/imports/${importId}/errors`;
-  const first = ok(await client.call('GET', path), 200);
-  expect(first.hasMore).toBe(true);
-  expect(first.rows[0]).toEqual({
+  const firstPage = ok(await client.call('GET', path), 200);
+  expect(firstPage.hasMore).toBe(true);
+  expect(firstPage.rows[0]).toEqual({
     ...{ row: 1, correlationId: 'c-1', code: 'INVALID_INPUT', message: 'Invalid' },
     errors: [{ field: 'city', message: 'is required' }],
   });
-  const next = ok(await client.call('GET', `${path}?after=${first.rows.at(-1).row}`), 200);
-  expect([next.hasMore, first.rows.length + next.rows.length]).toEqual([false, ROWS]);
+  const nextPage = ok(await client.call('GET', `${path}?after=${firstPage.rows.at(-1).row}`), 200);
+  expect([nextPage.hasMore, firstPage.rows.length + nextPage.rows.length]).toEqual([false, ROWS]);
   expect((await client.call('GET', '/imports/none/errors')).status).toBe(404);
 });
 

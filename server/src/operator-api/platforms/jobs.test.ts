@@ -99,9 +99,9 @@ describe('jobs', () => {
     const path = `/jobs/${jobId}/cancel`;
     expect((await client.call('POST', path, { body: {} })).status).toBe(400);
     const body = { reason: 'Settled manually' };
-    const cancelled = ok(await client.call('POST', path, { body }), 200);
-    expect(cancelled).toMatchObject({ jobId, state: 'cancelled', ...body });
-    expect(ok(await client.call('GET', `/jobs/${jobId}`), 200)).toEqual(cancelled);
+    const cancelledReply = ok(await client.call('POST', path, { body }), 200);
+    expect(cancelledReply).toMatchObject({ jobId, state: 'cancelled', ...body });
+    expect(ok(await client.call('GET', `/jobs/${jobId}`), 200)).toEqual(cancelledReply);
     expect((await allOf('state=cancelled')).map((each) => each.jobId)).toEqual([jobId]);
     expect(await client.recordsOf('cancelJob')).toMatchObject([{ subject: jobId, ...body }]);
     expect((await client.call('POST', path, { body })).status).toBe(404);

@@ -182,7 +182,7 @@ export const limitOperations = [
   }),
   operatorHandle(updateProgram, async ({ installation }, { params: { platformId }, body }) => {
     const { reason: _, ...change } = body;
-    const changed = await changeCardProgram(installation.runtime, platformId, change);
-    return { status: 200, body: { platformId, ...changed } };
+    const changedProgram = await changeCardProgram(installation.runtime, platformId, change);
+    return { status: 200, body: { platformId, ...changedProgram } };
   }),
 ];

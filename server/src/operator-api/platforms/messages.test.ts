@@ -34,11 +34,11 @@ const kindsOf = async (query: string) => {
 
 describe('messages', () => {
   it('are listed in pages, newest first, without recipient and content', async () => {
-    const first = ok(await client.call('GET', '/messages?limit=1'), 200);
-    const next = ok(await client.call('GET', `/messages?cursor=${first.nextCursor}`), 200);
-    const all = [...first.data, ...next.data];
-    expect(all.map(({ kind }) => kind)).toEqual(['GREETING', 'CONTACT_CODE']);
-    expect(JSON.stringify(all)).not.toMatch(/123456|guest@/);
+    const firstPage = ok(await client.call('GET', '/messages?limit=1'), 200);
+    const nextPage = ok(await client.call('GET', `/messages?cursor=${firstPage.nextCursor}`), 200);
+    const allMessages = [...firstPage.data, ...nextPage.data];
+    expect(allMessages.map(({ kind }) => kind)).toEqual(['GREETING', 'CONTACT_CODE']);
+    expect(JSON.stringify(allMessages)).not.toMatch(/123456|guest@/);
     expect(await kindsOf(`platformId=${app.other.id}`)).toEqual(['GREETING']);
     expect(await kindsOf(`customerId=${person.id}`)).toEqual(['CONTACT_CODE']);
     expect(await kindsOf('status=KEPT')).toEqual(['CONTACT_CODE']);

@@ -18,13 +18,13 @@ describe('platforms', () => {
   it('are created with a token whose secret is shown once', async () => {
     const body = { name: 'New', currencies: ['USD', 'EUR'], reason: 'Contract 12' };
     const headers = { 'Idempotency-Key': 'create' };
-    const created = ok(await client.call('POST', '/platforms', { body, headers }), 201);
-    expect(created.webhookPublicKey).toContain('BEGIN PUBLIC KEY');
-    const { clientId, clientSecret, platformId } = created;
+    const createdReply = ok(await client.call('POST', '/platforms', { body, headers }), 201);
+    expect(createdReply.webhookPublicKey).toContain('BEGIN PUBLIC KEY');
+    const { clientId, clientSecret, platformId } = createdReply;
     ok(await app.call('GET', '/config', undefined, { as: { clientId, clientSecret } }), 200);
-    const replayed = ok(await client.call('POST', '/platforms', { body, headers }), 201);
-    expect(replayed.platformId).toBe(platformId);
-    expect(replayed.clientSecret).toBeUndefined();
+    const replayedReply = ok(await client.call('POST', '/platforms', { body, headers }), 201);
+    expect(replayedReply.platformId).toBe(platformId);
+    expect(replayedReply.clientSecret).toBeUndefined();
     const settings = ok(await client.call('GET', `/platforms/${platformId}`), 200);
     expect(settings).toMatchObject({ name: 'New', regulated: true, environment: 'sandbox' });
     const records = await client.recordsOf('createPlatform');
@@ -45,19 +45,21 @@ describe('platforms', () => {
   it('are rejected with every invalid field', async () => {
     const body = { name: 'New', currencies: ['USD'], regulated: true, terms: true };
     const passkeySite = { rpId: 'com', origins: ['https://example.com'] };
-    const rejected = await client.call('POST', '/platforms', { body: { ...body, passkeySite } });
-    expect(fieldsOf(rejected.body)).toEqual(['passkeySite.rpId', 'terms']);
-    const unknown = await client.call('POST', '/platforms', {
+    const rejectedReply = await client.call('POST', '/platforms', {
+      body: { ...body, passkeySite },
+    });
+    expect(fieldsOf(rejectedReply.body)).toEqual(['passkeySite.rpId', 'terms']);
+    const unknownReply = await client.call('POST', '/platforms', {
       body: { name: 'New', currencies: ['XXX'] },
     });
-    expect([unknown.status, fieldsOf(unknown.body)]).toEqual([400, ['currencies.0']]);
+    expect([unknownReply.status, fieldsOf(unknownReply.body)]).toEqual([400, ['currencies.0']]);
   });
 
   it('are listed in pages, limited to the platforms of the operator', async () => {
-    const first = ok(await client.call('GET', '/platforms?limit=1'), 200);
-    expect(first).toMatchObject({ hasMore: true, data: [{ platformId: expect.any(String) }] });
-    const suffix = ok(await client.call('GET', `/platforms?cursor=${first.nextCursor}`), 200);
-    const ids = [...first.data, ...suffix.data].map((each) => each.platformId);
+    const firstPage = ok(await client.call('GET', '/platforms?limit=1'), 200);
+    expect(firstPage).toMatchObject({ hasMore: true, data: [{ platformId: expect.any(String) }] });
+    const suffix = ok(await client.call('GET', `/platforms?cursor=${firstPage.nextCursor}`), 200);
+    const ids = [...firstPage.data, ...suffix.data].map((each) => each.platformId);
     expect(ids).toEqual(expect.arrayContaining([app.platform.id, app.other.id]));
     const secret = await client.secretOf({ platformIds: [app.other.id] });
     const ownList = ok(await client.call('GET', '/platforms', { secret }), 200);
@@ -67,8 +69,8 @@ describe('platforms', () => {
   it('change only the settings in the request', async () => {
     const passkeySite = { rpId: 'example.com', origins: ['https://pay.example.com'] };
     const body = { hourlyPayments: 12, brandColor: '#FFE500', passkeySite, walletProcessing: 2 };
-    const changed = ok(await client.call('PATCH', pathOf(), { body }), 200);
-    expect(changed).toMatchObject({ ...body, brandColor: '#ffe500' });
+    const changedReply = ok(await client.call('PATCH', pathOf(), { body }), 200);
+    expect(changedReply).toMatchObject({ ...body, brandColor: '#ffe500' });
     const reset = { hourlyPayments: null, brandColor: null, walletProcessing: 0 };
     expect(ok(await client.call('PATCH', pathOf(), { body: reset }), 200)).toMatchObject({
       ...reset,
@@ -87,7 +89,7 @@ describe('platforms', () => {
   it('of other operators are hidden', async () => {
     const secret = await client.secretOf({ platformIds: [app.other.id] });
     const limit = { currency: 'USD', perDay: 5 };
-    const until = '2999-01-01T00:00:00Z';
+    const endTime = '2999-01-01T00:00:00Z';
     const calls = [
       ['GET', '', undefined],
       ['PATCH', '', { name: 'Mine' }],
@@ -96,7 +98,7 @@ describe('platforms', () => {
       ['DELETE', '/limits?currency=USD', undefined],
       ['GET', '/card-program', undefined],
       ['PATCH', '/card-program', { maxLive: 1 }],
-      ['PUT', '/request-bodies', { until }],
+      ['PUT', '/request-bodies', { until: endTime }],
     ] as const;
     for (const [method, secondPage, body] of calls) {
       const { status, body: error } = await client.call(method, pathOf(secondPage), {
@@ -104,10 +106,14 @@ describe('platforms', () => {
         secret,
       });
       expect([secondPage, status, error.code]).toEqual([secondPage, 404, 'PLATFORM_NOT_FOUND']);
-      const unknown = await client.call(method, `/platforms/PlatformConfig:none${secondPage}`, {
-        body,
-      });
-      expect([unknown.status, unknown.body]).toEqual([404, error]);
+      const unknownReply = await client.call(
+        method,
+        `/platforms/PlatformConfig:none${secondPage}`,
+        {
+          body,
+        },
+      );
+      expect([unknownReply.status, unknownReply.body]).toEqual([404, error]);
     }
   });
 });
@@ -137,32 +143,34 @@ describe('limits', () => {
 
 describe('card program', () => {
   it('changes only the settings in the request', async () => {
-    const before = ok(await client.call('GET', pathOf('/card-program')), 200);
+    const programBefore = ok(await client.call('GET', pathOf('/card-program')), 200);
     const body = { maxLive: 50, frameOrigins: ['https://app.example.com'] };
-    const after = ok(await client.call('PATCH', pathOf('/card-program'), { body }), 200);
-    expect(after).toEqual({ ...before, ...body });
+    const programAfter = ok(await client.call('PATCH', pathOf('/card-program'), { body }), 200);
+    expect(programAfter).toEqual({ ...programBefore, ...body });
     expect(await client.recordsOf('updateCardProgram')).toMatchObject([
       { subject: app.platform.id },
     ]);
-    const rejected = await client.call('PATCH', pathOf('/card-program'), {
+    const rejectedReply = await client.call('PATCH', pathOf('/card-program'), {
       body: { frameOrigins: ['https://app.example.com/path'] },
     });
-    expect([rejected.status, fieldsOf(rejected.body)]).toEqual([400, ['frameOrigins.0']]);
+    expect([rejectedReply.status, fieldsOf(rejectedReply.body)]).toEqual([400, ['frameOrigins.0']]);
   });
 });
 
 describe('request bodies', () => {
   it('of a production platform are retained until a specified time', async () => {
     const path = `/platforms/${app.production.id}/request-bodies`;
-    const until = new Date(app.effects.now() + 60_000).toISOString();
-    expect(ok(await client.call('PUT', path, { body: { until } }), 200)).toEqual({
-      ...{ platformId: app.production.id, environment: 'production', requestBodiesUntil: until },
+    const endTime = new Date(app.effects.now() + 60_000).toISOString();
+    expect(ok(await client.call('PUT', path, { body: { until: endTime } }), 200)).toEqual({
+      ...{ platformId: app.production.id, environment: 'production', requestBodiesUntil: endTime },
     });
     const retention = ok(await client.call('PUT', path, { body: { until: null } }), 200);
     expect(retention.requestBodiesUntil).toBeNull();
     const past = await client.call('PUT', path, { body: { until: '2020-01-01T00:00:00Z' } });
     expect([past.status, fieldsOf(past.body)]).toEqual([400, ['until']]);
-    const sandbox = await client.call('PUT', pathOf('/request-bodies'), { body: { until } });
+    const sandbox = await client.call('PUT', pathOf('/request-bodies'), {
+      body: { until: endTime },
+    });
     expect([sandbox.status, sandbox.body.code]).toEqual([409, 'CONFLICT']);
   });
 });

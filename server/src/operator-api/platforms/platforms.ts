@@ -300,14 +300,14 @@ export const platformOperations = [
     const isRegulated = body.regulated ?? isRegulatedByDefault(environment);
     const defaults = { regulated: isRegulatedByDefault(environment), terms: false };
     checkSettings(body, defaults, environment);
-    const created = await provisioning.createPlatform(runtime, {
+    const createdPlatform = await provisioning.createPlatform(runtime, {
       ...settings,
       environment,
       regulated: isRegulated,
       documentsOptional: body.documentsOptional ?? false,
       termsRequired,
     });
-    const { platformId, tokenId, clientId, clientSecret } = created;
+    const { platformId, tokenId, clientId, clientSecret } = createdPlatform;
     // The first start of the server has generated it.
     const webhookPublicKey = (await publicKeyPem(runtime, environment)) ?? '';
     const reply = { platformId, tokenId, clientId, clientSecret, webhookPublicKey };

@@ -12,47 +12,50 @@ afterAll(async () => void ok(await app.call('GET', '/config'), 200));
 
 it('requests are listed and shown as in the platform API', async () => {
   const quote = '/quotes/Quote:00000000-0000-7000-8000-000000000000';
-  const failed = await app.call('GET', quote, undefined, { as: app.other });
+  const failedReply = await app.call('GET', quote, undefined, { as: app.other });
   await app.call('GET', '/quotes/none', undefined, { as: app.other });
   await app.call('GET', '/requests', undefined, { as: app.other });
-  const id = String(failed.headers['x-request-id']);
+  const id = String(failedReply.headers['x-request-id']);
   const { id: platformId } = app.other;
   const path = `/platforms/${platformId}/requests`;
   const list = ok(await client.call('GET', `${path}?statusClass=4xx&sortOrder=asc`), 200);
   expect(list).toMatchObject({ data: [{ id, errorCode: 'QUOTE_NOT_FOUND' }, {}] });
-  const first = ok(await client.call('GET', `${path}?limit=1`), 200);
-  expect(first.hasMore).toBe(true);
-  const next = ok(await client.call('GET', `${path}?limit=1&cursor=${first.nextCursor}`), 200);
-  expect(next.data[0].id).not.toBe(first.data[0].id);
+  const firstPage = ok(await client.call('GET', `${path}?limit=1`), 200);
+  expect(firstPage.hasMore).toBe(true);
+  const nextPage = ok(
+    await client.call('GET', `${path}?limit=1&cursor=${firstPage.nextCursor}`),
+    200,
+  );
+  expect(nextPage.data[0].id).not.toBe(firstPage.data[0].id);
   const reply = ok(await client.call('GET', `/requests/${id}`), 200);
   expect(reply).toMatchObject({ ...list.data[0], platformId });
 
   // Each request of a platform for its list stores the records of its earlier requests first.
   for (const path of ['/config', '/requests']) await app.call('GET', path);
-  const all: { id: string; platformId: string; createdAt: string }[] = [];
+  const allRequests: { id: string; platformId: string; createdAt: string }[] = [];
   let cursor = '';
   do {
     const page = ok(await client.call('GET', `/requests?limit=1${cursor}`), 200);
-    all.push(...page.data);
+    allRequests.push(...page.data);
     cursor = page.hasMore ? `&cursor=${page.nextCursor}` : '';
   } while (cursor);
-  expect(new Set(all.map((each) => each.platformId))).toEqual(
+  expect(new Set(allRequests.map((each) => each.platformId))).toEqual(
     new Set([app.platform.id, platformId]),
   );
-  expect(new Set(all.map((each) => each.id)).size).toBe(all.length);
-  const times = all.map((each) => each.createdAt);
+  expect(new Set(allRequests.map((each) => each.id)).size).toBe(allRequests.length);
+  const times = allRequests.map((each) => each.createdAt);
   expect(times).toEqual(times.toSorted().reverse());
   // The record of the last request may be stored between two reads.
   const { data: singlePage } = ok(await client.call('GET', '/requests?limit=100'), 200);
-  const ids = new Set(all.map((each) => each.id));
-  expect(all).toEqual(singlePage.filter((each: { id: string }) => ids.has(each.id)));
-  const rejected = ok(await client.call('GET', '/requests?statusClass=4xx'), 200).data;
-  expect(rejected).toHaveLength(2);
+  const ids = new Set(allRequests.map((each) => each.id));
+  expect(allRequests).toEqual(singlePage.filter((each: { id: string }) => ids.has(each.id)));
+  const rejectedReply = ok(await client.call('GET', '/requests?statusClass=4xx'), 200).data;
+  expect(rejectedReply).toHaveLength(2);
 
   const secret = await client.secretOf({ platformIds: [app.platform.id] });
   expect((await client.call('GET', `/requests/${id}`, { secret })).status).toBe(404);
   expect((await client.call('GET', path, { secret })).status).toBe(404);
   expect((await client.call('GET', '/requests/none')).status).toBe(404);
-  const unknown = await client.call('GET', '/platforms/PlatformConfig:none/requests');
-  expect([unknown.status, unknown.body.code]).toEqual([404, 'PLATFORM_NOT_FOUND']);
+  const unknownReply = await client.call('GET', '/platforms/PlatformConfig:none/requests');
+  expect([unknownReply.status, unknownReply.body.code]).toEqual([404, 'PLATFORM_NOT_FOUND']);
 });

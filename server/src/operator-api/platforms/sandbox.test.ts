@@ -29,16 +29,17 @@ it('builds a world in a platform', async () => {
   expect(records[0]).toMatchObject({ subject: app.platform.id, platformId: app.platform.id });
 
   const steps = [{ operationId: 'getCustomerById', params: { customerId: 'Customer:x' } }];
-  const rejected = await post('fixtures', { steps });
-  expect(rejected.body).toMatchObject({ code: 'INVALID_INPUT', details: { step: 0 } });
+  const rejectedReply = await post('fixtures', { steps });
+  expect(rejectedReply.body).toMatchObject({ code: 'INVALID_INPUT', details: { step: 0 } });
   expect(await client.recordsOf('createPlatformFixtures')).toHaveLength(2);
 });
 
 it('advances the clock of a platform', async () => {
-  const before = ok(await client.call('GET', path('clock')), 200);
+  const clockBefore = ok(await client.call('GET', path('clock')), 200);
   const advanced = ok(await post('clock', { advance: 'P2D', freeze: true, reason: 'Test.' }), 200);
   expect(advanced).toMatchObject({ platformId: app.platform.id, frozen: true });
-  const days = (Date.parse(advanced.currentTime) - Date.parse(before.currentTime)) / 86_400_000;
+  const days =
+    (Date.parse(advanced.currentTime) - Date.parse(clockBefore.currentTime)) / 86_400_000;
   expect(Math.round(days)).toBe(2);
   const clock = ok(await app.call('GET', '/sandbox/clock'), 200);
   expect(clock.currentTime).toBe(advanced.currentTime);
@@ -68,11 +69,11 @@ it('rejects production platforms and platforms of other operators', async () => 
     const { id } = app.production;
     expect((await post(name, body, id)).body.code).toBe('CONFLICT');
     const secret = await client.secretOf({ platformIds: [app.other.id] });
-    const foreign = await client.call('POST', path(name), { body, secret });
-    expect([name, foreign.status]).toEqual([name, 404]);
+    const foreignReply = await client.call('POST', path(name), { body, secret });
+    expect([name, foreignReply.status]).toEqual([name, 404]);
   }
   const production = await client.call('GET', path('clock', app.production.id));
   expect(production.body.code).toBe('CONFLICT');
-  const unknown = 'PlatformConfig:018f0000-0000-7000-8000-000000000000';
-  expect((await client.call('GET', path('clock', unknown))).body.code).toBe('PLATFORM_NOT_FOUND');
+  const unknownId = 'PlatformConfig:018f0000-0000-7000-8000-000000000000';
+  expect((await client.call('GET', path('clock', unknownId))).body.code).toBe('PLATFORM_NOT_FOUND');
 });

@@ -18,19 +18,19 @@ interface Key {
 const statusesOf = (keys: Key[]) => keys.map(({ status }) => status).sort();
 
 it('signing keys are listed, rotated and retired', async () => {
-  const before = ok(await client.call('GET', '/signing-keys'), 200).keys as Key[];
-  expect(statusesOf(before)).toEqual(['active', 'active', 'active', 'active']);
+  const keysBefore = ok(await client.call('GET', '/signing-keys'), 200).keys as Key[];
+  expect(statusesOf(keysBefore)).toEqual(['active', 'active', 'active', 'active']);
   const body = { environment: 'sandbox', overlapHours: 1, reason: 'Yearly' };
-  const rotated = ok(await client.call('POST', '/signing-keys/rotations', { body }), 200);
-  expect(statusesOf(rotated.keys)).toEqual(['active', 'active', 'announced', 'announced']);
+  const rotatedReply = ok(await client.call('POST', '/signing-keys/rotations', { body }), 200);
+  expect(statusesOf(rotatedReply.keys)).toEqual(['active', 'active', 'announced', 'announced']);
   const repeatedReply = await client.call('POST', '/signing-keys/rotations', { body });
   expect([repeatedReply.status, repeatedReply.body.code]).toEqual([409, 'CONFLICT']);
-  const announced = rotated.keys.find(({ status }: Key) => status === 'announced') as Key;
-  const path = `/signing-keys/${announced.keyId}/retire`;
+  const announcedKey = rotatedReply.keys.find(({ status }: Key) => status === 'announced') as Key;
+  const path = `/signing-keys/${announcedKey.keyId}/retire`;
   expect(statusesOf(ok(await client.call('POST', path), 200).keys)).toEqual(['retired', 'retired']);
-  const active = before.find(({ environment }) => environment === 'sandbox') as Key;
-  const rejected = await client.call('POST', `/signing-keys/${active.keyId}/retire`);
-  expect([rejected.status, rejected.body.code]).toEqual([409, 'CONFLICT']);
+  const activeKey = keysBefore.find(({ environment }) => environment === 'sandbox') as Key;
+  const rejectedReply = await client.call('POST', `/signing-keys/${activeKey.keyId}/retire`);
+  expect([rejectedReply.status, rejectedReply.body.code]).toEqual([409, 'CONFLICT']);
   expect((await client.call('POST', '/signing-keys/none/retire')).status).toBe(404);
   expect(await client.recordsOf('rotateSigningKeys')).toMatchObject([{ reason: 'Yearly' }]);
   expect(await client.recordsOf('retireSigningKey')).toHaveLength(1);

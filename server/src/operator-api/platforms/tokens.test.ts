@@ -17,14 +17,14 @@ const create = (options: object = {}) =>
 describe('tokens', () => {
   it('are created, shown once, and revoked', async () => {
     const headers = { 'Idempotency-Key': 'create' };
-    const created = ok(await create({ headers }), 201);
-    const { clientSecret, ...token } = created;
+    const createdReply = ok(await create({ headers }), 201);
+    const { clientSecret, ...token } = createdReply;
     expect(token).toMatchObject({ ...NEW, platformId: app.platform.id });
     expect(ok(await create({ headers }), 201)).toEqual(token);
     const as = { clientId: token.clientId, clientSecret };
     ok(await app.call('GET', '/config', undefined, { as }), 200);
-    const revoked = ok(await client.call('DELETE', `/tokens/${token.tokenId}`), 200);
-    expect(revoked).toEqual(token);
+    const revokedReply = ok(await client.call('DELETE', `/tokens/${token.tokenId}`), 200);
+    expect(revokedReply).toEqual(token);
     const records = [{ subject: token.tokenId, platformId: app.platform.id }];
     expect(await client.recordsOf('revokePlatformToken')).toMatchObject(records);
     expect(await client.recordsOf('createPlatformToken')).toHaveLength(1);
@@ -35,11 +35,11 @@ describe('tokens', () => {
   it('are listed in pages, of one platform or of all', async () => {
     ok(await create(), 201);
     const path = `/tokens?platformId=${app.platform.id}`;
-    const all = ok(await client.call('GET', path), 200);
-    expect(all.data.length).toBeGreaterThan(1);
-    const first = ok(await client.call('GET', `${path}&limit=1`), 200);
-    const next = ok(await client.call('GET', `${path}&cursor=${first.nextCursor}`), 200);
-    expect([...first.data, ...next.data]).toEqual(all.data);
+    const allTokens = ok(await client.call('GET', path), 200);
+    expect(allTokens.data.length).toBeGreaterThan(1);
+    const firstPage = ok(await client.call('GET', `${path}&limit=1`), 200);
+    const nextPage = ok(await client.call('GET', `${path}&cursor=${firstPage.nextCursor}`), 200);
+    expect([...firstPage.data, ...nextPage.data]).toEqual(allTokens.data);
     const platforms = ok(await client.call('GET', '/tokens?limit=100'), 200).data.map(
       (each: { platformId: string }) => each.platformId,
     );

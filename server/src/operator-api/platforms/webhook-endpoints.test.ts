@@ -19,11 +19,11 @@ const list = async () => ok(await client.call('GET', path()), 200).data;
 it('endpoints are listed with the state of their deliveries', async () => {
   expect(await list()).toEqual([]);
   ok(await app.call('PATCH', '/config', { webhookEndpoint: URL }), 200);
-  const created = ok(await app.call('POST', '/webhook-endpoints', { url: `${URL}/2` }), 201);
+  const createdReply = ok(await app.call('POST', '/webhook-endpoints', { url: `${URL}/2` }), 201);
   await createCustomer(app);
   const [configured, ownEndpoint] = await list();
   expect(configured).toMatchObject({ isConfigured: true, url: URL, platformId: app.platform.id });
-  expect(ownEndpoint).toMatchObject({ id: created.id, status: 'ENABLED', failed: 0 });
+  expect(ownEndpoint).toMatchObject({ id: createdReply.id, status: 'ENABLED', failed: 0 });
   expect(ownEndpoint.pending).toBeGreaterThan(0);
   expect(Date.parse(ownEndpoint.oldestPendingAt)).toBeGreaterThan(0);
   expect(ownEndpoint).not.toHaveProperty('lastSuccessAt');
@@ -33,8 +33,11 @@ it('endpoints are listed with the state of their deliveries', async () => {
 it('endpoints are paused with a reason, and resumed', async () => {
   for (const { id } of await list()) {
     const body = { reason: 'The receiver is under maintenance.' };
-    const paused = ok(await client.call('POST', `/webhook-endpoints/${id}/pause`, { body }), 200);
-    expect(paused).toMatchObject({ id, status: 'PAUSED', statusReason: body.reason });
+    const pausedReply = ok(
+      await client.call('POST', `/webhook-endpoints/${id}/pause`, { body }),
+      200,
+    );
+    expect(pausedReply).toMatchObject({ id, status: 'PAUSED', statusReason: body.reason });
     expect((await client.recordsOf('pauseWebhookEndpoint'))[0]).toMatchObject({
       ...{ subject: id, platformId: app.platform.id, reason: body.reason },
     });

@@ -102,12 +102,12 @@ async function setStatus(
   status: 'ENABLED' | 'PAUSED',
   reason?: string,
 ) {
-  const unknown = () => new Fault('NOT_FOUND', NOT_FOUND);
-  if (!isId(id, 'WebhookEndpoint')) throw unknown();
+  const unknownEndpoint = () => new Fault('NOT_FOUND', NOT_FOUND);
+  if (!isId(id, 'WebhookEndpoint')) throw unknownEndpoint();
   const platformId = await platformOfEndpoint(runtime.db, id);
   assertPlatform(operator, platformId, NOT_FOUND);
   await platformById(runtime, platformId).catch(() => {
-    throw unknown();
+    throw unknownEndpoint();
   });
   const caller = await callerOf(runtime.db, platformId);
   const view = await operate(runtime, caller, (ctx) => setEndpointStatus(ctx, id, status, reason));

@@ -42,13 +42,13 @@ describe('deliveries', () => {
     const { data } = ok(await app.call('GET', path), 200);
     expect(data.length).toBeGreaterThan(2);
     const { id: platformId } = app.platform;
-    const pending = await allOf('/webhook-deliveries/pending');
-    expect(pending).toEqual(data.map((each: object) => ({ platformId, ...each })));
+    const pendingDeliveries = await allOf('/webhook-deliveries/pending');
+    expect(pendingDeliveries).toEqual(data.map((each: object) => ({ platformId, ...each })));
     const secret = await client.secretOf({ platformIds: [app.other.id] });
     const emptyList = ok(await client.call('GET', '/webhook-deliveries/pending', { secret }), 200);
     expect(emptyList).toEqual({ data: [], hasMore: false });
-    const rejected = await client.call('GET', '/webhook-deliveries/pending?cursor=x');
-    expect([rejected.status, rejected.body.code]).toEqual([400, 'INVALID_INPUT']);
+    const rejectedReply = await client.call('GET', '/webhook-deliveries/pending?cursor=x');
+    expect([rejectedReply.status, rejectedReply.body.code]).toEqual([400, 'INVALID_INPUT']);
   });
 
   it('are listed with their attempts after a failure, and can be resent', async () => {
@@ -70,10 +70,10 @@ describe('deliveries', () => {
       ['GET', '/deliveries'],
       ['POST', '/resend'],
     ] as const) {
-      const foreign = await client.call(method, path + suffix, { secret });
+      const foreignReply = await client.call(method, path + suffix, { secret });
       const notFound = await client.call(method, `/events/Webhook:none${suffix}`, { secret });
-      expect(foreign.status).toBe(404);
-      expect(foreign.body).toEqual(notFound.body);
+      expect(foreignReply.status).toBe(404);
+      expect(foreignReply.body).toEqual(notFound.body);
     }
     const ownDropped = ok(await client.call('GET', '/events/dropped', { secret }), 200);
     expect(ownDropped.data).toEqual([]);
@@ -86,8 +86,8 @@ describe('deliveries', () => {
       { subject: eventId, platformId, ...body },
     ]);
     const endpoint = { endpointId: 'WebhookEndpoint:none' };
-    const unknown = await client.call('POST', `${path}/resend`, { body: endpoint });
-    expect([unknown.status, unknown.body.code]).toEqual([404, 'NOT_FOUND']);
+    const unknownReply = await client.call('POST', `${path}/resend`, { body: endpoint });
+    expect([unknownReply.status, unknownReply.body.code]).toEqual([404, 'NOT_FOUND']);
   });
 
   it('of an unknown event are not found', async () => {

@@ -79,8 +79,8 @@ export function readBackupFlags(argv: readonly string[]): BackupFlags {
     throw usageError(`${(error as Error).message}\n${USAGE}`);
   }
   const value: BackupFlags['value'] = (name) => values[name] as string | undefined;
-  const until = value('until');
-  if (until !== undefined && !isTime(until)) {
+  const untilText = value('until');
+  if (untilText !== undefined && !isTime(untilText)) {
     throw usageError('--until must be a time with a zone, such as 2026-11-28T12:00:00Z');
   }
   return {
@@ -92,7 +92,7 @@ export function readBackupFlags(argv: readonly string[]): BackupFlags {
       if (requiredValue === undefined) throw usageError(`--${name} is required\n${USAGE}`);
       return requiredValue;
     },
-    until: until === undefined ? undefined : new Date(until),
+    until: untilText === undefined ? undefined : new Date(untilText),
   };
 }
 
@@ -144,7 +144,7 @@ function copyBackup(backup: string, cluster: string, wal: string): void {
 }
 
 /** A restored copy of the embedded database, recovered and running. */
-async function recovered(flags: BackupFlags, cluster: string): Promise<Scratch> {
+async function recoverCopy(flags: BackupFlags, cluster: string): Promise<Scratch> {
   const folder = path.resolve(flags.required('from'));
   const wal = walFolder(folder);
   copyBackup(backupBefore(folder, flags.until), cluster, wal);
@@ -162,7 +162,7 @@ async function restore(_: Config, flags: BackupFlags): Promise<Output> {
   const cluster = clusterOf(into);
   if (fs.existsSync(cluster)) throw new Error(`${into} already contains a database.`);
   fs.mkdirSync(into, { recursive: true, mode: 0o700 });
-  const scratch = await recovered(flags, cluster);
+  const scratch = await recoverCopy(flags, cluster);
   await scratch.stop();
   const line = `The database was restored into ${into}. Copy the master key and the files there.\n`;
   return { json: { folder: into }, text: line };
@@ -201,7 +201,7 @@ async function recount(config: Config, url: string): Promise<Verified> {
 }
 
 async function verify(config: Config, flags: BackupFlags): Promise<Output> {
-  const started = performance.now();
+  const startedAt = performance.now();
   const list = flags.value('erasures');
   const work = fs.mkdtempSync(
     path.join(path.resolve(flags.value('work') ?? os.tmpdir()), 'railhead-verify-'),
@@ -211,15 +211,15 @@ async function verify(config: Config, flags: BackupFlags): Promise<Output> {
   const cluster = path.join(work, 'postgres');
   try {
     const scratch = await (flags.value('restore-command') === undefined
-      ? recovered(flags, cluster)
+      ? recoverCopy(flags, cluster)
       : restoredByCommand(flags, cluster));
-    const restoredMs = performance.now() - started;
+    const restoredMs = performance.now() - startedAt;
     try {
       const result = await recount(config, scratch.url);
       if (list !== undefined) {
         fs.writeFileSync(list, `${JSON.stringify(result.erasures)}\n`, { mode: 0o600, flag: 'wx' });
       }
-      const verifiedMs = performance.now() - started - restoredMs;
+      const verifiedMs = performance.now() - startedAt - restoredMs;
       return report(result, { restore: restoredMs / 1_000, verify: verifiedMs / 1_000 });
     } finally {
       await scratch.stop();

@@ -29,25 +29,25 @@ beforeAll(async () => {
   const request = network.message(cardId, 12_34);
   const decision = await network.send(request);
   payment = decision.approved ? (decision.transactionId ?? '') : '';
-  const next = () => app.effects.set(app.effects.now() + 1_000);
-  next();
+  const advanceClock = () => app.effects.set(app.effects.now() + 1_000);
+  advanceClock();
   await network.notify(request.token, { kind: 'CLEARING', amount: 12_34n });
-  next();
+  advanceClock();
   await network.request(cardId, 100_00);
-  next();
+  advanceClock();
   await network.request(cardOfOtherPlatform, 1);
 });
 
 describe('cards decisions', () => {
   it('filters by platform and card, newest first', async () => {
-    const all = await json();
-    expect(all.map((each) => [each.cardId, each.kind, each.amount, each.reason])).toEqual([
+    const allDecisions = await json();
+    expect(allDecisions.map((each) => [each.cardId, each.kind, each.amount, each.reason])).toEqual([
       [cardOfOtherPlatform, 'AUTHORIZATION', 1, 'INSUFFICIENT_FUNDS'],
       [cardId, 'AUTHORIZATION', 100_00, 'INSUFFICIENT_FUNDS'],
       [cardId, 'CLEARING', 12_34, null],
       [cardId, 'AUTHORIZATION', 12_34, null],
     ]);
-    expect(all[3]).toMatchObject({
+    expect(allDecisions[3]).toMatchObject({
       at: '2026-01-05T09:00:00.000Z',
       platformId: app.platform.id,
       currency: 'USD',
@@ -56,19 +56,19 @@ describe('cards decisions', () => {
       approved: true,
       transactionId: payment,
     });
-    expect(await json('--platform', app.other.id)).toEqual(all.slice(0, 1));
-    expect(await json(cardId)).toEqual(all.slice(1));
-    expect(await json('--declined')).toEqual(all.slice(0, 2));
-    expect(await json('--card', cardId, '--declined')).toEqual(all.slice(1, 2));
-    expect(await json('--limit', '1')).toEqual(all.slice(0, 1));
+    expect(await json('--platform', app.other.id)).toEqual(allDecisions.slice(0, 1));
+    expect(await json(cardId)).toEqual(allDecisions.slice(1));
+    expect(await json('--declined')).toEqual(allDecisions.slice(0, 2));
+    expect(await json('--card', cardId, '--declined')).toEqual(allDecisions.slice(1, 2));
+    expect(await json('--limit', '1')).toEqual(allDecisions.slice(0, 1));
   });
 
   it('prints a table', async () => {
     const { out } = await run('cards', 'decisions', cardId);
-    const [head, declined, , approved] = out.split('\n');
+    const [head, declined, , approvedLine] = out.split('\n');
     expect(head).toMatch(/^AT +CARD +KIND +AMOUNT +CURRENCY +MERCHANT +DECISION +TRANSACTION$/);
     expect(declined).toMatch(/ 100\.00 +USD +Corner shop +INSUFFICIENT_FUNDS +-$/);
-    expect(approved).toMatch(new RegExp(` 12\\.34 +USD +Corner shop +approved +${payment}$`));
+    expect(approvedLine).toMatch(new RegExp(` 12\\.34 +USD +Corner shop +approved +${payment}$`));
   });
 });
 

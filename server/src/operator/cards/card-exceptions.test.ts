@@ -38,29 +38,42 @@ async function createException() {
 describe('cards exceptions', () => {
   it('lists pending ones, oldest first, with the missing and the held amount', async () => {
     expect((await run('cards', 'exceptions')).out).toBe('None.\n');
-    const [first, second] = [
+    const [firstPayment, secondPayment] = [
       await createException(),
       await fixture.startPayment({ descriptor: 'Shop 006' }),
     ];
     expect(await json('cards', 'exceptions')).toEqual([
       {
-        ...{ transactionId: first.id, platformId: app.platform.id, environment: 'sandbox' },
-        ...{ since: expect.any(String), status: 'EXCEPTION', cardId: first.card.id },
-        ...{ accountId: first.accountId, merchant: 'Shop', settledAmount: 120, netAmount: 120 },
+        ...{ transactionId: firstPayment.id, platformId: app.platform.id, environment: 'sandbox' },
+        ...{ since: expect.any(String), status: 'EXCEPTION', cardId: firstPayment.card.id },
+        ...{
+          accountId: firstPayment.accountId,
+          merchant: 'Shop',
+          settledAmount: 120,
+          netAmount: 120,
+        },
         ...{ missingAmount: 20, heldAmount: 0, currency: 'USD' },
         suspense: { amount: 0, currency: 'USD' },
       },
-      expect.objectContaining({ transactionId: second.id, missingAmount: 0, heldAmount: 100 }),
+      expect.objectContaining({
+        transactionId: secondPayment.id,
+        missingAmount: 0,
+        heldAmount: 100,
+      }),
     ]);
     const { out } = await run('cards', 'exceptions');
     expect(out).toMatch(/^SINCE +TRANSACTION +STATUS +MISSING +HELD +SUSPENSE +MERCHANT\n/);
     expect(out).toMatch(/ EXCEPTION +0\.20 +0\.00 +0\.00 +Shop\n/);
-    expect(await listIds('--limit', '1')).toEqual([first.id]);
+    expect(await listIds('--limit', '1')).toEqual([firstPayment.id]);
     expect(await listIds('--platform', app.other.id)).toEqual([]);
-    expect(await listIds('--platform', app.platform.id)).toEqual([first.id, second.id]);
+    expect(await listIds('--platform', app.platform.id)).toEqual([
+      firstPayment.id,
+      secondPayment.id,
+    ]);
     expect((await run('cards', 'exceptions', '--limit', '0')).code).toBe(2);
     expect((await run('cards', 'exceptions', '--platform', 'none')).code).toBe(1);
-    for (const { id } of [first, second]) await json(...['cards', 'resolve', id], ...COLLECT);
+    for (const { id } of [firstPayment, secondPayment])
+      await json(...['cards', 'resolve', id], ...COLLECT);
     expect(await listIds()).toEqual([]);
   });
 
@@ -106,16 +119,16 @@ describe('cards resolve', () => {
     [120, 'REFUNDED', 0],
     [110, 'SETTLED', 10],
     [10, 'SETTLED', 20],
-  ])('writes off no refunded amount: %i', async (refunded, status, writtenOffAmount) => {
+  ])('writes off no refunded amount: %i', async (refundedAmount, status, writtenOffAmount) => {
     const paid = await createException();
-    await paid.notify(refundOf(refunded));
-    const resolved = await json('cards', 'resolve', paid.id, '--outcome', 'write-off');
-    expect(resolved).toMatchObject({ status, writtenOffAmount });
+    await paid.notify(refundOf(refundedAmount));
+    const resolvedOutput = await json('cards', 'resolve', paid.id, '--outcome', 'write-off');
+    expect(resolvedOutput).toMatchObject({ status, writtenOffAmount });
   });
 
   it('collects or writes off the missing amount, once', async () => {
     const firstCard = await createException();
-    const collected = await json(
+    const collectedOutput = await json(
       'cards',
       'resolve',
       firstCard.id,
@@ -123,7 +136,7 @@ describe('cards resolve', () => {
       '--reason',
       'Agreed',
     );
-    expect(collected).toEqual({
+    expect(collectedOutput).toEqual({
       ...{ transactionId: firstCard.id, status: 'SETTLED', writtenOffAmount: 0, currency: 'USD' },
     });
     expect(await firstCard.readState()).toMatchObject({ account: '0 of 0', settled: 120 });
@@ -144,8 +157,8 @@ describe('cards resolve', () => {
     expect((await run('cards', 'resolve', paid.id, '--outcome', 'forget')).code).toBe(2);
     expect((await run('cards', 'resolve', 'CardTransaction:x', ...COLLECT)).code).toBe(1);
     const [deposit] = (await app.call('GET', '/transactions?type=INCOMING&limit=1')).body.data;
-    const rejected = await run('cards', 'resolve', deposit.id, ...COLLECT);
-    expect([rejected.code, rejected.err]).toEqual([1, 'Card payment not found.\n']);
+    const rejectedResult = await run('cards', 'resolve', deposit.id, ...COLLECT);
+    expect([rejectedResult.code, rejectedResult.err]).toEqual([1, 'Card payment not found.\n']);
     expect((await paid.readState()).status).toBe('EXCEPTION');
   });
 });

@@ -77,10 +77,10 @@ describe('cards funding-debits', () => {
   it('lists funding debits in progress, oldest first, with the number of status requests', async () => {
     expect((await run('cards', 'funding-debits')).out).toBe('None.\n');
     await fixture.startPayment();
-    const since = new Date(app.effects.now()).toISOString();
-    const first = await fixture.startPayment(SLOW_MERCHANT);
+    const startTime = new Date(app.effects.now()).toISOString();
+    const firstPayment = await fixture.startPayment(SLOW_MERCHANT);
     pass(1_000);
-    const second = await fixture.startPayment({
+    const secondPayment = await fixture.startPayment({
       ...SLOW_MERCHANT,
       amount: 70,
       currency: 'USDB',
@@ -92,12 +92,22 @@ describe('cards funding-debits', () => {
       );
     expect(await json('cards', 'funding-debits')).toEqual([
       {
-        ...{ transactionId: first.id, platformId: app.platform.id, environment: 'sandbox' },
-        ...{ customerId: first.card.cardholderId, cardId: first.card.id, number: 1, since },
-        ...{ attempts: 1, status: 'AUTHORIZED', accountId: first.accountId, merchant: 'Shop 005' },
+        ...{ transactionId: firstPayment.id, platformId: app.platform.id, environment: 'sandbox' },
+        ...{
+          customerId: firstPayment.card.cardholderId,
+          cardId: firstPayment.card.id,
+          number: 1,
+          since: startTime,
+        },
+        ...{
+          attempts: 1,
+          status: 'AUTHORIZED',
+          accountId: firstPayment.accountId,
+          merchant: 'Shop 005',
+        },
         ...{ amount: 100, readable: '1.00', currency: 'USD' },
       },
-      expect.objectContaining({ transactionId: second.id, amount: 70, currency: 'USD' }),
+      expect.objectContaining({ transactionId: secondPayment.id, amount: 70, currency: 'USD' }),
     ]);
     const { out } = await run('cards', 'funding-debits');
     expect(out).toMatch(/^SINCE +TRANSACTION +STATUS +DEBIT +AMOUNT +ATTEMPTS +MERCHANT\n/);
@@ -105,19 +115,19 @@ describe('cards funding-debits', () => {
     pass(WAIT_MS);
     await workerWithUnreachableIssuer().runDue();
     expect(await attempts()).toEqual([
-      [first.id, 2],
-      [second.id, 2],
+      [firstPayment.id, 2],
+      [secondPayment.id, 2],
     ]);
     pass(WAIT_MS);
     await workerWithIssuer(async () => ({ state: 'pending', checkAfterMs: WAIT_MS })).runDue();
-    expect(await attempts('--limit', '1')).toEqual([[first.id, 3]]);
+    expect(await attempts('--limit', '1')).toEqual([[firstPayment.id, 3]]);
     expect(await attempts('--platform', app.other.id)).toEqual([]);
     expect(await attempts('--platform', app.platform.id)).toHaveLength(2);
     expect((await run('cards', 'funding-debits', '--limit', '0')).code).toBe(2);
     // A resolved debit is no longer listed, although its job runs once more.
-    await resolveDebit(first, 'completed');
-    expect(await attempts()).toEqual([[second.id, 3]]);
-    await resolveDebit(second, 'completed');
+    await resolveDebit(firstPayment, 'completed');
+    expect(await attempts()).toEqual([[secondPayment.id, 3]]);
+    await resolveDebit(secondPayment, 'completed');
     expect(await attempts()).toEqual([]);
   });
 });
@@ -135,14 +145,14 @@ describe('cards resolve-debit', () => {
     expect(out).toBe(
       `Funding debit 1 of ${paid.id}, 1.00 USD, is CONFIRMED. The payment is SETTLED.\n`,
     );
-    const settled = { status: 'SETTLED', account: '0 of 0', settled: 100 };
-    expect(await paid.readState()).toEqual(settled);
+    const settledState = { status: 'SETTLED', account: '0 of 0', settled: 100 };
+    expect(await paid.readState()).toEqual(settledState);
     expect(await railResultsOf(paid)).toEqual([
       { kind: 'card', state: 'settled', reason: 'Confirmed by the issuer' },
     ]);
     // The remaining job has no effect.
     await app.advance(WAIT_MS);
-    expect(await paid.readState()).toEqual(settled);
+    expect(await paid.readState()).toEqual(settledState);
     expect(await paid.readEvents()).toEqual(['0 of 100', 'SETTLED', '0 of 0']);
     ok(await leave(), 200);
   });
@@ -155,7 +165,7 @@ describe('cards resolve-debit', () => {
     });
     const close = () => run('accounts', 'close', paid.accountId);
     expect((await close()).err).toBe('A payment of the account is in progress.\n');
-    const resolved = await json(
+    const resolvedOutput = await json(
       'cards',
       'resolve-debit',
       paid.id,
@@ -163,7 +173,7 @@ describe('cards resolve-debit', () => {
       'failed',
       ...REASON_FLAGS,
     );
-    expect(resolved).toEqual({
+    expect(resolvedOutput).toEqual({
       ...{ transactionId: paid.id, status: 'EXCEPTION', number: 1, debitStatus: 'STUCK' },
       ...{ amount: 100, readable: '1.00', currency: 'USD', reason: 'Confirmed by the issuer' },
     });

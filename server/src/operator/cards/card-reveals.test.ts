@@ -40,10 +40,14 @@ beforeAll(async () => {
 
 describe('cards reveals', () => {
   it('lists requests and when numbers were shown, newest first', async () => {
-    const all = await json();
-    expect(all.map((each: { cardId: string }) => each.cardId)).toEqual([ids[0], ids[1], ids[0]]);
+    const allReveals = await json();
+    expect(allReveals.map((each: { cardId: string }) => each.cardId)).toEqual([
+      ids[0],
+      ids[1],
+      ids[0],
+    ]);
     const token = ok(await app.call('GET', '/tokens'), 200).data[0].id;
-    expect(all[1]).toEqual({
+    expect(allReveals[1]).toEqual({
       cardId: ids[1],
       platformId: app.platform.id,
       customerId: holderId,
@@ -52,7 +56,7 @@ describe('cards reveals', () => {
       expiresAt: '2026-01-05T09:05:02.000Z',
       openedAt: '2026-01-05T09:00:04.000Z',
     });
-    expect(all[0].openedAt).toBeNull();
+    expect(allReveals[0].openedAt).toBeNull();
     const { out } = await run('cards', 'reveals');
     expect(out.split('\n')[0]).toMatch(/^REQUESTED +CARD +TOKEN +OPENED$/);
     expect(out.split('\n')[2]).toMatch(/^2026-01-05T09:00:02\.000Z +Card:.* 2026-01-05T09:00:04/);

@@ -108,8 +108,8 @@ describe('cards close', () => {
     const repeatedReply = await run('cards', 'close', idOf(secondCard), '--reason', 'x');
     expect(repeatedReply).toMatchObject({ code: 1, err: 'The card is already closed.\n' });
     expect(await run('cards', 'close', idOf(firstCard))).toMatchObject({ code: 2 });
-    const long = await run('cards', 'close', idOf(firstCard), '--reason', 'x'.repeat(256));
-    expect(long.code).toBe(2);
+    const longResult = await run('cards', 'close', idOf(firstCard), '--reason', 'x'.repeat(256));
+    expect(longResult.code).toBe(2);
   });
 
   it('closes a card whose issuer never responded', async () => {

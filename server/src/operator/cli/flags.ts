@@ -65,8 +65,9 @@ function normalizeSwitches(flags: Flags, argv: readonly string[]): string[] {
         out.push(argv[++index] as string);
       continue;
     }
-    const next = argv[index + 1]?.toLowerCase() ?? '';
-    const setting = inline?.toLowerCase() ?? (ON.has(next) || OFF.has(next) ? next : undefined);
+    const nextText = argv[index + 1]?.toLowerCase() ?? '';
+    const setting =
+      inline?.toLowerCase() ?? (ON.has(nextText) || OFF.has(nextText) ? nextText : undefined);
     if (inline === undefined && setting !== undefined) index++;
     if (setting !== undefined && !ON.has(setting) && !OFF.has(setting)) {
       throw usageError(`--${name} must be on or off, not ${setting}`);
@@ -101,8 +102,8 @@ function proposalFor({ code }: NodeJS.ErrnoException, problem: string, flags: Fl
 function read(flags: Flags, argv: readonly string[]): { values: Values; positionals: string[] } {
   try {
     const args = normalizeSwitches(flags, argv);
-    const parsed = parseArgs({ args, options: optionsOf(flags), allowPositionals: true });
-    return { values: { ...parsed.values }, positionals: parsed.positionals };
+    const parsedArgs = parseArgs({ args, options: optionsOf(flags), allowPositionals: true });
+    return { values: { ...parsedArgs.values }, positionals: parsedArgs.positionals };
   } catch (error) {
     if (isUsageError(error)) throw error;
     // The message of Node.js, without its advice about positional arguments.
@@ -155,11 +156,11 @@ export function parse(
   argv: readonly string[],
 ): Parsed {
   const { values, positionals } = read(flags, argv);
-  const [first, ...remaining] = positionals;
-  const unexpected = positional === undefined ? first : remaining[0];
-  if (positional !== undefined && first !== undefined) {
+  const [firstPositional, ...otherPositionals] = positionals;
+  const unexpected = positional === undefined ? firstPositional : otherPositionals[0];
+  if (positional !== undefined && firstPositional !== undefined) {
     if (values[positional] !== undefined) throw usageError(`--${positional} is repeated`);
-    values[positional] = first;
+    values[positional] = firstPositional;
   }
   const text = (name: string) => values[name] as string | undefined;
   const args: CommandArgs = {

@@ -54,9 +54,12 @@ export async function runMigrations(config: Config, flags: Flags): Promise<Outpu
         text: linesOf(lines, 'No migration is missing.'),
       };
     }
-    const applied = await migrate(url, now);
-    if (flags.contract) applied.push(...(await contract(url, now)));
-    return { json: { applied }, text: linesOf(applied, 'No migration was missing.') };
+    const appliedNames = await migrate(url, now);
+    if (flags.contract) appliedNames.push(...(await contract(url, now)));
+    return {
+      json: { applied: appliedNames },
+      text: linesOf(appliedNames, 'No migration was missing.'),
+    };
   }
   if (config.databaseUrl) return work(config.databaseUrl);
   return withEmbedded({ dir: config.dataDir, random }, work);

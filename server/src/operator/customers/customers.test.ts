@@ -132,12 +132,12 @@ async function business() {
     businessInfo: { ...FIRM, legalName: 'Oduya Trading', taxId: '47-1234567' },
   };
   const company = ok(await app.call('POST', '/customers', body, { as: app.unregulated }), 201);
-  const requested = { customerId: company.id, roles: ['UBO'], ownershipPercentage: 60 };
+  const ownerRequest = { customerId: company.id, roles: ['UBO'], ownershipPercentage: 60 };
   const owner = ok(
     await app.call(
       'POST',
       '/beneficial-owners',
-      { ...requested, personalInfo: OWNER },
+      { ...ownerRequest, personalInfo: OWNER },
       { as: app.unregulated },
     ),
     201,
@@ -152,12 +152,12 @@ describe('customers find', () => {
   it('finds by any spelling of e-mail, telephone and identity number, and returns IDs only', async () => {
     const searched = { ...PERSON, email: 'Find.Me@Example.com', phoneNumber: '+447700900123' };
     const { id } = await createCustomer(app, {}, { ...searched, identifier: '512-34-7799' });
-    for (const requested of [
+    for (const search of [
       ['--email', ' find.me@EXAMPLE.com'],
       ['--phone', '+44 7700 900-123'],
       ['--identifier', '512347799'],
     ]) {
-      const { json, text } = await run('find', ...requested);
+      const { json, text } = await run('find', ...search);
       expect(json).toEqual([
         {
           customerId: id,
@@ -208,25 +208,29 @@ describe('customers export', () => {
     const { person, quote } = await customerWithData();
     const { person: otherPerson } = await createFundedCustomer(app, 1);
     const text = await textOf('export', person.id);
-    const all = JSON.parse(text);
-    expect(Object.keys(all)).toEqual([...Object.keys(PERSONAL_TABLES), 'events']);
-    expect(all.customers[0]).toMatchObject({
+    const exportedData = JSON.parse(text);
+    expect(Object.keys(exportedData)).toEqual([...Object.keys(PERSONAL_TABLES), 'events']);
+    expect(exportedData.customers[0]).toMatchObject({
       id: person.id,
       email: PERSON.email,
       personal: { details: { fullName: PERSON.fullName }, identifier: PERSON.identifier },
     });
-    expect(all.documents[0].personal.fileName).toBe('Vandermolen.png');
-    expect(all.transactions.at(-1)).toMatchObject({ status: 'COMPLETED', quote_id: quote.id });
-    expect(all.quotes).toMatchObject([{ id: quote.id, description: 'Dinner with Grace' }]);
-    expect(all.external_accounts[0].info.beneficiary.fullName).toBe('Grace Hopper');
-    expect(all.internal_accounts.length).toBeGreaterThan(1);
-    const types = all.events.map((each: { type: string }) => each.type);
+    expect(exportedData.documents[0].personal.fileName).toBe('Vandermolen.png');
+    expect(exportedData.transactions.at(-1)).toMatchObject({
+      status: 'COMPLETED',
+      quote_id: quote.id,
+    });
+    expect(exportedData.quotes).toMatchObject([{ id: quote.id, description: 'Dinner with Grace' }]);
+    expect(exportedData.external_accounts[0].info.beneficiary.fullName).toBe('Grace Hopper');
+    expect(exportedData.internal_accounts.length).toBeGreaterThan(1);
+    const types = exportedData.events.map((each: { type: string }) => each.type);
     expect(types).toContain('CUSTOMER.KYC_APPROVED');
     expect(types).toContain('OUTGOING_PAYMENT.COMPLETED');
     expect(types).toContain('INTERNAL_ACCOUNT.BALANCE_UPDATED');
-    expect(all.events[0].data).toMatchObject({ fullName: PERSON.fullName });
+    expect(exportedData.events[0].data).toMatchObject({ fullName: PERSON.fullName });
     expect(text).not.toContain(otherPerson.id);
-    for (const hidden of ['data_key', 'digest', 'secret_hash']) expect(text).not.toContain(hidden);
+    for (const hiddenText of ['data_key', 'digest', 'secret_hash'])
+      expect(text).not.toContain(hiddenText);
     await expect(run('export', 'Customer:unknown')).rejects.toThrow('Customer not found.');
   });
 
@@ -310,9 +314,9 @@ describe('customers erase', () => {
   it('leaves valid resources, and returns the same result when repeated', async () => {
     const { person, quote } = await customerWithData({ platformCustomerId: 'Vandermolen-2' });
     await remove(person.id);
-    const first = await run('erase', person.id, '--yes');
+    const firstResult = await run('erase', person.id, '--yes');
     await app.advance(60_000);
-    expect(await run('erase', person.id, '--yes', '--by', 'Another')).toEqual(first);
+    expect(await run('erase', person.id, '--yes', '--by', 'Another')).toEqual(firstResult);
     const uuid = person.id.slice('Customer:'.length);
     const fetchedCustomer = ok(await app.call('GET', `/customers/${person.id}`), 200);
     expect(fetchedCustomer).toMatchObject({
@@ -332,14 +336,14 @@ describe('customers erase', () => {
       sentAmount: { amount: 50_00 },
     });
     expect(payment).not.toHaveProperty('description');
-    const stored = ok(await app.call('GET', `/quotes/${quote.id}`), 200);
-    expect(stored).toMatchObject({ status: 'COMPLETED', totalSendingAmount: 50_00 });
+    const storedReply = ok(await app.call('GET', `/quotes/${quote.id}`), 200);
+    expect(storedReply).toMatchObject({ status: 'COMPLETED', totalSendingAmount: 50_00 });
     const { customers, documents, events, transactions } = await exportOf(person.id);
     expect(customers[0].personal).toEqual({ details: {}, identifier: null });
     expect(documents).toEqual([]);
     expect(transactions).toHaveLength(2);
-    const visible = events.filter((each: { data: unknown }) => each.data !== null);
-    expect(new Set(visible.map((each: { type: string }) => each.type))).toEqual(
+    const visibleEvents = events.filter((each: { data: unknown }) => each.data !== null);
+    expect(new Set(visibleEvents.map((each: { type: string }) => each.type))).toEqual(
       new Set(['INTERNAL_ACCOUNT.BALANCE_UPDATED']),
     );
     for (const value of [PERSON.email, 'x']) {
@@ -356,8 +360,8 @@ describe('customers erase', () => {
     };
     const as = app.unregulated;
     const company = ok(await app.call('POST', '/customers', body, { as }), 201);
-    const requested = { customerId: company.id, roles: ['UBO'], ownershipPercentage: 60 };
-    const requestWithInfo = { ...requested, personalInfo: OWNER };
+    const ownerRequest = { customerId: company.id, roles: ['UBO'], ownershipPercentage: 60 };
+    const requestWithInfo = { ...ownerRequest, personalInfo: OWNER };
     const owner = ok(await app.call('POST', '/beneficial-owners', requestWithInfo, { as }), 201);
     await remove(company.id, as);
     await run('erase', company.id, '--yes');
@@ -388,8 +392,8 @@ describe('customers erase', () => {
     const { json } = await run('erase', person.id, '--yes');
     expect(json).toMatchObject({ counts: { transactions: 2 } });
     expect((json as { counts: { events: number } }).counts.events).toBeGreaterThan(1);
-    const after = (await run('erasures', app.platform.id)).json as { customerId: string }[];
-    expect(after.map((each) => each.customerId)).toContain(person.id);
+    const erasuresAfter = (await run('erasures', app.platform.id)).json as { customerId: string }[];
+    expect(erasuresAfter.map((each) => each.customerId)).toContain(person.id);
     expect((await run('erasures', app.other.id)).json).toEqual([]);
   });
 });

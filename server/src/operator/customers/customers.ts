@@ -27,11 +27,11 @@ import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';
 
 function searchOf(args: CommandArgs): [SearchField, string] {
-  const requested = SEARCH_FIELDS.flatMap((label): [SearchField, string][] => {
+  const requestedSearches = SEARCH_FIELDS.flatMap((label): [SearchField, string][] => {
     const value = args.text(label);
     return value === undefined ? [] : [[label, value]];
   });
-  const [field, ...otherFields] = requested;
+  const [field, ...otherFields] = requestedSearches;
   if (!field || otherFields.length)
     throw usageError('One of --email, --phone, --identifier and --name is required');
   return field;

@@ -55,20 +55,20 @@ it('SCA data is exported with decrypted addresses and without secrets', async ()
     ...['PASSKEY', 'TOTP'],
   ]);
   expect(all.sca_enrollments).toMatchObject([{ customer_id: id, wrong: 0 }]);
-  const requested = all.sca_challenges.map(({ kind, status }: Record<string, string>) => [
+  const challenges = all.sca_challenges.map(({ kind, status }: Record<string, string>) => [
     kind,
     status,
   ]);
-  expect(requested).toEqual([
+  expect(challenges).toEqual([
     ['LOGIN', 'SATISFIED'],
     ['TRUST', 'PENDING'],
   ]);
   expect(all.sca_resets).toMatchObject([{ id: reset.resetId, status: 'INITIATED' }]);
   const login = all.sca_events.find(({ type }: { type: string }) => type === 'LOGIN');
   expect(login).toMatchObject({ factor: 'SMS_OTP', ip_address: ADDRESS });
-  for (const hidden of ['"facts"', '"recovery"', '"nonce"', '"token_hash"']) {
+  for (const hiddenText of ['"facts"', '"recovery"', '"nonce"', '"token_hash"']) {
     const sections = [all.sca_factors, all.sca_enrollments, all.sca_challenges, all.sca_resets];
-    expect(JSON.stringify(sections)).not.toContain(hidden);
+    expect(JSON.stringify(sections)).not.toContain(hiddenText);
   }
   for (const secret of [...secrets, reset.livenessAccessToken]) expect(text).not.toContain(secret);
 });
@@ -79,7 +79,7 @@ it('SCA data is removed by an erasure, except for types and times of events', as
   expect((await codesOf(id)).length).toBeGreaterThan(0);
   ok(await app.call('DELETE', `/customers/${id}`), 200);
   const { db } = app.runtime;
-  const stored = await db.find(scaEvents, { customer_id: id });
+  const storedEvents = await db.find(scaEvents, { customer_id: id });
   const { counts } = await erase(app.runtime, id, { actor: 'test', reason: null });
   expect(counts).toMatchObject({
     ...{ sca_lockouts: 1, sca_factors: 2, sca_enrollments: 1, sca_challenges: 2, sca_resets: 1 },
@@ -93,8 +93,8 @@ it('SCA data is removed by an erasure, except for types and times of events', as
   expect((await codesOf(otherCustomer.id)).length).toBeGreaterThan(0);
   // The job that would have completed the reset finds no reset.
   await app.advance(60 * 60_000);
-  expect(await db.find(scaEvents, { customer_id: id })).toEqual(stored);
+  expect(await db.find(scaEvents, { customer_id: id })).toEqual(storedEvents);
   const { all } = await exportOf(app, id);
-  expect(all.sca_events).toHaveLength(stored.length);
+  expect(all.sca_events).toHaveLength(storedEvents.length);
   for (const event of all.sca_events) expect(event.ip_address).toBeNull();
 });

@@ -39,11 +39,11 @@ async function walletOwner() {
   ok(await app.call('POST', `/auth/credentials/${email?.id}/challenge`, {}), 200);
   const keys = await insertSession(app, id);
   const change = { privateEnabled: true };
-  const requested = ok(await app.call('PATCH', `/internal-accounts/${id}`, change), 202);
-  const headers = await signedHeaders(requested, keys);
+  const requestedReply = ok(await app.call('PATCH', `/internal-accounts/${id}`, change), 202);
+  const headers = await signedHeaders(requestedReply, keys);
   ok(await app.call('PATCH', `/internal-accounts/${id}`, change, { headers }), 200);
   ok(await app.call('PATCH', `/internal-accounts/${id}`, { privateEnabled: false }), 202);
-  return { person, id: id as string, requested };
+  return { person, id: id as string, requested: requestedReply };
 }
 
 /** The one-time codes of a customer that are still valid. */
@@ -69,7 +69,7 @@ it('a wallet is exported decrypted, without signing keys', async () => {
   expect(all.wallet_requests).toHaveLength(2);
   expect(all.otp_targets).toHaveLength(1);
   expect(text).not.toContain(row?.seed);
-  for (const hidden of [
+  for (const hiddenText of [
     '"seed"',
     '"uniqueness_key"',
     '"target"',
@@ -77,7 +77,7 @@ it('a wallet is exported decrypted, without signing keys', async () => {
     '"bound"',
     '"reply"',
   ]) {
-    expect(text).not.toContain(hidden);
+    expect(text).not.toContain(hiddenText);
   }
 });
 
@@ -85,9 +85,9 @@ it('a wallet is removed with its seed when its owner is erased', async () => {
   const { person, id } = await walletOwner();
   const otherOwner = await walletOwner();
   ok(await app.call('DELETE', `/customers/${person.id}`), 200);
-  const requested = { actor: 'test', reason: null };
+  const decision = { actor: 'test', reason: null };
   const system = { runtime: app.runtime } as unknown as System;
-  const { counts } = await erase(system.runtime, person.id, requested);
+  const { counts } = await erase(system.runtime, person.id, decision);
   expect(counts).toMatchObject({
     wallets: 1,
     credentials: 2,

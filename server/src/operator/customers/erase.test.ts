@@ -128,13 +128,13 @@ it('leaves no personal data in any column of any table', async () => {
   );
   const inviterUma = (await createCustomer(app)).umaAddress;
   const otherInvitation = ok(await app.call('POST', '/invitations', { inviterUma }), 201);
-  const claimed = await app.call(
+  const claimedReply = await app.call(
     'POST',
     `/invitations/${otherInvitation.code}/claim`,
     { inviteeUma: umaAddress },
     keyed('c'),
   );
-  ok(claimed, 200);
+  ok(claimedReply, 200);
   await app.call('GET', `/receiver/uma/${umaAddress}`, undefined, { as: app.other });
   const job = await fixture.importFile(
     csvFile(
@@ -155,13 +155,15 @@ it('leaves no personal data in any column of any table', async () => {
   const chunks: string[] = [];
   const opener = await openCustomerData(app.runtime, person.id);
   for await (const chunk of exportCustomerData(parts, opener)) chunks.push(chunk);
-  const all = JSON.parse(chunks.join(''));
-  expect(all.customers[0].personal.identifier).toBe(PERSON.identifier);
-  const claims = all.events.filter((each: { type: string }) => each.type === 'INVITATION.CLAIMED');
+  const exportedData = JSON.parse(chunks.join(''));
+  expect(exportedData.customers[0].personal.identifier).toBe(PERSON.identifier);
+  const claims = exportedData.events.filter(
+    (each: { type: string }) => each.type === 'INVITATION.CLAIMED',
+  );
   expect(claims).toMatchObject([{ data: null }]); // The data is sealed for the inviting platform.
-  const before = await tracesOf(WORDS);
-  expect(before).toContain('import_errors.correlation_id');
-  expect(before).toContain('idempotency.reply');
+  const tracesBefore = await tracesOf(WORDS);
+  expect(tracesBefore).toContain('import_errors.correlation_id');
+  expect(tracesBefore).toContain('idempotency.reply');
   const { counts } = await erase(app.runtime, person.id, { actor: 'audit', reason: null });
   expect(counts).toMatchObject({ import_errors: 2, quotes: 1 });
   await app.settle();
@@ -201,10 +203,10 @@ it("scans past any number of other customers' events and does not change them", 
   ok(await app.call('DELETE', `/customers/${person.id}`), 200);
   await app.settle();
   const eventsSql = 'select data from events where subject = $1';
-  const all = await db.query(eventsSql, [person.id]);
-  expect(all.length).toBeGreaterThan(0);
+  const allEvents = await db.query(eventsSql, [person.id]);
+  expect(allEvents.length).toBeGreaterThan(0);
   const { counts } = await erase(app.runtime, person.id, { actor: 'audit', reason: null });
-  expect(counts.events).toBeGreaterThanOrEqual(all.length);
+  expect(counts.events).toBeGreaterThanOrEqual(allEvents.length);
   expect(new Set((await db.query(eventsSql, [person.id])).map((each) => each.data))).toEqual(
     new Set(['']),
   );
@@ -232,14 +234,17 @@ it('removes the replies about resources of the customer, and no others', async (
   };
   const { person, account } = await paying('erased');
   await paying('kept');
-  const before = await replies();
+  const repliesBefore = await replies();
   const keys = ['erased-execute', 'erased-quote', 'kept-execute', 'kept-quote'];
-  expect(before).toEqual(expect.arrayContaining(keys));
+  expect(repliesBefore).toEqual(expect.arrayContaining(keys));
   ok(await app.call('DELETE', `/customers/${person.id}`), 200);
   await app.settle();
   const { counts } = await erase(app.runtime, person.id, { actor: 'audit', reason: null });
-  const after = await replies();
-  expect(before.filter((key) => !after.includes(key))).toEqual(['erased-execute', 'erased-quote']);
+  const repliesAfter = await replies();
+  expect(repliesBefore.filter((key) => !repliesAfter.includes(key))).toEqual([
+    'erased-execute',
+    'erased-quote',
+  ]);
   expect(counts.idempotency).toBeGreaterThanOrEqual(2);
 
   // A balance event of the account after the erasure does not refer to an erased event.
@@ -247,6 +252,6 @@ it('removes the replies about resources of the customer, and no others', async (
   await operate(app.runtime, caller, async (ctx) => {
     emitBalances(ctx, await findInternalAccounts(ctx.db, { id: account.id }));
   });
-  const last = (await app.events()).findLast((each) => each.subject === account.id);
-  expect(last?.data).toMatchObject({ id: account.id, type: 'INTERNAL_FIAT' });
+  const lastEvent = (await app.events()).findLast((each) => each.subject === account.id);
+  expect(lastEvent?.data).toMatchObject({ id: account.id, type: 'INTERNAL_FIAT' });
 });

@@ -40,8 +40,8 @@ describe('external-accounts', () => {
     expect(await pay()).toBe('BANK_ACCOUNT_VALIDATION_PENDING');
     expect(await verb('review', id)).toMatchObject({ status: 'UNDER_REVIEW' });
     expect([await debit(), await pay()]).toEqual(['INVALID_INPUT', 'INVALID_RECEIVER']);
-    const rejected = await verb('reject', id, '--reason', 'No such account');
-    expect(rejected).toMatchObject({ status: 'INACTIVE', reason: 'No such account' });
+    const rejectedResult = await verb('reject', id, '--reason', 'No such account');
+    expect(rejectedResult).toMatchObject({ status: 'INACTIVE', reason: 'No such account' });
     expect([await debit(), await pay()]).toEqual(['INVALID_BANK_ACCOUNT', 'INVALID_BANK_ACCOUNT']);
     await verb('reactivate', id);
     expect([await debit(), await pay()]).toEqual([201, 201]);
@@ -84,14 +84,16 @@ describe('external-accounts', () => {
       service.runJson('external-accounts', 'list', service.platform.id, ...flags);
     const { id } = await createExternalAccount(service.app, owner, 'USD', '000', service.as);
     await verb('check', id);
-    const [pending, ...otherAccounts] = await list('--status', 'PENDING');
-    expect(pending).toMatchObject({ accountId: id, customerId: owner, currency: 'USD' });
+    const [pendingAccount, ...otherAccounts] = await list('--status', 'PENDING');
+    expect(pendingAccount).toMatchObject({ accountId: id, customerId: owner, currency: 'USD' });
     expect(otherAccounts).toEqual([]);
-    expect(pending.account.accountNumber).toMatch(/^\*+\w{1,4}$/);
-    const all: { accountId: string }[] = await list();
-    expect(all.length).toBeGreaterThan(1);
-    expect(await list('--limit', '1')).toEqual(all.slice(0, 1));
-    expect(await list('--after', all[0]?.accountId as string)).toEqual(all.slice(1));
+    expect(pendingAccount.account.accountNumber).toMatch(/^\*+\w{1,4}$/);
+    const allAccounts: { accountId: string }[] = await list();
+    expect(allAccounts.length).toBeGreaterThan(1);
+    expect(await list('--limit', '1')).toEqual(allAccounts.slice(0, 1));
+    expect(await list('--after', allAccounts[0]?.accountId as string)).toEqual(
+      allAccounts.slice(1),
+    );
     const output = await service.run('external-accounts', 'list', service.platform.id);
     expect(output.out).toContain(id);
   });

@@ -67,12 +67,12 @@ beforeAll(async () => {
 
 describe('imports list', () => {
   it('lists the newest first, of all platforms or of one', async () => {
-    const all = JSON.parse((await run('imports', 'list', '--json')).out);
-    expect(all.map((each: { importId: string }) => each.importId)).toEqual([
+    const allImports = JSON.parse((await run('imports', 'list', '--json')).out);
+    expect(allImports.map((each: { importId: string }) => each.importId)).toEqual([
       failedImportId,
       partialImportId,
     ]);
-    expect(all[1]).toMatchObject({
+    expect(allImports[1]).toMatchObject({
       status: 'COMPLETED',
       total: 2_001,
       successful: 1,

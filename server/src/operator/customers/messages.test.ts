@@ -49,14 +49,14 @@ beforeAll(async () => {
 
 describe('messages', () => {
   it('lists them, newest first, without their content', async () => {
-    const all = await json('messages', 'list');
-    expect(all.map(({ kind, status }: { kind: string; status: string }) => [kind, status])).toEqual(
-      [
-        ['GREETING', 'QUEUED'],
-        ['CONTACT_CODE', 'KEPT'],
-        ['CONTACT_CODE', 'KEPT'],
-      ],
-    );
+    const allMessages = await json('messages', 'list');
+    expect(
+      allMessages.map(({ kind, status }: { kind: string; status: string }) => [kind, status]),
+    ).toEqual([
+      ['GREETING', 'QUEUED'],
+      ['CONTACT_CODE', 'KEPT'],
+      ['CONTACT_CODE', 'KEPT'],
+    ]);
     const { out } = await run('messages', 'list');
     expect(out.split('\n')[0]).toMatch(/^CREATED +MESSAGE +CHANNEL +KIND +STATUS +CUSTOMER$/);
     expect(out).toContain(person.id);

@@ -68,7 +68,7 @@ const show = async (id: string, resetId: string) =>
     await app.call('GET', `/sca/factors/reset/${resetId}?customerId=${id}`, undefined, service),
     200,
   );
-const complete = (id: string, resetId: string, mobile?: object) =>
+const completeReset = (id: string, resetId: string, mobile?: object) =>
   app.call(
     'POST',
     `/sca/factors/reset/${resetId}/complete?customerId=${id}`,
@@ -85,31 +85,34 @@ const cells = (text: string) =>
 describe('a reset without an identity service', () => {
   it("waits for a day for the operator's decision, and proceeds after it", async () => {
     const { id } = await verifiedCustomer();
-    const requested = await start(id);
+    const startedReset = await start(id);
     const now = app.effects.now();
-    expect(requested).toEqual({
+    expect(startedReset).toEqual({
       resetId: expect.stringMatching(/^ScaReset:/),
       expiresAt: new Date(now + 24 * HOUR).toISOString(),
     });
-    const { resetId } = requested;
+    const { resetId } = startedReset;
     for (let polls = 0; polls < 3; polls++) {
       expect(await show(id, resetId)).toMatchObject({ status: 'PENDING_REVIEW' });
     }
     const mobile = { countryCode: '+49', number: '1605551234' };
-    expect(statusCodeAndFields(await complete(id, resetId, mobile))[0]).toBe(400);
+    expect(statusCodeAndFields(await completeReset(id, resetId, mobile))[0]).toBe(400);
     const [row] = await json('resets', app.production.id);
     expect(row).toEqual({
       ...{ resetId, platformId: app.production.id, customerId: id, factor: 'SMS_OTP' },
       ...{ status: 'PENDING_REVIEW', createdAt: new Date(now).toISOString(), completedAt: null },
-      expiresAt: requested.expiresAt,
+      expiresAt: startedReset.expiresAt,
     });
     app.effects.set(now + 23 * HOUR);
     const passed = await json('pass-reset', resetId, ...DECISION);
-    const until = new Date(app.effects.now() + 24 * HOUR).toISOString();
-    expect(passed).toEqual({ ...row, status: 'LIVENESS_PASSED', expiresAt: until });
+    const endTime = new Date(app.effects.now() + 24 * HOUR).toISOString();
+    expect(passed).toEqual({ ...row, status: 'LIVENESS_PASSED', expiresAt: endTime });
     await app.advance(2 * HOUR);
-    expect(await show(id, resetId)).toMatchObject({ status: 'LIVENESS_PASSED', expiresAt: until });
-    ok(await complete(id, resetId, mobile), 204);
+    expect(await show(id, resetId)).toMatchObject({
+      status: 'LIVENESS_PASSED',
+      expiresAt: endTime,
+    });
+    ok(await completeReset(id, resetId, mobile), 204);
     const emitted = await scaEventsOf(app, id);
     expect(emitted.map(({ type, actor, reason }) => [type, actor, reason])).toEqual([
       ['RESET_STARTED', null, null],
@@ -131,7 +134,7 @@ describe('a reset without an identity service', () => {
     const code = await readTextedCode();
     const { resetId } = await start(id);
     await json('pass-reset', resetId, ...DECISION);
-    ok(await complete(id, resetId, { countryCode: '+49', number: '1605554321' }), 204);
+    ok(await completeReset(id, resetId, { countryCode: '+49', number: '1605554321' }), 204);
     const proof = { factor: 'SMS_OTP', challengeId, code };
     expect(statusCodeAndFields(await login.complete(id, proof))).toEqual([
       400,
@@ -153,7 +156,7 @@ describe('a reset without an identity service', () => {
     const { resetId } = await start(id);
     await json('reject-reset', resetId, '--reason', 'another face');
     expect(await show(id, resetId)).toMatchObject({ status: 'REJECTED' });
-    expect(statusCodeAndFields(await complete(id, resetId))).toEqual([
+    expect(statusCodeAndFields(await completeReset(id, resetId))).toEqual([
       400,
       'INVALID_INPUT',
       'resetId',
@@ -249,9 +252,9 @@ describe('sca show', () => {
     expect(out).toMatch(/^Failures +1$/m);
     expect(out).toMatch(/^Locked until +not locked$/m);
     expect(cells(out)).toContainEqual([account.id, now]);
-    for (const stored of [secret, base32, ...recoveryCodes, livenessAccessToken]) {
-      expect(out).not.toContain(stored);
-      expect(JSON.stringify(state)).not.toContain(stored);
+    for (const storedSecret of [secret, base32, ...recoveryCodes, livenessAccessToken]) {
+      expect(out).not.toContain(storedSecret);
+      expect(JSON.stringify(state)).not.toContain(storedSecret);
     }
   });
 
@@ -307,23 +310,31 @@ describe('sca events', () => {
     await start(id, {});
     app.effects.set(app.effects.now() + 1);
     await json('unlock', id, ...DECISION);
-    const all = await json('events', id);
-    expect(all.map(({ type }: { type: string }) => type)).toEqual([
+    const allEvents = await json('events', id);
+    expect(allEvents.map(({ type }: { type: string }) => type)).toEqual([
       ...['UNLOCKED', 'RESET_STARTED', 'LOGIN'],
     ]);
-    expect(all[0]).toMatchObject({ actor: 'Ada', reason: 'seen by video', ipAddress: null });
-    expect(all[2]).toMatchObject({ factor: 'SMS_OTP', ipAddress: ADDRESS, actor: null });
+    expect(allEvents[0]).toMatchObject({ actor: 'Ada', reason: 'seen by video', ipAddress: null });
+    expect(allEvents[2]).toMatchObject({ factor: 'SMS_OTP', ipAddress: ADDRESS, actor: null });
     const [firstResult] = await app.runtime.db.query(
       'select row_to_json(e)::text as row from sca_events e where id = $1',
-      [all[2].eventId],
+      [allEvents[2].eventId],
     );
     expect(firstResult?.row).not.toContain(ADDRESS);
-    expect(await json('events', id, '--limit', '1', '--after', all[0].eventId)).toEqual([all[1]]);
+    expect(await json('events', id, '--limit', '1', '--after', allEvents[0].eventId)).toEqual([
+      allEvents[1],
+    ]);
     const { out } = await run('events', id);
     expect(cells(out)[0]).toEqual([
       ...['AT', 'EVENT', 'FACTOR', 'ABOUT', 'FROM', 'ACTOR', 'REASON'],
     ]);
     expect(out).toContain(ADDRESS);
-    await expectRejected('Event not found.', 'events', otherCustomer.id, '--after', all[0].eventId);
+    await expectRejected(
+      'Event not found.',
+      'events',
+      otherCustomer.id,
+      '--after',
+      allEvents[0].eventId,
+    );
   });
 });

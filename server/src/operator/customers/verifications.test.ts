@@ -123,8 +123,8 @@ describe('verifications show', () => {
       'show',
       'x',
     );
-    const unknown = `Customer:${'0'.repeat(8)}-0000-7000-8000-${'0'.repeat(12)}`;
-    await expectRejected('The customer was not found', 'verifications', 'show', unknown);
+    const unknownId = `Customer:${'0'.repeat(8)}-0000-7000-8000-${'0'.repeat(12)}`;
+    await expectRejected('The customer was not found', 'verifications', 'show', unknownId);
   });
 });
 
@@ -229,21 +229,21 @@ describe('a decision', () => {
     const { id } = await fixture.createBusiness(as, 'REG-10');
     const owners = await fixture.completeBusiness(as, id, ['Hopper', 'Lamarr']);
     ok(await fixture.submitVerification(as, id), 200);
-    const [first, second] = owners.map((each) => each.id) as [string, string];
+    const [firstOwner, secondOwner] = owners.map((each) => each.id) as [string, string];
     expect(await fixture.readStatuses(as, id)).toEqual(['PENDING', 'PENDING', 'PENDING']);
     const emitted = await fixture.readEventTypes(id);
-    expect(await json('verifications', 'reject', first)).toEqual({
-      ...{ platformId: as.id, ownerId: first, customerId: id, status: 'REJECTED' },
+    expect(await json('verifications', 'reject', firstOwner)).toEqual({
+      ...{ platformId: as.id, ownerId: firstOwner, customerId: id, status: 'REJECTED' },
     });
-    await json('verifications', 'hold', second);
+    await json('verifications', 'hold', secondOwner);
     expect(await fixture.readEventTypes(id)).toEqual(emitted);
-    await expectRejected('The owner is REJECTED', 'verifications', 'approve', first);
+    await expectRejected('The owner is REJECTED', 'verifications', 'approve', firstOwner);
     await json(
       'verifications',
       'hold',
       id,
       '--error',
-      `INVALID_FIELD@${second}#personalInfo.birthDate`,
+      `INVALID_FIELD@${secondOwner}#personalInfo.birthDate`,
     );
     expect(await fixture.readStatuses(as, id)).toEqual(['HOLD', 'REJECTED', 'HOLD']);
     await json('verifications', 'approve', id);

@@ -47,8 +47,8 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
 /** Names and values, one per line. Nested values by their path. */
 const lines = (value: unknown, path: string): [string, string][] =>
   typeof value === 'object' && value !== null
-    ? Object.entries(value).flatMap(([name, inner]) =>
-        lines(inner, path ? `${path}.${name}` : name),
+    ? Object.entries(value).flatMap(([name, innerLines]) =>
+        lines(innerLines, path ? `${path}.${name}` : name),
       )
     : [[path, String(value)]];
 

@@ -57,13 +57,14 @@ const find = async (check: string, env: Record<string, string | undefined> = {})
 
 describe('an installation', () => {
   it('has a finding for every check, and a remedy for each that is not passed', async () => {
-    const found = await findings();
-    expect(found.map(({ check }) => check)).toEqual([
+    const checkResults = await findings();
+    expect(checkResults.map(({ check }) => check)).toEqual([
       ...['node', 'settings', 'data-folder', 'disk', 'master-key', 'database', 'durability'],
       ...['replica', 'connections', 'clock', 'backup', 'transactions', 'migrations'],
       ...['partitions', 'jobs', 'keys', 'providers', 'deliveries'],
     ]);
-    for (const { status, remedy } of found) expect(remedy === undefined).toBe(status === 'OK');
+    for (const { status, remedy } of checkResults)
+      expect(remedy === undefined).toBe(status === 'OK');
   });
 
   it('is reported with exit code 1 if there is an error, here of the test database', async () => {
@@ -127,8 +128,8 @@ describe('a defect', () => {
 
   it('of production are a missing key, replica, archive and address', async () => {
     const production = { NODE_ENV: 'production', RAILHEAD_MASTER_KEY: undefined };
-    const found = await findings(production);
-    const statusOf = (name: string) => found.find(({ check }) => check === name)?.status;
+    const checkResults = await findings(production);
+    const statusOf = (name: string) => checkResults.find(({ check }) => check === name)?.status;
     expect(['master-key', 'replica', 'backup', 'settings'].map(statusOf)).toEqual([
       ...['ERROR', 'WARNING', 'WARNING', 'WARNING'],
     ]);
@@ -167,8 +168,8 @@ describe('a defect', () => {
         values ('Webhook:doctor', 'none', now() - interval '2 hours')`,
       `delete from webhook_queue where event_id = 'Webhook:doctor'`,
     );
-    const found = await findings();
-    const detailOf = (name: string) => found.find(({ check }) => check === name)?.detail;
+    const checkResults = await findings();
+    const detailOf = (name: string) => checkResults.find(({ check }) => check === name)?.detail;
     expect(detailOf('jobs')).toBe('Jobs that have failed permanently: 1.');
     expect(detailOf('deliveries')).toBe('A delivery has been due for 120 minutes.');
   });

@@ -167,6 +167,6 @@ export async function runDoctor(config: Config | { problems: readonly string[] }
       ...(await databaseFindings(config)),
     );
   }
-  const failed = findings.some(({ status }) => status === 'ERROR');
-  return { json: { findings }, text: findings.map(textOf).join(''), failed };
+  const hasFailed = findings.some(({ status }) => status === 'ERROR');
+  return { json: { findings }, text: findings.map(textOf).join(''), failed: hasFailed };
 }

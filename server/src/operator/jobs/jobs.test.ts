@@ -88,8 +88,8 @@ describe('jobs', () => {
     expect(kindsOf(await json('jobs', 'list', '--state', 'running'))).toEqual(['payout.send']);
     expect(await json('jobs', 'list', '--state', 'queued')).toEqual([]);
     const [{ jobId }] = await json('jobs', 'list');
-    const rejected = await run('jobs', 'cancel', jobId, '--reason', 'x');
-    expect([rejected.code, rejected.err]).toEqual([
+    const rejectedResult = await run('jobs', 'cancel', jobId, '--reason', 'x');
+    expect([rejectedResult.code, rejectedResult.err]).toEqual([
       1,
       expect.stringContaining('The job is running.'),
     ]);
@@ -158,12 +158,12 @@ describe('jobs', () => {
     const { out } = await run('jobs', 'cancel', id, '--reason', 'Settled manually');
     expect(out).toContain(PENDING_EFFECTS['payout.send']);
     expect(await json('jobs', 'list')).toEqual([]);
-    const stored = {
+    const storedJob = {
       ...{ jobId: id, state: 'cancelled', reason: 'Settled manually' },
       ...{ lastError: 'the bank is closed', about: { transactionId: TRANSACTION_ID } },
     };
-    expect(await json('jobs', 'show', id)).toMatchObject(stored);
-    expect(await json('jobs', 'list', '--state', 'cancelled')).toMatchObject([stored]);
+    expect(await json('jobs', 'show', id)).toMatchObject(storedJob);
+    expect(await json('jobs', 'list', '--state', 'cancelled')).toMatchObject([storedJob]);
     expect(
       JSON.stringify(await app.runtime.db.query('select * from job_cancellations')),
     ).not.toMatch(/Ada|secret-code/);

@@ -15,14 +15,14 @@ const run = async (...argv: string[]) => {
 
 it('shows periods and partitions, archives a month, and prints an archive', async () => {
   const { person } = await createFundedCustomer(app);
-  const shown = await run('show');
-  expect(shown).toMatch(/^events +30 days$/m);
-  expect(shown).toMatch(/^archives +2555 days$/m);
-  expect(shown).toMatch(/^events_20260105 +2026-01-05 +2026-01-12 +2026-02-11 /m);
+  const shownResult = await run('show');
+  expect(shownResult).toMatch(/^events +30 days$/m);
+  expect(shownResult).toMatch(/^archives +2555 days$/m);
+  expect(shownResult).toMatch(/^events_20260105 +2026-01-05 +2026-01-12 +2026-02-11 /m);
   app.effects.set(app.effects.now() + 6 * WEEK_MS);
-  const planned = await run('apply', '--dry-run');
-  expect(planned).toMatch(/^events_20260105 +ARCHIVED /m);
-  expect(planned).toContain('yes: nothing was changed');
+  const plannedResult = await run('apply', '--dry-run');
+  expect(plannedResult).toMatch(/^events_20260105 +ARCHIVED /m);
+  expect(plannedResult).toContain('yes: nothing was changed');
   expect(await run('apply')).toMatch(/^events_20260105 +ARCHIVED +\d+$/m);
   const { archives } = JSON.parse(await run('show', '--json'));
   const { id, rows } = archives.find(
@@ -30,9 +30,9 @@ it('shows periods and partitions, archives a month, and prints an archive', asyn
   );
   const lines = (await run('read', id)).trimEnd().split('\n');
   expect(lines).toHaveLength(rows);
-  const parsed = lines.map((line) => JSON.parse(line));
-  expect(parsed.some(({ customerId }) => customerId === person.id)).toBe(true);
-  expect(parsed.some(({ type }) => type === 'INTERNAL_ACCOUNT.BALANCE_UPDATED')).toBe(true);
+  const parsedLines = lines.map((line) => JSON.parse(line));
+  expect(parsedLines.some(({ customerId }) => customerId === person.id)).toBe(true);
+  expect(parsedLines.some(({ type }) => type === 'INTERNAL_ACCOUNT.BALANCE_UPDATED')).toBe(true);
 });
 
 it('rejects an unknown archive', async () => {

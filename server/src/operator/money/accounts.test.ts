@@ -31,7 +31,7 @@ const statuses = async (id: string) =>
     .filter((each) => each.subject === id && each.type === 'INTERNAL_ACCOUNT.STATUS_UPDATED')
     .map((each) => each.data.status);
 
-const empty = async () =>
+const createEmptyAccount = async () =>
   (await findInternalAccount(app, (await createCustomer(app)).id, 'USD')).id as string;
 
 describe('accounts freeze and unfreeze', () => {
@@ -56,7 +56,7 @@ describe('accounts freeze and unfreeze', () => {
   });
 
   it('require a reason for a freeze, an existing account, and a valid transition', async () => {
-    const id = await empty();
+    const id = await createEmptyAccount();
     await expect(run('freeze', id)).rejects.toThrow('--reason');
     await expect(run('freeze', 'unknown', '--reason', 'x')).rejects.toThrow('Account not found.');
     await expect(run('unfreeze', id)).rejects.toThrow(
@@ -81,16 +81,16 @@ describe('accounts close', () => {
   it('closes an account only if it is empty and unused', async () => {
     const { account } = await createFundedCustomer(app, 1);
     await expect(run('close', account.id)).rejects.toMatchObject({ code: 'CONFLICT' });
-    const owing = await empty();
+    const owingAccount = await createEmptyAccount();
     await app.operate(async (ctx) => {
-      const row = await ctx.read(internalAccounts, owing);
+      const row = await ctx.read(internalAccounts, owingAccount);
       const creditTo = systemAccount('sandbox', 'rail_in_transit', 'USD');
       const three = { currency: 'USD', amount: 3n };
       const shortfall = { ...three, transactionId: 'T:owing', step: 'return', creditTo };
       if (row) await debitWithShortfall(ctx, row, shortfall);
     });
-    await expect(run('close', owing)).rejects.toThrow('has an outstanding shortfall');
-    const id = await empty();
+    await expect(run('close', owingAccount)).rejects.toThrow('has an outstanding shortfall');
+    const id = await createEmptyAccount();
     await run('close', id, '--reason', 'Requested by its owner');
     expect(await statuses(id)).toEqual(['CLOSED']);
     await expect(run('freeze', id, '--reason', 'x')).rejects.toThrow(
@@ -124,16 +124,19 @@ describe('accounts fail and retry', () => {
 describe('accounts list', () => {
   it('lists balances and debts, and filters', async () => {
     const { id: platform } = await app.newPlatform('Listed');
-    const all = (await run('list', platform)).json as { accountId: string; status: string }[];
-    expect(all.length).toBeGreaterThan(5);
-    const id = all[0]?.accountId as string;
+    const allAccounts = (await run('list', platform)).json as {
+      accountId: string;
+      status: string;
+    }[];
+    expect(allAccounts.length).toBeGreaterThan(5);
+    const id = allAccounts[0]?.accountId as string;
     await run('freeze', id, '--reason', 'Under investigation');
-    const frozen = await run('list', platform, '--status', 'FROZEN');
-    expect(frozen.json).toMatchObject([{ accountId: id, status: 'FROZEN', owed: 0 }]);
-    expect(frozen.text).toContain(id);
+    const frozenResult = await run('list', platform, '--status', 'FROZEN');
+    expect(frozenResult.json).toMatchObject([{ accountId: id, status: 'FROZEN', owed: 0 }]);
+    expect(frozenResult.text).toContain(id);
     expect((await run('list', platform, '--owing')).json).toEqual([]);
-    const owing = (await run('list', '--owing')).json as { owed: number }[];
-    expect(owing.map((each) => each.owed)).toEqual([3]);
+    const owingAccounts = (await run('list', '--owing')).json as { owed: number }[];
+    expect(owingAccounts.map((each) => each.owed)).toEqual([3]);
     await expect(run('list', 'unknown')).rejects.toThrow('Platform not found.');
   });
 
@@ -143,11 +146,11 @@ describe('accounts list', () => {
       const { json } = await run('list', platform, ...flags);
       return (json as { accountId: string }[]).map((each) => each.accountId);
     };
-    const all = await ids();
-    expect(await ids('--limit', '2')).toEqual(all.slice(0, 2));
-    const second = all[1] as string;
-    expect(await ids('--limit', '2', '--after', second)).toEqual(all.slice(2, 4));
-    expect(await ids('--after', all.at(-1) as string)).toEqual([]);
+    const allIds = await ids();
+    expect(await ids('--limit', '2')).toEqual(allIds.slice(0, 2));
+    const secondId = allIds[1] as string;
+    expect(await ids('--limit', '2', '--after', secondId)).toEqual(allIds.slice(2, 4));
+    expect(await ids('--after', allIds.at(-1) as string)).toEqual([]);
     await expect(run('list', '--after', 'unknown')).rejects.toThrow('Account not found.');
     for (const limit of ['0', '1001', 'x']) {
       await expect(run('list', '--limit', limit)).rejects.toThrow('--limit must be a number');

@@ -38,8 +38,8 @@ beforeAll(async () => {
 
 describe('stablecoins operations', () => {
   it('filters by coin, platform and state, newest first', async () => {
-    const all = await json('stablecoins', 'operations', coin.id);
-    expect(all).toMatchObject([
+    const allOperations = await json('stablecoins', 'operations', coin.id);
+    expect(allOperations).toMatchObject([
       {
         operationId: createdBurnId,
         platformId: app.platform.id,
@@ -61,7 +61,7 @@ describe('stablecoins operations', () => {
     expect(await request('--status', 'CREATED')).toEqual([createdBurnId]);
     expect(await request('--platform', app.platform.id, '--limit', '1')).toEqual([createdBurnId]);
     expect(await request('--platform', app.other.id)).toEqual([]);
-    expect(await request('--after', createdBurnId)).toEqual([all[1].operationId]);
+    expect(await request('--after', createdBurnId)).toEqual([allOperations[1].operationId]);
     const { out } = await run('stablecoins', 'operations');
     expect(out).toMatch(/^CREATED +OPERATION +TYPE +AMOUNT +STATUS +PROVIDER STATUS +REASON\n/);
     expect(out).toContain(`1.230000 ${coin.symbol}`);
@@ -112,9 +112,11 @@ describe('customers export', () => {
       await fixture.burn(coin.id, fixture.burnBody(ownExternalAccount.id)),
       201,
     );
-    const all = await json('customers', 'export', id);
-    expect(all.stablecoin_operations).toMatchObject([{ id: createdBurn.id, type: 'BURN' }]);
-    expect(all.stablecoin_links).toMatchObject([{ account_id: ownExternalAccount.id }]);
+    const exportedData = await json('customers', 'export', id);
+    expect(exportedData.stablecoin_operations).toMatchObject([
+      { id: createdBurn.id, type: 'BURN' },
+    ]);
+    expect(exportedData.stablecoin_links).toMatchObject([{ account_id: ownExternalAccount.id }]);
     expect((await app.call('DELETE', `/customers/${id}`)).status).toBe(200);
     expect((await run('customers', 'erase', id, '--yes')).code).toBe(0);
     await app.advance(5_000);

@@ -16,9 +16,14 @@ const DEPOSIT = 'REALTIME_FUNDING';
 
 /** The list's entries for an account. */
 async function heldOn(accountId: string) {
-  const all: { accountId: string }[] = await service.runJson('deposits', 'list', '--limit', '1000');
+  const allDeposits: { accountId: string }[] = await service.runJson(
+    'deposits',
+    'list',
+    '--limit',
+    '1000',
+  );
   // biome-ignore lint/suspicious/noExplicitAny: checked by assertions.
-  return all.filter((each) => each.accountId === accountId) as any[];
+  return allDeposits.filter((each) => each.accountId === accountId) as any[];
 }
 
 const RETURN_FLAGS = ['--reason', 'PAYOUT_RETURNED'];
@@ -39,10 +44,10 @@ describe('a deposit', () => {
       'WIRE',
     ];
     const from = ['--sender-name', 'Ada Lovelace', '--sender-account', '****1234'];
-    const first = await service.runJson(...repeatedEntry, ...from);
-    expect(first).toMatchObject({ type: 'INCOMING', status: 'COMPLETED', recorded: 'now' });
+    const firstOutput = await service.runJson(...repeatedEntry, ...from);
+    expect(firstOutput).toMatchObject({ type: 'INCOMING', status: 'COMPLETED', recorded: 'now' });
     expect(await service.runJson(...repeatedEntry, ...from)).toEqual({
-      ...first,
+      ...firstOutput,
       recorded: 'before',
     });
     expect(await readBalances(service.app, account, service.as)).toEqual({
@@ -55,7 +60,7 @@ describe('a deposit', () => {
     );
     const { body } = await service.app.call(
       'GET',
-      `/transactions/${first.transactionId}`,
+      `/transactions/${firstOutput.transactionId}`,
       undefined,
       service.as,
     );
@@ -113,8 +118,8 @@ describe('a deposit', () => {
     const { person } = await service.createPayer();
     const to = await service.createPayee(person.id);
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', customerId: person.id };
-    const requested = { ...quoteBody('', to, 30_00), source };
-    const quote = ok(await service.app.call('POST', '/quotes', requested, service.as), 201);
+    const quoteRequest = { ...quoteBody('', to, 30_00), source };
+    const quote = ok(await service.app.call('POST', '/quotes', quoteRequest, service.as), 201);
     const { reference } = quote.paymentInstructions[0].accountOrWalletInfo;
     await service.app.advance(3_600_000);
     const { transactionId: id } = await service.runJson(
@@ -146,16 +151,16 @@ describe('a deposit', () => {
       expect(recorded).toMatchObject({ status: 'PENDING', pendingReason: 'COMPLIANCE_REVIEW' });
       return recorded.transactionId as string;
     };
-    const [stored, rejected] = [await record('FROZEN-1'), await record('FROZEN-2')];
-    expect(await service.runJson('deposits', 'release', stored)).toMatchObject({
+    const [firstId, secondId] = [await record('FROZEN-1'), await record('FROZEN-2')];
+    expect(await service.runJson('deposits', 'release', firstId)).toMatchObject({
       status: 'COMPLETED',
     });
-    expect(await service.runJson('deposits', 'reject', rejected)).toMatchObject({
+    expect(await service.runJson('deposits', 'reject', secondId)).toMatchObject({
       status: 'FAILED',
     });
     await service.app.settle();
-    expect((await service.readQueue(rejected))[0]).toMatchObject({ kind: 'refund', amount: 5_00 });
-    await service.runJson('payouts', 'settle', rejected);
+    expect((await service.readQueue(secondId))[0]).toMatchObject({ kind: 'refund', amount: 5_00 });
+    await service.runJson('payouts', 'settle', secondId);
     expect(await readBalances(service.app, account, service.as)).toEqual({
       balance: 5_00,
       total: 5_00,
@@ -172,52 +177,52 @@ describe('a deposit', () => {
       await service.app.settle();
       return row.id as string;
     };
-    const all = [
+    const allDebits = [
       await createDebit(),
       await createDebit(),
       await createDebit(),
       await createDebit(),
     ] as const;
-    const [stored, rejected, returned, mistaken] = all;
+    const [releasedId, rejectedId, returnedId, mistaken] = allDebits;
     await service.expectRejected(
       'The transaction is not a deposit.',
       'deposits',
       'release',
-      stored,
+      releasedId,
     );
     await service.runJson('accounts', 'freeze', account, '--reason', 'A test');
-    for (const id of all) await service.runJson('payouts', 'settle', id);
+    for (const id of allDebits) await service.runJson('payouts', 'settle', id);
     expect(await readBalances(service.app, account, service.as)).toEqual({
       balance: 0,
       total: 160_00,
     });
     expect((await heldOn(account)).map((each) => each.transactionId).sort()).toEqual(
-      [...all].sort(),
+      [...allDebits].sort(),
     );
-    const cancel = `/transactions/${stored}/cancel`;
+    const cancel = `/transactions/${releasedId}/cancel`;
     expect((await service.app.call('POST', cancel, undefined, service.as)).status).toBe(409);
     await service.expectRejected(
       'No result is expected',
       'payouts',
       'fail',
-      stored,
+      releasedId,
       '--reason',
       'ACCOUNT_INVALID',
     );
-    expect(await service.runJson('deposits', 'release', stored)).toMatchObject({
+    expect(await service.runJson('deposits', 'release', releasedId)).toMatchObject({
       status: 'COMPLETED',
     });
-    expect(await service.runJson('deposits', 'reject', rejected)).toMatchObject({
+    expect(await service.runJson('deposits', 'reject', rejectedId)).toMatchObject({
       status: 'FAILED',
     });
     await service.app.settle();
-    const [back] = await service.readQueue(rejected);
+    const [back] = await service.readQueue(rejectedId);
     expect(back).toMatchObject({ kind: 'refund', amount: 40_00, currency: 'USD' });
     expect(back.account.routingNumber).toBe('021000021');
-    await service.runJson('payouts', 'settle', rejected);
+    await service.runJson('payouts', 'settle', rejectedId);
     const message = ['--reason', 'PAYOUT_RETURNED'];
-    await service.runJson('payouts', 'return', returned, ...message);
-    expect(await service.readStatus(returned)).toBe('FAILED - COLLECTION_FAILED');
+    await service.runJson('payouts', 'return', returnedId, ...message);
+    expect(await service.readStatus(returnedId)).toBe('FAILED - COLLECTION_FAILED');
     expect(await service.runJson('deposits', 'return', mistaken)).toMatchObject({
       status: 'FAILED',
     });
@@ -225,7 +230,7 @@ describe('a deposit', () => {
       balance: 40_00,
       total: 40_00,
     });
-    await service.runJson('payouts', 'return', stored, ...message);
+    await service.runJson('payouts', 'return', releasedId, ...message);
     expect((await readBalances(service.app, account, service.as)).total).toBe(0);
   });
 
@@ -241,9 +246,9 @@ describe('a deposit', () => {
       balance: 0,
       total: 20_00,
     });
-    const quoted = ['--payment-reference', `RH${'0'.repeat(32)}`, ...entry.slice(2)];
+    const entryOfQuote = ['--payment-reference', `RH${'0'.repeat(32)}`, ...entry.slice(2)];
     const result = await service.run(
-      ...['deposits', 'record', ...quoted, '--reference', 'X', '--hold', 'COMPLIANCE_REVIEW'],
+      ...['deposits', 'record', ...entryOfQuote, '--reference', 'X', '--hold', 'COMPLIANCE_REVIEW'],
     );
     expect([result.code, result.err]).toEqual([
       2,
@@ -261,8 +266,8 @@ describe('a deposit', () => {
       const query = `/transactions?accountIdentifier=${account.id}&status=PENDING`;
       return ok(await service.app.call('GET', query), 200).data[0].id as string;
     };
-    const stored = await holdDeposit();
-    expect(await service.runJson('deposits', 'release', stored)).toMatchObject({
+    const storedDeposit = await holdDeposit();
+    expect(await service.runJson('deposits', 'release', storedDeposit)).toMatchObject({
       status: 'COMPLETED',
     });
     await service.runJson('deposits', 'reject', await holdDeposit());
@@ -272,8 +277,10 @@ describe('a deposit', () => {
     const ends = { source: { accountId: account.id }, destination: { accountId: to.id } };
     ok(await service.app.call('POST', '/transfer-out', { ...ends, amount: 5_00 }), 201);
     await service.app.settle();
-    expect(await service.runJson('deposits', 'return', stored)).toMatchObject({ status: 'FAILED' });
-    await service.expectRejected('it is FAILED', 'deposits', 'return', stored);
+    expect(await service.runJson('deposits', 'return', storedDeposit)).toMatchObject({
+      status: 'FAILED',
+    });
+    await service.expectRejected('it is FAILED', 'deposits', 'return', storedDeposit);
     const query = ['accounts', 'list', '--owing', '--platform', service.app.platform.id];
     expect(await service.runJson(...query)).toMatchObject([{ accountId: account.id, owed: 5_00 }]);
     expect((await readBalances(service.app, account.id)).total).toBe(0);
@@ -307,8 +314,8 @@ describe('a deposit', () => {
     const payee = await service.createPayer();
     const to = await findInternalAccount(service.app, payee.person.id, 'EUR', service.as);
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', customerId: person.id };
-    const requested = { ...quoteBody('', to.id, 100_00), source };
-    const quote = ok(await service.app.call('POST', '/quotes', requested, service.as), 201);
+    const quoteRequest = { ...quoteBody('', to.id, 100_00), source };
+    const quote = ok(await service.app.call('POST', '/quotes', quoteRequest, service.as), 201);
     const { reference } = quote.paymentInstructions[0].accountOrWalletInfo;
     const id = quote.transactionId as string;
     await service.expectRejected('The transaction is not a deposit.', 'deposits', 'return', id);
@@ -324,24 +331,24 @@ describe('a deposit', () => {
     ).data;
     expect(counterparty.source.sourceType).toBe('REALTIME_FUNDING');
     await service.expectRejected(quote.id, 'deposits', 'return', counterparty.id);
-    const received = { balance: 91_08, total: 91_08 };
-    expect(await readBalances(service.app, to.id, service.as)).toEqual(received);
+    const receivedBalances = { balance: 91_08, total: 91_08 };
+    expect(await readBalances(service.app, to.id, service.as)).toEqual(receivedBalances);
     expect(await service.runJson('deposits', 'return', id)).toMatchObject({ status: 'COMPLETED' });
     await service.expectRejected('The return is already recorded.', 'deposits', 'return', id);
-    expect(await readBalances(service.app, to.id, service.as)).toEqual(received);
-    const [owing] = await service.app.runtime.db.query<{ owed: bigint }>(
+    expect(await readBalances(service.app, to.id, service.as)).toEqual(receivedBalances);
+    const [owingAccount] = await service.app.runtime.db.query<{ owed: bigint }>(
       'select owed from internal_accounts where id = $1',
       [account],
     );
-    expect(owing?.owed).toBe(100_00n);
+    expect(owingAccount?.owed).toBe(100_00n);
   });
 
   it('funds a pending quote', async () => {
     const { person } = await service.createPayer();
     const to = await service.createPayee(person.id);
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', customerId: person.id };
-    const requested = { ...quoteBody('', to, 100_00), source };
-    const quote = ok(await service.app.call('POST', '/quotes', requested, service.as), 201);
+    const quoteRequest = { ...quoteBody('', to, 100_00), source };
+    const quote = ok(await service.app.call('POST', '/quotes', quoteRequest, service.as), 201);
     const { reference } = quote.paymentInstructions[0].accountOrWalletInfo;
     const entry = ['deposits', 'record', '--payment-reference', reference, '--currency', 'USD'];
     await service.runJson(...entry, '--amount', '100.00', '--reference', 'RTP-1', '--rail', 'RTP');
@@ -384,8 +391,8 @@ describe('a deposit', () => {
       ids.push(recorded.transactionId);
       await service.app.advance(1_000);
     }
-    const before = await heldOn(account);
-    expect(before).toMatchObject([
+    const countBefore = await heldOn(account);
+    expect(countBefore).toMatchObject([
       { transactionId: ids[0], reason: 'COMPLIANCE_REVIEW', readable: '5.25', source: DEPOSIT },
       {
         transactionId: ids[1],
@@ -394,13 +401,13 @@ describe('a deposit', () => {
         accountId: account,
       },
     ]);
-    expect(Date.parse(before[1].since) - Date.parse(before[0].since)).toBe(1_000);
+    expect(Date.parse(countBefore[1].since) - Date.parse(countBefore[0].since)).toBe(1_000);
     // After a month a frozen account still holds it, and it is still listed.
     await service.app.advance(31 * DAY);
     await service.app.settle();
-    expect(await heldOn(account)).toEqual(before);
-    const first = await service.runJson('deposits', 'list', '--limit', '1');
-    expect(first).toHaveLength(1);
+    expect(await heldOn(account)).toEqual(countBefore);
+    const firstOutput = await service.runJson('deposits', 'list', '--limit', '1');
+    expect(firstOutput).toHaveLength(1);
     const output = await service.run('deposits', 'list', '--platform', service.platform.id);
     expect(output.out).toContain(ids[0]);
     expect(await service.runJson('deposits', 'list', '--platform', service.app.other.id)).toEqual(

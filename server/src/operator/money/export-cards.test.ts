@@ -107,7 +107,9 @@ it.each<[string, PaymentOptions, Word[], { sent?: string; received?: string }]>(
     refund_status: '',
     refund_reference: '',
   });
-  const [sent, received] = [line?.sent_minor, line?.received_minor].map((each) => each || '0');
-  const net = BigInt(received as string) - BigInt(sent as string);
+  const [sentAmount, receivedAmount] = [line?.sent_minor, line?.received_minor].map(
+    (each) => each || '0',
+  );
+  const net = BigInt(receivedAmount as string) - BigInt(sentAmount as string);
   expect(await movedOn(paid.accountId, paid.id)).toBe(net);
 });

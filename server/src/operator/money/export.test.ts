@@ -127,9 +127,11 @@ describe('the export', () => {
     expect([...netPostings].filter(([, net]) => net !== 0n)).toEqual([]);
     for (const day of new Set(balances.map((each) => each.day))) {
       for (const currency of new Set(balances.map((each) => each.currency))) {
-        const matching = balances.filter((each) => each.day === day && each.currency === currency);
-        expect([day, currency, sum(matching, 'closing_minor')]).toEqual([day, currency, 0n]);
-        expect(sum(matching, 'debits_minor')).toBe(sum(matching, 'credits_minor'));
+        const matchingRows = balances.filter(
+          (each) => each.day === day && each.currency === currency,
+        );
+        expect([day, currency, sum(matchingRows, 'closing_minor')]).toEqual([day, currency, 0n]);
+        expect(sum(matchingRows, 'debits_minor')).toBe(sum(matchingRows, 'credits_minor'));
       }
     }
     const accounts = await app.runtime.db.query<{ id: string; balance: bigint }>(
@@ -141,23 +143,25 @@ describe('the export', () => {
   });
 
   it('has the days with postings, and all other days with --idle', async () => {
-    const all = await exportRows('balances', '2026-01-05', '2026-01-10', '--idle');
-    const active = await exportRows('balances', '2026-01-05', '2026-01-10');
-    expect(active.length).toBeGreaterThan(15);
+    const allRows = await exportRows('balances', '2026-01-05', '2026-01-10', '--idle');
+    const activeRows = await exportRows('balances', '2026-01-05', '2026-01-10');
+    expect(activeRows.length).toBeGreaterThan(15);
     const hasPostings = (row: Record<string, string>) =>
       row.debits_minor !== '0' || row.credits_minor !== '0';
-    expect(active).toEqual(all.filter(hasPostings));
-    expect(all.filter((row) => !hasPostings(row) && row.closing_minor === '0')).toEqual([]);
+    expect(activeRows).toEqual(allRows.filter(hasPostings));
+    expect(allRows.filter((row) => !hasPostings(row) && row.closing_minor === '0')).toEqual([]);
     const isInternalAccount = (row: Record<string, string>) =>
       row.account?.startsWith('InternalAccount:');
-    expect(all.filter((row) => !hasPostings(row) && isInternalAccount(row)).length).toBeGreaterThan(
-      5,
-    );
+    expect(
+      allRows.filter((row) => !hasPostings(row) && isInternalAccount(row)).length,
+    ).toBeGreaterThan(5);
     expect(await exportRows('balances', '2026-01-07', '2026-01-07')).toEqual([]);
-    const after = await exportRows('balances', '2027-01-01', '2027-01-01', '--idle');
-    const last = all.filter((each) => each.day === '2026-01-10' && each.closing_minor !== '0');
+    const laterRows = await exportRows('balances', '2027-01-01', '2027-01-01', '--idle');
+    const lastRows = allRows.filter(
+      (each) => each.day === '2026-01-10' && each.closing_minor !== '0',
+    );
     const balanceOf = (row: Record<string, string>) => [row.account, row.closing_minor];
-    expect(after.map(balanceOf)).toEqual(last.map(balanceOf));
+    expect(laterRows.map(balanceOf)).toEqual(lastRows.map(balanceOf));
   });
 
   it.each([[[]], [['--idle']]])('returns the same figures for the same days %j', async (flags) => {
@@ -182,23 +186,27 @@ describe('the export', () => {
       );
     for (const row of lines) {
       if (row.status !== 'COMPLETED' || row.refund_status !== '') continue;
-      const expected = rowOf(payersOf(row)?.transaction_id ?? row.transaction_id);
-      const into = expected.filter((each) => each.credit_account === row.destination_account);
-      const settled = expected.filter((each) => each.step === 'settle');
-      expect(sum(into.length ? into : settled, 'minor')).toBe(BigInt(row.received_minor as string));
+      const expectedRows = rowOf(payersOf(row)?.transaction_id ?? row.transaction_id);
+      const into = expectedRows.filter((each) => each.credit_account === row.destination_account);
+      const settledRows = expectedRows.filter((each) => each.step === 'settle');
+      expect(sum(into.length ? into : settledRows, 'minor')).toBe(
+        BigInt(row.received_minor as string),
+      );
       if (row.type === 'INCOMING') continue;
-      const out = expected.filter((each) => each.debit_account === row.source_account);
+      const out = expectedRows.filter((each) => each.debit_account === row.source_account);
       expect(sum(out, 'minor')).toBe(BigInt(row.sent_minor as string));
-      const fees = expected.filter((each) => each.step?.startsWith('fee.'));
+      const fees = expectedRows.filter((each) => each.step?.startsWith('fee.'));
       expect(sum(fees, 'minor')).toBe(BigInt(row.fees_minor as string));
     }
-    const refunded = lines.filter((each) => each.refund_status === 'COMPLETED');
-    expect(refunded.length).toBeGreaterThan(2);
-    for (const row of refunded) {
-      const expected = rowOf(row.transaction_id);
-      const out = expected.filter((each) => each.debit_account === row.source_account);
-      const returned = expected.filter((each) => each.credit_account === row.source_account);
-      expect(sum(returned, 'minor')).toBe(sum(out, 'minor'));
+    const refundedRows = lines.filter((each) => each.refund_status === 'COMPLETED');
+    expect(refundedRows.length).toBeGreaterThan(2);
+    for (const row of refundedRows) {
+      const expectedRows = rowOf(row.transaction_id);
+      const out = expectedRows.filter((each) => each.debit_account === row.source_account);
+      const returnedRows = expectedRows.filter(
+        (each) => each.credit_account === row.source_account,
+      );
+      expect(sum(returnedRows, 'minor')).toBe(sum(out, 'minor'));
     }
   });
 
@@ -228,8 +236,10 @@ describe('the export', () => {
     const days = ['2026-01-05', '2026-01-10'] as const;
     const platformFlags = ['--platform', app.platform.id];
     for (const kind of ['transactions', 'postings', 'balances']) {
-      const all = await exportRows(kind, ...days);
-      expect((await exportRows(kind, ...days, '--environment', 'sandbox')).length).toBe(all.length);
+      const allRows = await exportRows(kind, ...days);
+      expect((await exportRows(kind, ...days, '--environment', 'sandbox')).length).toBe(
+        allRows.length,
+      );
       expect(await exportRows(kind, ...days, '--environment', 'production')).toEqual([]);
       expect(await exportRows(kind, ...days, '--platform', app.other.id)).toEqual([]);
     }
@@ -256,10 +266,10 @@ describe('the export', () => {
 describe('csv', () => {
   it.each(['=1+1', '+1', '-1', '@x', '\tx', '\rx', ' =1', '＝1', '\n=1'])(
     'neutralizes %j',
-    (invalid) => expect(guardedText(invalid)).toBe(`'${invalid}`),
+    (invalidText) => expect(guardedText(invalidText)).toBe(`'${invalidText}`),
   );
-  it.each(['', 'plain', '1=1', 'a-b', 'Ünïcödé'])('does not change %j', (valid) =>
-    expect(guardedText(valid)).toBe(valid),
+  it.each(['', 'plain', '1=1', 'a-b', 'Ünïcödé'])('does not change %j', (validText) =>
+    expect(guardedText(validText)).toBe(validText),
   );
   it('quotes cells with a comma, a quote or a line end', () => {
     expect(csvLine(['a', 'b,c', 'd"e', 'f\ng', ''])).toBe('a,"b,c","d""e","f\ng",\r\n');

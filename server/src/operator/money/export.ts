@@ -42,12 +42,12 @@ function dayOf(args: CommandArgs, flag: string): Time {
 }
 
 async function rangeOf(system: System, args: CommandArgs): Promise<ExportRange> {
-  const [from, last] = [dayOf(args, 'from'), dayOf(args, 'to')];
-  if (last < from) throw usageError('--to must not be before --from');
-  if (last - from >= MAX_DAYS * DAY_MS) throw usageError(`At most ${MAX_DAYS} days per export`);
+  const [from, lastDay] = [dayOf(args, 'from'), dayOf(args, 'to')];
+  if (lastDay < from) throw usageError('--to must not be before --from');
+  if (lastDay - from >= MAX_DAYS * DAY_MS) throw usageError(`At most ${MAX_DAYS} days per export`);
   return {
     from,
-    until: last + DAY_MS,
+    until: lastDay + DAY_MS,
     platformId: await platformIn(system, args),
     environment: args.text('environment') as Mode | undefined,
   };

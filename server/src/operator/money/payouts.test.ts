@@ -44,8 +44,14 @@ describe('a payout', () => {
     const output = (await service.run('payouts', 'list')).out;
     expect(output).toMatch(/^SINCE +TRANSACTION +KIND +AMOUNT +CURRENCY +RAIL/);
     expect(output).toContain('iban=DE89370400440532013000');
-    const settled = await service.runJson('payouts', 'settle', id, '--reference', 'SEPA-0001');
-    expect(settled).toMatchObject({ transactionId: id, status: 'COMPLETED' });
+    const settledOutput = await service.runJson(
+      'payouts',
+      'settle',
+      id,
+      '--reference',
+      'SEPA-0001',
+    );
+    expect(settledOutput).toMatchObject({ transactionId: id, status: 'COMPLETED' });
     expect(await service.readQueue(id)).toEqual([]);
     await service.expectRejected('No result is expected', 'payouts', 'settle', id);
     await service.expectRejected(
@@ -149,12 +155,12 @@ describe('a payout', () => {
   });
 
   it('is listed after any number of rows of completed payments', async () => {
-    const over = [
+    const laterPayments = [
       await service.createPayment(),
       await service.createPayment(),
       await service.createPayment(),
     ];
-    for (const { id } of over) {
+    for (const { id } of laterPayments) {
       await service.runJson('payouts', 'settle', id);
       const insertSql = `insert into awaited_rail_results (id, platform_id, kind, since)
         values ($1, $2, 'payout', '2026-01-01T00:00:00Z')`;
@@ -226,8 +232,8 @@ describe('an internal transfer', () => {
       ...reason,
     );
     await service.runJson('payouts', 'return', id, '--of', 'debit', ...reason);
-    const received = { balance: 91_08, total: 91_08 };
-    expect(await readBalances(service.app, to.id, service.as)).toEqual(received);
+    const receivedBalances = { balance: 91_08, total: 91_08 };
+    expect(await readBalances(service.app, to.id, service.as)).toEqual(receivedBalances);
     expect((await readBalances(service.app, account, service.as)).total).toBe(0);
   });
 });
@@ -260,7 +266,7 @@ describe('a debit', () => {
     const { person } = await service.createPayer();
     const from = await createExternalAccount(service.app, person.id, 'USD', '000', service.as);
     const to = await service.createPayee(person.id);
-    for (const valid of [true, false]) {
+    for (const validRow of [true, false]) {
       const body = quoteBody(from.id, to, 50_00, { immediatelyExecute: true });
       const createdQuote = ok(await service.app.call('POST', '/quotes', body, service.as), 201);
       await service.app.settle();
@@ -268,7 +274,7 @@ describe('a debit', () => {
       const [debit] = await service.readQueue(id);
       expect(debit).toMatchObject({ kind: 'debit', amount: 50_00, currency: 'USD', rail: 'ACH' });
       expect(debit.account.routingNumber).toBe('021000021');
-      if (!valid) {
+      if (!validRow) {
         await service.runJson('payouts', 'fail', id, '--reason', 'ACCOUNT_INVALID');
         expect(await service.readStatus(id)).toBe('FAILED - ACCOUNT_INVALID');
         continue;
@@ -288,8 +294,8 @@ describe('a payment over UMA', () => {
       await work(ctx, (await ctx.read(transactions, id)) as TransactionRow);
     });
   const isAwaited = async (id: string) => {
-    const all: { transactionId: string }[] = await service.runJson('payouts', 'list');
-    return all.find((each) => each.transactionId === id);
+    const allPayouts: { transactionId: string }[] = await service.runJson('payouts', 'list');
+    return allPayouts.find((each) => each.transactionId === id);
   };
 
   it('is listed with its address while it waits', async () => {
@@ -382,11 +388,11 @@ describe('environments', () => {
 
   it('keep every sandbox operation from production credentials', async () => {
     // A test webhook has no effect, so a production platform may request one.
-    const all = service.app.operations.filter(
+    const sandboxOperations = service.app.operations.filter(
       ({ contract: { path: url } }) => url.startsWith('/sandbox/') && !url.endsWith('/test'),
     );
-    expect(all.length).toBeGreaterThan(0);
-    for (const { contract } of all) {
+    expect(sandboxOperations.length).toBeGreaterThan(0);
+    for (const { contract } of sandboxOperations) {
       const url = contract.path.replace(/\{[^}]+\}/g, 'InternalAccount:x');
       const body = contract.method === 'GET' ? undefined : {};
       const response = await service.app.call(contract.method, url, body, service.as);

@@ -54,40 +54,47 @@ describe('accounts refresh-funding', () => {
   it('sets new details with the old reference, and emits an event with the balance', async () => {
     const { account } = await service.createPayer('12.00');
     const path = `/internal-accounts/${account}`;
-    const before = ok(await service.app.call('GET', path, undefined, service.as), 200);
+    const accountBefore = ok(await service.app.call('GET', path, undefined, service.as), 200);
     const { json, text } = await refresh([account], NEW_INSTRUCTIONS);
     expect(json).toEqual({ accounts: 1, changed: [account] });
     expect(text).toBe('1 of 1 changed.\n');
-    const after = ok(await service.app.call('GET', path, undefined, service.as), 200);
-    expect(after.fundingPaymentInstructions).toHaveLength(1);
-    expect(after.fundingPaymentInstructions[0].accountOrWalletInfo).toMatchObject({
+    const accountAfter = ok(await service.app.call('GET', path, undefined, service.as), 200);
+    expect(accountAfter.fundingPaymentInstructions).toHaveLength(1);
+    expect(accountAfter.fundingPaymentInstructions[0].accountOrWalletInfo).toMatchObject({
       bankName: 'Second Bank',
-      reference: before.fundingPaymentInstructions[0].accountOrWalletInfo.reference,
+      reference: accountBefore.fundingPaymentInstructions[0].accountOrWalletInfo.reference,
     });
     const [event, ...otherEvents] = await emittedEvents(account);
     expect(otherEvents).toEqual([]);
     expect(event?.data).toMatchObject({
       id: account,
-      fundingPaymentInstructions: after.fundingPaymentInstructions,
+      fundingPaymentInstructions: accountAfter.fundingPaymentInstructions,
     });
     await service.app.settle();
     const bodies = service.sent.map((each) => JSON.parse(String(each.body)));
-    const received = bodies.find((each) => each.type === event?.type && each.data.id === account);
-    expect(received.data.balance.amount).toBe(12_00);
+    const receivedEvent = bodies.find(
+      (each) => each.type === event?.type && each.data.id === account,
+    );
+    expect(receivedEvent.data.balance.amount).toBe(12_00);
     expect((await refresh([account], NEW_INSTRUCTIONS)).json.changed).toEqual([]);
   });
 
   it('refreshes all accounts of a platform, except closed ones', async () => {
-    const closed = await service.createPayer();
-    await service.runJson('accounts', 'close', closed.account);
+    const closedPayer = await service.createPayer();
+    await service.runJson('accounts', 'close', closedPayer.account);
     const { account } = await service.createPayer();
     const platform = service.platform.id;
-    const first = (await refresh(['--platform', platform], [])).json;
-    expect(first.accounts).toBeGreaterThan(first.changed.length);
-    expect(first.changed).toContain(account);
-    expect(first.changed).not.toContain(closed.account);
-    const restored = await service.runJson('accounts', 'refresh-funding', '--platform', platform);
-    expect(restored.changed).toEqual(first.changed);
+    const firstResult = (await refresh(['--platform', platform], [])).json;
+    expect(firstResult.accounts).toBeGreaterThan(firstResult.changed.length);
+    expect(firstResult.changed).toContain(account);
+    expect(firstResult.changed).not.toContain(closedPayer.account);
+    const restoredOutput = await service.runJson(
+      'accounts',
+      'refresh-funding',
+      '--platform',
+      platform,
+    );
+    expect(restoredOutput.changed).toEqual(firstResult.changed);
     expect(await emittedEvents(account)).toHaveLength(2);
   });
 

@@ -115,8 +115,8 @@ describe('stablecoins', () => {
   it('are listed with their circulating supply', async () => {
     const mints = mintFixture(service.app);
     const coin = await mints.createCirculatingCoin(12);
-    const all: { id: string; circulating: string }[] = await verb('list');
-    const circulating = all.find((each) => each.id === coin.id)?.circulating;
+    const allCoins: { id: string; circulating: string }[] = await verb('list');
+    const circulating = allCoins.find((each) => each.id === coin.id)?.circulating;
     expect(circulating).toBe('12000000');
     const { out } = await service.run('stablecoins', 'list');
     expect(out).toMatch(/ SYMBOL +CIRCULATING +ISSUANCE +SERVICE\n/);

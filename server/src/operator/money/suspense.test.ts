@@ -19,9 +19,9 @@ const service = openForFile(startProduction);
 
 /** The list's entries for a transaction. */
 async function listItems(id: string, ...flags: string[]) {
-  const all: { transactionId: string }[] = await service.runJson('suspense', 'list', ...flags);
+  const allItems: { transactionId: string }[] = await service.runJson('suspense', 'list', ...flags);
   // biome-ignore lint/suspicious/noExplicitAny: checked by assertions.
-  return all.filter((each) => each.transactionId === id) as any[];
+  return allItems.filter((each) => each.transactionId === id) as any[];
 }
 
 async function suspense(currency: string, environment = 'production'): Promise<bigint> {
@@ -74,16 +74,16 @@ describe('a sandbox payment whose refund fails', () => {
     await app.advance(60_000);
     expect(await listItems(id)).toMatchObject([{ to: 'outside', outside: null, amount: 100_00 }]);
     await service.expectRejected('--reference', 'suspense', 'return', id);
-    const returned = await service.runJson('suspense', 'return', id, '--reference', 'WIRE-7');
-    expect(returned).toMatchObject({ refund: 'COMPLETED', funds: 'RETURNED' });
+    const returnedOutput = await service.runJson('suspense', 'return', id, '--reference', 'WIRE-7');
+    expect(returnedOutput).toMatchObject({ refund: 'COMPLETED', funds: 'RETURNED' });
     expect((await readBalances(app, account.id)).total).toBe(0);
     expect(await listItems(id)).toEqual([]);
   });
 
   it('is listed, and returned in full, once', async () => {
-    const before = await suspense('USD', 'sandbox');
+    const balanceBefore = await suspense('USD', 'sandbox');
     const { id, account } = await paymentInSuspense();
-    expect((await suspense('USD', 'sandbox')) - before).toBe(100_00n);
+    expect((await suspense('USD', 'sandbox')) - balanceBefore).toBe(100_00n);
     const [suspenseItem] = await listItems(id);
     expect(suspenseItem).toMatchObject({
       ...{ environment: 'sandbox', platformId: service.app.platform.id, type: 'OUTGOING' },
@@ -115,7 +115,7 @@ describe('a sandbox payment whose refund fails', () => {
       balance: 1_000_00,
       total: 1_000_00,
     });
-    expect(await suspense('USD', 'sandbox')).toBe(before);
+    expect(await suspense('USD', 'sandbox')).toBe(balanceBefore);
     const { body } = await service.app.call('GET', `/transactions/${id}`);
     expect(body.refund).toMatchObject({ status: 'COMPLETED', settledAt: expect.any(String) });
     expect(await listItems(id)).toEqual([]);
@@ -166,12 +166,12 @@ describe('a sandbox payment whose refund fails', () => {
 describe('a production payment whose refund fails', () => {
   it("first repays its owner's debt, and is credited to a frozen account", async () => {
     const { id, account, person } = await suspensePayment();
-    const returned = await service.app.runtime.db.query<{ id: string }>(
+    const returnedRows = await service.app.runtime.db.query<{ id: string }>(
       "select id from transactions where type = 'INCOMING' and customer_id = $1",
       [person.id],
     );
     // The bank recalls the deposit of 1,000.00, of which 900.00 remain.
-    await service.runJson('deposits', 'return', returned[0]?.id as string);
+    await service.runJson('deposits', 'return', returnedRows[0]?.id as string);
     await service.runJson('accounts', 'freeze', account, '--reason', 'A test');
     const listOwing = () =>
       service.runJson('accounts', 'list', '--owing', '--platform', service.platform.id);
@@ -199,8 +199,8 @@ describe('external funds that could not be returned', () => {
     const { person } = await service.createPayer();
     const to = await service.createPayee(person.id);
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', customerId: person.id };
-    const requested = { ...quoteBody('', to, 30_00), source };
-    const quote = ok(await service.app.call('POST', '/quotes', requested, service.as), 201);
+    const quoteRequest = { ...quoteBody('', to, 30_00), source };
+    const quote = ok(await service.app.call('POST', '/quotes', quoteRequest, service.as), 201);
     const { reference } = quote.paymentInstructions[0].accountOrWalletInfo;
     await service.app.advance(3_600_000);
     const { transactionId: id } = await service.runJson(

@@ -53,8 +53,8 @@ beforeAll(async () => {
 
 describe('agents list', () => {
   it('filters by platform and customer, newest first', async () => {
-    const all = await json('agents', 'list', '--platform', app.platform.id);
-    expect(all.map((each: { agentId: string }) => each.agentId)).toEqual([
+    const allAgents = await json('agents', 'list', '--platform', app.platform.id);
+    expect(allAgents.map((each: { agentId: string }) => each.agentId)).toEqual([
       secondAgent.id,
       firstAgent.id,
     ]);
@@ -88,8 +88,8 @@ describe('agents show', () => {
 
 describe('agents pause and resume', () => {
   it('pause an agent immediately and resume it, and store the reason', async () => {
-    const paused = await json('agents', 'pause', secondAgent.id, '--reason', 'Odd payments');
-    expect(paused).toMatchObject({ isPaused: true, state: 'paused' });
+    const pausedOutput = await json('agents', 'pause', secondAgent.id, '--reason', 'Odd payments');
+    expect(pausedOutput).toMatchObject({ isPaused: true, state: 'paused' });
     expect(codeOf(await secondAgent.transfer('out', 1_00))).toEqual([403, 'FORBIDDEN']);
     const { out } = await run('agents', 'resume', secondAgent.id, '--reason', 'Explained');
     expect(out).toMatch(/State +active\n/);
@@ -106,8 +106,8 @@ describe('agents pause and resume', () => {
       { what: 'CHANGED', details: { paused: false, reason: 'Explained' } },
     ]);
     expect(await run('agents', 'pause', secondAgent.id)).toMatchObject({ code: 2 });
-    const long = await run('agents', 'pause', secondAgent.id, '--reason', 'x'.repeat(256));
-    expect(long).toMatchObject({ code: 2 });
+    const longResult = await run('agents', 'pause', secondAgent.id, '--reason', 'x'.repeat(256));
+    expect(longResult).toMatchObject({ code: 2 });
   });
 });
 
@@ -163,8 +163,8 @@ describe('agents audit', () => {
     expect(await json(...command, '--after', latest.lineId)).toEqual(lines.slice(1));
     expect(await json(...command, '--after', lines.at(-1).lineId)).toEqual([]);
     expect(await run(...command, '--after', 'x')).toMatchObject({ code: 1 });
-    const all = await json('agents', 'audit', '--platform', app.platform.id, '--limit', '1');
-    expect(all).toHaveLength(1);
+    const allEntries = await json('agents', 'audit', '--platform', app.platform.id, '--limit', '1');
+    expect(allEntries).toHaveLength(1);
     const { out } = await run('agents', 'audit', '--agent', firstAgent.id);
     expect(out).toContain('amount=3000');
     expect(out).not.toContain(firstAgent.accessToken);

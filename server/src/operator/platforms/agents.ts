@@ -54,12 +54,12 @@ const show = async (system: System, args: CommandArgs): Promise<Output> =>
 
 const MAX_REASON = 255;
 
-const pause = (paused: boolean) => async (system: System, args: CommandArgs) => {
+const pause = (isPaused: boolean) => async (system: System, args: CommandArgs) => {
   const [agentId, reason] = [args.required('agent'), args.required('reason')];
   if (reason.length > MAX_REASON) {
     throw usageError(`--reason must have at most ${MAX_REASON} characters`);
   }
-  const input = { agentId, paused, reason };
+  const input = { agentId, paused: isPaused, reason };
   return outputOf(await pauseAgentByOperator(system.runtime, partsOf(system), input));
 };
 

@@ -24,7 +24,7 @@ async function list(system: System): Promise<Output> {
     ...key,
     ...(activeFrom === null ? {} : { activeFrom: iso(activeFrom) }),
   }));
-  const waiting = await staleTexts(parts);
+  const staleColumns = await staleTexts(parts);
   const text = table(
     ['KEY', 'STATUS', 'ACTIVE FROM', 'MASTER KEYS'].map((head) => ({ head })),
     keys.map((key) => [
@@ -34,10 +34,12 @@ async function list(system: System): Promise<Output> {
       key.masterKeys.join(' '),
     ]),
   );
-  const lines = waiting.map(({ column, count }) => `${column}: ${count} under an earlier key\n`);
+  const lines = staleColumns.map(
+    ({ column, count }) => `${column}: ${count} under an earlier key\n`,
+  );
   const masterKey = masterKeyId(parts.masterKey());
   return {
-    json: { masterKey, keys, waiting },
+    json: { masterKey, keys, waiting: staleColumns },
     text: `${text}Master key of this configuration: ${masterKey}\n${lines.join('')}`,
   };
 }

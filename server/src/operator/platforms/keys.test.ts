@@ -37,30 +37,30 @@ async function json(...argv: string[]): Promise<Shown[]> {
 const ROTATE = ['webhooks', 'keys', 'rotate', '--environment', 'production'];
 
 it('lists, rotates and retires the keys of an environment', async () => {
-  const first = await json('webhooks', 'keys', 'list');
-  expect(first.map((each) => each.status)).toEqual(['active', 'active', 'active', 'active']);
+  const firstKeys = await json('webhooks', 'keys', 'list');
+  expect(firstKeys.map((each) => each.status)).toEqual(['active', 'active', 'active', 'active']);
   expect((await run('webhooks', 'keys', 'list')).out).toMatch(
     /^KEY +ENVIRONMENT +ALGORITHM +STATUS/,
   );
 
-  const rotated = await json(...ROTATE, '--overlap-hours', '48');
-  expect(rotated.map((each) => each.environment)).toEqual(Array(4).fill('production'));
-  const announced = rotated.filter((each) => each.status === 'announced');
-  expect(announced).toHaveLength(2);
-  const hours = (Date.parse(announced[0]?.activeFrom ?? '') - Date.now()) / 3_600_000;
+  const rotatedOutput = await json(...ROTATE, '--overlap-hours', '48');
+  expect(rotatedOutput.map((each) => each.environment)).toEqual(Array(4).fill('production'));
+  const announcedKeys = rotatedOutput.filter((each) => each.status === 'announced');
+  expect(announcedKeys).toHaveLength(2);
+  const hours = (Date.parse(announcedKeys[0]?.activeFrom ?? '') - Date.now()) / 3_600_000;
   expect(hours).toBeCloseTo(48, 1);
-  const active = rotated.filter((each) => each.status === 'active');
-  for (const { retiredAt = '' } of active) {
+  const activeKeys = rotatedOutput.filter((each) => each.status === 'active');
+  for (const { retiredAt = '' } of activeKeys) {
     expect((Date.parse(retiredAt) - Date.now()) / 3_600_000).toBeCloseTo(96, 1);
   }
   const repeatedReply = await run(...ROTATE);
   expect(repeatedReply).toMatchObject({ code: 1, out: '' });
   expect(repeatedReply.err).toContain('A rotation is in progress.');
 
-  const retired = await json('webhooks', 'keys', 'retire', announced[0]?.keyId ?? '');
-  expect(retired.map((each) => each.status)).toEqual(['retired', 'retired']);
-  const rejected = await run('webhooks', 'keys', 'retire', active[0]?.keyId ?? '');
-  expect(rejected.err).toContain('The key is active.');
+  const retiredOutput = await json('webhooks', 'keys', 'retire', announcedKeys[0]?.keyId ?? '');
+  expect(retiredOutput.map((each) => each.status)).toEqual(['retired', 'retired']);
+  const rejectedResult = await run('webhooks', 'keys', 'retire', activeKeys[0]?.keyId ?? '');
+  expect(rejectedResult.err).toContain('The key is active.');
 });
 
 it.each(['-1', '1.5', 'x', '2161'])('rejects an overlap of %s', async (hours) => {

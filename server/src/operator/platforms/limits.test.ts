@@ -28,8 +28,8 @@ async function json(...argv: string[]): Promise<unknown> {
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  const created = await json('platform', 'create', '--name', 'Shop');
-  platform = (created as { platformId: string }).platformId;
+  const createdOutput = await json('platform', 'create', '--name', 'Shop');
+  platform = (createdOutput as { platformId: string }).platformId;
 });
 afterAll(() => database.drop());
 
@@ -44,13 +44,13 @@ describe('platform limits', () => {
     await set('--currency', 'USD', '--per-payment', '10000.00', '--per-day', '50000');
     await set('--currency', 'USD', '--to', 'EUR', '--per-day', '0.5');
     await set('--currency', 'BTC', '--per-payment', '0.00000001');
-    const all = await set('--currency', 'USD', '--per-payment', '9999.99');
-    expect(all).toEqual([
+    const allLimits = await set('--currency', 'USD', '--per-payment', '9999.99');
+    expect(allLimits).toEqual([
       { currency: 'BTC', perPayment: 1 },
       { currency: 'USD', perPayment: 9_999_99 },
       { currency: 'USD', to: 'EUR', perDay: 50 },
     ]);
-    expect(await json('platform', 'limits', platform)).toEqual(all);
+    expect(await json('platform', 'limits', platform)).toEqual(allLimits);
     expect((await run('platform', 'limits', platform)).out).toBe(
       [
         'FROM  TO   PER PAYMENT  PER DAY',

@@ -59,8 +59,8 @@ describe('passkey site', () => {
     const flags = site('localhost', 'http://localhost:5173,http://localhost:8080');
     expect((await set(app.other, ...flags)).code).toBe(0);
     expect((await set(app.production, ...flags)).code).not.toBe(0);
-    const mixed = site('example.com', 'https://example.com,http://localhost:3000');
-    expect((await set(app.production, ...mixed)).code).not.toBe(0);
+    const mixedSite = site('example.com', 'https://example.com,http://localhost:3000');
+    expect((await set(app.production, ...mixedSite)).code).not.toBe(0);
   });
 
   it.each([

@@ -28,9 +28,9 @@ async function json(...argv: string[]) {
 
 it('shows a failed request of any platform by its ID', async () => {
   const path = '/quotes/Quote:00000000-0000-7000-8000-000000000000';
-  const failed = await app.call('GET', path, undefined, { as: app.other });
+  const failedReply = await app.call('GET', path, undefined, { as: app.other });
   await app.call('GET', '/requests', undefined, { as: app.other });
-  const id = String(failed.headers['x-request-id']);
+  const id = String(failedReply.headers['x-request-id']);
   const view = await json('requests', 'show', id);
   expect(view).toMatchObject({ id, platformId: app.other.id, errorCode: 'QUOTE_NOT_FOUND' });
   const { out } = await run('requests', 'show', id);
@@ -39,25 +39,25 @@ it('shows a failed request of any platform by its ID', async () => {
   expect(list.map((each: { id: string }) => each.id)).toEqual([id]);
   expect(await json('requests', 'list', app.other.id, '--operation', 'createQuote')).toEqual([]);
   expect((await run('requests', 'list', app.other.id)).out).toMatch(/^REQUEST +TIME +OPERATION/);
-  const unknown = await run('requests', 'show', '00000000-0000-7000-8000-000000000000');
-  expect([unknown.code, unknown.err]).toEqual([1, 'Request not found.\n']);
+  const unknownResult = await run('requests', 'show', '00000000-0000-7000-8000-000000000000');
+  expect([unknownResult.code, unknownResult.err]).toEqual([1, 'Request not found.\n']);
 });
 
 it('keeps bodies of a production platform until a time', async () => {
   const { id } = app.production;
-  const until = new Date(Date.now() + 60_000).toISOString();
-  expect(await json('platform', 'request-bodies', id, '--until', until)).toEqual({
+  const endTime = new Date(Date.now() + 60_000).toISOString();
+  expect(await json('platform', 'request-bodies', id, '--until', endTime)).toEqual({
     platformId: id,
     environment: 'production',
-    requestBodiesUntil: until,
+    requestBodiesUntil: endTime,
   });
-  expect((await json('platform', 'show', id)).requestBodiesUntil).toBe(until);
+  expect((await json('platform', 'show', id)).requestBodiesUntil).toBe(endTime);
   const { out } = await run('platform', 'request-bodies', id, '--until', 'off');
   expect(out).toBe(`Request bodies of ${id} are not stored.\n`);
   for (const text of ['tomorrow', '2020-01-01T00:00:00Z']) {
     expect((await run('platform', 'request-bodies', id, '--until', text)).code).toBe(2);
   }
-  const sandbox = await run('platform', 'request-bodies', app.platform.id, '--until', until);
+  const sandbox = await run('platform', 'request-bodies', app.platform.id, '--until', endTime);
   expect([sandbox.code, sandbox.err]).toEqual([
     1,
     'Bodies of sandbox platforms are always kept.\n',

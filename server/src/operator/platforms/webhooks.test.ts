@@ -12,7 +12,7 @@ import { main } from '../../operator.ts';
 // The command uses the real clock, which must not be before the server's for the event to be due.
 const app = testApp({ start: Date.now() - 30 * 86_400_000 });
 let status = 500;
-let requested = 0;
+let requestCount = 0;
 
 async function run(...argv: string[]) {
   const result = { code: 0, out: '', err: '' };
@@ -36,7 +36,7 @@ async function json(...argv: string[]) {
 
 beforeAll(async () => {
   app.effects.http = async () => {
-    requested++;
+    requestCount++;
     return { status, headers: {}, body: 'answer' };
   };
   const hook = { webhookEndpoint: 'http://127.0.0.1:9/hook' };
@@ -56,11 +56,11 @@ describe('webhooks', () => {
   it('shows an undelivered event with its reason, and sends it again', async () => {
     expect(await json('webhooks', 'dropped')).toEqual([]);
     await app.advance(8 * 86_400_000);
-    const dropped = await json('webhooks', 'dropped');
-    const types = dropped.map((each: { type: string }) => each.type);
+    const droppedOutput = await json('webhooks', 'dropped');
+    const types = droppedOutput.map((each: { type: string }) => each.type);
     expect(types).toContain('INCOMING_PAYMENT.COMPLETED');
     expect(await json('webhooks', 'dropped', '--limit', '1')).toHaveLength(1);
-    const { eventId, attempts, platformId } = dropped[0];
+    const { eventId, attempts, platformId } = droppedOutput[0];
     expect(platformId).toBe(app.platform.id);
     expect((await run('webhooks', 'dropped')).out).toContain(eventId);
 
@@ -76,7 +76,7 @@ describe('webhooks', () => {
     );
 
     status = 200;
-    const before = requested;
+    const countBefore = requestCount;
     expect(await json('webhooks', 'resend', eventId)).toEqual({
       eventId,
       due: true,
@@ -84,9 +84,9 @@ describe('webhooks', () => {
     });
     app.effects.set(Date.now());
     await app.settle();
-    expect(requested).toBe(before + 1);
-    const [after] = await json('webhooks', 'attempts', eventId);
-    expect(after.attempts.at(-1)).toMatchObject({
+    expect(requestCount).toBe(countBefore + 1);
+    const [deliveriesAfter] = await json('webhooks', 'attempts', eventId);
+    expect(deliveriesAfter.attempts.at(-1)).toMatchObject({
       number: attempts + 1,
       responseStatus: 200,
       result: 'DELIVERED',
@@ -108,33 +108,42 @@ describe('webhooks', () => {
     const types = list.data.map((each: { eventType: string }) => each.eventType);
     expect(types).toContain('TEST');
     expect(types).toContain('CUSTOMER.KYC_APPROVED');
-    const pending = await json('webhooks', 'pending', '--platform', app.platform.id);
+    const pendingOutput = await json('webhooks', 'pending', '--platform', app.platform.id);
     const platformId = app.platform.id;
-    expect(pending).toEqual(list.data.map((each: object) => ({ platformId, ...each })));
-    expect(await json('webhooks', 'pending')).toEqual(pending);
+    expect(pendingOutput).toEqual(list.data.map((each: object) => ({ platformId, ...each })));
+    expect(await json('webhooks', 'pending')).toEqual(pendingOutput);
     expect(await json('webhooks', 'pending', '--platform', app.other.id)).toEqual([]);
-    expect(await json('webhooks', 'pending', '--limit', '1')).toEqual(pending.slice(0, 1));
-    const [{ eventId, endpointId }] = pending;
+    expect(await json('webhooks', 'pending', '--limit', '1')).toEqual(pendingOutput.slice(0, 1));
+    const [{ eventId, endpointId }] = pendingOutput;
     expect((await run('webhooks', 'pending')).out).toContain(eventId);
-    expect(await pendingMetric()).toBe(pending.length);
+    expect(await pendingMetric()).toBe(pendingOutput.length);
     await app.settle();
     // A test is sent once.
-    const failed = ok(
+    const failedDeliveries = ok(
       await app.call('GET', '/webhook-deliveries?status=FAILED&eventType=TEST'),
       200,
     );
-    const ids = failed.data.map((each: { eventId: string }) => each.eventId);
-    const dropped = await json('webhooks', 'dropped');
-    expect(dropped.map((each: { eventId: string }) => each.eventId)).toEqual(
+    const ids = failedDeliveries.data.map((each: { eventId: string }) => each.eventId);
+    const droppedOutput = await json('webhooks', 'dropped');
+    expect(droppedOutput.map((each: { eventId: string }) => each.eventId)).toEqual(
       expect.arrayContaining(ids),
     );
-    expect(await json('webhooks', 'pending')).toHaveLength(pending.length - 1);
-    expect(await pendingMetric()).toBe(pending.length - 1);
+    expect(await json('webhooks', 'pending')).toHaveLength(pendingOutput.length - 1);
+    expect(await pendingMetric()).toBe(pendingOutput.length - 1);
     const resent = await json('webhooks', 'resend', ids[0], '--endpoint', endpointId);
     expect(resent.deliveryIds).toHaveLength(1);
-    expect(await json('webhooks', 'pending')).toHaveLength(pending.length);
-    const rejected = await run('webhooks', 'resend', ids[0], '--endpoint', 'WebhookEndpoint:x');
-    expect(rejected).toMatchObject({ code: 1, err: expect.stringContaining('endpoint not found') });
+    expect(await json('webhooks', 'pending')).toHaveLength(pendingOutput.length);
+    const rejectedResult = await run(
+      'webhooks',
+      'resend',
+      ids[0],
+      '--endpoint',
+      'WebhookEndpoint:x',
+    );
+    expect(rejectedResult).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('endpoint not found'),
+    });
   });
 
   it.each([

@@ -30,10 +30,10 @@ describe('providers', () => {
   it('reject an invalid name, file, key or address with a reason', async () => {
     const url = ['--url', adapter.url];
     expect((await add(...url)).err).toContain('url: must be an https URL, unless private');
-    const named = await providers(
+    const namedResult = await providers(
       ...['add', 'Acme', '--environment', 'production', '--public-key', keyFile, ...url],
     );
-    expect(named.err).toContain('PROVIDER must be 2 to 40 lower-case letters');
+    expect(namedResult.err).toContain('PROVIDER must be 2 to 40 lower-case letters');
     const missingFile = path.join(folder, 'none.pem');
     expect((await add(...url, '--public-key', missingFile)).err).toContain(
       'none.pem cannot be read',
@@ -101,8 +101,8 @@ describe('providers', () => {
     expect((await providers(...balance, '-1')).code).toBe(2);
     expect((await providers(...balance, '1', '--as-of', 'now')).err).toContain('--as-of must be');
     writeFileSync(file, JSON.stringify({ limits: [{ currency: 'EUR', perDay: 0 }] }));
-    const invalid = await providers('set-terms', 'acme-bank', '--file', file);
-    expect(invalid.err).toContain('limits.0.perDay: must be > 0\n');
+    const invalidResult = await providers('set-terms', 'acme-bank', '--file', file);
+    expect(invalidResult.err).toContain('limits.0.perDay: must be > 0\n');
     expect((await providers('health')).out).toMatch(/^acme-bank +ACTIVE +5 +1 +0 % +\d+ ms/m);
     expect((await providers('list')).out).toMatch(
       /^acme-bank +GATEWAY +production +ACTIVE +payout/m,
@@ -112,8 +112,8 @@ describe('providers', () => {
   it('are explained for a payment, which needs no other flag', async () => {
     const { err } = await providers('explain', '--amount', '5');
     expect(err).toContain('--environment is required without --transaction');
-    const unknown = await providers('explain', '--transaction', 'Transaction:none');
-    expect(unknown.err).toContain('No provider was chosen for this transaction.');
+    const unknownResult = await providers('explain', '--transaction', 'Transaction:none');
+    expect(unknownResult.err).toContain('No provider was chosen for this transaction.');
     const { id } = await service.createPayment();
     const explained = await providers('explain', '--transaction', id);
     expect(explained.out).toContain(`${id} at `);

@@ -97,10 +97,10 @@ async function reconcile({ runtime }: System, args: CommandArgs): Promise<Output
   };
 }
 
-const differenceTable = (all: readonly DifferenceView[]) =>
+const differenceTable = (differences: readonly DifferenceView[]) =>
   table(
     columns(['DIFFERENCE', 'DAY', 'KIND', 'STATUS', 'AMOUNT', 'AGE', 'OWNER', 'DETAIL']),
-    all.map((each) => [
+    differences.map((each) => [
       each.differenceId,
       each.day,
       each.kind,

@@ -124,13 +124,13 @@ describe('wallet recover', () => {
       const { code, err } = await run('recover', id, '--type', 'SMS_OTP', ...DECISION);
       expect([code, err]).toEqual([1, 'Wallet not found.\n']);
     }
-    const invalid = [
+    const invalidArguments = [
       [accountId, '--type', 'PASSKEY', ...DECISION],
       [accountId, '--type', 'SMS_OTP', '--actor', 'Ada'],
       [accountId, '--type', 'SMS_OTP', '--reason', 'lost'],
       [accountId, ...DECISION],
     ];
-    for (const argv of invalid) expect((await run('recover', ...argv)).code).toBe(2);
+    for (const argv of invalidArguments) expect((await run('recover', ...argv)).code).toBe(2);
   });
 
   it("is rejected under another master key than the server's", async () => {
@@ -165,8 +165,8 @@ describe('wallet cancel-recovery', () => {
   it('cancels a recovery once, and stores the actor', async () => {
     const { accountId } = await person();
     const { recoveryId } = await recover(accountId);
-    const stopped = await json('cancel-recovery', recoveryId, '--actor', 'Grace');
-    expect(stopped).toMatchObject({
+    const stoppedOutput = await json('cancel-recovery', recoveryId, '--actor', 'Grace');
+    expect(stoppedOutput).toMatchObject({
       ...{ recoveryId, status: 'CANCELLED', cancelledFor: 'OPERATOR', cancelledBy: 'Grace' },
       ...{ actor: 'Ada', endedAt: new Date(app.effects.now()).toISOString() },
     });
@@ -264,8 +264,8 @@ describe('wallet show', () => {
     expect(out).toMatch(/^Account recovery +none$/m);
     expect(cells(out)).toContainEqual([sms.id, 'SMS_OTP', sms.createdAt]);
     app.effects.set(app.effects.now() + HOUR);
-    const later = await json('show', accountId);
-    expect([later.sessions, later.requests.toSign]).toEqual([[], 0]);
+    const laterOutput = await json('show', accountId);
+    expect([laterOutput.sessions, laterOutput.requests.toSign]).toEqual([[], 0]);
   });
 
   it('shows the pending recovery', async () => {
@@ -300,8 +300,8 @@ describe('wallet authorizations', () => {
     const path = `/internal-accounts/${accountId}`;
     app.effects.set(app.effects.now() + 1);
     ok(await fixture.callSigned('PATCH', path, { privateEnabled: true }, bySms), 200);
-    const all = await json('authorizations', accountId);
-    expect(all[0]).toEqual({
+    const allAuthorizations = await json('authorizations', accountId);
+    expect(allAuthorizations[0]).toEqual({
       authorizationId: expect.stringMatching(/^WalletAuthorization:/),
       ...{ platformId: app.platform.id, customerId: expect.stringMatching(/^Customer:/) },
       createdAt: new Date(app.effects.now()).toISOString(),
@@ -309,22 +309,25 @@ describe('wallet authorizations', () => {
       ...{ sessionId: bySms.session.id, publicKey: bySms.publicKey },
     });
     // A login is signed by the key of the new session, and other operations by the session that it opened.
-    const operations = all.map(({ operation }: { operation: string }) => operation);
+    const operations = allAuthorizations.map(({ operation }: { operation: string }) => operation);
     expect([...operations].sort()).toEqual([
       ...['createAuthCredential', 'updateInternalAccount'],
       ...['verifyAuthCredential', 'verifyAuthCredential'],
     ]);
-    const proof = all.find(({ subject }: { subject: string }) => subject === sms.id);
+    const proof = allAuthorizations.find(({ subject }: { subject: string }) => subject === sms.id);
     expect(proof).toMatchObject({ sessionId: null, publicKey: bySms.publicKey });
-    const ids = all.map(({ authorizationId }: { authorizationId: string }) => authorizationId);
-    const next = await json('authorizations', accountId, '--limit', '2', '--after', ids[0]);
-    expect(next).toEqual(all.slice(1, 3));
+    const ids = allAuthorizations.map(
+      ({ authorizationId }: { authorizationId: string }) => authorizationId,
+    );
+    const nextPage = await json('authorizations', accountId, '--limit', '2', '--after', ids[0]);
+    expect(nextPage).toEqual(allAuthorizations.slice(1, 3));
     const { out } = await run('authorizations', accountId);
     expect(cells(out)[0]).toEqual([
       ...['SIGNED', 'AUTHORIZATION', 'OPERATION', 'ABOUT', 'SESSION', 'KEY'],
     ]);
     expect(cells(out)).toHaveLength(5);
-    for (const text of [out, JSON.stringify(all)]) expect(text).not.toContain(byEmail.privateKey);
+    for (const text of [out, JSON.stringify(allAuthorizations)])
+      expect(text).not.toContain(byEmail.privateKey);
     const otherPerson = await person();
     const authorization = await json('authorization', ids[0]);
     expect(JSON.parse(authorization.payload).organizationId).toEqual(expect.any(String));
@@ -332,8 +335,8 @@ describe('wallet authorizations', () => {
     expect(stamp && verifyStamp(stamp, authorization.payload)).toBe(true);
     expect((await run('authorization', 'x')).err).toBe('Authorization not found.\n');
     expect((await run('authorizations', otherPerson.accountId)).out).toBe('None.\n');
-    for (const after of [ids[0], `WalletAuthorization:${UNKNOWN_ID}`, 'x']) {
-      const { code, err } = await run('authorizations', otherPerson.accountId, '--after', after);
+    for (const cursor of [ids[0], `WalletAuthorization:${UNKNOWN_ID}`, 'x']) {
+      const { code, err } = await run('authorizations', otherPerson.accountId, '--after', cursor);
       expect([code, err]).toEqual([1, 'Authorization not found.\n']);
     }
     expect((await run('authorizations', 'x')).err).toBe('Wallet not found.\n');

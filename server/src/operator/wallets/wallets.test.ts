@@ -34,12 +34,12 @@ describe('wallet keys', () => {
     });
     const keys = JSON.parse(out);
     expect(keys).toEqual([keysOf('sandbox'), keysOf('production')]);
-    const all: string[] = keys.flatMap(({ bundles, tokens }: Record<string, string>) => [
+    const allKeys: string[] = keys.flatMap(({ bundles, tokens }: Record<string, string>) => [
       bundles,
       tokens,
     ]);
-    for (const key of all) expect(key).toMatch(POINT);
-    expect(new Set(all).size).toBe(4);
+    for (const key of allKeys) expect(key).toMatch(POINT);
+    expect(new Set(allKeys).size).toBe(4);
   });
 
   it('prints them as text', async () => {

@@ -26,8 +26,8 @@ const checkKeys = ({ runtime }: System) => checkSigningKeys(runtime);
 
 async function keys(system: System): Promise<Output> {
   await checkKeys(system);
-  const all = custodyKeys(system.connectorsOf);
-  const text = all
+  const allKeys = custodyKeys(system.connectorsOf);
+  const text = allKeys
     .map(({ environment, bundles, tokens }) =>
       record([
         ['Environment', environment],
@@ -36,7 +36,10 @@ async function keys(system: System): Promise<Output> {
       ]),
     )
     .join('\n');
-  return { json: all, text: text || 'None: this installation has no custodian of wallet keys.\n' };
+  return {
+    json: allKeys,
+    text: text || 'None: this installation has no custodian of wallet keys.\n',
+  };
 }
 
 const heads = (...names: string[]) => names.map((head) => ({ head }));

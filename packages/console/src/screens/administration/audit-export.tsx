@@ -13,15 +13,15 @@ const MAX_REQUESTS = 100;
 /** Downloads the records and resolves with the number of the last one if there are more. */
 async function exportRecords(): Promise<number | undefined> {
   const parts: string[] = [];
-  let after = 0;
+  let lastNumber = 0;
   let hasMore = true;
   for (let count = 0; count < MAX_REQUESTS && hasMore; count++) {
-    const reply = await call('exportAuditRecords', { query: { after } });
+    const reply = await call('exportAuditRecords', { query: { after: lastNumber } });
     parts.push(reply.lines);
-    ({ after, hasMore } = reply);
+    ({ after: lastNumber, hasMore } = reply);
   }
   download('audit.jsonl', parts.join(''), 'application/jsonl');
-  return hasMore ? after : undefined;
+  return hasMore ? lastNumber : undefined;
 }
 
 export function AuditExport() {

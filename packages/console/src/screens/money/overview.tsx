@@ -54,8 +54,8 @@ const BUCKET_MS: Readonly<Record<string, number>> = {
 function startsOf({ bucket, from, until, data }: Reply<'getPaymentMetrics'>): string[] {
   const step = BUCKET_MS[bucket];
   if (!step) return [...new Set(data.map(({ start }) => start))].sort();
-  const first = data[0] ? Date.parse(data[0].start) : Date.parse(from);
-  const offset = first % step;
+  const firstTime = data[0] ? Date.parse(data[0].start) : Date.parse(from);
+  const offset = firstTime % step;
   const begin = Math.floor((Date.parse(from) - offset) / step) * step + offset;
   const count = Math.ceil((Date.parse(until) - begin) / step);
   return Array.from({ length: count }, (_, index) => new Date(begin + index * step).toISOString());
@@ -140,7 +140,7 @@ function Metrics({
   const currencies = currenciesOf(sums);
   const shownCurrency = currency && currencies.includes(currency) ? currency : currencies[0];
   if (!shownCurrency) return <EmptyState>{T.noPayments}</EmptyState>;
-  const [payments, completed, failed, returned, open] = (
+  const [payments, completed, failedSum, returnedSum, openSum] = (
     ['payments', 'completed', 'failed', 'returned', 'open'] as const
   ).map((name) => total(sums, name)) as [number, number, number, number, number];
   const volume = sums
@@ -149,7 +149,7 @@ function Metrics({
   return (
     <>
       <div className="stats">
-        <Figure label={T.payments} value={payments.toLocaleString()} note={T.open(open)} />
+        <Figure label={T.payments} value={payments.toLocaleString()} note={T.open(openSum)} />
         <Figure
           label={T.volume}
           value={moneyText({ amount: String(volume), currency: shownCurrency })}
@@ -157,13 +157,13 @@ function Metrics({
         />
         <Figure
           label={T.successRate}
-          value={share(completed + returned, completed + returned + failed)}
-          note={T.failedCount(failed)}
+          value={share(completed + returnedSum, completed + returnedSum + failedSum)}
+          note={T.failedCount(failedSum)}
         />
         <Figure
           label={T.returnRate}
-          value={share(returned, completed + returned)}
-          note={T.returnedCount(returned)}
+          value={share(returnedSum, completed + returnedSum)}
+          note={T.returnedCount(returnedSum)}
         />
       </div>
       <div className="filters">
@@ -344,8 +344,8 @@ export function Overview() {
   const range = isRange(search.range) ? search.range : 'month';
   // Remounts when the environment changes, so that its numbers are never shown for the other one.
   const scope = `${mode} ${platformId}`;
-  const change = (next: object) =>
-    void navigate({ to: '/', search: { ...search, ...next } as never, replace: true });
+  const change = (nextSearch: object) =>
+    void navigate({ to: '/', search: { ...search, ...nextSearch } as never, replace: true });
   return (
     <Screen
       title={TEXTS.pages.overview}

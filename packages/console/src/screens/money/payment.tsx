@@ -222,19 +222,22 @@ const FINAL_STATUSES: readonly string[] = ['FAILED', 'EXPIRED'];
 
 function Head({ payment }: { payment: Payment }) {
   const amounts = [payment.sentAmount, payment.receivedAmount].filter((each) => each !== null);
-  const [first, second] = amounts;
+  const [firstAmount, secondAmount] = amounts;
   return (
     <div className="figure-row">
-      <p className="figure">{first ? <Amount value={first} /> : <Amount value={second} />}</p>
-      {first &&
-        second &&
-        (first.currency !== second.currency || first.amount !== second.amount) && (
+      <p className="figure">
+        {firstAmount ? <Amount value={firstAmount} /> : <Amount value={secondAmount} />}
+      </p>
+      {firstAmount &&
+        secondAmount &&
+        (firstAmount.currency !== secondAmount.currency ||
+          firstAmount.amount !== secondAmount.amount) && (
           <p className="soft">
             {FINAL_STATUSES.includes(payment.status) ? T.notReceived : T.receives}{' '}
-            <Amount value={second} />
+            <Amount value={secondAmount} />
           </p>
         )}
-      {first && <CopyButton text={decimalText(first)} label={T.amount} />}
+      {firstAmount && <CopyButton text={decimalText(firstAmount)} label={T.amount} />}
     </div>
   );
 }

@@ -25,9 +25,9 @@ function Picture({ content, format, title }: FileProps) {
   const [url, setUrl] = useState<string>();
   useEffect(() => {
     const type = PICTURES[format] ?? '';
-    const next = URL.createObjectURL(new Blob([bytesOf(content)], { type }));
-    setUrl(next);
-    return () => URL.revokeObjectURL(next);
+    const nextUrl = URL.createObjectURL(new Blob([bytesOf(content)], { type }));
+    setUrl(nextUrl);
+    return () => URL.revokeObjectURL(nextUrl);
   }, [content, format]);
   return url ? <img className="document" src={url} alt={title} /> : null;
 }

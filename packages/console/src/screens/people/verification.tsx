@@ -57,9 +57,9 @@ const pressButton = (label: string) => {
 function Documents({ documents }: { documents: Case['documents'] }) {
   const [shownId, setShownId] = useState(documents[0]?.id);
   if (documents.length === 0) return <EmptyState>{T.noDocuments}</EmptyState>;
-  const current = documents.find(({ id }) => id === shownId) ?? documents[0];
-  if (!current) return null;
-  const title = T.documentOf(statusText(current.documentType));
+  const currentDocument = documents.find(({ id }) => id === shownId) ?? documents[0];
+  if (!currentDocument) return null;
+  const title = T.documentOf(statusText(currentDocument.documentType));
   return (
     <>
       <div className="tabs">
@@ -68,15 +68,15 @@ function Documents({ documents }: { documents: Case['documents'] }) {
             key={id}
             type="button"
             className="button quiet"
-            aria-pressed={id === current.id}
+            aria-pressed={id === currentDocument.id}
             onClick={() => setShownId(id)}
           >
             {statusText(documentType)}
           </button>
         ))}
       </div>
-      <DocumentView key={current.id} id={current.id} title={title} />
-      <Facts value={current} />
+      <DocumentView key={currentDocument.id} id={currentDocument.id} title={title} />
+      <Facts value={currentDocument} />
     </>
   );
 }

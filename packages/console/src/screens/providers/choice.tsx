@@ -82,29 +82,29 @@ function Form({ search, error }: FormProps) {
   const navigate = useNavigate();
   const { platforms } = usePlatform();
   const [values, setValues] = useState(useInitialValues(search));
-  const [missing, setMissing] = useState<readonly string[]>([]);
-  const set = (next: Values) => {
-    const platform = platforms.find(({ id }) => id === next.platformId);
-    const isOther = next.platformId !== values.platformId;
+  const [missingFields, setMissing] = useState<readonly string[]>([]);
+  const set = (nextValues: Values) => {
+    const platform = platforms.find(({ id }) => id === nextValues.platformId);
+    const isOther = nextValues.platformId !== values.platformId;
     const environment = isOther && platform ? { environment: platform.mode.toLowerCase() } : {};
     setValues({
-      ...next,
+      ...nextValues,
       ...environment,
-      ...upperCase(next, 'currency'),
-      ...upperCase(next, 'country'),
+      ...upperCase(nextValues, 'currency'),
+      ...upperCase(nextValues, 'country'),
     });
   };
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    const empty = REQUIRED.filter((name) => !isSet(values[name]));
-    setMissing(empty);
-    if (empty.length > 0) return;
+    const emptyFields = REQUIRED.filter((name) => !isSet(values[name]));
+    setMissing(emptyFields);
+    if (emptyFields.length > 0) return;
     const entries = Object.entries(values).filter(([, value]) => isSet(value));
-    const next = Object.fromEntries(entries.map(([name, value]) => [name, String(value)]));
-    void navigate({ to: '.', search: next as never, replace: true });
+    const nextSearch = Object.fromEntries(entries.map(([name, value]) => [name, String(value)]));
+    void navigate({ to: '.', search: nextSearch as never, replace: true });
   };
   const errors = {
-    ...Object.fromEntries(missing.map((name) => [name, TEXTS.required])),
+    ...Object.fromEntries(missingFields.map((name) => [name, TEXTS.required])),
     ...Object.fromEntries(
       (error instanceof ApiError ? error.fields : []).map(({ field, message }) => [field, message]),
     ),

@@ -108,9 +108,9 @@ const KeyView = ({ entry: { keyId, publicKeyPem, ...times }, state, tone }: KeyV
 function OwnKeys({ ownKeys }: Value) {
   const now = Date.now();
   const isActive = ({ activeFrom }: Key) => Date.parse(activeFrom) <= now;
-  const current = ownKeys.findLast(isActive);
+  const currentKey = ownKeys.findLast(isActive);
   return ownKeys.map((entry) => {
-    const state = entry === current ? 'current' : isActive(entry) ? 'former' : 'next';
+    const state = entry === currentKey ? 'current' : isActive(entry) ? 'former' : 'next';
     const tone = ({ current: 'good', former: 'neutral', next: 'caution' } as const)[state];
     return <KeyView key={entry.keyId} {...{ entry, tone }} state={T.own[state]} />;
   });

@@ -69,7 +69,7 @@ const keepProvider = matchFilters<Row>('environment', 'status');
 
 export function Providers() {
   const navigate = useNavigate();
-  const open = (reply: unknown) => {
+  const openProvider = (reply: unknown) => {
     const { providerId } = (reply ?? {}) as { providerId?: string };
     // Without an ID, the provider waits for an approval.
     if (providerId) void navigate({ to: `/providers/${encodeURIComponent(providerId)}` });
@@ -83,7 +83,7 @@ export function Providers() {
           label={T.add}
           doneText={T.addDone}
           doneLabel={T.next}
-          onDone={open}
+          onDone={openProvider}
           shownFields={['providerId', 'environment', 'url']}
           isPrimary
         />

@@ -191,13 +191,16 @@ function decisionActions(difference: Value): Action[] {
   const { differenceId, kind, detail } = difference;
   return difference.decisions.map((decision) => {
     const fieldNames = FIELDS[decision] ?? [];
-    const hidden = ALL_FIELDS.filter((name) => !fieldNames.includes(name));
+    const hiddenNames = ALL_FIELDS.filter((name) => !fieldNames.includes(name));
     return {
       id: 'decideDifference',
       label: T.decisions[decision],
       path: { differenceId },
       // A field without a value is neither shown nor sent.
-      fixedFields: { decision, ...Object.fromEntries(hidden.map((name) => [name, undefined])) },
+      fixedFields: {
+        decision,
+        ...Object.fromEntries(hiddenNames.map((name) => [name, undefined])),
+      },
       isDangerous: DANGEROUS.includes(decision),
       description: (
         <>

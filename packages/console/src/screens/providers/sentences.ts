@@ -18,8 +18,8 @@ const sequence = (items: readonly string[]) => conjunction.format(items);
 export const kindText = (kind: string): string => T.kinds[kind] ?? statusText(kind);
 
 /** `Payouts and refunds`. */
-const kindsText = ([first = '', ...following]: readonly string[]) =>
-  sequence([kindText(first), ...following.map((each) => lowerFirst(kindText(each)))]);
+const kindsText = ([firstLetter = '', ...following]: readonly string[]) =>
+  sequence([kindText(firstLetter), ...following.map((each) => lowerFirst(kindText(each)))]);
 
 /** `from 1.00 EUR to 5.00 EUR`, or undefined without a limit. */
 function limitText(

@@ -58,7 +58,11 @@ function problemOf(rejection: Rejection): Problem | undefined {
 function createMessages() {
   const summary = createSummary();
   const root = h('div', { class: 'messages' }, summary.root);
-  const again = h('a', { class: 'button', href: `${BASE}/operator/sign-in` }, texts.signInAgain);
+  const signInLink = h(
+    'a',
+    { class: 'button', href: `${BASE}/operator/sign-in` },
+    texts.signInAgain,
+  );
   return {
     root,
     done(text: string) {
@@ -71,7 +75,7 @@ function createMessages() {
       if (!problem) return;
       summary.show([{ text: problem.reason }], problem.requestId);
       // Sign-in methods can be changed only shortly after a sign-in.
-      if (rejection.code === 'FORBIDDEN') summary.root.append(buttons(again));
+      if (rejection.code === 'FORBIDDEN') summary.root.append(buttons(signInLink));
     },
   };
 }
@@ -111,13 +115,13 @@ function passkeyRow(passkey: Passkey, messages: Messages): HTMLElement {
     messages.show(reply);
   };
   const showRow = () => {
-    const used = usedAt ? [`, ${texts.used} `, timeElement(usedAt)] : [`, ${texts.neverUsed}`];
+    const usedText = usedAt ? [`, ${texts.used} `, timeElement(usedAt)] : [`, ${texts.neverUsed}`];
     row.replaceChildren(
       h(
         'div',
         {},
         h('b', {}, name),
-        h('p', { class: 'hint' }, `${texts.added} `, timeElement(createdAt), ...used),
+        h('p', { class: 'hint' }, `${texts.added} `, timeElement(createdAt), ...usedText),
       ),
       action(texts.remove, confirm, { kind: 'small', label: texts.removeLabel(name) }),
     );

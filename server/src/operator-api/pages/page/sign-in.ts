@@ -114,14 +114,14 @@ function showStart(currentProblem?: Problem): void {
   const canUsePasskeys = supportsPasskeys();
   const primary = action(signIn.withPasskey, () => attempt(withPasskey), { kind: 'primary' });
   const company = action(signIn.withCompany, () => attempt(toCompany));
-  const others = buttons(action(signIn.withPassword, showPasswordForm));
+  const secondaryButtons = buttons(action(signIn.withPassword, showPasswordForm));
   show(
     signIn.title,
     summary.root,
     !canUsePasskeys && paragraph(passkey.unsupported),
     canUsePasskeys && buttons(primary),
     canUsePasskeys && h('p', { class: 'or' }, TEXTS.or),
-    others,
+    secondaryButtons,
     h(
       'div',
       { class: 'notes' },
@@ -132,7 +132,7 @@ function showStart(currentProblem?: Problem): void {
   );
   if (currentProblem) summary.show([{ text: currentProblem.reason }], currentProblem.requestId);
   else if (canUsePasskeys) primary.focus({ preventScroll: true });
-  void addCompanyButton(others, company);
+  void addCompanyButton(secondaryButtons, company);
 }
 
 /** Completes the sign-in after the redirect from the identity provider. */
@@ -142,8 +142,8 @@ async function returnFromCompany(): Promise<void> {
   show(signIn.companyWaiting, h('div', { class: 'skeleton' }));
   const state = sessionStorage.getItem(STATE_KEY);
   sessionStorage.removeItem(STATE_KEY);
-  const failed: Problem = { reason: signIn.companyRejected, errors: [] };
-  if (!state) return showStart(failed);
+  const failedProblem: Problem = { reason: signIn.companyRejected, errors: [] };
+  if (!state) return showStart(failedProblem);
   const reply = await call('POST', '/sign-in/oidc', { state, callbackUrl });
   if (!reply.rejected) return signedIn();
   showStart(problemOf(reply, signIn.companyRejected));

@@ -63,14 +63,14 @@ const UNITS = [
   ['minute', 60],
 ] as const;
 
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+const relativeFormat = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 
 /** Relative time, with the exact time on hover. */
 export function timeElement(moment: string): HTMLElement {
   const now = performance.timeOrigin + performance.now();
   const seconds = (new Date(moment).getTime() - now) / 1_000;
   const [unit, length] = UNITS.find(([, each]) => Math.abs(seconds) >= each) ?? ['minute', 60];
-  const text = relative.format(Math.trunc(seconds / length), unit);
+  const text = relativeFormat.format(Math.trunc(seconds / length), unit);
   return h('time', { datetime: moment, title: formatTime(moment) }, text);
 }
 

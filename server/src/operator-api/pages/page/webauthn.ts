@@ -24,9 +24,9 @@ const textOf = (bytes: ArrayBuffer): string =>
     .replaceAll('=', '');
 
 const descriptorsOf = (
-  listed: readonly PublicKeyCredentialDescriptorJSON[] = [],
+  descriptorList: readonly PublicKeyCredentialDescriptorJSON[] = [],
 ): PublicKeyCredentialDescriptor[] =>
-  listed.map(({ id, transports = [] }) => ({
+  descriptorList.map(({ id, transports = [] }) => ({
     type: 'public-key',
     id: bytesOf(id),
     transports: transports as AuthenticatorTransport[],
