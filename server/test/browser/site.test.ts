@@ -1,6 +1,6 @@
-// The documentation site as the server sends it: existing links and anchors, small and accessible pages
-// without requests to other origins, and a search for the common tasks. A short run examines each page in one
-// width and theme. The tests are skipped without a built site, which .ci/run requires.
+// The documentation site as the server sends it: links and anchors, the size and accessibility of pages,
+// requests to other origins, and a search for the common tasks. A short run examines each page in one width
+// and theme. The tests are skipped without a built site, which .ci/run requires.
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import Fastify from 'fastify';

@@ -108,7 +108,7 @@ describe.runIf(isTestable)('a change', () => {
     async () => {
       const { page, id, submit } = await openFreezeForm('The reply is lost');
       const requests = requestsTo(page, '/freeze');
-      // The server makes the change, and its reply does not arrive.
+      // The server commits the change, and its reply is lost.
       await page.route('**/freeze', async (route) => {
         await route.fetch();
         await route.abort('connectionreset');

@@ -1,5 +1,5 @@
 // Content of the screens of the console: the environment of numbers, the actions of each state, the visible
-// columns, the menu, and one record for each search.
+// columns, the menu, and the record of a search.
 import type { Page, Request } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createCustomer, createFundedCustomer, ok } from '../kit/app/fixtures.ts';

@@ -35,7 +35,7 @@ async function recordTestWebhooks(recorder: ExampleRecorder) {
 
 async function recordWebhookEndpoints(recorder: ExampleRecorder) {
   const { id: endpointId } = await recorder.record('createWebhookEndpoint', 'payments', {
-    summary: 'An endpoint that gets completed and failed payments',
+    summary: 'An endpoint that receives completed and failed payments',
     body: {
       url: 'https://ledger.example.com/hook',
       description: 'Ledger',

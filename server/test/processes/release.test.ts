@@ -143,7 +143,7 @@ describe.runIf(hasBuiltParts())('a release', () => {
     async () => {
       const project = emptyFolder('project');
       fs.writeFileSync(path.join(project, 'package.json'), '{ "private": true }');
-      // The databases of the package come from the registry.
+      // The databases of the package are installed from the registry.
       const flags = ['--omit=optional', '--offline', '--no-audit', '--no-fund'];
       execFileSync('npm', ['install', ...flags, fileIn(out, '.tgz')], { cwd: project });
       const database = await createTestDatabase();

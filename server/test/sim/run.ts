@@ -119,7 +119,7 @@ interface RunOptions {
   seed: string;
   steps: number;
   databaseUrl: string;
-  /** Called at intervals with the number of steps done. */
+  /** Called at intervals with the number of completed steps. */
   progress?(steps: number): void;
 }
 

@@ -34,7 +34,7 @@ const NOT_EMITTED = ['VERIFICATION.IN_PROGRESS'];
 
 interface Definition {
   file: string;
-  /** Event type or kind, or undefined if it is not a string literal. */
+  /** Event type or kind, or undefined without a string literal. */
   name: string | undefined;
   /** The constant that holds the definition, and the key within it. */
   holder: string;
@@ -170,7 +170,7 @@ describe('operations', () => {
   const hasTest = (node: ts.Node): boolean =>
     calls(node, 'it') || node.getChildren().some((child) => hasTest(child));
 
-  /** The first strings of the rows of a table, given in the call or in a constant of the file. */
+  /** The first strings of the rows of a table, from the call or from a constant of the file. */
   function namesOfTable(node: ts.Expression, source: ts.SourceFile): string[] {
     const table = ts.isCallExpression(node) ? node.arguments[0] : undefined;
     if (!table) return [];

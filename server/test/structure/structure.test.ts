@@ -228,7 +228,7 @@ const INTERPOLATED: readonly { files: RegExp; reason: string }[] = [
   },
   {
     files: /^server\/src\/runtime\/security\/reseal\.ts$/,
-    reason: 'the names come from the sealed columns of the features',
+    reason: 'the names are those of the sealed columns of the features',
   },
   {
     files: /^server\/src\/features\/retention\/(lines|store)\.ts$/,
@@ -236,7 +236,7 @@ const INTERPOLATED: readonly { files: RegExp; reason: string }[] = [
   },
   {
     files: /^server\/src\/features\/customers\/privacy\/(erase|export|subjects)\.ts$/,
-    reason: 'the names come from the personal-data descriptions of the features',
+    reason: 'the names are those in the personal-data descriptions of the features',
   },
 ];
 
@@ -316,7 +316,7 @@ describe('SQL', () => {
     ['UPDATE customers SET name = null', ['customers']],
     ['  join customers c on true', ['customers']],
     ['select a is distinct from customers', []],
-    ['Money comes from customers.', []],
+    ['Funds are paid from customers.', []],
   ])('is read: %s', (sql, tables) => {
     expect(tablesIn(sql).sort()).toEqual([...tables].sort());
   });

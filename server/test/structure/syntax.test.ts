@@ -63,7 +63,7 @@ describe('functions', () => {
   }, 60_000);
 });
 
-/** Switches over values that are not a union type, each with the reason. */
+/** Switches over values without a union type, each with the reason. */
 const OPEN_SWITCHES: Record<string, string> = {
   'server/src/features/payments/pay-ins/approval.ts: status': 'any HTTP status of a platform',
 };

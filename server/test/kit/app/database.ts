@@ -13,9 +13,7 @@ export interface TestServer {
   /** An unused database on the server, for administrative statements. */
   url: string;
   template: string;
-  /**
-   * Copy strategy. Files are faster and require a server that flushes nothing. Other servers copy by the log.
-   */
+  /** Copy strategy. Files are faster and require a server without flushing. Other servers copy by the log. */
   strategy: 'file_copy' | 'wal_log';
 }
 

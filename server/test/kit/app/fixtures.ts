@@ -36,8 +36,7 @@ export async function createCustomer(
 }
 
 /**
- * An internal account in a currency that is not a wallet. `customerId` null selects the account of the
- * platform.
+ * An internal account in a currency, except wallets. `customerId` null selects the account of the platform.
  */
 export async function findInternalAccount(
   app: TestApp,

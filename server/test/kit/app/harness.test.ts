@@ -14,7 +14,7 @@ const contract = operation({
   method: 'PATCH',
   path: '/things',
   tag: 'Things',
-  summary: 'Do a thing',
+  summary: 'Do an action',
   permission: 'VIEW',
   replies: { 204: null },
   errors: ['QUOTE_EXPIRED', 'STABLECOIN_SERVICE_OPERATIONS_NOT_ENABLED'],

@@ -45,7 +45,7 @@ function writeRates(folder: string, time: number): void {
   writeFileSync(ratesFileOf(folder), text);
 }
 
-/** A server whose production rates and collection accounts come from files in `folder`. */
+/** A server that reads production rates and collection accounts from files in `folder`. */
 function startWithFiles(folder: string, options: AppOptions): Promise<TestApp> {
   const ratesFile = ratesFileOf(folder);
   writeRates(folder, START);

@@ -40,7 +40,7 @@ export function replyProblems(
     if (!request.response || !isAnswered(request)) continue;
     const { status, body } = request.response;
     if (storedReply?.status !== status || storedReply.reply !== JSON.stringify(body)) {
-      problems.push(`${name} got ${status}, and the database has ${storedReply?.status}`);
+      problems.push(`${name} returned ${status}, and the database has ${storedReply?.status}`);
     }
     const hasResource = request.kind !== 'fund' && isDone(request);
     if (hasResource && effects.get(name)?.[0] !== body.id)

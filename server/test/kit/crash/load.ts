@@ -256,7 +256,7 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
         lostCount++;
         if (serverHolder.open && !isTolerant)
           unexpectedResults.push(
-            `${recordedRequest.kind} ${recordedRequest.key} got no reply without a kill`,
+            `${recordedRequest.kind} ${recordedRequest.key} received no reply without a kill`,
           );
       }
       if (recordedRequest.response) return recordedRequest.response;

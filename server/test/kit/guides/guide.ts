@@ -76,7 +76,7 @@ export function readGuide(markdown: string): Step[] {
 
 const escapeRegExp = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-/** The values in place of `…`, or undefined if the text differs elsewhere. */
+/** The values in place of `…`, or undefined if another part of the text differs. */
 export function valuesIn(text: string, expected: string): string[] | undefined {
   const pattern = expected.split('…').map(escapeRegExp).join('(.+?)');
   return new RegExp(`^${pattern}$`).exec(text)?.slice(1);

@@ -202,7 +202,7 @@ interface Payment {
   scenario: Awaited<ReturnType<typeof observePayment>>;
 }
 
-/** Lines about accounts that take part in this payment. */
+/** Lines about the accounts of this payment. */
 const describePaymentEvents = ({ accounts }: Payment, lines: readonly string[]) => {
   const absent = ['payer', 'platform'].filter(
     (name) => !accounts.some((account) => account.name === name),

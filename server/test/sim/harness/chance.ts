@@ -39,7 +39,7 @@ export function seededChance(seed: string): Chance {
     integerBetween: (minimum, maximum) => minimum + integerBelow(maximum - minimum + 1),
     percent: (share) => integerBelow(100) < share,
     pick: (list) => {
-      if (list.length === 0) throw new Error('nothing to choose from');
+      if (list.length === 0) throw new Error('the list is empty');
       return list[integerBelow(list.length)] as (typeof list)[number];
     },
     pickWeighted(list) {

@@ -112,7 +112,7 @@ function prepare(installation: Installation, seed: string) {
     { name: 'the bank acts', weight: 22, run: bank.act },
     { name: 'deliver messages', weight: 20, run: outbox.deliverSome },
     { name: 'receive a deposit', weight: 8, run: deposits.receive },
-    { name: 'take a deposit back', weight: 1, run: deposits.takeBack },
+    { name: 'withdraw a deposit', weight: 1, run: deposits.takeBack },
     { name: 'book another entry', weight: 1, run: bookkeeping.bookOther },
     {
       name: 'advance the clock',

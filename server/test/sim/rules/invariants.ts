@@ -186,10 +186,10 @@ function outboxProblem(
   const endpoint = model.platforms.get(event.platform_id ?? '')?.webhook_endpoint;
   const lastResult = results.at(-1);
   if (model.webhookQueue.has(event.id as string)) return undefined;
-  // An approval request is sent by its job once, and not by the deliverer.
+  // The job of an approval request sends it once, without the deliverer.
   const isApprovalRequest = event.type === 'INCOMING_PAYMENT.PENDING';
   if (lastResult === undefined)
-    return endpoint && !isApprovalRequest ? 'is neither due nor attempted' : undefined;
+    return endpoint && !isApprovalRequest ? 'is not due and has no attempt' : undefined;
   if (lastResult === 'retry') return 'needs a retry and is not due';
   if (lastResult !== 'delivered') return undefined;
   // An event delivered before the retry was checked then and removed from `delivered`.

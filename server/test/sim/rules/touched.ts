@@ -46,7 +46,7 @@ export const emptyTouched = (): Touched => ({
   orders: new Set(),
 });
 
-/** All items of the model, none of them new. */
+/** All items of the model, without new items. */
 export const allTouched = (model: Model): Touched => ({
   accounts: new Set(model.accounts.keys()),
   payments: new Set(model.payments.keys()),

@@ -272,7 +272,7 @@ const firstInternalAccount = (sim: Sim): InternalAccount | undefined =>
   activePeople(sim)[0]?.internalAccounts.get('USD');
 
 export const FAILURE_ACTIONS: readonly Action[] = [
-  { name: 'let time pass', weight: 16, run: advanceClock },
+  { name: 'advance the clock', weight: 16, run: advanceClock },
   { name: 'run a job', weight: 40, isPossible: (sim) => dueJobs(sim).length > 0, run: runJob },
   { name: 'run many jobs', weight: 6, run: runManyJobs },
   {

@@ -94,7 +94,7 @@ async function payBeforeApproval(sim: Sim): Promise<string> {
     ...(sim.chance.percent(50) ? { immediatelyExecute: true } : {}),
   };
   const response = await sim.call('POST', '/quotes', body, person.platform);
-  if (response.status < 400) throw violation(`${person.id} is not approved and got a quote`);
+  if (response.status < 400) throw violation(`${person.id} is not approved and received a quote`);
   return `${rejectionCode(response, ['USER_NOT_READY', 'INVALID_INPUT'])}`;
 }
 
