@@ -170,7 +170,7 @@ async function account(processIndex: number): Promise<string> {
   return data[0].id;
 }
 
-it(`a follower receives ${EVENTS} events that four processes commit, without a gap or a duplicate`, async () => {
+it(`a follower receives ${EVENTS} events of four processes without a gap or a duplicate`, async () => {
   const from = await readNewestCursor();
   const storedEventIds = async () => {
     const text = 'select id from events where position >= $1 order by position, id';

@@ -31,21 +31,25 @@ const addOtherSuffix = (...tables: object[]) =>
 const SECOND = 1_000;
 
 interface Issuing {
-  immediate: string[];
-  later?: { afterMs: number; events: string[] };
+  immediateEvents: string[];
+  laterEvents?: { afterMs: number; events: string[] };
   end: { state: string; stateReason: string | null };
 }
 
 const ACTIVE = { state: 'ACTIVE', stateReason: null };
 
 const ISSUING: Readonly<Record<string, Issuing>> = {
-  [OTHER_SUFFIX]: { immediate: ['card ACTIVE'], end: ACTIVE },
-  '001': { immediate: [], end: { state: 'PROCESSING', stateReason: null } },
+  [OTHER_SUFFIX]: { immediateEvents: ['card ACTIVE'], end: ACTIVE },
+  '001': { immediateEvents: [], end: { state: 'PROCESSING', stateReason: null } },
   '002': {
-    immediate: ['card CLOSED ISSUER_REJECTED'],
+    immediateEvents: ['card CLOSED ISSUER_REJECTED'],
     end: { state: 'CLOSED', stateReason: 'ISSUER_REJECTED' },
   },
-  '005': { immediate: [], later: { afterMs: 30 * SECOND, events: ['card ACTIVE'] }, end: ACTIVE },
+  '005': {
+    immediateEvents: [],
+    laterEvents: { afterMs: 30 * SECOND, events: ['card ACTIVE'] },
+    end: ACTIVE,
+  },
 };
 
 describe('the table of issuing', () => {
@@ -62,13 +66,13 @@ describe('the table of issuing', () => {
     const requestedCard = ok(await cards.requestCard(holder, { platformCardId }), 201);
     expect(requestedCard).toMatchObject({ state: 'PROCESSING', platformCardId });
     const scenario = await fixture.scenarioOf(requestedCard, holder);
-    expect(await scenario.next()).toEqual(row.immediate);
-    if (row.later) {
-      await app.advance(row.later.afterMs - 1);
+    expect(await scenario.next()).toEqual(row.immediateEvents);
+    if (row.laterEvents) {
+      await app.advance(row.laterEvents.afterMs - 1);
       expect(await scenario.next()).toEqual([]);
       expect((await cards.readCard(requestedCard.id)).state).toBe('PROCESSING');
       await app.advance(1);
-      expect(await scenario.next()).toEqual(row.later.events);
+      expect(await scenario.next()).toEqual(row.laterEvents.events);
     }
     const currentCard = await cards.readCard(requestedCard.id);
     expect(currentCard).toMatchObject(row.end);
@@ -152,18 +156,18 @@ describe('the table of funding', () => {
   });
 });
 
-/** Events of a request in order. `later` lists the events after a slow debit, which needs 30 seconds. */
+/** Events of a request in order. `laterEvents` lists the events after a slow debit, which needs 30 seconds. */
 interface Row {
   decision: string;
-  immediate: string[];
-  later?: string[];
+  immediateEvents: string[];
+  laterEvents?: string[];
   /** The current payment and account. None without a payment. */
   end?: string;
   /** Balance of the system account for cards, in dollars. */
   storedBalance?: number;
 }
 
-const declinedRow = (decision: string): Row => ({ decision, immediate: [] });
+const declinedRow = (decision: string): Row => ({ decision, immediateEvents: [] });
 const FUNDS = declinedRow('INSUFFICIENT_FUNDS');
 const PAUSED = declinedRow('CARD_PAUSED');
 
@@ -179,7 +183,7 @@ const debit = (events: string, stuckEvents: string): Record<string, Row> => {
   return {
     [OTHER_SUFFIX]: {
       decision: 'approved',
-      immediate: [...startEvents, 'account 960/960'],
+      immediateEvents: [...startEvents, 'account 960/960'],
       end: expectedEnd,
       storedBalance,
     },
@@ -187,14 +191,14 @@ const debit = (events: string, stuckEvents: string): Record<string, Row> => {
     '003': PAUSED,
     '005': {
       decision: 'approved',
-      immediate: startEvents,
-      later: ['account 960/960'],
+      immediateEvents: startEvents,
+      laterEvents: ['account 960/960'],
       end: expectedEnd,
       storedBalance,
     },
     '006': {
       decision: 'approved',
-      immediate: [...startEvents, stuckEvents],
+      immediateEvents: [...startEvents, stuckEvents],
       end: `${stuckEvents}; account 960/1000`,
       storedBalance: storedBalance - 40,
     },
@@ -209,7 +213,7 @@ const withoutDebit = (row: Row): Record<string, Row> => ({
 const announcedRow: Row = {
   ...{
     decision: 'approved',
-    immediate: ['AUTHORIZED +40'],
+    immediateEvents: ['AUTHORIZED +40'],
     end: 'AUTHORIZED +40; account 1000/1000',
   },
 };
@@ -221,10 +225,10 @@ const ROWS: Readonly<Record<RequestKind, Readonly<Record<string, Row>>>> = {
   credit_authorization_advice: withoutDebit(announcedRow),
   financial_credit_authorization: withoutDebit({
     decision: 'approved',
-    immediate: ['account 1040/1040', 'SETTLED +40, cleared 40 in 1'],
+    immediateEvents: ['account 1040/1040', 'SETTLED +40, cleared 40 in 1'],
     end: 'SETTLED +40, cleared 40 in 1; account 1040/1040',
   }),
-  balance_inquiry: withoutDebit({ decision: 'approved', immediate: [] }),
+  balance_inquiry: withoutDebit({ decision: 'approved', immediateEvents: [] }),
 };
 
 describe('the table of descriptors', () => {
@@ -245,14 +249,14 @@ describe('the table of descriptors', () => {
     const row = expectedOf(ROWS[kind], suffix);
     const scenario = await fixture.begin({ currency });
     const token = await scenario.request(kind, 40, suffix);
-    expect(await scenario.next()).toEqual(row.immediate);
+    expect(await scenario.next()).toEqual(row.immediateEvents);
     expect(await scenario.decision()).toBe(`${kind.toUpperCase()} ${row.decision}`);
-    if (row.later) {
+    if (row.laterEvents) {
       await app.advance(30 * SECOND - 1);
       expect(await scenario.next()).toEqual([]);
       expect((await scenario.payment()).pullSummary.pendingCount).toBe(1);
       await app.advance(1);
-      expect(await scenario.next()).toEqual(row.later);
+      expect(await scenario.next()).toEqual(row.laterEvents);
     }
     if (row.end === undefined) {
       expect(await scenario.payments()).toEqual([]);
@@ -337,7 +341,7 @@ describe('a card funded by a wallet', () => {
     const reason = hasKey ? undefined : WITHOUT[kind];
     expect(await scenario.decision()).toBe(`${kind.toUpperCase()} ${reason ?? 'approved'}`);
     const row = expectedOf(ROWS[kind], OTHER_SUFFIX);
-    expect(emittedLines).toEqual(reason ? [] : row.immediate);
+    expect(emittedLines).toEqual(reason ? [] : row.immediateEvents);
     if (reason || row.end === undefined) expect(await scenario.payments()).toEqual([]);
     else expect(await scenario.end()).toBe(row.end);
   });

@@ -38,7 +38,7 @@ type Verdict = readonly [status: string, fullName?: string];
 
 interface NameRow {
   immediateVerdict: Verdict | { rejection: string };
-  later?: { afterMs: number; verdict: Verdict };
+  laterVerdict?: { afterMs: number; verdict: Verdict };
 }
 
 const MATCHED: Verdict = ['MATCHED', 'Grace Hopper'];
@@ -47,7 +47,7 @@ const NAMES: Readonly<Record<string, NameRow>> = {
   '000': { immediateVerdict: MATCHED },
   '102': { immediateVerdict: ['NOT_MATCHED'] },
   '103': { immediateVerdict: ['PARTIAL_MATCH', 'G. Hopper'] },
-  '104': { immediateVerdict: ['PENDING'], later: { afterMs: 5 * SECOND, verdict: MATCHED } },
+  '104': { immediateVerdict: ['PENDING'], laterVerdict: { afterMs: 5 * SECOND, verdict: MATCHED } },
   '105': { immediateVerdict: { rejection: 'INVALID_BANK_ACCOUNT' } },
   '106': { immediateVerdict: ['UNSUPPORTED'] },
   '107': { immediateVerdict: ['CHECKED_BY_RECEIVING_FI'] },
@@ -66,7 +66,7 @@ describe('name checks', () => {
   );
   it.each(rows)('have the result of the suffix %s for %s', async (suffix, method) => {
     const { app } = fixture;
-    const { immediateVerdict, later } = expectedOf(NAMES, suffix);
+    const { immediateVerdict, laterVerdict } = expectedOf(NAMES, suffix);
     const person = await createCustomer(app);
     const scenario = await observePayment(fixture, () => '', []);
     const response = await registerAccount(fixture, person.id, method, suffix);
@@ -88,14 +88,14 @@ describe('name checks', () => {
       ]);
     };
     await expectVerdict(immediateVerdict);
-    if (later) {
-      await app.advance(later.afterMs - 1);
+    if (laterVerdict) {
+      await app.advance(laterVerdict.afterMs - 1);
       await expectVerdict(immediateVerdict);
       await app.advance(1);
     }
-    await expectVerdict(later?.verdict ?? immediateVerdict);
+    await expectVerdict(laterVerdict?.verdict ?? immediateVerdict);
     await app.advance(MINUTE);
-    await expectVerdict(later?.verdict ?? immediateVerdict);
+    await expectVerdict(laterVerdict?.verdict ?? immediateVerdict);
     expect(scenario.next()).toEqual([]);
   });
 
@@ -126,7 +126,7 @@ const STARTED_EVENTS = [
 ];
 const REFUNDED = ['COMPLETED', 'TRANSACTION_FAILED'] as const;
 const PAID_ROW: Row = {
-  immediate: [...STARTED_EVENTS, 'COMPLETED'],
+  immediateEvents: [...STARTED_EVENTS, 'COMPLETED'],
   end: { status: 'COMPLETED', quote: 'COMPLETED' },
 };
 const REFUND_FAILS = ['FAILED', 'REFUND_PENDING FAILED/PENDING'];
@@ -175,13 +175,13 @@ const RECEIVERS: Readonly<Record<string, UmaRow>> = {
   '$success.eur': PAID_ROW,
   '$success.mxn': PAID_ROW,
   '$pending.long.usd': {
-    immediate: STARTED_EVENTS,
-    later: { afterMs: 6 * MINUTE, status: 'PROCESSING', events: ['COMPLETED'] },
+    immediateEvents: STARTED_EVENTS,
+    laterEvents: { afterMs: 6 * MINUTE, status: 'PROCESSING', events: ['COMPLETED'] },
     end: PAID_ROW.end,
   },
   '$fail.compliance.usd': {
-    immediate: STARTED_EVENTS,
-    later: {
+    immediateEvents: STARTED_EVENTS,
+    laterEvents: {
       afterMs: 2 * SECOND,
       status: 'PROCESSING',
       events: [...REFUND_FAILS, 'payer initial/initial', REFUNDED_LATE],
@@ -260,7 +260,7 @@ describe('UMA addresses as receivers', () => {
 });
 
 const ACCEPTED: Row = {
-  immediate: ['PENDING', 'COMPLETED', 'payee received/received'],
+  immediateEvents: ['PENDING', 'COMPLETED', 'payee received/received'],
   end: { status: 'COMPLETED' },
 };
 /** The error if the payee discovery of the sender fails. */
@@ -271,13 +271,21 @@ const SENDERS: Readonly<Record<string, Row | { discovery: Rejection }>> = {
   '$success.eur': ACCEPTED,
   '$success.mxn': ACCEPTED,
   '$pending.long.usd': {
-    immediate: ['PENDING'],
-    later: { afterMs: 6 * MINUTE, status: 'PROCESSING', events: ACCEPTED.immediate.slice(1) },
+    immediateEvents: ['PENDING'],
+    laterEvents: {
+      afterMs: 6 * MINUTE,
+      status: 'PROCESSING',
+      events: ACCEPTED.immediateEvents.slice(1),
+    },
     end: ACCEPTED.end,
   },
   '$fail.compliance.usd': {
-    immediate: ['PENDING'],
-    later: { afterMs: 2 * SECOND, status: 'PROCESSING', events: [...REFUND_FAILS, REFUNDED_LATE] },
+    immediateEvents: ['PENDING'],
+    laterEvents: {
+      afterMs: 2 * SECOND,
+      status: 'PROCESSING',
+      events: [...REFUND_FAILS, REFUNDED_LATE],
+    },
     end: { status: 'FAILED', failureReason: 'COMPLIANCE_REJECTED', refund: REFUNDED },
   },
   '$non.existent.usd': { discovery: [404, 'UMA_NOT_FOUND'] },

@@ -91,24 +91,24 @@ const failedOutcome = (failureReason: string, quote?: string) => ({
 });
 
 const ARRIVED: Row = {
-  immediate: [...STARTED, ...SUBMITTED, 'COMPLETED'],
+  immediateEvents: [...STARTED, ...SUBMITTED, 'COMPLETED'],
   end: { status: 'COMPLETED', quote: 'COMPLETED' },
 };
 
 const QUOTES: Readonly<Record<string, Row>> = {
   [OTHER_SUFFIX]: ARRIVED,
   '002': {
-    immediate: [...STARTED, ...FAILED, 'payer initial/initial', REFUNDED],
+    immediateEvents: [...STARTED, ...FAILED, 'payer initial/initial', REFUNDED],
     end: failedOutcome('QUOTE_EXECUTION_FAILED', 'FAILED'),
   },
   '003': {
-    immediate: [...STARTED, ...SUBMITTED],
-    later: { afterMs: 6 * MINUTE, status: 'PROCESSING', events: ['COMPLETED'] },
+    immediateEvents: [...STARTED, ...SUBMITTED],
+    laterEvents: { afterMs: 6 * MINUTE, status: 'PROCESSING', events: ['COMPLETED'] },
     end: { status: 'COMPLETED', quote: 'COMPLETED' },
   },
   '004': {
-    immediate: [...STARTED, ...SUBMITTED],
-    later: {
+    immediateEvents: [...STARTED, ...SUBMITTED],
+    laterEvents: {
       afterMs: 2 * SECOND,
       status: 'PROCESSING',
       events: [...FAILED, ...RETURNED_BALANCES, REFUNDED],
@@ -116,8 +116,8 @@ const QUOTES: Readonly<Record<string, Row>> = {
     end: failedOutcome('COUNTERPARTY_POST_TX_FAILED', 'FAILED'),
   },
   '005': {
-    immediate: [...STARTED, ...SUBMITTED, 'COMPLETED'],
-    later: {
+    immediateEvents: [...STARTED, ...SUBMITTED, 'COMPLETED'],
+    laterEvents: {
       afterMs: 10 * SECOND,
       status: 'COMPLETED',
       events: [...FAILED, ...RETURNED_BALANCES, REFUNDED],
@@ -125,8 +125,8 @@ const QUOTES: Readonly<Record<string, Row>> = {
     end: failedOutcome('PAYOUT_RETURNED', 'COMPLETED'),
   },
   '008': {
-    immediate: [...STARTED, ...SUBMITTED, 'COMPLETED'],
-    later: {
+    immediateEvents: [...STARTED, ...SUBMITTED, 'COMPLETED'],
+    laterEvents: {
       afterMs: 48 * 60 * MINUTE,
       status: 'COMPLETED',
       events: [...FAILED, ...RETURNED_BALANCES, REFUNDED],
@@ -134,8 +134,8 @@ const QUOTES: Readonly<Record<string, Row>> = {
     end: failedOutcome('PAYOUT_RETURNED', 'COMPLETED'),
   },
   '006': {
-    immediate: [...STARTED, ...SUBMITTED],
-    later: {
+    immediateEvents: [...STARTED, ...SUBMITTED],
+    laterEvents: {
       afterMs: 2 * SECOND,
       status: 'PROCESSING',
       events: [
@@ -152,8 +152,8 @@ const QUOTES: Readonly<Record<string, Row>> = {
     },
   },
   '007': {
-    immediate: [...STARTED, ...SUBMITTED],
-    later: {
+    immediateEvents: [...STARTED, ...SUBMITTED],
+    laterEvents: {
       afterMs: 2 * SECOND,
       status: 'PROCESSING',
       events: [...FAILED, 'platform none/none', 'REFUND_FAILED FAILED/FAILED'],
@@ -244,12 +244,12 @@ const REJECTED = [...STARTED, ...FAILED, 'payer initial/initial', REFUNDED];
 
 const PAYOUTS: Readonly<Record<string, Row>> = {
   [OTHER_SUFFIX]: ARRIVED,
-  '002': { immediate: REJECTED, end: failedOutcome('QUOTE_EXECUTION_FAILED') },
-  '003': { immediate: REJECTED, end: failedOutcome('ACCOUNT_INVALID') },
-  '004': { immediate: REJECTED, end: failedOutcome('ACCOUNT_CANNOT_RECEIVE') },
+  '002': { immediateEvents: REJECTED, end: failedOutcome('QUOTE_EXECUTION_FAILED') },
+  '003': { immediateEvents: REJECTED, end: failedOutcome('ACCOUNT_INVALID') },
+  '004': { immediateEvents: REJECTED, end: failedOutcome('ACCOUNT_CANNOT_RECEIVE') },
   '005': {
-    immediate: [...STARTED, ...SUBMITTED],
-    later: {
+    immediateEvents: [...STARTED, ...SUBMITTED],
+    laterEvents: {
       afterMs: 30 * SECOND,
       status: 'PROCESSING',
       events: [...FAILED, ...RETURNED_BALANCES, REFUNDED],
@@ -262,12 +262,12 @@ const PAYOUTS: Readonly<Record<string, Row>> = {
 };
 
 const NOT_COLLECTED: Row = {
-  immediate: ['PENDING', 'FAILED'],
+  immediateEvents: ['PENDING', 'FAILED'],
   end: { status: 'FAILED', failureReason: 'COLLECTION_FAILED' },
 };
 
 const COLLECTED: Row = {
-  immediate: ['PENDING', 'COMPLETED', 'payee received/received'],
+  immediateEvents: ['PENDING', 'COMPLETED', 'payee received/received'],
   end: { status: 'COMPLETED' },
 };
 
@@ -277,8 +277,12 @@ const DEBITS: Readonly<Record<string, Row>> = {
   '003': NOT_COLLECTED,
   '004': NOT_COLLECTED,
   '005': {
-    immediate: ['PENDING', 'payee none/received'],
-    later: { afterMs: 30 * SECOND, status: 'PROCESSING', events: ['FAILED', 'payee none/none'] },
+    immediateEvents: ['PENDING', 'payee none/received'],
+    laterEvents: {
+      afterMs: 30 * SECOND,
+      status: 'PROCESSING',
+      events: ['FAILED', 'payee none/none'],
+    },
     end: NOT_COLLECTED.end,
   },
   '006': COLLECTED,
@@ -288,12 +292,12 @@ const DEBITS: Readonly<Record<string, Row>> = {
 
 /** A failed debit collects no funds, so there is no refund. */
 const debitFailed = (failureReason: string): Row => ({
-  immediate: ['PENDING', 'PROCESSING', 'FAILED'],
+  immediateEvents: ['PENDING', 'PROCESSING', 'FAILED'],
   end: { status: 'FAILED', failureReason, quote: 'FAILED' },
 });
 
 const DEBITED_AND_PAID: Row = {
-  immediate: ['PENDING', 'PROCESSING', 'platform fee/fee', 'COMPLETED'],
+  immediateEvents: ['PENDING', 'PROCESSING', 'platform fee/fee', 'COMPLETED'],
   end: ARRIVED.end,
 };
 
@@ -303,8 +307,8 @@ const DEBIT_FUNDED: Readonly<Record<string, Row>> = {
   '003': debitFailed('ACCOUNT_INVALID'),
   '004': debitFailed('ACCOUNT_CANNOT_RECEIVE'),
   '005': {
-    immediate: ['PENDING', 'PROCESSING'],
-    later: { afterMs: 30 * SECOND, status: 'PROCESSING', events: ['FAILED'] },
+    immediateEvents: ['PENDING', 'PROCESSING'],
+    laterEvents: { afterMs: 30 * SECOND, status: 'PROCESSING', events: ['FAILED'] },
     end: debitFailed('PAYOUT_RETURNED').end,
   },
   '006': DEBITED_AND_PAID,

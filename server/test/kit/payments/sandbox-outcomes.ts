@@ -185,8 +185,8 @@ export async function observePayment(
 
 /** The expected events of a row immediately and after a delay, and its final state. */
 export interface Row {
-  immediate: readonly string[];
-  later?: { afterMs: number; status: string; events: readonly string[] };
+  immediateEvents: readonly string[];
+  laterEvents?: { afterMs: number; status: string; events: readonly string[] };
   end: {
     status: string;
     failureReason?: string;
@@ -234,17 +234,17 @@ async function expectEnd(fixture: Fixture, payment: Payment, end: Row['end']): P
 export async function expectWebhooks(fixture: Fixture, payment: Payment, row: Row): Promise<void> {
   const { app } = fixture;
   const { id, scenario, accounts } = payment;
-  const { immediate, later, end } = row;
+  const { immediateEvents, laterEvents, end } = row;
   await app.settle();
   const receivedLines = scenario.next();
-  expect(receivedLines).toEqual(describePaymentEvents(payment, immediate));
-  if (later) {
-    await app.advance(later.afterMs - 1);
+  expect(receivedLines).toEqual(describePaymentEvents(payment, immediateEvents));
+  if (laterEvents) {
+    await app.advance(laterEvents.afterMs - 1);
     expect(scenario.next()).toEqual([]);
-    expect((await read(fixture, `/transactions/${id}`)).status).toBe(later.status);
+    expect((await read(fixture, `/transactions/${id}`)).status).toBe(laterEvents.status);
     await app.advance(1);
     const nextStep = scenario.next();
-    expect(nextStep).toEqual(describePaymentEvents(payment, later.events));
+    expect(nextStep).toEqual(describePaymentEvents(payment, laterEvents.events));
     receivedLines.push(...nextStep);
   }
   await expectEnd(fixture, payment, end);
