@@ -37,7 +37,7 @@ export interface Sent {
 }
 
 export interface Rules {
-  /** Problems of a reply. `hidden` are texts that it must not contain. */
+  /** Problems of a reply. The reply must not contain a hidden text. */
   problemsOf(sentRequest: Sent, reply: Reply | 'closed' | 'no reply'): string[];
   /** Marks and IDs of another tenant. */
   hide(texts: Iterable<string>): void;

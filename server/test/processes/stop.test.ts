@@ -71,7 +71,7 @@ const names = async (): Promise<string[]> =>
     (customer: { fullName: string }) => customer.fullName,
   );
 
-/** A connection on which this text is sent. `received` returns the received text. */
+/** A connection on which this text is sent. `receivedText` returns the received text. */
 async function connection(
   text: string,
 ): Promise<{ socket: net.Socket; receivedText: () => string }> {

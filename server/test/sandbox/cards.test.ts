@@ -156,7 +156,7 @@ describe('the table of funding', () => {
   });
 });
 
-/** Events of a request in order. `laterEvents` lists the events after a slow debit, which needs 30 seconds. */
+/** Events of a request in order. `laterEvents` follow a slow debit, which needs 30 seconds. */
 interface Row {
   decision: string;
   immediateEvents: string[];

@@ -38,7 +38,7 @@ const partsOf = ({ callers, chance }: Session): Parts => {
   return { authorization, hiddenRequest: head + body, host: 'host: localhost\r\n' };
 };
 
-/** A request whose body is framed by `framing`, with bytes after it. */
+/** A request whose body is framed by `framingFields`, with bytes after it. */
 const post = ({ authorization, host }: Parts, framingFields: string, after: string) =>
   `POST ${BASE}/customers HTTP/1.1\r\n${host}authorization: ${authorization}\r\n` +
   `content-type: application/json\r\n${framingFields}\r\n${after}`;

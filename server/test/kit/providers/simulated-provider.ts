@@ -171,7 +171,7 @@ function messagesTo({ inbox, key, fault }: Options) {
       currency: fault === 'reports another currency' ? 'USD' : currency,
     });
   }
-  /** `answered` is called with the body of the response. An authorization is sent once. */
+  /** `onReply` is called with the body of the response. An authorization is sent once. */
   function report(message: Json, onReply?: (reply: Json) => void): void {
     outbox.push({ occurredAt: new Date().toISOString(), ...message });
     if (onReply) callbacks.set(message.id, onReply);

@@ -58,7 +58,7 @@ interface Started {
 
 const textOf = (file: string) => (fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '');
 
-/** The credentials, once they differ from `earlier`. Each start selects another port. */
+/** The credentials, once they differ from `earlierText`. Each start selects another port. */
 async function readCredentials(file: string, earlierText: string, hasEnded: () => boolean) {
   for (let waitedMs = 0; waitedMs < START_MS && !hasEnded(); waitedMs += POLL_MS) {
     const text = textOf(file);

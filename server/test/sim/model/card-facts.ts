@@ -157,7 +157,7 @@ export function amountOutsideAccount(transfers: readonly Transfer[]): bigint {
   }, 0n);
 }
 
-/** Expected status. `excepted` is true for an open exception. */
+/** Expected status. `hasException` is true for an open exception. */
 export function expectedStatus(
   { isClosed, settledAmount, refundedAmount }: Facts,
   hasException: boolean,

@@ -33,7 +33,7 @@ export const missingKey = (amount: number) => `MISSING_AT_PROVIDER ${amount}`;
 const PAYOUT_FAULTS = ['fee', 'amount', 'double', 'missing', 'late', 'anonymous'] as const;
 type Fault = (typeof PAYOUT_FAULTS)[number] | 'none';
 
-/** The fault of an entry. Each fault occurs in one of `oneIn` entries. */
+/** The fault of an entry. Each fault occurs in one of `frequency` entries. */
 const faultOf = (chance: Chance, faults: readonly Fault[], frequency: number): Fault =>
   faults[chance.integerBelow(frequency)] ?? 'none';
 

@@ -192,7 +192,7 @@ function outboxProblem(
     return endpoint && !isApprovalRequest ? 'is not due and has no attempt' : undefined;
   if (lastResult === 'retry') return 'needs a retry and is not due';
   if (lastResult !== 'delivered') return undefined;
-  // An event delivered before the retry was checked then and removed from `delivered`.
+  // An event that was delivered before the retry was checked at its delivery and removed from `deliveredIds`.
   if (results.slice(0, -1).includes('delivered')) return undefined;
   return deliveredIds.has(event.id as string)
     ? undefined
