@@ -39,7 +39,7 @@ import {
 import { createLimiter, type RateLimits } from './http/admission/rate-limit.ts';
 import { createSlots, type Slots } from './http/admission/slots.ts';
 import { type Operation, perform } from './http/bind.ts';
-import { type Draining, drainConnections } from './http/connection/connection-close.ts';
+import { type DrainOptions, drainConnections } from './http/connection/connection-close.ts';
 import { listeningOrigin } from './http/connection/listen.ts';
 import { readExamples } from './http/examples.ts';
 import { openApiSteps } from './http/openapi.ts';
@@ -164,7 +164,7 @@ export interface App {
   /** Starts to accept requests. Returns the address. */
   listen(at: { host: string; port: number }): Promise<{ port: number; origin: string }>;
   /** Closes each connection with its next reply. Call `stop` afterwards. */
-  drain(draining: Draining): Promise<void>;
+  drain(draining: DrainOptions): Promise<void>;
   /** Starts the loops of its roles. `keysChanged` is called after a change of the signing key. */
   start(keysChanged?: () => void): void;
   /** Compiles every schema in steps between requests, so that compilation delays no request. */
@@ -300,9 +300,9 @@ const wakeOf = (loops: () => Loops): Runtime['wake'] => ({
 });
 
 /** Completes requests that follow events, and closes each connection with its next reply. */
-function drainAll(server: FastifyInstance, openRequestSet: OpenRequests, draining: Draining) {
+function drainAll(server: FastifyInstance, openRequestSet: OpenRequests, options: DrainOptions) {
   openRequestSet.close();
-  return drainConnections(server, draining);
+  return drainConnections(server, options);
 }
 
 const partsOfSettings = (settings: Settings, { followers }: OpenRequests) => {

@@ -134,7 +134,7 @@ async function start(app: App, config: Config, log: Log, link?: SupervisorLink):
     ? await credentials(app, config, origin)
     : undefined;
   fileContent = credentialsOfFirst?.content;
-  app.readiness.started();
+  app.readiness.markStarted();
   const enrollUrl = await enrollUrlOf(app, config, port);
   const serving = { origin, credentials: credentialsOfFirst?.content, enrollUrl };
   if (link) link.send({ type: 'serving', serving });

@@ -4,11 +4,11 @@ import type { Naming } from '../catalog/naming.ts';
 import type { Fault, FieldError } from '../kernel/fault.ts';
 
 /** Errors of fields may contain names that have the service name prefix. */
-function detailsWithNaming(naming: Naming, details: NonNullable<Fault['details']>) {
+function renameDetails(naming: Naming, details: NonNullable<Fault['details']>) {
   const errors = details.errors as FieldError[] | undefined;
   if (!errors) return details;
-  const withNaming = (error: FieldError) => ({ ...error, message: naming.text(error.message) });
-  return { ...details, errors: errors.map(withNaming) };
+  const renameError = (error: FieldError) => ({ ...error, message: naming.text(error.message) });
+  return { ...details, errors: errors.map(renameError) };
 }
 
 /**
@@ -20,7 +20,7 @@ export function faultBody(naming: Naming, fault: Fault) {
   return {
     code,
     reason,
-    ...(fault.details ? { details: detailsWithNaming(naming, fault.details) } : {}),
+    ...(fault.details ? { details: renameDetails(naming, fault.details) } : {}),
     status: fault.status,
     message: reason,
   };

@@ -399,7 +399,7 @@ function envelope({ name, events }: WebhookContract) {
 }
 
 /** The document with its names on the wire. References are renamed accordingly. */
-const withNaming = (naming: Naming, document: Json): Json =>
+const applyNaming = (naming: Naming, document: Json): Json =>
   JSON.parse(JSON.stringify(naming.toApiNames(document)), (_, value: unknown) =>
     typeof value === 'string' && value.startsWith(REF) ? naming.path(value) : value,
   ) as Json;
@@ -451,28 +451,28 @@ export function* openApiSteps(
     const method = contract.method.toLowerCase();
     paths[path] = {
       ...paths[path],
-      ...withNaming(naming, { [method]: operationOf(contract, document) }),
+      ...applyNaming(naming, { [method]: operationOf(contract, document) }),
     };
     yield;
   }
   const hooks: Json = {};
   for (const webhook of webhooks) {
-    Object.assign(hooks, withNaming(naming, { [webhook.name]: webhookOf(webhook, document) }));
+    Object.assign(hooks, applyNaming(naming, { [webhook.name]: webhookOf(webhook, document) }));
     yield;
   }
   const schemas: Json = {};
   for (const name of Object.keys(components).sort()) {
-    Object.assign(schemas, withNaming(naming, { [name]: withNote(name, components[name]) }));
+    Object.assign(schemas, applyNaming(naming, { [name]: withNote(name, components[name]) }));
     yield;
   }
-  const securitySchemes = withNaming(naming, schemesOf(naming));
+  const securitySchemes = applyNaming(naming, schemesOf(naming));
   return {
-    ...withNaming(naming, head),
+    ...applyNaming(naming, head),
     paths,
     ...(webhooks.length ? { webhooks: hooks } : {}),
     components: {
       schemas,
-      responses: withNaming(naming, responses),
+      responses: applyNaming(naming, responses),
       examples: errorBodies(document),
       securitySchemes,
     },

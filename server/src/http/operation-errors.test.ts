@@ -84,8 +84,8 @@ describe('isListed', () => {
     ['UNAUTHORIZED', true],
     ['CONFLICT', false],
     ['ACCOUNT_NOT_FOUND', false],
-  ] as const)('%s: %s', (code, expected) => {
-    expect(isListed(contract, code)).toBe(expected);
+  ] as const)('%s: %s', (code, isExpected) => {
+    expect(isListed(contract, code)).toBe(isExpected);
   });
 });
 

@@ -123,8 +123,8 @@ function exchangesOf(contract: Contract, options: RouteOptions) {
     of: (request: FastifyRequest) => openExchanges.get(request) as Exchange,
     failed: failureResponse,
     respond(request: FastifyRequest, reply: FastifyReply, response: RouteResponse): void {
-      const { startMs: started, caller, body, span } = openExchanges.get(request) as Exchange;
-      const ms = performance.now() - started;
+      const { startMs, caller, body, span } = openExchanges.get(request) as Exchange;
+      const ms = performance.now() - startMs;
       // The intended waiting time of a long poll does not count as latency.
       const busyMs = Math.max(0, ms - (response.idleMs ?? 0));
       reply.header('cache-control', 'no-store');

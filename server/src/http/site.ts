@@ -73,10 +73,10 @@ export function addSite(server: FastifyInstance, options: SiteOptions): void {
     openApi ??= options.openApi();
     return openApi;
   };
-  const indented = documentSender(2);
+  const sendIndented = documentSender(2);
   const compact = documentSender();
   server.get('/openapi.json', async ({ headers }, reply) =>
-    indented(headers, reply, await document()),
+    sendIndented(headers, reply, await document()),
   );
   server.get('/docs/reference/openapi.json', async ({ headers }, reply) =>
     compact(headers, reply, withSdkSamples(await options.referenceDocument(await document()))),

@@ -224,8 +224,8 @@ export function ajvParts(schema: TSchema, base: string): AjvParts {
 
 /** The schema for Ajv, including its named schemas. */
 export function toAjv(schema: TSchema): Json {
-  const { body, definitions: named } = ajvParts(schema, LOCAL);
-  return Object.keys(named).length ? { ...body, $defs: named } : body;
+  const { body, definitions } = ajvParts(schema, LOCAL);
+  return Object.keys(definitions).length ? { ...body, $defs: definitions } : body;
 }
 
 interface Defs {
@@ -237,10 +237,10 @@ function forAjv(schema: TSchema, defs: Defs): Json {
   const body = bodyForAjv(schema, defs);
   const name = schema.$id;
   if (!name) return body;
-  const { base, definitions: named } = defs;
-  named[name] ??= body;
+  const { base, definitions } = defs;
+  definitions[name] ??= body;
   // Two shapes with the same name are validated separately. The OpenAPI projection rejects them.
-  const isShared = JSON.stringify(named[name]) === JSON.stringify(body);
+  const isShared = JSON.stringify(definitions[name]) === JSON.stringify(body);
   return isShared ? { $ref: `${base}${name}` } : body;
 }
 

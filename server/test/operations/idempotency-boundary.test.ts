@@ -20,7 +20,7 @@ beforeAll(async () => {
     files: { folder: app.filesFolder },
   };
   secondApp = await compose(settings, app.effects, silentLog);
-  secondApp.readiness.started();
+  secondApp.readiness.markStarted();
 });
 afterAll(() => secondApp.stop());
 

@@ -75,7 +75,7 @@ describe('a database outage', () => {
   });
 
   it('logs one line per kind and second, and /readyz is never 200', async () => {
-    app.readiness.started();
+    app.readiness.markStarted();
     const request = (url: string, headers = {}) =>
       app.server.inject({ method: 'GET', url, headers });
     const customers = () => request('/2025-10-13/customers', { authorization });

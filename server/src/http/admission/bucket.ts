@@ -30,10 +30,10 @@ export function createMeter(perSecond: number, burst: number, now: () => Time): 
     has: (key) => buckets.size > 0 && buckets.has(key),
     bucketOf(key) {
       const time = now();
-      const existing = buckets.get(key);
-      const bucket = existing ?? { tokens: burst, at: time };
+      const existingBucket = buckets.get(key);
+      const bucket = existingBucket ?? { tokens: burst, at: time };
       // Reinserted as the most recently used.
-      if (existing) buckets.delete(key);
+      if (existingBucket) buckets.delete(key);
       else if (buckets.size >= MAX_BUCKETS) buckets.delete(buckets.keys().next().value as string);
       buckets.set(key, bucket);
       const refill = (Math.max(0, time - bucket.at) * perSecond) / 1000;

@@ -81,21 +81,16 @@ function requestMeter(
 const shareOf = (perSecond: number | undefined) =>
   perSecond ? Math.max(1, Math.floor(perSecond / SHARES)) : 0;
 
-function writeHeaders(reply: HeaderWriter, meter: RequestMeter, remaining: number): void {
+function writeHeaders(reply: HeaderWriter, meter: RequestMeter, remainingTokens: number): void {
   const { burst, perSecond, limit, policy } = meter;
   reply.header('RateLimit-Limit', limit);
-  reply.header('RateLimit-Remaining', String(Math.floor(remaining)));
-  reply.header('RateLimit-Reset', String(Math.ceil((burst - remaining) / perSecond)));
+  reply.header('RateLimit-Remaining', String(Math.floor(remainingTokens)));
+  reply.header('RateLimit-Reset', String(Math.ceil((burst - remainingTokens) / perSecond)));
   reply.header('RateLimit-Policy', policy);
 }
 
-function rejection(
-  { perSecond }: Meter,
-  { tokens: remaining }: Bucket,
-  requested: number,
-  reason: string,
-): Fault {
-  const retryAfterS = Math.max(1, Math.ceil((requested - remaining) / perSecond));
+function rejection({ perSecond }: Meter, { tokens }: Bucket, size: number, reason: string): Fault {
+  const retryAfterS = Math.max(1, Math.ceil((size - tokens) / perSecond));
   return new Fault('RATE_LIMITED', reason, undefined, { retryAfterS });
 }
 

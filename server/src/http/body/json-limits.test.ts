@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { startApp } from '../../../test/kit/app/harness.ts';
 import { excessOf } from './json-limits.ts';
 
-const nested = (levels: number, inner = '1') => '['.repeat(levels) + inner + ']'.repeat(levels);
+const nestedList = (levels: number, inner = '1') => '['.repeat(levels) + inner + ']'.repeat(levels);
 
 const MAX_VALUES = 1_000_000;
 const depthOf = (text: string, depth: number) =>
@@ -16,8 +16,8 @@ const itemsOf = (text: string, items: number) =>
 
 describe('excessOf', () => {
   it('counts levels of objects and lists', () => {
-    expect(depthOf(nested(3), 3)).toBeUndefined();
-    expect(depthOf(nested(4), 3)).toBe('depth');
+    expect(depthOf(nestedList(3), 3)).toBeUndefined();
+    expect(depthOf(nestedList(4), 3)).toBe('depth');
     expect(depthOf('{"a":{"b":1},"c":{"d":2}}', 2)).toBeUndefined();
     expect(depthOf('{"a":{"b":[1]}}', 2)).toBe('depth');
     expect(depthOf(JSON.stringify([1, 2, 3]) + ' '.repeat(99), 1)).toBeUndefined();
@@ -77,7 +77,7 @@ describe('a body that is nested too deep', () => {
         },
         payload,
       });
-    const deep = nested(30_000);
+    const deep = nestedList(30_000);
     const beneficiary = `{"beneficiaryType":"INDIVIDUAL","fullName":"A","x":${deep}}`;
     const account = `{"currency":"USD","accountInfo":{"accountType":"USD_ACCOUNT",
       "accountNumber":"123456000","routingNumber":"021000021","beneficiary":${beneficiary}}}`;

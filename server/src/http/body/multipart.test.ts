@@ -71,11 +71,11 @@ describe('an invalid form', () => {
     ['has a field without a name', [...GOOD, ['', 'x']], ['']],
   ];
 
-  it.each(cases)('is rejected with all errors if it %s', async (_name, entries, expected) => {
+  it.each(cases)('is rejected with all errors if it %s', async (_name, entries, expectedErrors) => {
     const namesBefore = await uploads.storedNames();
     const reply = await uploads.send(entries);
     expect([reply.status, reply.body.code]).toEqual([400, 'INVALID_INPUT']);
-    expect(fieldsOf(reply)).toEqual(expected);
+    expect(fieldsOf(reply)).toEqual(expectedErrors);
     expect(await uploads.storedNames()).toEqual(namesBefore);
   });
 

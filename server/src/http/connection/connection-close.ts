@@ -16,7 +16,7 @@ const HEAD_MS = 1_000;
 /** Time for requests in progress, to receive their bodies, run their work and send their replies. */
 const REQUESTS_MS = 5_000;
 
-export interface Draining {
+export interface DrainOptions {
   /** Maximum duration. */
   ms: number;
   /**
@@ -26,11 +26,14 @@ export interface Draining {
   accepts: boolean;
 }
 
-const drains = new WeakMap<FastifyInstance, (draining: Draining) => Promise<void>>();
+const drains = new WeakMap<FastifyInstance, (options: DrainOptions) => Promise<void>>();
 
 /** Announces the closing of each connection with its next reply. Completes before the server is closed. */
-export async function drainConnections(server: FastifyInstance, draining: Draining): Promise<void> {
-  await drains.get(server)?.(draining);
+export async function drainConnections(
+  server: FastifyInstance,
+  options: DrainOptions,
+): Promise<void> {
+  await drains.get(server)?.(options);
 }
 
 /**

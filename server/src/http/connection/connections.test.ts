@@ -125,10 +125,10 @@ describe('an address that cannot be decoded', () => {
 });
 
 describe('an idle connection', () => {
-  const stalling = testApp({ stalledMs: 1_000 });
+  const stallingApp = testApp({ stalledMs: 1_000 });
   let stalledPort: number;
   beforeAll(async () => {
-    stalledPort = await portOf(stalling.server);
+    stalledPort = await portOf(stallingApp.server);
   });
 
   it.each([
@@ -137,7 +137,7 @@ describe('an idle connection', () => {
     // 16 replies of 3.5 MB exceed the buffers of two sockets (4 and 33 MB by default).
     ['whose replies are not read', get('/docs/reference/viewer.js').repeat(16)],
   ])('is closed %s', async (_, text) => {
-    const acceptance = once(stalling.server.server, 'connection');
+    const acceptance = once(stallingApp.server.server, 'connection');
     const socket = net.connect(stalledPort, '127.0.0.1').on('error', () => undefined);
     const [serverSocket] = (await acceptance) as [net.Socket];
     const startMs = performance.now();

@@ -34,7 +34,7 @@ export interface Drain {
   isClosing(socket: object): boolean;
 }
 
-interface Discarding {
+interface DiscardState {
   socket: Socket;
   request: IncomingMessage;
   /** Whether input may still be read. Permanently false at a limit. */
@@ -67,13 +67,13 @@ export function createDrain(now: () => number = () => performance.now()): Drain 
 
   const takeFor = (address: string) => (bytes: number) => {
     const buckets = [addresses.bucketOf(address), process.bucketOf(ALL)];
-    if (buckets.some(({ tokens: remaining }) => remaining <= 0)) return false;
+    if (buckets.some(({ tokens }) => tokens <= 0)) return false;
     for (const bucket of buckets) bucket.tokens -= bytes;
     return true;
   };
 
   /** Closes a connection after its response. `destroy` sends written data and then closes it. */
-  function close({ socket, request, isReading }: Discarding, destroy: () => void): void {
+  function close({ socket, request, isReading }: DiscardState, destroy: () => void): void {
     if (request.complete || (!isReading() && unreadCount >= MAX_UNREAD)) return void destroy();
     socket.end();
     const finish = () => {

@@ -49,7 +49,7 @@ interface SignedRetry {
   readonly signedRetry: true;
 }
 
-interface Unsigned {
+interface UnsignedRequest {
   readonly signedRetry?: never;
 }
 
@@ -91,7 +91,7 @@ type Authentication =
       readonly permission?: never;
       readonly sandboxOnly?: never;
       readonly rateClass?: never;
-    } & Unsigned)
+    } & UnsignedRequest)
   | (NoOperator & {
       /**
        * `hosted`: called by a hosted page. The credential is the secret of its link, `{secret}` of the
@@ -103,7 +103,7 @@ type Authentication =
       readonly permission?: never;
       readonly sandboxOnly?: never;
       readonly rateClass?: never;
-    } & Unsigned);
+    } & UnsignedRequest);
 
 interface NoOperator {
   readonly operatorPermission?: never;
@@ -144,11 +144,11 @@ type Replay =
       readonly money: true;
       readonly signedRetry?: true;
     })
-  | (StoredReply & { readonly money?: never } & Unsigned)
+  | (StoredReply & { readonly money?: never } & UnsignedRequest)
   /** Identified by the ID of the signed request. */
   | (NoStoredReply & { readonly idempotency?: never } & SignedRetry)
   /** Each request has an effect, so no reply is stored. Absent for methods other than POST. */
-  | (NoStoredReply & { readonly idempotency?: 'none' } & Unsigned);
+  | (NoStoredReply & { readonly idempotency?: 'none' } & UnsignedRequest);
 
 interface BodyRules {
   readonly body: TSchema;
@@ -165,7 +165,8 @@ interface NoBody {
 
 /** Input, and whether it waits for external systems. */
 type Payload =
-  | (NoBody & { readonly method: 'GET'; readonly bodyOptional?: never } & CallsExternal & Unsigned)
+  | (NoBody & { readonly method: 'GET'; readonly bodyOptional?: never } & CallsExternal &
+      UnsignedRequest)
   | (NoBody & {
       readonly method: 'POST';
       /** An empty object is the same request as no body. */

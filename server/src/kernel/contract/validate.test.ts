@@ -21,8 +21,8 @@ it('all schemas of contracts and connectors are valid', () => {
   const schemas = [...requests, ...settings].filter((schema) => schema !== undefined);
   expect(schemas.length).toBeGreaterThan(100);
   for (const schema of schemas) {
-    const { body, definitions: named } = ajvParts(schema, '/named/');
-    for (const each of [body, ...Object.values(named)]) {
+    const { body, definitions } = ajvParts(schema, '/named/');
+    for (const each of [body, ...Object.values(definitions)]) {
       expect([ajv.validateSchema(each as object), ajv.errorsText()]).toEqual([true, 'No errors']);
     }
   }

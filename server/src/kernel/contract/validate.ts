@@ -61,8 +61,8 @@ const validators = new WeakMap<TSchema, ValidateFunction>();
 function* compile(schema: TSchema, engine: Ajv): Generator<void, ValidateFunction> {
   const cachedValidator = validators.get(schema);
   if (cachedValidator) return cachedValidator;
-  const { body, definitions: named } = ajvParts(schema, NAMED);
-  for (const [name, each] of Object.entries(named)) {
+  const { body, definitions } = ajvParts(schema, NAMED);
+  for (const [name, each] of Object.entries(definitions)) {
     const key = NAMED + name;
     const cachedSchema = engine.schemas[key];
     if (!cachedSchema) engine.addSchema(each as TSchema, key, undefined, false);

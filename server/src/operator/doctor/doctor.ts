@@ -23,7 +23,7 @@ import {
   checkServer,
   checkTransactions,
 } from '../../runtime/diagnosis/database-checks.ts';
-import { type Finding, failure, passed } from '../../runtime/diagnosis/finding.ts';
+import { type Finding, failure, success } from '../../runtime/diagnosis/finding.ts';
 import {
   checkDataFolder,
   checkDisk,
@@ -73,7 +73,7 @@ async function checkMasterKey(config: Config, db: Database): Promise<Finding> {
     await keys?.read();
     const vault = keys && createVault(effects, keys);
     const count = await openPublishedKeys(db, effects.now(), vault);
-    return passed('keys', `The master key opens all ${count} signing keys.`);
+    return success('keys', `The master key opens all ${count} signing keys.`);
   } catch (error) {
     const remedy = 'Restore the master key of this database: no other key decrypts its data.';
     return failure('keys', (error as Error).message, remedy);
@@ -127,7 +127,7 @@ async function databaseFindings(config: Config): Promise<Finding[]> {
   try {
     if (config.databaseUrl) return await checkDatabase(config, config.databaseUrl);
     if (!fs.existsSync(path.join(config.dataDir, 'postgres'))) {
-      return [passed('database', 'There is no database yet. The first start creates it.')];
+      return [success('database', 'There is no database yet. The first start creates it.')];
     }
     return await withEmbedded({ dir: config.dataDir, random }, (url) => checkDatabase(config, url));
   } catch (error) {

@@ -119,8 +119,8 @@ describe('committer', () => {
     expect(await sample.holdings(a, b, c)).toEqual(['99/60', '1/0', '0/0']);
     const transferOfOne = transfer(a, b, 1n);
     await commit({ transfers: [transferOfOne] });
-    const posting = { transfers: [{ ...transferOfOne, phase: 'post' } as const] };
-    expect(await commitTogether(posting)).toEqual([unknownHold]);
+    const postingChanges = { transfers: [{ ...transferOfOne, phase: 'post' } as const] };
+    expect(await commitTogether(postingChanges)).toEqual([unknownHold]);
     expect(await commit({ transfers: [hold, post] })).toMatchObject({ ok: false });
     const newHold = transfer(a, b, 5n, { phase: 'pending' });
     expect(await commit({ transfers: [newHold, { ...newHold, phase: 'post' }] })).toEqual({

@@ -105,13 +105,13 @@ describe('commit', () => {
     start();
     const row = await sample.thing(newId('thing'));
     const staleRow = { ...row, version: 0 };
-    const newThing = () => ({ inserts: [insertThing(thingRow(newId('thing')))] });
+    const insertionOfThing = () => ({ inserts: [insertThing(thingRow(newId('thing')))] });
     const version = rejectedWith({ reason: 'version', table: 'things', id: row.id });
     const outcomes = await commitTogether(
-      newThing(),
-      { ...newThing(), requires: [thingAt(staleRow)] },
-      { requires: [thingAt(row)], ...newThing() },
-      { requires: [{ ...thingAt(row), id: 'missing' }], ...newThing() },
+      insertionOfThing(),
+      { ...insertionOfThing(), requires: [thingAt(staleRow)] },
+      { requires: [thingAt(row)], ...insertionOfThing() },
+      { requires: [{ ...thingAt(row), id: 'missing' }], ...insertionOfThing() },
     );
     const missingRow = rejectedWith({ reason: 'version', table: 'things', id: 'missing' });
     expect(outcomes).toEqual([ok, version, ok, missingRow]);

@@ -156,7 +156,7 @@ export function createCommitter(options: CommitterOptions): Committer {
   const idle = new Set<Lane>();
   const busyLanes = new Set<Lane>();
   const count = { batches: 0, units: 0, careful: 0, retries: 0 };
-  let writing = 0;
+  let writingCount = 0;
   let isScheduled = false;
   /** Active while a few change sets wait for a busy lane. */
   let smallBatchTimer: NodeJS.Timeout | undefined;
@@ -167,15 +167,15 @@ export function createCommitter(options: CommitterOptions): Committer {
   // If one lane takes the complete queue, the other lane has no work, and Node and PostgreSQL run
   // alternately.
   const share = () =>
-    Math.min(max, Math.max(min, Math.ceil((queue.waiting + writing) / laneCount)));
+    Math.min(max, Math.max(min, Math.ceil((queue.waiting + writingCount) / laneCount)));
 
   async function run(lane: Lane, batch: Unit[]): Promise<void> {
     const startMs = elapsed();
     count.batches++;
     count.units += batch.length;
-    writing += batch.length;
+    writingCount += batch.length;
     const counters = await work(lane, batch, queue, format);
-    writing -= batch.length;
+    writingCount -= batch.length;
     count.careful += counters.separateRounds;
     count.retries += counters.retries;
     busyLanes.delete(lane);
@@ -270,7 +270,7 @@ export function createCommitter(options: CommitterOptions): Committer {
     stats: () => ({
       ...count,
       waiting: queue.waiting,
-      writing,
+      writing: writingCount,
       lanes: lanes.filter((lane) => lane.isConnected).length,
       busyLanes: busyLanes.size,
       maxLanes: laneCount,

@@ -15,7 +15,7 @@ const MIN_CHANGE_SETS = 20;
  */
 function createPressureMeter(
   committer: { stats(): { units: number; writing: number } },
-  selfThrottled: () => number = () => 0,
+  throttledCount: () => number = () => 0,
 ): () => boolean {
   let loop = performance.eventLoopUtilization();
   let startMs = performance.now();
@@ -28,7 +28,7 @@ function createPressureMeter(
     const share = performance.eventLoopUtilization(utilization, loop).utilization;
     // Only completed work is counted, so that both values are from the same time.
     const stats = committer.stats();
-    const written = stats.units - stats.writing - selfThrottled();
+    const written = stats.units - stats.writing - throttledCount();
     const rate = ((written - units) * INTERVAL_MS) / (now - startMs);
     isUnderLoad = share > BUSY_UTILIZATION && rate > MIN_CHANGE_SETS;
     loop = utilization;

@@ -43,14 +43,14 @@ export function createUnit(
   reject: Unit['reject'],
 ): Unit {
   const set = removeDuplicates(changes);
-  const exclusive = [...set.updates, ...set.removes].map((each) => keyOf(each.table, each.id));
+  const exclusiveKeys = [...set.updates, ...set.removes].map((each) => keyOf(each.table, each.id));
   for (const { table, row } of set.inserts) {
-    if (table.clientKeyed) exclusive.push(keyOf(table, row.id));
+    if (table.clientKeyed) exclusiveKeys.push(keyOf(table, row.id));
   }
-  const shared = set.requires
+  const sharedKeys = set.requires
     .map((each) => keyOf(each.table, each.id))
-    .filter((key) => !exclusive.includes(key));
-  return { set, exclusiveKeys: exclusive, sharedKeys: shared, resolve, reject };
+    .filter((key) => !exclusiveKeys.includes(key));
+  return { set, exclusiveKeys, sharedKeys, resolve, reject };
 }
 
 export interface Queue {
@@ -75,18 +75,18 @@ export function createQueue(): Queue {
   let units: Unit[] = [];
   let head = 0;
 
-  const isFree = ({ exclusiveKeys: exclusive, sharedKeys: shared }: Unit) =>
-    exclusive.every((key) => !claims.has(key)) &&
-    shared.every((key) => claims.get(key) !== EXCLUSIVE);
+  const isFree = ({ exclusiveKeys, sharedKeys }: Unit) =>
+    exclusiveKeys.every((key) => !claims.has(key)) &&
+    sharedKeys.every((key) => claims.get(key) !== EXCLUSIVE);
 
-  function claim({ exclusiveKeys: exclusive, sharedKeys: shared }: Unit): void {
-    for (const key of exclusive) claims.set(key, EXCLUSIVE);
-    for (const key of shared) claims.set(key, (claims.get(key) ?? 0) + 1);
+  function claim({ exclusiveKeys, sharedKeys }: Unit): void {
+    for (const key of exclusiveKeys) claims.set(key, EXCLUSIVE);
+    for (const key of sharedKeys) claims.set(key, (claims.get(key) ?? 0) + 1);
   }
 
-  function release({ exclusiveKeys: exclusive, sharedKeys: shared }: Unit): void {
-    for (const key of exclusive) claims.delete(key);
-    for (const key of shared) {
+  function release({ exclusiveKeys, sharedKeys }: Unit): void {
+    for (const key of exclusiveKeys) claims.delete(key);
+    for (const key of sharedKeys) {
       const remainingClaims = (claims.get(key) ?? 1) - 1;
       if (remainingClaims) claims.set(key, remainingClaims);
       else claims.delete(key);

@@ -23,7 +23,7 @@ export interface ResetRules {
 }
 
 /** Number of removed rows by table. */
-export type Removed = Record<string, number>;
+export type RemovedCounts = Record<string, number>;
 
 interface ResetOptions {
   /** Opens a connection (`connectLane`). */
@@ -97,10 +97,10 @@ async function remove(
   platformId: string,
   tables: ReturnType<typeof removals>,
   clearStatements: readonly Statement[],
-): Promise<Removed> {
+): Promise<RemovedCounts> {
   const rowsOf = async ({ text }: Statement, ...columns: unknown[][]) =>
     (await client.query<string[]>({ text, values: columns, rowMode: 'array' })).rows;
-  const removedCounts: Removed = {};
+  const removedCounts: RemovedCounts = {};
   const ids = new Set<string>();
   await rowsOf(ALLOW_DELETES, [platformId]);
   for (const { name, statement } of tables) {
@@ -124,7 +124,7 @@ async function remove(
 export function platformReset({ connect, db, rules }: ResetOptions) {
   const clearStatements = clearings(rules);
 
-  async function attempt(platformId: string): Promise<Removed> {
+  async function attempt(platformId: string): Promise<RemovedCounts> {
     const tables = removals(await db.query<TableInfo>(TABLES), rules);
     const client = await connect();
     try {
@@ -138,7 +138,7 @@ export function platformReset({ connect, db, rules }: ResetOptions) {
     }
   }
 
-  return async (platformId: string): Promise<Removed> => {
+  return async (platformId: string): Promise<RemovedCounts> => {
     for (let index = 1; ; index++) {
       try {
         return await attempt(platformId);

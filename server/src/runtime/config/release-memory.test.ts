@@ -3,15 +3,15 @@ import { expect, it } from 'vitest';
 import { createIdleCollector } from './release-memory.ts';
 
 const MB = 2 ** 20;
-const idlePeriod = { utilization: 0.001, unused: 40 * MB };
-const busyPeriod = { utilization: 0.3, unused: 40 * MB };
+const idlePeriod = { utilization: 0.001, unusedBytes: 40 * MB };
+const busyPeriod = { utilization: 0.3, unusedBytes: 40 * MB };
 
 function harness() {
   let collections = 0;
   const observe = createIdleCollector(() => {
     collections++;
   });
-  return (...periods: { utilization: number; unused: number }[]) => {
+  return (...periods: { utilization: number; unusedBytes: number }[]) => {
     for (const each of periods) observe(each);
     return collections;
   };
@@ -26,7 +26,11 @@ it('collects a limited number of times in an idle period', () => {
 it('stops collecting when little memory is unused', () => {
   const observe = harness();
   expect(
-    observe(idlePeriod, { ...idlePeriod, unused: 6 * MB }, { ...idlePeriod, unused: 6 * MB }),
+    observe(
+      idlePeriod,
+      { ...idlePeriod, unusedBytes: 6 * MB },
+      { ...idlePeriod, unusedBytes: 6 * MB },
+    ),
   ).toBe(1);
 });
 

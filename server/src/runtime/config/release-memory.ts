@@ -19,24 +19,24 @@ interface Observation {
   /** Share of the period in which the event loop was busy. */
   utilization: number;
   /** Allocated but unused bytes of the heap. */
-  unused: number;
+  unusedBytes: number;
 }
 
 /** Collects after idle periods, at most MAX_COLLECTIONS times until the next busy period. */
 export function createIdleCollector(collect: () => void) {
   let collections = 0;
-  return ({ utilization, unused }: Observation): void => {
+  return ({ utilization, unusedBytes }: Observation): void => {
     if (utilization >= IDLE_UTILIZATION) {
       collections = 0;
       return;
     }
-    if (unused < MIN_UNUSED_BYTES || collections >= MAX_COLLECTIONS) return;
+    if (unusedBytes < MIN_UNUSED_BYTES || collections >= MAX_COLLECTIONS) return;
     collections++;
     collect();
   };
 }
 
-function unusedBytes(): number {
+function readUnusedBytes(): number {
   const { total_heap_size: heapSize, used_heap_size: usedBytes } = v8.getHeapStatistics();
   return heapSize - usedBytes;
 }
@@ -59,7 +59,7 @@ export function releaseIdleMemory(): void {
     const now = performance.eventLoopUtilization();
     const { utilization } = performance.eventLoopUtilization(now, lastUtilization);
     lastUtilization = now;
-    observe({ utilization, unused: unusedBytes() });
+    observe({ utilization, unusedBytes: readUnusedBytes() });
   }, PERIOD_MS);
   timer.unref();
 }

@@ -104,11 +104,14 @@ function createNetwork(lookup: LookupFunction): Network {
     timeout: IDLE_SOCKET_MS,
     lookup,
   };
-  const unpooled = { ...options, keepAlive: false };
+  const unpooledOptions = { ...options, keepAlive: false };
   return {
     httpAgent: new http.Agent(options),
     httpsAgent: new https.Agent(options),
-    unpooled: { httpAgent: new http.Agent(unpooled), httpsAgent: new https.Agent(unpooled) },
+    unpooled: {
+      httpAgent: new http.Agent(unpooledOptions),
+      httpsAgent: new https.Agent(unpooledOptions),
+    },
   };
 }
 

@@ -105,7 +105,8 @@ describe('openLane', () => {
 
   it('reports an unknown outcome when the connection breaks and reconnects', async () => {
     const lane = await openTestLane();
-    await lane.execute([bind(BEGIN), insert('l5')]); // The transaction remains open, so that the outcome is certain.
+    // The transaction remains open, so that the outcome is certain.
+    await lane.execute([bind(BEGIN), insert('l5')]);
     const pendingBatch = lane.execute([
       bind({ name: 'sleep', text: 'select pg_sleep(5)', types: [] }),
     ]);

@@ -81,11 +81,11 @@ function readMigrations(folder: string): Migration[] {
   return names.sort().map((name) => {
     // Line ends are normalized, because a checkout on Windows may have other line ends.
     const sql = fs.readFileSync(path.join(folder, name), 'utf8').replaceAll('\r\n', '\n');
-    const [, after] = CONTRACT.exec(sql) ?? [];
+    const [, minNumber] = CONTRACT.exec(sql) ?? [];
     const [, table, seconds] = OFFLINE.exec(sql) ?? [];
     return {
       ...{ name, sql, checksum: createHash('sha256').update(sql).digest('hex') },
-      contractsAfter: after === undefined ? undefined : Number(after),
+      contractsAfter: minNumber === undefined ? undefined : Number(minNumber),
       offline: table ? { table, secondsPerMillion: Number(seconds) } : undefined,
     };
   });

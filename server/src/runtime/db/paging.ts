@@ -265,8 +265,8 @@ export function countSql(table: Table, query: PageQuery): Sql {
   const selects = branches(table, filters, values).map(
     (where) => `(select ${columns} from ${quoteName(table.name)} where ${where} ${order})`,
   );
-  const matching = isScan(query) ? ` filter (where ${conditions(table, unindexed, values)})` : '';
-  const text = `select count(*)${matching}::int4 as count, count(*)::int4 as read from
+  const filterSql = isScan(query) ? ` filter (where ${conditions(table, unindexed, values)})` : '';
+  const text = `select count(*)${filterSql}::int4 as count, count(*)::int4 as read from
     (select ${isScan(query) ? '*' : ''} from (${selects.join(' union all ')}) either ${max}) counted`;
   return { text, values };
 }

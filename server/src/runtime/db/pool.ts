@@ -177,7 +177,8 @@ export function createPool(options: PoolOptions): Pool {
       assertConfirmed(client);
       return rows;
     } catch (error) {
-      if (isBroken(error)) retire(slot, clientPromise, deadlineMs); // The `end` event may follow the next query.
+      // Retired here, because the `end` event may follow the next query.
+      if (isBroken(error)) retire(slot, clientPromise, deadlineMs);
       throw error;
     } finally {
       slot.load--;

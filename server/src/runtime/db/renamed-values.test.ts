@@ -15,8 +15,8 @@ it('keep their meaning in the input of jobs, actions on accounts and kinds of tr
     ['cards.pull', { at: 1, asked: true }, { at: 1, requested: true }],
     ['cards.pull', { at: 2 }, { at: 2 }],
   ];
-  for (const [index, [kind, before]] of jobs.entries()) {
-    await database.query(JOB, [`Job:${index}`, kind, before]);
+  for (const [index, [kind, oldInput]] of jobs.entries()) {
+    await database.query(JOB, [`Job:${index}`, kind, oldInput]);
   }
   await database.query(`insert into account_actions
       (id, account_id, platform_id, actor, action, reason, created_at)
@@ -28,7 +28,7 @@ it('keep their meaning in the input of jobs, actions on accounts and kinds of tr
     ('Transaction:2/payout/failed', 'Transaction:2', 'payout', 'failed', now())`);
   await database.migrateUntil();
   const storedJobs = await database.query<{ input: object }>('select input from jobs order by id');
-  expect(storedJobs.rows.map(({ input }) => input)).toEqual(jobs.map(([, , after]) => after));
+  expect(storedJobs.rows.map(({ input }) => input)).toEqual(jobs.map(([, , newInput]) => newInput));
   const actions = await database.query('select action from account_actions');
   expect(actions.rows).toEqual([{ action: 'reject' }]);
   const awaitedResults = await database.query('select kind from awaited_rail_results order by id');

@@ -87,14 +87,14 @@ export function stepSql(table: Table, query: StepQuery, { resource, after, lengt
   ].flatMap(([op, value]) =>
     value === undefined ? [] : [{ column: 'created_at', op, value } as Filter],
   );
-  const matching = conditions(table, [...filters, ...(hasTimeBounds ? [] : bounds)], values);
+  const filterSql = conditions(table, [...filters, ...(hasTimeBounds ? [] : bounds)], values);
   const columns = columnList(table);
   const text = `with step as materialized (select ${columns} from ${quoteName(table.name)}
       where ${range.join(' and ')} order by ${order} limit ${placeholder(length)}::int)
     select s.*, m.* from (
       select (select count(*)::int4 from step) as step_length, created_at as step_time,
         id as step_id from step order by ${order.replaceAll('desc', 'asc')} limit 1) s
-    left join (select * from step where ${matching} order by ${order} limit ${placeholder(limit)}::int) m
+    left join (select * from step where ${filterSql} order by ${order} limit ${placeholder(limit)}::int) m
       on true`;
   return { text, values };
 }
@@ -115,15 +115,15 @@ async function pageOfResource(
   const { limit, filters } = query;
   const startMs = performance.now();
   let length = filters.length === 0 ? limit + 1 : FIRST_STEP;
-  let after = first;
+  let position = first;
   const rows: Position[] = [];
   for (;;) {
-    const step = { resource, after, length, limit: limit + 1 - rows.length };
+    const step = { resource, after: position, length, limit: limit + 1 - rows.length };
     const { text, values } = stepSql(table, query, step);
-    const ends = await db.query<End & Position>(text, values);
-    const [end] = ends;
+    const endRows = await db.query<End & Position>(text, values);
+    const [end] = endRows;
     if (!end) return { rows, end: undefined };
-    for (const { step_length: _, step_time: __, step_id: ___, ...row } of ends) {
+    for (const { step_length: _, step_time: __, step_id: ___, ...row } of endRows) {
       if (row.id !== null) rows.push(row);
     }
     if (rows.length > limit) {
@@ -131,8 +131,8 @@ async function pageOfResource(
       return { rows: page, end: page.at(-1) };
     }
     if (end.step_length < length) return { rows, end: undefined };
-    after = { created_at: end.step_time, id: end.step_id };
-    if (performance.now() - startMs > PAGE_MS) return { rows, end: after };
+    position = { created_at: end.step_time, id: end.step_id };
+    if (performance.now() - startMs > PAGE_MS) return { rows, end: position };
     length = Math.min(LONGEST_STEP, Math.max(FIRST_STEP, length * 2));
   }
 }

@@ -4,7 +4,7 @@ import type { Time } from '../../kernel/effects.ts';
 import { CONNECTIONS_PER_PROCESS } from '../db/connections/limits.ts';
 import { pendingOf } from '../db/migrate.ts';
 import { needsPartitions, onClient } from '../db/partitions/partitions.ts';
-import { type Finding, failure, passed, warning } from './finding.ts';
+import { type Finding, failure, success, warning } from './finding.ts';
 
 const CLOCK_WARNING_MS = 1_000;
 const CLOCK_ERROR_MS = 30_000;
@@ -27,7 +27,7 @@ async function rowOf<R extends object>(client: pg.Client, text: string): Promise
 /** Checks the version of PostgreSQL. `version` is server_version_num, such as 150018. */
 export function checkVersion(version: number, text: string): Finding {
   const detail = `PostgreSQL ${text} responds.`;
-  if (version >= OLDEST_POSTGRES * 10_000) return passed('database', detail);
+  if (version >= OLDEST_POSTGRES * 10_000) return success('database', detail);
   const remedy = `Upgrade to PostgreSQL ${OLDEST_POSTGRES} or newer. Older versions are not tested.`;
   return warning('database', detail, remedy);
 }
@@ -55,7 +55,7 @@ export async function checkDurability(client: pg.Client): Promise<Finding> {
     ...(row.commit === 'off' ? ['synchronous_commit is off.'] : []),
     ...(row.encoding === 'UTF8' ? [] : [`The encoding is ${row.encoding} instead of UTF8.`]),
   ];
-  if (problems.length === 0) return passed('durability', 'Commits are on disk when they return.');
+  if (problems.length === 0) return success('durability', 'Commits are on disk when they return.');
   const remedy = 'Change postgresql.conf. A crash would lose or damage acknowledged payments.';
   return failure('durability', problems.join(' '), remedy);
 }
@@ -69,14 +69,14 @@ export async function checkReplica(client: pg.Client, production: boolean): Prom
   );
   if (names === '') {
     const detail = 'There is no synchronous replica.';
-    if (!production) return passed('replica', detail);
+    if (!production) return success('replica', detail);
     return warning(
       'replica',
       `${detail} Payments since the last backup are lost with the disk of the primary.`,
       'See docs/guides/high-availability.md.',
     );
   }
-  if (synchronous > 0) return passed('replica', `Connected synchronous replicas: ${synchronous}.`);
+  if (synchronous > 0) return success('replica', `Connected synchronous replicas: ${synchronous}.`);
   return failure(
     'replica',
     `synchronous_standby_names is ${names}, and no synchronous replica is connected.`,
@@ -96,7 +96,7 @@ export async function checkConnections(client: pg.Client, processes: number): Pr
   if (maximum < requiredCount || maximum - used < CONNECTIONS_PER_PROCESS) {
     return warning('connections', detail, 'Raise max_connections, or use PgBouncer.');
   }
-  return passed('connections', detail);
+  return success('connections', detail);
 }
 
 export async function checkClock(client: pg.Client, now: () => Time): Promise<Finding> {
@@ -110,7 +110,9 @@ export async function checkClock(client: pg.Client, now: () => Time): Promise<Fi
   const detail = `The clocks of this machine and the database differ by ${Math.round(difference)} ms.`;
   const remedy = 'Synchronize both with NTP (chrony).';
   if (difference > CLOCK_ERROR_MS) return failure('clock', detail, remedy);
-  return difference > CLOCK_WARNING_MS ? warning('clock', detail, remedy) : passed('clock', detail);
+  return difference > CLOCK_WARNING_MS
+    ? warning('clock', detail, remedy)
+    : success('clock', detail);
 }
 
 interface MigrationFinding {
@@ -139,7 +141,7 @@ export async function checkMigrations(url: string): Promise<MigrationFinding> {
         'Run railhead-server migrate --contract when no server of the earlier version runs.';
       return result(warning('migrations', detail, remedy), true);
     }
-    return result(passed('migrations', 'All migrations of this version are applied.'), true);
+    return result(success('migrations', 'All migrations of this version are applied.'), true);
   } catch (error) {
     const remedy = 'See docs/guides/operating.md, Upgrades.';
     return result(failure('migrations', (error as Error).message, remedy), false);
@@ -156,7 +158,7 @@ export async function checkArchive(client: pg.Client, production: boolean): Prom
   );
   if (row.mode === 'off') {
     const detail = 'The write-ahead log is not archived.';
-    if (!production) return passed('backup', detail);
+    if (!production) return success('backup', detail);
     return warning(
       'backup',
       `${detail} A restore returns to the last dump.`,
@@ -171,7 +173,7 @@ export async function checkArchive(client: pg.Client, production: boolean): Prom
     row.age === null
       ? 'The write-ahead log is archived. No segment is complete yet.'
       : `The write-ahead log was archived ${Math.round(row.age)} s ago.`;
-  return passed('backup', detail);
+  return success('backup', detail);
 }
 
 /** `maximumSeconds` is the age above which an open transaction is reported. */
@@ -194,7 +196,7 @@ export async function checkTransactions(
     );
   }
   if (seconds <= maximumSeconds) {
-    return passed('transactions', 'No transaction is older than an hour.');
+    return success('transactions', 'No transaction is older than an hour.');
   }
   return warning(
     'transactions',
@@ -205,7 +207,7 @@ export async function checkTransactions(
 
 export async function checkPartitions(client: pg.Client, now: Time): Promise<Finding> {
   if (!(await needsPartitions(onClient(client), now))) {
-    return passed('partitions', 'Partitions of the next weeks exist.');
+    return success('partitions', 'Partitions of the next weeks exist.');
   }
   const remedy = 'Start a process with the role jobs. See docs/retention.md.';
   return warning('partitions', 'Partitions of the next weeks are missing.', remedy);
@@ -218,7 +220,7 @@ export async function checkJobs(client: pg.Client): Promise<Finding> {
     `select count(*)::int4 as dead from jobs where state = 'dead'`,
   );
   return dead === 0
-    ? passed('jobs', 'No job is dead.')
+    ? success('jobs', 'No job is dead.')
     : warning(
         'jobs',
         `Jobs that have failed permanently: ${dead}.`,
@@ -229,7 +231,7 @@ export async function checkJobs(client: pg.Client): Promise<Finding> {
 /** `overdueSeconds` is the delay of the delivery that has been due longest. */
 export function checkDeliveries(overdueSeconds: number): Finding {
   if (overdueSeconds <= OLD_DELIVERY_S) {
-    return passed('deliveries', 'No delivery has been due for more than an hour.');
+    return success('deliveries', 'No delivery has been due for more than an hour.');
   }
   return warning(
     'deliveries',
@@ -242,7 +244,7 @@ export function checkDeliveries(overdueSeconds: number): Finding {
 export function checkProviders(
   unusable: readonly { id: string; status: string; problem: string | null }[],
 ): Finding {
-  if (unusable.length === 0) return passed('providers', 'No provider is paused or failing.');
+  if (unusable.length === 0) return success('providers', 'No provider is paused or failing.');
   const list = unusable.map(({ id, status, problem }) =>
     status === 'PAUSED' ? `${id} is paused.` : `${id}: ${problem}`,
   );

@@ -11,7 +11,11 @@ export interface Finding {
   remedy?: string;
 }
 
-export const passed = (check: string, detail: string): Finding => ({ check, status: 'OK', detail });
+export const success = (check: string, detail: string): Finding => ({
+  check,
+  status: 'OK',
+  detail,
+});
 
 export const warning = (check: string, detail: string, remedy: string): Finding => ({
   ...{ check, status: 'WARNING', detail, remedy },

@@ -32,7 +32,7 @@ it.each([
   [3, 'WARNING'],
   [2, 'ERROR'],
   [0, 'ERROR'],
-])('freeBytes', (free, status) => {
+])('a disk with %i of 100 bytes free is %s', (free, status) => {
   expect(checkSpace('/data', { total: 100, free }).status).toBe(status);
 });
 

@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { type MasterKeySource, masterKeyFile } from '../security/master-key.ts';
-import { type Finding, failure, passed, warning } from './finding.ts';
+import { type Finding, failure, success, warning } from './finding.ts';
 
 /** Settings that are checked. */
 interface Settings {
@@ -29,7 +29,7 @@ export function checkNode(version: string): Finding {
   if (major % 2 === 1) {
     return warning('node', detail, 'Use a version with long-term support (an even number).');
   }
-  return passed('node', detail);
+  return success('node', detail);
 }
 
 /** The folder, or its nearest existing parent folder. */
@@ -46,7 +46,7 @@ export function checkSpace(folder: string, { total, free }: { total: number; fre
   const detail = `${(free / GIB).toFixed(1)} GiB (${percent}) free on the disk of ${folder}.`;
   const remedy = 'Free space or enlarge the disk. Without space the database stops.';
   if (share < CRITICAL_SHARE) return failure('disk', detail, remedy);
-  return share < LOW_SHARE ? warning('disk', detail, remedy) : passed('disk', detail);
+  return share < LOW_SHARE ? warning('disk', detail, remedy) : success('disk', detail);
 }
 
 export function checkDisk(folder: string): Finding {
@@ -66,9 +66,9 @@ export function checkDataFolder({ dataDir }: Pick<Settings, 'dataDir'>): Finding
     );
   }
   if (folder !== dataDir) {
-    return passed('data-folder', `${dataDir} does not exist yet. The first start creates it.`);
+    return success('data-folder', `${dataDir} does not exist yet. The first start creates it.`);
   }
-  return passed('data-folder', `${dataDir} can be read and written.`);
+  return success('data-folder', `${dataDir} can be read and written.`);
 }
 
 /** Checks that the master key is present and readable by its owner only. Never creates a key. */
@@ -77,8 +77,8 @@ export function checkMasterKeyFile({
   dataDir,
   ...source
 }: Pick<Settings, 'production' | 'dataDir'> & MasterKeySource): Finding {
-  if (source.masterKey) return passed('master-key', 'RAILHEAD_MASTER_KEY is set.');
-  if (source.masterKeyCommand) return passed('master-key', 'A command prints the master key.');
+  if (source.masterKey) return success('master-key', 'RAILHEAD_MASTER_KEY is set.');
+  if (source.masterKeyCommand) return success('master-key', 'A command prints the master key.');
   if (source.masterKeyFile !== undefined) return checkKeyFile(source.masterKeyFile);
   if (production) {
     return failure(
@@ -89,7 +89,7 @@ export function checkMasterKeyFile({
   }
   const file = masterKeyFile(dataDir);
   if (!fs.existsSync(file)) {
-    return passed('master-key', 'There is no key yet. The first start creates one.');
+    return success('master-key', 'There is no key yet. The first start creates one.');
   }
   return checkKeyFile(file);
 }
@@ -102,16 +102,16 @@ function checkKeyFile(file: string): Finding {
   if (process.platform !== 'win32' && (state.mode & 0o077) !== 0) {
     return warning('master-key', `${file} can be read by other users.`, `chmod 600 ${file}`);
   }
-  return passed('master-key', `${file} can be read by its owner only.`);
+  return success('master-key', `${file} can be read by its owner only.`);
 }
 
 /** Checks for settings that are valid and unsuitable in production. */
 export function checkProductionSettings({ production, publicUrl, databaseUrl }: Settings): Finding {
-  if (!production) return passed('settings', 'All settings are valid.');
+  if (!production) return success('settings', 'All settings are valid.');
   const problems = [
     ...(publicUrl?.startsWith('https:') ? [] : ['RAILHEAD_PUBLIC_URL is not an https address.']),
     ...(databaseUrl ? [] : ['DATABASE_URL is not set. The embedded database has no replica.']),
   ];
-  if (problems.length === 0) return passed('settings', 'All settings are valid.');
+  if (problems.length === 0) return success('settings', 'All settings are valid.');
   return warning('settings', problems.join(' '), 'See docs/settings.md.');
 }

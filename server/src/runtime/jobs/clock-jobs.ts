@@ -58,10 +58,10 @@ export async function dueOnClocks(db: Reader, realTime: Time, afterPlatform: str
   const rows = await db.query<DueOnClock>(text, values);
   const visitedCount = Math.max(0, ...rows.map((each) => each.place));
   const lastRow = rows.find((each) => each.place === visitedCount);
-  const due = rows.flatMap(({ id, kind, platform_id }) =>
+  const dueJobs = rows.flatMap(({ id, kind, platform_id }) =>
     id === null ? [] : [{ id, kind, platform_id }],
   );
-  return { due, after: visitedCount < PLATFORMS || !lastRow ? '' : lastRow.platform_id };
+  return { due: dueJobs, after: visitedCount < PLATFORMS || !lastRow ? '' : lastRow.platform_id };
 }
 
 const COLUMNS = `j.id, j.kind, j.platform_id, j.input, j.due_at, j.clock_due_at, j.attempts,

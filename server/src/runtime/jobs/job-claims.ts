@@ -91,8 +91,8 @@ export function createClaim({ db, slots, isHandled, leaseMs }: ClaimOptions) {
     const lastRow = rows.find((each) => each.place === visitedCount);
     const isLast = visitedCount < LANES || !lastRow;
     afterLane = isLast ? { kind: '', platform_id: '' } : lastRow;
-    const due = rows.flatMap(({ id, ...columns }) => (id === null ? [] : [{ ...columns, id }]));
-    return { due, isLast };
+    const dueJobs = rows.flatMap(({ id, ...columns }) => (id === null ? [] : [{ ...columns, id }]));
+    return { due: dueJobs, isLast };
   }
 
   async function claimJobs(selectedJobs: readonly Due[], now: Time): Promise<Job[]> {

@@ -23,7 +23,7 @@ function readinessOf(url: string, overrides: { validMs?: number; hasLane?: () =>
 
 function servingOn(url: string, overrides: { validMs?: number; hasLane?: () => boolean } = {}) {
   const readiness = readinessOf(url, overrides);
-  readiness.started();
+  readiness.markStarted();
   return readiness;
 }
 
@@ -47,11 +47,11 @@ describe('readiness', () => {
   it('is starting until the start is complete and stopping after stop', async () => {
     const readiness = readinessOf(database.url);
     expect(await readiness.check()).toBe('starting');
-    readiness.started();
+    readiness.markStarted();
     expect(await readiness.check()).toBe('ready');
     readiness.stop();
     expect(await readiness.check()).toBe('stopping');
-    readiness.started();
+    readiness.markStarted();
     expect(await readiness.check()).toBe('stopping');
   });
 

@@ -19,7 +19,7 @@ export type ReadyStatus =
 export interface Readiness {
   check(): Promise<ReadyStatus>;
   /** The first platform and its credentials exist. */
-  started(): void;
+  markStarted(): void;
   /** Closes the connection of the probe and sets the status to `stopping`. */
   stop(): void;
 }
@@ -134,7 +134,7 @@ export function createReadiness(options: ReadinessOptions): Readiness {
       const status = await probeOnce();
       return status === 'ready' && !hasLane() ? 'database unreachable' : status;
     },
-    started() {
+    markStarted() {
       if (phase === 'starting') phase = 'serving';
     },
     stop() {

@@ -137,20 +137,21 @@ interface StagedWork {
 /** Saves the staged state. The returned function restores it. */
 function savepoint({
   set,
-  stagedRows: staged,
+  stagedRows,
   insufficientFundsFaults,
   retryAccounts,
 }: StagedWork): () => void {
   const lists: unknown[][] = Object.values(set);
   const lengths = lists.map((list) => list.length);
-  const rows = [...staged].map(([key, row]) => ({ key, row, previousRow: { ...row } }));
+  const rows = [...stagedRows].map(([key, row]) => ({ key, row, previousRow: { ...row } }));
   const [faults, accounts] = [[...insufficientFundsFaults], [...retryAccounts]];
   return () => {
     for (const [index, list] of lists.entries()) list.length = lengths[index] as number;
-    staged.clear();
+    stagedRows.clear();
     insufficientFundsFaults.clear();
     retryAccounts.clear();
-    for (const { key, row, previousRow } of rows) staged.set(key, Object.assign(row, previousRow));
+    for (const { key, row, previousRow } of rows)
+      stagedRows.set(key, Object.assign(row, previousRow));
     for (const [account, fault] of faults) insufficientFundsFaults.set(account, fault);
     for (const account of accounts) retryAccounts.add(account);
   };

@@ -88,12 +88,12 @@ export function runningIn(cluster: string): RunningPostgres | undefined {
 /** Polls while `cluster` is served and `test` returns true, at most for `ms`. Returns the last state. */
 export async function waitWhile(
   cluster: string,
-  test: (running: RunningPostgres) => boolean,
+  test: (server: RunningPostgres) => boolean,
   ms: number,
 ): Promise<RunningPostgres | undefined> {
   for (let waitedMs = 0; ; waitedMs += POLL_MS) {
-    const running = runningIn(cluster);
-    if (!running || !test(running) || waitedMs >= ms) return running;
+    const server = runningIn(cluster);
+    if (!server || !test(server) || waitedMs >= ms) return server;
     await sleep(POLL_MS);
   }
 }

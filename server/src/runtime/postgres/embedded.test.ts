@@ -222,10 +222,10 @@ describe('crash', () => {
     const { child, pid, url } = await serveElsewhere(dir);
     await query(url, 'insert into kept values (1)');
     child.kill('SIGKILL');
-    const restarted = await startEmbedded({ dir });
+    const server = await startEmbedded({ dir });
     expect(isAlive(pid)).toBe(false);
-    expect(await count(restarted.url)).toEqual([{ count: '1' }]);
-    await restarted.stop();
+    expect(await count(server.url)).toEqual([{ count: '1' }]);
+    await server.stop();
   });
 
   it('of PostgreSQL is reported to its starter and repaired by the next start', async () => {

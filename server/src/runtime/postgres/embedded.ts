@@ -224,7 +224,7 @@ async function startServer(
 }
 
 /** The handle of the running PostgreSQL for its starter. */
-function handleOf(guard: ChildProcess, running: RunningPostgres, durable: boolean): Embedded {
+function handleOf(guard: ChildProcess, server: RunningPostgres, durable: boolean): Embedded {
   const exitCode = new Promise<number | null>((resolve) => guard.once('close', resolve));
   // If the caller exits without stopping PostgreSQL, the guard process stops it.
   guard.unref();
@@ -233,15 +233,15 @@ function handleOf(guard: ChildProcess, running: RunningPostgres, durable: boolea
     guard.ref();
     guard.stdin?.end();
     const result = await Promise.race([exitCode, sleep(STOP_MS, 'late', { ref: false })]);
-    if (result === 'late') process.kill(running.pid, 'SIGQUIT');
+    if (result === 'late') process.kill(server.pid, 'SIGQUIT');
     await exitCode;
     // The folder of a durable cluster remains, because the next process may already use it.
-    if (!durable && running.socketFolder) fs.rmSync(running.socketFolder, { recursive: true });
+    if (!durable && server.socketFolder) fs.rmSync(server.socketFolder, { recursive: true });
   };
   let stopPromise: Promise<void> | undefined;
   return {
-    url: urlOf(running),
-    pid: running.pid,
+    url: urlOf(server),
+    pid: server.pid,
     exited: new Promise((resolve) => {
       exitCode.then((code) => stopPromise ?? resolve(`PostgreSQL exited unexpectedly (${code}).`));
     }),
@@ -274,9 +274,9 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
     const location = prepareCluster({ dir, durable, random });
     await waitUntilFree(dir, location.cluster);
     const guard = await startServer(location, { ...options, dir });
-    const running = runningIn(location.cluster);
-    if (!running) throw unavailable('PostgreSQL exited immediately after its start.');
-    return handleOf(guard, running, durable);
+    const server = runningIn(location.cluster);
+    if (!server) throw unavailable('PostgreSQL exited immediately after its start.');
+    return handleOf(guard, server, durable);
   } catch (error) {
     throw plainError(dir, error);
   }
@@ -287,8 +287,8 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
  */
 export async function attachEmbedded(dir: string): Promise<string | undefined> {
   try {
-    const running = await waitWhile(clusterOf(dir), ({ status }) => status !== 'ready', CHANGE_MS);
-    return running && urlOf(running);
+    const server = await waitWhile(clusterOf(dir), ({ status }) => status !== 'ready', CHANGE_MS);
+    return server && urlOf(server);
   } catch (error) {
     throw plainError(dir, error);
   }

@@ -170,7 +170,7 @@ export async function startApp(options: AppOptions = {}) {
     log,
     contractChecker(problems, serviceNamePrefix),
   );
-  app.readiness.started();
+  app.readiness.markStarted();
   const { runtime, server } = app;
   const { commit } = runtime.committer;
   const checkPostings = postingsChecker(problems, process.env.RAILHEAD_REPLIES);

@@ -2,7 +2,7 @@
 // change set of the request contains only the idempotency record.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FRESH_MS } from '../../../runtime/clocks/clocks.ts';
-import type { Removed } from '../../../runtime/committer/reset.ts';
+import type { RemovedCounts } from '../../../runtime/committer/reset.ts';
 import { dropFiles } from '../../../runtime/files/files.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
@@ -18,10 +18,11 @@ export interface SandboxWorldParts extends WorldParts {
   runtime(): Runtime;
   tokens: Pick<Authenticator, 'drop'>;
   /** Removes the rows of a platform (`platformReset`). */
-  removePlatformRows(platformId: string): Promise<Removed>;
+  removePlatformRows(platformId: string): Promise<RemovedCounts>;
 }
 
-const totalOf = (removed: Removed) => Object.values(removed).reduce((sum, count) => sum + count, 0);
+const totalOf = (removed: RemovedCounts) =>
+  Object.values(removed).reduce((sum, count) => sum + count, 0);
 
 export const sandboxWorldOperations = (parts: SandboxWorldParts) => [
   handle(resetSandbox, async (ctx, { body }) => {

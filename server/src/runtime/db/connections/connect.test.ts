@@ -121,7 +121,7 @@ describe('connectDatabase with several hosts', () => {
     await expect(db.ping()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
     await db.close();
     const readiness = createReadiness({ url, hasLane: () => true });
-    readiness.started();
+    readiness.markStarted();
     expect(await readiness.check()).toBe('database read-only');
     readiness.stop();
   });

@@ -180,7 +180,7 @@ describe('a primary whose commits no replica confirms', () => {
 
   it('is reported as not ready by probes without a remaining backend', async () => {
     const readiness = createReadiness({ url: server.url, hasLane: () => true, validMs: 0 });
-    readiness.started();
+    readiness.markStarted();
     expect(await readiness.check()).toBe('ready');
     await setReplicas('*');
     for (let probe = 0; probe < 3; probe++)

@@ -106,14 +106,14 @@ function timeOfBound({ resource }: PartitionedTable, text: string): Time | null 
   return value.startsWith(`${resource}:`) ? timeOfId(value) : null;
 }
 
-const tableNamed = (name: string) => TABLES.find((each) => each.name === name) as PartitionedTable;
+const tableOf = (name: string) => TABLES.find((each) => each.name === name) as PartitionedTable;
 
 /** The partitions of all histories, in the order of their names. */
 export async function listPartitions(db: Queryable): Promise<Partition[]> {
   const rows = await db.query<PartitionRow>(LIST, [TABLES.map(({ name }) => name)]);
   return rows.map(({ table, name, bound, rows: count, bytes }) => {
     const [, from = '', until = ''] = BOUND.exec(bound) ?? [];
-    const description = tableNamed(table);
+    const description = tableOf(table);
     return {
       ...{ table, name, isDefault: bound === 'DEFAULT' },
       from: timeOfBound(description, from),

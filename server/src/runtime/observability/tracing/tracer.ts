@@ -137,7 +137,7 @@ export function contextOf(header: string | undefined) {
   return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 };
 }
 
-export function createTracer({ effects, sampler, onFinish: finished }: TracerOptions): Tracer {
+export function createTracer({ effects, sampler, onFinish }: TracerOptions): Tracer {
   const randomHex = (bytes: number) => Buffer.from(effects.random(bytes)).toString('hex');
 
   function openSpan(
@@ -157,7 +157,7 @@ export function createTracer({ effects, sampler, onFinish: finished }: TracerOpt
       end(endAttributes = {}, isFailed = false) {
         const ms = performance.now() - startMs;
         const allAttributes = { ...attributes, ...endAttributes };
-        finished({
+        onFinish({
           ...context,
           parentId,
           name,
