@@ -5,6 +5,6 @@ import { ensureBuilt } from '../../scripts/build.mjs';
 import { ensureInstalled } from '../../scripts/install.mjs';
 
 await ensureInstalled({ dev: false });
-const built = await ensureBuilt();
-const { runConformance } = await import(pathToFileURL(built.conformance).href);
+const builtFiles = await ensureBuilt();
+const { runConformance } = await import(pathToFileURL(builtFiles.conformance).href);
 await runConformance();

@@ -10,7 +10,7 @@ if (process.argv[2] === 'start') {
   await import('../../scripts/start.mjs');
 } else {
   await ensureInstalled({ dev: false });
-  const built = await ensureBuilt();
-  const { runProcess } = await import(pathToFileURL(built.operator).href);
+  const builtFiles = await ensureBuilt();
+  const { runProcess } = await import(pathToFileURL(builtFiles.operator).href);
   await runProcess();
 }

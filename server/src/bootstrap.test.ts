@@ -29,8 +29,8 @@ function onSystem<T>(work: (system: System) => Promise<T>): Promise<T> {
   return withSystem(result.config, work);
 }
 
-const start = (fixed?: { clientId: string; clientSecret: string }) =>
-  onSystem(({ runtime, fundingOf }) => firstStart(runtime, fundingOf, fixed));
+const start = (credentials?: { clientId: string; clientSecret: string }) =>
+  onSystem(({ runtime, fundingOf }) => firstStart(runtime, fundingOf, credentials));
 
 describe('firstStart', () => {
   it('creates a sandbox platform with its own compliance and a token with all permissions', () =>
@@ -67,10 +67,10 @@ describe('firstStart', () => {
   });
 
   it('accepts fixed credentials, and confirms them later', async () => {
-    const fixed = { clientId: 'ci', clientSecret: 'a fixed secret' };
-    const firstResult = await start(fixed);
-    expect(firstResult).toMatchObject({ created: true, ...fixed });
-    expect(await start(fixed)).toMatchObject({ created: false, ...fixed });
+    const fixedCredentials = { clientId: 'ci', clientSecret: 'a fixed secret' };
+    const firstResult = await start(fixedCredentials);
+    expect(firstResult).toMatchObject({ created: true, ...fixedCredentials });
+    expect(await start(fixedCredentials)).toMatchObject({ created: false, ...fixedCredentials });
     const otherSecret = await start({ clientId: 'ci', clientSecret: 'another' });
     expect(otherSecret).toEqual({
       created: false,

@@ -225,9 +225,9 @@ export async function prepareDatabase(
   const keyRing = await openKeyRing({ db, effects, vault, log });
   return {
     ...keyRing,
-    start(changed) {
+    start(onChange) {
       dataKeys.start(log);
-      keyRing.start(changed);
+      keyRing.start(onChange);
     },
     stop() {
       keyRing.stop();

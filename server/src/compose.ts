@@ -274,11 +274,11 @@ function recorderOf(parts: RecorderParts, operations: () => readonly Operation[]
 /** Readiness of the process, added to the metrics of the installation. */
 function readinessOf(
   { databaseUrl: url }: Settings,
-  watched: Omit<Parameters<typeof watchInstallation>[0], 'readiness'>,
+  watchedParts: Omit<Parameters<typeof watchInstallation>[0], 'readiness'>,
 ): Readiness {
-  const hasLane = () => watched.committer.stats().lanes > 0;
+  const hasLane = () => watchedParts.committer.stats().lanes > 0;
   const readiness = createReadiness({ url, hasLane });
-  watchInstallation({ ...watched, readiness });
+  watchInstallation({ ...watchedParts, readiness });
   return readiness;
 }
 

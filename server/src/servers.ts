@@ -105,10 +105,13 @@ export function serversOf(
   const mount = { ...startOptions, ...installation };
   const operatorOperations = operatorOperationsOn(mount);
   if (operatorApi === 'on') {
-    const alone = singleServer({ ...options, operations: [...operations, ...operatorOperations] });
-    addOperatorDocument(alone.server, naming);
-    addPages(alone.server, settings);
-    return alone;
+    const combinedServer = singleServer({
+      ...options,
+      operations: [...operations, ...operatorOperations],
+    });
+    addOperatorDocument(combinedServer.server, naming);
+    addPages(combinedServer.server, settings);
+    return combinedServer;
   }
   const { server } = singleServer(options);
   const operatorServer = createServer({ ...options, operations: operatorOperations });

@@ -55,10 +55,10 @@ const MAX_DELAY_MS = 5_000;
  * event.
  */
 const SEPARATOR = '~';
-const positionOf = (after: string, eventId: string) => `${after}${SEPARATOR}${eventId}`;
+const positionOf = (cursor: string, eventId: string) => `${cursor}${SEPARATOR}${eventId}`;
 function parsePosition(position: string): { after: string; processed: string | undefined } {
-  const [after = '', processedId] = position.split(SEPARATOR);
-  return { after, processed: processedId };
+  const [cursor = '', processedId] = position.split(SEPARATOR);
+  return { after: cursor, processed: processedId };
 }
 
 /** Repeats a request until it succeeds or fails permanently. */

@@ -84,16 +84,16 @@ function decodeKey(text: string): Bytes | undefined {
   }
 }
 
-const someAsync = async <T>(all: readonly T[], test: (each: T) => Promise<boolean>) => {
-  for (const each of all) if (await test(each)) return true;
+const someAsync = async <T>(items: readonly T[], test: (each: T) => Promise<boolean>) => {
+  for (const each of items) if (await test(each)) return true;
   return false;
 };
 
 /** A verifier of one version of Standard Webhooks. */
 const standard = (version: string, key: CryptoKey, algorithm: string): Verifier => ({
   signsTime: true,
-  async check({ id, timestamp, body, standard: all }) {
-    const signatures = all.filter((each) => each.startsWith(`${version},`));
+  async check({ id, timestamp, body, standard: standardSignatures }) {
+    const signatures = standardSignatures.filter((each) => each.startsWith(`${version},`));
     if (signatures.length === 0) return undefined;
     const signedText = concat(utf8(`${id}.${timestamp}.`), body);
     return someAsync(signatures, async (labeled) => {
@@ -105,9 +105,9 @@ const standard = (version: string, key: CryptoKey, algorithm: string): Verifier 
 
 const service = (key: CryptoKey): Verifier => ({
   signsTime: false,
-  async check({ body, service: all }) {
-    if (all.length === 0) return undefined;
-    return someAsync(all, async (text) => {
+  async check({ body, service: serviceSignatures }) {
+    if (serviceSignatures.length === 0) return undefined;
+    return someAsync(serviceSignatures, async (text) => {
       const der = decodeKey(text);
       return der ? verifyDer(key, der, body) : false;
     });
@@ -175,9 +175,9 @@ export async function verify(options: VerifyOptions): Promise<WebhookEvent> {
   let hasSignature = false;
   for (const key of keys) {
     const verifier = await verifierFor(key);
-    const signed = await verifier.check(message);
-    hasSignature ||= signed !== undefined;
-    if (!signed) continue;
+    const hasSigned = await verifier.check(message);
+    hasSignature ||= hasSigned !== undefined;
+    if (!hasSigned) continue;
     if (verifier.signsTime) checkTime(message, options);
     return parse(message.body);
   }

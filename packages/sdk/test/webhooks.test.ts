@@ -53,9 +53,9 @@ describe('verify', () => {
   ])('rejects a changed body by %s', async (_, key) => {
     const { body, headers } = await delivery();
     const changedBody = body.replace('Ada', 'Eve');
-    const verified = verify({ body: changedBody, headers, keys: key(), now: now() });
-    await expect(verified).rejects.toMatchObject({ code: 'WEBHOOK_INVALID', status: 0 });
-    await expect(verified).rejects.toThrow('No key has signed this body');
+    const check = verify({ body: changedBody, headers, keys: key(), now: now() });
+    await expect(check).rejects.toMatchObject({ code: 'WEBHOOK_INVALID', status: 0 });
+    await expect(check).rejects.toThrow('No key has signed this body');
   });
 
   it('accepts the secrets of an endpoint while they are rotated', async () => {

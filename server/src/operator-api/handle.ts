@@ -306,7 +306,7 @@ async function replyWithoutChange(
 
 /** Binds an operation of the operator API to its function. */
 export function operatorHandle<C extends OperatorContract, S extends keyof C['replies'] & number>(
-  declared: C,
+  declaredContract: C,
   run: (
     call: OperatorCall,
     input: Input<C>,
@@ -317,17 +317,18 @@ export function operatorHandle<C extends OperatorContract, S extends keyof C['re
     stream?: Readable;
   }>,
 ): OperatorOperation {
-  const contract = servedContract(declared);
+  const contract = servedContract(declaredContract);
   // The route has validated the input against this contract.
   const execute = (call: OperatorCall, input: Input) => run(call, input as Input<C>);
   const bind = ({ installation, ...handlerParts }: HandlerParts): Bound<Ctx> => ({
     contract,
-    async run({ caller: { operator: admitted } }, input) {
-      if (!admitted) throw new Fault('UNAUTHORIZED', 'The operator token is missing or invalid.');
+    async run({ caller: { operator: admittedOperator } }, input) {
+      if (!admittedOperator)
+        throw new Fault('UNAUTHORIZED', 'The operator token is missing or invalid.');
       const operator =
         contract.method === 'GET'
-          ? admitted
-          : await withPresentRights(contract, installation, admitted);
+          ? admittedOperator
+          : await withPresentRights(contract, installation, admittedOperator);
       // The route passes headers and body as it received them.
       const raw = input as unknown as RawInput;
       assertPlatformInPath(contract, operator, raw.params);

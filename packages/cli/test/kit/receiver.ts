@@ -29,10 +29,10 @@ export async function startReceiver(port = 0): Promise<Receiver> {
     response.writeHead(state.status).end();
   });
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  const { port: address } = server.address() as AddressInfo;
+  const { port: boundPort } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${address}/hook`,
-    port: address,
+    url: `http://127.0.0.1:${boundPort}/hook`,
+    port: boundPort,
     arrivals,
     get status() {
       return state.status;

@@ -30,16 +30,16 @@ const PAUSE_MS = 600;
 
 /** The search text: the input after a pause. */
 function useQueryText(text: string) {
-  const typed = text.trim();
+  const trimmedText = text.trim();
   const [query, search] = useState('');
   useEffect(() => {
-    const timer = setTimeout(() => search(typed), PAUSE_MS);
+    const timer = setTimeout(() => search(trimmedText), PAUSE_MS);
     return () => clearTimeout(timer);
-  }, [typed]);
-  return { typed, query, searchNow: () => search(typed) };
+  }, [trimmedText]);
+  return { typed: trimmedText, query, searchNow: () => search(trimmedText) };
 }
 
-function useEntries(typed: string, query: string) {
+function useEntries(searchText: string, query: string) {
   const permits = usePermits();
   const isLong = query.length >= MIN_LETTERS;
   const results = useQuery({
@@ -53,10 +53,10 @@ function useEntries(typed: string, query: string) {
   const pages = GROUPS.flatMap(({ pages: each }) => each)
     .filter(
       ({ operationId, title }) =>
-        permits(operationId) && title.toLowerCase().includes(typed.toLowerCase()),
+        permits(operationId) && title.toLowerCase().includes(searchText.toLowerCase()),
     )
     .map(({ path, title }) => ({ key: path, title, detail: '', path }));
-  const isPaused = typed !== query && typed.length >= MIN_LETTERS;
+  const isPaused = searchText !== query && searchText.length >= MIN_LETTERS;
   const hits = (isLong && !isPaused ? (results.data?.data ?? []) : []).flatMap((hit): Entry[] => {
     const link = pathOf(hit.id, hit.kind);
     const detail = `${shortId(hit.id)} · ${TEXTS.palette.matchedBy(statusText(hit.matchedBy).toLowerCase())}`;

@@ -68,7 +68,7 @@ export interface RequestParts {
   readonly encodedBody: EncodedBody | undefined;
 }
 
-function split(fields: Fields, names: readonly string[]): { query: Fields; body: Fields } {
+function splitInput(fields: Fields, names: readonly string[]): { query: Fields; body: Fields } {
   if (names.length === 0) return { query: {}, body: fields };
   const entries = Object.entries(fields);
   return {
@@ -80,7 +80,7 @@ function split(fields: Fields, names: readonly string[]): { query: Fields; body:
 export async function requestParts(operation: Operation, input: Fields): Promise<RequestParts> {
   const { path, remaining } = pathOf(operation, input);
   if (operation.body === 'none') return { path: path + queryOf(remaining), encodedBody: undefined };
-  const { query, body } = split(remaining, operation.query);
+  const { query, body } = splitInput(remaining, operation.query);
   const encodedBody =
     operation.body === 'form'
       ? await encodeForm(body)

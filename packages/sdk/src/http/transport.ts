@@ -87,8 +87,8 @@ async function exchange(call: PreparedCall, info: RequestInfo, ms: number) {
 /** The message `fetch failed` contains no reason. The cause does. */
 function describe(error: unknown): string {
   const { cause, message } = error as Partial<Error>;
-  const { code, message: innerError } = (cause ?? {}) as { code?: string; message?: string };
-  return `${innerError || code || message || String(error)}.`;
+  const { code, message: innerMessage } = (cause ?? {}) as { code?: string; message?: string };
+  return `${innerMessage || code || message || String(error)}.`;
 }
 
 function parse(text: string): unknown {

@@ -48,7 +48,7 @@ function fileOf(value: unknown): NamedFile | undefined {
 }
 
 const encoder = new TextEncoder();
-const escaped = (text: string) =>
+const escapeName = (text: string) =>
   text.replaceAll('\r', '%0D').replaceAll('\n', '%0A').replaceAll('"', '%22');
 
 async function* chunksOf(content: FileContent): AsyncIterable<Uint8Array> {
@@ -72,7 +72,7 @@ async function* chunksOf(content: FileContent): AsyncIterable<Uint8Array> {
 
 async function* partsOf(fields: readonly [string, unknown][], boundary: string) {
   const disposition = (name: string) =>
-    `--${boundary}\r\nContent-Disposition: form-data; name="${escaped(name)}"`;
+    `--${boundary}\r\nContent-Disposition: form-data; name="${escapeName(name)}"`;
   for (const [name, value] of fields) {
     const file = fileOf(value);
     if (!file) {
@@ -80,7 +80,7 @@ async function* partsOf(fields: readonly [string, unknown][], boundary: string) 
       yield encoder.encode(`${disposition(name)}\r\n\r\n${text}\r\n`);
       continue;
     }
-    const head = `; filename="${escaped(file.name)}"\r\nContent-Type: ${file.type}\r\n\r\n`;
+    const head = `; filename="${escapeName(file.name)}"\r\nContent-Type: ${file.type}\r\n\r\n`;
     yield encoder.encode(`${disposition(name)}${head}`);
     yield* chunksOf(file.content);
     yield encoder.encode('\r\n');

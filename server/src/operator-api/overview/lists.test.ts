@@ -65,26 +65,26 @@ async function createQuote(amount: number) {
 }
 
 it('lists customers of all platforms, newest first, in pages', async () => {
-  const { id: firstCustomer } = await createCustomer(app);
-  const { id: secondCustomer } = await createCustomer(app, { as: app.other });
-  const { id: thirdCustomer } = await createCustomer(app);
+  const { id: firstCustomerId } = await createCustomer(app);
+  const { id: secondCustomerId } = await createCustomer(app, { as: app.other });
+  const { id: thirdCustomerId } = await createCustomer(app);
   const items = await readAll('/customers');
-  expect(idsOf(items).slice(0, 3)).toEqual([thirdCustomer, secondCustomer, firstCustomer]);
+  expect(idsOf(items).slice(0, 3)).toEqual([thirdCustomerId, secondCustomerId, firstCustomerId]);
   const ownIds = idsOf(await readAll(`/customers?platformId=${app.platform.id}`));
-  expect(ownIds.slice(0, 2)).toEqual([thirdCustomer, firstCustomer]);
-  expect(ownIds).not.toContain(secondCustomer);
+  expect(ownIds.slice(0, 2)).toEqual([thirdCustomerId, firstCustomerId]);
+  expect(ownIds).not.toContain(secondCustomerId);
   expect(JSON.stringify(items)).not.toContain('fullName');
 
-  ok(await app.call('DELETE', `/customers/${thirdCustomer}`), 200);
-  expect(idsOf((await get(`/customers?isDeleted=true&${PAGE}`)).data)).toContain(thirdCustomer);
+  ok(await app.call('DELETE', `/customers/${thirdCustomerId}`), 200);
+  expect(idsOf((await get(`/customers?isDeleted=true&${PAGE}`)).data)).toContain(thirdCustomerId);
   expect(idsOf((await get(`/customers?isDeleted=false&${PAGE}`)).data)).not.toContain(
-    thirdCustomer,
+    thirdCustomerId,
   );
   const startTime = items[1]?.createdAt;
   const recent = idsOf((await get(`/customers?createdAfter=${startTime}&${PAGE}`)).data);
-  expect(recent).toContain(secondCustomer);
+  expect(recent).toContain(secondCustomerId);
   expect(idsOf((await get(`/customers?mode=production&${PAGE}`)).data)).not.toContain(
-    firstCustomer,
+    firstCustomerId,
   );
 });
 
@@ -155,8 +155,8 @@ it('lists events, shows one, and records the access', async () => {
   );
   const ofCustomer = idsOf((await get(`${listPath}&customerId=${person.id}&${PAGE}`)).data);
   expect(ofCustomer).toContain(events[0]?.id);
-  const typed = await get(`/events?type=OUTGOING_PAYMENT.PROCESSING&${PAGE}`);
-  expect(idsOf(typed.data).length).toBeGreaterThan(0);
+  const typedPage = await get(`/events?type=OUTGOING_PAYMENT.PROCESSING&${PAGE}`);
+  expect(idsOf(typedPage.data).length).toBeGreaterThan(0);
   const byResource = `/events?resourceId=${quote.transactionId}`;
   expect((await get(`${byResource}&${PAGE}`)).data).toEqual(events);
   expect(idsOf(await readAll(byResource))).toEqual(idsOf(events));

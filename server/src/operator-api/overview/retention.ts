@@ -188,7 +188,10 @@ export const retentionOperations = [
     body: await applyRetention(retention, body?.dryRun),
   })),
   operatorHandle(content, async ({ installation: { retention } }, { params, query }) => {
-    const part = await archivePart(retention, params.archiveId, query.from ?? 0);
-    return { status: 200, body: { ...part, content: part.content.toString('base64') } };
+    const requestedPart = await archivePart(retention, params.archiveId, query.from ?? 0);
+    return {
+      status: 200,
+      body: { ...requestedPart, content: requestedPart.content.toString('base64') },
+    };
   }),
 ];

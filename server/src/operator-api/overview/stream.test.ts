@@ -58,8 +58,8 @@ it('sends events of all processes and of every platform', async () => {
     createdAt: expect.any(String),
   });
   expect(JSON.stringify(stream.data())).not.toContain('balance"');
-  const { id: otherCustomer } = await createCustomer(app, { as: app.other });
-  await stream.waitFor(isAbout(otherCustomer));
+  const { id: otherCustomerId } = await createCustomer(app, { as: app.other });
+  await stream.waitFor(isAbout(otherCustomerId));
 
   const secondProcess = openSecondProcess(app);
   const startedAt = performance.now();
@@ -115,17 +115,17 @@ it('continues after the last event without gaps', async () => {
   const { id } = await createCustomer(app);
   await firstStream.waitFor(isAbout(id));
   await firstStream.close();
-  const between = await createCustomer(app);
+  const secondCustomer = await createCustomer(app);
   const resumed = await follow({}, '', { 'last-event-id': `${readyEvent.id}` });
-  await resumed.waitFor(isAbout(between.id));
+  await resumed.waitFor(isAbout(secondCustomer.id));
   const subjects = resumed.data().map(({ resourceId }) => resourceId);
-  expect(subjects).toEqual([id, between.id]);
+  expect(subjects).toEqual([id, secondCustomer.id]);
 
   const lastEvent = resumed.events.at(-1);
-  const { id: laterCustomer } = await createCustomer(app);
+  const { id: laterCustomerId } = await createCustomer(app);
   const byQuery = await follow({}, `?after=${lastEvent?.id}`);
-  await byQuery.waitFor(isAbout(laterCustomer));
-  expect(byQuery.data().map(({ resourceId }) => resourceId)).toEqual([laterCustomer]);
+  await byQuery.waitFor(isAbout(laterCustomerId));
+  expect(byQuery.data().map(({ resourceId }) => resourceId)).toEqual([laterCustomerId]);
   expect(byQuery.events.map(({ event }) => event)).toEqual(['ready', 'change']);
 });
 
@@ -180,8 +180,8 @@ it('the stream ends when its token is revoked', async () => {
 
 it('the stream ends when its session ends or its rights change', async () => {
   const { person: administrator } = await firstAdministrator(app);
-  const invited = { name: 'Grace', email: 'grace@example.com', roles: ['support'] };
-  const createdReply = await administrator.call('POST', '/operator-users', { body: invited });
+  const invitation = { name: 'Grace', email: 'grace@example.com', roles: ['support'] };
+  const createdReply = await administrator.call('POST', '/operator-users', { body: invitation });
   const { id, link } = ok(createdReply, 201);
   const person = browser(app);
   ok((await enrollWithPasskey(person, link.secret)).reply, 201);

@@ -77,10 +77,10 @@ export function addConsole(
   server: FastifyInstance,
   folder = path.join(projectRoot(), 'packages', 'console'),
 ): void {
-  const built = builtFiles(path.join(folder, 'dist'));
+  const readFiles = builtFiles(path.join(folder, 'dist'));
   server.get('/console', async (_request, reply) => reply.redirect('/console/'));
   server.get<{ Params: { '*': string } }>('/console/*', async (request, reply) => {
-    const files = await built();
+    const files = await readFiles();
     if (!files) return sendProgress(reply, folder);
     const { '*': name } = request.params;
     const file = files.get(name);

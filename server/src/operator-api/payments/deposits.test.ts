@@ -79,7 +79,7 @@ describe('deposits', () => {
     expect((await read(`/deposits?platformId=${service.app.other.id}`)).data).toEqual([]);
     await isHidden('GET', `/deposits?platformId=${service.platform.id}`);
 
-    const [firstId = '', secondId = '', mistaken = ''] = ids;
+    const [firstId = '', secondId = '', thirdId = ''] = ids;
     await isHidden('POST', `/deposits/${firstId}/release`, {});
     const decide = (id: string, step: string, operationId: string, body: object = {}) =>
       change(`/deposits/${id}/${step}`, body, operationId, id);
@@ -90,7 +90,7 @@ describe('deposits', () => {
     const failure = { failureReason: 'COMPLIANCE_REJECTED', reason: 'Sender is not known' };
     await decide(secondId, 'reject', 'rejectDeposit', failure);
     expect(await service.readStatus(secondId)).toContain('FAILED PENDING COMPLIANCE_REJECTED');
-    await decide(mistaken, 'return', 'recordDepositReturn');
+    await decide(thirdId, 'return', 'recordDepositReturn');
     await rejects(409, 'CONFLICT', 'POST', `/deposits/${firstId}/release`);
     await isHidden('POST', `/deposits/${firstId}/release`);
     const unknownPath = '/deposits/Transaction:018f0000-0000-7000-8000-000000000000/return';

@@ -65,15 +65,15 @@ describe('transfers', () => {
         body: { reason: 'statement' },
         secret: await newOperator({ name: 'Requester', roles: ['administrator'] }),
       });
-    const policyAbove = await policyOf(1_000_000_00);
+    const higherPolicyId = await policyOf(1_000_000_00);
     expect((await settle(id)).status).toBe(200);
-    expect((await call('DELETE', `/approval-policies/${policyAbove}`)).status).toBe(200);
+    expect((await call('DELETE', `/approval-policies/${higherPolicyId}`)).status).toBe(200);
 
-    const { id: pendingPayment } = await service.createPayment();
-    const policyWithin = await policyOf(1);
-    const reply = await settle(pendingPayment);
+    const { id: pendingId } = await service.createPayment();
+    const lowerPolicyId = await policyOf(1);
+    const reply = await settle(pendingId);
     expect(reply).toMatchObject({ status: 202, body: { status: 'PENDING' } });
-    expect(await service.readStatus(pendingPayment)).toBe('PROCESSING - -');
+    expect(await service.readStatus(pendingId)).toBe('PROCESSING - -');
     const approve = async (name: string) =>
       call('POST', `/approvals/${reply.body.id}/approve`, {
         body: { reason: 'seen' },
@@ -81,7 +81,7 @@ describe('transfers', () => {
       });
     expect((await approve('Requester')).status).toBe(403);
     expect((await approve('Approver')).body.reply).toMatchObject({ status: 'COMPLETED' });
-    expect((await call('DELETE', `/approval-policies/${policyWithin}`)).status).toBe(200);
+    expect((await call('DELETE', `/approval-policies/${lowerPolicyId}`)).status).toBe(200);
   });
 
   it('fail', async () => {

@@ -21,7 +21,7 @@ async function createSuspenseItem() {
 
 describe('suspense items', () => {
   it('are listed and returned', async () => {
-    const [{ id, account }, { id: secondItem }] = [
+    const [{ id, account }, { id: secondId }] = [
       await createSuspenseItem(),
       await createSuspenseItem(),
     ];
@@ -31,7 +31,7 @@ describe('suspense items', () => {
       { transactionId: id, amount: 100_00, currency: 'USD', to: account, outside: null },
     ]);
     const nextPage = await read(`${listPath}&cursor=${firstPage.nextCursor}`);
-    expect(nextPage).toMatchObject({ data: [{ transactionId: secondItem }], hasMore: false });
+    expect(nextPage).toMatchObject({ data: [{ transactionId: secondId }], hasMore: false });
     expect((await read('/suspense-items?environment=sandbox')).data).toEqual([]);
     await isHidden('GET', listPath);
     const path = `/suspense-items/${id}/return`;

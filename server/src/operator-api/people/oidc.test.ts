@@ -306,8 +306,8 @@ describe('the provider', () => {
     expect(rejectedReply).toMatchObject({ status: 503, headers: { 'retry-after': '10' } });
     expect(rejectedReply.body.message).toContain('client ID or secret');
     await otherProvider.close();
-    const down = await finish(person, secondSignIn.state, otherCallback);
-    expect(down.body.message).toBe('The identity provider does not respond.');
+    const unavailableReply = await finish(person, secondSignIn.state, otherCallback);
+    expect(unavailableReply.body.message).toBe('The identity provider does not respond.');
     otherApp.effects.set(otherApp.effects.now() + 3_600_000);
     expect((await person.call('POST', '/sign-in/oidc-options')).status).toBe(503);
     expect(otherApp.log.join()).not.toContain(CLIENT.secret);

@@ -35,11 +35,11 @@ async function invite() {
 }
 
 async function withPassword() {
-  const invited = await invite();
-  const { totp, reply } = await enrollWithPassword(app, browser(app), invited.secret);
+  const invitation = await invite();
+  const { totp, reply } = await enrollWithPassword(app, browser(app), invitation.secret);
   ok(reply, 201);
   app.effects.set(app.effects.now() + 30_000);
-  return { ...invited, code: () => codeAt(totp, app.effects.now()) };
+  return { ...invitation, code: () => codeAt(totp, app.effects.now()) };
 }
 
 const disable = async (id: string) => {

@@ -37,9 +37,9 @@ const invite = async (email: string, fields: object = {}) => {
 async function newUser(email: string, fields: object = {}) {
   const { id, link } = await invite(email, fields);
   const person = browser(app);
-  const enrolled = await enrollWithPasskey(person, link.secret);
-  ok(enrolled.reply, 201);
-  return { id: id as string, person, device: enrolled.device };
+  const enrollment = await enrollWithPasskey(person, link.secret);
+  ok(enrollment.reply, 201);
+  return { id: id as string, person, device: enrollment.device };
 }
 
 const statusOf = async ({ call }: Browser) => (await call('GET', '/session')).status;
@@ -148,12 +148,12 @@ describe('a user', () => {
     // The old session and the old link remain invalid.
     expect(await statusOf(person)).toBe(401);
     ok(await signIn(browser(app), ownDevice), 201);
-    const invited = await invite('off2@example.com');
-    const path = `/operator-users/${invited.id}`;
+    const invitation = await invite('off2@example.com');
+    const path = `/operator-users/${invitation.id}`;
     for (const isDisabled of [true, false]) {
       ok(await administrator.call('PATCH', path, { body: { isDisabled } }), 200);
     }
-    const { secret } = invited.link;
+    const { secret } = invitation.link;
     expect((await browser(app).call('POST', '/enrollment', { body: { secret } })).status).toBe(410);
   });
 
@@ -217,11 +217,11 @@ describe('a user', () => {
       await secondAdministrator.person.call('POST', approve, { body: reason }),
       200,
     );
-    const enrolled = await enrollWithPasskey(browser(app), reply.link.secret);
-    ok(enrolled.reply, 201);
+    const enrollment = await enrollWithPasskey(browser(app), reply.link.secret);
+    ok(enrollment.reply, 201);
     expect(await statusOf(person)).toBe(401);
     expect((await signIn(browser(app), lostDevice)).status).toBe(401);
-    ok(await signIn(browser(app), enrolled.device), 201);
+    ok(await signIn(browser(app), enrollment.device), 201);
   });
 
   it('cannot approve changes that it or its token requested', async () => {
@@ -231,13 +231,13 @@ describe('a user', () => {
     const token = { name: 'Own', roles: ['administrator'], expiresInDays: 1 };
     const { secret } = ok(await person.call('POST', '/operator-tokens', { body: token }), 201);
     const secondRequest = { body: { ...token, name: 'Second' }, secret };
-    const { secret: deeper } = ok(
+    const { secret: derivedSecret } = ok(
       await tokens.call('POST', '/operator-tokens', secondRequest),
       201,
     );
     const { session } = ok(await administrator.call('GET', '/session'), 200);
     const requestedReply = await tokens.call('DELETE', `/operator-sessions/${session.id}`, {
-      secret: deeper,
+      secret: derivedSecret,
     });
     expect(requestedReply.status).toBe(202);
     const body = { reason: 'mine' };
@@ -250,7 +250,7 @@ describe('a user', () => {
 
 describe('own passkeys', () => {
   it('can be added and removed after a recent sign-in, except the last one', async () => {
-    const { person, device: firstUser } = await newUser('keys@example.com');
+    const { person, device: firstDevice } = await newUser('keys@example.com');
     const add = async () => {
       const options = await person.call('POST', '/session/passkey-options');
       if (options.status !== 200) return options;
@@ -259,12 +259,12 @@ describe('own passkeys', () => {
       return person.call('POST', '/session/passkeys', { body });
     };
     const { id } = ok(await add(), 201);
-    const elsewhere = browser(app);
-    ok(await signIn(elsewhere, firstUser), 201);
+    const otherBrowser = browser(app);
+    ok(await signIn(otherBrowser, firstDevice), 201);
     const { data } = ok(await person.call('GET', '/session/passkeys'), 200);
     expect(data).toHaveLength(2);
     ok(await person.call('DELETE', `/session/passkeys/${data[0].id}`), 200);
-    expect([await statusOf(elsewhere), await statusOf(person)]).toEqual([401, 200]);
+    expect([await statusOf(otherBrowser), await statusOf(person)]).toEqual([401, 200]);
     expect((await person.call('DELETE', `/session/passkeys/${id}`)).status).toBe(409);
     app.effects.set(app.effects.now() + 11 * 60_000);
     expect(await add()).toMatchObject({ status: 403 });
@@ -274,17 +274,17 @@ describe('own passkeys', () => {
 describe('own password', () => {
   it('can be set after a recent sign-in, which ends other sessions', async () => {
     const { person, device: ownDevice } = await newUser('password@example.com');
-    const elsewhere = browser(app);
-    ok(await signIn(elsewhere, ownDevice), 201);
+    const otherBrowser = browser(app);
+    ok(await signIn(otherBrowser, ownDevice), 201);
     const { secret, state } = ok(await person.call('POST', '/session/totp'), 200);
     const code = codeAt(secret, app.effects.now());
     const body = { state, password: PASSWORD, code };
     expect(ok(await person.call('PUT', '/session/password', { body }), 200).hasPassword).toBe(true);
-    expect([await statusOf(elsewhere), await statusOf(person)]).toEqual([401, 200]);
+    expect([await statusOf(otherBrowser), await statusOf(person)]).toEqual([401, 200]);
     app.effects.set(app.effects.now() + 30_000);
     const nextSignIn = { email: 'password@example.com', password: PASSWORD };
     const signInBody = { ...nextSignIn, code: codeAt(secret, app.effects.now()) };
-    ok(await elsewhere.call('POST', '/sign-in/password', { body: signInBody }), 201);
+    ok(await otherBrowser.call('POST', '/sign-in/password', { body: signInBody }), 201);
   });
 });
 

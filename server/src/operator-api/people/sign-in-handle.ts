@@ -32,13 +32,13 @@ const browserIn = (
 
 /** Binds an operation of a sign-in to its function. */
 export function signInHandle<C extends SignInContract, S extends keyof C['replies'] & number>(
-  declared: C,
+  declaredContract: C,
   run: (
     call: SignInCall,
     input: Input<C>,
   ) => Promise<{ status: S; body: BodyOf<C['replies'][S]>; headers?: ReplyHeaders }>,
 ): OperatorOperation {
-  const contract = withoutUnknownQuery(declared);
+  const contract = withoutUnknownQuery(declaredContract);
   return {
     contract,
     execute: async () => {

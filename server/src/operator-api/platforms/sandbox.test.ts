@@ -19,11 +19,11 @@ const post = (name: string, body: object, id?: string) =>
 it('builds a world in a platform', async () => {
   const { data } = ok(await client.call('GET', '/sandbox-worlds'), 200);
   expect(data.map(({ name }: { name: string }) => name)).toContain('payments');
-  const built = ok(await post('fixtures', { world: 'starter' }), 201);
-  expect(built).toMatchObject({ platformId: app.platform.id, steps: expect.any(Number) });
-  const person = ok(await app.call('GET', `/customers/${built.resources.amara}`), 200);
+  const world = ok(await post('fixtures', { world: 'starter' }), 201);
+  expect(world).toMatchObject({ platformId: app.platform.id, steps: expect.any(Number) });
+  const person = ok(await app.call('GET', `/customers/${world.resources.amara}`), 200);
   expect(person.fullName).toBe('Amara Okafor');
-  expect(JSON.stringify(built)).not.toContain('Amara Okafor');
+  expect(JSON.stringify(world)).not.toContain('Amara Okafor');
   const records = await client.recordsOf('createPlatformFixtures');
   expect(records).toHaveLength(1);
   expect(records[0]).toMatchObject({ subject: app.platform.id, platformId: app.platform.id });

@@ -205,8 +205,8 @@ export const sandboxOperations = [
     return { status: 200, body: body as Body<typeof reset, 200> };
   }),
   operatorHandle(fixtures, async (call, { params, body: { reason: _, ...input } }) => {
-    const built = await changeFor(call, params.platformId, createSandboxFixtures, input);
-    const { steps: count, resources } = built;
+    const fixtureReply = await changeFor(call, params.platformId, createSandboxFixtures, input);
+    const { steps: count, resources } = fixtureReply;
     const reply = {
       platformId: params.platformId,
       steps: Number(count),

@@ -79,9 +79,9 @@ describe('deliveries', () => {
     expect(ownDropped.data).toEqual([]);
 
     const body = { reason: 'Endpoint is repaired' };
-    const resent = ok(await client.call('POST', `${path}/resend`, { body }), 200);
+    const resentReply = ok(await client.call('POST', `${path}/resend`, { body }), 200);
     const { id: platformId } = app.platform;
-    expect(resent).toEqual({ eventId, platformId, deliveryIds: [deliveries[0].id] });
+    expect(resentReply).toEqual({ eventId, platformId, deliveryIds: [deliveries[0].id] });
     expect(await client.recordsOf('resendEventOfPlatform')).toMatchObject([
       { subject: eventId, platformId, ...body },
     ]);

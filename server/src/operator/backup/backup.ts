@@ -158,14 +158,14 @@ async function recoverCopy(flags: BackupFlags, cluster: string): Promise<Scratch
 }
 
 async function restore(_: Config, flags: BackupFlags): Promise<Output> {
-  const into = path.resolve(flags.required('into'));
-  const cluster = clusterOf(into);
-  if (fs.existsSync(cluster)) throw new Error(`${into} already contains a database.`);
-  fs.mkdirSync(into, { recursive: true, mode: 0o700 });
+  const targetFolder = path.resolve(flags.required('into'));
+  const cluster = clusterOf(targetFolder);
+  if (fs.existsSync(cluster)) throw new Error(`${targetFolder} already contains a database.`);
+  fs.mkdirSync(targetFolder, { recursive: true, mode: 0o700 });
   const scratch = await recoverCopy(flags, cluster);
   await scratch.stop();
-  const line = `The database was restored into ${into}. Copy the master key and the files there.\n`;
-  return { json: { folder: into }, text: line };
+  const line = `The database was restored into ${targetFolder}. Copy the master key and the files there.\n`;
+  return { json: { folder: targetFolder }, text: line };
 }
 
 /** Restores with a command of the operator, such as pgBackRest's. */

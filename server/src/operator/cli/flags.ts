@@ -53,16 +53,16 @@ const OFF = new Set(['off', 'false', 'no']);
 
 /** Replaces `--sca off` and `--sca=off` by the corresponding flag. */
 function normalizeSwitches(flags: Flags, argv: readonly string[]): string[] {
-  const out: string[] = [];
+  const normalizedArgs: string[] = [];
   for (let index = 0; index < argv.length; index++) {
     const argument = argv[index] as string;
     const [, name = '', , inline] = /^--([a-z0-9-]+)(=(.*))?$/s.exec(argument) ?? [];
     const flag = flags[name];
     if (!flag || !isSwitch(flag)) {
-      out.push(argument);
+      normalizedArgs.push(argument);
       // The next argument is the value of this flag, even if it begins with a dash.
       if (flag && inline === undefined && index + 1 < argv.length)
-        out.push(argv[++index] as string);
+        normalizedArgs.push(argv[++index] as string);
       continue;
     }
     const nextText = argv[index + 1]?.toLowerCase() ?? '';
@@ -72,9 +72,9 @@ function normalizeSwitches(flags: Flags, argv: readonly string[]): string[] {
     if (setting !== undefined && !ON.has(setting) && !OFF.has(setting)) {
       throw usageError(`--${name} must be on or off, not ${setting}`);
     }
-    out.push(setting !== undefined && OFF.has(setting) ? `--${flag.off}` : `--${name}`);
+    normalizedArgs.push(setting !== undefined && OFF.has(setting) ? `--${flag.off}` : `--${name}`);
   }
-  return out;
+  return normalizedArgs;
 }
 
 type Options = Record<string, { type: 'string' | 'boolean'; short?: string }>;

@@ -36,8 +36,8 @@ export function readMigrateFlags(argv: readonly string[]): Flags {
   }
 }
 
-const linesOf = (names: readonly string[], none: string) =>
-  names.length === 0 ? `${none}\n` : names.map((name) => `${name}\n`).join('');
+const linesOf = (names: readonly string[], emptyText: string) =>
+  names.length === 0 ? `${emptyText}\n` : names.map((name) => `${name}\n`).join('');
 
 /** Applies migrations to the configured database, or lists the missing ones. */
 export async function runMigrations(config: Config, flags: Flags): Promise<Output> {

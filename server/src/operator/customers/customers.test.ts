@@ -171,8 +171,10 @@ describe('customers find', () => {
       expect(text).toContain(id);
       expect(text).not.toContain('Quintessa');
     }
-    const elsewhere = ['--platform', app.other.id];
-    expect((await run('find', '--identifier', '512 34 7799', ...elsewhere)).json).toEqual([]);
+    const otherPlatformFlags = ['--platform', app.other.id];
+    expect((await run('find', '--identifier', '512 34 7799', ...otherPlatformFlags)).json).toEqual(
+      [],
+    );
     expect((await run('find', '--email', 'unknown@example.com')).json).toEqual([]);
     expect((await run('find', '--phone', 'none')).json).toEqual([]);
     otherVault = { vault: createVault(app.runtime.effects, () => Buffer.alloc(32, 8)) };

@@ -144,9 +144,9 @@ it('an erasure stores no merchant of a message without effect that was read befo
   const { paid, id } = await createClearedPayment();
   const network = cardNetwork(app, erasing(id));
   await network.notify(paid.token, { kind: 'AUTHORIZATION_EXPIRY' });
-  const reported = JSON.parse(await merchantsOf(id));
-  expect(reported).toHaveLength(3);
-  expect(JSON.stringify(reported)).not.toContain(SHOP);
+  const storedMerchants = JSON.parse(await merchantsOf(id));
+  expect(storedMerchants).toHaveLength(3);
+  expect(JSON.stringify(storedMerchants)).not.toContain(SHOP);
 });
 
 it.each<[string, CardRequestKind, number]>([

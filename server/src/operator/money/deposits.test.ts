@@ -183,7 +183,7 @@ describe('a deposit', () => {
       await createDebit(),
       await createDebit(),
     ] as const;
-    const [releasedId, rejectedId, returnedId, mistaken] = allDebits;
+    const [releasedId, rejectedId, returnedId, recalledId] = allDebits;
     await service.expectRejected(
       'The transaction is not a deposit.',
       'deposits',
@@ -223,7 +223,7 @@ describe('a deposit', () => {
     const message = ['--reason', 'PAYOUT_RETURNED'];
     await service.runJson('payouts', 'return', returnedId, ...message);
     expect(await service.readStatus(returnedId)).toBe('FAILED - COLLECTION_FAILED');
-    expect(await service.runJson('deposits', 'return', mistaken)).toMatchObject({
+    expect(await service.runJson('deposits', 'return', recalledId)).toMatchObject({
       status: 'FAILED',
     });
     expect(await readBalances(service.app, account, service.as)).toEqual({

@@ -187,14 +187,16 @@ describe('the export', () => {
     for (const row of lines) {
       if (row.status !== 'COMPLETED' || row.refund_status !== '') continue;
       const expectedRows = rowOf(payersOf(row)?.transaction_id ?? row.transaction_id);
-      const into = expectedRows.filter((each) => each.credit_account === row.destination_account);
+      const creditRows = expectedRows.filter(
+        (each) => each.credit_account === row.destination_account,
+      );
       const settledRows = expectedRows.filter((each) => each.step === 'settle');
-      expect(sum(into.length ? into : settledRows, 'minor')).toBe(
+      expect(sum(creditRows.length ? creditRows : settledRows, 'minor')).toBe(
         BigInt(row.received_minor as string),
       );
       if (row.type === 'INCOMING') continue;
-      const out = expectedRows.filter((each) => each.debit_account === row.source_account);
-      expect(sum(out, 'minor')).toBe(BigInt(row.sent_minor as string));
+      const debitRows = expectedRows.filter((each) => each.debit_account === row.source_account);
+      expect(sum(debitRows, 'minor')).toBe(BigInt(row.sent_minor as string));
       const fees = expectedRows.filter((each) => each.step?.startsWith('fee.'));
       expect(sum(fees, 'minor')).toBe(BigInt(row.fees_minor as string));
     }
@@ -202,11 +204,11 @@ describe('the export', () => {
     expect(refundedRows.length).toBeGreaterThan(2);
     for (const row of refundedRows) {
       const expectedRows = rowOf(row.transaction_id);
-      const out = expectedRows.filter((each) => each.debit_account === row.source_account);
+      const debitRows = expectedRows.filter((each) => each.debit_account === row.source_account);
       const returnedRows = expectedRows.filter(
         (each) => each.credit_account === row.source_account,
       );
-      expect(sum(returnedRows, 'minor')).toBe(sum(out, 'minor'));
+      expect(sum(returnedRows, 'minor')).toBe(sum(debitRows, 'minor'));
     }
   });
 

@@ -76,12 +76,16 @@ async function audit(system: System, args: CommandArgs): Promise<Output> {
     customerId: args.text('customer'),
     agentId: args.text('agent'),
   };
-  const since = sinceIn(args);
+  const sinceTime = sinceIn(args);
   if (Object.values(filter).every((id) => id === undefined)) {
     throw usageError('--agent, --customer or --platform is required');
   }
   const page = { after: args.text('after'), limit: limitIn(args) };
-  const { data: json } = await searchAgentAudit(system.runtime, { ...filter, since, ...page });
+  const { data: json } = await searchAgentAudit(system.runtime, {
+    ...filter,
+    since: sinceTime,
+    ...page,
+  });
   const heads = ['AT', 'EVENT', 'BY', 'AGENT', 'ACTION', 'DETAILS'];
   const text = table(
     heads.map((head) => ({ head })),

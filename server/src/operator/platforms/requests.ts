@@ -88,18 +88,18 @@ function endIn(args: CommandArgs, now: number): number | null {
 }
 
 function retentionOf(json: BodyRetention): Output {
-  const { platformId, requestBodiesUntil: until } = json;
+  const { platformId, requestBodiesUntil: endTime } = json;
   const text =
-    until === null
+    endTime === null
       ? `Request bodies of ${platformId} are not stored.\n`
-      : `Masked request bodies of ${platformId} are stored until ${until}.\n`;
+      : `Masked request bodies of ${platformId} are stored until ${endTime}.\n`;
   return { json, text };
 }
 
 async function bodies(system: System, args: CommandArgs): Promise<Output> {
   const { runtime } = system;
-  const until = endIn(args, runtime.effects.now());
-  return retentionOf(await keepRequestBodies(runtime, args.required('platform'), until));
+  const endTime = endIn(args, runtime.effects.now());
+  return retentionOf(await keepRequestBodies(runtime, args.required('platform'), endTime));
 }
 
 export const requestVerbs: readonly Verb[] = [

@@ -64,8 +64,8 @@ describe('webhooks', () => {
     expect(platformId).toBe(app.platform.id);
     expect((await run('webhooks', 'dropped')).out).toContain(eventId);
 
-    const [attempt, ...none] = await json('webhooks', 'attempts', eventId);
-    expect(none).toEqual([]);
+    const [attempt, ...otherDeliveries] = await json('webhooks', 'attempts', eventId);
+    expect(otherDeliveries).toEqual([]);
     expect(attempt).toMatchObject({ eventId, status: 'FAILED', attemptCount: attempts });
     expect(attempt.attempts).toHaveLength(attempts);
     expect(attempt.attempts[0]).toMatchObject({ number: 1, responseStatus: 500, result: 'RETRY' });
@@ -130,8 +130,8 @@ describe('webhooks', () => {
     );
     expect(await json('webhooks', 'pending')).toHaveLength(pendingOutput.length - 1);
     expect(await pendingMetric()).toBe(pendingOutput.length - 1);
-    const resent = await json('webhooks', 'resend', ids[0], '--endpoint', endpointId);
-    expect(resent.deliveryIds).toHaveLength(1);
+    const resentDelivery = await json('webhooks', 'resend', ids[0], '--endpoint', endpointId);
+    expect(resentDelivery.deliveryIds).toHaveLength(1);
     expect(await json('webhooks', 'pending')).toHaveLength(pendingOutput.length);
     const rejectedResult = await run(
       'webhooks',

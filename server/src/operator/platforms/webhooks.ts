@@ -50,8 +50,8 @@ async function attempts({ runtime }: System, args: CommandArgs): Promise<Output>
       { head: 'MS', align: 'right' },
       { head: 'ERROR' },
     ],
-    json.flatMap(({ endpointId, attempts: all }) =>
-      all.map((row) =>
+    json.flatMap(({ endpointId, attempts: attemptRows }) =>
+      attemptRows.map((row) =>
         [
           ...[endpointId, row.number, row.at, row.result, row.responseStatus ?? ''],
           ...[row.durationMs, row.error ?? ''],

@@ -14,7 +14,7 @@ const MAX_WIDTH = 1_600;
 /** Renders the pages one below the other. */
 async function renderPages(
   bytes: Uint8Array,
-  into: HTMLElement,
+  target: HTMLElement,
   signal: AbortSignal,
 ): Promise<void> {
   // The library takes ownership of the buffer, so it receives a copy.
@@ -24,13 +24,13 @@ async function renderPages(
   for (let number = 1; number <= Math.min(file.numPages, MAX_PAGES); number++) {
     const page = await file.getPage(number);
     const { width } = page.getViewport({ scale: 1 });
-    const shownWidth = Math.min(into.clientWidth * devicePixelRatio, MAX_WIDTH);
+    const shownWidth = Math.min(target.clientWidth * devicePixelRatio, MAX_WIDTH);
     const viewport = page.getViewport({ scale: shownWidth / width });
     const canvas = document.createElement('canvas');
     canvas.width = viewport.width;
     canvas.height = viewport.height;
     if (signal.aborted) return;
-    into.append(canvas);
+    target.append(canvas);
     await page.render({ canvas, viewport }).promise;
   }
 }
@@ -39,11 +39,11 @@ export function Pdf({ bytes, title }: { bytes: Uint8Array; title: string }) {
   const container = useRef<HTMLDivElement>(null);
   const [isBroken, setBroken] = useState(false);
   useEffect(() => {
-    const into = container.current;
-    if (!into) return;
+    const target = container.current;
+    if (!target) return;
     const controller = new AbortController();
-    into.replaceChildren();
-    renderPages(bytes, into, controller.signal).catch(() => {
+    target.replaceChildren();
+    renderPages(bytes, target, controller.signal).catch(() => {
       if (!controller.signal.aborted) setBroken(true);
     });
     return () => controller.abort();

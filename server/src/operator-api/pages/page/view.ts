@@ -5,12 +5,12 @@ import { TEXTS } from './texts.ts';
 
 const heading = h('h1', { tabindex: '-1' });
 const screen = h('div');
-const live = h('p', { class: 'unseen', role: 'status' });
+const liveRegion = h('p', { class: 'unseen', role: 'status' });
 
 /** Adds the frame to the document. The heading of the document remains until the first view. */
 export function openFrame(): void {
   heading.textContent = document.querySelector('h1')?.textContent ?? TEXTS.product;
-  document.querySelector('main')?.replaceChildren(heading, screen, live);
+  document.querySelector('main')?.replaceChildren(heading, screen, liveRegion);
 }
 
 /** Shows a view and moves the focus to its heading. */
@@ -18,14 +18,14 @@ export function show(title: string, ...content: (Node | false | undefined)[]): v
   heading.textContent = title;
   document.title = `${title} – ${TEXTS.product}`;
   screen.replaceChildren(...content.filter((each) => each instanceof Node));
-  live.textContent = '';
+  liveRegion.textContent = '';
   window.scrollTo(0, 0);
   if (!screen.contains(document.activeElement)) heading.focus({ preventScroll: true });
 }
 
 /** Announces a result to screen readers. */
 export const announce = (message: string): void => {
-  live.textContent = message;
+  liveRegion.textContent = message;
 };
 
 export const paragraph = (text: string, kind?: string): HTMLElement =>
