@@ -11,14 +11,17 @@ export interface Check {
   readonly expected: string;
   /** The change in the adapter that corrects a failed check. */
   readonly remedy: string;
-  /** Returns the actual result. Throws if it is not the expected one. */
+  /** Returns the actual result. Throws a failure if it differs from the expected result. */
   run(session: Session): Promise<string> | string;
 }
 
 export interface CheckGroup {
   /** Whether the adapter offers the capabilities that the checks require. */
   applies(capabilities: Capabilities, session: Session): boolean;
-  /** Checks of `parallel` run first and concurrently, then `sequential` and `final` ones, one at a time. */
+  /**
+   * Checks of `parallel` run first and concurrently. Then the `sequential` and the `final` checks run one
+   * at a time.
+   */
   readonly phase: 'parallel' | 'sequential' | 'final';
   readonly checks: readonly Check[];
 }

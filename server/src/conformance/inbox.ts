@@ -30,11 +30,14 @@ export interface Inbox {
   readonly url: string;
   readonly attempts: readonly Attempt[];
   /**
-   * Sets the statuses of the responses to a message with this state. The last one is repeated. A
-   * deposit has its payment reference instead of a transfer, and no state.
+   * Sets the statuses of the responses to a message with this state. The last status is repeated. For a
+   * deposit, `transferId` is the payment reference and `state` is empty.
    */
   setResponses(transferId: string, state: string, statuses: readonly number[]): void;
-  /** Sets the decision about authorizations of a card. Without one they get the status 503. */
+  /**
+   * Sets the decision about authorizations of a card. Without a decision, the status of the response is
+   * 503.
+   */
   setDecision(cardId: string, decision: CardDecision): void;
   close(): Promise<void>;
 }

@@ -32,7 +32,7 @@ export interface SessionParts {
   readonly inbox: Inbox;
   /** A key that the adapter must not accept. */
   readonly otherKey: SignatureKey;
-  /** The next key of Railhead, which the adapter accepts beside the current one. */
+  /** The next key of Railhead, which the adapter accepts in addition to the current key. */
   readonly nextKey: SignatureKey;
   readonly key: SignatureKey;
   readonly settings: TransferSettings;
@@ -86,7 +86,7 @@ function recordedCalls({ calls }: SessionParts) {
   }
   return {
     ...{ observations, durations, call, read },
-    /** Sends a transfer. `extra` are fields that the protocol does not have. */
+    /** Sends a transfer. `extraFields` are absent from the protocol. */
     send: async (transfer: Transfer, extraFields: object = {}): Promise<TransferState> =>
       observeState(
         transfer.transferId,

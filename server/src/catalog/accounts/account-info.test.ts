@@ -73,7 +73,7 @@ describe.each(ACCOUNT_TYPES)('%s', (type) => {
     }
   });
 
-  it('has a duplicate key that depends on the currency, not on the beneficiary', () => {
+  it('has a duplicate key that depends on the currency and ignores the beneficiary', () => {
     const key = duplicateKeyOf(example, 'AAA');
     expect(duplicateKeyOf({ ...example, beneficiary: undefined, extra: 1 }, 'AAA')).toBe(key);
     expect(duplicateKeyOf(example, 'BBB')).not.toBe(key);
@@ -108,7 +108,7 @@ describe('payment paths', () => {
     ['SLV_ACCOUNT', { accountNumber: undefined }, ['accountNumber']],
     ['SWIFT_ACCOUNT', { accountNumber: undefined }, ['iban']],
     ['CNY_ACCOUNT', { accountNumber: undefined }, ['accountNumber']],
-  ] as const)('%s with %o lacks %o', (type, overrides, missingFields) => {
+  ] as const)('of %s with %o lack %o', (type, overrides, missingFields) => {
     const fieldErrors = validateAccountInfo(
       change(type, overrides),
       currencyFor(type),
@@ -134,13 +134,13 @@ describe('payment paths', () => {
     ['SGD_ACCOUNT', {}, ['PAYNOW', 'FAST', 'BANK_TRANSFER']],
     ['SWIFT_ACCOUNT', { iban: 'AE070331234567890123456' }, ['SWIFT']],
     ['SOLANA_WALLET', {}, []],
-  ] as const)('%s with %o has the rails %o', (type, overrides, rails) => {
+  ] as const)('of %s with %o have the rails %o', (type, overrides, rails) => {
     const info = change(type, overrides);
     expect(fields(info)).toEqual([]);
     expect(railsOf(info)).toEqual(rails);
   });
 
-  it('an Indian bank account has the selected rail', () => {
+  it('of an Indian bank account have the selected rail', () => {
     const account = { vpa: undefined, accountNumber: '123456789', ifsc: 'HDFC0000001' };
     expect(railsOf(change('INR_ACCOUNT', { ...account, rail: 'NEFT' }))).toEqual(['NEFT']);
     expect(railsOf(change('INR_ACCOUNT', { ...account, rail: 'RTGS' }))).toEqual(['RTGS']);
@@ -150,7 +150,7 @@ describe('payment paths', () => {
     ]);
   });
 
-  it('the error names the alternatives', () => {
+  it('are listed as alternatives in the error', () => {
     const [error] = validateAccountInfo(
       change('PKR_ACCOUNT', { iban: undefined }),
       'PKR',
@@ -160,8 +160,8 @@ describe('payment paths', () => {
   });
 });
 
-describe('rules of account types', () => {
-  it('PIX keys have the format of their type, and in production valid check digits', () => {
+describe('validateAccountInfo', () => {
+  it('requires a PIX key in the format of its type, in production with valid check digits', () => {
     const email = change('BRL_ACCOUNT', { pixKeyType: 'EMAIL' });
     expect(fields(email)).toEqual(['accountInfo.pixKey']);
     const withSuffix = change('BRL_ACCOUNT', { pixKey: '52998224002' });
@@ -173,7 +173,7 @@ describe('rules of account types', () => {
     expect([fields(taxId), fields(taxId, PRODUCTION)]).toEqual([[], ['accountInfo.taxId']]);
   });
 
-  it('Chinese bank accounts belong to businesses, phone numbers to two wallets', () => {
+  it('requires a business for a Chinese bank account, and one of two wallets for a phone number', () => {
     const person = { beneficiaryType: 'INDIVIDUAL', fullName: 'A' };
     expect(fields(change('CNY_ACCOUNT', { beneficiary: person }))).toEqual([
       'accountInfo.beneficiary.beneficiaryType',
@@ -197,7 +197,7 @@ describe('rules of account types', () => {
     ]);
   });
 
-  it('Lightning requires exactly one destination in its format', () => {
+  it('requires exactly one Lightning destination in its format', () => {
     const withoutAddress = change('LIGHTNING', { lightningAddress: undefined });
     const destinationFields = [
       'accountInfo.invoice',
@@ -220,7 +220,7 @@ describe('rules of account types', () => {
   });
 
   it.each(ACCOUNT_TYPES.filter((type) => ACCOUNT_TYPE_ROWS[type].kind === 'wallet'))(
-    '%s requires an address of its network, in production with a valid checksum',
+    'requires an address on the network of %s, in production with a valid checksum',
     (type) => {
       expect(fields(change(type, { address: 'elsewhere' }))).toEqual(['accountInfo.address']);
       const withSuffix = `${String(exampleOf(type).address).slice(0, -3)}002`;
@@ -230,7 +230,7 @@ describe('rules of account types', () => {
     },
   );
 
-  it('SWIFT requires a country, and an IBAN in countries whose banks accept only IBANs', () => {
+  it('requires a country for SWIFT, and an IBAN in countries whose banks accept only IBANs', () => {
     expect(fields(change('SWIFT_ACCOUNT', { country: 'ZZ' }))).toEqual(['accountInfo.country']);
     const britishAccount = change('SWIFT_ACCOUNT', { country: 'GB' });
     expect([fields(britishAccount), fields(britishAccount, PRODUCTION)]).toEqual([
@@ -244,7 +244,7 @@ describe('rules of account types', () => {
     ).toBe(true);
   });
 
-  it('bank and custodian names are validated in production only, with suggestions', () => {
+  it('validates bank and custodian names in production only, with suggestions', () => {
     const unlistedBank = change('NGN_ACCOUNT', { bankName: 'Bank of Nowhere' });
     expect(fields(unlistedBank)).toEqual([]);
     const [error] = validateAccountInfo(unlistedBank, 'NGN', PRODUCTION).errors;
@@ -255,14 +255,14 @@ describe('rules of account types', () => {
     expect([fields(vasp), fields(vasp, PRODUCTION)]).toEqual([[], ['accountInfo.vaspName']]);
   });
 
-  it('beneficiaries have an existing country of residence', () => {
+  it('requires an existing country of residence of a beneficiary', () => {
     const beneficiary = { beneficiaryType: 'BUSINESS', legalName: 'A', countryOfResidence: 'ZZ' };
     expect(fields(change('GBP_ACCOUNT', { beneficiary }))).toEqual([
       'accountInfo.beneficiary.countryOfResidence',
     ]);
   });
 
-  it('recommended fields of a beneficiary are required if the operator enables the check', () => {
+  it('requires the recommended fields of a beneficiary if the operator enables the check', () => {
     const strictOptions = { production: false, strictBeneficiary: true, prefix: 'info' };
     const missingFieldsOf = (type: AccountType, beneficiary: object) =>
       validateAccountInfo(
@@ -362,7 +362,7 @@ describe('derived values', () => {
     expect(displayIdentifier(exampleOf('BASE_WALLET'))).toBe('0x5aAe…eAed');
   });
 
-  it('include masked details: sensitive values keep their length and last four characters', () => {
+  it('include masked details with the length and last four characters of sensitive values', () => {
     const maskedInfo = maskAccountInfo(exampleOf('USD_ACCOUNT'));
     expect(maskedInfo).toMatchObject({ accountNumber: '*****6789', routingNumber: '021000021' });
     expect(maskAccountInfo(exampleOf('BASE_WALLET'))).toEqual(exampleOf('BASE_WALLET'));

@@ -1,6 +1,6 @@
-// Validation rules of account types that involve several fields or a directory. A row lists its
-// rules. Check digits and directories are validated in production only: test suffixes of the
-// sandbox invalidate check digits, and sandbox clients may use any bank name.
+// Validation rules of account types that involve several fields or a directory. A row of the account-type
+// table lists its rules. Check digits and directories are validated in production only, because test
+// suffixes invalidate check digits. Sandbox clients may use any bank name.
 import type { FieldError } from '../../kernel/fault.ts';
 import {
   type AddressKind,

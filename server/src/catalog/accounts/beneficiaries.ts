@@ -1,6 +1,6 @@
-// Beneficiary of an external account: an individual or a business. It is required for bank accounts
-// and optional for wallets. Some currencies require additional fields of an individual. Fields that
-// banks recommend but the schema does not require are validated only if the operator enables it.
+// Beneficiary of an external account: an individual or a business. It is required for bank accounts and
+// optional for wallets. Some currencies require additional fields of an individual. Fields that banks
+// recommend are optional in the schema. The operator can require them.
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import {
   Address,
@@ -69,7 +69,10 @@ function personSchema(
   );
 }
 
-/** Beneficiary of an account type, as a union on `beneficiaryType`. `name` prefixes components. */
+/**
+ * Beneficiary of an account type, as a union on `beneficiaryType`. `name` is the prefix of the component
+ * names.
+ */
 export function beneficiarySchema(row: AccountTypeRow, name: string) {
   const { required: requiredFields = [], extra: additionalFields = {} } = row.individual ?? {};
   const hasOwnFields = requiredFields.length > 0 || Object.keys(additionalFields).length > 0;

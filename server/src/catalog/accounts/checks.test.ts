@@ -33,7 +33,7 @@ describe('isIban', () => {
     MT84MALT011000012345MTLCAST001S NL91ABNA0417164300 NO9386011117947 PK36SCBL0000001123456702
     SV62CENR00000000000000700025 TR330006100519786457841326`.split(/\s+/);
 
-  it.each(VALID_NUMBER)('accepts %s, and no text that differs in one digit', (iban) => {
+  it.each(VALID_NUMBER)('accepts %s, and rejects every text that differs in one digit', (iban) => {
     expect(isIban(iban)).toBe(true);
     expect(withOneDigitChanged(iban).filter(isIban)).toEqual([]);
   });
@@ -84,7 +84,7 @@ describe('isClabe', () => {
   );
 });
 
-describe('isCpf, isCnpj', () => {
+describe('isBrazilianTaxId', () => {
   it.each(['52998224725', '11144477735', '12345678909'])('accepts the CPF %s', (no) => {
     expect([isCpf(no), isBrazilianTaxId(no)]).toEqual([true, true]);
   });
@@ -108,7 +108,7 @@ describe('isCpf, isCnpj', () => {
 });
 
 describe('isCbu', () => {
-  it('accepts valid check digits in both blocks, and no text that differs in one digit', () => {
+  it('accepts valid check digits in both blocks, and rejects every text that differs in one digit', () => {
     const validNumber = '2850590940090418135201';
     expect(isCbu(validNumber)).toBe(true);
     expect(withOneDigitChanged(validNumber).filter(isCbu)).toEqual([]);
@@ -124,7 +124,7 @@ describe('PIX keys', () => {
     ['PHONE', '+5511987654321', '+1155987654'],
     ['RANDOM', '123e4567e89b12d3a456426655440000', '123e4567'],
     ['RANDOM', '123e4567-e89b-12d3-a456-426655440000', '123e4567-e89b-12d3-a456'],
-  ])('%s has its own format', (type, validKey, invalidKey) => {
+  ])('of type %s have the format of the type', (type, validKey, invalidKey) => {
     expect([hasPixKeyFormat(validKey, type), isPixKey(validKey, type)]).toEqual([true, true]);
     expect([hasPixKeyFormat(invalidKey, type), isPixKey(invalidKey, type)]).toEqual([false, false]);
   });
@@ -138,8 +138,8 @@ describe('PIX keys', () => {
   });
 });
 
-describe('any text', () => {
-  it('returns a result and never throws', () => {
+describe('the checks of bank identifiers', () => {
+  it('return a result for any text', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         for (const check of [isIban, isAbaRouting, isClabe, isCpf, isCnpj, isCbu]) check(text);

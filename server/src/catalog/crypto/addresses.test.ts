@@ -21,7 +21,7 @@ const G = '79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798';
 const spark = (prefix: string) =>
   bech32m.encode(prefix, bech32m.toWords(Buffer.from(`0a2102${G}`, 'hex')), 1000);
 
-describe('EVM', () => {
+describe('the EVM validator', () => {
   // Examples of EIP-55.
   const VALID_ADDRESSES = [
     '0x52908400098527886E0F7030069857D2E4169EE7',
@@ -57,7 +57,7 @@ describe('EVM', () => {
   });
 });
 
-describe('Solana', () => {
+describe('the Solana validator', () => {
   it.each([
     'So11111111111111111111111111111111111111112',
     'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
@@ -83,7 +83,7 @@ describe('Solana', () => {
   });
 });
 
-describe('Tron', () => {
+describe('the Tron validator', () => {
   it('accepts a published contract address, and rejects a changed character', () => {
     const tether = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
     expect([hasAddressFormat('tron', tether), isTronAddress(tether)]).toEqual([true, true]);
@@ -101,7 +101,7 @@ describe('Tron', () => {
   });
 });
 
-describe('Spark', () => {
+describe('the Spark validator', () => {
   it('accepts both cases and distinguishes the networks', () => {
     const [mainAddress, regtest] = [spark('spark'), spark('sparkrt')];
     expect([isSparkAddress(mainAddress), isSparkAddress(mainAddress.toUpperCase())]).toEqual([
@@ -128,7 +128,7 @@ describe('Spark', () => {
   });
 });
 
-describe('Lightning', () => {
+describe('the Lightning validators', () => {
   // Donation example of BOLT 11.
   const INVOICE = [
     'lnbc1pvjluezsp5zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zygspp5qqqsyqcyq5rqwzq',
@@ -137,7 +137,7 @@ describe('Lightning', () => {
     'srvywa6rt52cm9r9zqt8r2t7mlcwspyetp5h2tztugp9lfyql',
   ].join('');
 
-  it('distinguishes valid and invalid invoices', () => {
+  it('distinguish valid and invalid invoices', () => {
     expect([hasBolt11Format(INVOICE), isBolt11(INVOICE)]).toEqual([true, true]);
     expect(isBolt11(INVOICE.toUpperCase())).toBe(true);
     const changedInvoice = INVOICE.replace('pvjluez', 'pvjluex');
@@ -152,7 +152,7 @@ describe('Lightning', () => {
     ]);
   });
 
-  it('distinguishes valid and invalid offers and addresses', () => {
+  it('distinguish valid and invalid offers and addresses', () => {
     expect(isBolt12('lno1pqps7sjqpgtyzm3qv4uxzmtsd3jjqer9wd3hy6tsw35k7msjzfpy7nz5yqcn')).toBe(true);
     expect([isBolt12('lno1'), isBolt12('lnbc1pvjluez'), isBolt12('lno1bio0000000')]).toEqual([
       false,
@@ -177,8 +177,8 @@ describe('Lightning', () => {
   });
 });
 
-describe('any text', () => {
-  it('returns a result and never throws', () => {
+describe('the validators of all chains', () => {
+  it('return a result for any text', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         for (const kind of ['evm', 'solana', 'tron', 'spark'] as const) {

@@ -14,7 +14,7 @@ const COFFEE_BEANS =
   `lnbc25m1pvjluez${P}dq5vdhkven9v5sxyetpdees${S}9q5sqqqqqqqqqqqqqqqqsgq2a25dxl5hrntdtn6zvydt7d66h` +
   'yzsyhqs4wdynavys42xgl6sgx9c4g7me86a27t07mdtfry458rtjr0v92cnmswpsjscgt2vcse3sgpz3uapa';
 
-describe('a published invoice', () => {
+describe('parseBolt11', () => {
   it.each<[string, string, bigint | undefined, number]>([
     [
       'of any amount',
@@ -49,7 +49,7 @@ describe('a published invoice', () => {
       1_000_000_000n,
       3_600,
     ],
-  ])('%s', (_, text, amountMsat, expiresInS) => {
+  ])('parses a published invoice %s', (_, text, amountMsat, expiresInS) => {
     const expiresAt = (ISSUED + expiresInS) * 1_000;
     expect(parseBolt11(text)).toEqual({
       network: 'lnbc',
@@ -59,7 +59,7 @@ describe('a published invoice', () => {
     });
   });
 
-  it('of a test network', () => {
+  it('parses a published invoice of a test network', () => {
     const text =
       `lntb20m1pvjluez${S}hp58yjmdan79s6qqdhdzgynm4zwqd5d7xmw5fk98klysy043l2ahrqs${P}fpp3x9et2e20v6pu3` +
       '7c5d9vax37wxq72un989qrsgqdj545axuxtnfemtpwkc45hx9d2ft7x04mt8q7y6t0k2dge9e7h8kpy9p34ytyslj3yu5' +
@@ -67,7 +67,7 @@ describe('a published invoice', () => {
     expect(parseBolt11(text)).toMatchObject({ network: 'lntb', amountMsat: 2_000_000_000n });
   });
 
-  it('with an amount in pico-bitcoin and a week to pay', () => {
+  it('parses a published invoice with an amount in pico-bitcoin and an expiry of a week', () => {
     const text =
       'lnbc9678785340p1pwmna7lpp5gc3xfm08u9qy06djf8dfflhugl6p7lgza6dsjxq454gxhj9t7a0sd8dgfkx7cmtwd68y' +
       'etpd5s9xar0wfjn5gpc8qhrsdfq24f5ggrxdaezqsnvda3kkum5wfjkzmfqf3jkgem9wgsyuctwdus9xgrcyqcjcgpzgf' +
@@ -83,7 +83,7 @@ describe('a published invoice', () => {
     });
   });
 
-  it('with fields of a wrong length, which are skipped', () => {
+  it('skips fields of a wrong length in a published invoice', () => {
     const fieldOf = (letter: string, length: string, groups: number) =>
       `${letter}p${length}${'q'.repeat(groups)}`;
     const invalidFields = ['p', 'h', 's'].flatMap((letter) => [
@@ -103,8 +103,8 @@ const INVALID =
   `pvjluez${P}dpquwpc4curk03c9wlrswe78q4eyqc7d8d0xqzpuyk0sg5g70me25alkluzd2x62aysf2pyy8edtjeevuv4p2d5` +
   'p76r4zkmneet7uvyakky2zr4cusd45tftc9c5fh0nnqpnl2jfll544esqchsrn';
 
-describe('an invalid invoice', () => {
-  it('with padding bits in the payment hash', () => {
+describe('parseBolt11 of an invalid invoice', () => {
+  it('rejects padding bits in the payment hash', () => {
     const data = [...Array(7).fill(0), 1, 1, 20, ...Array(51).fill(0), 1, ...Array(104).fill(0)];
     expect(parseBolt11(bech32.encode('lnbcrt', data, 2_000))).toBeUndefined();
     data[61] = 0;
@@ -115,7 +115,7 @@ describe('an invalid invoice', () => {
     ['a wrong checksum', `lnbc2500u1${INVALID}t`],
     ['no separator', `${INVALID}y`],
     ['mixed case', `LNBC2500u1${INVALID}y`],
-    ['too short', `lnbc1pvjluez${P}dpl2pkx2ctnv5sxxmmwwd5kgetjypeh2ursdae8g6na6hlh`],
+    ['too few characters', `lnbc1pvjluez${P}dpl2pkx2ctnv5sxxmmwwd5kgetjypeh2ursdae8g6na6hlh`],
     [
       'an unknown unit',
       `lnbc2500x1pvjluez${P}dq5xysxxatsyp3k7enxv4jsxqzpu${S}9qrsgqrrzc4cvfue4zp3hggxp47ag7xnrlr8vgcmk` +
@@ -126,13 +126,13 @@ describe('an invalid invoice', () => {
       `lnbc2500000001p1pvjluez${P}dq5xysxxatsyp3k7enxv4jsxqzpu${S}9qrsgq0lzc236j96a95uv0m3umg28gclm5l` +
         'qxtqqwk32uuk4k6673k6n5kfvx3d2h8s295fad45fdhmusm8sjudfhlf6dcsxmfvkeywmjdkxcp99202x',
     ],
-    ['nothing', ''],
+    ['an empty text', ''],
     ['an address', 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4'],
-  ])('%s', (_, text) => {
+  ])('rejects %s', (_, text) => {
     expect(parseBolt11(text)).toBeUndefined();
   });
 
-  it('of any text', () => {
+  it('rejects any other text', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         expect(parseBolt11(text)).toBeUndefined();
@@ -141,7 +141,7 @@ describe('an invalid invoice', () => {
   });
 });
 
-it('parses invoices of the sandbox', () => {
+it('parseBolt11 parses invoices of the sandbox', () => {
   const bytes = fc.uint8Array({ minLength: 32, maxLength: 32 });
   const invoices = fc.record({
     prefix: fc.constantFrom('lnbc', 'lnbcrt'),

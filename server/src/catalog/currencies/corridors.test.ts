@@ -16,7 +16,7 @@ const rateOf = (from: string, to: string) => {
 };
 
 describe('referenceRate', () => {
-  it('exists between all supported currencies, and for no other', () => {
+  it('exists between all supported currencies only', () => {
     for (const from of codes) for (const to of codes) expect(referenceRate(from, to)).toBeDefined();
     expect(referenceRate('USD', 'XXX')).toBeUndefined();
     expect(referenceRate('XXX', 'USD')).toBeUndefined();
@@ -31,7 +31,7 @@ describe('referenceRate', () => {
     ['USD', 'VND', 100n, 26_000n],
     ['USD', 'KWD', 100n, 306n],
     ['BTC', 'USD', 100_000_000n, 12_004_800n],
-  ])('%s to %s: %s is %s', (from, to, sentAmount, receivedAmount) => {
+  ])('converts %s to %s: %s is %s', (from, to, sentAmount, receivedAmount) => {
     expect(scale(sentAmount, rateOf(from, to), 'floor')).toBe(receivedAmount);
   });
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { calculateFees, NO_FEE, serviceFeeOf } from './fees.ts';
 
 describe('serviceFeeOf', () => {
-  it('is 50 bps for an exchange, 10 bps between dollar assets, and zero for one currency', () => {
+  it('returns 50 bps for an exchange, 10 bps between dollar assets, and zero for one currency', () => {
     expect(serviceFeeOf('USD', 'EUR').variableBps).toBe(50);
     expect(serviceFeeOf('USDC', 'USD').variableBps).toBe(10);
     expect(serviceFeeOf('USD', 'USD')).toEqual(NO_FEE);
@@ -16,7 +16,7 @@ describe('serviceFeeOf', () => {
 });
 
 describe('calculateFees', () => {
-  it('prices a service fee of 1 % and a platform fee of 30 bps and 50 cents on 10 dollars', () => {
+  it('calculates a service fee of 1 % and a platform fee of 30 bps and 50 cents on 10 dollars', () => {
     const service = { fixed: 0n, variableBps: 100 };
     const platform = { fixed: 50n, variableBps: 30 };
     expect(calculateFees(1_000n, service, platform)).toEqual({
@@ -29,11 +29,11 @@ describe('calculateFees', () => {
     });
   });
 
-  it('has no variable fees if the fixed fees exceed the amount', () => {
+  it('returns no variable fees if the fixed fees exceed the amount', () => {
     expect(calculateFees(30n, NO_FEE, { fixed: 50n, variableBps: 100 }).total).toBe(50n);
   });
 
-  it('has a consistent total for any amount and schedule', () => {
+  it('returns a consistent total for any amount and schedule', () => {
     const schedule = fc.record({
       fixed: fc.bigInt({ min: 0n, max: 10_000n }),
       variableBps: fc.integer({ min: 0, max: 10_000 }),

@@ -1,4 +1,4 @@
-// The currencies that a region offers, and the customer data that each requires.
+// The currencies that are offered in a region, and the customer data that each currency requires.
 import { describe, expect, it } from 'vitest';
 import { COUNTERPARTY_FIELDS } from '../accounts/field-names.ts';
 import { CURRENCIES } from './currencies.ts';

@@ -1,5 +1,5 @@
 // Stored form of the rate details of a conversion: six numbers in the order of their names. Every quote and
-// transaction has rate details, and the numbers need a fifth of the space of an object.
+// transaction has rate details. The numbers need a fifth of the space of an object.
 
 /** Names of the stored numbers, in this order. */
 const NAMES = [
@@ -25,7 +25,7 @@ export const storedRateDetails = (details: RateDetails, isFirm = false): StoredR
   ...(isFirm ? [FIRM_QUOTE_MARK] : []),
 ];
 
-/** Whether the rate belongs to a firm quote. If not, execution reads no additional row. */
+/** Whether the rate belongs to a firm quote. For any other rate, execution reads no additional row. */
 export const hasFirmRate = (storedDetails: StoredRateDetails | null): boolean =>
   Array.isArray(storedDetails) && storedDetails[NAMES.length] === FIRM_QUOTE_MARK;
 

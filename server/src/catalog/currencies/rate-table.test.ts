@@ -41,7 +41,7 @@ describe('tableOfJson', () => {
     expect(toDecimal(midRate(table, 'USD', 'MXN')!, 4)).toBe('17.05');
   });
 
-  it('reads seconds since 1970 as a time, but not digits inside strings', () => {
+  it('reads seconds since 1970 as a time, and preserves digits inside strings', () => {
     const table = tableOf(
       tableOfJson('{"base":"USD","timestamp":1767603600,"note":"a 1 \\" 2","rates":{}}', true),
     );

@@ -1,13 +1,13 @@
-// A table of mid rates by an operator or a rate service: one base currency, and the units of each
-// other currency for one unit of it. Numbers are read as text and kept as fractions of integers, so
-// rates and their inverses are exact.
+// A table of mid rates of an operator or a rate service. The table has one base currency, and the units of
+// each other currency for one unit of the base. Numbers are read as text and stored as fractions of
+// integers, so rates and their inverses are exact.
 
 import type { Time } from '../../kernel/effects.ts';
 import type { Rate } from '../../kernel/money.ts';
 import { findCurrency } from './currencies.ts';
 
 export interface RateTable {
-  /** Time of the rates. Undefined if the table contains none. */
+  /** Time of the rates. Undefined if the table contains no time. */
   at: Time | undefined;
   /** Exact units for one unit of the base, by currency, including 1 for the base. */
   perBase: ReadonlyMap<string, Rate>;
@@ -62,7 +62,7 @@ function problemOf({ currency, rate }: Row, ratesByCurrency: ReadonlyMap<string,
   return ratesByCurrency.has(currency) ? `${currency} is listed twice` : undefined;
 }
 
-/** Invalid rows fail the table if `strict`, and are ignored otherwise. */
+/** If `isStrict`, an invalid row makes the table invalid. Without it, invalid rows are ignored. */
 function buildTable(
   baseCurrency: string,
   publishedAt: string | undefined,

@@ -69,7 +69,7 @@ function parseJsonObject(segment: string): Record<string, unknown> | undefined {
 }
 
 /**
- * Parses a token of a built-in provider or of `otherIssuers`. Validates neither claims nor
+ * Parses a token of a built-in provider or of `otherIssuers`. The caller must validate claims and
  * signature.
  */
 export function parseOidcToken(

@@ -1,7 +1,6 @@
-// Tax identifiers of natural persons per country: name, example, format and source. A format is
-// strict only if the source defines it. Other countries accept any letters and digits. Nationality
-// and residence determine which identifier is required. The hosted verification page shares this
-// file.
+// Tax identifiers of natural persons per country: name, example, format and source. Countries whose source
+// defines no format accept any letters and digits. Nationality and residence determine which identifier is
+// required. The hosted verification page shares this file.
 import { COUNTRY_CODES, countryName } from './countries.ts';
 import { TAX_IDENTIFIER_CHECKS } from './tax-identifier-checks.ts';
 
@@ -201,9 +200,9 @@ export function hasValidCheckDigits(country: string, text: string): boolean {
 type RequiredTaxIdentifier = 'US' | 'NATIONAL' | 'NONE';
 
 /**
- * Citizens and residents of the United States need a US identifier. For others the country of
- * residence is decisive, because it issues the number. The country of citizenship while the
- * residence is unknown.
+ * Citizens and residents of the United States need a US identifier. For other persons the country of
+ * residence applies, because it issues the number. While the residence is unknown, the country of
+ * citizenship applies.
  */
 export function requiredTaxIdentifier(person: {
   nationality?: unknown;

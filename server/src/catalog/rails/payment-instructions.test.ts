@@ -47,7 +47,7 @@ describe('PaymentInstructions', () => {
     (type) => /_ACCOUNT$/.test(type) && !/^(ARS|BRL|COP|INR|SWIFT)_/.test(type),
   );
 
-  it.each(derivedTypes)('%s has its account fields, its rails and a reference', (type) => {
+  it.each(derivedTypes)('has the account fields, the rails and a reference for %s', (type) => {
     const info = detailsOf(type);
     expect(violations({ ...info, reference: 'R1' })).toEqual([]);
     expect(violations(info)).toEqual(['reference required']);
@@ -55,7 +55,7 @@ describe('PaymentInstructions', () => {
     expect(violations({ ...bare, reference: 'R1' })).toEqual(['paymentRails required']);
   });
 
-  it('INR requires no reference, and SWIFT requires the account holder instead', () => {
+  it('requires no reference for INR, and the account holder instead of a reference for SWIFT', () => {
     expect(violations(detailsOf('INR_ACCOUNT'))).toEqual([]);
     const swift = detailsOf('SWIFT_ACCOUNT');
     expect(violations(swift)).toEqual(['accountHolderName required']);
@@ -78,7 +78,7 @@ describe('PaymentInstructions', () => {
     ['EMBEDDED_WALLET', { payloadToSign: '{}' }, 'payloadToSign'],
     ['SOLANA_WALLET', { address: 'So1', assetType: 'USDT' }, 'address'],
     ['TRON_WALLET', { address: 'TR7' }, 'address'],
-  ])('%s has its own fields', (accountType, fields, requiredField) => {
+  ])('has separate fields for %s', (accountType, fields, requiredField) => {
     expect(violations({ accountType, ...fields })).toEqual([]);
     const otherFields = Object.fromEntries(
       Object.entries(fields).filter(([name]) => name !== requiredField),
@@ -93,7 +93,7 @@ describe('PaymentInstructions', () => {
     ['POLYGON_WALLET', ['USDC']],
     ['TRON_WALLET', ['USDT']],
     ['PLASMA_WALLET', ['USDT']],
-  ])('%s supports %o', (accountType, assets) => {
+  ])('supports for %s the assets %o', (accountType, assets) => {
     for (const assetType of ['USDC', 'USDT', 'BTC']) {
       const expectedViolations = assets.includes(assetType) ? [] : ['/assetType enum'];
       expect(violations({ accountType, address: 'a', assetType })).toEqual(expectedViolations);

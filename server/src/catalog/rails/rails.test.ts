@@ -19,7 +19,7 @@ describe('rails', () => {
 });
 
 describe('chooseRail', () => {
-  it('prefers the cheapest instant rail, then the cheapest', () => {
+  it('returns the cheapest instant rail, or else the cheapest rail', () => {
     expect(chooseRail(['ACH', 'WIRE', 'RTP', 'FEDNOW'])).toBe('RTP');
     expect(chooseRail(['SEPA', 'SEPA_INSTANT'])).toBe('SEPA_INSTANT');
     expect(chooseRail(['WIRE', 'ACH'])).toBe('ACH');
@@ -27,7 +27,7 @@ describe('chooseRail', () => {
     expect(chooseRail([])).toBeUndefined();
   });
 
-  it('excludes rails that are not allowed, and does not reorder its input', () => {
+  it('excludes rails that are not allowed, and preserves the order of its input', () => {
     const rails = ['ACH', 'WIRE', 'RTP'] as const;
     expect(chooseRail(rails, (rail) => RAILS[rail].maxUsd > 10_000_000n)).toBe('WIRE');
     expect(rails).toEqual(['ACH', 'WIRE', 'RTP']);

@@ -25,7 +25,7 @@ describe('realtimeFundingOf', () => {
     ['BTC', 'SPARK', ['SPARK_WALLET'], 300_000],
     ['BTC', 'LIGHTNING', ['LIGHTNING'], 120_000],
     ['BTC', 'BITCOIN', ['BITCOIN_L1'], 900_000],
-  ])('%s over %s: %j for %d ms', (currency, network, payInTypes, ttlMs) => {
+  ])('returns for %s over %s the types %j and %d ms', (currency, network, payInTypes, ttlMs) => {
     expect(realtimeFundingOf(currency, network)).toMatchObject({
       isCrypto: true,
       payInTypes,
@@ -44,7 +44,7 @@ describe('realtimeFundingOf', () => {
     }
   });
 
-  it('has existing pay-in types and instant rails only for fiat currencies', () => {
+  it('returns existing pay-in types and only instant rails for fiat currencies', () => {
     for (const [code, { payInType, rails }] of Object.entries(REALTIME_FIAT)) {
       expect(findCurrency(code)?.kind).toBe('fiat');
       expect(PAY_IN_TYPES).toContain(payInType);

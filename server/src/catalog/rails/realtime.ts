@@ -12,9 +12,7 @@ export interface RealtimeFunding {
    * Networks for a digital asset, of which the quote must specify one. Empty for fiat currencies.
    */
   readonly networks: readonly string[];
-  /**
-   * Pay-in types for the payer. For a digital asset, the types of `network`. None for another network.
-   */
+  /** Pay-in types for the payer. For a digital asset, the types of `network`. Empty for another network. */
   readonly payInTypes: readonly string[];
   /** Validity of a quote in milliseconds. */
   readonly ttlMs: number;
@@ -26,7 +24,10 @@ const MINUTE = 60_000;
 export const QUOTE_TTL_MS = 5 * MINUTE;
 /** Validity of a quote that the payer funds from a bank account, with confirmation in an app. */
 const BANK_TTL_MS = 15 * MINUTE;
-/** Short for Lightning, which locks liquidity until settlement. A Bitcoin block takes ten minutes. */
+/**
+ * The validity is short for Lightning, which locks liquidity until settlement. A Bitcoin block takes ten
+ * minutes.
+ */
 const NETWORK_TTL_MS: Readonly<Record<string, number>> = {
   LIGHTNING: 2 * MINUTE,
   BITCOIN: 15 * MINUTE,

@@ -87,7 +87,7 @@ describe('settlementDates', () => {
     });
   });
 
-  it('is the same day for an instant rail, including on a holiday', () => {
+  it('returns the same day for an instant rail, also on a holiday', () => {
     const instant = { rail: 'SEPA_INSTANT', currency: 'EUR', country: 'DE' } as const;
     expect(settlementDates(timeOf('2026-12-25T12:00:00Z'), instant)).toMatchObject({
       ...{ startsOn: '2026-12-25', expectedOn: '2026-12-25', calendars: [] },

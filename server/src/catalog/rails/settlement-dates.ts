@@ -73,7 +73,7 @@ function localTime(now: number, timeZone: string): { date: string; time: string 
 const dayAfter = (date: string): string =>
   new Date(Date.parse(`${date}T00:00:00Z`) + DAY_S * 1_000).toISOString().slice(0, 10);
 
-/** The date, or the next business day. */
+/** The date itself if it is a business day, or else the next business day. */
 function businessDayFrom(date: string, calendars: readonly CalendarId[]): string {
   let day = date;
   while (!isBusinessDay(day, calendars)) day = dayAfter(day);

@@ -8,9 +8,9 @@ import { failure } from '../verdict.ts';
 
 const MODE =
   'In its test mode the adapter pays 10.00 once with each new card whose platformCardId is ' +
-  '"TEST PAYMENT": it requests authorization from Railhead, and clears an approved payment.';
-/** With this ID the adapter pays with the card. */
-const PAYING = 'TEST PAYMENT';
+  '"TEST PAYMENT". It requests authorization from Railhead, and clears an approved payment.';
+/** Platform ID of a card with which the adapter pays. */
+const PAYING_CARD_ID = 'TEST PAYMENT';
 
 const newOrder = ({ parts }: Session, platformCardId?: string) => {
   const id = uuid7(parts.effects);
@@ -38,9 +38,9 @@ async function issuedCard(session: Session, order: Order) {
 const ofCard = (session: Session, type: string, { cardId }: Order): Attempt[] =>
   session.messagesOf({ type, cardId });
 
-/** A card with which the adapter pays, and the authorization. */
+/** Orders a card with which the adapter pays. Returns the order and the fields of the authorization. */
 async function payment(session: Session, decision?: CardDecision) {
-  const order = newOrder(session, PAYING);
+  const order = newOrder(session, PAYING_CARD_ID);
   if (decision) session.parts.inbox.setDecision(order.cardId, decision);
   await issuedCard(session, order);
   const type = 'card.authorization';
@@ -101,17 +101,17 @@ export const cardChecks: CheckGroup = {
         const { reference, last4, expMonth, expYear } = await issuedCard(session, order);
         const body = { cardId: order.cardId, reference };
         const details = await session.read('/cards/details', body, CardNumber);
-        if (!details.number.endsWith(last4)) throw failure(`it does not end in ${last4}`);
+        if (!details.number.endsWith(last4)) throw failure(`the number does not end in ${last4}`);
         if (details.expMonth !== expMonth || details.expYear !== expYear)
-          throw failure('other expiry');
+          throw failure('the expiry differs');
         return `…${last4}`;
       },
     },
     {
       name: 'cards.freeze',
-      action: 'a card is frozen, twice',
-      expected: 'the reference of the card, both times',
-      remedy: 'Store the state and the stand-in rules of each call. The last ones apply.',
+      action: 'a card is frozen twice',
+      expected: 'the reference of the card in both replies',
+      remedy: 'Store the state and the stand-in rules of each call. Those of the last call apply.',
       async run(session) {
         const { cardId, currency, ...order } = newOrder(session);
         const { reference } = await issuedCard(session, { cardId, currency, ...order });
@@ -145,7 +145,7 @@ export const cardChecks: CheckGroup = {
     {
       name: 'cards.declined',
       action: 'a payment is declined',
-      expected: 'it is not cleared',
+      expected: 'the payment is not cleared',
       remedy: `${MODE} A declined payment has no further effect.`,
       async run(session) {
         const { order } = await payment(session, 'DECLINED');
@@ -154,8 +154,8 @@ export const cardChecks: CheckGroup = {
     },
     {
       name: 'cards.unanswered',
-      action: 'an authorization gets the status 503, and the card has no stand-in amount',
-      expected: 'it is not approved',
+      action: 'the response to an authorization is 503, and the card has no stand-in amount',
+      expected: 'the authorization is not approved',
       remedy: `${MODE} Without a decision, approve at most standIn.maxAmount.`,
       async run(session) {
         const { order } = await payment(session);

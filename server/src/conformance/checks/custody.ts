@@ -1,4 +1,4 @@
-// Checks of custody: one key for each ID, and signatures that this key has made.
+// Checks of custody: one key for each ID, and signatures by this key.
 import { verify } from 'node:crypto';
 import { CustodyKey, CustodySignature } from '../../connectors/ports/providers/custody.ts';
 import { p256PublicKey } from '../../kernel/crypto/p256.ts';

@@ -18,14 +18,14 @@ async function detailsOf(session: Session, accountId: string): Promise<string> {
 
 const newAccount = ({ parts }: Session) => `InternalAccount:${uuid7(parts.effects)}`;
 
-/** A transfer whose amount is received again, and the message about it. */
+/** Sends a transfer whose amount is received again. Returns the transfer and its deposit messages. */
 async function deposit(session: Session, statuses: readonly number[] = []) {
   const transfer = session.transfer('deposit');
   if (statuses.length > 0) session.parts.inbox.setResponses(transfer.reference, '', statuses);
   await session.send(transfer);
   const fields = { type: 'deposit.received', paymentReference: transfer.reference };
   const message = await session.waitForMessage(fields);
-  return { transfer, message, all: () => session.messagesOf(fields) };
+  return { transfer, message, messages: () => session.messagesOf(fields) };
 }
 
 function entriesOf(messages: readonly Attempt[]): Set<unknown> {
@@ -48,14 +48,14 @@ export const depositChecks: CheckGroup = {
           detailsOf(session, account),
         ]);
         if (firstDetails !== secondDetails || firstDetails !== (await detailsOf(session, account)))
-          throw failure('other details');
+          throw failure('the details differ');
         return 'the same each time';
       },
     },
     {
       name: 'deposits.unique-details',
       action: 'the account details of two accounts are compared',
-      expected: 'different details: a deposit is attributed by them',
+      expected: 'different details, which attribute deposits to accounts',
       remedy: 'Open an account, or generate a reference, for each accountId.',
       async run(session) {
         const [firstDetails, secondDetails] = await Promise.all([
@@ -84,14 +84,14 @@ export const depositChecks: CheckGroup = {
     {
       name: 'deposits.once',
       action: 'funds arrive, and the first responses are 503',
-      expected: 'one message with one bank reference, however often it is repeated',
+      expected: 'one message with one bank reference in every repetition',
       remedy:
-        'Store the message with its ID before it is sent, and take bankReference from the entry of ' +
-        'the statement: every other reference is another deposit.',
+        'Store the message with its ID before it is sent. Use the reference of the statement entry as ' +
+        'bankReference. A different reference is a different deposit.',
       async run(session) {
-        const { all } = await deposit(session, [503, 503, 200]);
+        const { messages: allMessages } = await deposit(session, [503, 503, 200]);
         await session.waitQuietPeriod();
-        const messages = all();
+        const messages = allMessages();
         const entries = entriesOf(messages);
         if (entries.size > 1) throw failure(`${entries.size} bank references`);
         if (messages.length > 1) throw failure(`${messages.length} messages about one entry`);

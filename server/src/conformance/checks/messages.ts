@@ -73,7 +73,7 @@ export const messageChecks: CheckGroup = {
       name: 'messages.same-id',
       action: 'the attempts of one message are compared',
       expected: 'the same ID and the same body',
-      remedy: `${REPEAT_REMEDY} Each attempt has a new signature, but the same body.`,
+      remedy: `${REPEAT_REMEDY} Each attempt has a new signature and the same body.`,
       async run(session) {
         const attempts = await repeatedAttempts(session).catch(() => {
           throw skipError('no message was repeated');

@@ -1,4 +1,4 @@
-// Checks of firm quotes: a rate is held for its quote, and exchanged once, in the amounts of the call.
+// Checks of firm quotes: a rate is held for its quote, and the amounts of the call are exchanged once.
 import { FirmQuoteReply, RedemptionState } from '../../connectors/ports/providers/firm-quotes.ts';
 import { uuid7 } from '../../kernel/id.ts';
 import type { CheckGroup } from '../check.ts';
@@ -88,9 +88,9 @@ export const quoteChecks: CheckGroup = {
     },
     {
       name: 'quotes.unknown',
-      action: 'a quote is redeemed that was never held',
+      action: 'a quote that was never held is redeemed',
       expected: '"rejected", or the status 404',
-      remedy: 'Exchange nothing without a held rate.',
+      remedy: 'Reject an exchange without a held rate.',
       async run(session) {
         const rate = await heldQuote(session);
         const body = { ...rate, quoteId: newRequest(session).quoteId, reference: 'unknown' };

@@ -42,7 +42,7 @@ export const recallChecks: CheckGroup = {
   checks: [
     {
       name: 'recalls.granted',
-      action: 'the return of a settled transfer is requested twice, and granted',
+      action: 'the return of a settled transfer is requested twice and granted',
       expected: 'accepted, then the transfer is returned once',
       remedy: `${MODE} Report the transfer as returned when the funds have been returned.`,
       async run(session) {
@@ -63,7 +63,7 @@ export const recallChecks: CheckGroup = {
     },
     {
       name: 'recalls.rejected',
-      action: 'the return of a settled transfer is requested, and not granted',
+      action: 'the return of a settled transfer is requested and rejected',
       expected: 'rejected, and the transfer remains settled',
       remedy: `${MODE} A rejected recall has no effect on the transfer.`,
       async run(session) {
@@ -80,7 +80,7 @@ export const recallChecks: CheckGroup = {
       name: 'recalls.final',
       action: 'a decided recall is requested again, and compared with the messages',
       expected: 'the same decision',
-      remedy: 'Store the decision with the transfer: the first one is final.',
+      remedy: 'Store the decision with the transfer. The first decision is final.',
       async run(session) {
         const transfer = await settleTransfer(session, 'settled');
         const decision = await decisionOf(session, transfer);
@@ -98,7 +98,7 @@ export const recallChecks: CheckGroup = {
     },
     {
       name: 'recalls.unknown',
-      action: 'the return of a transfer that was never sent',
+      action: 'the return of a transfer that was never sent is requested',
       expected: 'status 404',
       remedy: 'Return 404 from /transfers/recall unless the transfer is stored.',
       async run(session) {

@@ -1,4 +1,5 @@
-// Checks of crashes: the adapter is killed and restarted. They require the command that starts it.
+// Checks of crashes: the adapter is killed and restarted. These checks require the command that starts the
+// adapter.
 import type { CheckGroup } from '../check.ts';
 import { referencesOf, type Session } from '../session.ts';
 import { failure } from '../verdict.ts';
@@ -60,7 +61,7 @@ export const restartChecks: CheckGroup = {
     },
     {
       name: 'restart.messages',
-      action: 'the adapter is killed while messages get the status 503, and restarted',
+      action: 'the adapter is killed while the responses to messages are 503, and restarted',
       expected: 'the message is repeated with the same ID',
       remedy: DURABLE_REMEDY,
       async run(session) {

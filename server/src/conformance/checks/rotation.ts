@@ -1,4 +1,4 @@
-// Checks of a key rotation: during the overlap the adapter accepts both keys of Railhead, and no other.
+// Checks of a key rotation: during the overlap the adapter accepts only the two keys of Railhead.
 import type { Check, CheckGroup } from '../check.ts';
 import type { Session } from '../session.ts';
 import { failure } from '../verdict.ts';

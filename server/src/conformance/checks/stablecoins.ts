@@ -104,7 +104,7 @@ export const stablecoinChecks: CheckGroup = {
         const { result } = await session.read('/stablecoins/prepare', order, StablecoinPreview);
         if (result !== 'accepted') throw failure(result);
         const { status } = await session.call('/stablecoins/state', order);
-        if (status !== 404) throw failure(`status ${status}: it was ordered`);
+        if (status !== 404) throw failure(`status ${status}: an order exists`);
         return 'accepted, status 404';
       },
     },
@@ -127,7 +127,7 @@ export const stablecoinChecks: CheckGroup = {
     {
       name: 'stablecoins.amount',
       action: 'the amount of a completed order, in the reply and in messages',
-      expected: 'that of the order, in minor units of the token',
+      expected: 'the amount of the order, in minor units of the token',
       remedy: 'Report the executed amount as text in minor units of the token.',
       async run(session) {
         const order = await newOrder(session, 'COMPLETED');

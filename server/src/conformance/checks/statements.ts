@@ -44,7 +44,7 @@ function problemOf(pages: readonly Page[]): string | undefined {
   }
   if (lines.length !== firstPage.lineCount)
     return `${lines.length} of ${firstPage.lineCount} lines`;
-  if (new Set(lines.map(({ id }) => id)).size < lines.length) return 'two lines have one ID';
+  if (new Set(lines.map(({ id }) => id)).size < lines.length) return 'two lines have the same ID';
   const heads = pages.map(({ lines: _, page: __, ...head }) => JSON.stringify(head));
   return new Set(heads).size > 1 ? 'the pages have different balances or IDs' : undefined;
 }
@@ -55,7 +55,7 @@ export const statementChecks: CheckGroup = {
   checks: [
     {
       name: 'statements.balance',
-      action: 'the statement of a past day, all pages',
+      action: 'all pages of the statement of a past day are requested',
       expected: 'opening balance + lines = closing balance. Every line is present once',
       remedy: 'Report each entry of the account, and the balances of the bank.',
       async run(session) {
@@ -69,7 +69,8 @@ export const statementChecks: CheckGroup = {
       name: 'statements.repeat',
       action: 'the same statement is requested twice',
       expected: 'the same pages under the same statementId',
-      remedy: 'A corrected statement has another statementId. The same one never changes.',
+      remedy:
+        'A corrected statement has another statementId. A statement with the same ID never changes.',
       async run(session) {
         const [firstPages, secondPages] = [await statementOf(session), await statementOf(session)];
         const isSame = firstPages[0]?.statementId === secondPages[0]?.statementId;
@@ -81,7 +82,7 @@ export const statementChecks: CheckGroup = {
     },
     {
       name: 'statements.open-day',
-      action: 'the statement of a day that has not ended',
+      action: 'the statement of a day that has not ended is requested',
       expected: 'status 404',
       remedy: 'Return 404 until the day has ended in the time zone of the bank.',
       async run(session) {
