@@ -1,6 +1,6 @@
 #!/usr/bin/env -S node --max-semi-space-size=64
 // The server's own command: `start`, and every noun of the operator. The output of installing and building
-// goes to standard error, so that `--json` stays one JSON value on standard output.
+// is written to standard error, so that `--json` stays one JSON value on standard output.
 import { pathToFileURL } from 'node:url';
 import { ensureBuilt } from '../../scripts/build.mjs';
 import { ensureInstalled } from '../../scripts/install.mjs';

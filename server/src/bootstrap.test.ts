@@ -79,7 +79,7 @@ describe('firstStart', () => {
     });
   });
 
-  it('creates nothing if an operator already created a platform', async () => {
+  it('creates no platform if an operator already created one', async () => {
     const createdPlatform = await onSystem(({ runtime, fundingOf }) =>
       createPlatformWithToken(runtime, {
         name: 'Mine',

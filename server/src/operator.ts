@@ -255,7 +255,7 @@ function reportError(io: Io, error: unknown): number {
 
 async function print(io: Io, json: boolean, output: Output): Promise<number> {
   if (output.chunks && json && !output.isJson)
-    throw usageError('This command prints CSV, not JSON.');
+    throw usageError('This command prints CSV only. Remove --json.');
   if (output.chunks) for await (const chunk of output.chunks) await io.out(chunk);
   else await io.out(json ? `${JSON.stringify(output.json, null, 2)}\n` : output.text);
   return output.failed ? FAILED : SUCCESS;

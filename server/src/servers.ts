@@ -1,6 +1,6 @@
 // The HTTP servers of a process: one, or two if the operator API has a separate port. The file also has the
-// resources of the process that the operator API uses, the rails that route to providers, and the address
-// for messages of providers.
+// resources of the process for the operator API, the rails that route to providers, and the address for
+// messages of providers.
 import type { FastifyInstance } from 'fastify';
 import { provisioningBy } from './bootstrap.ts';
 import type { Naming } from './catalog/naming.ts';

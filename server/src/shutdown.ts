@@ -1,5 +1,5 @@
-// Graceful shutdown. Each kind of work in progress has a share of the time, and the process exits within
-// 10 s even if clients, receivers or providers do not respond. Aborted work was not acknowledged, or is
+// Graceful shutdown. Each kind of work in progress has a share of the time. The process exits within 10 s
+// even if clients, receivers or providers do not respond. Aborted work was not acknowledged, or is
 // repeated later.
 import type { FastifyInstance } from 'fastify';
 import type { Log } from './runtime/observability/log.ts';

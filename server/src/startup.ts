@@ -69,7 +69,7 @@ export async function databaseOf(
   return { url: embedded.url, embedded };
 }
 
-/** A connection of the committer. It was lost if the database crashed, so the epoch of events is opened. */
+/** A connection of the committer. A crash of the database closes it, so the epoch of events is opened. */
 export async function connectCommitter(settings: {
   databaseUrl: string;
   connectionLimits?: ConnectionLimits | undefined;

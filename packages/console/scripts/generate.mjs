@@ -1,5 +1,5 @@
 // Writes src/generated/ from the document of the operator API: the table of its operations, their forms and
-// their types. Only the types need a package. They are written if openapi-typescript is installed.
+// their types. The types are written only if the package openapi-typescript is installed.
 import fs from 'node:fs';
 import path from 'node:path';
 import { operationsOf } from '../../operations.mjs';

@@ -111,7 +111,7 @@ describe('a call', () => {
     expect(performance.now() - startedAt).toBeGreaterThanOrEqual(990);
   });
 
-  it('rejects with a long Retry-After instead of waiting', async () => {
+  it('rejects immediately with a long Retry-After', async () => {
     failing.behave(error(429, 'RATE_LIMITED', { 'retry-after': '3600' }));
     await expect(getToken()).rejects.toMatchObject({ retryAfter: 3600, retryable: true });
     expect(failing.seen).toHaveLength(1);

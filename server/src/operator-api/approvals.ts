@@ -147,8 +147,8 @@ const get = operation({
   path: '/approvals/{approvalId}',
   summary: 'Get an approval with its changes',
   description:
-    'Returns the input of the operation, and the rows and the postings that will change. They may ' +
-    'contain personal data, so this request is recorded.',
+    'Returns the input of the operation, and the rows and the postings that will change. The ' +
+    'reply may contain personal data, so this request is recorded.',
   operatorPermission: 'approvals.decide',
   reveals: true,
   params,

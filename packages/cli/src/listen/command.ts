@@ -205,7 +205,7 @@ export function listenCommand(): Command {
     .summary('Forward webhooks to this machine.')
     .description(
       'Forwards the webhooks of the platform to a receiver on this machine, signed by the ' +
-        'server. Its secret verifies `webhook-signature`. After an interruption of the server, ' +
+        'server. The printed secret verifies `webhook-signature`. After an interruption of the server, ' +
         'the network or this program, the next run continues where the previous run stopped. An ' +
         'event is retried while the receiver cannot be reached. Any reply counts as received. Resent ' +
         'events are forwarded too.',

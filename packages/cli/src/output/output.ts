@@ -1,4 +1,4 @@
-// Writes results to standard output, as JSON or for people. Everything else goes to standard error.
+// Writes results to standard output, as JSON or for people. All other output is written to standard error.
 import process from 'node:process';
 import { usageError } from '../exit.ts';
 import { detailLines } from './details.ts';
@@ -57,14 +57,14 @@ export class Output {
     process.stderr.write(`${text}\n`);
   }
 
-  /** A result: as JSON if requested, otherwise as `lines`. */
+  /** Writes a result as JSON if requested, or as `lines`. */
   async result(value: unknown, lines: () => readonly string[]): Promise<void> {
     if (this.#query !== undefined) this.line(textOf(await select(value, this.#query)));
     else if (this.isJson) this.line(JSON.stringify(value ?? null, null, 2));
     else for (const each of lines()) this.line(each);
   }
 
-  /** One result of a stream. */
+  /** Writes one result of a stream. */
   async streamed(value: unknown, text: () => string): Promise<void> {
     if (this.#query !== undefined) this.line(textOf(await select(value, this.#query)));
     else this.line(this.isJson ? JSON.stringify(value) : text());

@@ -75,14 +75,14 @@ export function clockCommand(): Command {
 
   const advance = clockVerb('advance', 'Advance the clock.', [
     '<duration>',
-    'Such as 2d, 1h30m or P2D. 0s only executes due work.',
+    'Duration, such as 2d, 1h30m or P2D. 0s only executes due work.',
   ]);
   withExamples(advance, 'railhead clock advance 2d', 'railhead clock advance 6m --freeze');
   advance.action((text: string) => change(advance, { advance: isoDuration(text) }));
 
   const set = clockVerb('set', 'Move the clock to an instant.', [
     '<time>',
-    'Such as 2027-01-04T09:00:00Z.',
+    'Time, such as 2027-01-04T09:00:00Z.',
   ]);
   withExamples(set, 'railhead clock set 2027-01-04T09:00:00Z');
   set.action((to: string) => change(set, { to }));

@@ -109,7 +109,8 @@ async function permissions(client: Client, { clientId }: Target): Promise<Check>
     const has: readonly string[] = token.permissions;
     const missingPermissions = REQUIRED_PERMISSIONS.filter((each) => !has.includes(each));
     if (missingPermissions.length === 0) return ok(name, `${has.join(', ')} (token ${token.name})`);
-    const hint = 'Some commands need them. Create a token with `railhead tokens create`.';
+    const hint =
+      'Some commands need these permissions. Create a token with `railhead tokens create`.';
     return warning(name, `${has.join(', ')}, without ${missingPermissions.join(', ')}`, hint);
   }
   return warning(name, 'unknown', 'The token was not found in the list of tokens.');

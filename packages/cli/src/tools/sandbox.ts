@@ -103,7 +103,7 @@ export function resetCommand(): Command {
         'platform permanently. Configuration and tokens remain. The clock follows real time ' +
         'again.',
     )
-    .option('--yes', 'Do not ask for confirmation.')
+    .option('--yes', 'Skip the confirmation.')
     .option('--including <list>', 'Also reset: configuration, tokens.');
   withExamples(command, 'railhead reset', 'railhead reset --yes --including configuration');
   return command.action(async (flags: { yes?: boolean; including?: string }) => {

@@ -1,5 +1,5 @@
-// A list of the operator API: filters in the URL, rows that are loaded on scrolling, selectable
-// columns, saved views, and an export of the filtered rows.
+// A list of the operator API, with filters in the URL and rows that are loaded on scrolling. Columns can be
+// selected, views saved, and the filtered rows exported.
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { columnVisibilityFeature, tableFeatures, useTable } from '@tanstack/react-table';
 import { useVirtualizer } from '@tanstack/react-virtual';

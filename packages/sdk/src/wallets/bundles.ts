@@ -104,7 +104,7 @@ export async function openRecoveryPhrase(
   }: {
     /** `encryptedWalletCredentials` of the reply. */
     readonly bundle: string;
-    /** The payload that was signed for the export. It names the wallet whose bundle is expected. */
+    /** The payload that was signed for the export, which names the wallet of the expected bundle. */
     readonly payloadToSign: string;
   },
   keys: WalletKeys,

@@ -35,7 +35,7 @@ describe('getRetention', () => {
 });
 
 describe('applyRetention', () => {
-  it('returns the planned changes of a dry run, and applies them otherwise', async () => {
+  it('returns the planned changes in a dry run, and applies them without a dry run', async () => {
     // Of an earlier time, because the token of an operator expires.
     const oldEventId = eventIdSql(app.effects.now() - 6 * WEEK_MS, 'n');
     await app.runtime.db.query(`insert into events (id, platform_id, type, subject, data, created_at)

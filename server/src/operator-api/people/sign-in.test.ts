@@ -233,7 +233,7 @@ describe('the site', () => {
     },
   );
 
-  it('serves pages of its own origin only', async () => {
+  it('rejects requests from pages of another origin', async () => {
     const headers = { origin: 'https://evil.example' };
     const reply = await browser(app).call('POST', '/sign-in/passkey-options', { headers });
     expect(reply.status).toBe(403);

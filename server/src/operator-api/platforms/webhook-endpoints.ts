@@ -81,8 +81,8 @@ const pause = operation({
   path: '/webhook-endpoints/{webhookEndpointId}/pause',
   summary: 'Pause a webhook endpoint',
   description:
-    'Stops deliveries to an endpoint. They remain pending and are sent after it is resumed, unless ' +
-    'they expire first. The reason is visible to the platform.',
+    'Stops deliveries to an endpoint. Pending deliveries are sent after the endpoint is resumed, ' +
+    'unless they expire first. The reason is visible to the platform.',
   body: Type.Object({ reason: Reason }),
 });
 

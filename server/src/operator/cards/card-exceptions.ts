@@ -1,7 +1,7 @@
 // `cards exceptions|resolve`: card payments that were settled with the network although the
-// cardholder's account could not be debited, and decisions about them, in production and in the
-// sandbox. Refunds for a closed account are listed too, because they need a decision. `suspense
-// return` records that a refund was sent.
+// cardholder's account could not be debited, and decisions about them, also in the sandbox. Refunds for
+// a closed account are listed too, because they need a decision. `suspense return` records that a
+// refund was sent.
 import { formatAmount } from '../../catalog/currencies/money-format.ts';
 import { listCardExceptions, resolveCardException } from '../../features/cards/index.ts';
 import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';

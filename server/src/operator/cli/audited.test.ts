@@ -41,7 +41,7 @@ it('records a change with its user, its subject and its reason', async () => {
   ]);
 });
 
-it('records a verb that shows personal data, and no other verb that reads', async () => {
+it('records only those verbs without a change that show personal data', async () => {
   expect(await run('platform', 'list')).toEqual({ code: 0, notes: [] });
   expect(await recordsOf('platform list')).toEqual([]);
   const { code, notes } = await run('payouts', 'list');

@@ -1,5 +1,5 @@
-// The operator's verbs on documents: the list for a reviewer, saved files that equal the submitted
-// ones, and files that are neither overwritten nor left incomplete.
+// The operator's verbs on documents: the list for a reviewer, and saved files, which equal the
+// submitted files and are neither overwritten nor incomplete.
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';

@@ -1,5 +1,5 @@
-// Jobs as shown to the operator: filters, fields, retries of one job and of all jobs of a kind, and a
-// cancellation that is recorded with its reason.
+// Jobs as shown to the operator: filters, fields, retries of one job and of all jobs of a kind, and
+// recorded cancellations.
 import { readFileSync } from 'node:fs';
 import { Type } from '@sinclair/typebox';
 import { afterEach, describe, expect, it } from 'vitest';

@@ -128,7 +128,7 @@ describe('stablecoins end', () => {
   const end = (id: string, as: string) =>
     run('stablecoins', 'end', id, '--as', as, '--reason', 'Confirmed by the provider');
 
-  /** A burn of a separate coin, put into a state without side effects. */
+  /** A burn of a separate coin, whose state is set without side effects. */
   async function burnIn(status: string) {
     const coin = await fixture.createCirculatingCoin(20);
     const { id } = ok(await fixture.burn(coin.id, fixture.burnBody(bank.id)), 201);

@@ -100,7 +100,7 @@ describe('a payout', () => {
     expect(await service.readQueue(id)).toEqual([]);
   });
 
-  it('goes to suspense if it fails and cannot be refunded', async () => {
+  it('is in suspense if it fails and cannot be refunded', async () => {
     const { id, account } = await service.createPayment();
     await service.runJson(
       'payouts',
