@@ -37,14 +37,14 @@ export function pagesOf(folder) {
     .map((name) => {
       const text = fs.readFileSync(path.join(folder, name), 'utf8');
       const [, title = name] = /^# (.*)$/m.exec(text) ?? [];
-      return { name, title, first: firstSentence(text), text };
+      return { name, title, firstSentence: firstSentence(text), text };
     });
 }
 
 /** Both texts, for a site at `base`. */
 export function llmsTexts(pages, base) {
-  const line = ({ name, title, first }) =>
-    `- [${title}](${base}${name.replace(/(?:index)?\.md$/, '')})${first && `: ${first}`}`;
+  const line = ({ name, title, firstSentence }) =>
+    `- [${title}](${base}${name.replace(/(?:index)?\.md$/, '')})${firstSentence && `: ${firstSentence}`}`;
   const index = [
     HEAD,
     '## Documentation\n',
