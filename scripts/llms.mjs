@@ -6,7 +6,7 @@ import path from 'node:path';
 const HEAD = '# Railhead\n\n> A payments platform that you run yourself, behind one HTTP API.\n';
 
 /** Headings, tables, fences and quotes are not the first paragraph. `Date:` is a line of decisions. */
-const PARAGRAPH = /^(?![#|`>]|Date: )\S/;
+const PARAGRAPH = /^(?![#|>]|```|Date: )\S/;
 const ITEM = /^(?:- |\d+\. )/;
 
 const withoutLinks = (markdown) =>
