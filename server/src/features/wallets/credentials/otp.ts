@@ -161,7 +161,7 @@ async function sendOtp(
   // Per wallet, so that removing and adding the credential does not reset the count.
   await countAttempt(ctx, `otp ${row.account_id} ${type}`, limits, reason);
   const { platformName, mail, rules } = await rulesOf(ctx);
-  const purpose = { id: purposeId(row.id), binding: contact, rules, fixed: script?.code };
+  const purpose = { id: purposeId(row.id), binding: contact, rules, fixedCode: script?.code };
   const code = await issueCode(ctx, purpose);
   const expiresAt = ctx.now + rules.validityMs;
   // A concurrent change of the contact retries the operation.
