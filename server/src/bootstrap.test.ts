@@ -36,7 +36,7 @@ describe('firstStart', () => {
   it('creates a sandbox platform with its own compliance and a token with all permissions', () =>
     onSystem(async ({ runtime, fundingOf }) => {
       const firstPlatform = await firstStart(runtime, fundingOf);
-      expect(firstPlatform.created).toBe(true);
+      expect(firstPlatform.isCreated).toBe(true);
       const [platform] = await runtime.db.find(platforms, { id: firstPlatform.platformId });
       expect(platform).toMatchObject({
         environment: 'sandbox',
@@ -63,17 +63,17 @@ describe('firstStart', () => {
   it('creates one platform and returns its secret only once', async () => {
     const firstResult = await start();
     const { platformId, clientId } = firstResult;
-    expect(await start()).toEqual({ created: false, platformId, clientId });
+    expect(await start()).toEqual({ isCreated: false, platformId, clientId });
   });
 
   it('accepts fixed credentials, and confirms them later', async () => {
     const fixedCredentials = { clientId: 'ci', clientSecret: 'a fixed secret' };
     const firstResult = await start(fixedCredentials);
-    expect(firstResult).toMatchObject({ created: true, ...fixedCredentials });
-    expect(await start(fixedCredentials)).toMatchObject({ created: false, ...fixedCredentials });
+    expect(firstResult).toMatchObject({ isCreated: true, ...fixedCredentials });
+    expect(await start(fixedCredentials)).toMatchObject({ isCreated: false, ...fixedCredentials });
     const otherSecret = await start({ clientId: 'ci', clientSecret: 'another' });
     expect(otherSecret).toEqual({
-      created: false,
+      isCreated: false,
       platformId: firstResult.platformId,
       clientId: 'ci',
     });
@@ -91,12 +91,12 @@ describe('firstStart', () => {
       }),
     );
     const { platformId, clientId } = createdPlatform;
-    expect(await start()).toEqual({ created: false, platformId, clientId });
+    expect(await start()).toEqual({ isCreated: false, platformId, clientId });
   });
 
   it('creates one platform for servers that start concurrently', async () => {
     const starts = await Promise.all([start(), start(), start(), start()]);
-    expect(starts.filter((each) => each.created)).toHaveLength(1);
+    expect(starts.filter((each) => each.isCreated)).toHaveLength(1);
     expect(new Set(starts.map((each) => each.platformId)).size).toBe(1);
     expect(new Set(starts.map((each) => each.clientId)).size).toBe(1);
     await onSystem(async ({ runtime }) => {

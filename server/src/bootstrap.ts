@@ -142,7 +142,7 @@ export async function createPlatformWithToken(
 
 interface FirstStart {
   /** Whether this call created the first platform. */
-  created: boolean;
+  isCreated: boolean;
   platformId: string;
   clientId: string;
   /** Present if this call created it, or if the fixed secret is correct. */
@@ -162,7 +162,7 @@ async function findFirstPlatform(
   const secret = requestedCredentials.clientSecret;
   const isCorrect = secret && token && constantTimeEqual(sha256Hex(secret), token.secret_hash);
   return {
-    created: false,
+    isCreated: false,
     platformId: token?.platform_id ?? platform.id,
     clientId: token?.client_id ?? '',
     ...(isCorrect ? { clientSecret: secret } : {}),
@@ -196,7 +196,7 @@ export async function firstStart(
       });
     });
     const { platformId, clientId, clientSecret } = createdPlatform;
-    return { created: true, platformId, clientId, clientSecret };
+    return { isCreated: true, platformId, clientId, clientSecret };
   } catch (error) {
     const concurrentStart = isKeyTaken(error)
       ? await findFirstPlatform(runtime, requestedCredentials)

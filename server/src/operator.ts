@@ -14,7 +14,7 @@ import { auditedCommand, isRevealing } from './operator/cli/audited.ts';
 import {
   describeFlags,
   isUsageError,
-  type Parsed,
+  type ParsedArgs,
   parse,
   usageError,
   usageOf,
@@ -258,7 +258,7 @@ async function print(io: Io, json: boolean, output: Output): Promise<number> {
     throw usageError('This command prints CSV only. Remove --json.');
   if (output.chunks) for await (const chunk of output.chunks) await io.out(chunk);
   else await io.out(json ? `${JSON.stringify(output.json, null, 2)}\n` : output.text);
-  return output.failed ? FAILED : SUCCESS;
+  return output.hasFailed ? FAILED : SUCCESS;
 }
 
 /** Prints help or the version, which need no database, or undefined for every other command. */
@@ -326,7 +326,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   try {
     const { verb, remainingArguments } = find(args);
     usage = `${usageLine(verb)}\nTry --help.`;
-    const parsedArgs: Parsed = parse(verb.flags, verb.positional, remainingArguments);
+    const parsedArgs: ParsedArgs = parse(verb.flags, verb.positional, remainingArguments);
     if (parsedArgs.help) {
       io.out(helpOf(verb));
       return SUCCESS;

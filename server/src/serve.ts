@@ -81,7 +81,7 @@ async function credentials(app: App, config: Config, origin: string) {
     docsUrl: `${origin}/docs`,
   };
   if (textOf(fileContent) !== previousText) write(file, fileContent);
-  return { content: fileContent, created: credentialsOfFirst.created };
+  return { content: fileContent, isCreated: credentialsOfFirst.isCreated };
 }
 
 /** Updates the current signing key in the credentials file, whose content is `fileContent`. */
@@ -140,7 +140,7 @@ async function start(app: App, config: Config, log: Log, link?: SupervisorLink):
   if (link) link.send({ type: 'serving', serving });
   else report(banner(config, serving));
   log.info({ port, host: config.host, roles: config.roles }, 'listening');
-  if (credentialsOfFirst?.created && config.sampleCustomer) {
+  if (credentialsOfFirst?.isCreated && config.sampleCustomer) {
     // The creation can fail because of concurrent requests of a client, such as a reset.
     await createSample(app.server, credentialsOfFirst.content).catch((err: unknown) =>
       log.warn({ err }, 'the sample customer is incomplete'),

@@ -4,7 +4,7 @@ import { CliError, EXIT, type ExitCode, Finished } from './exit.ts';
 import type { Output } from './output/output.ts';
 import type { RailheadError } from './sdk.ts';
 
-interface Shown {
+interface ErrorView {
   readonly exitCode: ExitCode;
   readonly code: string;
   readonly message: string;
@@ -49,7 +49,7 @@ function hintOf({ code, requestId, fields, operationId }: RailheadError): string
 const isOfApi = (error: unknown): error is RailheadError =>
   error instanceof Error && error.name === 'RailheadError';
 
-function shownOf(error: unknown): Shown {
+function viewOf(error: unknown): ErrorView {
   if (error instanceof CliError) {
     const { message, hint, exitCode } = error;
     return { exitCode, code: exitCode === EXIT.usage ? 'USAGE' : 'FAILED', message, hint };
@@ -68,7 +68,7 @@ export function report(error: unknown, output: Output): ExitCode {
   if (error instanceof Finished) return error.exitCode;
   // The parser has already printed its errors.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
-  const { exitCode, ...report } = shownOf(error);
+  const { exitCode, ...report } = viewOf(error);
   if (output.isJson) {
     output.note(JSON.stringify({ error: report }));
     return exitCode;

@@ -14,11 +14,11 @@ interface Page {
   nextCursor?: string;
 }
 
-/** Position in the list of one platform. `skipped` items of the page at `cursor` were returned before. */
+/** Position in the list of one platform. `skippedCount` items of the page at `cursor` were returned. */
 interface Position {
   platformId: string;
   cursor?: string;
-  skipped: number;
+  skippedCount: number;
   isComplete: boolean;
 }
 
@@ -74,10 +74,10 @@ export function summedPlatforms(
 const encode = (positions: readonly Position[]): string =>
   Buffer.from(
     JSON.stringify(
-      positions.map(({ platformId, cursor, skipped, isComplete }) => [
+      positions.map(({ platformId, cursor, skippedCount, isComplete }) => [
         platformId,
         cursor ?? null,
-        isComplete ? -1 : skipped,
+        isComplete ? -1 : skippedCount,
       ]),
     ),
   ).toString('base64url');
@@ -91,7 +91,7 @@ function decode(text: string, platformIds: readonly string[]): Position[] {
       const [platformId, cursor, skippedCount] = value as [string, string | null, number];
       if (!Number.isInteger(skippedCount)) throw new Error('no position');
       read.set(platformId, {
-        ...{ platformId, skipped: Math.max(skippedCount, 0), isComplete: skippedCount < 0 },
+        ...{ platformId, skippedCount: Math.max(skippedCount, 0), isComplete: skippedCount < 0 },
         ...(typeof cursor === 'string' ? { cursor } : {}),
       });
     }
@@ -99,7 +99,7 @@ function decode(text: string, platformIds: readonly string[]): Position[] {
     throw invalidField('cursor', 'is not a cursor of this list');
   }
   return platformIds.map(
-    (platformId) => read.get(platformId) ?? { platformId, skipped: 0, isComplete: false },
+    (platformId) => read.get(platformId) ?? { platformId, skippedCount: 0, isComplete: false },
   );
 }
 
@@ -114,16 +114,16 @@ async function fill(
     const { platformId, cursor } = source;
     const { body } = await readPage({ ...query, platformId, cursor });
     const { data, hasMore, nextCursor } = body as Page;
-    const items = data.slice(source.skipped);
+    const items = data.slice(source.skippedCount);
     const nextCursorOrEnd = hasMore ? nextCursor : undefined;
     if (items.length > 0 || nextCursorOrEnd === undefined) {
       return { ...source, items, next: nextCursorOrEnd, isComplete: items.length === 0 };
     }
-    const skippedCount = Math.max(source.skipped - data.length, 0);
+    const skippedCount = Math.max(source.skippedCount - data.length, 0);
     source = {
       platformId,
       cursor: nextCursorOrEnd,
-      skipped: skippedCount,
+      skippedCount,
       isComplete: false,
       items: [],
       next: undefined,
@@ -134,11 +134,23 @@ async function fill(
 
 /** The position after the first item. */
 function advance({ items, next, ...position }: Source): Source {
-  const nextPosition = { ...position, skipped: position.skipped + 1, items: items.slice(1), next };
+  const nextPosition = {
+    ...position,
+    skippedCount: position.skippedCount + 1,
+    items: items.slice(1),
+    next,
+  };
   if (nextPosition.items.length > 0) return nextPosition;
   const { platformId } = position;
   if (next === undefined) return { ...nextPosition, isComplete: true };
-  return { platformId, cursor: next, skipped: 0, isComplete: false, items: [], next: undefined };
+  return {
+    platformId,
+    cursor: next,
+    skippedCount: 0,
+    isComplete: false,
+    items: [],
+    next: undefined,
+  };
 }
 
 /** Index of the source with the next item of the list. */

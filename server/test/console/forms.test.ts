@@ -25,16 +25,19 @@ it.each([
   ['a changed list', { currencies: ['USD', 'EUR'] }, { currencies: ['USD', 'EUR'], reason: 'why' }],
 ])('a form sends %s', (_, description, body) => {
   const change = changeOf(SCHEMA, { ...CURRENT, ...description, reason: 'why' }, CURRENT);
-  expect(change).toEqual({ body, missing: [] });
+  expect(change).toEqual({ body, missingFields: [] });
 });
 
 it('a form requires values that cannot be null', () => {
-  expect(changeOf(SCHEMA, { ...CURRENT, name: '' }, CURRENT).missing).toEqual(['reason', 'name']);
+  expect(changeOf(SCHEMA, { ...CURRENT, name: '' }, CURRENT).missingFields).toEqual([
+    'reason',
+    'name',
+  ]);
 });
 
 it('a form without current values sends every value', () => {
   const values = { name: 'Shop', isOpen: false, color: '', reason: 'why' };
-  const { body, missing: missingFields } = changeOf(SCHEMA, values, {});
+  const { body, missingFields } = changeOf(SCHEMA, values, {});
   expect([body, missingFields]).toEqual([{ name: 'Shop', isOpen: false, reason: 'why' }, []]);
 });
 

@@ -24,7 +24,7 @@ it('the journal is readable after any exit of the program', () => {
   const file = path.join(folder, 'journal');
   const firstJournal = openJournal(file);
   firstJournal.begin('a');
-  firstJournal.done('a');
+  firstJournal.finish('a');
   firstJournal.begin('b');
   firstJournal.close();
   appendFileSync(file, '=');
@@ -32,7 +32,7 @@ it('the journal is readable after any exit of the program', () => {
   expect([[...secondJournal.forwarded], [...secondJournal.uncertain]]).toEqual([['a'], ['b']]);
   secondJournal.clear();
   secondJournal.begin('c');
-  secondJournal.done('c');
+  secondJournal.finish('c');
   secondJournal.close();
   expect(readFileSync(file, 'utf8')).toBe('>b\n>c\n=c\n');
 });

@@ -20,7 +20,7 @@ export interface Journal {
   begin(eventId: string): void;
   /** The receiver has not received the event. */
   cancel(eventId: string): void;
-  done(eventId: string): void;
+  finish(eventId: string): void;
   /** After the acknowledgment of all forwarded events. */
   clear(): void;
   close(): void;
@@ -53,7 +53,7 @@ export function openJournal(file: string): Journal {
     // Written data survives a kill of the program without a flush to disk.
     begin: (id) => void writeSync(descriptor, `${BEGIN}${id}\n`),
     cancel: (id) => void writeSync(descriptor, `-${id}\n`),
-    done(id) {
+    finish(id) {
       writeSync(descriptor, `${DONE}${id}\n`);
       fdatasyncSync(descriptor);
       forwarded.add(id);

@@ -85,7 +85,7 @@ async function forwardAll(listener: Listener, deliveries: readonly Delivery[]): 
       listener.onInterruption(result.error);
       return false;
     }
-    journal.done(eventId);
+    journal.finish(eventId);
     await listener.report(delivery, result, isRepeated);
     if (performance.now() - acknowledged < ACKNOWLEDGE_MS) continue;
     await acknowledge(listener);

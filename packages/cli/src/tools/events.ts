@@ -36,7 +36,7 @@ interface EventFlags {
   readonly follow?: boolean;
 }
 
-interface Listed {
+interface ListedEvent {
   readonly id: string;
   readonly type: string;
   readonly timestamp: string;
@@ -45,13 +45,13 @@ interface Listed {
 }
 
 /** The state of the resource after the event. */
-const statusOf = ({ data }: Listed): string => {
+const statusOf = ({ data }: ListedEvent): string => {
   if (!isObject(data)) return '';
   const { status, state, kycStatus, kybStatus, balance } = data;
   return shortText(status ?? state ?? kycStatus ?? kybStatus ?? balance) ?? '';
 };
 
-const lineOf = (event: Listed, { styles }: Output) =>
+const lineOf = (event: ListedEvent, { styles }: Output) =>
   [
     styles.dim(timeOfDay(event.timestamp)),
     event.type,
@@ -59,7 +59,7 @@ const lineOf = (event: Listed, { styles }: Output) =>
     styles.dim(event.id),
   ].join('  ');
 
-const table = (output: Output, events: readonly Listed[]) =>
+const table = (output: Output, events: readonly ListedEvent[]) =>
   events.length === 0
     ? ['No events.']
     : output.table([
@@ -155,6 +155,6 @@ export function eventsCommand(): Command {
       ...(types.length > 0 && { type: types }),
       limit,
     });
-    await output.result(page, () => table(output, page.data as readonly Listed[]));
+    await output.result(page, () => table(output, page.data as readonly ListedEvent[]));
   });
 }

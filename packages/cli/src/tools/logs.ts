@@ -9,7 +9,7 @@ import { isRetryable } from '../retry.ts';
 import type { Output as Reply } from '../sdk.ts';
 import { flagsOf, type Session, sessionOf } from '../session.ts';
 
-type Recorded = Reply<'listRequests'>['data'][number];
+type RecordedRequest = Reply<'listRequests'>['data'][number];
 type Filter = Parameters<Session['client']['requests']['listRequests']>[0];
 
 const POLL_MS = 1_000;
@@ -27,12 +27,12 @@ interface LogFlags {
   readonly number: string;
 }
 
-const isFailed = ({ status }: Recorded) => status >= 400;
+const isFailed = ({ status }: RecordedRequest) => status >= 400;
 
 /** The polling of this command is not shown. */
-const isOwn = ({ operationId }: Recorded) => operationId === 'listRequests';
+const isOwn = ({ operationId }: RecordedRequest) => operationId === 'listRequests';
 
-function isShown(each: Recorded, { failed, operation }: LogFlags): boolean {
+function isShown(each: RecordedRequest, { failed, operation }: LogFlags): boolean {
   if (isOwn(each) && operation !== 'listRequests') return false;
   return !failed || isFailed(each);
 }
@@ -42,10 +42,10 @@ const filterOf = ({ operation, resource }: LogFlags): NonNullable<Filter> => ({
   ...(resource !== undefined && { resourceId: resource }),
 });
 
-const statusText = (each: Recorded, { styles }: Output) =>
+const statusText = (each: RecordedRequest, { styles }: Output) =>
   isFailed(each) ? styles.red(String(each.status)) : styles.green(String(each.status));
 
-function lineOf(each: Recorded, output: Output): string {
+function lineOf(each: RecordedRequest, output: Output): string {
   const { dim } = output.styles;
   const parts = [
     dim(timeOfDay(each.createdAt)),
@@ -66,11 +66,11 @@ const filtersOf = (flags: LogFlags): NonNullable<Filter>[] =>
     ? (['4xx', '5xx'] as const).map((statusClass) => ({ ...filterOf(flags), statusClass }))
     : [filterOf(flags)];
 
-const byTime = (a: Recorded, b: Recorded) => (a.createdAt < b.createdAt ? -1 : 1);
+const byTime = (a: RecordedRequest, b: RecordedRequest) => (a.createdAt < b.createdAt ? -1 : 1);
 
 /** The latest requests, the oldest of them first. */
-async function fetchLatest({ client }: Session, flags: LogFlags): Promise<Recorded[]> {
-  const requests: Recorded[] = [];
+async function fetchLatest({ client }: Session, flags: LogFlags): Promise<RecordedRequest[]> {
+  const requests: RecordedRequest[] = [];
   const count = Number(flags.number) || 0;
   if (count <= 0) return requests;
   for (const filter of filtersOf(flags)) {
@@ -91,8 +91,8 @@ async function fetchNewer(
   createdAfter: string,
   shownIds: ReadonlySet<string>,
   signal: AbortSignal,
-): Promise<Recorded[]> {
-  const newRequests: Recorded[] = [];
+): Promise<RecordedRequest[]> {
+  const newRequests: RecordedRequest[] = [];
   for (const filter of filtersOf(flags)) {
     const options = { ...filter, createdAfter, sortOrder: 'asc', limit: PAGE } as const;
     for await (const request of client.requests.listRequests(options, { signal })) {
@@ -124,7 +124,7 @@ async function* tail(session: Session, flags: LogFlags, signal: AbortSignal) {
     await pause(POLL_MS, signal);
     const afterMs = Math.max(Date.parse(newest) - LATE_MS, Date.parse(start));
     const createdAfter = new Date(afterMs).toISOString();
-    let newRequests: Recorded[] = [];
+    let newRequests: RecordedRequest[] = [];
     try {
       newRequests = await fetchNewer(session, flags, createdAfter, shownIds, signal);
     } catch (error) {
@@ -202,7 +202,7 @@ function getCommand(): Command {
 
 const COLUMNS = ['id', 'status', 'operationId', 'errorCode', 'createdAt', 'durationMs'] as const;
 
-const columns = (items: readonly Recorded[]): Column[] =>
+const columns = (items: readonly RecordedRequest[]): Column[] =>
   COLUMNS.map((name) =>
     columnOf(
       name === 'durationMs' ? 'ms' : name,

@@ -51,8 +51,8 @@ function useAction(action: Action) {
         currentValues,
       );
     const body = change?.body;
-    setMissing(change?.missing ?? []);
-    if (change && change.missing.length > 0) return;
+    setMissing(change?.missingFields ?? []);
+    if (change && change.missingFields.length > 0) return;
     isSending.current = true;
     setState({ name: 'sending' });
     try {

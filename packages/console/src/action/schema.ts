@@ -101,7 +101,7 @@ export const currentValuesOf = (schema: FieldSchema, currentValues: Values): Val
 interface Change {
   body: Values;
   /** Required fields without a value. */
-  missing: readonly string[];
+  missingFields: readonly string[];
 }
 
 /**
@@ -121,7 +121,7 @@ export function changeOf(schema: FieldSchema, values: Values, currentValues: Val
       ...Object.fromEntries(Object.entries(body).filter(isSent)),
       ...Object.fromEntries(nulls),
     },
-    missing: [
+    missingFields: [
       ...required.filter((name) => isEmpty(body[name])),
       ...clearedNames.filter((name) => !mayBeNull(name) && !required.includes(name)),
     ],

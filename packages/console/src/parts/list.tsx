@@ -31,7 +31,7 @@ export interface ListProps<Id extends OperationId> {
   pathOf?: (row: Item<Id>) => string | undefined;
   /** Selects rows of a list whose operation has no filters. */
   keep?: (row: Item<Id>, search: Search) => boolean;
-  empty?: string;
+  emptyText?: string;
 }
 
 type Search = Readonly<Record<string, string>>;
@@ -62,7 +62,7 @@ const queryOf = (
 };
 
 export function List<Id extends OperationId>(props: ListProps<Id>) {
-  const { id, path, query, columns, filters = [], pathOf, keep, empty } = props;
+  const { id, path, query, columns, filters = [], pathOf, keep, emptyText } = props;
   const search = useSearch({ strict: false }) as Search;
   const { platformId } = usePlatform();
   const input = {
@@ -125,7 +125,7 @@ export function List<Id extends OperationId>(props: ListProps<Id>) {
             isFiltered: Object.keys(search).length > 0,
           }}
           name={fieldLabel(id.replace(/^(?:list|search)/, ''))}
-          empty={empty ?? TEXTS.list.empty}
+          emptyText={emptyText ?? TEXTS.list.empty}
         />
       </NamesContext>
     </div>
@@ -154,11 +154,11 @@ interface RowsProps<Row> {
   columns: readonly Column<Row>[];
   pathOf: ((row: Row) => string | undefined) | undefined;
   isFiltered: boolean;
-  empty: string;
+  emptyText: string;
 }
 
 function Rows<Row>(props: RowsProps<Row>) {
-  const { name, pages, rows, columns, pathOf, isFiltered, empty } = props;
+  const { name, pages, rows, columns, pathOf, isFiltered, emptyText } = props;
   const navigate = useNavigate();
   const box = useRef<HTMLDivElement>(null);
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = pages;
@@ -178,7 +178,7 @@ function Rows<Row>(props: RowsProps<Row>) {
     return <Problem error={pages.error} retry={() => void pages.refetch()} />;
   if (pages.isLoading) return <Skeleton lines={8} />;
   if (rows.length === 0 && !hasNextPage)
-    return <EmptyState>{isFiltered ? TEXTS.list.noMatch : empty}</EmptyState>;
+    return <EmptyState>{isFiltered ? TEXTS.list.noMatch : emptyText}</EmptyState>;
   const heightBefore = items[0]?.start ?? 0;
   const heightAfter = virtualizer.getTotalSize() - (items.at(-1)?.end ?? 0);
   return (

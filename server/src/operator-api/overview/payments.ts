@@ -228,14 +228,14 @@ const listQuotes = operation({
   errors: ['NOT_FOUND'],
 });
 
-interface Part<T> {
+interface ListPage<T> {
   data: readonly T[];
   nextCursor?: string;
 }
 
 /** A page ends after a bounded time and can be short, so a payment's history is read from several. */
 async function readAllPages<T>(
-  read: (page: { cursor?: string }) => Promise<Part<T>>,
+  read: (page: { cursor?: string }) => Promise<ListPage<T>>,
 ): Promise<T[]> {
   const parts: T[] = [];
   let input: { cursor?: string } = {};

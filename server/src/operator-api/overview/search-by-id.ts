@@ -25,7 +25,7 @@ interface Owned {
   customer_id?: string | null;
 }
 
-type Found = (Owned & { title: string }) | undefined;
+type FoundResource = (Owned & { title: string }) | undefined;
 
 /** Undefined if the resource does not exist. */
 async function orUndefined<R>(reading: Promise<R>): Promise<R | undefined> {
@@ -39,14 +39,14 @@ async function orUndefined<R>(reading: Promise<R>): Promise<R | undefined> {
 
 const payment =
   (resource: 'Transaction' | 'CardTransaction') =>
-  async ({ db }: Runtime, id: string): Promise<Found> => {
+  async ({ db }: Runtime, id: string): Promise<FoundResource> => {
     const row = isId(id, resource) ? await readTransaction(db, id) : undefined;
     return row && { ...row, title: `${row.type} payment, ${row.status}` };
   };
 
 /** Readers by ID prefix. */
 const RESOURCES: Readonly<
-  Record<string, { kind: HitKind; read(runtime: Runtime, id: string): Promise<Found> }>
+  Record<string, { kind: HitKind; read(runtime: Runtime, id: string): Promise<FoundResource> }>
 > = {
   Customer: {
     kind: 'CUSTOMER',

@@ -241,7 +241,7 @@ function report(result: Verified, seconds: { restore: number; verify: number }):
     ...problems.map((each) => `  ${each}`),
   ];
   const json = { balanced, transfers, erasures: erasures.length, problems, seconds };
-  return { json, text: `${lines.join('\n')}\n`, failed: !balanced };
+  return { json, text: `${lines.join('\n')}\n`, hasFailed: !balanced };
 }
 
 const VERBS: Record<string, (config: Config, flags: BackupFlags) => Promise<Output>> = {

@@ -140,7 +140,7 @@ function check(
   }
 }
 
-export interface Parsed {
+export interface ParsedArgs {
   args: CommandArgs;
   json: boolean;
   help: boolean;
@@ -154,7 +154,7 @@ export function parse(
   flags: Flags,
   positional: string | undefined,
   argv: readonly string[],
-): Parsed {
+): ParsedArgs {
   const { values, positionals } = read(flags, argv);
   const [firstPositional, ...otherPositionals] = positionals;
   const unexpected = positional === undefined ? firstPositional : otherPositionals[0];

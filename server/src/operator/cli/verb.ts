@@ -24,7 +24,7 @@ export interface Output {
   /** Whether the chunks are one JSON value. If not, they are CSV. */
   isJson?: boolean;
   /** The output reports a failure. */
-  failed?: boolean;
+  hasFailed?: boolean;
 }
 
 export interface Verb {

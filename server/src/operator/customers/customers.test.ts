@@ -309,7 +309,7 @@ describe('customers erase', () => {
     await app.settle();
     expect(await tracesOf(PERSONAL_TEXTS, ids)).toEqual([]);
     await expectBalancedBooks(app);
-    expect((await run('verify')).failed).toBeFalsy();
+    expect((await run('verify')).hasFailed).toBeFalsy();
     expect(await app.runtime.db.read(files, document?.file_id as string)).toBeUndefined();
   });
 

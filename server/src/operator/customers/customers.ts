@@ -118,7 +118,7 @@ async function repeatList({ runtime }: System, args: CommandArgs): Promise<Outpu
   return {
     json,
     text: `${lines.join('\n')}\n`,
-    failed: json.some(({ result }) => result === 'REJECTED'),
+    hasFailed: json.some(({ result }) => result === 'REJECTED'),
   };
 }
 

@@ -20,7 +20,7 @@ afterAll(async () => {
   fs.rmSync(folder, { recursive: true, force: true });
 });
 
-interface Found {
+interface Finding {
   check: string;
   status: string;
   detail: string;
@@ -46,14 +46,14 @@ async function run(argv: string[] = [], env: Record<string, string | undefined> 
   return { code, ...printed };
 }
 
-async function findings(env: Record<string, string | undefined> = {}): Promise<Found[]> {
+async function findings(env: Record<string, string | undefined> = {}): Promise<Finding[]> {
   const { out, err } = await run(['--json'], env);
   expect(err).toBe('');
   return JSON.parse(out).findings;
 }
 
 const find = async (check: string, env: Record<string, string | undefined> = {}) =>
-  (await findings(env)).find((each) => each.check === check) as Found;
+  (await findings(env)).find((each) => each.check === check) as Finding;
 
 describe('an installation', () => {
   it('has a finding for every check, and a remedy for each that is not passed', async () => {

@@ -168,5 +168,5 @@ export async function runDoctor(config: Config | { problems: readonly string[] }
     );
   }
   const hasFailed = findings.some(({ status }) => status === 'ERROR');
-  return { json: { findings }, text: findings.map(textOf).join(''), failed: hasFailed };
+  return { json: { findings }, text: findings.map(textOf).join(''), hasFailed: hasFailed };
 }

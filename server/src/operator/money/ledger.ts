@@ -34,7 +34,7 @@ async function verify({ runtime }: System): Promise<Output> {
   return {
     json,
     text: `${table(TOTAL_COLUMNS, rows)}\n${lines.join('\n')}\n`,
-    failed: !balanced,
+    hasFailed: !balanced,
   };
 }
 

@@ -19,7 +19,7 @@ async function run(...argv: string[]) {
   return result;
 }
 
-interface Shown {
+interface ShownKey {
   keyId: string;
   environment: string;
   algorithm: string;
@@ -28,7 +28,7 @@ interface Shown {
   retiredAt?: string;
 }
 
-async function json(...argv: string[]): Promise<Shown[]> {
+async function json(...argv: string[]): Promise<ShownKey[]> {
   const { code, out, err } = await run(...argv, '--json');
   expect({ code, err }).toEqual({ code: 0, err: '' });
   return JSON.parse(out);

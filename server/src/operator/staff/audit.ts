@@ -24,7 +24,7 @@ async function verify({ runtime }: System, args: CommandArgs): Promise<Output> {
     ['Problems', String(problems.length)],
   ]);
   const text = `${summary}${problems.map((problem) => `${problem}\n`).join('')}`;
-  return { json, text, failed: problems.length > 0 };
+  return { json, text, hasFailed: problems.length > 0 };
 }
 
 function numberIn(args: CommandArgs): number {

@@ -29,7 +29,7 @@ export const Wallets = () => (
       ]}
       filters={[{ name: 'customerId' }]}
       pathOf={pathIn('/wallets', 'accountId')}
-      empty={T.noWallets}
+      emptyText={T.noWallets}
     />
     <h2>{T.recoveries}</h2>
     <List
@@ -51,7 +51,7 @@ export const Wallets = () => (
       ]}
       filters={[{ name: 'status' }]}
       pathOf={pathIn('/wallets', 'accountId')}
-      empty={T.noRecoveries}
+      emptyText={T.noRecoveries}
     />
   </Screen>
 );

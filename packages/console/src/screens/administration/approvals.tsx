@@ -53,7 +53,7 @@ export const Approvals = () => (
       ]}
       filters={[{ name: 'status' }]}
       pathOf={pathIn('/approvals', 'id')}
-      empty={T.noApprovals}
+      emptyText={T.noApprovals}
     />
   </Screen>
 );

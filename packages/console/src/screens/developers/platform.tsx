@@ -40,7 +40,7 @@ export function Endpoints() {
           id="listWebhookEndpointsOfPlatform"
           path={{ platformId }}
           columns={ENDPOINT_COLUMNS}
-          empty={T.noEndpoints}
+          emptyText={T.noEndpoints}
         />
       ) : (
         <EmptyState>{TEXTS.selectPlatform}</EmptyState>

@@ -74,7 +74,7 @@ export const Payouts = () => (
       id="listAwaitedTransfers"
       columns={PAYOUT_COLUMNS}
       pathOf={toPayment}
-      empty={T.noPayouts}
+      emptyText={T.noPayouts}
     />
   </Screen>
 );
@@ -103,7 +103,12 @@ export const Deposits = () => (
     actions={<ActionButton id="recordDeposit" label={T.recordDeposit} isPrimary />}
   >
     <p className="sub soft">{T.deposits}</p>
-    <List id="listHeldDeposits" columns={DEPOSIT_COLUMNS} pathOf={toPayment} empty={T.noDeposits} />
+    <List
+      id="listHeldDeposits"
+      columns={DEPOSIT_COLUMNS}
+      pathOf={toPayment}
+      emptyText={T.noDeposits}
+    />
   </Screen>
 );
 
@@ -131,7 +136,7 @@ export const Suspense = () => (
       columns={SUSPENSE_COLUMNS}
       filters={[{ name: 'environment' }]}
       pathOf={toPayment}
-      empty={T.noSuspense}
+      emptyText={T.noSuspense}
     />
   </Screen>
 );
@@ -187,7 +192,7 @@ export const Stablecoins = () => (
       id="searchStablecoins"
       columns={COIN_COLUMNS}
       pathOf={pathIn('/stablecoins', 'id')}
-      empty={T.noStablecoins}
+      emptyText={T.noStablecoins}
     />
     <h2>{T.operations}</h2>
     <List
@@ -252,7 +257,7 @@ export const CardPayments = () => (
         )),
       ]}
       pathOf={toPayment}
-      empty={T.noExceptions}
+      emptyText={T.noExceptions}
     />
     <h2>{T.fundingDebits}</h2>
     <List
@@ -272,7 +277,7 @@ export const CardPayments = () => (
         )),
       ]}
       pathOf={toPayment}
-      empty={T.noFundingDebits}
+      emptyText={T.noFundingDebits}
     />
   </Screen>
 );

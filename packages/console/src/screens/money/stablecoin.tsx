@@ -77,7 +77,7 @@ export const StablecoinScreen = () => (
             id="listStablecoinHistory"
             path={{ stablecoinId: coin.id }}
             columns={history.fields('action', 'reason', 'actor', 'createdAt')}
-            empty={T.noDecisions}
+            emptyText={T.noDecisions}
           />
         </Panel>
       </>

@@ -58,7 +58,7 @@ export const Verifications = () => (
       ]}
       filters={[{ name: 'status' }]}
       pathOf={pathIn('/verifications', 'customerId')}
-      empty={T.noVerifications}
+      emptyText={T.noVerifications}
     />
   </Screen>
 );
@@ -130,7 +130,7 @@ export const Resets = () => (
           );
         }),
       ]}
-      empty={T.noResets}
+      emptyText={T.noResets}
     />
   </Screen>
 );

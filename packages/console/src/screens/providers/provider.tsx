@@ -205,7 +205,7 @@ const Messages = ({ providerId }: Value) => (
       query={{ providerId }}
       columns={MESSAGE_COLUMNS}
       pathOf={pathOfMessage}
-      empty={T.noMessages}
+      emptyText={T.noMessages}
     />
   </Panel>
 );

@@ -96,7 +96,7 @@ export function Providers() {
         filters={PROVIDER_FILTERS}
         keep={keepProvider}
         pathOf={pathOfProvider}
-        empty={T.noProviders}
+        emptyText={T.noProviders}
       />
     </Screen>
   );
@@ -138,7 +138,7 @@ export function ProviderMessages() {
           { name: 'result' },
         ]}
         pathOf={pathOfMessage}
-        empty={T.noMessagesAtAll}
+        emptyText={T.noMessagesAtAll}
       />
     </Screen>
   );

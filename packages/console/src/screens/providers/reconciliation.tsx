@@ -121,14 +121,14 @@ export function Differences() {
         columns={DIFFERENCE_COLUMNS}
         filters={[STATUS, { name: 'kind', textOf: kindText }, provider]}
         pathOf={pathIn('/differences', 'differenceId')}
-        empty={T.noDifferences}
+        emptyText={T.noDifferences}
       />
       <h2>{T.days}</h2>
       <p className="sub soft">{T.daysText}</p>
-      <List id="listProviderDays" columns={DAY_COLUMNS} empty={T.noDays} />
+      <List id="listProviderDays" columns={DAY_COLUMNS} emptyText={T.noDays} />
       <h2>{T.balances}</h2>
       <p className="sub soft">{T.balancesText}</p>
-      <List id="listProviderBalances" columns={BALANCE_COLUMNS} empty={T.noBalances} />
+      <List id="listProviderBalances" columns={BALANCE_COLUMNS} emptyText={T.noBalances} />
     </Screen>
   );
 }

@@ -106,7 +106,7 @@ export function Routes() {
           { name: 'provider', values: names, textOf: (name) => name },
         ]}
         keep={keepRoute}
-        empty={T.noRoutes}
+        emptyText={T.noRoutes}
       />
     </Screen>
   );
@@ -132,7 +132,7 @@ export function RoutesOfProvider({ provider }: { provider: Provider }) {
           ({ name }) => name !== 'providerId' && name !== 'environment',
         )}
         keep={(route) => route.providerId === providerId}
-        empty={T.noRoutesOfProvider}
+        emptyText={T.noRoutesOfProvider}
       />
     </Panel>
   );

@@ -110,7 +110,7 @@ function passkeyRow(passkey: Passkey, messages: Messages): HTMLElement {
   const row = h('li');
   const remove = async () => {
     const reply = await call('DELETE', `/session/passkeys/${id}`);
-    if (!reply.rejected) return openAccount(texts.removed(name));
+    if (!reply.isRejected) return openAccount(texts.removed(name));
     showRow();
     messages.show(reply);
   };
@@ -147,7 +147,7 @@ function passkeyRow(passkey: Passkey, messages: Messages): HTMLElement {
 /** Registers a further passkey. */
 async function register({ passkeyName }: Values): Promise<Reply<Passkey> | string> {
   const options = await call<PasskeyOptions<Creation>>('POST', '/session/passkey-options');
-  if (options.rejected) return options;
+  if (options.isRejected) return options;
   const { state, publicKey } = options.body;
   try {
     const credential = await createPasskey(publicKey);
@@ -163,7 +163,7 @@ function showAddPasskey(): void {
   const submit = async (values: Values): Promise<Problem | undefined> => {
     const added = await register(values);
     if (typeof added === 'string') return problem(added);
-    if (added.rejected) {
+    if (added.isRejected) {
       messages.show(added);
       return undefined;
     }
@@ -181,11 +181,11 @@ function showAddPasskey(): void {
 
 async function showSetPassword({ user }: Account, messages: Messages): Promise<void> {
   const enrollment = await call<TotpEnrollment>('POST', '/session/totp');
-  if (enrollment.rejected) return messages.show(enrollment);
+  if (enrollment.isRejected) return messages.show(enrollment);
   const submit = async ({ password, code }: Values): Promise<Problem | undefined> => {
     const body = { state: enrollment.body.state, password, code };
     const reply = await call('PUT', '/session/password', body);
-    if (reply.rejected) return problemOf(reply);
+    if (reply.isRejected) return problemOf(reply);
     await openAccount(texts.passwordSet);
     return undefined;
   };
@@ -210,12 +210,12 @@ function showAccount(account: Account, passkeys: readonly Passkey[], confirmatio
   const messages = createMessages();
   const signOut = async () => {
     const reply = await call('DELETE', '/session');
-    if (!reply.rejected || reply.status === 401) return goTo('/sign-in');
+    if (!reply.isRejected || reply.status === 401) return goTo('/sign-in');
     messages.show(reply);
   };
   const endOthers = async () => {
     const reply = await call('POST', '/session/end-others');
-    if (reply.rejected) messages.show(reply);
+    if (reply.isRejected) messages.show(reply);
     else messages.done(texts.endedOthers);
   };
   const { hasPassword } = account.user;
@@ -246,11 +246,11 @@ export async function openAccount(confirmation?: string): Promise<void> {
     call<Account>('GET', '/session'),
     call<{ data: Passkey[] }>('GET', '/session/passkeys'),
   ]);
-  const rejection = [account, passkeys].find((each) => each.rejected);
-  if (rejection?.rejected) {
+  const rejection = [account, passkeys].find((each) => each.isRejected);
+  if (rejection?.isRejected) {
     return rejection.status === 401 ? goTo('/sign-in') : showLoadError(rejection, openAccount);
   }
-  if (account.rejected || passkeys.rejected) return;
+  if (account.isRejected || passkeys.isRejected) return;
   useCsrfToken(account.body.csrfToken);
   showAccount(account.body, passkeys.body.data, confirmation);
 }

@@ -8,7 +8,7 @@ export interface FieldError {
 
 /** A rejection by the server, or the reason why it was unreachable. */
 export interface Rejection {
-  rejected: true;
+  isRejected: true;
   /** 0 without a reply. */
   status: number;
   code: string;
@@ -18,7 +18,7 @@ export interface Rejection {
   requestId: string | undefined;
 }
 
-export type Reply<T> = { rejected: false; body: T } | Rejection;
+export type Reply<T> = { isRejected: false; body: T } | Rejection;
 
 /** Base path of the operator API. A proxy may add a prefix. */
 export const BASE = location.pathname.replace(/\/operator(\/[\w-]*)?$/, '');
@@ -52,7 +52,7 @@ function rejectionOf(request: XMLHttpRequest): Rejection {
     details?: { errors?: FieldError[] };
   };
   return {
-    rejected: true,
+    isRejected: true,
     status: request.status,
     code: code ?? 'UNREACHABLE',
     reason: reasonOf(request, reason),
@@ -68,7 +68,7 @@ export const call = <T>(method: string, path: string, body?: object): Promise<Re
     request.open(method, `${BASE}/operator/v1${path}`);
     request.addEventListener('loadend', () => {
       if (request.status < 200 || request.status >= 300) return resolve(rejectionOf(request));
-      resolve({ rejected: false, body: parseJson(request.responseText) as T });
+      resolve({ isRejected: false, body: parseJson(request.responseText) as T });
     });
     if (csrfToken) request.setRequestHeader('x-csrf-token', csrfToken);
     if (body) request.setRequestHeader('content-type', 'application/json');

@@ -77,7 +77,7 @@ async function register(secret: string, values: Values): Promise<Problem | undef
     '/enrollment/passkey-options',
     input,
   );
-  if (options.rejected) return problemOf(options, secret);
+  if (options.isRejected) return problemOf(options, secret);
   const { state, publicKey } = options.body;
   let credential: object;
   try {
@@ -87,7 +87,7 @@ async function register(secret: string, values: Values): Promise<Problem | undef
   }
   const body = { ...input, state, passkeyName, credential };
   const reply = await call('POST', '/enrollment/passkey', body);
-  if (reply.rejected) return problemOf(reply, secret);
+  if (reply.isRejected) return problemOf(reply, secret);
   finish();
   return undefined;
 }
@@ -108,7 +108,7 @@ function showPasswordForm(
     const { password, code } = values;
     const body = { secret, ...identity, state: enrollment.state, password, code };
     const reply = await call('POST', '/enrollment/password', body);
-    if (reply.rejected) return problemOf(reply, secret);
+    if (reply.isRejected) return problemOf(reply, secret);
     finish();
     return undefined;
   };
@@ -136,7 +136,7 @@ function showStart(secret: string, link: Link, previousValues: Values = {}): voi
       secret,
       ...identity,
     });
-    if (enrollment.rejected) return problemOf(enrollment, secret);
+    if (enrollment.isRejected) return problemOf(enrollment, secret);
     showPasswordForm(secret, link, identity, enrollment.body);
     return undefined;
   };
@@ -176,7 +176,7 @@ export async function openEnroll(): Promise<void> {
   addEventListener('hashchange', () => location.hash && location.reload());
   if (!secret) return showEnded();
   const reply = await call<Link>('POST', '/enrollment', { secret });
-  if (!reply.rejected) return showStart(secret, reply.body);
+  if (!reply.isRejected) return showStart(secret, reply.body);
   if (reply.code === 'LINK_ENDED' || reply.code === 'INVALID_INPUT') return showEnded();
   if (reply.code === 'FORBIDDEN') return showWrongAddress(reply.reason, `#${secret}`);
   showLoadError(reply, openEnroll);

@@ -56,7 +56,7 @@ const problemOf = (rejection: Rejection, unauthorized: string): Problem =>
 /** Returns the error message, or undefined once the user is signed in. */
 async function withPasskey(): Promise<Problem | undefined> {
   const options = await call<PasskeyOptions<Request>>('POST', '/sign-in/passkey-options');
-  if (options.rejected) return options;
+  if (options.isRejected) return options;
   const { state, publicKey } = options.body;
   let credential: object;
   try {
@@ -65,7 +65,7 @@ async function withPasskey(): Promise<Problem | undefined> {
     return { reason: passkeyProblem(error), errors: [] };
   }
   const reply = await call('POST', '/sign-in/passkey', { state, credential });
-  if (reply.rejected) return problemOf(reply, signIn.passkeyRejected);
+  if (reply.isRejected) return problemOf(reply, signIn.passkeyRejected);
   signedIn();
   return undefined;
 }
@@ -73,7 +73,7 @@ async function withPasskey(): Promise<Problem | undefined> {
 function showPasswordForm(): void {
   const submit = async (values: Values): Promise<Problem | undefined> => {
     const reply = await call('POST', '/sign-in/password', values);
-    if (reply.rejected) {
+    if (reply.isRejected) {
       return reply.status === 401 ? problemOf(reply, signIn.passwordRejected) : reply;
     }
     signedIn();
@@ -92,7 +92,7 @@ function showPasswordForm(): void {
 /** Navigates to the identity provider, which redirects back to this page. */
 async function toCompany(): Promise<Problem | undefined> {
   const reply = await call<CompanyOptions>('POST', '/sign-in/oidc-options');
-  if (reply.rejected) return reply;
+  if (reply.isRejected) return reply;
   sessionStorage.setItem(STATE_KEY, reply.body.state);
   location.assign(reply.body.authorizationUrl);
   return undefined;
@@ -101,7 +101,7 @@ async function toCompany(): Promise<Problem | undefined> {
 /** Adds the button for company accounts if the server has an identity provider. */
 async function addCompanyButton(container: HTMLElement, button: HTMLElement): Promise<void> {
   const reply = await call('POST', '/sign-in/oidc-options');
-  if (!reply.rejected) container.append(button);
+  if (!reply.isRejected) container.append(button);
 }
 
 function showStart(currentProblem?: Problem): void {
@@ -145,7 +145,7 @@ async function returnFromCompany(): Promise<void> {
   const failedProblem: Problem = { reason: signIn.companyRejected, errors: [] };
   if (!state) return showStart(failedProblem);
   const reply = await call('POST', '/sign-in/oidc', { state, callbackUrl });
-  if (!reply.rejected) return signedIn();
+  if (!reply.isRejected) return signedIn();
   showStart(problemOf(reply, signIn.companyRejected));
 }
 
@@ -156,7 +156,7 @@ export async function openSignIn(): Promise<void> {
   keepReturnPath(query.get('to'));
   // Checked first, because sign-in is possible at one address only.
   const reply = await call('POST', '/sign-in/passkey-options');
-  if (!reply.rejected) return showStart();
+  if (!reply.isRejected) return showStart();
   if (reply.code === 'FORBIDDEN') return showWrongAddress(reply.reason);
   showLoadError(reply, openSignIn);
 }
