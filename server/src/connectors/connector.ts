@@ -1,6 +1,5 @@
-// A connector: one value that describes itself (name, modes, settings, capabilities) and opens
-// itself for a mode. The registry is a list of such values. A third-party connector implements this
-// interface.
+// A connector is one value: its name, modes, settings and capabilities, and the function that opens it for
+// a mode. The registry is a list of such values. A third-party connector implements this interface.
 import type { Static, TObject } from '@sinclair/typebox';
 import type { Effects } from '../kernel/effects.ts';
 import type { Mode } from '../kernel/mode.ts';
@@ -30,23 +29,23 @@ export interface ConnectorParts {
 export interface Connector<Settings extends TObject = TObject> {
   /** Name of its folder. */
   name: string;
-  /** One sentence for operators. */
+  /** Description for operators, one sentence. */
   description: string;
   modes: readonly Mode[];
   /**
-   * Its settings, defined with the functions of `kernel/settings.ts`. A connector is not opened if
-   * a required setting is absent. Connectors that share a setting use the same schema value.
+   * Settings of the connector, defined with the functions of `kernel/settings.ts`. A connector is not
+   * opened if a required setting is absent. Connectors that share a setting use the same schema value.
    */
   settings: Settings;
-  /** Capabilities that it always has. */
+  /** Capabilities that the connector always has. */
   capabilities: readonly Capability[];
   /** Capabilities that depend on a setting or on the parts that the server provides. */
   optional?: readonly Capability[];
   /** Capabilities that any other connector of the mode replaces. */
   fallbackFor?: readonly Capability[];
-  /** Problems of settings that are individually valid. They name environment variables. */
+  /** Problems of settings that are individually valid. Each problem names the environment variables. */
   problems?(settings: Partial<Static<Settings>>): string[];
-  /** Makes no external call. Throws if a file that a setting names cannot be used. */
+  /** Opens the connector without an external call. Throws if a file that a setting names cannot be used. */
   open(parts: ConnectorParts, settings: Static<Settings>): Capabilities;
 }
 

@@ -121,7 +121,7 @@ const MEMBERS: {
 describe('the list of connectors', () => {
   it('has one connector for each folder, exported by its index', async () => {
     const folders = readdirSync(import.meta.dirname, { withFileTypes: true })
-      // A provider is a row and not a setting, so `gateway` is not in the list.
+      // Providers are rows of a table, so `gateway` is absent from the list.
       .filter((each) => each.isDirectory() && !['ports', 'gateway'].includes(each.name))
       .map((each) => each.name);
     expect(CONNECTORS.map(({ name }) => name).sort()).toEqual(folders.sort());
@@ -159,7 +159,7 @@ describe.each(CONNECTORS.map((each) => [each.name, each] as const))(
     const leaves = settingsIn(connector.settings);
     const { capabilities, optional = [], fallbackFor = [] } = connector;
 
-    it('describes itself', () => {
+    it('has a description, modes and capabilities', () => {
       expect(connector.description).toMatch(/^[A-Z].*\.$/);
       expect(connector.modes.length).toBeGreaterThan(0);
       expect([...new Set(connector.modes)]).toEqual([...connector.modes]);
@@ -186,7 +186,7 @@ describe.each(CONNECTORS.map((each) => [each.name, each] as const))(
       }
     });
 
-    it('marks settings that may hold a credential, and never repeats one', () => {
+    it('marks settings that may hold a credential, and omits credentials from errors', () => {
       for (const leaf of leaves) {
         const isSensitive = /SECRET|PASSWORD|TOKEN|ACCESS_KEY|_URL$|_RPC_/.test(leaf.env);
         if (isSensitive) expect([leaf.env, leaf.secret]).toEqual([leaf.env, true]);

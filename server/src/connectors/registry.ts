@@ -1,7 +1,6 @@
-// The list of connectors, and the values derived from it: the capabilities of each mode, the file
-// storage, and the settings of the server. The sandbox never serves a production platform: a
-// capability without a connector in a mode is unavailable. Two connectors for one capability are an
-// error at the start.
+// The list of connectors, and the values derived from it: the capabilities of each mode, the file storage,
+// and the settings of the server. The sandbox never serves a production platform. A capability without a
+// connector in a mode is unavailable. Two connectors for one capability are an error at the start.
 
 import type { Static, TObject } from '@sinclair/typebox';
 import { fieldErrors } from '../kernel/contract/validate.ts';
@@ -60,7 +59,7 @@ export interface ConnectorSettings extends Omit<ConnectorValues, keyof StorageSe
   /** Keys of the built-in wallet custodian. Absent: no built-in custodian. */
   custodyKeys?: CustodyKeys | undefined;
   /**
-   * Connectors for production of the program that starts the server. They replace those of the
+   * Connectors for production of the program that starts the server. These connectors replace those of the
    * list.
    */
   production?: Pick<Connectors, 'issuer' | 'mint'> | undefined;
@@ -98,7 +97,7 @@ export const CUSTODY_COLUMNS: readonly SealedColumn[] = [
   { table: 'cards', column: 'secret', contexts: inModes(numberContext) },
 ];
 
-/** Keys of a mode: values that are sealed in one cannot be opened in the other. */
+/** Keys of a mode. Values that are sealed in one mode cannot be opened in the other. */
 const keysIn = (mode: Mode, { seal, open, derive }: CustodyKeys): CustodyKeys => ({
   seal: (text, context) => seal(text, `${mode} ${context}`),
   open: (sealedText, context) => open(sealedText, `${mode} ${context}`),
@@ -237,7 +236,7 @@ export interface BuiltInConnector {
   name: string;
   environment: Mode;
   description: string;
-  /** Its capabilities. */
+  /** Capabilities that the connector serves. */
   serves: readonly string[];
 }
 

@@ -105,11 +105,11 @@ describe.each(['folder', 's3'])('the storage in a %s', (kind) => {
     expect((await readAll(storage().get(name))).toString()).toBe('the second');
   });
 
-  it('rejects if the object does not exist', async () => {
+  it('rejects the read of an absent object', async () => {
     await expect(readAll(storage().get(newName()))).rejects.toThrow();
   });
 
-  it('removes repeatedly without an error', async () => {
+  it('removes an object repeatedly without an error', async () => {
     const name = newName();
     await storage().put(name, chunksOf(bytesOf(100)));
     await storage().remove(name);
@@ -132,7 +132,7 @@ describe.each(['folder', 's3'])('the storage in a %s', (kind) => {
     expect(remainingFiles.filter((each) => each.endsWith('.part'))).toEqual([]);
   });
 
-  it('permits a reader to stop early', async () => {
+  it('allows a read to stop early', async () => {
     const name = newName();
     await storage().put(name, chunksOf(bytesOf(1_000_000)));
     for await (const chunk of storage().get(name)) {
@@ -168,7 +168,7 @@ describe('the folder', () => {
     }
   });
 
-  it('removes the fragments of an interrupted put', async () => {
+  it('removes the fragments of an interrupted upload', async () => {
     const name = newName();
     let failUpload = () => {};
     async function* stuckChunks() {
@@ -273,7 +273,7 @@ describe('the bucket', () => {
     ]);
   });
 
-  it('sends hash and length, and leaves no local file', async () => {
+  it('receives hash and length of a file, and no local file remains', async () => {
     let requestHeaders: http.IncomingHttpHeaders = {};
     respondInstead = ({ headers }) => {
       requestHeaders = headers;

@@ -28,10 +28,10 @@ import {
 } from '../../src/connectors/sandbox/payments/outcomes.ts';
 import {
   AUTO_ENABLED_SUFFIX,
-  BANK_FAILS,
+  BANK_FAILURE_SUFFIX,
   BANK_LINKS,
-  BANK_REJECTED,
-  MISMATCH,
+  BANK_REJECTED_SUFFIX,
+  MISMATCH_SUFFIX,
   ORDERS,
   TOKENS,
 } from '../../src/connectors/sandbox/stablecoins/mint-outcomes.ts';
@@ -52,7 +52,7 @@ import { walletFixture } from '../kit/wallets/embedded-wallets.ts';
 const OF_ACCOUNTS = [
   ...[QUOTE_OUTCOMES, REFUND_OUTCOMES, TRANSFER_OUTCOMES].flatMap(Object.keys),
   ...[LIVENESS_BY_SUFFIX, NAME_CHECKS_BY_SUFFIX, BANK_LINKS].flatMap(Object.keys),
-  ...[BANK_FAILS, BANK_REJECTED],
+  ...[BANK_FAILURE_SUFFIX, BANK_REJECTED_SUFFIX],
 ];
 const MAGIC = [
   ...new Set([
@@ -62,7 +62,7 @@ const MAGIC = [
     ),
     ...[BUSINESS_SUFFIXES, OWNER_OUTCOMES, PERSON_SUFFIXES, STATUS_BY_SUFFIX].flatMap(Object.keys),
     ...[ORDERS, TOKENS].flatMap(Object.keys),
-    ...[AUTO_ENABLED_SUFFIX, MISMATCH],
+    ...[AUTO_ENABLED_SUFFIX, MISMATCH_SUFFIX],
   ]),
 ].sort();
 

@@ -1,19 +1,17 @@
-// Identity checks by an HTTP service of the operator. The case is posted as JSON, and again for each
-// poll. The response for an `id` is the state of that case, so the service must treat a repeated id
-// as the same case. The address is https or on this machine. Its query is a secret like any
-// credential.
+// Identity checks by an HTTP service of the operator. The case is posted as JSON, and again for each poll.
+// The response for an `id` is the state of that case, so the service must treat a repeated `id` as the same
+// case. The address is https or on this machine, and its query is a secret.
 //
 // Case: { id, platformId, customerId, type: INDIVIDUAL | BUSINESS, email, phoneNumber, details,
-//   identifier, owners: [{ id, roles, ownershipPercentage, personalInfo }],
-//   documents: [{ id, holder, documentType, side?, country, documentNumber?, issuingAuthority? }] }
-// `details` and `personalInfo` have the fields of customers and owners in the API.
+// identifier, owners: [{ id, roles, ownershipPercentage, personalInfo }],
+// documents: [{ id, holder, documentType, side?, country, documentNumber?, issuingAuthority? }] } `details`
+// and `personalInfo` have the fields of customers and owners in the API.
 //
 // Verdict: { state: approved | rejected | unresolved | review,
-//   owners?: { <ID of the owner>: APPROVED | REJECTED | PENDING },
-//   findings?: [{ type, resourceId?, field?, reason? }], checkAfterMs? }
-// `type` is a VerificationErrorType of the API. `unresolved` has at least one finding. `review`
-// without `checkAfterMs` waits for the operator and is not polled. Any other response, or none, is
-// retried after one minute.
+// owners?: { <ID of the owner>: APPROVED | REJECTED | PENDING },
+// findings?: [{ type, resourceId?, field?, reason? }], checkAfterMs? } `type` is a VerificationErrorType of
+// the API. `unresolved` has at least one finding. `review` without `checkAfterMs` waits for the operator
+// and is not polled. Any other response, or none, is retried after one minute.
 import { isFindingType } from '../../catalog/identity/verification-errors.ts';
 import type { Effects } from '../../kernel/effects.ts';
 import type {
@@ -102,7 +100,7 @@ export function httpIdentity(
         body: JSON.stringify(identityCase),
         timeoutMs: TIMEOUT_MS,
         maxBytes: MAX_BYTES,
-        // The operator chose the address. It may be in the operator's own network.
+        // The operator configured the address, which may be in a private network.
         publicOnly: false,
       });
       const verdict = reply.status === 200 ? parseVerdict(parseJson(reply.body)) : undefined;

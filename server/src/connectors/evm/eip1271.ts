@@ -1,7 +1,6 @@
-// The call of EIP-1271 in bytes, and the meaning of a node's response.
-// `isValidSignature(bytes32,bytes)` runs the code of the wallet. The selector of the call as result
-// means valid. An account without code returns nothing, which means invalid. Any other response is
-// inconclusive.
+// The call of EIP-1271 in bytes, and the meaning of a node's response. `isValidSignature(bytes32,bytes)`
+// runs the code of the wallet. The selector of the call as result means valid. An empty result, as of an
+// account without code, means invalid. Any other response is inconclusive.
 
 const SELECTOR = '1626ba7e';
 const WORD = 32;
@@ -35,7 +34,7 @@ function responseOf(text: string): RpcResponse {
   }
 }
 
-/** JSON-RPC code of a reverted call. Some nodes report it only in the text. */
+/** JSON-RPC code of a reverted call. Some nodes report a reverted call only in the text. */
 const isRevert = ({ code, message }: { code?: unknown; message?: unknown }): boolean =>
   code === 3 || /revert/i.test(String(message));
 

@@ -9,7 +9,7 @@ const node = (chain: string) =>
     serviceSetting({
       env: `RAILHEAD_RPC_${chain}`,
       flag: `rpc-${chain.toLowerCase()}`,
-      help: 'JSON-RPC URL of a node of the chain. It verifies signatures of contract wallets',
+      help: 'JSON-RPC URL of a node of the chain, for the verification of contract wallets',
       secret: true,
     }),
   );
@@ -31,7 +31,7 @@ export const evm = defineConnector({
     ),
   }),
   capabilities: ['contractWallets'],
-  // Without a circuit breaker: clients choose the contract, so a failed call does not indicate a
-  // faulty node, and the contract of one client must not block the verification of others.
+  // The call has no circuit breaker. Clients choose the contract, so a failed call does not indicate a
+  // faulty node. The contract of one client must not block the verification of others.
   open: ({ effects }, { rpcUrls }) => ({ contractWallets: contractWallets(effects, rpcUrls) }),
 });

@@ -12,7 +12,7 @@ import { CardChanged, CardIssuing, CardNumber, type StandIn } from '../ports/pro
 import { NOT_FOUND, type ProviderClient } from './client.ts';
 
 /**
- * Default interval of state requests. They are required, because no message reports the result of
+ * Default interval of state requests. The requests are required, because no message reports the result of
  * an order.
  */
 const CHECK_AFTER_S = 60;
@@ -35,10 +35,7 @@ function progressOf(reportedState: CardIssuing): IssueProgress {
   return { state: 'issued', card: { ...refs, brand, last4, expMonth, expYear } };
 }
 
-/**
- * The stand-in rules of a card. An approval of the provider cannot exceed the limit of the platform
- * either.
- */
+/** The stand-in rules of a card. The amount never exceeds the limit of the platform. */
 function standInOf(
   state: StandIn['state'],
   maxSpend: bigint | null | undefined,

@@ -27,7 +27,7 @@ export interface ProviderClient {
     schema: S,
     timeoutMs?: number,
   ): Promise<Static<S>>;
-  /** The same for a call with which 404 is a result, such as the state of a transfer. */
+  /** Like `call`, with the status 404 as a result, such as for the state of a transfer. */
   callOrNotFound<S extends TSchema>(
     path: string,
     body: object,

@@ -35,7 +35,7 @@ import { STABLECOIN_CALLS } from '../ports/providers/stablecoins.ts';
 const CALLS: Readonly<Record<string, ProviderCall>> = {
   '/capabilities': {
     operationId: 'getCapabilities',
-    summary: 'Get the capabilities of the provider',
+    summary: 'Return the capabilities of the provider',
     input: NoInput,
     output: Capabilities,
   },
@@ -53,7 +53,7 @@ const CALLS: Readonly<Record<string, ProviderCall>> = {
   },
   '/transfers/state': {
     operationId: 'getTransferState',
-    summary: 'Get the state of a transfer, or 404 if the transfer is unknown',
+    summary: 'Return the state of a transfer, or 404 if the transfer is unknown',
     input: TransferId,
     output: TransferState,
   },
@@ -129,7 +129,7 @@ function operationOf(
     parameters: HEADERS,
     requestBody: { required: true, ...json(input) },
     responses: {
-      200: { description: 'The result.', ...json(output) },
+      200: { description: 'Result of the call.', ...json(output) },
       ...Object.fromEntries(responses),
     },
   };

@@ -26,15 +26,15 @@ const CHECK_AFTER_S = 60;
 
 const unlinkedOf = ({ reason }: { reason: 'invalid' | 'revoked' }): Unlinked => ({
   state: 'unlinked',
-  as: reason === 'invalid' ? 'INVALID' : 'REVOKED',
+  reason: reason === 'invalid' ? 'INVALID' : 'REVOKED',
 });
 
 const checkAfterMs = ({ checkAfterSeconds = CHECK_AFTER_S }: { checkAfterSeconds?: number }) =>
   checkAfterSeconds * 1_000;
 
 /**
- * A completion with another amount is not applied: the order stays pending, and the status contains
- * the reason, until an operator has decided.
+ * A completion with another amount is not applied. The order stays pending until an operator has decided.
+ * The status contains the reason.
  */
 export function orderProgressOf(
   reportedState: StablecoinOrderState,

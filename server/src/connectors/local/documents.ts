@@ -19,7 +19,7 @@ export function checkFile({
   width,
   height,
 }: DocumentFindings): DocumentVerdict {
-  // The format is supported, so the file is faulty and not its type.
+  // The format is supported, so the error is about the file.
   if (!readable) return rejection('UNSUITABLE_DOCUMENT', 'The file cannot be read.');
   if (!complete) return rejection('INCOMPLETE', 'The file is incomplete: its end is missing.');
   if (locked) {
@@ -27,7 +27,7 @@ export function checkFile({
   }
   if (width !== null && height !== null && Math.min(width, height) < MIN_SIDE_PIXELS) {
     const size = `${width} × ${height} pixels`;
-    const reason = `The image has ${size}. Each side needs ${MIN_SIDE_PIXELS}.`;
+    const reason = `The image has ${size}. Each side needs at least ${MIN_SIDE_PIXELS} pixels.`;
     return rejection('LOW_QUALITY', reason);
   }
   return { state: 'accepted' };

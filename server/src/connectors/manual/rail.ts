@@ -30,6 +30,6 @@ export const manualRail: RailPort = {
   supportsDebit,
   send: progressOf,
   check: progressOf,
-  // The operator decides whether it can still be canceled.
+  // The operator decides whether the instruction can still be canceled.
   cancel: async () => 'accepted',
 };

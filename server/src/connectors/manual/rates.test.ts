@@ -76,7 +76,7 @@ describe('httpRates', () => {
       'The rate service returned a table without a time.',
     ],
   ])(
-    'uses its last table while the service returns %j, until that is too old',
+    'uses its last table while the service returns %j, until the table is too old',
     async (invalidReply, note) => {
       const effects = testEffects(NOW);
       const port = httpRates(effects, url, options);
@@ -103,7 +103,7 @@ describe('httpRates', () => {
     expect(await euro(otherRatePort)).toBeUndefined();
   });
 
-  it('has no rate if the service is unavailable, and logs no address', async () => {
+  it('returns no rate if the service is unavailable, and logs no address', async () => {
     const port = httpRates(testEffects(NOW), 'http://127.0.0.1:1/rates?key=secret', options);
     expect(await euro(port)).toBeUndefined();
     expect(notes).toEqual(['The rate service does not respond.']);

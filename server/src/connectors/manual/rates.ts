@@ -50,8 +50,8 @@ function recentRate(
 }
 
 /**
- * Rates from a service that returns a table as JSON. Called at most once a minute. While the
- * service is unavailable, its last table is used until that is too old.
+ * Rates from a service that returns a table as JSON. The service is called at most once a minute. While the
+ * service is unavailable, its last table is used until the table is too old.
  */
 export function httpRates(effects: Effects, url: string, options: RateOptions): RatePort {
   const { maxAgeMs, note } = options;
@@ -66,7 +66,7 @@ export function httpRates(effects: Effects, url: string, options: RateOptions): 
       headers: { accept: 'application/json' },
       timeoutMs: TIMEOUT_MS,
       maxBytes: MAX_BYTES,
-      // The operator chose the address. It may be in the operator's own network.
+      // The operator configured the address, which may be in a private network.
       publicOnly: false,
     });
     if (reply.status !== 200) return `responded with ${reply.status}`;
@@ -111,9 +111,8 @@ function readTable(file: string): RateTable {
 }
 
 /**
- * Rates from a file, JSON or, by its name, CSV. It is read again when it changes. An invalid change
- * is logged, and the previous table is used until it is too old. Throws if the file is invalid at
- * the start.
+ * Rates from a file, JSON or, by its name, CSV. A changed file is read again. An invalid change is logged,
+ * and the previous table is used until that table is too old. Throws if the file is invalid at the start.
  */
 export function fileRates(effects: Effects, file: string, options: RateOptions): RatePort {
   const stampOf = () => {

@@ -1,6 +1,6 @@
-// Signing keys of identity providers, found by OpenID Connect Discovery and cached for five minutes.
-// They are fetched again for an unknown key id, but only every 30 seconds, so that invented key ids
-// cannot cause many requests. After a failure a provider is not called for five seconds.
+// Signing keys of identity providers, found by OpenID Connect Discovery and cached for five minutes. For an
+// unknown key id the keys are fetched again, at most every 30 seconds, so that invented key ids cannot
+// cause many requests. After a failure a provider is not called for five seconds.
 import { type CompactVerifyGetKey, createLocalJWKSet, type JSONWebKeySet } from 'jose';
 import type { Effects, Time } from '../../kernel/effects.ts';
 import { isLoopbackHost } from '../../kernel/net/endpoint.ts';
@@ -26,7 +26,7 @@ interface FetchedKeys {
   at: Time;
 }
 
-/** Only https, except for a provider on this machine. */
+/** Whether the URL is https, or http for a provider on this machine. */
 function isSafe(url: unknown, issuer: string): url is string {
   const read = typeof url === 'string' ? readUrl(url) : undefined;
   if (!read) return false;
@@ -42,12 +42,13 @@ async function jsonAt(effects: Effects, url: string): Promise<Record<string, unk
     headers: { accept: 'application/json' },
     timeoutMs: TIMEOUT_MS,
     maxBytes: MAX_BYTES,
-    // The operator chose the provider. It may be in the operator's own network.
+    // The operator configured the provider, which may be in a private network.
     publicOnly: false,
   });
   if (reply.status !== 200) throw new Error(`an identity provider responded with ${reply.status}`);
   const document: unknown = JSON.parse(reply.body);
-  if (typeof document !== 'object' || document === null) throw new Error('not an object');
+  if (typeof document !== 'object' || document === null)
+    throw new Error('the response is not an object');
   return document as Record<string, unknown>;
 }
 

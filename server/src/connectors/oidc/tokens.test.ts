@@ -168,7 +168,7 @@ describe('the keys of a provider', () => {
     pass(5 * 60_000 - 1);
     expect(await judge(firstProviderKey)).toHaveProperty('identity');
     expect(provider.takeRequests()).toEqual([]);
-    // A key that the provider has removed is not accepted longer than that.
+    // A key that the provider has removed is accepted for at most five minutes.
     provider.show(secondProviderKey);
     pass(1);
     expect(await judge(firstProviderKey)).toEqual(NO_KEY);
@@ -182,7 +182,7 @@ describe('the keys of a provider', () => {
     expect(provider.takeRequests()).toEqual(BOTH);
   });
 
-  it('are fetched again for an unknown one, at a limited rate', async () => {
+  it('are fetched again for an unknown key, at a limited rate', async () => {
     const { judge, pass } = setUp();
     await judge(firstProviderKey);
     provider.show(firstProviderKey, secondProviderKey);

@@ -23,7 +23,7 @@ interface OidcSettings {
 
 const rejection = (reason: string): OidcProblem => ({ problem: 'rejected', reason });
 
-/** Checks before the signature. */
+/** Problem of the header, found before the signature is verified. */
 function headerProblem({ alg, typ, crit }: OidcToken['header']): OidcProblem | undefined {
   if (!(ALGORITHMS as readonly unknown[]).includes(alg)) {
     return rejection(`The alg of the token must be ${ALGORITHMS.join(' or ')}.`);

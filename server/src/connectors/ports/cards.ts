@@ -14,7 +14,7 @@ export interface CardOrder {
   /** Null if the id was generated. */
   platformCardId: string | null;
   currency: string;
-  /** Maximum of one payment, or null or absent: none. */
+  /** Maximum amount of one payment. Null or absent: no limit. */
   maxSpend?: bigint | null;
   orderedAt: Time;
 }
@@ -70,11 +70,11 @@ export const CARD_REQUESTS = [
 export type CardRequestKind = (typeof CARD_REQUESTS)[number];
 
 /**
- * A request of the network. The amount is zero for a balance inquiry. An AUTHORIZATION of zero is
- * treated as one, and no other kind may be zero.
+ * A request of the network. The amount is zero for a balance inquiry. An AUTHORIZATION of zero is treated
+ * as a balance inquiry. No other kind may have the amount zero.
  */
 export interface CardRequest extends Money {
-  /** Unique for the message. A repetition has no further effect and gets the same response. */
+  /** Unique for the message. A repetition has no further effect, and its response is the same. */
   id: string;
   /** The issuer's token of the transaction that the request would open. */
   token: string;
@@ -91,8 +91,8 @@ export type CardNotice = { id: string; token: string } & (
   /** The remaining authorization has expired. */
   | { kind: 'AUTHORIZATION_EXPIRY' }
   /**
-   * New total of the payment, higher or lower. It is recorded without effect on a closed payment,
-   * which only a clearing changes.
+   * New total of the payment, higher or lower. On a closed payment the notice is recorded without effect.
+   * Only a clearing changes a closed payment.
    */
   | { kind: 'AUTHORIZATION_ADVICE'; amount: bigint }
   /** A part of the authorized amount that is not cleared is released. */
@@ -141,21 +141,21 @@ export type FundingDebitProgress =
   | { state: 'failed' };
 
 /**
- * Receives the messages of an issuer. A Fault with the code NOT_FOUND, TRANSACTION_NOT_FOUND,
- * CONFLICT (the id belongs to another message, or the token to another payment) or INVALID_INPUT
- * (an impossible notice) is final. After any other error, such as SERVICE_UNAVAILABLE or a lost
+ * Receives the messages of an issuer. A Fault is final if its code is NOT_FOUND, TRANSACTION_NOT_FOUND,
+ * CONFLICT or INVALID_INPUT. CONFLICT: the id belongs to another message, or the token to another payment.
+ * INVALID_INPUT: the notice is impossible. After any other error, such as SERVICE_UNAVAILABLE or a lost
  * connection, the same message is sent again.
  */
 export interface CardNetworkHandler {
   /**
-   * Decides and commits the hold. A decision after `deadline` is reversed before the response: no
-   * funds remain held, except for a pending funding debit until it is complete. If the call rejects,
-   * the network gets no response, and a repetition returns the recorded decision. An issuer sends
-   * each message to one process only.
+   * Decides and commits the hold. A decision after `deadline` is reversed before the response. No funds
+   * remain held, except for a pending funding debit until it is complete. If the promise rejects, the
+   * network receives no response. A repetition returns the recorded decision. An issuer sends each message
+   * to one process only.
    */
   authorize(request: CardRequest, deadline: Time): Promise<CardDecision>;
   /**
-   * If the promise rejects, the notice is probably not applied: repeat it unless the error is
+   * If the promise rejects, the notice is probably not applied. Repeat the notice unless the error is
    * final.
    */
   applyNotice(notice: CardNotice): Promise<void>;
@@ -167,20 +167,20 @@ export interface ChangedCard {
   issuerRef: string;
   state: 'PROCESSING' | 'ACTIVE' | 'FROZEN' | 'CLOSED';
   currency: string;
-  /** Maximum of one payment, or null: none. */
+  /** Maximum amount of one payment. Null: no limit. */
   maxSpend: bigint | null;
 }
 
 export interface IssuerPort {
   /**
-   * Called once at the start with the handler for this environment's network. Without it no
-   * requests arrive.
+   * Called once at the start with the handler for this environment's network. Without this call no requests
+   * arrive.
    */
   connect?(handler: CardNetworkHandler): void;
   issue(order: CardOrder): Promise<IssueProgress>;
   /** Polled at the times of `checkAfterMs`. */
   check(order: CardOrder, now: Time): Promise<IssueProgress>;
-  /** Whether it issues such a card. Absent: every card. */
+  /** Whether the issuer issues such a card. Absent: every card. */
   serves?(card: Pick<CardOrder, 'platformId' | 'currency'>): boolean;
   /** Receives the state and limit of a card after a change of them. Optional. */
   change?(card: ChangedCard): Promise<void>;

@@ -37,11 +37,11 @@ const FAULTY: readonly Partial<DocumentFindings>[] = [
 ];
 
 describe.each(offersOf('documents', effects))(
-  'the documents of the %s connector in %s',
+  'the document check of the %s connector in %s',
   (...offer) => {
     const [, , documents] = offer;
 
-    it('accepts a valid one, and returns the same result when repeated', async () => {
+    it('accepts a valid document, and returns the same result when repeated', async () => {
       expect(await documents.check(documentOf('passport.jpg'))).toEqual({ state: 'accepted' });
       for (const faulty of FAULTY) {
         const document = documentOf('passport.jpg', faulty);
@@ -49,7 +49,7 @@ describe.each(offersOf('documents', effects))(
       }
     });
 
-    it('rejects with a documented code, without content of the document', async () => {
+    it('rejects a faulty document with a documented code, without content of the document', async () => {
       const names = ['passport.jpg', ...CODES.map((code) => `Lovelace-${code}.jpg`)];
       for (const document of names.flatMap((name) =>
         FAULTY.map((each) => documentOf(name, each)),

@@ -1,22 +1,22 @@
-// The port of a document check before a document is accepted, and its input: the platform's
-// description of the document, findings about the file, and the file.
+// The port of a document check before a document is accepted. Its input is the platform's description of
+// the document, findings about the file, and the file.
 
 export const DOCUMENT_FORMATS = ['PDF', 'JPEG', 'PNG'] as const;
 export type DocumentFormat = (typeof DOCUMENT_FORMATS)[number];
 
 /** Structural findings about a document's file. */
 export interface DocumentFindings {
-  /** Bytes. */
+  /** Size in bytes. */
   size: number;
-  /** By the first bytes, or null for an unknown format. */
+  /** Format by the first bytes, or null for an unknown format. */
   format: DocumentFormat | null;
-  /** The file is complete. */
+  /** Whether the file is complete. */
   complete: boolean;
-  /** The structure is consistent with the format. */
+  /** Whether the structure is consistent with the format. */
   readable: boolean;
-  /** The file is encrypted. */
+  /** Whether the file is encrypted. */
   locked: boolean;
-  /** In pixels. Images only. */
+  /** Width in pixels. Null for other files than images. */
   width: number | null;
   height: number | null;
 }

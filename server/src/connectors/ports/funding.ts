@@ -13,8 +13,8 @@ interface FundedAccount {
 
 export interface FundingPort {
   /**
-   * Payment instructions of an internal account: under unchanged settings always the same account
-   * details, unique to the account. Empty if deposits in this currency are not supported.
+   * Payment instructions of an internal account. Under unchanged settings the account details are always
+   * the same, and unique to the account. Empty if deposits in this currency are not supported.
    */
   instructions(account: FundedAccount): PaymentInstructions[];
   /**

@@ -76,7 +76,7 @@ const instructionWith = (suffix: string): RailInstruction =>
 describe.each(offersOf('rail', effects))(
   'the rail of the %s connector in %s',
   (_name, mode, rail) => {
-    const everyMethod = [
+    const everyInstruction = [
       ...ACCOUNT_TYPES.map((type) => instruction(type)),
       ...SUFFIXES.map(instructionWith),
       ...SUFFIXES.map((suffix) => ({ ...instructionWith(suffix), origin: 'transfer' as const })),
@@ -85,7 +85,7 @@ describe.each(offersOf('rail', effects))(
     ];
 
     it('treats a second submission of an instruction as the first', async () => {
-      for (const order of everyMethod) {
+      for (const order of everyInstruction) {
         const firstProgress = await rail.send(order);
         expect(await rail.send({ ...order })).toEqual(firstProgress);
         expect(await Promise.all([rail.send(order), rail.send(order)])).toEqual([
@@ -107,7 +107,7 @@ describe.each(offersOf('rail', effects))(
         if (progress.state === 'unknown') expect(checkAfterMs).toBeGreaterThan(0);
         if (progress.state === 'settled') expect(progress.reference).not.toBe('');
       };
-      for (const order of everyMethod) {
+      for (const order of everyInstruction) {
         assertProgress(await rail.send(order));
         for (const elapsedMs of [0, 1_000, 3_000, 31_000, 600_000]) {
           assertProgress(await rail.check(order, NOW + elapsedMs));
@@ -116,7 +116,7 @@ describe.each(offersOf('rail', effects))(
     });
 
     it('reaches a final state, or waits for a notification, with checks at the returned times', async () => {
-      for (const order of everyMethod) {
+      for (const order of everyInstruction) {
         let progress = await rail.send(order);
         let now = NOW;
         for (let count = 0; count < 20; count++) {
@@ -209,7 +209,7 @@ describe.each(FUNDING)('the funding of the %s connector in %s', (_name, _mode, f
 });
 
 describe.each(offersOf('names', effects))(
-  'the names of the %s connector in %s',
+  'the name checks of the %s connector in %s',
   (_name, _mode, names) => {
     it('have a result when polled at the returned times', async () => {
       for (const suffix of [...SUFFIXES, '102', '103', '104', '105', '106', '107']) {
@@ -265,7 +265,7 @@ const MESSENGERS = [
 ] as const;
 
 describe.each(MESSENGERS)('the %s connector', (_name, start) => {
-  it('distinguishes sent from rejected messages, and throws otherwise without the text', async () => {
+  it('distinguishes sent from rejected messages, and throws other errors without the text', async () => {
     const { peer, send, answer, ids } = await start();
     const to = 'bo@example.org';
     answer('sent', to);

@@ -2,7 +2,7 @@
 
 /** A message to a person. */
 interface OutgoingMessage {
-  /** Unique for the message. Repetitions have the same. */
+  /** Unique for the message. Repetitions have the same ID. */
   id: string;
   /** An e-mail address, or a telephone number in E.164 format. */
   to: string;
@@ -10,8 +10,8 @@ interface OutgoingMessage {
 }
 
 /**
- * `sent`: the service has accepted it. `rejected`: it will never be accepted. An error is retried
- * while the message is useful. It contains neither recipient nor text.
+ * `sent`: the service has accepted the message. `rejected`: the service will never accept it. An error is
+ * retried while the message is useful. The error contains no recipient and no text.
  */
 type MessageReply = 'sent' | 'rejected';
 

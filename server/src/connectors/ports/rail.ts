@@ -38,9 +38,9 @@ export type FailureReason =
   | 'COMPLIANCE_REJECTED';
 
 /**
- * State of an instruction. `unknown` is never a failure: it is polled again. `checkAfterMs` is the
- * time to the next poll. Without it a settled instruction is final, and an accepted one waits for a
- * notice. `refundable: false`: the funds of a failed payout cannot be returned automatically.
+ * State of an instruction. `unknown` is never a failure and is polled again. `checkAfterMs` is the time to
+ * the next poll. Without it a settled instruction is final, and an accepted one waits for a notice.
+ * `refundable: false`: the funds of a failed payout cannot be returned automatically.
  */
 export type Progress =
   | { state: 'accepted'; reference?: string; checkAfterMs?: number }
@@ -75,7 +75,7 @@ interface RecalledTransfer extends Money {
   id: string;
 }
 
-/** State of a recall. `accepted` announces a return, and posts nothing. */
+/** State of a recall. `accepted` announces a return without a posting. */
 export type RecallProgress =
   | { state: 'requested'; checkAfterMs: number }
   | { state: 'accepted' }

@@ -1,6 +1,6 @@
-// The port of a stablecoin provider: the platform's account there, its tokens, minting and burning.
-// Fiat is transferred between banks and the provider, outside this ledger. Amounts are in minor
-// units of the token. An error means that the provider is unavailable.
+// The port of a stablecoin provider: the platform's account at the provider, its tokens, minting and
+// burning. Fiat is transferred between banks and the provider, outside this ledger. Amounts are in minor
+// units of the token. A call throws if the provider is unavailable.
 import type { Time } from '../../kernel/effects.ts';
 
 export interface ProviderCredentials {
@@ -16,10 +16,10 @@ export interface ProviderLink {
   providerId?: string | null;
 }
 
-/** Credentials that are no longer valid: possible for every call. */
+/** Result of any call whose credentials are no longer valid. */
 export interface Unlinked {
   state: 'unlinked';
-  as: 'INVALID' | 'REVOKED';
+  reason: 'INVALID' | 'REVOKED';
 }
 
 export const ISSUANCE_STATUSES = [
@@ -81,8 +81,8 @@ export type LinkResult =
   | Unlinked;
 
 /**
- * Source or destination account of an order, by the provider's reference. Its details were sent
- * when it was linked, and may have been erased since.
+ * Source or destination account of an order, by the provider's reference. The details of the account were
+ * sent when it was linked, and may have been erased since.
  */
 export interface OrderAccount {
   id: string;
@@ -114,7 +114,7 @@ export interface FundingInstructions {
   network: string;
   address: string;
   valueType: string;
-  [more: string]: unknown;
+  [field: string]: unknown;
 }
 
 /** The provider's validation of an order before it is placed, and the next step. */
@@ -127,9 +127,9 @@ export type OrderPreview =
       /** Estimates. Amounts of fiat as strings in minor units. */
       estimatedDelivery?: { rail: string; amount: string; currency: string; timing: string };
     }
-  /** Rejected. The text is for the platform. */
+  /** Rejected, with a reason for the platform. */
   | { state: 'rejected'; reason: string }
-  /** The provider has no balance to fund it. */
+  /** The balance at the provider is too low for the order. */
   | { state: 'no-source' }
   | Unlinked;
 
@@ -139,7 +139,7 @@ export type OrderPreview =
 export type OrderProgress = { providerStatus: string; checkAfterMs?: number } & (
   | { state: 'funding' | 'submitted' | 'processing' | 'completed' }
   | { state: 'failed'; reason: string }
-  /** The provider cannot determine the state: nothing changes. */
+  /** The provider cannot determine the state. The recorded state is unchanged. */
   | { state: 'unknown' }
   /** Not paid. `final` if a payment would no longer be accepted. */
   | { state: 'expired'; final?: true }
@@ -148,7 +148,7 @@ export type OrderProgress = { providerStatus: string; checkAfterMs?: number } & 
 export interface MintPort {
   /** The routed provider of new accounts. Absent or null: the built-in connector. */
   selectedProvider?(): string | null;
-  /** Provider accounts that the credentials give access to. None if rejected. */
+  /** Provider accounts that the credentials can access. Empty if the credentials are rejected. */
   accountsOf(
     credentials: ProviderCredentials,
     providerId?: string | null,
@@ -161,6 +161,6 @@ export interface MintPort {
   prepare(link: ProviderLink, order: MintOrder): Promise<OrderPreview>;
   submit(link: ProviderLink, order: MintOrder): Promise<OrderProgress | Unlinked>;
   check(link: ProviderLink, order: MintOrder, now: Time): Promise<OrderProgress | Unlinked>;
-  /** Whether tokens are approved automatically: in the sandbox. */
-  enablesAtOnce?(name: TokenName): boolean;
+  /** Whether tokens are approved without an operator, as in the sandbox. */
+  enablesImmediately?(name: TokenName): boolean;
 }

@@ -34,7 +34,7 @@ type UmaPayReply =
   | { state: 'accepted'; reference: string; receiverInfo?: Record<string, unknown> }
   | UmaRejection;
 
-/** One payment to a UMA address. Its amount is the received amount. */
+/** A payment to a UMA address. The amount is the received amount. */
 export interface UmaPayment extends Money {
   /** Unique for this payment. Sending is idempotent. */
   id: string;
@@ -57,10 +57,10 @@ export interface UmaPort {
   send(payment: UmaPayment & { reference: string }): Promise<Progress>;
   check(payment: UmaPayment & { reference: string }, now: Time): Promise<Progress>;
   /**
-   * For an incoming payment that was approved at `payment.at`: notifies the sending provider, with
-   * the requested data of the receiver, and returns the progress of the funds. Idempotent.
-   * `settled`: received. `failed`: not received. `returned`: received, must be returned. Absent:
-   * UMA payments cannot be received.
+   * Notifies the sending provider of an incoming payment that was approved at `payment.at`, with the
+   * requested data of the receiver. Returns the progress of the funds. Idempotent. `settled`: received.
+   * `failed`: not received. `returned`: received, must be returned. Absent: UMA payments cannot be
+   * received.
    */
   collect?(
     payment: UmaPayment & { receiverInfo: Record<string, unknown> },

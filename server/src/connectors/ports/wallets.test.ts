@@ -84,7 +84,7 @@ describe.each(MODES)('a seed of the %s', (environment) => {
     expect(await mnemonicOf(secondSeed.seed)).not.toBe(phrase);
   });
 
-  it('is exported in a bundle that names its organization, to one key', async () => {
+  it('is exported to one key, in a bundle that contains its organization', async () => {
     const { seed } = await custody.newSeed(NAMES);
     const exportSeed = () => custody.exportSeed({ ...NAMES, seed, clientPublicKey });
     const [firstBundle, secondBundle] = [read(await exportSeed()), read(await exportSeed())];
@@ -102,7 +102,7 @@ describe.each(MODES)('a seed of the %s', (environment) => {
     expect(() => wordsIn(JSON.stringify(firstBundle), otherKey)).toThrow();
   });
 
-  it('is not stored in clear, and belongs to one wallet', async () => {
+  it('is sealed, and belongs to one wallet', async () => {
     const { seed } = await custody.newSeed(NAMES);
     const mnemonic = wordsIn(await custody.exportSeed({ ...NAMES, seed, clientPublicKey }));
     const entropy = Buffer.from(mnemonicToEntropy(mnemonic, wordlist));
@@ -120,7 +120,7 @@ describe.each(MODES)('a seed of the %s', (environment) => {
 describe.each(MODES)('a session key of the %s', (environment) => {
   const custody = custodianOf(environment);
 
-  it('opens for the client, as the key with the returned public key', async () => {
+  it('can be opened by the client, and is the private key of the returned public key', async () => {
     const createdKeys = new Set<string>();
     for (let round = 0; round < 20; round++) {
       const client = generateP256KeyPair();
@@ -386,14 +386,14 @@ describe('the custodians of the two environments', () => {
     expect(MODES.map((each) => restartedRegistry(each).custody?.publicKeys())).toEqual(keys);
   });
 
-  it('do not open data sealed by the other', async () => {
+  it('reject data that the other custodian sealed', async () => {
     const { seed } = await sandbox.newSeed(NAMES);
     await expect(production.exportSeed({ ...NAMES, seed, clientPublicKey })).rejects.toThrow();
     const { signer } = await sandbox.newSigner({ id: '1' });
     await expect(production.stampWith({ id: '1', signer, payload: 'x' })).rejects.toThrow();
   });
 
-  it('sign what production exports', async () => {
+  it('sign the exports of production', async () => {
     const { seed } = await production.newSeed(NAMES);
     const exportBundle = await production.exportSeed({ ...NAMES, seed, clientPublicKey });
     const readStamp = (organizationId: string, signer?: string) =>
@@ -411,7 +411,7 @@ describe('the custodians of the two environments', () => {
     await expect(readStamp(NAMES.organizationId)).rejects.toThrow(/signer key/);
   });
 
-  it('do not verify exports of the sandbox', async () => {
+  it('leave the exports of the sandbox unsigned', async () => {
     const { seed } = await sandbox.newSeed(NAMES);
     const exportBundle = await sandbox.exportSeed({ ...NAMES, seed, clientPublicKey });
     const { dataSignature, enclaveQuorumPublic } = read(exportBundle);

@@ -32,8 +32,8 @@ export interface CustodyPort {
    */
   exportSeed(wallet: CustodyNames & { seed: string; clientPublicKey: string }): Promise<string>;
   /**
-   * Generates a session key and seals it to an uncompressed `clientPublicKey`. The private key is
-   * not kept. `publicKey` is compressed, lower-case hex.
+   * Generates a session key and seals it to an uncompressed `clientPublicKey`. The private key is not
+   * stored. `publicKey` is compressed, lower-case hex.
    */
   newSessionKey(clientPublicKey: string): Promise<{ publicKey: string; sealedKey: string }>;
   /** Generates a key for the encryption of a one-time code. `id` is unique for the code. */
@@ -56,8 +56,8 @@ export interface CustodyPort {
    */
   newSigner(key: { id: string }): Promise<{ publicKey: string; signer: string }>;
   /**
-   * A stamp of such a key over a string, as in the wallet signature header of clients. Throws while
-   * it cannot sign: then a payment is declined, and a notice of a network is repeated.
+   * A stamp of such a key over a string, as in the wallet signature header of clients. Throws while signing
+   * is impossible. Then a payment is declined, and a notice of a network is repeated.
    */
   stampWith(request: { id: string; signer: string; payload: string }): Promise<string>;
   /** Uncompressed, hex: the keys that sign bundles and tokens, for clients to pin. */
@@ -80,9 +80,9 @@ export interface OidcPort {
   verify(token: string, now: Time): Promise<OidcResult>;
 }
 
-/** Scripted values of the sandbox instead of those of a real device or person. */
+/** Scripted values of the sandbox in place of the values of a real device or person. */
 export interface WalletScript {
-  /** Every one-time code. */
+  /** The value of every one-time code. */
   code: string;
   /**
    * A stamp, and the signature of a passkey's assertion, that are accepted without verification.

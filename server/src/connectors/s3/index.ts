@@ -12,14 +12,14 @@ const bucket = Type.Object(
     endpoint: serviceSetting({
       env: 'RAILHEAD_S3_ENDPOINT',
       flag: 's3-endpoint',
-      help: 'S3-compatible service that stores the files instead. Requires all five settings',
+      help: 'URL of an S3-compatible service for the files. Requires all five settings',
     }),
     bucket: textSetting(
       {
         env: 'RAILHEAD_S3_BUCKET',
         flag: 's3-bucket',
         value: 'NAME',
-        help: 'bucket of that service',
+        help: 'bucket of the S3-compatible service',
       },
       matches(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'must be the name of a bucket'),
     ),
@@ -37,7 +37,7 @@ const bucket = Type.Object(
       visibleText,
     ),
     secretAccessKey: textSetting(
-      { env: 'RAILHEAD_S3_SECRET_ACCESS_KEY', help: 'secret of that access key', secret: true },
+      { env: 'RAILHEAD_S3_SECRET_ACCESS_KEY', help: 'secret of the access key', secret: true },
       visibleText,
     ),
   },

@@ -61,7 +61,7 @@ describe('the built-in custodian', () => {
     expect(uncompressedPoint(SEALED_KEY.pkR)).toBe(client.point.toString('hex'));
   });
 
-  it('generates again after an invalid scalar', async () => {
+  it('generates another scalar after an invalid one', async () => {
     const { skR, skE, plaintext, sealedKey } = SEALED_KEY;
     const invalidScalars = ['00'.repeat(32), 'ff'.repeat(32)];
     const effects = effectsOf(...invalidScalars, plaintext, ...invalidScalars, skE);
@@ -102,7 +102,7 @@ describe('the built-in custodian', () => {
     expect(target).toBe('0');
   });
 
-  it('seals a delegated key under its own purpose, and wipes it after each use', async () => {
+  it('seals a delegated key under a separate purpose, and wipes the key after each use', async () => {
     const keys = recordingKeys();
     const openedBytes: Buffer[] = [];
     const open: CustodyKeys['open'] = (sealedText, context) => {

@@ -1,22 +1,13 @@
-// The built-in custodian of embedded wallets: the only module that holds seeds, session keys, keys
-// of one-time codes and delegated keys in clear. It runs in the server's process, and only
-// `CustodyPort` is accessible, which returns ciphertexts, signatures and public keys. Stateless: it
-// returns seeds and keys sealed, for the caller to store, and derives its two signing keys from the
-// installation's master key. Buffers with secrets are wiped after use. Strings, and copies of the
-// cryptographic library, are freed by the garbage collector. An HSM or a remote signer replaces it
-// by implementing the same port and passing `ports/wallets.test.ts`. Seeds sealed here can be
-// opened by this custodian only and must be exported before it is replaced.
-
-// Seeds of wallets: 16 random bytes, a mnemonic of twelve English words (BIP-39). The bytes are
-// stored sealed and bound to the wallet. The words exist only while they are encrypted for their
-// owner.
-
+// The built-in custodian of embedded wallets: the only module that holds seeds, session keys, keys of
+// one-time codes and delegated keys in clear text. Stateless: seeds and keys are returned sealed for the
+// caller to store, and the two signing keys are derived from the installation's master key. Buffers with
+// secrets are wiped after use, while strings and copies of the cryptographic library are freed by the
+// garbage collector. An HSM or a remote signer can replace it by implementing `CustodyPort`, after all
+// seeds have been exported.
 import { createPublicKey, sign } from 'node:crypto';
 import { entropyToMnemonic } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
 import { CompactSign, calculateJwkThumbprint } from 'jose';
-// Delegated keys. Their stamps equal the stamps of the client libraries in the signature header,
-// with the same members in the same order, so verification is the same for both.
 import {
   compressedPoint,
   generateP256,
@@ -37,10 +28,6 @@ import {
 import { openWith, sealTo } from './hpke.ts';
 import { sealedPair, signerOf } from './keys.ts';
 
-// Tokens for the owner of a verified one-time code: compact JWTs (ES256). Claims are written
-// unchanged: clients of embedded wallets expect `exp` as a string of milliseconds, unlike the
-// seconds of other tokens.
-
 /** A signer of tokens, with its key id: the thumbprint of RFC 7638. */
 interface TokenSigner extends Signer {
   kid: string;
@@ -51,6 +38,10 @@ const tokenSigner = async (signer: Signer): Promise<TokenSigner> => ({
   kid: await calculateJwkThumbprint(createPublicKey(signer.privateKey).export({ format: 'jwk' })),
 });
 
+/**
+ * A token for the owner of a verified one-time code, as a compact JWT (ES256). Claims are written unchanged.
+ * Clients of embedded wallets expect `exp` as a string of milliseconds, unlike the seconds of other tokens.
+ */
 const tokenOf = (
   claims: Readonly<Record<string, unknown>>,
   { privateKey, kid }: TokenSigner,
@@ -69,6 +60,10 @@ function stampBy(pair: P256Pair, payload: string): string {
   return stampOf(publicKeyOf(pair), signature.toString('hex'));
 }
 
+/**
+ * Keys that sign for a wallet. Their stamps have the same members in the same order as the stamps of the
+ * client libraries, so verification is the same for both.
+ */
 const delegatedKeys = (
   generatePair: () => P256Pair,
   keys: Pick<CustodyKeys, 'seal' | 'open'>,
@@ -92,6 +87,10 @@ const delegatedKeys = (
   },
 });
 
+/**
+ * Entropy of a seed, a mnemonic of twelve English words (BIP-39). The bytes are stored sealed and bound to the
+ * wallet. The words exist only while they are encrypted for their owner.
+ */
 const ENTROPY_BYTES = 16;
 
 export const seedContextOf = (walletId: string) => `seed of wallet ${walletId}`;

@@ -67,7 +67,7 @@ function sharedSecretOf({ scalar }: P256Pair, { point }: P256Pair): Buffer {
 describe('the suite', () => {
   const { info, ikmE, ikmR, skR, pkR, pkE, aad, plaintext, ciphertext } = RFC_9180;
 
-  it('matches RFC 9180: its keys, its messages', async () => {
+  it('matches the keys and messages of RFC 9180', async () => {
     const recipient = await suite.kem.deriveKeyPair(new Uint8Array(hex(ikmR)).buffer);
     const { kem } = suite;
     expect(Buffer.from(await kem.serializePrivateKey(recipient.privateKey)).toString('hex')).toBe(
@@ -119,7 +119,7 @@ describe('data sealed to a client', () => {
     expect(Buffer.concat(chunks).toString('hex')).toBe(ciphertext);
   });
 
-  it('is sealed and opened equally', async () => {
+  it('can be sealed and opened', async () => {
     const sealedMessage = await sealTo(recipient.point, hex(plaintext), ephemeral);
     expect(sealedMessage).toEqual({ encapped: ephemeral.point, ciphertext: hex(ciphertext) });
     expect(await openWith(recipient, sealedMessage)).toEqual(hex(plaintext));
@@ -142,7 +142,7 @@ describe('data sealed to a client', () => {
     ).toBeUndefined();
   });
 
-  it('accepts only points of the curve', async () => {
+  it('requires a point of the curve', async () => {
     const pointOffCurve = Buffer.from(recipient.point).fill(1, 1);
     await expect(sealTo(pointOffCurve, hex(plaintext), ephemeral)).rejects.toThrow();
     await expect(sealTo(Buffer.alloc(0), hex(plaintext), ephemeral)).rejects.toThrow();
@@ -168,7 +168,7 @@ describe('numbers that begin with zeros', () => {
     ],
   };
 
-  it.each(Object.keys(cases))('%s', async (name) => {
+  it.each(Object.keys(cases))('are preserved in %s', async (name) => {
     const [recipient, ephemeral] = (cases[name] as () => readonly [P256Pair, P256Pair])();
     const plaintext = hex(`00${'ab'.repeat(31)}`);
     const sealedMessage = await sealTo(recipient.point, plaintext, ephemeral);

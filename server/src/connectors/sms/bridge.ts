@@ -1,5 +1,5 @@
-// Text messages through a service of the operator, or an adapter of one: each is posted as JSON,
-// and the status is the result. Repetitions have the same message id.
+// Text messages through a service of the operator, or an adapter of one. Each message is posted as JSON,
+// and the status of the response is the result. Repetitions have the same message id.
 import type { Effects } from '../../kernel/effects.ts';
 import type { SmsPort } from '../ports/index.ts';
 
@@ -18,7 +18,7 @@ export function smsBridge(effects: Effects, url: string): SmsPort {
         body: JSON.stringify({ id, to, text }),
         timeoutMs: TIMEOUT_MS,
         maxBytes: MAX_BYTES,
-        // The operator chose the address. It may be in the operator's own network.
+        // The operator configured the address, which may be in a private network.
         publicOnly: false,
       });
       if (status >= 200 && status < 300) return 'sent';

@@ -1,6 +1,6 @@
-// E-mail through a local mail server: the received message, the meaning of each rejection, and that
-// nothing is sent without TLS. 0.0.0.0 represents a remote host: the connector does not treat it as
-// this machine.
+// E-mail through a local mail server: the received message, the meaning of each rejection, and the
+// requirement of TLS. 0.0.0.0 represents a remote host, because the connector does not treat it as this
+// machine.
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -86,13 +86,16 @@ describe('smtpMail', () => {
     expect(await mail().send(message)).toBe('rejected');
   });
 
-  it.each([451, 503, 530])('throws at %s without the text of the server', async (status) => {
-    server.reject(message.to, status);
-    const errorText = await errorTextOf(mail().send(message));
-    expect(errorText).toContain(`RCPT TO ${status}`);
-    expect(errorText).not.toContain('ada@');
-    expect(errorText).not.toContain('042137');
-  });
+  it.each([451, 503, 530])(
+    'throws an error without the text of the server at %s',
+    async (status) => {
+      server.reject(message.to, status);
+      const errorText = await errorTextOf(mail().send(message));
+      expect(errorText).toContain(`RCPT TO ${status}`);
+      expect(errorText).not.toContain('ada@');
+      expect(errorText).not.toContain('042137');
+    },
+  );
 
   it('throws if the login is invalid, without the login in the message', async () => {
     const errorText = await errorTextOf(
@@ -108,7 +111,7 @@ describe('smtpMail', () => {
     expect(errorText).toContain('the mail server did not accept the message');
   });
 
-  it('sends neither login nor message to another machine without TLS', async () => {
+  it('sends no login and no message to another machine without TLS', async () => {
     const remoteUrl = server.url.replace('127.0.0.1', '0.0.0.0');
     const errorText = await errorTextOf(mail(remoteUrl).send(message));
     expect(errorText).toMatch(/ETLS|STARTTLS/);
@@ -118,7 +121,7 @@ describe('smtpMail', () => {
   it.each([
     ['STARTTLS', 'smtp', { starttls: true }],
     ['TLS from the start', 'smtps', { secure: true }],
-  ])('does not trust a self-signed certificate, with %s', async (_description, scheme, options) => {
+  ])('rejects a self-signed certificate, with %s', async (_description, scheme, options) => {
     const otherMailServer = await startMailServer(options);
     const remoteUrl = otherMailServer.url
       .replace('smtp://', `${scheme}://`)
@@ -131,8 +134,8 @@ describe('smtpMail', () => {
   });
 });
 
-describe('a mail server that hangs', () => {
-  /** A server that sends a greeting or not, and then repeats one line endlessly. */
+describe('the connection to a mail server that hangs', () => {
+  /** A server that sends no reply, or with `greets` a greeting and then one line endlessly. */
   async function hangingServer(greets: boolean): Promise<{ url: string; close(): void }> {
     const sockets = new Set<Socket>();
     const server = createServer((socket) => {
@@ -154,8 +157,8 @@ describe('a mail server that hangs', () => {
   }
 
   it.concurrent.each([
-    ['silent', false],
-    ['trickling', true],
+    ['without a reply', false],
+    ['with endless reply lines', true],
   ])(
     'is aborted within the deadline, %s',
     async (_description, greets) => {

@@ -34,12 +34,12 @@ export const StandIn = named(
       maxAmount: {
         ...Amount,
         description:
-          'Largest amount that the provider may approve if Railhead does not respond. 0: it must decline.',
+          'Largest amount that the provider may approve if Railhead does not respond. 0: the provider must decline.',
       },
     },
     {
       description:
-        'Stand-in rules: they apply to authorizations to which Railhead does not respond in time. The ' +
+        'Stand-in rules for authorizations to which Railhead does not respond in time. The ' +
         'latest rules that the provider has received apply.',
     },
   ),
@@ -73,7 +73,10 @@ export const CardIssuing = named(
           reference: CardReference,
           processorReference: optional(shortText('Reference of the card at the processor.')),
           brand: oneOf(['VISA', 'MASTERCARD'], { description: 'Card network.' }),
-          last4: Type.String({ pattern: '^[0-9]{4}$', description: 'Last four digits.' }),
+          last4: Type.String({
+            pattern: '^[0-9]{4}$',
+            description: 'Last four digits of the card number.',
+          }),
           ...expiry,
         },
         { description: 'The card was issued and is active.' },
@@ -130,7 +133,7 @@ const Merchant = Type.Object(
       Type.String({ pattern: '^[A-Z]{2}$', description: 'Country, ISO 3166-1 alpha-2.' }),
     ),
   },
-  { description: 'The merchant.' },
+  { description: 'Merchant of the payment.' },
 );
 
 const authorizationId = shortText(
@@ -224,7 +227,9 @@ export const CardAnswer = named(
   'CardAnswer',
   Type.Object(
     {
-      decision: oneOf(['APPROVED', 'DECLINED'], { description: 'The decision.' }),
+      decision: oneOf(['APPROVED', 'DECLINED'], {
+        description: 'Decision about the authorization.',
+      }),
       approvedAmount: { ...Amount, description: 'Approved amount. 0 for a decline.' },
       currency: CurrencyText,
       reason: optional(oneOf(DECLINE_REASONS, { description: 'Reason for a decline.' })),

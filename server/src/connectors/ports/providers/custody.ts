@@ -1,4 +1,4 @@
-// Keys in custody of a provider: it generates them, and signs payloads with them.
+// Keys in custody of a provider, which generates them and signs payloads with them.
 
 import { Type } from '@sinclair/typebox';
 import { named } from '../../../kernel/schema.ts';

@@ -35,13 +35,13 @@ export const FirmQuoteReply = named(
             pattern: '^[0-9]{1,20}(\\.[0-9]{1,30})?$',
             description: 'Units of `to` for one unit of `from`, such as `0.9154`.',
           }),
-          expiresAt: time('Time until which it can be redeemed.'),
+          expiresAt: time('Time until which the quote can be redeemed.'),
         },
         { description: 'The provider holds this rate.' },
       ),
       unavailable: Type.Object({}, { description: 'No rate is offered for this amount.' }),
     },
-    { description: 'A quote. The mid rates apply if there is none.' },
+    { description: 'A quote. Without a quote, the mid rates apply.' },
   ),
 );
 
@@ -81,7 +81,7 @@ export const RedemptionState = named(
       ),
       rejected: Type.Object(
         { reason: oneOf(REDEMPTION_REJECTIONS, { description: 'Reason for the rejection.' }) },
-        { description: 'Final: nothing was exchanged.' },
+        { description: 'Final: the amounts were not exchanged.' },
       ),
     },
     { description: 'State of the exchange.' },

@@ -16,7 +16,7 @@ import type { RecallState } from './recalls.ts';
 import type { IdentityDecision, ReportedRates } from './services.ts';
 import type { StablecoinOrderState } from './stablecoins.ts';
 
-/** Effect of a message. CONTRADICTORY: it contradicts the recorded state and was not applied. */
+/** Effect of a message. CONTRADICTORY: the message contradicts the recorded state and was not applied. */
 export type ReportResult = 'APPLIED' | 'IGNORED' | 'CONTRADICTORY';
 
 export interface ProviderPort {
@@ -24,7 +24,7 @@ export interface ProviderPort {
   capabilities(): Promise<Capabilities>;
   /** Requests the prefunded balances. */
   balances(): Promise<Balances['balances']>;
-  /** The calls about transfers. Routing decides which transfers a provider receives. */
+  /** The calls about transfers. Routing determines which transfers a provider receives. */
   transfers: Pick<RailPort, 'send' | 'check'> & Required<Pick<RailPort, 'cancel' | 'recall'>>;
   /** The services. The capabilities state which of them the provider offers. */
   names: BeneficiaryVerificationPort;
@@ -37,7 +37,7 @@ export interface ProviderPort {
   firmQuotes: Pick<FirmQuotePort, 'redeem'> & {
     request(request: FirmQuoteRequest): Promise<Omit<FirmQuote, 'providerId'> | undefined>;
   };
-  mint: Omit<MintPort, 'selectedProvider' | 'enablesAtOnce'>;
+  mint: Omit<MintPort, 'selectedProvider' | 'enablesImmediately'>;
   /** A page of the statement of a day, or undefined if the provider does not have it yet. */
   statementPage(request: {
     day: string;

@@ -196,7 +196,7 @@ export const Balances = named(
               description: 'Amount that is available for transfers, in minor units.',
             }),
             asOf: time(
-              'Time of the amount. It must include all transfers that were sent before this time.',
+              'Time of the amount. The amount must include all transfers that were sent before this time.',
             ),
           },
           { description: 'The prefunded balance in one currency.' },
@@ -251,9 +251,7 @@ const StatementLine = named(
   'StatementLine',
   Type.Object(
     {
-      id: shortText(
-        'ID of the line, unique within the day. It is identical in corrected statements.',
-      ),
+      id: shortText('ID of the line, unique within the day and identical in corrected statements.'),
       direction: oneOf(['in', 'out'], {
         description: 'in: the entry increased the balance. out: the entry decreased the balance.',
       }),
@@ -334,7 +332,7 @@ const DepositMessage = Type.Object(
   },
   {
     description:
-      'Funds were received. Either `accountId` or `paymentReference` is required, but not both.',
+      'Funds were received. Exactly one of `accountId` and `paymentReference` is required.',
   },
 );
 

@@ -160,7 +160,7 @@ const decisionVariants = {
   approved: Type.Object({ owners: optional(owners) }, { description: 'The customer is verified.' }),
   rejected: Type.Object(
     { owners: optional(owners), findings: optional(findings) },
-    { description: 'The customer is rejected. This is final.' },
+    { description: 'Final: the customer is rejected.' },
   ),
   unresolved: Type.Object({ findings }, { description: 'The customer must correct the findings.' }),
 };
@@ -250,7 +250,7 @@ export const PersonMessageResult = named(
     {
       result: oneOf(['sent', 'rejected'], {
         description:
-          'sent: the provider accepted the message. rejected: final. It is not repeated.',
+          'sent: the provider accepted the message. rejected: final. The message is not repeated.',
       }),
     },
     { description: 'Result of sending a message.' },

@@ -1,5 +1,5 @@
-// Mints and burns of a provider: the account of a platform there, its tokens, and orders. Amounts of tokens
-// are strings, because they can exceed the integers of JSON.
+// Mints and burns of a provider: the account of a platform at the provider, its tokens, and orders. Amounts
+// of tokens are strings, because they can exceed the integers of JSON.
 
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { named, nullable, oneOf, text, time, variant } from '../../../kernel/schema.ts';
@@ -52,7 +52,7 @@ export const StablecoinAccounts = named(
       accounts: Type.Array(shortText('ID of an account.'), {
         maxItems: 100,
         description:
-          'Accounts to which the credentials give access. Empty: the credentials are wrong.',
+          'IDs of the accounts that the credentials can access. Empty: the credentials are wrong.',
       }),
     },
     { description: 'Accounts of a platform.' },
@@ -194,7 +194,7 @@ export const StablecoinPreview = named(
 const status = { providerStatus: shortText('The name of this state at the provider.') };
 const pendingFields = { ...status, checkAfterSeconds: optional(CheckAfter) };
 const amount = TokenAmount(
-  'Executed amount in minor units of the token. It must be the amount of the order.',
+  'Executed amount in minor units of the token. The amount must be that of the order.',
 );
 
 const ORDER_STATES = {
@@ -212,7 +212,7 @@ const ORDER_STATES = {
   ),
   failed: Type.Object(
     { ...status, reason: shortText('Reason for the failure, such as `PROVIDER_TRANSFER_FAILED`.') },
-    { description: 'Final: nothing was delivered, or everything was returned.' },
+    { description: 'Final: no tokens or funds were delivered, or all were returned.' },
   ),
   expired: Type.Object(
     { ...status, isFinal: optional(Type.Boolean({ description: 'A payment is not accepted.' })) },
@@ -263,7 +263,7 @@ const call = (operationId: string, summary: string, input: TSchema, output: TSch
 export const STABLECOIN_CALLS: Readonly<Record<string, ProviderCall>> = {
   '/stablecoins/accounts': call(
     'getStablecoinAccounts',
-    'Return the accounts to which credentials give access',
+    'Return the accounts that credentials can access',
     Credentials,
     StablecoinAccounts,
   ),

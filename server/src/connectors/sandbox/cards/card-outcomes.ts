@@ -1,7 +1,7 @@
-// Outcomes of sandbox cards, as data. The last three characters of a text of the platform select a
-// row: of `platformCardId` for the issue and for new funding sources, of the merchant's descriptor
-// for payments. Generated ids select no row. Other values succeed immediately. A timeline lists the
-// states that the issuer reports and their times since the request.
+// Outcomes of sandbox cards, by the last three characters of a text of the platform. The text is
+// `platformCardId` for the issue and for new funding sources, and the merchant's descriptor for payments.
+// Generated ids and other values succeed immediately. A timeline lists the states that the issuer reports
+// and their times since the request.
 import type { DeclineReason, FundingDebitProgress, IssueProgress } from '../../ports/cards.ts';
 
 interface Step<State> {
@@ -17,11 +17,11 @@ export const ISSUED: CardTimeline<IssueProgress['state']> = [{ afterMs: 0, state
 
 /** Issuing of a card, by `platformCardId`. */
 export const ISSUE_OUTCOMES: Readonly<Record<string, CardTimeline<IssueProgress['state']>>> = {
-  // It remains PROCESSING.
+  // The card remains PROCESSING.
   '001': [{ afterMs: 0, state: 'pending' }],
-  // It becomes CLOSED, with ISSUER_REJECTED.
+  // The card becomes CLOSED, with ISSUER_REJECTED.
   '002': [{ afterMs: 0, state: 'rejected' }],
-  // It becomes ACTIVE after a delay.
+  // The card becomes ACTIVE after a delay.
   '005': [
     { afterMs: 0, state: 'pending' },
     { afterMs: 30 * SECOND, state: 'issued' },

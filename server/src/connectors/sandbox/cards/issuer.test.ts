@@ -1,5 +1,5 @@
-// The scripted issuer: the result of each suffix and its time. The rows come from its tables, so
-// a row without an expectation fails.
+// The scripted issuer: the result of each suffix and its time. The suffixes are read from the tables of
+// outcomes, so a row without an expectation fails.
 import { describe, expect, it } from 'vitest';
 import { testEffects } from '../../../../test/kit/app/effects.ts';
 import { createVault } from '../../../runtime/security/vault.ts';
@@ -24,10 +24,7 @@ if (!issuer) throw new Error('no issuer');
 
 const AT = effects.now();
 
-/**
- * Every result that a polling client gets, with its time in seconds. `…` marks results that arrive
- * by notice.
- */
+/** Every result that polling returns, with its time in seconds. `…` marks results that arrive by notice. */
 async function scenario(
   firstProgress: IssueProgress | FundingDebitProgress,
   check: (now: number) => Promise<IssueProgress | FundingDebitProgress>,
@@ -62,15 +59,20 @@ describe('an order', () => {
   const issueScenario = async (order: CardOrder) =>
     scenario(await issuer.issue(order), (now) => issuer.check(order, now));
 
-  it('has an expectation here for every suffix of its table', () => {
+  it('has an expectation for every suffix of its table', () => {
     expect(Object.keys(ISSUING).sort()).toEqual(withOther(ISSUE_OUTCOMES));
   });
 
-  it.each(Object.keys(ISSUING))('…%s is selected by the platformCardId', async (suffix) => {
-    expect(await issueScenario(order(`card-${suffix}`, 'Customer:1-002'))).toEqual(ISSUING[suffix]);
-  });
+  it.each(Object.keys(ISSUING))(
+    'has the outcome of the suffix %s of the platformCardId',
+    async (suffix) => {
+      expect(await issueScenario(order(`card-${suffix}`, 'Customer:1-002'))).toEqual(
+        ISSUING[suffix],
+      );
+    },
+  );
 
-  it.each(Object.keys(ISSUING))('…%s of the cardholder has no effect', async (suffix) => {
+  it.each(Object.keys(ISSUING))('ignores the suffix %s of the cardholder', async (suffix) => {
     expect(await issueScenario(order(null, `Customer:1-${suffix}`))).toEqual(ISSUING[OTHER_SUFFIX]);
   });
 });
@@ -82,25 +84,28 @@ const FUNDING_DEBITS: Readonly<Record<string, string[]>> = {
 };
 
 describe('a funding debit', () => {
-  it('has an expectation here for every suffix of its table', () => {
+  it('has an expectation for every suffix of its table', () => {
     expect(Object.keys(FUNDING_DEBITS).sort()).toEqual(withOther(FUNDING_DEBIT_OUTCOMES));
   });
 
-  it.each(Object.keys(FUNDING_DEBITS))('…%s is selected by the descriptor', async (suffix) => {
-    const debit: CardFundingDebit = {
-      ...{ id: 'debit', cardId: 'Card:1', accountId: 'InternalAccount:1-006', amount: 1n },
-      ...{ currency: 'USD', merchant: { descriptor: `SHOP ${suffix}` }, requestedAt: AT },
-    };
-    const lines = await scenario(await issuer.debitFunding(debit), (now) =>
-      issuer.checkFundingDebit(debit, now),
-    );
-    expect(lines).toEqual(FUNDING_DEBITS[suffix]);
-  });
+  it.each(Object.keys(FUNDING_DEBITS))(
+    'has the outcome of the suffix %s of the descriptor',
+    async (suffix) => {
+      const debit: CardFundingDebit = {
+        ...{ id: 'debit', cardId: 'Card:1', accountId: 'InternalAccount:1-006', amount: 1n },
+        ...{ currency: 'USD', merchant: { descriptor: `SHOP ${suffix}` }, requestedAt: AT },
+      };
+      const lines = await scenario(await issuer.debitFunding(debit), (now) =>
+        issuer.checkFundingDebit(debit, now),
+      );
+      expect(lines).toEqual(FUNDING_DEBITS[suffix]);
+    },
+  );
 });
 
 describe('a request', () => {
   const suffixes = [...withOther(DESCRIPTOR_DECLINES), ...Object.keys(FUNDING_DEBIT_OUTCOMES)];
-  it('is declined only by the descriptor', () => {
+  it('is declined only by the suffix of the descriptor', () => {
     const rejections = suffixes.map((suffix) => {
       const merchant = { descriptor: `SHOP ${suffix}` };
       const request = { id: '1', token: '1', cardId: 'Card:1-003', amount: 1n, currency: 'USD' };
@@ -127,7 +132,7 @@ describe('an account', () => {
     expect([rejectedSuffixes(true), rejectedSuffixes(false)]).toEqual([['003'], ['004']]);
   });
 
-  it('pays regardless of the suffix of its own ID', () => {
+  it('pays regardless of the suffix of its ID', () => {
     for (const suffix of SUFFIXES) {
       for (const isNew of [true, false]) {
         const card = { platformCardId: null, isNew };

@@ -28,7 +28,7 @@ export const lettersOf = (seed: string, purpose: string, count: number): string 
 export const SCRIPTED_SUFFIX = /[0-2]0\d$/;
 
 /**
- * Returns the result of `derive` for the seed, without a suffix that scripts an outcome: a payment to
+ * Returns the result of `derive` for the seed, without a suffix that scripts an outcome. A payment to
  * generated account details must succeed.
  */
 export function withoutScriptedSuffix(seed: string, derive: (seed: string) => string): string {
@@ -38,7 +38,7 @@ export function withoutScriptedSuffix(seed: string, derive: (seed: string) => st
   }
 }
 
-/** An IBAN from country and BBAN: the check digits make it 1 modulo 97. */
+/** An IBAN from country and BBAN, with the check digits for the remainder 1 modulo 97. */
 export function ibanOf(country: string, bban: string): string {
   const digits = `${bban}${country}00`.replace(/[A-Z]/g, (char) => `${Number.parseInt(char, 36)}`);
   const check = 98n - (BigInt(digits) % 97n);
@@ -55,7 +55,7 @@ export function clabeOf(prefix: string): string {
   return `${prefix}${(10 - (sum % 10)) % 10}`;
 }
 
-/** The digit that makes a sum of weighted digits divisible by ten. */
+/** The check digit for which the sum of weighted digits is divisible by ten. */
 const cbuDigit = (digits: string, weights: readonly number[]): number => {
   const sum = [...digits].reduce((total, digit, index) => {
     return total + Number(digit) * (weights[index % weights.length] as number);

@@ -61,7 +61,7 @@ function emv(text: string): Record<string, string> {
   return fields;
 }
 
-/** The fields of a protobuf message by number. The last of each. */
+/** The last field of each number in a protobuf message. */
 function protobuf(bytes: Uint8Array): Record<number, Uint8Array | bigint> {
   const fields: Record<number, Uint8Array | bigint> = {};
   let offset = 0;
@@ -120,7 +120,7 @@ describe('sandboxPaymentFunding', () => {
   });
 
   it.each(CURRENCY_NETWORKS)(
-    '%s %s: matches the schema, with amount and expiry',
+    'returns for %s %s instructions that match the schema, with amount and expiry',
     (code, network) => {
       const requestedPayment = payment(code, network);
       const input = sandboxPaymentFunding(requestedPayment);
@@ -140,7 +140,7 @@ describe('sandboxPaymentFunding', () => {
   );
 
   it.each(CURRENCY_NETWORKS)(
-    '%s %s: the same for a payment, another for the next',
+    'returns for %s %s the same instructions for one payment, and others for the next',
     (code, network) => {
       const paymentFunding = payment(code, network);
       const nextPayment = {
@@ -178,7 +178,7 @@ describe('sandboxPaymentFunding', () => {
     },
   );
 
-  it('is empty for currencies and networks that do not settle within minutes', () => {
+  it('returns no instructions for currencies and networks that do not settle within minutes', () => {
     const unsupportedPairs: [string, string?][] = [
       ['KES'],
       ['JPY'],
@@ -194,7 +194,7 @@ describe('sandboxPaymentFunding', () => {
     }
   });
 
-  it('lists instant rails only, never ACH', () => {
+  it('returns instant rails only', () => {
     const rails = (code: string) => info(code).paymentRails;
     expect(rails('USD')).toEqual(['RTP', 'FEDNOW']);
     expect(rails('EUR')).toEqual(['SEPA_INSTANT']);

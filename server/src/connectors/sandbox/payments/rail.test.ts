@@ -22,7 +22,7 @@ const instruction = (
   sentAt: SENT_AT,
 });
 
-/** Every result that a polling client gets, with its time in milliseconds. */
+/** Every result that polling returns, with its time in milliseconds. */
 async function scenario(instruction: RailInstruction): Promise<string[]> {
   const lines: string[] = [];
   let elapsedMs = 0;
@@ -53,7 +53,7 @@ describe('a payout of a quote', () => {
     ['007', ['0 accepted', '2000 failed COUNTERPARTY_POST_TX_FAILED not refundable']],
     ['008', ['0 settled', '172800000 returned PAYOUT_RETURNED']],
     ['102', DONE],
-  ])('…%s', async (suffix, lines) => {
+  ])('has the timeline of the suffix %s', async (suffix, lines) => {
     expect(await scenario(instruction(suffix, 'quote'))).toEqual(lines);
   });
 });
@@ -67,13 +67,13 @@ describe('a transfer', () => {
     ['005', ['0 accepted', '30000 failed PAYOUT_RETURNED']],
     ['006', DONE],
     ['007', DONE],
-  ])('…%s', async (suffix, lines) => {
+  ])('has the timeline of the suffix %s', async (suffix, lines) => {
     expect(await scenario(instruction(suffix, 'transfer'))).toEqual(lines);
   });
 });
 
 describe('the scripted bank', () => {
-  it('depends on the elapsed time, not on the number of polls', () => {
+  it('depends only on the elapsed time', () => {
     const lateRailInstruction = instruction('003', 'quote');
     expect(progressAt(lateRailInstruction, 359_999)).toMatchObject({
       state: 'accepted',
@@ -115,7 +115,7 @@ describe('a debit', () => {
     ['005', ['0 accepted', '30000 failed PAYOUT_RETURNED']],
     ['006', DONE],
     ['007', DONE],
-  ])('…%s has the same result for a quote and a transfer', async (suffix, lines) => {
+  ])('has the same result for a quote and a transfer with the suffix %s', async (suffix, lines) => {
     const debit = { kind: 'debit' } as const;
     expect(await scenario({ ...instruction(suffix, 'transfer'), ...debit })).toEqual(lines);
     expect(await scenario({ ...instruction(suffix, 'quote'), ...debit })).toEqual(lines);
@@ -133,7 +133,7 @@ describe('a refund', () => {
     ['000', DONE],
     ['003', ['0 accepted', '360000 settled']],
     ['007', ['0 accepted', '2000 failed ACCOUNT_CANNOT_RECEIVE']],
-  ])('to a payer …%s', async (suffix, lines) => {
+  ])('to a payer with the suffix %s has its timeline', async (suffix, lines) => {
     const payer = { accountType: 'ORIGINATOR', accountIdentifier: `DE${suffix}` };
     const refund = { ...instruction('', 'quote'), kind: 'refund', account: payer } as const;
     expect(await scenario(refund)).toEqual(lines);

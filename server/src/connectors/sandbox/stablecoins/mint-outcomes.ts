@@ -1,6 +1,6 @@
-// Outcomes of the scripted stablecoin provider, as data: the last three characters of a secret, a
-// token identifier, a bank account number or an order description select a row. A timeline
-// determines the state by the elapsed time. Other suffixes succeed.
+// Outcomes of the scripted stablecoin provider, as data. The last three characters of a secret, a token
+// identifier, a bank account number or an order description select a row. A timeline determines the state
+// by the elapsed time. Other suffixes succeed.
 import type {
   IssuanceStatus,
   LinkProblem,
@@ -16,29 +16,29 @@ export const FUNDING_MS = 7 * DAY;
 
 /** Secrets of a client of the provider. */
 export const SECRETS: Readonly<Record<string, SecretOutcome>> = {
-  '002': { rejected: true },
-  '003': { unlinked: 'INVALID' },
-  '004': { unlinked: 'REVOKED' },
-  '005': { accounts: 2 },
-  '006': { noBalance: true },
-  '007': { ordersDown: true },
-  '008': { down: true },
-  '009': { ordersUnlinked: 'INVALID' },
-  '010': { ordersUnlinked: 'REVOKED' },
+  '002': { isRejected: true },
+  '003': { unlinkedReason: 'INVALID' },
+  '004': { unlinkedReason: 'REVOKED' },
+  '005': { accountCount: 2 },
+  '006': { hasNoBalance: true },
+  '007': { areOrdersUnavailable: true },
+  '008': { isUnavailable: true },
+  '009': { unlinkedReasonOfOrders: 'INVALID' },
+  '010': { unlinkedReasonOfOrders: 'REVOKED' },
 };
 
 interface SecretOutcome {
-  rejected?: true;
+  isRejected?: true;
   /** Valid only while the provider is linked. */
-  unlinked?: Unlinked['as'];
+  unlinkedReason?: Unlinked['reason'];
   /** Valid until the first mint or burn. */
-  ordersUnlinked?: Unlinked['as'];
-  /** Number of provider accounts that it gives access to. Default 1. */
-  accounts?: number;
-  noBalance?: true;
+  unlinkedReasonOfOrders?: Unlinked['reason'];
+  /** Number of provider accounts that the secret can access. Default 1. */
+  accountCount?: number;
+  hasNoBalance?: true;
   /** The provider is unavailable for mints and burns, or for all calls. */
-  ordersDown?: true;
-  down?: true;
+  areOrdersUnavailable?: true;
+  isUnavailable?: true;
 }
 
 type TokenOutcome = 'absent' | 'down' | readonly { afterMs: number; issuance: IssuanceStatus }[];
@@ -63,7 +63,7 @@ export const ISSUED: TokenOutcome = [issuanceAfter(0, 'PROVISIONED')];
 export const AUTO_ENABLED_SUFFIX = '006';
 
 /** Suffix of a network identifier that belongs to another token. */
-export const MISMATCH = '002';
+export const MISMATCH_SUFFIX = '002';
 
 /** Bank accounts that cannot be used, by number. */
 export const BANK_LINKS: Readonly<Record<string, LinkProblem>> = {
@@ -74,26 +74,26 @@ export const BANK_LINKS: Readonly<Record<string, LinkProblem>> = {
   '205': 'PROVIDER_LINK_FAILED',
 };
 /** Bank accounts for which orders are rejected, or fail. */
-export const BANK_REJECTED = '206';
-export const BANK_FAILS = '003';
+export const BANK_REJECTED_SUFFIX = '206';
+export const BANK_FAILURE_SUFFIX = '003';
 
 export interface OrderOutcome {
   /** The required payment is not made. */
-  neverPaid?: true;
-  /** Times since the order at which it starts and ends, and the reason of a failure. */
+  isNeverPaid?: true;
+  /** Times since the order at which processing starts and ends. */
   processingMs: number;
   completedMs: number;
   failure?: string;
 }
 
-export const DONE: OrderOutcome = { processingMs: 2 * SECOND, completedMs: 5 * SECOND };
-export const FAILS: OrderOutcome = { ...DONE, failure: 'PROVIDER_TRANSFER_FAILED' };
+export const COMPLETION: OrderOutcome = { processingMs: 2 * SECOND, completedMs: 5 * SECOND };
+export const FAILURE: OrderOutcome = { ...COMPLETION, failure: 'PROVIDER_TRANSFER_FAILED' };
 
 /** Mints and burns, by description. */
 export const ORDERS: Readonly<Record<string, OrderOutcome>> = {
-  '001': { ...DONE, neverPaid: true },
-  '003': FAILS,
-  '004': { ...DONE, failure: 'PROVIDER_CANCELLED' },
+  '001': { ...COMPLETION, isNeverPaid: true },
+  '003': FAILURE,
+  '004': { ...COMPLETION, failure: 'PROVIDER_CANCELLED' },
   '005': { processingMs: 10 * SECOND, completedMs: 30 * SECOND },
 };
 

@@ -27,14 +27,14 @@ import {
 } from '../payments/account-details.ts';
 import {
   AUTO_ENABLED_SUFFIX,
-  BANK_FAILS,
+  BANK_FAILURE_SUFFIX,
   BANK_LINKS,
-  BANK_REJECTED,
-  DONE,
-  FAILS,
+  BANK_REJECTED_SUFFIX,
+  COMPLETION,
+  FAILURE,
   FUNDING_MS,
   ISSUED,
-  MISMATCH,
+  MISMATCH_SUFFIX,
   ORDERS,
   type OrderOutcome,
   PROVIDER_STATUS,
@@ -51,13 +51,13 @@ const unavailable = (): Error =>
   new Error('The stablecoin provider of the sandbox is unavailable.');
 
 /**
- * Throws if the provider is unavailable for these credentials. Returns the reason if they are
+ * Throws if the provider is unavailable for these credentials. Returns the reason if the credentials are
  * invalid.
  */
-function unlinkedReasonOf({ credentials }: ProviderLink): Unlinked | undefined {
-  const { down, unlinked: reason } = secretOf(credentials);
-  if (down) throw unavailable();
-  return reason && { state: 'unlinked', as: reason };
+function unlinkedResultOf({ credentials }: ProviderLink): Unlinked | undefined {
+  const { isUnavailable, unlinkedReason: reason } = secretOf(credentials);
+  if (isUnavailable) throw unavailable();
+  return reason && { state: 'unlinked', reason };
 }
 
 const shortHash = (seed: string, purpose: string) =>
@@ -96,7 +96,7 @@ const isBank = ({ info }: LinkedAccount) => info.accountType === 'USD_ACCOUNT';
 const numberSuffixOf = ({ info }: LinkedAccount) => sandboxSuffixOf(info);
 
 /** Number suffixes with outcomes. Orders contain only the reference of an account. */
-const BANK_SCRIPTS = [BANK_FAILS, BANK_REJECTED];
+const BANK_SCRIPTS = [BANK_FAILURE_SUFFIX, BANK_REJECTED_SUFFIX];
 
 function linkOf(account: LinkedAccount): LinkResult {
   const isSupported =
@@ -142,11 +142,15 @@ const instructionsOf = ({ id, type, token }: MintOrder): FundingInstructions =>
       };
 
 function previewOf({ credentials }: ProviderLink, order: MintOrder): OrderPreview {
-  const { ordersDown, ordersUnlinked: reason, noBalance } = secretOf(credentials);
-  if (ordersDown) throw unavailable();
-  if (reason) return { state: 'unlinked', as: reason };
-  if (order.source === 'PROVIDER_INTERNAL_BALANCE' && noBalance) return { state: 'no-source' };
-  if (bankOf(order) === BANK_REJECTED) {
+  const {
+    areOrdersUnavailable,
+    unlinkedReasonOfOrders: reason,
+    hasNoBalance,
+  } = secretOf(credentials);
+  if (areOrdersUnavailable) throw unavailable();
+  if (reason) return { state: 'unlinked', reason };
+  if (order.source === 'PROVIDER_INTERNAL_BALANCE' && hasNoBalance) return { state: 'no-source' };
+  if (bankOf(order) === BANK_REJECTED_SUFFIX) {
     return { state: 'rejected', reason: 'The sandbox rejects orders for this bank account.' };
   }
   const cents = order.amount / 10n ** BigInt(order.decimals - 2);
@@ -165,8 +169,8 @@ function previewOf({ credentials }: ProviderLink, order: MintOrder): OrderPrevie
 }
 
 function outcomeOf(order: MintOrder): OrderOutcome {
-  if (bankOf(order) === BANK_FAILS) return FAILS;
-  return ORDERS[suffixOf(order.description)] ?? DONE;
+  if (bankOf(order) === BANK_FAILURE_SUFFIX) return FAILURE;
+  return ORDERS[suffixOf(order.description)] ?? COMPLETION;
 }
 
 type Step = OrderProgress extends infer P
@@ -176,8 +180,8 @@ type Step = OrderProgress extends infer P
   : never;
 
 function stepAt(order: MintOrder, elapsedMs: number): { step: Step; nextMs?: number } {
-  const { neverPaid, processingMs, completedMs, failure } = outcomeOf(order);
-  if (needsPayment(order) && neverPaid) {
+  const { isNeverPaid, processingMs, completedMs, failure } = outcomeOf(order);
+  if (needsPayment(order) && isNeverPaid) {
     if (elapsedMs >= FUNDING_MS) return { step: { state: 'expired', final: true } };
     return { step: { state: 'funding' }, nextMs: FUNDING_MS };
   }
@@ -200,7 +204,11 @@ function progressAt(order: MintOrder, now: Time): OrderProgress {
 
 export const sandboxMint: MintPort = {
   async accountsOf(credentials) {
-    const { down, rejected, accounts = 1 } = secretOf(credentials);
+    const {
+      isUnavailable: down,
+      isRejected: rejected,
+      accountCount: accounts = 1,
+    } = secretOf(credentials);
     if (down) throw unavailable();
     if (rejected) return [];
     const accountId = `account_${shortHash(credentials.clientId, 'mint account')}`;
@@ -209,17 +217,17 @@ export const sandboxMint: MintPort = {
     );
   },
   async token(link, name, ageMs) {
-    const unlinkedResult = unlinkedReasonOf(link);
+    const unlinkedResult = unlinkedResultOf(link);
     if (unlinkedResult) return unlinkedResult;
     const tokenLookup = tokenAt(name, ageMs ?? 0);
     const isMismatch =
-      tokenLookup.state === 'found' && suffixOf(name.networkTokenIdentifier) === MISMATCH;
+      tokenLookup.state === 'found' && suffixOf(name.networkTokenIdentifier) === MISMATCH_SUFFIX;
     return isMismatch ? { state: 'mismatch' } : tokenLookup;
   },
-  linkAccount: async (link, account) => unlinkedReasonOf(link) ?? linkOf(account),
-  prepare: async (link, order) => unlinkedReasonOf(link) ?? previewOf(link, order),
-  submit: async (link, order) => unlinkedReasonOf(link) ?? progressAt(order, order.orderedAt),
-  check: async (link, order, time) => unlinkedReasonOf(link) ?? progressAt(order, time),
-  enablesAtOnce: ({ providerTokenIdentifier }) =>
+  linkAccount: async (link, account) => unlinkedResultOf(link) ?? linkOf(account),
+  prepare: async (link, order) => unlinkedResultOf(link) ?? previewOf(link, order),
+  submit: async (link, order) => unlinkedResultOf(link) ?? progressAt(order, order.orderedAt),
+  check: async (link, order, time) => unlinkedResultOf(link) ?? progressAt(order, time),
+  enablesImmediately: ({ providerTokenIdentifier }) =>
     suffixOf(providerTokenIdentifier) === AUTO_ENABLED_SUFFIX,
 };

@@ -28,7 +28,7 @@ const referencedPayment = (receiver: string) => ({
 });
 
 describe('hosts', () => {
-  it('are the configured one, both documented spellings, and the listed providers', () => {
+  it('are the configured host, both documented spellings, and the listed providers', () => {
     for (const host of [DOMAIN, 'sandbox.uma.money', 'sandbox.word.uma.money', 'montera.example']) {
       expect([host, port.reaches(`$any@${host}`)]).toEqual([host, true]);
     }
@@ -56,7 +56,7 @@ describe('documented addresses', () => {
     ['$success.usd', 'USD'],
     ['$success.eur', 'EUR'],
     ['$success.mxn', 'MXN'],
-  ])('%s accepts %s and is paid immediately', async (name, currency) => {
+  ])('include %s, which accepts %s and is paid immediately', async (name, currency) => {
     const receiver = `${name}@${DOMAIN}`;
     const foundLookup = await lookup(receiver);
     expect(foundLookup).toMatchObject({ state: 'found', currencies: [umaCurrency(currency)] });
@@ -69,7 +69,7 @@ describe('documented addresses', () => {
     });
   });
 
-  it('$pending.long.usd settles after six minutes', async () => {
+  it('include $pending.long.usd, which settles after six minutes', async () => {
     const request = referencedPayment(`$pending.long.usd@${DOMAIN}`);
     expect(await port.payRequest(request)).toMatchObject({ state: 'accepted' });
     expect(await port.send(request)).toMatchObject({ state: 'accepted', checkAfterMs: 6 * MINUTE });
@@ -78,7 +78,7 @@ describe('documented addresses', () => {
     expect(await port.check(request, AT + 6 * MINUTE)).toMatchObject({ state: 'settled' });
   });
 
-  it('$fail.compliance.usd accepts and then fails', async () => {
+  it('include $fail.compliance.usd, which accepts and then fails', async () => {
     const request = referencedPayment(`$fail.compliance.usd@${DOMAIN}`);
     expect(await port.payRequest(request)).toMatchObject({ state: 'accepted' });
     expect(await port.send(request)).toMatchObject({ state: 'accepted', checkAfterMs: 2_000 });
@@ -86,7 +86,7 @@ describe('documented addresses', () => {
     expect(progress).toMatchObject({ state: 'failed', reason: 'COMPLIANCE_REJECTED' });
   });
 
-  it('$non.existent.usd is not found', async () => {
+  it('include $non.existent.usd, which is not found', async () => {
     const receiver = `$non.existent.usd@${DOMAIN}`;
     expect(await lookup(receiver)).toMatchObject({ state: 'rejected', code: 'UMA_NOT_FOUND' });
     expect(await port.payRequest(payment(receiver))).toMatchObject({ code: 'UMA_NOT_FOUND' });
@@ -102,7 +102,7 @@ describe('scripted rejections', () => {
   });
 
   it.each(rejectingScripts.map((each) => [each.name, each] as const))(
-    '%s',
+    'include %s',
     async (name, script) => {
       const receiver = `${name}@${DOMAIN}`;
       const rejection = script.rejectedAt!;

@@ -13,7 +13,7 @@ interface RoutedMintParts {
   builtIn: MintPort | undefined;
 }
 
-type Calls = Omit<MintPort, 'selectedProvider' | 'enablesAtOnce'>;
+type Calls = Omit<MintPort, 'selectedProvider' | 'enablesImmediately'>;
 
 /**
  * Whether a provider of the environment has the service. A paused provider counts, because its existing
@@ -53,6 +53,6 @@ export function routedMint(parts: RoutedMintParts): MintPort | undefined {
     prepare: async (link, order) => callsOf(link.providerId, true).prepare(link, order),
     submit: async (link, order) => callsOf(link.providerId).submit(link, order),
     check: async (link, order, now) => callsOf(link.providerId).check(link, order, now),
-    enablesAtOnce: (name) => builtIn?.enablesAtOnce?.(name) ?? false,
+    enablesImmediately: (name) => builtIn?.enablesImmediately?.(name) ?? false,
   };
 }

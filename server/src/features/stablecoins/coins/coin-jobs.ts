@@ -73,7 +73,7 @@ async function applyPoll(
   if (response.state === 'unlinked') {
     const account = await accountOfCoin(ctx, coin);
     // If the account was linked again during the poll, it remains linked.
-    if (account.version === polledAccount.version) unlink(ctx, account, response.as);
+    if (account.version === polledAccount.version) unlink(ctx, account, response.reason);
     return;
   }
   // The provider had the token before and no longer has it, so its issuance has failed.
@@ -121,7 +121,7 @@ async function enable(
 ): Promise<void> {
   const coin = await coinOf(ctx, input);
   const { mint } = parts.connectors(ctx.caller.environment);
-  const isApproved = mint?.enablesAtOnce?.(nameOf(coin)) ?? false;
+  const isApproved = mint?.enablesImmediately?.(nameOf(coin)) ?? false;
   if (coin.service_status === 'PENDING_APPROVAL' && isApproved) decideService(ctx, coin, 'approve');
   if (coin.service_status !== 'ENABLING' || coin.issuance_status !== 'PROVISIONED') return;
   decideService(ctx, coin, 'enable');

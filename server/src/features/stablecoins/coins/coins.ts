@@ -115,7 +115,7 @@ async function tokenOf(
   const link = linkOf(ctx, account);
   const response = await callProvider(() => mint.token(link, name, null));
   if (response.state === 'found') return response.token;
-  if (response.state === 'unlinked') return rejectUnlinked(ctx, account, response.as);
+  if (response.state === 'unlinked') return rejectUnlinked(ctx, account, response.reason);
   const reason =
     response.state === 'absent'
       ? 'The provider has no token with this identifier.'
@@ -171,6 +171,6 @@ export function requestEnablement(
   const service_status = serviceStates.targetOf(row.service_status, 'request');
   if (service_status === undefined) throw notRequestable(row.service_status);
   const { mint } = connectors(ctx.caller.environment);
-  if (mint?.enablesAtOnce?.(nameOf(row))) scheduleEnablement(ctx, row);
+  if (mint?.enablesImmediately?.(nameOf(row))) scheduleEnablement(ctx, row);
   return ctx.update(stablecoins, row, { service_status, updated_at: ctx.now });
 }

@@ -73,7 +73,7 @@ async function placeFromBalance(
   orderFields: OrderFields,
 ): Promise<Rejected> {
   const response = await validateOrder(access, coin, orderFields);
-  if (response.state === 'unlinked') return rejectUnlinked(ctx, access.account, response.as);
+  if (response.state === 'unlinked') return rejectUnlinked(ctx, access.account, response.reason);
   if (response.state === 'no-source') throw noSourceFault();
   throw new Fault(
     'STABLECOIN_OPERATION_NOT_SUPPORTED',

@@ -35,7 +35,10 @@ afterAll(async () => {
 });
 
 const createWorker = (...responses: readonly ScriptedReply[]) => workerOn(app, ...responses);
-const unlinkedReply = (as: 'INVALID' | 'REVOKED'): ProviderReply => ({ state: 'unlinked', as });
+const unlinkedReply = (as: 'INVALID' | 'REVOKED'): ProviderReply => ({
+  state: 'unlinked',
+  reason: as,
+});
 const NO_RESPONSE = new Error('no response');
 
 const burnOrdered = () => fixture.orderBurn(bank.id);

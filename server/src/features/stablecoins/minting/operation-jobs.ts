@@ -81,7 +81,7 @@ const begin = (
 async function handleUnlinked(
   ctx: Ctx,
   row: StablecoinOperationRow,
-  linkStatus: Unlinked['as'],
+  linkStatus: Unlinked['reason'],
   neverSubmitted: boolean,
 ): Promise<void> {
   if (isFinalStatus(row)) return;
@@ -143,8 +143,8 @@ export function operationJobs(parts: StablecoinParts): JobHandler[] {
             isFinalStatus(current) || ctx.later(definition, { operationId: current.id })
           );
         if (linkedProviderAccount?.version === account.version)
-          unlink(ctx, linkedProviderAccount, response.as);
-        await handleUnlinked(ctx, current, response.as, startOutcome === 'first');
+          unlink(ctx, linkedProviderAccount, response.reason);
+        await handleUnlinked(ctx, current, response.reason, startOutcome === 'first');
       });
     };
 

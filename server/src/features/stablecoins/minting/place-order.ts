@@ -154,9 +154,9 @@ export async function placeOrder(
   orderFields: OrderFields,
 ): Promise<StablecoinOperationRow | Rejected> {
   const accounts = await linkedPartiesOf(ctx, access, orderFields);
-  if (isUnlinked(accounts)) return rejectUnlinked(ctx, access.account, accounts.as);
+  if (isUnlinked(accounts)) return rejectUnlinked(ctx, access.account, accounts.reason);
   const response = await validateOrder(access, coin, orderFields, accounts);
-  if (response.state === 'unlinked') return rejectUnlinked(ctx, access.account, response.as);
+  if (response.state === 'unlinked') return rejectUnlinked(ctx, access.account, response.reason);
   if (response.state === 'no-source') throw noSourceFault();
   if (response.state === 'rejected') throw new Fault('STABLECOIN_PROVIDER_ERROR', response.reason);
   ctx.require(stablecoins, coin);
