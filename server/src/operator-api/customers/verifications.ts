@@ -67,8 +67,8 @@ const Case = Type.Object({
     ),
   ),
   missing: Type.Array(VerificationError, { description: 'Data and documents that are missing.' }),
-  email: nullable(text('E-mail address.')),
-  phoneNumber: nullable(text('Telephone number.')),
+  email: nullable(text('E-mail address of the customer, or null if there is none.')),
+  phoneNumber: nullable(text('Telephone number of the customer, or null if there is none.')),
   details: fields('Data of the customer, with the field names of the API.'),
   identifier: nullable(text('Identity or tax number of an individual.')),
   owners: Type.Array(

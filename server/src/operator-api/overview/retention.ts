@@ -30,7 +30,7 @@ const Partition = named(
         text('Upper bound of the times of the rows, exclusive, or null if there is none.'),
       ),
       rows: count('Estimated number of rows.'),
-      bytes: bytes('Size with indexes.'),
+      bytes: bytes('Size with indexes, in bytes.'),
       removedFrom: nullable(
         text('Time from which the partition is removed, or null if it is kept.'),
       ),
@@ -54,12 +54,12 @@ const Archive = named(
           'file was removed at the end of its retention period.',
       }),
       rows: nullable(
-        Type.Integer({ description: 'Number of lines, or null before it is stored.' }),
+        Type.Integer({ description: 'Number of lines, or null before they are stored.' }),
       ),
       bytes: nullable(
         Type.Integer({
           format: 'int64',
-          description: 'Size of the compressed lines, or null before it is stored.',
+          description: 'Size of the compressed lines in bytes, or null before they are stored.',
         }),
       ),
       sha256: nullable(text('SHA-256 of the compressed lines, hexadecimal.')),
@@ -165,7 +165,7 @@ const content = operation({
   replies: {
     200: Type.Object({
       content: text('The part, base64.', { contentEncoding: 'base64' }),
-      bytes: bytes('Size of the complete content.'),
+      bytes: bytes('Size of the complete content, in bytes.'),
       next: nullable(
         Type.Integer({
           format: 'int64',

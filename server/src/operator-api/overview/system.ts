@@ -22,10 +22,14 @@ const Process = Type.Object(
     ),
     roles: Type.Array(Type.String(), { description: 'Roles of the process.' }),
     nodeVersion: text('Version of Node.js.'),
-    uptimeSeconds: count('Time since its start.'),
-    memoryBytes: bytes('Resident memory.'),
+    uptimeSeconds: count('Time since the start of the process, in seconds.'),
+    memoryBytes: bytes('Resident memory, in bytes.'),
     eventLoopDelayMs: Type.Object(
-      { p50: ms('Median.'), p99: ms('99th percentile.'), max: ms('Maximum.') },
+      {
+        p50: ms('Median, in milliseconds.'),
+        p99: ms('99th percentile, in milliseconds.'),
+        max: ms('Maximum, in milliseconds.'),
+      },
       { description: 'Event loop delay since the last read of the metrics.' },
     ),
     committer: Type.Object(
@@ -43,7 +47,7 @@ const State = Type.Object(
   {
     version: text('Version of PostgreSQL.'),
     maxConnections: count('Maximum number of connections.'),
-    sizeBytes: bytes('Size of the database.'),
+    sizeBytes: bytes('Size of the database, in bytes.'),
     connections: Type.Array(
       Type.Object({
         name: text('Application name of the connections.'),
@@ -64,12 +68,12 @@ const State = Type.Object(
       Type.Object({
         name: text('Name of the table.'),
         rows: count('Estimated number of rows.'),
-        sizeBytes: bytes('Size with indexes.'),
+        sizeBytes: bytes('Size with indexes, in bytes.'),
       }),
       { description: 'The ten largest tables.' },
     ),
   },
-  { description: 'The database.' },
+  { description: 'Version, connections and sizes of the database.' },
 );
 
 const get = operation({

@@ -174,7 +174,7 @@ const record = operation({
       }),
     ),
     rail: Type.Optional(PaymentRail),
-    senderName: Type.Optional(text('Sender.', { minLength: 1, maxLength: 255 })),
+    senderName: Type.Optional(text('Name of the sender.', { minLength: 1, maxLength: 255 })),
     senderAccount: Type.Optional(text('Account of the sender.', { minLength: 1, maxLength: 255 })),
     senderBank: Type.Optional(text('Bank of the sender.', { minLength: 1, maxLength: 255 })),
     remittanceInformation: Type.Optional(

@@ -59,7 +59,7 @@ const ExportedTransaction = named(
       fees: optionalAmount('Fees'),
       platformFees: optionalAmount('Fees of the platform'),
       exchangeRate: optionalText('Exchange rate.'),
-      rail: optionalText('Rail.'),
+      rail: optionalText('Rail of the payment.'),
       sourceAccount: optionalText('Source: an account or an address.'),
       destinationAccount: optionalText('Destination: an account or an address.'),
       quoteId: optionalText('ID of the quote.'),

@@ -180,7 +180,7 @@ const AccountPosting = named(
       phase,
       direction: oneOf(['DEBIT', 'CREDIT'], { description: 'Side of this account.' }),
       amount: Amount,
-      counterAccountId: text('The other account.'),
+      counterAccountId: text('Account on the other side of the posting.'),
       balanceAfter: amountField('Balance after the posting'),
       heldAfter: amountField('Amount held after the posting'),
       createdAt,

@@ -94,7 +94,11 @@ const listPasskeys = operation({
   path: '/session/passkeys',
   summary: 'List your passkeys',
   description: 'Returns the passkeys of the user, oldest first.',
-  replies: { 200: Type.Object({ data: Type.Array(Passkey, { description: 'Passkeys.' }) }) },
+  replies: {
+    200: Type.Object({
+      data: Type.Array(Passkey, { description: 'Passkeys of the user, oldest first.' }),
+    }),
+  },
   errors: [],
 });
 

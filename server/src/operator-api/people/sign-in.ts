@@ -48,7 +48,7 @@ const withPassword = operation({
     `limit does not apply to passkeys.${SITE}`,
   body: Type.Object({
     email: Email,
-    password: text('Password.', { minLength: 1, maxLength: MAX_PASSWORD }),
+    password: text('Password of the user.', { minLength: 1, maxLength: MAX_PASSWORD }),
     code: Code,
   }),
   replies: { 201: SignedIn },

@@ -53,14 +53,14 @@ const listRoles = operation({
   replies: {
     200: Type.Object({
       roles: Type.Array(Type.Object({ role: Role, permissions: Type.Array(PermissionName) }), {
-        description: 'Roles.',
+        description: 'All roles, each with its permissions.',
       }),
       permissions: Type.Array(
         Type.Object({
           permission: PermissionName,
           description: text('Description of the permission.'),
         }),
-        { description: 'Permissions.' },
+        { description: 'All permissions, each with its description.' },
       ),
     }),
   },

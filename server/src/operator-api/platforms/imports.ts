@@ -102,7 +102,10 @@ const listErrors = operation({
           code: text('Error code.'),
           message: text('Error message.'),
           errors: Type.Array(
-            Type.Object({ field: text('Column.'), message: text('Problem of the value.') }),
+            Type.Object({
+              field: text('Name of the column.'),
+              message: text('Problem of the value.'),
+            }),
             { description: 'Columns with errors.' },
           ),
         }),

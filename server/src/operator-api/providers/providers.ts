@@ -51,7 +51,11 @@ const list = operation({
   replies: {
     200: named(
       'Providers',
-      Type.Object({ data: Type.Array(ProviderItem, { description: 'The providers.' }) }),
+      Type.Object({
+        data: Type.Array(ProviderItem, {
+          description: 'Providers, followed by built-in connectors.',
+        }),
+      }),
     ),
   },
   errors: [],
