@@ -308,7 +308,8 @@ function drainAll(server: FastifyInstance, openRequestSet: OpenRequests, options
 const partsOfSettings = (settings: Settings, { followers }: OpenRequests) => {
   const { eventRetentionMs = 30 * DAY_MS, providerMessageRetentionMs = 400 * DAY_MS } = settings;
   const ledgerCheck = ledgerCheckOf(settings);
-  return { followers, eventRetentionMs, providerMessageRetentionMs, ledgerCheck };
+  const { walletRecoveryMs } = settings;
+  return { followers, eventRetentionMs, providerMessageRetentionMs, ledgerCheck, walletRecoveryMs };
 };
 
 interface PublicPages {
@@ -340,11 +341,8 @@ function addPublicPages(server: FastifyInstance, options: PublicPages): void {
   addHostedApp(server, verificationPage(runtime), { bearers, limiter, log });
 }
 
-const limiterOf = (
-  { rateLimits }: Settings,
-  { now }: Effects,
-  { recordRateLimit: limited }: Metrics,
-) => rateLimits && createLimiter(rateLimits, now, limited);
+const limiterOf = ({ rateLimits }: Settings, { now }: Effects, { recordRateLimit }: Metrics) =>
+  rateLimits && createLimiter(rateLimits, now, recordRateLimit);
 
 const networkOf = ({ trustedProxies, publicUrl, stalledMs }: Settings) => ({
   trustedProxies,
@@ -384,18 +382,18 @@ export async function compose(
   log: Log,
   watch?: Watch,
 ): Promise<App> {
-  const { roles = ROLES, loopbackWebhooks = true, walletRecoveryMs } = settings;
+  const { roles = ROLES, loopbackWebhooks = true } = settings;
   const metrics = metricsFor(settings, roles);
   const naming = namingFor(settings.serviceNamePrefix);
   const db = openDatabase({ url: settings.databaseUrl, ...settings.connectionLimits });
   const committer = committerOf(settings, metrics);
-  const wake = wakeOf(() => ({ events: [deliverer, openRequestSet], jobs: worker }));
+  const wake = wakeOf(() => ({ events: [deliverer, followers], jobs: worker }));
   const dataKeys = createDataKeys({ db, effects, masterKey: () => settings.masterKey });
   const vault = createVault(effects, dataKeys);
   const clocks = createClocks(db, effects);
   const { tracer, ...tracing } = openTracing(settings, effects, log);
   const runtime: Runtime = { effects, db, vault, clocks, committer, wake, tracer };
-  const openRequestSet = openRequests(runtime, log, metrics);
+  const followers = openRequests(runtime, log, metrics);
   const keyRing = await prepareDatabase(runtime, dataKeys, log);
   const circuits = reportedCircuits(effects, log, metrics);
   const builtIn = connectorsOf({ ...settings, circuits }, runtime, log);
@@ -407,26 +405,11 @@ export async function compose(
   const note = (problem: string) => log.warn({ problem }, 'a card has a problem');
   const pressure = pressureOn(committer);
   const recorder = recorderOf({ ...settings, effects, log, metrics }, () => operations);
-  const sharedParts = {
-    connectors,
-    tokens,
-    webhooks,
-    files,
-    storage,
-    origin,
-    note,
-    log,
-    bodyErrors,
-  };
+  const common = { connectors, tokens, webhooks, files, storage, origin, note, log, bodyErrors };
   const clockWork = () => ({ runtime, work: clockWorkOf(worker, deliverer) });
   const world = { ...sandboxWorldOf(settings, runtime, () => operations), clockWork };
-  const otherParts = {
-    ...world,
-    ...pressure,
-    ...recorder.ports,
-    ...partsOfSettings(settings, openRequestSet),
-  };
-  const parts = partsOf({ ...sharedParts, ...otherParts, directory, walletRecoveryMs, retention });
+  const ports = { ...world, ...pressure, ...recorder.ports, directory, retention };
+  const parts = partsOf({ ...common, ...ports, ...partsOfSettings(settings, followers) });
   const operations: Operation[] = operationsOf(parts);
   const deliverer = createDeliverer({ ...runtime, ...pressure, ...webhooks, log });
   const handlers = [...handlersOf(parts, operations), ...fileJobs({ storage })];
@@ -437,12 +420,7 @@ export async function compose(
     runInSteps(openApiSteps(contracts, webhookContracts, naming, readExamples()), nextTurn);
   const admission = { ...admissionOf(runtime, settings, metrics), ...tokens };
   const isApi = roles.includes('api');
-  const operator = operatorPartsOf(settings, openRequestSet, {
-    circuits,
-    committer,
-    world,
-    builtIn,
-  });
+  const operator = operatorPartsOf(settings, followers, { circuits, committer, world, builtIn });
   const installation = { runtime, files, connectors, directory, retention, ...operator };
   const hooks = { naming, log, metrics, record: recorder.add, watch, ...networkOf(settings) };
   const routes = { runtime, files, operations, ...admission, ...hooks };
@@ -452,16 +430,7 @@ export async function compose(
   connectIssuers(runtime, parts);
   const web = { ...keyRing, ...admission, log, openApi, siteFolder: settings.siteFolder };
   if (isApi) addPublicPages(server, { runtime, parts, operations, directory, ...web, ...hooks });
-  const loops = {
-    keyRing,
-    directory,
-    worker,
-    deliverer,
-    followers: openRequestSet,
-    recorder,
-    committer,
-    db,
-  };
+  const loops = { keyRing, directory, worker, deliverer, followers, recorder, committer, db };
   return {
     server,
     runtime,
@@ -474,7 +443,7 @@ export async function compose(
     openApi,
     readiness,
     listen,
-    drain: (draining) => drainAll(server, openRequestSet, draining),
+    drain: (draining) => drainAll(server, followers, draining),
     start(keysChanged = () => undefined) {
       keyRing.start(keysChanged);
       directory.start();

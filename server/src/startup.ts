@@ -119,10 +119,11 @@ function credentialsLines(
   storedFile: CredentialsFile,
   operatorLines: readonly string[],
 ): string[] {
-  const secret = storedFile.clientSecret || '(not stored, was shown when the token was created)';
+  const { clientId, clientSecret, baseUrl } = storedFile;
+  const secret = clientSecret || '(not stored, was shown when the token was created)';
   return [
-    `  Base URL       ${storedFile.baseUrl}`,
-    `  Client ID      ${storedFile.clientId}`,
+    `  Base URL       ${baseUrl}`,
+    `  Client ID      ${clientId}`,
     `  Client secret  ${secret}`,
     `  Docs           ${storedFile.docsUrl}`,
     `  Credentials    ${credentialsPath(config)}`,
@@ -136,7 +137,7 @@ function credentialsLines(
       .map((line) => `  ${line}`),
     '',
     '  Try it:',
-    `  curl -u '${storedFile.clientId}:${storedFile.clientSecret}' ${storedFile.baseUrl}/platform/internal-accounts`,
+    `  curl -u '${clientId}:${clientSecret}' ${baseUrl}/platform/internal-accounts`,
   ];
 }
 

@@ -76,7 +76,10 @@ const inQuery = ({ parameters = [] }) => parameters.filter((parameter) => parame
 export const isList = ({ responses }) =>
   JSON.stringify(responses['200'] ?? '').includes('ListResponse"');
 
-/** Flags: i (Idempotency-Key), b (body), m (multipart), a (token of an agent), n (no credential), l (list). */
+/**
+ * Flags: i (Idempotency-Key), b (body), m (multipart), a (token of an agent), n (no credential), l
+ * (list).
+ */
 function flagsOf(operation) {
   const { parameters = [], requestBody, security } = operation;
   const [scheme] = (security ?? []).flatMap((requirement) => Object.keys(requirement));

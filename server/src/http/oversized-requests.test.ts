@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 interface Sent {
   status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: replies have every shape, and assertions check each used field.
+  // biome-ignore lint/suspicious/noExplicitAny: assertions check each used field of a reply.
   body: any;
 }
 

@@ -46,8 +46,8 @@ describe('llms.txt', () => {
   it('links below the base, and omits decisions from the full text', () => {
     const texts = llmsTexts(
       [
-        { name: 'decisions/0001-a.md', title: '0001', first: 'Decided.', text: '# 0001' },
-        { name: 'guides/index.md', title: 'Guides', first: '', text: '# Guides' },
+        { name: 'decisions/0001-a.md', title: '0001', firstSentence: 'Decided.', text: '# 0001' },
+        { name: 'guides/index.md', title: 'Guides', firstSentence: '', text: '# Guides' },
       ],
       '/base/',
     );

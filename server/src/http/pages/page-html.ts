@@ -73,7 +73,8 @@ const message = ({ lines, tone }: PageContent) =>
     : paragraphs(lines);
 
 const row = ({ label, value }: LabeledValue, actions = '') =>
-  `<div><dt>${escapeHtml(label)}</dt>\n<dd><span class="code">${escapeHtml(value)}</span>${actions}</dd></div>\n`;
+  `<div><dt>${escapeHtml(label)}</dt>\n` +
+  `<dd><span class="code">${escapeHtml(value)}</span>${actions}</dd></div>\n`;
 
 const detailsHtml = (details: readonly LabeledValue[]) =>
   details.length ? `<dl>\n${details.map((each) => row(each)).join('')}</dl>\n` : '';

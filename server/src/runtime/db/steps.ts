@@ -94,8 +94,8 @@ export function stepSql(table: Table, query: StepQuery, { resource, after, lengt
     select s.*, m.* from (
       select (select count(*)::int4 from step) as step_length, created_at as step_time,
         id as step_id from step order by ${order.replaceAll('desc', 'asc')} limit 1) s
-    left join (select * from step where ${filterSql} order by ${order} limit ${placeholder(limit)}::int) m
-      on true`;
+    left join (select * from step where ${filterSql} order by ${order}
+      limit ${placeholder(limit)}::int) m on true`;
   return { text, values };
 }
 

@@ -117,7 +117,7 @@ const QUERIES: Record<string, string> = {
   completeTwoFactorReset: '?customerId=@',
 };
 
-/** The resource type of `{id}` in operations whose ID is of another type than an account or a card. */
+/** The resource type of `{id}` in operations whose ID is of a type other than an account or a card. */
 const IDS: Record<string, string> = {
   revokeAuthCredential: 'credentialId',
   challengeAuthCredential: 'credentialId',

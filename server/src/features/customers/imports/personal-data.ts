@@ -15,7 +15,8 @@ const IMPORT_ERRORS = `select e.id, i.id as import, i.completed_at as at
   where i.platform_id = $1 and e.correlation_id = $2`;
 const IMPORT_EVENT = `update events set data = replace(data, $5, $6)
   where platform_id = $1 and subject = $2 and id > $3 and id < $4`;
-const ERASE_CORRELATION_IDS = `update import_errors set correlation_id = 'row_' || row where id = any($1::text[])`;
+const ERASE_CORRELATION_IDS = `update import_errors set correlation_id = 'row_' || row
+  where id = any($1::text[])`;
 
 const correlation = (id: string) => `"correlationId":${JSON.stringify(id)}`;
 

@@ -118,11 +118,8 @@ describe('updateCustomerById', () => {
       'BUSINESS',
     );
     expect(fieldsOf(namelessResponse)).toEqual(['businessInfo.legalName']);
-    const businessWithTaxId = await patchCustomer(
-      customer.id,
-      { businessInfo: { country: 'US', taxId: 'x' } },
-      'BUSINESS',
-    );
+    const usBusiness = { businessInfo: { country: 'US', taxId: 'x' } };
+    const businessWithTaxId = await patchCustomer(customer.id, usBusiness, 'BUSINESS');
     expect(fieldsOf(businessWithTaxId)).toEqual(['businessInfo.taxId']);
   });
 
@@ -138,10 +135,7 @@ describe('updateCustomerById', () => {
       'identifier',
     ]);
     expect(fieldsOf(await patchCustomer(customer.id, { idType: 'ITIN' }))).toEqual(['identifier']);
-    const itin = await patchCustomer(customer.id, {
-      idType: 'ITIN',
-      identifier: '912-70-1234',
-    });
+    const itin = await patchCustomer(customer.id, { idType: 'ITIN', identifier: '912-70-1234' });
     expect(itin.body).toMatchObject({ idType: 'ITIN', countryOfIssuance: 'US' });
     expect(itin.body).not.toHaveProperty('identifier');
     expect(fieldsOf(await patchCustomer(customer.id, { identifier: null }))).toEqual([
@@ -182,9 +176,7 @@ describe('updateCustomerById', () => {
       'nationality',
       'pepStatus',
     ]);
-    const otherResponse = await patchCustomer(customer.id, {
-      sourceOfWealthCategories: ['OTHER'],
-    });
+    const otherResponse = await patchCustomer(customer.id, { sourceOfWealthCategories: ['OTHER'] });
     expect(fieldsOf(otherResponse)).toEqual(['sourceOfWealthOtherDescription']);
     const terms = await patchCustomer(customer.id, {
       endUserTermsConsent: {

@@ -91,11 +91,9 @@ const EVIDENCE = [
   'DIRECTOR_REGISTRY',
 ];
 
-function businessApplicant(
-  [legalName, age]: (typeof BUSINESSES)[number],
-  index: number,
-  until: Time,
-) {
+type Business = (typeof BUSINESSES)[number];
+
+function businessApplicant([legalName, age]: Business, index: number, until: Time) {
   const key = `applying-firm-${index + 1}`;
   const owner = `${key}-owner`;
   const birthDate = '1979-05-14';

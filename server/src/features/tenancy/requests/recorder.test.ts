@@ -62,7 +62,7 @@ it('the recorder writes the records of each period, and the remaining records wh
   expect(recorder.dropped()).toBe(0);
 });
 
-it('the recorder drops and counts records beyond the maximum while the database cannot be reached', async () => {
+it('the recorder drops and counts records beyond the maximum without a database', async () => {
   let isReachable = false;
   const recorder = createRecorder({
     maxBuffered: 100,

@@ -383,7 +383,7 @@ describe('revokeAuthSession', () => {
     expect(new Set(keys).size).toBe(2);
   });
 
-  it('returns SESSION_NOT_FOUND for a session that is unknown, of another platform, revoked or expired', async () => {
+  it('returns SESSION_NOT_FOUND for an unknown, foreign, revoked or expired session', async () => {
     const foreignWallet = await createWalletWithSessions(1, otherPlatformFixture);
     const { sessions, ids } = await createWalletWithSessions(2);
     const [firstSession, secondSession] = sessions as [(typeof sessions)[0], (typeof sessions)[0]];
