@@ -54,7 +54,7 @@ async function sql<R extends object>(text: string, values: unknown[] = []): Prom
 }
 
 describe('platform', () => {
-  it('creates one with accounts, a token and the public key of its webhooks', async () => {
+  it('creates a platform with accounts, a token and the public key of its webhooks', async () => {
     const creation = await json(
       'platform',
       'create',

@@ -34,11 +34,11 @@ it.each([
     ['starter', 'stablecoins'],
   ],
   [['nothing', ''], expect.arrayContaining(['customers'])],
-])('completes %j', (words, expected) => {
+])('the completion returns candidates for %j', (words, expected) => {
   expect(values(...words)).toEqual(expected);
 });
 
-it('includes descriptions for shells that show them', () => {
+it('the completion includes descriptions for shells that show them', () => {
   const program = createProgram([], '0');
   expect(completionLines(program, ['zsh', 'docto'])[0]).toMatch(/^doctor:Check/);
   expect(completionLines(program, ['fish', 'docto'])[0]).toMatch(/^doctor\tCheck/);

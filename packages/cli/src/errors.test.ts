@@ -26,11 +26,11 @@ it.each([
     'Error: The server cannot be reached. (CONNECTION_FAILED)\nIs the server running, and is ' +
       'its URL correct? `railhead doctor` checks both.\n',
   ],
-])('reports %s', (error, code, text) => {
+])('the error output reports %s', (error, code, text) => {
   expect(reportOf(error)).toEqual({ code, text });
 });
 
-it('reports JSON for programs', () => {
+it('the error output reports JSON for programs', () => {
   const { text } = reportOf(usageError('No.'), true);
   expect(JSON.parse(text)).toEqual({ error: { code: 'USAGE', message: 'No.' } });
 });

@@ -16,6 +16,6 @@ it.each([
   ['quo', 'quotes'],
   ['xyz', undefined],
   ['q', undefined],
-])('suggests for %j: %s', (text, name) => {
+])('the suggestion for %j is %s', (text, name) => {
   expect(closest(text, ['cards', 'customers', 'quotes'])).toBe(name);
 });

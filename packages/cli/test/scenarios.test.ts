@@ -47,7 +47,7 @@ it.each(SCENARIOS.map(({ name }) => name))('%s', async (name) => {
   if (name === 'card.declined') expect(replies.payments.data).toEqual([]);
 });
 
-it('applies overrides, prints the results, and lists the scenarios', async () => {
+it('the command applies overrides, prints the results, and lists the scenarios', async () => {
   const args = ['trigger', 'payout.completed', '--override', 'quote.lockedCurrencyAmount=5000'];
   const { out } = await server.cli.run([...args, '--override', 'customer.fullName=Grace Hopper']);
   expect(out).toMatch(/✓ customer +createCustomer +Customer:\S+ APPROVED/);

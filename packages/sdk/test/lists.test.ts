@@ -31,7 +31,7 @@ describe('a list', () => {
     expect(sizes).toEqual([3, 3, 1]);
   });
 
-  it('requests no further page than it needs', async () => {
+  it('requests only the pages that are read', async () => {
     let requests = 0;
     const client = await clientOf(app, { onRequest: () => void requests++ });
     let count = 0;

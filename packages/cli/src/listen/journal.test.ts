@@ -15,7 +15,7 @@ it.each([
   ['>a\n-a\n', [], []],
   ['>a\n=a\n>b\n=', ['a'], ['b']],
   ['>a\n=a', [], ['a']],
-])('%j contains forwarded and uncertain events', (text, forwarded, uncertain) => {
+])('the journal %j contains forwarded and uncertain events', (text, forwarded, uncertain) => {
   const journal = readJournal(text);
   expect([[...journal.forwarded], [...journal.uncertain]]).toEqual([forwarded, uncertain]);
 });
@@ -45,7 +45,7 @@ it.each([
   expect(receiverOf(text).href).toBe(url);
 });
 
-it('rejects a receiver that is not a URL', () => {
+it('a receiver must be a URL', () => {
   expect(() => receiverOf('http://')).toThrow('is not a URL');
   expect(() => receiverOf('ftp://a.test')).toThrow('neither an http nor an https URL');
 });

@@ -12,7 +12,7 @@ it.each([
   expect(baseUrlOf(text)).toBe(url);
 });
 
-it('rejects a string that is not a URL', () => {
+it('the base URL must be a URL', () => {
   expect(() => baseUrlOf('http://')).toThrow('is not a URL');
 });
 
@@ -22,7 +22,7 @@ const ENV = {
   RAILHEAD_CLIENT_SECRET: 'secret',
 };
 
-it('uses the environment, but the URL of a flag has priority', () => {
+it('the command uses the environment, but the URL of a flag has priority', () => {
   const credentials = { clientId: 'id', clientSecret: 'secret', source: 'environment' };
   expect(targetOf({}, ENV)).toEqual({ url: `http://localhost:1/${API_DATE}`, ...credentials });
   expect(targetOf({ baseUrl: 'localhost:2' }, ENV).url).toBe(`http://localhost:2/${API_DATE}`);

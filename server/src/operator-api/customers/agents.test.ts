@@ -24,7 +24,7 @@ beforeAll(async () => {
 
 const get = async (path: string) => ok(await client.call('GET', path), 200);
 
-it('lists and shows agents', async () => {
+it('the API lists and shows agents', async () => {
   const list = `/agents?platformId=${app.platform.id}&limit=1`;
   const firstPage = await get(list);
   expect(firstPage).toMatchObject({
@@ -40,7 +40,7 @@ it('lists and shows agents', async () => {
   });
 });
 
-it('pauses and resumes an agent, with entries in its audit log and audit records', async () => {
+it('the API pauses and resumes an agent, with entries in its audit log and audit records', async () => {
   const change = (action: string, secret?: string) =>
     client.call('POST', `/agents/${firstAgent.id}/${action}`, {
       body: { reason: 'Unusual payments' },
@@ -70,7 +70,7 @@ it('pauses and resumes an agent, with entries in its audit log and audit records
   expect((await client.call('GET', '/agent-audit-entries')).body.code).toBe('INVALID_INPUT');
 });
 
-it('hides agents of other platforms', async () => {
+it('the API hides agents of other platforms', async () => {
   const secret = await client.secretOf({ platformIds: [app.other.id] });
   expect((await client.call('GET', `/agents/${firstAgent.id}`, { secret })).status).toBe(404);
   expect(ok(await client.call('GET', '/agents', { secret }), 200).data).toEqual([]);

@@ -27,7 +27,7 @@ const recordsOf = async (subject: string) =>
   (await get(`/audit-records?outcome=SUCCEEDED&subject=${subject}`)).data;
 const advanceClock = () => app.effects.set(app.effects.now() + 1_000);
 
-it('lists, shows and closes cards', async () => {
+it('the API lists, shows and closes cards', async () => {
   const holder = await fixture.createCardholder();
   const firstCard = await fixture.createCard(holder);
   advanceClock();
@@ -58,7 +58,7 @@ it('lists, shows and closes cards', async () => {
   expect(ok(await client.call('GET', '/cards', { secret }), 200).data).toEqual([]);
 });
 
-it('lists decisions and reveals of card numbers', async () => {
+it('the API lists decisions and reveals of card numbers', async () => {
   const network = cardNetwork(app);
   const { id } = await fixture.createCard(await fixture.createCardholder({ funds: 50_00 }));
   await network.request(id, 12_34);
@@ -85,7 +85,7 @@ async function createException() {
   return paid.id;
 }
 
-it('lists and resolves exceptions', async () => {
+it('the API lists and resolves exceptions', async () => {
   const [firstPayment, secondPayment] = [await createException(), await createException()];
   const list = `/card-exceptions?platformId=${app.platform.id}&limit=1`;
   const firstPage = await get(list);
@@ -109,7 +109,7 @@ it('lists and resolves exceptions', async () => {
   });
 });
 
-it('lists and resolves funding debits in progress', async () => {
+it('the API lists and resolves funding debits in progress', async () => {
   const { id } = await payments.startPayment({ descriptor: 'Shop 005' });
   const paid = await payments.startPayment({ descriptor: 'Shop 005' });
   const list = `/funding-debits?platformId=${app.platform.id}&limit=1`;

@@ -20,7 +20,7 @@ const recordsOf = async (subject: string) =>
   ok(await client.call('GET', `/audit-records?outcome=SUCCEEDED&subject=${subject}`), 200).data;
 const ERASURE = { confirm: 'ERASE', reason: 'Request of the customer' };
 
-it('finds customers by personal data, in pages', async () => {
+it('the API finds customers by personal data, in pages', async () => {
   const ids = [await person(), await person()].sort();
   const search = async (query: string, secret?: string) => {
     const body = { field: 'email', value: ' Quintessa@vandermolen.EXAMPLE' };
@@ -42,7 +42,7 @@ it('finds customers by personal data, in pages', async () => {
   expect((await search('', secret)).data).toEqual([]);
 });
 
-it('exports all data in pages and records each request', async () => {
+it('the API exports all data in pages and records each request', async () => {
   const id = await person({ email: 'export@vandermolen.example' });
   const rows: { table: string; row: Record<string, unknown> }[] = [];
   let cursor = '';
@@ -68,7 +68,7 @@ it('exports all data in pages and records each request', async () => {
   expect(rejectedReply.body.code).toBe('INVALID_INPUT');
 });
 
-it('erases a deleted customer and lists its erasure', async () => {
+it('the API erases a deleted customer and lists its erasure', async () => {
   const id = await person({ email: 'erase@vandermolen.example' });
   const erase = (body: object = ERASURE) =>
     client.call('POST', `/customers/${id}/erasure`, { body });
@@ -85,7 +85,7 @@ it('erases a deleted customer and lists its erasure', async () => {
   expect(JSON.stringify(exported)).not.toContain('Quintessa');
 });
 
-it('hides customers of other platforms', async () => {
+it('the API hides customers of other platforms', async () => {
   const id = await person({ email: 'hidden@vandermolen.example' });
   ok(await app.call('DELETE', `/customers/${id}`), 200);
   const secret = await client.secretOf({ platformIds: [app.other.id] });
@@ -97,7 +97,7 @@ it('hides customers of other platforms', async () => {
   expect(JSON.stringify(exported)).toContain('Quintessa');
 });
 
-it('erases only after an approval if a policy requires it', async () => {
+it('the API erases only after an approval if a policy requires it', async () => {
   const policy = { operationId: 'eraseCustomer', hours: 24, reason: 'Second operator' };
   const { id: policyId } = ok(
     await client.call('POST', '/approval-policies', { body: policy }),

@@ -18,7 +18,7 @@ const post = (id: string, action: string, body: object = {}, secret?: string) =>
     ...(secret ? { secret } : {}),
   });
 
-it('lists accounts in pages', async () => {
+it('the API lists accounts in pages', async () => {
   const person = await createCustomer(app);
   const ids: string[] = [];
   for (let index = 0; index < 2; index++) {
@@ -35,7 +35,7 @@ it('lists accounts in pages', async () => {
   expect(filteredList).toMatchObject({ totalCount: 1, data: [{ accountId: ids[1] }] });
 });
 
-it('performs each transition and lists it with its reason', async () => {
+it('the API performs each transition and lists it with its reason', async () => {
   const { id } = await createExternalAccount(app, (await createCustomer(app)).id, 'USD');
   for (const [action, status] of [
     ['check', 'PENDING'],
@@ -63,7 +63,7 @@ it('performs each transition and lists it with its reason', async () => {
   expect(data[0]).toMatchObject({ operationId: 'disableExternalAccount', hasChanges: true });
 });
 
-it('hides accounts of other platforms', async () => {
+it('the API hides accounts of other platforms', async () => {
   const { id } = await createExternalAccount(app, (await createCustomer(app)).id, 'USD');
   const secret = await client.secretOf({ platformIds: [app.other.id] });
   expect((await post(id, 'disable', {}, secret)).status).toBe(404);

@@ -49,7 +49,7 @@ const post = (path: string, reason = 'seen by video', secret?: string) =>
 const recordsOf = async (subject: string) =>
   (await get(`/audit-records?outcome=SUCCEEDED&subject=${subject}`)).data;
 
-it('lists resets and records decisions about them', async () => {
+it('the API lists resets and records decisions about them', async () => {
   const [firstCustomer, secondCustomer] = [await verifiedCustomer(), await verifiedCustomer()];
   const [passed, rejectedReset] = [
     await startReset(firstCustomer),
@@ -85,7 +85,7 @@ it('lists resets and records decisions about them', async () => {
   expect((await get(`${events}?limit=1`)).hasMore).toBe(true);
 });
 
-it('shows and unlocks a locked customer', async () => {
+it('the API shows and unlocks a locked customer', async () => {
   const id = await verifiedCustomer();
   const login = loginFixture(app, service);
   ok(await login.fail(id), 200);
@@ -99,7 +99,7 @@ it('shows and unlocks a locked customer', async () => {
   expect((await post(`${unknownPath}/unlock`)).body.code).toBe('CUSTOMER_NOT_FOUND');
 });
 
-it('hides customers of other platforms', async () => {
+it('the API hides customers of other platforms', async () => {
   const id = await verifiedCustomer();
   const resetId = await startReset(id);
   const secret = await client.secretOf({ platformIds: [app.platform.id] });
@@ -113,7 +113,7 @@ it('hides customers of other platforms', async () => {
   expect((await get(`/customers/${id}/authentication`)).openResets).toMatchObject([{ resetId }]);
 });
 
-it('passes a reset only after an approval if a policy requires it', async () => {
+it('the API passes a reset only after an approval if a policy requires it', async () => {
   const policy = { operationId: 'passFactorReset', hours: 24 };
   const { body: createdPolicy } = await client.call('POST', '/approval-policies', { body: policy });
   const customerId = await verifiedCustomer();

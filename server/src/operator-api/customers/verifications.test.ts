@@ -30,7 +30,7 @@ async function recordsOf(subject: string) {
   return ok(reply, 200).data as Record<string, unknown>[];
 }
 
-it('lists the queue in pages, shows a case, and records the access', async () => {
+it('the API lists the queue in pages, shows a case, and records the access', async () => {
   const [firstCustomer, secondCustomer] = [await person(), await person()];
   const path = `/verifications?platformId=${as.id}&limit=1`;
   const firstPage = ok(await client.call('GET', path), 200);
@@ -57,7 +57,7 @@ it('lists the queue in pages, shows a case, and records the access', async () =>
   expect((await fixture.app.call('GET', '/config')).status).toBe(200);
 });
 
-it('approves, rejects and requests corrections, with one audit record each', async () => {
+it('the API approves, rejects and requests corrections, with one audit record each', async () => {
   const [firstCustomer, secondCustomer, thirdCustomer] = [
     await person(),
     await person(),
@@ -105,7 +105,7 @@ it('approves, rejects and requests corrections, with one audit record each', asy
   expect((await fixture.app.call('GET', '/config')).status).toBe(200);
 });
 
-it('decides about one owner of a business', async () => {
+it('a decision can concern one owner of a business', async () => {
   const { id } = await fixture.createBusiness(as, 'REG-20');
   const [owner] = await fixture.completeBusiness(as, id);
   ok(await fixture.submitVerification(as, id), 200);
@@ -117,7 +117,7 @@ it('decides about one owner of a business', async () => {
   expect((await fixture.app.call('GET', '/config')).status).toBe(200);
 });
 
-it('hides customers of other platforms', async () => {
+it('the API hides customers of other platforms', async () => {
   const { id } = await person();
   const otherPlatform = await fixture.createPlatform('default', 'production');
   const secret = await client.secretOf({ platformIds: [otherPlatform.id] });

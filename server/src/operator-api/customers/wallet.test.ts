@@ -24,13 +24,13 @@ const recover = (accountId: string, secret?: string) =>
     ...(secret ? { secret } : {}),
   });
 
-it('shows public keys by environment', async () => {
+it('the API shows public keys by environment', async () => {
   const { data } = await get('/wallet-keys');
   expect(data).toMatchObject([{ environment: 'sandbox' }, { environment: 'production' }]);
   expect(data[0].bundles).toBe(app.connectorsOf('sandbox').custody?.publicKeys().bundles);
 });
 
-it('lists wallets in pages, with their credentials and recoveries', async () => {
+it('the API lists wallets in pages, with their credentials and recoveries', async () => {
   const firstCustomer = await person();
   app.effects.set(app.effects.now() + 1_000);
   const secondCustomer = await person();
@@ -52,7 +52,7 @@ it('lists wallets in pages, with their credentials and recoveries', async () => 
   expect(ok(await client.call('GET', '/wallets', { secret }), 200).data).toEqual([]);
 });
 
-it('starts, lists and cancels recoveries', async () => {
+it('the API starts, lists and cancels recoveries', async () => {
   const { accountId, customer } = await person();
   const recovery = ok(await recover(accountId), 201);
   expect(recovery).toMatchObject({
@@ -86,7 +86,7 @@ it('starts, lists and cancels recoveries', async () => {
   ).toMatchObject([{ operationId: 'cancelWalletRecovery', customerId: customer.id }]);
 });
 
-it('rejects a recovery unless the installation sets a waiting period', async () => {
+it('the API rejects a recovery unless the installation sets a waiting period', async () => {
   const appWithoutRecovery = await startApp();
   const { accountId } = await walletFixture(appWithoutRecovery).createWalletCustomer();
   const reply = await operatorClient(appWithoutRecovery).call(
@@ -100,7 +100,7 @@ it('rejects a recovery unless the installation sets a waiting period', async () 
   await appWithoutRecovery.close();
 });
 
-it('lists authorizations, shows one, and records the access', async () => {
+it('the API lists authorizations, shows an authorization, and records the access', async () => {
   const { accountId } = await fixture.createEmailAndSmsWallet();
   const list = `/wallets/${accountId}/authorizations?limit=1`;
   const firstPage = await get(list);
@@ -116,7 +116,7 @@ it('lists authorizations, shows one, and records the access', async () => {
   ).toMatchObject([{ operationId: 'getWalletAuthorization', customerId, hasChanges: false }]);
 });
 
-it('hides wallets of other platforms', async () => {
+it('the API hides wallets of other platforms', async () => {
   const { accountId } = await person();
   const secret = await client.secretOf({ platformIds: [app.other.id] });
   expect((await client.call('GET', `/wallets/${accountId}`, { secret })).status).toBe(404);

@@ -64,7 +64,7 @@ async function createQuote(amount: number) {
   return { person, quote };
 }
 
-it('lists customers of all platforms, newest first, in pages', async () => {
+it('the API lists customers of all platforms, newest first, in pages', async () => {
   const { id: firstCustomerId } = await createCustomer(app);
   const { id: secondCustomerId } = await createCustomer(app, { as: app.other });
   const { id: thirdCustomerId } = await createCustomer(app);
@@ -88,7 +88,7 @@ it('lists customers of all platforms, newest first, in pages', async () => {
   );
 });
 
-it('lists payments and quotes of all platforms', async () => {
+it('the API lists payments and quotes of all platforms', async () => {
   const { person, quote } = await createQuote(12_34);
   const payment = { id: quote.transactionId, platformId: app.platform.id, status: 'PENDING' };
   const quotes = await get(`/quotes?${PAGE}`);
@@ -124,7 +124,7 @@ it('lists payments and quotes of all platforms', async () => {
   expect((await client.call('GET', '/payments?cursor=x')).body.code).toBe('INVALID_INPUT');
 });
 
-it('shows a payment with its history', async () => {
+it('the API shows a payment with its history', async () => {
   const { quote } = await createQuote(20_00);
   await execute(quote);
   const payment = await get(`/payments/${quote.transactionId}`);
@@ -138,7 +138,7 @@ it('shows a payment with its history', async () => {
   expect((await client.call('GET', '/payments/Transaction:x')).status).toBe(404);
 });
 
-it('lists events, shows one, and records the access', async () => {
+it('the API lists events, shows an event, and records the access', async () => {
   const { person, quote } = await createQuote(30_00);
   await execute(quote);
   const { data } = await get(`/events?${PAGE}`);
@@ -172,7 +172,7 @@ it('lists events, shows one, and records the access', async () => {
   expect((await client.call('GET', '/events/Webhook:x')).status).toBe(404);
 });
 
-it('lists payments from and to an account, newest first', async () => {
+it('the API lists payments from and to an account, newest first', async () => {
   const { person, account } = await createFundedCustomer(app);
   const payee = await createExternalAccount(app, person.id, 'USD');
   for (const amount of [5_00, 6_00, 7_00]) {
@@ -196,7 +196,7 @@ it('lists payments from and to an account, newest first', async () => {
   expect((await get(`/payments?accountId=${unknownId}`)).data).toEqual([]);
 });
 
-it('lists the deliveries of all platforms', async () => {
+it('the API lists the deliveries of all platforms', async () => {
   for (const as of [app.platform, app.other]) {
     for (const host of ['one', 'two']) {
       const body = { url: `https://${host}.example.com/hooks` };
@@ -219,7 +219,7 @@ it('lists the deliveries of all platforms', async () => {
   }
 });
 
-it('lists the deliveries of a platform', async () => {
+it('the API lists the deliveries of a platform', async () => {
   const path = (id: string) => `/platforms/${id}/webhook-deliveries`;
   expect((await get(`${path(app.platform.id)}?${PAGE}`)).hasMore).toBe(false);
   const secret = await client.secretOf({ platformIds: [app.other.id] });
@@ -227,7 +227,7 @@ it('lists the deliveries of a platform', async () => {
   expect((await client.call('GET', path('PlatformConfig:x'))).status).toBe(404);
 });
 
-it('hides other platforms from an operator of one platform', async () => {
+it('the API hides other platforms from an operator of one platform', async () => {
   await createQuote(5_00);
   const secret = await client.secretOf({ platformIds: [app.other.id] });
   for (const path of [

@@ -56,7 +56,7 @@ interface Sums {
 
 const outgoingSums = (data: readonly Sums[]) => data.find(({ type }) => type === 'OUTGOING');
 
-it('counts payments by result, including later changes', async () => {
+it('the API counts payments by result, including later changes', async () => {
   const countBefore = outgoingSums((await readMetrics()).data)?.payments ?? 0;
   await pay(10_00);
   const id = await pay(25_00);
@@ -81,7 +81,7 @@ it('counts payments by result, including later changes', async () => {
   expect(ok(await client.call('POST', '/search', { body: dated }), 200).data).toEqual([]);
 });
 
-it('finds payments by amount and day', async () => {
+it('the API finds payments by amount and day', async () => {
   const search = async (body: object, secret?: string) => {
     const options = secret === undefined ? { body } : { body, secret };
     const reply = ok(await client.call('POST', '/search', options), 200);
@@ -113,7 +113,7 @@ it('finds payments by amount and day', async () => {
   expect(status).toBe(400);
 });
 
-it('counts a late return in the bucket of the payment', async () => {
+it('the API counts a late return in the bucket of the payment', async () => {
   const sumsOf = async (day: string) => {
     const { data } = await readMetrics(`?from=${day}T00:00:00Z&type=OUTGOING`);
     const bucket = data.find(({ start }: { start: string }) => start.startsWith(day));
@@ -138,7 +138,7 @@ it('counts a late return in the bucket of the payment', async () => {
   expect(sumsAfter.returnRate).toBeGreaterThan(0);
 });
 
-it('returns exact amounts above 2^53', async () => {
+it('the API returns exact amounts above 2^53', async () => {
   const amount = 2n ** 53n + 1n;
   await app.runtime.db.query(
     `insert into payment_metrics (platform_id, grain, bucket, type, currency, rail, payments, completed,
@@ -157,7 +157,7 @@ it('returns exact amounts above 2^53', async () => {
   await app.runtime.db.query('delete from payment_metrics where currency = $1', ['JPY']);
 });
 
-it('groups and filters', async () => {
+it('the API groups and filters the metrics', async () => {
   await pay(11_00);
   const { data } = await readMetrics('?groupBy=rail,platform&type=OUTGOING');
   expect(data[0]).toMatchObject({ platformId: app.platform.id, rail: expect.anything() });
@@ -170,7 +170,7 @@ it('groups and filters', async () => {
   expect((await client.call('GET', `/metrics/payments${longPeriod}`)).status).toBe(400);
 });
 
-it('recounts the payments of a platform', async () => {
+it('the API recounts the payments of a platform', async () => {
   const { data } = await readMetrics();
   const path = `/platforms/${app.platform.id}/payment-metrics/recount`;
   ok(await client.call('POST', path, { body: { reason: 'Check' } }), 200);

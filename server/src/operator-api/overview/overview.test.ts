@@ -25,7 +25,7 @@ const get = async (query = '', secret?: string) =>
 const workOf = (overview: { work: { name: string; count: number }[] }, name: string) =>
   overview.work.find((each) => each.name === name);
 
-it('counts open work, jobs, deliveries and balances', async () => {
+it('the overview counts open work, jobs, deliveries and balances', async () => {
   await createFundedCustomer(app, 500_00);
   const overview = await get();
   expect(overview.platforms).toBeGreaterThanOrEqual(4);
@@ -57,7 +57,7 @@ it('counts open work, jobs, deliveries and balances', async () => {
   expect((await get('?mode=production')).balances.data).toEqual([]);
 });
 
-it('counts accounts in review', async () => {
+it('the overview counts accounts in review', async () => {
   const person = await createCustomer(app);
   await nextSecond();
   const countBefore = workOf(await get(), 'externalAccounts')?.count ?? 0;
@@ -75,7 +75,7 @@ it('counts accounts in review', async () => {
   expect(workOf(await get('?mode=production'), 'externalAccounts')).toMatchObject({ count: 0 });
 });
 
-it('caches its numbers for a second, separately for different rights', async () => {
+it('the overview caches its numbers for a second, separately for different rights', async () => {
   const firstOverview = await get();
   expect(await get()).toEqual(firstOverview);
   const secret = await client.secretOf({ platformIds: [app.other.id] });

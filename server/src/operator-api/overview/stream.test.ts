@@ -40,7 +40,7 @@ const isReady = ({ event }: { event: string }) => event === 'ready';
 const isAbout = (id: string) => (each: { data: { resourceId?: string } }) =>
   each.data.resourceId === id;
 
-it('sends events of all processes and of every platform', async () => {
+it('the stream sends events of all processes and of every platform', async () => {
   const stream = await follow();
   expect(stream.status).toBe(200);
   expect(stream.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
@@ -77,7 +77,7 @@ it('sends events of all processes and of every platform', async () => {
   await secondProcess.close();
 });
 
-it('sends changes by operators, without their content unless permitted', async () => {
+it('the stream sends changes by operators, without their content unless permitted', async () => {
   const [administrator, viewer] = [await follow(), await follow({ roles: ['viewer'] })];
   await Promise.all([administrator.waitFor(isReady), viewer.waitFor(isReady)]);
   const body = { hourlyPayments: 500 };
@@ -96,7 +96,7 @@ it('sends changes by operators, without their content unless permitted', async (
   expect(data).toEqual({ type: 'OPERATOR.CHANGE', createdAt: expect.any(String) });
 });
 
-it('omits other platforms for an operator of one platform', async () => {
+it('the stream omits other platforms for an operator of one platform', async () => {
   const stream = await follow({ platformIds: [app.other.id] });
   await stream.waitFor(isReady);
   await createFundedCustomer(app);
@@ -109,7 +109,7 @@ it('omits other platforms for an operator of one platform', async () => {
   );
 });
 
-it('continues after the last event without gaps', async () => {
+it('the stream continues after the last event without gaps', async () => {
   const firstStream = await follow();
   const readyEvent = await firstStream.waitFor(isReady);
   const { id } = await createCustomer(app);
@@ -137,7 +137,7 @@ const manyEvents = (count: number, start: number) =>
     [app.platform.id, count],
   );
 
-it('replaces too many changes with a reset', async () => {
+it('the stream replaces too many changes with a reset', async () => {
   const stream = await follow();
   const readyEvent = await stream.waitFor(isReady);
   await manyEvents(300, 0);
@@ -154,7 +154,7 @@ it('replaces too many changes with a reset', async () => {
   }
 });
 
-it('limits the streams of an operator', async () => {
+it('the number of streams of an operator is limited', async () => {
   const streams = await Promise.all(Array.from({ length: 10 }, () => follow()));
   expect(streams.map(({ status }) => status)).toEqual(Array(10).fill(200));
   expect((await follow()).status).toBe(429);

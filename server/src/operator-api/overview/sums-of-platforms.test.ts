@@ -74,7 +74,7 @@ function addAll(...maps: Record<string, number>[]) {
   );
 }
 
-it('the sum contains the payments of both platforms and of no third one', async () => {
+it('the sum contains the payments of only the two platforms', async () => {
   const thirdPlatform = await app.newPlatform('Third', { environment: 'sandbox', regulated: true });
   await pay(app.platform, 10_00);
   await pay(app.other, 20_00);
@@ -110,7 +110,7 @@ it('the sum contains the balances of both platforms, per currency', async () => 
   expect(netsOf(overview.balances.data)).toEqual(addAll(firstLines, secondLines));
 });
 
-it('counts the open work, the deliveries and the jobs of both platforms', async () => {
+it('the API counts the open work, the deliveries and the jobs of both platforms', async () => {
   for (const as of [app.platform, app.other]) {
     const { person } = await createFundedCustomer(app, 100, { as });
     const payee = await createExternalAccount(app, person.id, 'USD', '000', { as });

@@ -18,7 +18,7 @@ async function readAll(list: string) {
   return items;
 }
 
-it('exports transactions in pages and records each request', async () => {
+it('the API exports transactions in pages and records each request', async () => {
   const { id } = await service.createPayment();
   await service.createPayment();
   const list = `/exports/transactions?${DAY}&platformId=${service.platform.id}`;
@@ -31,7 +31,7 @@ it('exports transactions in pages and records each request', async () => {
   await isHidden('GET', list);
 });
 
-it('exports postings in pages', async () => {
+it('the API exports postings in pages', async () => {
   const list = `/exports/postings?${DAY}&platformId=${service.platform.id}`;
   const { data } = await read(`${list}&limit=100`);
   expect(data[0]).toMatchObject({ platformId: service.platform.id, currency: 'USD' });
@@ -39,7 +39,7 @@ it('exports postings in pages', async () => {
   await isHidden('GET', list);
 });
 
-it('exports balances in pages', async () => {
+it('the API exports balances in pages', async () => {
   const list = `/exports/balances?${DAY}&environment=production`;
   const { data } = await read(`${list}&limit=100`);
   expect(data.length).toBeGreaterThan(3);
@@ -51,7 +51,7 @@ it('exports balances in pages', async () => {
   await isHidden('GET', `${list}&platformId=${service.platform.id}`);
 });
 
-it('rejects a period that is reversed or too long', async () => {
+it('the API rejects a period that is reversed or too long', async () => {
   for (const list of ['transactions', 'postings', 'balances']) {
     const path = `/exports/${list}`;
     await rejects(400, 'INVALID_INPUT', 'GET', path);

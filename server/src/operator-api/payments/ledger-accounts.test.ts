@@ -54,7 +54,7 @@ const ledger = () =>
     [],
   );
 
-it('lists every account once with its balance', async () => {
+it('the API lists every account once with its balance', async () => {
   const storedAccounts = await ledger();
   const listedAccounts = await readAll('/ledger/accounts?limit=100');
   expect(listedAccounts.map(({ id }) => id).sort()).toEqual(
@@ -66,7 +66,7 @@ it('lists every account once with its balance', async () => {
   }
 });
 
-it('filters by owner, type, currency, environment and balance', async () => {
+it('the API filters by owner, type, currency, environment and balance', async () => {
   const [firstCustomer] = customers;
   const ofCustomer = await readAll(`/ledger/accounts?customerId=${firstCustomer?.id}`);
   expect(ofCustomer.map(({ id }) => id)).toContain(firstCustomer?.accountId);
@@ -93,7 +93,7 @@ it('filters by owner, type, currency, environment and balance', async () => {
   expect((await client.call('GET', '/ledger/accounts?cursor=x')).body.code).toBe('INVALID_INPUT');
 });
 
-it('balances debits and credits', async () => {
+it('the trial balance has equal debits and credits', async () => {
   const { data, totals, isCounted } = await get('/ledger/trial-balance');
   expect(isCounted).toBe(true);
   expect(totals.length).toBeGreaterThan(0);
@@ -122,7 +122,7 @@ it('balances debits and credits', async () => {
   for (const each of derivedBalance.totals) expect(each.difference).toBe(0);
 });
 
-it('lists the postings of each account with running balances', async () => {
+it('the API lists the postings of each account with running balances', async () => {
   const accounts = await ledger();
   const accountIds = new Set<string>();
   for (const { debit, credit } of await app.runtime.db.query<{ debit: string; credit: string }>(
@@ -159,7 +159,7 @@ it('lists the postings of each account with running balances', async () => {
   }
 });
 
-it('hides accounts of other platforms and system accounts', async () => {
+it('the API hides accounts of other platforms and system accounts', async () => {
   const secret = await client.secretOf({ platformIds: [app.other.id] });
   const { data } = await get('/ledger/accounts?limit=100', secret);
   expect(new Set(data.map((each: { platformId: string }) => each.platformId))).toEqual(

@@ -4,7 +4,7 @@ import { operatorService } from '../../../test/kit/operator/production.ts';
 
 const { service, read, rejects, isHidden } = operatorService();
 
-it('verifies the books', async () => {
+it('the API verifies the ledger', async () => {
   await service.createPayment();
   const { balanced, currencies, problems } = await read('/ledger/verification');
   expect({ balanced, problems }).toEqual({ balanced: true, problems: [] });
@@ -12,7 +12,7 @@ it('verifies the books', async () => {
   expect(usd).toMatchObject({ sum: 0, owned: -usd.system });
 });
 
-it('lists the postings of a transaction', async () => {
+it('the API lists the postings of a transaction', async () => {
   const { id, account } = await service.createPayment();
   const path = `/transactions/${id}/postings`;
   const body = await read(path);

@@ -51,7 +51,7 @@ it('documents are returned with their original file', async () => {
   expect((await client.call('GET', '/documents/none/content')).status).toBe(404);
 });
 
-it('of other platforms are hidden', async () => {
+it('documents of other platforms are hidden', async () => {
   const secret = await client.secretOf({ platformIds: [app.other.id] });
   for (const path of [`/customers/${customerId}/documents`, `/documents/${id}/content`]) {
     expect((await client.call('GET', path, { secret })).status).toBe(404);

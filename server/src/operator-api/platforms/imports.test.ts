@@ -45,7 +45,7 @@ it('imports are listed and shown', async () => {
   expect((await client.call('GET', '/imports?platformId=none')).status).toBe(404);
 });
 
-it('show every failed row, in pages', async () => {
+it('imports show every failed row, in pages', async () => {
   const path = `/imports/${importId}/errors`;
   const firstPage = ok(await client.call('GET', path), 200);
   expect(firstPage.hasMore).toBe(true);
@@ -58,7 +58,7 @@ it('show every failed row, in pages', async () => {
   expect((await client.call('GET', '/imports/none/errors')).status).toBe(404);
 });
 
-it('of other platforms are hidden', async () => {
+it('imports of other platforms are hidden', async () => {
   const secret = await client.secretOf({ platformIds: [app.other.id] });
   expect(ok(await client.call('GET', '/imports', { secret }), 200).data).toEqual([]);
   for (const path of [`/imports/${importId}`, `/imports/${importId}/errors`]) {

@@ -16,7 +16,7 @@ const path = (name: string, id = app.platform.id) => `/platforms/${id}/${name}`;
 const post = (name: string, body: object, id?: string) =>
   client.call('POST', path(name, id), { body });
 
-it('builds a world in a platform', async () => {
+it('the API builds a world in a platform', async () => {
   const { data } = ok(await client.call('GET', '/sandbox-worlds'), 200);
   expect(data.map(({ name }: { name: string }) => name)).toContain('payments');
   const world = ok(await post('fixtures', { world: 'starter' }), 201);
@@ -34,7 +34,7 @@ it('builds a world in a platform', async () => {
   expect(await client.recordsOf('createPlatformFixtures')).toHaveLength(2);
 });
 
-it('advances the clock of a platform', async () => {
+it('the API advances the clock of a platform', async () => {
   const clockBefore = ok(await client.call('GET', path('clock')), 200);
   const advanced = ok(await post('clock', { advance: 'P2D', freeze: true, reason: 'Test.' }), 200);
   expect(advanced).toMatchObject({ platformId: app.platform.id, frozen: true });
@@ -48,7 +48,7 @@ it('advances the clock of a platform', async () => {
   expect([rejectedChange.status, rejectedChange.body.code]).toEqual([400, 'INVALID_INPUT']);
 });
 
-it('resets a platform', async () => {
+it('the API resets a platform', async () => {
   const { id } = await createCustomer(app);
   const { id: otherCustomerId } = await createCustomer(app, { as: app.other });
   expect((await post('reset', {})).status).toBe(400);
@@ -60,7 +60,7 @@ it('resets a platform', async () => {
   expect((await client.recordsOf('resetPlatform'))[0]).toMatchObject({ reason: 'A new test.' });
 });
 
-it('rejects production platforms and platforms of other operators', async () => {
+it('the API rejects production platforms and platforms of other operators', async () => {
   for (const [name, body] of [
     ['clock', { advance: 'P1D' }],
     ['fixtures', { world: 'starter' }],

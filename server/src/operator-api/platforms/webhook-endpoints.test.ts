@@ -46,7 +46,7 @@ it('endpoints are paused with a reason, and resumed', async () => {
   }
 });
 
-it('of other platforms are hidden', async () => {
+it('endpoints of other platforms are hidden', async () => {
   const secret = await client.secretOf({ platformIds: [app.other.id] });
   expect((await client.call('GET', path(), { secret })).status).toBe(404);
   const body = { reason: 'None.' };

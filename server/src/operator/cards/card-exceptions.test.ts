@@ -36,7 +36,7 @@ async function createException() {
 }
 
 describe('cards exceptions', () => {
-  it('lists pending ones, oldest first, with the missing and the held amount', async () => {
+  it('lists pending payments, oldest first, with the missing and the held amount', async () => {
     expect((await run('cards', 'exceptions')).out).toBe('None.\n');
     const [firstPayment, secondPayment] = [
       await createException(),
@@ -151,7 +151,7 @@ describe('cards resolve', () => {
     ]);
   });
 
-  it('accepts card payments only, and its two outcomes', async () => {
+  it('accepts only card payments and two outcomes', async () => {
     const paid = await createException();
     expect((await run('cards', 'resolve', paid.id)).code).toBe(2);
     expect((await run('cards', 'resolve', paid.id, '--outcome', 'forget')).code).toBe(2);

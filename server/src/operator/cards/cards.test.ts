@@ -129,7 +129,7 @@ describe('platform cards and set-cards', () => {
     run('platform', 'set-cards', id, ...flags);
   const settingsOf = ({ id }: TestPlatform) => json('platform', 'cards', id);
 
-  it('changes the specified settings, keeps the others, and applies immediately', async () => {
+  it('changes only the specified settings, and applies immediately', async () => {
     const as = app.other;
     expect(await settingsOf(as)).toEqual(DEFAULTS);
     const origins = [

@@ -28,7 +28,7 @@ const recordsOf = async (operationId: string) => {
   return body.data;
 };
 
-it('records a change with its user, its subject and its reason', async () => {
+it('the command records a change with its user, its subject and its reason', async () => {
   const { code, notes } = await run('platform', 'set', app.platform.id, '--name', 'Renamed');
   expect([code, notes.length]).toEqual([0, 1]);
   const actor = { kind: 'COMMAND', id: 'command', name: expect.stringMatching(/^anna@/) };
@@ -41,7 +41,7 @@ it('records a change with its user, its subject and its reason', async () => {
   ]);
 });
 
-it('records only those verbs without a change that show personal data', async () => {
+it('the command records only those verbs without a change that show personal data', async () => {
   expect(await run('platform', 'list')).toEqual({ code: 0, notes: [] });
   expect(await recordsOf('platform list')).toEqual([]);
   const { code, notes } = await run('payouts', 'list');

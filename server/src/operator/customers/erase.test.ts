@@ -115,7 +115,7 @@ async function createPersonWithTraces() {
   return { fixture, person, umaAddress };
 }
 
-it('leaves no personal data in any column of any table', async () => {
+it('an erasure leaves no personal data in any column of any table', async () => {
   const { fixture, person, umaAddress } = await createPersonWithTraces();
   ok(
     await app.call(
@@ -176,7 +176,7 @@ it('leaves no personal data in any column of any table', async () => {
   await expectBalancedBooks(app);
 });
 
-it('leaves no part of an interrupted export', async () => {
+it('an interrupted export leaves no part of its file', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'export-'));
   const file = path.join(folder, 'all.json');
   async function* brokenSource() {
@@ -188,7 +188,7 @@ it('leaves no part of an interrupted export', async () => {
   rmSync(folder, { recursive: true });
 });
 
-it("scans past any number of other customers' events and does not change them", async () => {
+it('an erasure leaves any number of events of other customers unchanged', async () => {
   const { db } = app.runtime;
   const person = await createCustomer(app);
   const row = await db.read(customers, person.id);
@@ -214,7 +214,7 @@ it("scans past any number of other customers' events and does not change them", 
   expect(otherEvents).toHaveLength(4_500);
 });
 
-it('removes the replies about resources of the customer, and no others', async () => {
+it('an erasure removes only the replies about resources of the customer', async () => {
   const replies = async () =>
     (
       await app.runtime.db.query<{ key: string }>(

@@ -66,7 +66,7 @@ beforeAll(async () => {
 });
 
 describe('imports list', () => {
-  it('lists the newest first, of all platforms or of one', async () => {
+  it('lists imports of all platforms or of one platform, newest first', async () => {
     const allImports = JSON.parse((await run('imports', 'list', '--json')).out);
     expect(allImports.map((each: { importId: string }) => each.importId)).toEqual([
       failedImportId,
@@ -85,7 +85,7 @@ describe('imports list', () => {
 });
 
 describe('imports show', () => {
-  it('shows the result of one, and the error of its file', async () => {
+  it('shows the result of an import, and the error of its file', async () => {
     const { code, out } = await run('imports', 'show', failedImportId);
     expect(code).toBe(0);
     expect(out).toContain('FAILED');

@@ -48,7 +48,7 @@ beforeAll(async () => {
 });
 
 describe('messages', () => {
-  it('lists them, newest first, without their content', async () => {
+  it('lists messages, newest first, without their content', async () => {
     const allMessages = await json('messages', 'list');
     expect(
       allMessages.map(({ kind, status }: { kind: string; status: string }) => [kind, status]),
@@ -75,7 +75,7 @@ describe('messages', () => {
     expect((await run('messages', 'list', '--status', 'LOST')).code).toBe(2);
   });
 
-  it('shows the content and the recipient of one', async () => {
+  it('shows the content and the recipient of a message', async () => {
     const [greeting, text, mail] = await json('messages', 'list');
     expect(await json('messages', 'show', mail.messageId)).toMatchObject({
       ...mail,

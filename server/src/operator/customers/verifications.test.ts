@@ -45,7 +45,7 @@ async function person(platform = as, fullName = 'Ada Lovelace 001') {
 const PENDING = ['VERIFICATION.PENDING_MANUAL_REVIEW', 'CUSTOMER.KYC_PENDING'];
 
 describe('verifications list', () => {
-  it('lists pending ones of one platform or all, paginated', async () => {
+  it('lists pending verifications of one platform or all, paginated', async () => {
     const ownPlatform = await fixture.createPlatform('default', 'production');
     const submissions: string[] = [];
     for (let index = 0; index < 3; index++) {

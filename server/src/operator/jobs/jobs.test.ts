@@ -80,7 +80,7 @@ describe('jobs', () => {
     expect(out).toContain('the bank is closed');
   });
 
-  it('show running ones by their lease', async () => {
+  it('show running jobs by their lease', async () => {
     await staged('payout.send');
     await app.runtime.db.query("update jobs set state = 'running', due_at = $1", [
       new Date(app.effects.now() + 20_000),

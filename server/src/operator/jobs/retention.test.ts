@@ -13,7 +13,7 @@ const run = async (...argv: string[]) => {
   return out;
 };
 
-it('shows periods and partitions, archives a month, and prints an archive', async () => {
+it('the command shows periods and partitions, archives a month, and prints an archive', async () => {
   const { person } = await createFundedCustomer(app);
   const shownResult = await run('show');
   expect(shownResult).toMatch(/^events +30 days$/m);
@@ -35,7 +35,7 @@ it('shows periods and partitions, archives a month, and prints an archive', asyn
   expect(parsedLines.some(({ type }) => type === 'INTERNAL_ACCOUNT.BALANCE_UPDATED')).toBe(true);
 });
 
-it('rejects an unknown archive', async () => {
+it('the command rejects an unknown archive', async () => {
   const { code, err } = await commandRunner(app)(['retention', 'read', 'Archive:none']);
   expect([code, err]).toEqual([1, 'Archive not found.\n']);
 });

@@ -100,7 +100,7 @@ describe('accounts close', () => {
 });
 
 describe('accounts fail and retry', () => {
-  it('fail a pending account, and open it after a retry', async () => {
+  it('record a failed opening, and open the account after a retry', async () => {
     const person = await createCustomer(app, {}, { currencies: ['EUR'] });
     const [row] = await app.operate(async (ctx) =>
       provisionAccounts(ctx, {

@@ -85,7 +85,7 @@ it.each<[string, PaymentOptions, Word[], { sent?: string; received?: string }]>(
     [],
     { received: '1.000000' },
   ],
-])('agrees with the postings of a payment if %s', async (_, choice, args, expected) => {
+])('the export agrees with the postings of a payment if %s', async (_, choice, args, expected) => {
   const paid = await payments.startPayment(choice);
   for (const argument of args) {
     if (argument === 'CLOSE') {

@@ -36,7 +36,7 @@ async function json(...argv: string[]): Promise<ShownKey[]> {
 
 const ROTATE = ['webhooks', 'keys', 'rotate', '--environment', 'production'];
 
-it('lists, rotates and retires the keys of an environment', async () => {
+it('the command lists, rotates and retires the keys of an environment', async () => {
   const firstKeys = await json('webhooks', 'keys', 'list');
   expect(firstKeys.map((each) => each.status)).toEqual(['active', 'active', 'active', 'active']);
   expect((await run('webhooks', 'keys', 'list')).out).toMatch(
@@ -63,7 +63,7 @@ it('lists, rotates and retires the keys of an environment', async () => {
   expect(rejectedResult.err).toContain('The key is active.');
 });
 
-it.each(['-1', '1.5', 'x', '2161'])('rejects an overlap of %s', async (hours) => {
+it.each(['-1', '1.5', 'x', '2161'])('the command rejects an overlap of %s', async (hours) => {
   const result = await run(...ROTATE, `--overlap-hours=${hours}`);
   expect(result).toMatchObject({ code: 2, out: '' });
   expect(result.err).toContain('--overlap-hours must be a number from 0 to 2160');

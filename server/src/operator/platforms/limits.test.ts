@@ -62,7 +62,7 @@ describe('platform limits', () => {
     );
   });
 
-  it('are removed one by one', async () => {
+  it('are removed individually', async () => {
     const remove = (...flags: string[]) => run('platform', 'remove-limit', platform, ...flags);
     expect((await remove('--currency', 'USD')).code).toBe(0);
     expect(await json('platform', 'limits', platform)).toMatchObject([

@@ -26,7 +26,7 @@ async function json(...argv: string[]) {
   return JSON.parse(out);
 }
 
-it('shows a failed request of any platform by its ID', async () => {
+it('the command shows a failed request of any platform by its ID', async () => {
   const path = '/quotes/Quote:00000000-0000-7000-8000-000000000000';
   const failedReply = await app.call('GET', path, undefined, { as: app.other });
   await app.call('GET', '/requests', undefined, { as: app.other });
@@ -43,7 +43,7 @@ it('shows a failed request of any platform by its ID', async () => {
   expect([unknownResult.code, unknownResult.err]).toEqual([1, 'Request not found.\n']);
 });
 
-it('keeps bodies of a production platform until a time', async () => {
+it('the command retains bodies of a production platform until a time', async () => {
   const { id } = app.production;
   const endTime = new Date(Date.now() + 60_000).toISOString();
   expect(await json('platform', 'request-bodies', id, '--until', endTime)).toEqual({

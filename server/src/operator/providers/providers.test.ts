@@ -109,7 +109,7 @@ describe('providers', () => {
     );
   });
 
-  it('are explained for a payment, which needs no other flag', async () => {
+  it('are explained for a payment without further flags', async () => {
     const { err } = await providers('explain', '--amount', '5');
     expect(err).toContain('--environment is required without --transaction');
     const unknownResult = await providers('explain', '--transaction', 'Transaction:none');

@@ -42,7 +42,7 @@ describe('wallet keys', () => {
     expect(new Set(allKeys).size).toBe(4);
   });
 
-  it('prints them as text', async () => {
+  it('prints the keys as text', async () => {
     const { code, out } = await run(PRIVATE_KEY, 'wallet', 'keys');
     expect(code).toBe(0);
     const names = out.split('\n').map((line) => line.split(/ +/)[0]);
@@ -59,7 +59,7 @@ describe('wallet keys', () => {
     expect(out).toContain(app.connectorsOf('production').custody?.publicKeys().tokens);
   });
 
-  it("shows none under another master key than the server's", async () => {
+  it("shows no keys under another master key than the server's", async () => {
     const { code, out, err } = await run('08'.repeat(32), 'wallet', 'keys');
     expect([code, out]).toEqual([1, '']);
     expect(err).toMatch(/another master key/);
