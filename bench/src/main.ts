@@ -1,5 +1,5 @@
-// `npm run bench`: measures every row together with its peer and prints one table. Progress goes to
-// standard error. The table, the environment and missed targets go to standard output.
+// `npm run bench`: measures every row together with its peer and prints one table. Progress is written to
+// standard error. The table, the environment and missed targets are written to standard output.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -114,7 +114,7 @@ async function header(bench: Bench): Promise<string> {
     `${cpus.length} × ${cpus[0]?.model.trim()}, ${memory} GB, Node ${versionOf(bench.node)}`,
     await bench.cluster.describe(),
     `${pgbenchVersion() ?? 'no pgbench'}, prepared statements, unix socket, the same PostgreSQL`,
-    `${rounds} rounds of ${seconds} s a side, in turns, all on this machine; load ${load} at the start`,
+    `${rounds} rounds of ${seconds} s a side, alternately on this machine, load ${load} at the start`,
     `log level of the server: ${bench.logLevel}`,
     ...(bench.quick ? ['QUICK RUN: too short for comparison.'] : []),
   ].join('\n');

@@ -120,7 +120,7 @@ async function createQuote({ call }, { customer, account }, target, lock) {
   return quote;
 }
 
-/** Executes a payment from quote to COMPLETED, from an account with the balance `before`. */
+/** Executes a payment from quote to COMPLETED, from an account with the balance `balanceBefore`. */
 async function pay(parts, owner, balanceBefore, target, lock) {
   const { call, webhooks } = parts;
   const quote = await createQuote(parts, owner, target, lock);

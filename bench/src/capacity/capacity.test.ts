@@ -76,7 +76,7 @@ describe('the model', () => {
 
   it('names the limits of a cluster, the first one first', () => {
     const namesOf = (...argv: string[]) => capacityOf(1e6, ...argv).limits.map(({ name }) => name);
-    // A high peak is short: the table grows with the mean.
+    // The table grows with the mean, so its limit is the highest at a high peak.
     const minimalFlags = ['--peak=50', '--events=0', '--reads=0'];
     expect(namesOf(...minimalFlags)).toEqual([
       'shared accounts',
@@ -112,21 +112,23 @@ describe('npm run capacity', () => {
     expect(demandOf('--payments-per-day=1', '--kind=deposit').events).toBe(PAYMENTS.deposit.events);
   });
 
-  it('reports every invalid flag at once', () => {
+  it('reports all invalid flags together', () => {
     const argv = ['--events', 'x', '--peak=0', '--reads', '--retention=5', '--kind=card', '--foo'];
     expect(readRequest([...argv, '--peak=2'])).toEqual({
       errors: [
         '--foo is unknown.',
         '--peak is repeated.',
         '--payments-per-day is missing.',
-        '--kind takes payout, conversion or deposit; not card.',
-        '--events takes a whole number from 0 to 100; not x.',
-        '--reads takes a number from 0 to 1000; it has no value.',
-        '--retention takes days from 8d to 999d; not 5.',
+        '--kind must be payout, conversion or deposit. The value is card.',
+        '--events must be a whole number from 0 to 100. The value is x.',
+        '--reads must be a number from 0 to 1000. The value is missing.',
+        '--retention must be a number of days from 8d to 999d. The value is 5.',
       ],
     });
     expect(readRequest(['--payments-per-day', '-1'])).toEqual({
-      errors: ['--payments-per-day takes a whole number from 1 to 1000000000000; not -1.'],
+      errors: [
+        '--payments-per-day must be a whole number from 1 to 1000000000000. The value is -1.',
+      ],
     });
   });
 

@@ -5,7 +5,7 @@ export const USAGE = `Usage: npm run capacity -- --payments-per-day N [flags]
 
   --payments-per-day 10000000  payments a day
   --kind payout                payout, conversion or deposit
-  --events 5                   events per payment; default: those of the kind
+  --events 5                   events per payment (default: those of the kind)
   --endpoints 1                endpoints that receive each event
   --reads 2                    GET requests per payment
   --retention 30d              retention of events and recorded requests
@@ -36,7 +36,12 @@ const RULES: Readonly<Record<string, Rule>> = {
   events: { pattern: COUNT, min: 0, max: 100, validValues: 'a whole number from 0 to 100' },
   endpoints: { pattern: COUNT, min: 0, max: 100, validValues: 'a whole number from 0 to 100' },
   reads: { pattern: /^\d+(\.\d+)?$/, min: 0, max: 1_000, validValues: 'a number from 0 to 1000' },
-  retention: { pattern: /^\d+d$/, min: 8, max: 999, validValues: 'days from 8d to 999d' },
+  retention: {
+    pattern: /^\d+d$/,
+    min: 8,
+    max: 999,
+    validValues: 'a number of days from 8d to 999d',
+  },
   peak: { pattern: /^\d+(\.\d+)?$/, min: 1, max: 1_000, validValues: 'a number from 1 to 1000' },
 };
 const SWITCHES = ['bodies', 'json', 'tables', 'measure'];
@@ -49,7 +54,7 @@ export interface Request {
   measure: boolean;
 }
 
-/** Values of flags by name, `--flag value` or `--flag=value`; switches have an empty value. */
+/** Values of flags by name, `--flag value` or `--flag=value`. Switches have an empty value. */
 function readValues(argv: readonly string[], errors: string[]): Map<string, string> {
   const values = new Map<string, string>();
   const args = argv.flatMap((argument) =>
@@ -71,6 +76,9 @@ const splitOnce = (argument: string) => [
   argument.slice(argument.indexOf('=') + 1),
 ];
 
+const valueText = (value: string) =>
+  value === '' ? 'The value is missing' : `The value is ${value}`;
+
 /** The parsed flags, or one line for each error. */
 export function readRequest(argv: readonly string[]): { request: Request } | { errors: string[] } {
   const errors: string[] = [];
@@ -82,18 +90,16 @@ export function readRequest(argv: readonly string[]): { request: Request } | { e
   function numberOf(name: string, fallback: number): number {
     const text = values.get(name);
     if (text === undefined) return fallback;
-    const { pattern, min, max, validValues: expected } = RULES[name] as Rule;
+    const { pattern, min, max, validValues } = RULES[name] as Rule;
     const value = Number.parseFloat(text);
     if (pattern.test(text) && value >= min && value <= max) return value;
-    errors.push(`--${name} takes ${expected}; ${text === '' ? 'it has no value' : `not ${text}`}.`);
+    errors.push(`--${name} must be ${validValues}. ${valueText(text)}.`);
     return fallback;
   }
 
   const kind = values.get('kind') ?? DEFAULTS.kind;
   if (!Object.hasOwn(PAYMENTS, kind))
-    errors.push(
-      `--kind takes payout, conversion or deposit; ${kind === '' ? 'it has no value' : `not ${kind}`}.`,
-    );
+    errors.push(`--kind must be payout, conversion or deposit. ${valueText(kind)}.`);
   const events = PAYMENTS[kind as Kind]?.events ?? PAYMENTS.payout.events;
   const demand: Demand = {
     kind: kind as Kind,

@@ -1,6 +1,6 @@
-// `npm run capacity -- --measure`: the costs of one operation of each kind on this machine: processor time
-// of Node and of PostgreSQL, bytes on disk by retention, and bytes of the log. The figures of
-// model.ts are from it.
+// `npm run capacity -- --measure`: the costs of one operation of each kind on this machine. The costs are
+// processor time of Node and of PostgreSQL, bytes on disk by retention, and bytes of the log. The figures
+// of model.ts are results of this command.
 import { randomUUID } from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -26,7 +26,7 @@ const COUNT = 2_000;
 const WARM_UP = 1_000;
 const SETTLE_MS = 120_000;
 
-/** Retention of the rows of each table; rows of all other tables are kept permanently. */
+/** Retention of the rows of each table. Rows of all other tables are kept permanently. */
 const KEPT_FOR: Readonly<Record<string, keyof Bytes>> = {
   events: 'events',
   webhook_attempts: 'events',
@@ -34,7 +34,7 @@ const KEPT_FOR: Readonly<Record<string, keyof Bytes>> = {
   api_request_reads: 'requests',
   api_request_bodies: 'bodies',
   idempotency: 'replies',
-  // Rows that are updated in place, or removed when their work is done.
+  // Rows that are updated in place, or removed after their work.
   jobs: 'reused',
   webhook_queue: 'reused',
   ledger_accounts: 'reused',
@@ -118,7 +118,7 @@ async function createPerson(send: Send, index: number): Promise<Person> {
 const PENDING = `select (select count(*)::int from jobs where due_at < now() + interval '1 minute') as jobs,
   (select count(*)::int from webhook_queue) as events`;
 
-/** Waits until all jobs are done, and with a receiver until all events are delivered. */
+/** Waits until all jobs are complete, and with a receiver until all events are delivered. */
 async function waitForWork(cluster: Cluster, delivers: boolean): Promise<void> {
   const deadline = performance.now() + SETTLE_MS;
   while (performance.now() < deadline) {
@@ -176,7 +176,7 @@ async function measureKind(
     processorUse.usPerItem('node', COUNT),
     processorUse.usPerItem('PostgreSQL', COUNT),
   ];
-  // Recorded requests are written a moment later.
+  // Recorded requests are written after a delay.
   await sleep(600);
   const growth = growthOf(sizes, await sizesOf({ cluster }, DATABASE), COUNT);
   const measurement = {

@@ -1,6 +1,6 @@
-// Resources that a number of payments requires: processors, processes, connections, disk and log.
-// All results are computed from the measured costs below and from the stated limits;
-// docs/scaling.md explains it.
+// Resources that a number of payments requires: processors, processes, connections, disk and log. All
+// results are computed from the measured costs below and from the stated limits. docs/scaling.md explains
+// the model.
 import { CONNECTIONS_PER_PROCESS } from '../../../server/src/runtime/db/connections/limits.ts';
 
 export type Kind = 'payout' | 'conversion' | 'deposit';
@@ -15,9 +15,7 @@ interface Cost {
 
 /** Storage of a payment in the database, in bytes. */
 interface PaymentCost extends Cost {
-  /**
-   * Rows that are kept without limit; `largestBytes` counts only the largest table, transactions.
-   */
+  /** Rows that are kept without limit. `largestBytes` counts only the largest table, transactions. */
   keptBytes: number;
   largestBytes: number;
   /** Replies of idempotency keys, kept for a week. */
@@ -64,14 +62,16 @@ export const PAYMENTS: Readonly<Record<Kind, PaymentCost>> = {
 /** `GET /transactions/{id}`. Recorded reads share rows. */
 export const READ = { nodeUs: 140, postgresUs: 25, logBytes: 36, requestBytes: 53 };
 
-/** One event to one endpoint: the additional cost of a delivered payout, for each of its events. */
+/**
+ * Delivery of one event to one endpoint: the additional cost of a delivered payout, for each of its events.
+ */
 export const DELIVERY = { nodeUs: 344, postgresUs: 182, logBytes: 1_253, attemptBytes: 385 };
 
 /** Connections for operators and Patroni. */
 const SPARE_CONNECTIONS = 10;
 /** Maximum utilization of a processor without queueing of requests. */
 export const UTILIZATION = 0.5;
-/** Partitions of a week are removed as a whole. */
+/** Days of a partition, which is removed completely. */
 const PARTITION_DAYS = 7;
 const REPLY_DAYS = 7;
 
@@ -82,8 +82,9 @@ export const LIMITS = {
   /** Bytes per second that a replica receives over 1 Gbit/s and flushes. */
   logBytesPerSecond: 100_000_000,
   /**
-   * System accounts are changed by all payments, whose batches therefore commit one after another: the
-   * measured payments of a batch, and the time for which it holds the accounts until a replica has it.
+   * All payments change system accounts, so their batches commit one after another. `batch` is the measured
+   * number of payments of a batch. `heldMs` is the time for which a batch locks the accounts until a
+   * replica has it.
    */
   batch: 50,
   heldMs: 10,
@@ -148,7 +149,7 @@ const perPayment = ({ kind, reads, events, endpoints }: Demand) => {
 /** Payments per second that one cluster can execute, by limit. */
 function clusterLimits(demand: Demand): { name: LimitName; perSecond: number }[] {
   const { postgresS, log } = perPayment(demand);
-  // A table with the payments of a year reaches its size.
+  // The limit is reached when a table contains the payments of a year.
   const yearly = LIMITS.tableBytes / PAYMENTS[demand.kind].largestBytes / YEAR_DAYS / DAY_S;
   return [
     { name: 'processors', perSecond: (LIMITS.processors * UTILIZATION) / postgresS },
@@ -180,7 +181,7 @@ export function capacityFor(demand: Demand): Capacity {
   const clusters = Math.max(1, Math.ceil(peakPerSecond / (limits[0]?.perSecond ?? 1)));
   const nodeBusy = peakPerSecond * nodeS;
   const postgresBusy = peakPerSecond * postgresS;
-  // In each cluster at least two, so that one can be replaced while the other serves.
+  // Each cluster has at least two processes, so that one can be replaced while the other serves.
   const processes = Math.max(2 * clusters, Math.ceil(nodeBusy / UTILIZATION));
   const largestPerDay = (paymentsPerDay / clusters) * PAYMENTS[kind].largestBytes;
   return {

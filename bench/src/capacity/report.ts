@@ -74,14 +74,14 @@ export function reportOf(demand: Demand): string {
   ];
   const title =
     `${plural(demand.paymentsPerDay, kind, `${kind}s`)} a day, each with ${events} events for ` +
-    `${plural(endpoints, 'endpoint', 'endpoints')} and ${reads} reads; peak ${peak} times the mean`;
+    `${plural(endpoints, 'endpoint', 'endpoints')} and ${reads} reads, peak rate ${peak} times the mean`;
   const width = Math.max(...lines.map(([name]) => name.length));
   return [
     title,
     '',
     ...lines.map(([name, text]) => `  ${name.padEnd(width)}  ${text}`),
     '',
-    'Computed from measured costs; docs/scaling.md describes the measurement and the assumptions.',
+    'Computed from measured costs. docs/scaling.md describes the measurement and the assumptions.',
   ].join('\n');
 }
 

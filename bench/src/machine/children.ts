@@ -1,6 +1,6 @@
-// Every process that the bench starts is tracked by its id and stopped: when its row is done, at the end,
-// and on Ctrl-C. A server under test may be suspended (SIGSTOP) so that its background work
-// takes no processor time from the peer that is being measured.
+// Every process that the bench starts is tracked by its id and stopped after its row, at the end, or on
+// Ctrl-C. A server under test may be suspended (SIGSTOP) so that its background work takes no processor
+// time from the peer that is being measured.
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
@@ -25,10 +25,7 @@ export interface Worker extends Child {
 }
 
 export interface StartOptions {
-  /**
-   * File for the output, instead of memory: collecting a server's log would cost the bench
-   * processor time.
-   */
+  /** File for the output. Collecting a server's log in memory would cost the bench processor time. */
   log?: string | undefined;
   /** Added to the environment of the bench. Undefined removes a variable. */
   env?: NodeJS.ProcessEnv | undefined;
@@ -79,7 +76,7 @@ function watch(child: ChildProcess, log?: string): Child {
   return trackedChild;
 }
 
-/** Starts any program. Its output is stored, not printed. */
+/** Starts any program. The output is stored. */
 export function startProgram(
   program: string,
   args: readonly string[],

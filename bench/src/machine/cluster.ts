@@ -49,7 +49,7 @@ async function query<R extends object>(
   }
 }
 
-/** Makes pg_stat_statements available if its library exists. Used for profiles only. */
+/** Loads pg_stat_statements if its library exists. Used for profiles only. */
 function preload(dir: string, library: string): void {
   const file = path.join(dir, 'postgres', 'postgresql.auto.conf');
   fs.appendFileSync(file, `shared_preload_libraries = '${library}'\n`);
@@ -63,7 +63,7 @@ async function start(dir: string, isProfiled: boolean): Promise<Embedded> {
   return startEmbedded({ dir });
 }
 
-/** Starts PostgreSQL on an empty folder. With `profiled`, statements are counted and timed. */
+/** Starts PostgreSQL on an empty folder. If `isProfiled`, statements are counted and timed. */
 export async function startCluster(dir: string, isProfiled = false): Promise<Cluster> {
   const embedded = await start(dir, isProfiled);
   const { url } = embedded;

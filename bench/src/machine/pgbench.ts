@@ -1,7 +1,7 @@
-// pgbench as the reference: one transaction and one function call per transfer, prepared, through
-// the unix socket of the same PostgreSQL, on the same two tables with the same ids. The function is
-// optimized for speed: it inserts the row first and then updates both accounts in the order of
-// their ids, so that a contended account is locked for the shortest time.
+// pgbench as the reference: one transaction and one function call per transfer. The statements are
+// prepared, and run through the unix socket of the same PostgreSQL on the same two tables with the same
+// ids. The function inserts the row first and then updates both accounts in the order of their ids. A
+// contended account is therefore locked for the shortest time.
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// A card authorization as a signed message of a provider, for rows 7d to 7f. Its keys exist in the process
+// A card authorization as a signed message of a provider, for rows 7d to 7f. The keys exist in the process
 // only. The database lists the cards that the provider issues. For row 7d the provider itself exists in the
 // process only.
 import { generateKeyPairSync } from 'node:crypto';
@@ -15,7 +15,7 @@ import { keyIdOf, pemOf } from '../../../server/src/runtime/security/keys.ts';
 
 /** Name of the provider that issues the cards. */
 export const BENCH_PROVIDER = 'bench';
-/** Longer than the timeout of a terminal, as in the other rows. */
+/** Time for a decision, longer than the timeout of a terminal as in the other rows. */
 const ANSWER_WITHIN_MS = 10_000;
 
 const effects = systemEffects();
@@ -51,7 +51,7 @@ export function createProvider(origin = 'http://localhost') {
   return { provider, publicKeys, publicKeyPem: pemOf(privateKey), signMessage };
 }
 
-/** The decision in an answer. */
+/** The decision in the response to a message. */
 export function decisionOf(answer: CardAnswer | undefined): CardDecision {
   if (answer?.decision === 'APPROVED') return { approved: true };
   return { approved: false, reason: answer?.reason ?? 'CARD_NOT_ACTIVE' };

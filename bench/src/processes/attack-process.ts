@@ -1,5 +1,5 @@
-// Runs one attack at a time in a separate process, so that it delays neither the bench nor the
-// measured payments.
+// Runs one attack at a time in a separate process, so that the bench and the measured payments are not
+// delayed.
 import { serveJobs } from '../machine/worker-channel.ts';
 import { type Attack, type RunningAttack, startAttack } from './attack.ts';
 

@@ -84,7 +84,7 @@ describe('bodyOf', () => {
 });
 
 describe('startAttack', () => {
-  it('posts complete bodies one after the other on a kept connection', async () => {
+  it('posts complete bodies one after the other on a reused connection', async () => {
     const heads: string[] = [];
     let wrongCount = 0;
     const port = await listen((socket) =>

@@ -35,7 +35,7 @@ export interface RunningAttack {
 
 const READ_BYTES = 65_536;
 const TIMEOUT_MS = 60_000;
-/** Delay between connection attempts if nothing listens. */
+/** Delay between connection attempts to a closed port. */
 const RECONNECT_MS = 50;
 
 /** A JSON object with this many keys, about 11 bytes each. */

@@ -1,7 +1,7 @@
-// The conventional implementation of card authorization, as a peer: one transaction per request on
-// a pool of connections. The card, its holder and its account are read for share, so that they do
-// not change until the commit, and the ledger account is locked: the values that `decide` reads
-// remain valid, and no decision is repeated.
+// The conventional implementation of card authorization, as a peer: one transaction per request on a pool
+// of connections. The card, its holder and its account are read for share, and the ledger account is
+// locked. The values that `decide` reads therefore remain valid until the commit, and no decision is
+// repeated.
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import type { CardDecision, CardRequest } from '../../../server/src/connectors/ports/cards.ts';

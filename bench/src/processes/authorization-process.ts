@@ -1,7 +1,7 @@
-// The authorization handler of row 7, in a separate process like a server: the handler that an
-// issuer's connector calls, with committer and database but without a worker, so the funding debits
-// of approvals remain queued. It also creates the delegated keys of wallets directly in the
-// custodian, because over HTTP each key needs three requests and a session of the owner.
+// The authorization handler of row 7, in a separate process like a server. An issuer's connector calls this
+// handler. The process has committer and database but no worker, so the funding debits of approvals remain
+// queued. The process also creates the delegated keys of wallets directly in the custodian, because over
+// HTTP each key needs three requests and a session of the owner.
 import { gateway } from '../../../server/src/connectors/gateway/index.ts';
 import type { CardDecision } from '../../../server/src/connectors/ports/cards.ts';
 import { connectorRegistry, custodyKeysOf } from '../../../server/src/connectors/registry.ts';
@@ -112,7 +112,7 @@ interface Grants extends AuthorizationOptions {
   cards: readonly string[];
 }
 
-/** Gives each card's wallet a delegated key and closes the database. */
+/** Creates a delegated key for each card's wallet and closes the database. */
 async function grantKeys({ cards, platformId, ...options }: Grants): Promise<void> {
   const { runtime, parts, stop } = await start(options);
   const caller = systemCaller(platformId, 'sandbox');

@@ -1,9 +1,7 @@
-// Base of the peers with the conventional implementation: one database transaction per request, on
-// a pooled connection, statement by statement. They run the server's own operations, so they read,
-// decide and write the same rows. Only the way of writing to the database differs. The
-// implementation is optimized: independent reads run concurrently, every row is read once,
-// statements are prepared, new rows of one table are inserted by one statement, and accounts are
-// locked in the order of their ids.
+// Base of the peers with the conventional implementation: one database transaction per request, on a pooled
+// connection, statement by statement. The peers run the operations of the server, so only the writes to the
+// database differ. Independent reads run concurrently, every row is read once, and statements are prepared.
+// New rows of one table are inserted by one statement, and accounts are locked in the order of their ids.
 import pg from 'pg';
 import type { TransferRow } from '../../../server/src/ledger/transfer.ts';
 import type { ChangeSet, EventRow, Row } from '../../../server/src/runtime/committer/change-set.ts';
@@ -45,7 +43,7 @@ async function run(
 /** Row locks by table: for rows that will be changed, or that must not change. */
 export type Locks = Readonly<Record<string, 'for no key update' | 'for share'>>;
 
-/** Condition for rows that equal the given values, null included. */
+/** Condition for rows with these values, null included. */
 function conditionsOf(table: Table, conditions: object, lock: string) {
   const values: unknown[] = [];
   const clauses = Object.entries(conditions).map(([name, value]) =>

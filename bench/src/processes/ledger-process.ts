@@ -1,5 +1,5 @@
-// The committer of the ledger rows, in a separate process like a server: each caller submits a
-// change set with one transfer, waits for its result and submits the next.
+// The committer of the ledger rows, in a separate process like a server. Each caller submits a change set
+// with one transfer, waits for its result and submits the next.
 
 import { newId } from '../../../server/src/kernel/id.ts';
 import { emptyChangeSet } from '../../../server/src/runtime/committer/change-set.ts';

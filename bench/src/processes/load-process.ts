@@ -1,7 +1,7 @@
-// The load generator: a separate process that keeps a number of connections busy with one request
-// each, written directly to sockets. On two cores the client competes with the server, so it does
-// the minimum: a request is one string, and only status and length of a response are parsed. It
-// uses a fraction of the processor time of a general HTTP client, and both sides of a row use it.
+// The load generator: a separate process that keeps a number of connections busy with one request each,
+// written directly to sockets. On two cores the client competes with the server, so a request is one
+// string, and only status and length of a response are parsed. The client uses a fraction of the processor
+// time of a general HTTP client. Both sides of a row use it.
 import net from 'node:net';
 import { addChunk, newReading } from '../machine/reading.ts';
 import { serveJobs } from '../machine/worker-channel.ts';

@@ -1,6 +1,6 @@
-// Quote execution in the conventional way, for comparison: one interactive transaction per request,
-// on a route with authentication only. It runs the operation of the server. `interactive.ts`
-// writes its rows to the database.
+// Quote execution in the conventional way, for comparison: one interactive transaction per request, on a
+// route with authentication only. The peer runs the operation of the server. `interactive.ts` writes its
+// rows to the database.
 
 import type { AddressInfo } from 'node:net';
 import Fastify, { type FastifyInstance } from 'fastify';

@@ -1,5 +1,5 @@
-// A client with one connection that sends several requests in turn and measures the latency of each.
-// An operator reads one page at a time, so latency is measured and not throughput.
+// A client with one connection that sends several requests one after the other and measures the latency of
+// each. An operator reads one page at a time, so latency is the measured value.
 import http from 'node:http';
 import { serveJobs } from '../machine/worker-channel.ts';
 import { createTally, type Run } from '../table/stats.ts';

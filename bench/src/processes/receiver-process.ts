@@ -6,7 +6,7 @@ import { serveJobs } from '../machine/worker-channel.ts';
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
 let receivedCount = 0;
 
-/** Counts requests on one connection. A request may arrive in several chunks, or two in one. */
+/** Counts requests on one connection. A chunk may contain a part of a request, or two requests. */
 function listenTo(socket: net.Socket): void {
   let headText = '';
   let missingBytes = 0;

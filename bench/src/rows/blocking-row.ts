@@ -1,6 +1,5 @@
-// Row 9: the longest time for which one request blocks the event loop and thereby delays all
-// others. Each operation receives its costliest bodies. The delay is read from the server's own
-// metric.
+// Row 9: the longest time for which one request blocks the event loop and delays all others. Each operation
+// receives its costliest bodies. The delay is read from the server's own metric.
 import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,9 +9,9 @@ import { printProgress, type Row, sideOf } from '../table/row.ts';
 import { median, percentile, type Run } from '../table/stats.ts';
 import { type CostlyBody, costlyBodies, type OpenApi } from './costly-bodies.ts';
 
-/** Target: the longest that one request may block the event loop. */
+/** Target: maximum time for which one request may block the event loop. */
 const MAX_MS = 20;
-/** Requests per body. Their median is used, to exclude pauses of the garbage collector. */
+/** Requests per body. The median is used, to exclude pauses of the garbage collector. */
 const REPETITIONS = 3;
 /** Delay after which the monitor, which measures every 5 ms, has recorded a block. */
 const MONITOR_MS = 12;

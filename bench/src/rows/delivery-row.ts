@@ -1,5 +1,5 @@
-// Row 11: webhook deliveries to a receiver on this machine. The peer is a loop of POSTs with one
-// signature. The events are inserted in SQL, so that only their delivery takes time.
+// Row 11: webhook deliveries to a receiver on this machine. The peer is a loop of POSTs with one signature.
+// The events are inserted in SQL, so that only their delivery is measured.
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startServer } from '../machine/api.ts';
@@ -10,7 +10,7 @@ import type { PostOptions } from '../processes/post-process.ts';
 import { printProgress, type Row, type Side } from '../table/row.ts';
 
 const HOOKS_DATABASE = 'bench_hooks';
-/** Data of a payment event. Only its length matters. */
+/** Data of a payment event. Only the length is relevant. */
 const DATA = JSON.stringify({ id: 'Transaction:1', note: 'x'.repeat(1_150) });
 const POLL_MS = 20;
 const MAX_ROUNDS = 2;
@@ -113,7 +113,7 @@ async function deliver(parts: Parts, platforms: readonly string[], eventsPerPlat
   return waitForDeliveries(parts, platforms.length * eventsPerPlatform, parts.server, start);
 }
 
-/** Like `deliver`. Events of the platforms in `dead` receive no response and are not counted. */
+/** Like `deliver`. Events of the `unresponsivePlatforms` receive no response and are not counted. */
 async function deliverToSlowReceivers(
   parts: Parts,
   responsivePlatforms: string[],

@@ -1,7 +1,7 @@
-// Row 2: executing quotes between internal accounts over HTTP, with all steps: credentials and an
-// Idempotency-Key on each request, events written, and webhooks delivered to a receiver. The peers
-// are pgbench, which only posts one transfer per transaction, and the same operation in one
-// interactive transaction per request.
+// Row 2: executing quotes between internal accounts over HTTP, with all steps. Each request has credentials
+// and an Idempotency-Key, events are written, and webhooks are delivered to a receiver. The peers are
+// pgbench, which only posts one transfer per transaction, and the same operation in one interactive
+// transaction per request.
 import { AUTHORIZATION, BASE, copyQuotes, DATABASE, PEER_DATABASE } from '../machine/api.ts';
 import type { Api, Bench, Templates } from '../machine/bench.ts';
 import { startWorker, type Worker } from '../machine/children.ts';
@@ -15,7 +15,8 @@ import type { Run } from '../table/stats.ts';
 export type Kind = keyof Templates;
 
 /**
- * Quotes per second that are prepared for the first run of each side. Later runs get at least half.
+ * Quotes per second that are prepared for the first run of each side. At least half of them are prepared
+ * for later runs.
  */
 const FIRST_GUESS = { railhead: 3_000, peer: 800 };
 /** Factor by which more quotes are prepared than the fastest previous run would have used. */
@@ -30,8 +31,8 @@ export interface Parts {
 }
 
 /**
- * Suspends the server, which would otherwise deliver events during the run of a peer. Returns a
- * function that resumes it.
+ * Suspends the server, so that it delivers no events during the run of a peer. Returns a function that
+ * resumes it.
  */
 function pauseServer(api: Api): () => void {
   api.process.pause();
@@ -56,7 +57,7 @@ function assertSufficient(run: Run, seconds: number): Run {
   };
 }
 
-/** Executes new quotes at a port for a given time. Records how many the next run may need. */
+/** Executes new quotes at a port for a number of seconds. Records how many the next run may need. */
 export function executor(parts: Parts, database: string) {
   const { bench, api, load } = parts;
   const { warmupMs } = bench.settings;

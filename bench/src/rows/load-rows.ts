@@ -1,5 +1,5 @@
-// Further rows about executing quotes: latency at half of the maximum rate, bytes on disk, and
-// processor time with several processes. They use the database of the execute rows.
+// Further rows about executing quotes: latency at half of the maximum rate, bytes on disk, and processor
+// time with several processes. All use the database of the execute rows.
 import path from 'node:path';
 import { DATABASE, PEER_DATABASE, startServer } from '../machine/api.ts';
 import type { Api, Bench } from '../machine/bench.ts';
@@ -40,8 +40,8 @@ export async function startOn(
 }
 
 /**
- * Number of quotes executed per process before the measurement. The first ones take several times as
- * long.
+ * Number of quotes executed per process before the measurement. The first quotes have several times the
+ * latency.
  */
 export const WARM_UP_QUOTES = 4_000;
 
@@ -180,7 +180,7 @@ const SIZES = `select coalesce(p.relname, c.relname) as name,
   where c.relkind = 'r' and c.relnamespace = any (array['public', 'partitions']::regnamespace[])
   group by 1`;
 
-/** Bytes of each table with its indexes. Those of partitions belong to their table. */
+/** Bytes of each table with its indexes. The bytes of a partition count for its table. */
 export async function sizesOf(
   { cluster }: Pick<Bench, 'cluster'>,
   database: string,
@@ -251,14 +251,14 @@ export async function bytesRows(bench: Bench): Promise<Row[]> {
     },
     {
       id: '14b',
-      label: 'the same with its recorded request',
+      label: 'bytes on disk with the recorded request',
       unit: 'B',
       railhead: sizeOf([serverGrowth.total], 'server', serverGrowth.errors),
       peer: peerSide,
     },
     {
       id: '14c',
-      label: 'bytes of the log of the same',
+      label: 'bytes of the log of an executed quote',
       unit: 'B',
       railhead: sizeOf([serverGrowth.wal], 'server', serverGrowth.errors),
       peer: sizeOf([peerGrowth.wal], 'interactive', peerGrowth.errors),

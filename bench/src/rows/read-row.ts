@@ -14,10 +14,7 @@ const TRANSACTIONS = 10_000;
 const prismProgram = (root: string) =>
   path.join(root, 'bench', 'node_modules', '@stoplight', 'prism-cli', 'dist', 'index.js');
 
-/**
- * Starts Prism with the OpenAPI document and minimal logging. It serves paths without the base
- * path.
- */
+/** Starts Prism with the OpenAPI document and minimal logging. Prism serves paths without the base path. */
 export async function startPrism(
   root: string,
 ): Promise<{ port: number; process: Child; startedMs: number }> {

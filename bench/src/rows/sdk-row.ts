@@ -1,5 +1,5 @@
-// Row 15: a GET with the SDK. The peer is `fetch` alone. One caller, so that the difference is the
-// time of the SDK and not the capacity of the server.
+// Row 15: a GET with the SDK. The peer is `fetch` alone. Only one caller runs, so that the difference is
+// the time of the SDK.
 import path from 'node:path';
 import { AUTHORIZATION, BASE, copyQuotes, DATABASE } from '../machine/api.ts';
 import type { Bench } from '../machine/bench.ts';

@@ -1,7 +1,6 @@
-// Row 6: parsing and verifying a wallet's stamp. The peer is a P-256 verification of the same
-// signatures by node:crypto. For a known key the peer has the key prepared as well. For a new key
-// both start with the compressed point of the stamp. Both run in this process, one after the other
-// on one thread.
+// Row 6: parsing and verifying a wallet's stamp. The peer is a P-256 verification of the same signatures by
+// node:crypto. For a known key the key of the peer is prepared as well, and for a new key both start with
+// the compressed point of the stamp. Both sides run in this process, one after the other on one thread.
 import { createPrivateKey, createPublicKey, ECDH, type KeyObject, sign, verify } from 'node:crypto';
 import { parseStamp, verifyStamp } from '../../../server/src/features/wallets/signing/stamp.ts';
 import { compressedPoint, generateP256, p256Jwk } from '../../../server/src/kernel/crypto/p256.ts';

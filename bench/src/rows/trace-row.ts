@@ -1,6 +1,6 @@
-// Row 17: processor time of executing a quote while a server sends traces of 1 % of its requests to
-// a collector, divided by the time of the same server without traces. Both run in turns on one
-// database.
+// Row 17: processor time of executing a quote while a server sends traces of 1 % of its requests to a
+// collector. The time is divided by the time of the same server without traces. Both servers run
+// alternately on one database.
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DATABASE } from '../machine/api.ts';

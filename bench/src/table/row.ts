@@ -68,7 +68,7 @@ export function sideOf(name: string, runs: readonly Run[]): Side {
 
 const printLine = (line: string) => void process.stderr.write(`${line}\n`);
 
-/** Progress, on standard error. Only the table goes to standard output. */
+/** Progress, on standard error. Only the table is written to standard output. */
 export const printProgress = (text: string) => printLine(`  ${text}`);
 
 function report(name: string, run: Run): void {
@@ -100,8 +100,8 @@ export async function alternate<S extends Sides>(
 const PASSES = 2;
 
 /**
- * Runs a side with each setting, all settings twice in turn, and returns the fastest over both
- * passes, because a temporarily slow disk would affect a single pass.
+ * Runs a side with each setting in two passes, and returns the fastest setting over both. A temporarily
+ * slow disk would affect a single pass.
  */
 export async function bestOf<T extends string | number>(
   name: string,

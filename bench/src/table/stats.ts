@@ -69,7 +69,7 @@ export function createTally(warmupMs: number, seconds: number) {
       errors++;
       firstError ??= message;
     },
-    /** Ends the measured time, because no prepared requests are left. */
+    /** Ends the measured time, because no prepared requests remain. */
     ranOut(): void {
       endedAt ??= Math.min(endMs, performance.now());
     },

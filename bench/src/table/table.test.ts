@@ -28,7 +28,7 @@ describe('slowdown', () => {
     expect(shortfalls([metRow])).toEqual([]);
   });
 
-  it('is missed above it', () => {
+  it('is missed above its limit', () => {
     const missedRow = row([20, 31, 90], { slowdown: { maximum: 3 } });
     expect(tableOf([missedRow])).toMatch(/≤ 3 +MISSED$/);
     expect(shortfalls([missedRow])).toEqual([
@@ -42,7 +42,7 @@ describe('slowdown', () => {
     expect(shortfalls([rowWithoutTarget])).toEqual([]);
   });
 
-  it('lists unanswered requests of the background load', () => {
+  it('has remarks about unanswered requests of the background load', () => {
     const rowWithResets = row([20, 20, 20], {
       slowdown: { maximum: 3 },
       remark: 'two resets',

@@ -114,7 +114,7 @@ export function shortfalls(rows: readonly Row[]): string[] {
     const { median: measuredRatio } = ratiosOf(row);
     const target = row.target as number;
     const percentBelow = ((1 - measuredRatio / target) * 100).toFixed(0);
-    const shortfall = `target ${target}; ${percentBelow} % short.`;
+    const shortfall = `target ${target}, ${percentBelow} % short.`;
     return `${row.id} ${row.label}: ${formatValue(measuredRatio)} of ${row.peer.name}, ${shortfall}`;
   });
   const slowRows = rows.filter(isSlow).map(({ id, label, railhead, maxP99Ms }) => {
@@ -122,7 +122,7 @@ export function shortfalls(rows: readonly Row[]): string[] {
     const limit = maxP99Ms as number;
     const percentOver = ((measuredP99 / limit - 1) * 100).toFixed(0);
     const excess = `${percentOver} % over`;
-    return `${id} ${label}: p99 of ${formatValue(measuredP99)} ms, target at most ${limit}; ${excess}.`;
+    return `${id} ${label}: p99 of ${formatValue(measuredP99)} ms, target at most ${limit}, ${excess}.`;
   });
   const slowedRows = rows.filter(isSlowed).map((row) => {
     const { id, label, railhead, peer, slowdown } = row;
@@ -135,7 +135,7 @@ export function shortfalls(rows: readonly Row[]): string[] {
       const measuredValue = median(railhead.values);
       const limit = maxValue as number;
       const percentOver = ((measuredValue / limit - 1) * 100).toFixed(0);
-      const target = `target at most ${integerFormat.format(limit)}; ${percentOver} % over.`;
+      const target = `target at most ${integerFormat.format(limit)}, ${percentOver} % over.`;
       return `${id} ${label}: ${integerFormat.format(measuredValue)} ${unit}, ${target}`;
     });
   const unansweredRequests = rows

@@ -67,7 +67,7 @@ function fieldRow(entry, row, isLinked) {
   return [name, texts.filter(Boolean).join(' ')].map(cell);
 }
 
-/** The fields of a schema. With `linked`, variants have headings and are linked. */
+/** The fields of a schema. If `isLinked`, variants have headings and are linked. */
 function fieldTables(entry, schema, isLinked) {
   const maxVariants = isLinked && !entry.isWebhook ? undefined : MAX_VARIANTS;
   return tablesOf(schema, maxVariants).map((fieldTable) => {

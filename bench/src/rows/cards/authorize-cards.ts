@@ -1,6 +1,6 @@
-// Cards for row 7, created over HTTP on a server with a separate database. Every cardholder has a
-// card on a USD account, some have another on their wallet, with a delegated key. The peer gets a
-// copy of the database. The server has finished its work and exited before the measurement.
+// Cards for row 7, created over HTTP on a server with a separate database. Every cardholder has a card on a
+// USD account, some have another on their wallet, with a delegated key. The peer uses a copy of the
+// database. The server has finished its work and exited before the measurement.
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -95,7 +95,7 @@ export async function waitForCards(
 export const definedIds = (ids: readonly (string | undefined)[]) =>
   ids.filter((id) => id !== undefined);
 
-/** Creates the cards and both databases. `handler` gives the wallets their delegated keys. */
+/** Creates the cards and both databases. `handler` creates the delegated keys of the wallets. */
 export async function makeCards(bench: Bench, handler: Worker): Promise<Cards> {
   const { cluster, scratch, quick } = bench;
   const url = await cluster.create(CARDS_DATABASE);

@@ -1,7 +1,6 @@
-// Row 7: authorization of a card payment, with the hold and all records in one commit. The peer
-// makes the same decision in one interactive transaction per request. Both run in the process that
-// decides, with the same number of requests in flight. Approvals are compared with the database
-// afterwards.
+// Row 7: authorization of a card payment, with the hold and all records in one commit. The peer makes the
+// same decision in one interactive transaction per request. Both sides run in the process that decides,
+// with the same number of requests in flight. Approvals are compared with the database afterwards.
 
 import type { AuthorizationLoad, CardApprovals } from '../../machine/authorization-load.ts';
 import type { Bench } from '../../machine/bench.ts';
@@ -95,7 +94,7 @@ interface Parts {
   groups: Record<string, () => number[]>;
 }
 
-/** Sends requests for one kind of card to a handler for the given time. */
+/** Sends requests for one kind of card to a handler for a number of seconds. */
 const requestSender =
   ({ bench, cards, groups }: Parts, handler: Worker) =>
   async (kind: Kind, seconds = bench.settings.seconds): Promise<Run> => {

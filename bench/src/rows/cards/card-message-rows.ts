@@ -64,7 +64,7 @@ interface Load {
   execute: ReturnType<typeof executor>;
 }
 
-/** Authorizations beside payments: without them, at a rate, or at the maximum rate of the server. */
+/** Authorizations without payments, or with payments at a rate or at the maximum rate of the server. */
 async function authorizations(load: Load, payments: 'none' | 'saturated' | number): Promise<Run> {
   const { bench, api, provider, cards, execute } = load;
   const seconds = bench.quick ? bench.settings.seconds : SECONDS;
@@ -121,6 +121,6 @@ export async function cardMessageRows(bench: Bench): Promise<Row[]> {
   const half = (fastest / 2).toFixed(0);
   return [
     row('7e', `beside ${half} payments/s`, runs.half),
-    row('7f', 'beside as many payments as the server executes', runs.saturated),
+    row('7f', 'with as many payments as the server executes', runs.saturated),
   ];
 }

@@ -5,7 +5,7 @@ import { paySequentially } from './fairness-payer.ts';
 const waitMs = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe('paySequentially', () => {
-  it('pays one at a time for the given duration', async () => {
+  it('executes one payment at a time for the duration', async () => {
     let [inFlight, peak] = [0, 0];
     const run = await paySequentially(
       async () => {
@@ -29,7 +29,7 @@ describe('paySequentially', () => {
     expect(run.completedCount).toBe(3);
   });
 
-  it('starts none after the maximum duration', async () => {
+  it('starts no payment after the maximum duration', async () => {
     const bounds = { seconds: 0.01, minPayments: 100, maxSeconds: 0.1 };
     const run = await paySequentially(() => waitMs(60).then(() => 60), bounds);
     expect(run.completedCount).toBeLessThanOrEqual(3);

@@ -1,5 +1,5 @@
-// The platform whose payments row 8 measures: one customer, one connection, one payment at a time.
-// It is well below every rate limit, so any delay is caused by another client.
+// The platform whose payments row 8 measures: one customer, one connection, one payment at a time. The
+// payments remain below every rate limit, so any delay is caused by another client.
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AUTHORIZATION, BASE } from '../../machine/api.ts';
@@ -24,14 +24,14 @@ export interface Accounts {
 
 export interface Bounds {
   seconds: number;
-  /** Measured even if they take longer than `seconds`. */
+  /** Number of payments that are measured even after `seconds`. */
   minPayments: number;
   /** No payment starts later, even if there were fewer than the minimum. */
   maxSeconds: number;
 }
 
 export interface Payer {
-  /** Makes a transfer out. Returns the time until it is accepted, in milliseconds. */
+  /** Executes a transfer out. Returns the time until it is accepted, in milliseconds. */
   transfer(): Promise<number>;
   /** Executes a quote to the external account. Returns the time until the payment is COMPLETED. */
   payout(): Promise<number>;
@@ -116,10 +116,7 @@ export function createPayer(port: number, { source, destination }: Accounts): Pa
   };
 }
 
-/**
- * Makes one payment after the other. A failed payment counts as an error, and its time as a
- * latency.
- */
+/** Executes one payment after the other. A failed payment counts as an error, and its time as a latency. */
 export async function paySequentially(pay: () => Promise<number>, bounds: Bounds): Promise<Run> {
   const latencies: number[] = [];
   let [paymentCount, errors] = [0, 0];
@@ -139,7 +136,7 @@ export async function paySequentially(pay: () => Promise<number>, bounds: Bounds
       errors++;
       firstError ??= error instanceof Error ? error.message : `${error}`;
     }
-    // Timers take whole milliseconds.
+    // Timers have a resolution of one millisecond.
     await sleep(Math.max(0, Math.ceil(MIN_INTERVAL_MS - (performance.now() - startedAt))));
   }
   return {

@@ -1,7 +1,7 @@
-// Row 8: sequential payments of one platform without other load, and during load from other clients.
-// These post large bodies without a credential, with the credential of another platform, or to an
-// unknown path, or send text messages while the text message service does not respond. Rate limits
-// are enabled. Every payment is compared with the database afterwards.
+// Row 8: sequential payments of one platform without other load, and during load from other clients. These
+// clients post large bodies without a credential, with the credential of another platform, or to an unknown
+// path. In another case they send text messages while the text message service does not respond. Rate
+// limits are enabled, and every payment is compared with the database afterwards.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BASE, eachOf, FUNDS } from '../../machine/api.ts';
 import type { Bench } from '../../machine/bench.ts';

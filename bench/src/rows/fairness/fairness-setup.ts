@@ -1,6 +1,6 @@
-// Setup of row 8: a server with its rate limits at their defaults, the platform whose payments are
-// measured, a second sandbox platform that sends large bodies, and a production platform whose
-// customers receive text messages. The last two are created with the operator's command.
+// Setup of row 8: a server with the default rate limits, and three platforms. The payments of the first
+// platform are measured. A second sandbox platform sends large bodies, and the customers of a production
+// platform receive text messages. The last two platforms are created with the operator's command.
 import path from 'node:path';
 import {
   basic,
@@ -24,11 +24,11 @@ export interface FairnessSetup {
   accounts: Accounts;
   /** Credentials of the platform that sends large bodies. */
   otherAuthorization: string;
-  /** Acts as the production platform. */
+  /** Sends requests of the production platform. */
   production: Request;
-  /** Its customers. Each may receive one code per half minute. */
+  /** Customers of the production platform. Each may receive one code per 30 seconds. */
   customers: string[];
-  /** The service that receives its text messages. */
+  /** The service that receives the text messages. */
   service: Worker;
 }
 
@@ -74,7 +74,9 @@ async function makeRecipient(request: Request, index: number): Promise<string> {
   return (await request<{ id: string }>('POST', '/customers', body)).id;
 }
 
-/** All data is created before the server starts with its limits, so that they delay none of it. */
+/**
+ * All data is created before the server starts with its limits, so that no request of the setup is delayed.
+ */
 export async function prepareFairness(bench: Bench, recipients: number): Promise<FairnessSetup> {
   const { cluster, scratch, logLevel, profile } = bench;
   const url = await cluster.create(FAIRNESS_DATABASE);

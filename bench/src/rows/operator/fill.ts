@@ -1,6 +1,7 @@
-// Fills a database with payments of a year, in SQL: copies of a few that were made over HTTP, with
-// their postings, outcomes and sums, and customers and external accounts in proportion. Quotes and
-// events are a tenth of the payments. Events are three weeks old at most, because older ones are removed.
+// Fills a database with payments of a year, in SQL. The payments are copies of a few that were created over
+// HTTP, with their postings, outcomes and sums. Customers and external accounts are created in proportion.
+// Quotes and events are a tenth of the payments, and events are at most three weeks old, because older
+// events are removed.
 import pg from 'pg';
 import {
   OUTCOME,
@@ -44,7 +45,7 @@ const resourceOfPaymentSql = (resource: string, maximum: number) =>
 
 interface Copies {
   table: string;
-  /** Ids of the copied rows, in turn. */
+  /** Ids of the rows that are copied cyclically. */
   templates: readonly string[];
   count: number;
   columns: Record<string, string>;
@@ -64,7 +65,7 @@ async function withoutIndexes(client: pg.Client, table: string, work: () => Prom
   for (const { definition } of rows) await client.query(definition);
 }
 
-/** Without a log, copies take half the time. Reads are unaffected. */
+/** Without a log, copies need half of the time. Reads are unaffected. */
 const withoutLog = (client: pg.Client, table: string) =>
   client.query(`alter table ${table} set unlogged`);
 
@@ -217,7 +218,7 @@ async function fillTransactions(
   });
 }
 
-/** The postings of all payments. They have the time of their payment. */
+/** The postings of all payments. A posting has the time of its payment. */
 async function fillTransfers({ client, count, now }: Fill, payments: readonly string[]) {
   const paidMs = spread(now, YEAR_MS, count);
   const table = 'ledger_transfers';

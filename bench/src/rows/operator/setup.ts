@@ -18,7 +18,7 @@ import { clientProbes, executeProbes, type KnownOfClient, rareClientProbes } fro
 import { FIRST_AMOUNT, fillPayments, numberedId } from './fill.ts';
 
 const PEOPLE = 10;
-/** Number of platforms besides the first, each with a share of the payments. */
+/** Number of platforms in addition to the first, each with a share of the payments. */
 const OTHER_PLATFORMS = 7;
 const BASE = '/operator/v1';
 const DAY_MS = 86_400_000;
@@ -141,7 +141,10 @@ function listsOf({ cursor, platform, people, rail }: Known): Probe[] {
   ];
 }
 
-/** Filters that match few or no rows. Their pages end after a time and may be short. */
+/**
+ * Filters that match few or no rows. The search for such a page ends after a time, so the page may be
+ * short.
+ */
 const RARE = [
   get('payments of a rare status', 'payments?limit=20&status=FAILED'),
   get('payments of a currency without any', 'payments?limit=20&currency=KES'),
@@ -161,7 +164,7 @@ function searchesOf({ payment, quote, reference }: Known): Probe[] {
     search('name', { query: 'Ada Lovelace' }),
     search('name of a beneficiary', { query: 'Person 50' }),
     search('ID of the platform', { query: 'person 50' }),
-    search('end of an account number', { query: '0050' }),
+    search('suffix of an account number', { query: '0050' }),
   ];
 }
 

@@ -1,5 +1,5 @@
-// Costs of two servers that differ only in the number of their payments: memory after the same
-// requests, processor time while nothing is requested (sweeps, jobs and vacuum), and the start.
+// Costs of two servers that differ only in the number of their payments. The costs are memory after the
+// same requests, processor time without requests (sweeps, jobs and vacuum), and the start.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bench } from '../../machine/bench.ts';
 import { familyOf, residentMb, watchProcessor } from '../../machine/proc.ts';

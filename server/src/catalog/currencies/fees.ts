@@ -19,7 +19,7 @@ const SERVICE_FEES = {
   exchange: { fixed: 0n, variableBps: 50 },
 } as const satisfies Record<string, FeeSchedule>;
 
-/** Service fee on a payment from the currency `sending` to the currency `receiving`. */
+/** Service fee on a payment from one currency to another. */
 export function serviceFeeOf(sendingCurrency: string, receivingCurrency: string): FeeSchedule {
   if (sendingCurrency === receivingCurrency) return SERVICE_FEES.same;
   const isDollarPair = DOLLAR_ASSETS.has(sendingCurrency) && DOLLAR_ASSETS.has(receivingCurrency);

@@ -3,15 +3,16 @@
 // case. The address is https or on this machine, and its query is a secret.
 //
 // Case: { id, platformId, customerId, type: INDIVIDUAL | BUSINESS, email, phoneNumber, details,
-// identifier, owners: [{ id, roles, ownershipPercentage, personalInfo }],
-// documents: [{ id, holder, documentType, side?, country, documentNumber?, issuingAuthority? }] } `details`
-// and `personalInfo` have the fields of customers and owners in the API.
+//   identifier, owners: [{ id, roles, ownershipPercentage, personalInfo }],
+//   documents: [{ id, holder, documentType, side?, country, documentNumber?, issuingAuthority? }] }
+// `details` and `personalInfo` have the fields of customers and owners in the API.
 //
 // Verdict: { state: approved | rejected | unresolved | review,
-// owners?: { <ID of the owner>: APPROVED | REJECTED | PENDING },
-// findings?: [{ type, resourceId?, field?, reason? }], checkAfterMs? } `type` is a VerificationErrorType of
-// the API. `unresolved` has at least one finding. `review` without `checkAfterMs` waits for the operator
-// and is not polled. Any other response, or none, is retried after one minute.
+//   owners?: { <ID of the owner>: APPROVED | REJECTED | PENDING },
+//   findings?: [{ type, resourceId?, field?, reason? }], checkAfterMs? }
+// `type` is a VerificationErrorType of the API. `unresolved` has at least one finding. `review`
+// without `checkAfterMs` waits for the operator and is not polled. Any other response, or none, is
+// retried after one minute.
 import { isFindingType } from '../../catalog/identity/verification-errors.ts';
 import type { Effects } from '../../kernel/effects.ts';
 import type {

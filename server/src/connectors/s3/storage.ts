@@ -107,7 +107,7 @@ async function unnamedFile(folder: string, name: string): Promise<FileHandle> {
   return handle;
 }
 
-/** `staging` is a folder on the local disk. */
+/** `stagingFolder` is on the local disk. */
 export function s3Storage(
   effects: Effects,
   settings: S3Settings,
