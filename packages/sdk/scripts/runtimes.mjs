@@ -1,4 +1,4 @@
-// `npm run test:sdk:runtimes [-- NAME…]`: runs the packed package as ES modules and as CommonJS with its own
+// `npm run test:sdk:runtimes [-- NAME…]`: runs the packed package as ES modules and CommonJS with its own
 // server. The runtimes are several versions of Node.js, Deno and Bun, which npm installs. Prints a table.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
