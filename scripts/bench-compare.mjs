@@ -78,7 +78,7 @@ export async function compare(root, flags, exitWithError) {
     commit = git(root, 'rev-parse', '--verify', `${flags.compare}^{commit}`);
   } catch {
     return exitWithError(
-      `--compare takes a commit, a branch or a tag. ${flags.compare} is not one.`,
+      `--compare must be a commit, a branch or a tag. The value is ${flags.compare}.`,
     );
   }
   const otherCheckout = checkout(root, commit);

@@ -1,5 +1,5 @@
-// `npm run bench [-- --only execute,read --rounds 3 …]`: installs the packages of server and bench,
-// builds both, and runs the bench. Its peers are packages of bench/, which are installed for
+// `npm run bench [-- --only execute,read --rounds 3 …]`: installs the packages of server and bench, builds
+// both, and runs the bench. The peers of the bench are packages of bench/, which are installed for
 // measurements only. With --compare REF, another checkout is measured alternately (bench-compare.mjs).
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -69,12 +69,12 @@ function readFlags(argv) {
     else exitWithError(`${word} is unknown. Flags: ${FLAGS}.`);
   }
   if (!flags.only.every((name) => GROUPS.includes(name)))
-    exitWithError(`--only takes names of rows: ${GROUPS.join(', ')}.`);
-  if (!Number.isInteger(flags.rounds)) exitWithError('--rounds takes a number.');
+    exitWithError(`--only must be names of rows: ${GROUPS.join(', ')}.`);
+  if (!Number.isInteger(flags.rounds)) exitWithError('--rounds must be a whole number.');
   if (flags.payments !== undefined && !(flags.payments >= 1_000))
-    exitWithError('--payments takes a number of at least 1000.');
+    exitWithError('--payments must be a number of at least 1000.');
   if (flags.node && spawnSync(flags.node, ['--version']).status !== 0)
-    exitWithError(`--node takes the path of a Node program. ${flags.node} is not one.`);
+    exitWithError(`--node must be the path of a Node program. The value is ${flags.node}.`);
   return flags;
 }
 

@@ -1,7 +1,7 @@
-// `npm run docs`: installs the packages of the documentation site in site/ and of the SDK, whose
-// reference it contains, and builds it into site/dist, which the server serves at /docs. `npm run
-// docs -- --out FOLDER` writes a static export for any host, with the API reference; `--base /` is
-// its path on that host (default `/docs/`). Both contain the reference of the operator API.
+// `npm run docs`: installs the packages of the documentation site and of the SDK, and builds the site with
+// the reference of the SDK into site/dist. The server serves it at /docs. `npm run docs -- --out FOLDER`
+// writes a static export for any host, with the API reference and with `--base /` as its path on that host
+// (default `/docs/`). Both contain the reference of the operator API.
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -47,7 +47,7 @@ function options() {
   const flagTypes = { out: { type: 'string' }, base: { type: 'string' } };
   try {
     const { out, base = '/docs/' } = parseArgs({ options: flagTypes }).values;
-    if (!/^\/(?:.*\/)?$/.test(base)) fail('--base begins and ends with a slash.', 2);
+    if (!/^\/(?:.*\/)?$/.test(base)) fail('--base must begin and end with a slash.', 2);
     return { base, out };
   } catch (error) {
     return fail(error.message, 2);

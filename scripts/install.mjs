@@ -1,6 +1,6 @@
-// Ensures that the packages of package-lock.json are in node_modules and runs npm only if one is
-// missing, so that it adds a few milliseconds to a start and a manual installation is accepted.
-// Uses Node alone, because nothing else may be installed yet.
+// Ensures that the packages of package-lock.json are in node_modules. npm runs only if one is missing, so a
+// start is only a few milliseconds longer and a manual installation is accepted. The script needs only
+// Node, because no package may be installed yet.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
@@ -30,7 +30,9 @@ function checkNode() {
   const [major, minor] = process.versions.node.split('.').map(Number);
   const [needMajor, needMinor] = OLDEST_NODE;
   if (major > needMajor || (major === needMajor && minor >= needMinor)) return;
-  print(`Railhead needs Node ${OLDEST_NODE.join('.')} or newer; this is ${process.versions.node}.`);
+  print(
+    `Railhead needs Node ${OLDEST_NODE.join('.')} or newer. The version is ${process.versions.node}.`,
+  );
   process.exit(2);
 }
 
@@ -67,8 +69,8 @@ const includesValue = (list, expectedValue) =>
 function isExpected(entry, dev) {
   if (entry.dev && !dev) return false;
   if (!entry.optional && !entry.devOptional) return true;
-  // Optional packages are needed if they are built for this platform: a database, a compiler.
-  // Detecting the C library takes long, so builds that depend on it are left to npm.
+  // Optional packages are needed if they are built for this platform: a database, a compiler. Detecting the
+  // C library takes long, so npm selects the builds that depend on it.
   if (!entry.os || entry.libc) return false;
   return includesValue(entry.os, process.platform) && includesValue(entry.cpu, process.arch);
 }
@@ -169,13 +171,13 @@ async function lock() {
 }
 
 function runNpm(args) {
-  // Under `npm start` the same npm is used, otherwise the one on the PATH.
+  // Under `npm start` the same npm is used. In other cases the npm on the PATH is used.
   const npm = process.env.npm_execpath;
   const script = npm && /\.[cm]?js$/.test(npm) ? npm : undefined;
   const [program, leadingArgs] = script ? [process.execPath, [script]] : ['npm', []];
   return spawnSync(program, [...leadingArgs, ...args], {
     cwd: root,
-    // npm's output goes to standard error. Standard output belongs to the calling command.
+    // npm's output is written to standard error. Standard output belongs to the calling command.
     stdio: ['ignore', 'ignore', 2],
     shell: !script && process.platform === 'win32',
   });

@@ -21,7 +21,7 @@ export function firstSentence(markdown) {
   )?.[1];
   const blocks = (decision ?? markdown).split(/\n{2,}/).map((block) => block.trim());
   const paragraph = blocks.find((block) => PARAGRAPH.test(block)) ?? '';
-  // Of a list, the first item.
+  // The first item of a list.
   const [firstItem = ''] = paragraph.replace(ITEM, '').split(/\n(?=- |\d+\. )/);
   const text = withoutLinks(firstItem).replaceAll(/\s+/g, ' ');
   return /^.*?[.!?](?=\s+[A-Z`]|$)/.exec(text)?.[0] ?? text.replace(/:$/, '.');
@@ -41,7 +41,7 @@ export function pagesOf(folder) {
     });
 }
 
-/** Both texts, for a site at `base`. */
+/** Returns `llms.txt` and `llms-full.txt` for a site at `base`. */
 export function llmsTexts(pages, base) {
   const line = ({ name, title, firstSentence }) =>
     `- [${title}](${base}${name.replace(/(?:index)?\.md$/, '')})${firstSentence && `: ${firstSentence}`}`;

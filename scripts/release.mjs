@@ -1,7 +1,7 @@
 // `npm run release [-- --out FOLDER]`: builds the archive of this platform and the packages of the server,
-// the SDK and the command line into dist/. Their bytes depend only on the commit and on the versions of
-// Node, npm and tar. --built uses the present builds of the site, the console and the packages,
-// --server-only omits the SDK and the command line, --uncommitted allows changes that are not committed.
+// the SDK and the command line into dist/. The bytes depend only on the commit and on the versions of
+// Node, npm and tar. `--built` uses the existing builds of the site, the console and the packages.
+// `--server-only` omits the SDK and the command line, and `--uncommitted` allows uncommitted changes.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';

@@ -1,6 +1,6 @@
-// `npm start`: installs and builds missing parts and then runs the server in the same process, so
-// that it receives signals. With --processes it runs the supervisor, which starts this file once
-// for each process. Those use the newest build.
+// `npm start`: installs and builds missing parts and then runs the server in the same process, so that it
+// receives signals. With --processes it runs the supervisor, which starts this file once for each process.
+// These processes use the newest build.
 import cluster from 'node:cluster';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { ensureInstalled } from './install.mjs';

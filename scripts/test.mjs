@@ -24,7 +24,7 @@ const isShort = has('--short');
 const files = isShort ? ['server/test/cluster/failover.test.ts'] : [];
 const args = ['run', '--config', config, ...files, ...vitestArguments];
 const isFullRun = vitestArguments.length === 0 && !has('--system') && !has('--cluster');
-// A shard is a part of the suite. The replies of all parts together are not collected.
+// A shard runs a part of the suite. The replies of all shards together are not collected.
 const isWholeSuite = vitestArguments.every((word) => word.startsWith('--shard='));
 const namedSuite = has('--system') ? 'system' : has('--cluster') ? 'cluster' : undefined;
 const suite = namedSuite ?? (isWholeSuite ? 'main' : undefined);

@@ -1,13 +1,13 @@
-// How `npm test` runs: one PostgreSQL for the whole run, two worker processes, each test
-// file with its own databases. Paths given on the command line start at the checkout.
+// Configuration of `npm test`: one PostgreSQL for the whole run, two worker processes, and separate
+// databases for each test file. Paths on the command line start at the checkout.
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * The run prints it. Files run in an order of this seed, since no test may depend on the order, and test
- * servers draw their random bytes from it, so that RAILHEAD_TEST_SEED repeats a run.
+ * Seed of the order of test files and of the random bytes of test servers. The run prints the seed, and
+ * RAILHEAD_TEST_SEED repeats a run. No test may depend on the order.
  */
 const seed = Number(process.env.RAILHEAD_TEST_SEED ?? Date.now() % 1_000_000);
 
@@ -15,15 +15,17 @@ const seed = Number(process.env.RAILHEAD_TEST_SEED ?? Date.now() % 1_000_000);
 const SYSTEM = ['browser', 'console', 'guides', 'processes', 'sim'].map(
   (name) => `server/test/${name}/**`,
 );
-/** Random attacks on a server process: `npm run attack`, a job of its own. */
+/** Random attacks on a server process, run by `npm run attack`. */
 const ATTACK = 'server/test/attack/**';
-/** Tests of a database cluster, which need Debian's packages: `npm run test:cluster`. */
+/** Tests of a database cluster, run by `npm run test:cluster`. The tests need Debian's packages. */
 const CLUSTER = 'server/test/cluster/**';
 const TESTS = ['server/src/**/*.test.ts', 'server/test/**/*.test.ts', 'bench/src/**/*.test.ts'];
-/** `scripts/test.mjs` sets it. Absent: all tests, of which the command line selects some. */
+/**
+ * Name of the suite, set by `scripts/test.mjs`. Absent: all tests, of which the command line selects some.
+ */
 const suite = process.env.RAILHEAD_TEST_SUITE;
 
-/** Files that take half a minute and more run first, so that no worker is left alone with one at the end. */
+/** Files that need 30 seconds or more run first, so that none of them runs alone at the end. */
 const LONG = new Set(
   [
     ...['guides', 'site', 'crash', 'crash-three-processes', 'signals', 'invariants', 'stop'],
@@ -60,16 +62,17 @@ export default defineConfig({
     sequence: { shuffle: { files: true }, sequencer: LongFilesFirst, seed },
     env: { RAILHEAD_TEST_SEED: String(seed) },
     pool: 'forks',
-    // As of the server: fewer collections.
+    // The same value as for the server, for fewer garbage collections.
     execArgv: ['--max-semi-space-size=64'],
-    // A third worker of the system tests only made all of them wait, until some reached their limits.
+    // With a third worker, the processors were overloaded and some system tests exceeded their time limits.
     maxWorkers: suite === 'cluster' ? 1 : 2,
-    // The product keeps nothing in its modules that one test could see of another, and reading all of
-    // them anew for each file took a third of the time.
+    // Modules of the product have no state that affects other tests. Loading all modules again for each
+    // file took a third of the time.
     isolate: false,
-    // The next run reads what this one has compiled, for example the second suite of .ci/run.
+    // The next run reuses the compiled modules, for example the second suite of .ci/run.
     experimental: { fsModuleCache: true },
-    // Files share two cores with PostgreSQL. Slow is not wrong, hanging is.
+    // Files share two cores with PostgreSQL. The timeouts are long, so that only a test that hangs exceeds
+    // them.
     testTimeout: 20_000,
     hookTimeout: 30_000,
     teardownTimeout: 30_000,

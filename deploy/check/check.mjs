@@ -1,7 +1,7 @@
-// `npm run deploy:check`: checks the files of deploy/ without a container engine or a cluster. Parsers and a
-// linter check the Dockerfile and the compose file. Each Kubernetes resource is compiled against the types of
-// its API, where an unknown field is an error. Names that files refer to must exist. Installed Debian programs
-// check their configuration. The output lists absent programs.
+// `npm run deploy:check`: checks the files of deploy/ without a container engine or a cluster. Parsers and
+// a linter check the Dockerfile and the compose file, and installed Debian programs check their
+// configuration. Each Kubernetes resource is compiled against the types of its API, where an unknown field
+// is an error. Names that files refer to must exist.
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';

@@ -1,7 +1,8 @@
-// `npm run deploy:image [-- --archive FILE]`: builds the image of a release with deploy/container/Dockerfile
-// and runs it as in production: unprivileged, with a read-only root, against a real PostgreSQL. No registry is
-// needed: debootstrap and the Node that runs this script form the base image. Requires root on Debian, and
-// `apt-get install buildah podman runc debootstrap postgresql`.
+// `npm run deploy:image [-- --archive FILE]`: builds the image of a release with
+// deploy/container/Dockerfile and runs it as in production. The container is unprivileged, has a read-only
+// root and uses a real PostgreSQL. debootstrap and the Node that runs this script form the base image, so
+// no registry is needed. Requires root on Debian, and `apt-get install buildah podman runc debootstrap
+// postgresql`.
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';

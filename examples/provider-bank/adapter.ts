@@ -1,6 +1,6 @@
-// Connects the API of a fictitious bank to the provider protocol. The bank executes a repeated
-// order twice, so the adapter stores each order before sending it, and searches for it at the bank
-// before sending it again. In your own project, import from 'railhead-sdk/providers'.
+// Connects the API of a fictitious bank to the provider protocol. The bank executes a repeated order twice.
+// The adapter therefore stores each order before sending it, and searches for it at the bank before sending
+// it again. In your own project, import from 'railhead-sdk/providers'.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import http from 'node:http';

@@ -1,5 +1,5 @@
-// An adapter for payouts in euros. It stores each payment and each message before it responds, so that its
-// process can be stopped at any time. In your own project, import from 'railhead-sdk/providers'.
+// An adapter for payouts in euros. The adapter stores each payment and each message before it responds, so
+// that its process can be stopped at any time. In your own project, import from 'railhead-sdk/providers'.
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';

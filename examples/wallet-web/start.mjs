@@ -1,5 +1,5 @@
-// Builds the page and starts the backend: `node examples/wallet-web/start.mjs`. The API credentials
-// come from the environment, or from the file that a server in this checkout has written.
+// Builds the page and starts the backend: `node examples/wallet-web/start.mjs`. The API credentials are
+// read from the environment, or from the file that a server in this checkout has written.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -19,7 +19,7 @@ function descriptionOf({ type, data }) {
   return data.fullName ?? '';
 }
 
-/** Balance events of one account may arrive out of order. Their IDs sort by creation. */
+/** Balance events of one account may arrive out of order. The IDs sort by creation. */
 const inOrder = (subject, events) =>
   subject.startsWith('InternalAccount:')
     ? events.toSorted((a, b) => (a.id < b.id ? -1 : 1))
@@ -95,7 +95,7 @@ export async function startReceiver({ publicKey, header, isOurs, signal }) {
   return {
     url: `http://127.0.0.1:${server.address().port}/webhooks`,
 
-    /** Waits for further events, given as lists by resource. */
+    /** Waits for further events, as lists by resource. */
     async expect(expectedEvents) {
       for (const subject in expectedEvents) {
         expectedBySubject[subject] = [

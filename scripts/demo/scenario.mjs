@@ -129,7 +129,7 @@ async function pay(parts, owner, balanceBefore, target, lock) {
   const balanceAfter = balanceBefore - quote.totalSendingAmount;
   await webhooks.expect({
     [quote.transactionId]: outgoingEvents('PENDING', 'PROCESSING', 'COMPLETED'),
-    // Held at first, posted on settlement.
+    // The amount is held at first, and posted on settlement.
     [owner.account.id]: [
       balanceEvent(balanceAfter, balanceBefore),
       balanceEvent(balanceAfter, balanceAfter),

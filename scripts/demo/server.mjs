@@ -48,7 +48,7 @@ async function stop(child, temporaryFolder) {
 async function startOwnServer(signal) {
   const temporaryFolder = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-demo-'));
   const dataDir = path.join(temporaryFolder, 'data');
-  // Contains PostgreSQL's socket too. A root process runs PostgreSQL as another user, who needs
+  // The folder also contains PostgreSQL's socket. A root process runs PostgreSQL as another user, who needs
   // access to the folder.
   fs.chmodSync(temporaryFolder, 0o711);
   const environment = Object.entries(process.env).filter(([name]) => !SETTING.test(name));

@@ -33,7 +33,9 @@ export const filesBelow = (folder) =>
 
 const isProgram = (name) => /(^|\/)bin\/[^/]+$/.test(name);
 
-/** Makes everything readable and programs, which are in folders named `bin`, executable. */
+/**
+ * Sets the modes: all files are readable, and programs, which are in folders named `bin`, are executable.
+ */
 export function setModes(folder) {
   fs.chmodSync(folder, 0o755);
   for (const entry of fs.readdirSync(folder, { recursive: true, withFileTypes: true })) {

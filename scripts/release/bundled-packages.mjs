@@ -1,5 +1,5 @@
-// A plugin of Vite that writes `packages.json`: the folders of the packages in a bundle. The release
-// lists these packages in its SBOM and with its licenses, and not those with which it was built.
+// A plugin of Vite that writes `packages.json`: the folders of the packages in a bundle. The release lists
+// only these packages in its SBOM and with its licenses.
 import path from 'node:path';
 
 const FOLDER = /^\0?((?:.*?\/)??(?:node_modules\/(?:@[^/]+\/)?[^/]+\/)+)/;

@@ -1,5 +1,5 @@
-// Third-party packages of a release: their licenses as one text, and the SBOM in CycloneDX. `npm sbom`
-// lists installed packages instead of bundled ones, and fails for the override of the console.
+// Third-party packages of a release: their licenses as one text, and the SBOM in CycloneDX. `npm sbom` is
+// unsuitable, because it lists installed packages and fails for the override of the console.
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';

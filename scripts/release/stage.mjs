@@ -1,5 +1,5 @@
-// The folder of a release. It has the paths of a checkout, so the server finds its files the same way:
-// bundles in server/dist, migrations and examples beside them, the console and the site.
+// The folder of a release: bundles in server/dist, migrations, examples, the console and the site. The
+// paths are those of a checkout, so the server finds its files in the same way.
 import fs from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -39,7 +39,7 @@ async function bundleServer(root, folder) {
   return packageFolders([...Object.keys(metafile.inputs), ...sources], root);
 }
 
-/** Writes the script of the API reference, which the server otherwise reads from its package. */
+/** Writes the script of the API reference, which a server in a checkout reads from its package. */
 async function writeViewer(root, folder) {
   const { document } = await ensureBuilt();
   const { referenceFiles } = await import(pathToFileURL(document).href);

@@ -31,10 +31,10 @@ export async function bundleTest(program, outdir) {
 export function countOf(values, name, fallback) {
   const value = Number(values[name] ?? fallback);
   if (Number.isInteger(value) && value >= 1) return value;
-  throw new Error(`--${name} takes a number from 1.`);
+  throw new Error(`--${name} must be a number from 1.`);
 }
 
-/** The flags that `read` returns. Prints its error with `usage` and exits otherwise. */
+/** The flags that `read` returns. After an error, prints the error with `usage` and exits. */
 export function flagsOrExit(read, usage) {
   try {
     return read();

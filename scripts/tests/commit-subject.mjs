@@ -8,11 +8,11 @@ const [subject = ''] = fs.readFileSync(process.argv[2] ?? '', 'utf8').split('\n'
 const form = new RegExp(`^(${TYPES.join('|')})(\\([\\w-]+\\))?!?: \\S`);
 if (!/^(Merge|Revert|fixup!|squash!) /.test(subject)) {
   if (!form.test(subject)) {
-    console.error(`The subject begins with one of ${TYPES.join(', ')}: "feat(scope): change".`);
+    console.error(`The subject must begin with one of ${TYPES.join(', ')}: "feat(scope): change".`);
     process.exit(1);
   }
   if (subject.length > MAX_COLUMNS) {
-    console.error(`The subject has ${subject.length} columns; the limit is ${MAX_COLUMNS}.`);
+    console.error(`The subject has ${subject.length} columns. The limit is ${MAX_COLUMNS}.`);
     process.exit(1);
   }
 }

@@ -1,9 +1,8 @@
 // Finds declared replies that no test has produced: success statuses and error codes of contracts. Also
-// finds operations of operators that are declared to post money but have not posted in any test. The
-// test harness reports undeclared operations that post money. If operations share the functions of a
-// code, one of them is tested, and server/test/untested-replies.json lists the others as `same as` that
-// operation. `*` stands for all its codes. It also lists codes that no test can produce, with the
-// reason.
+// finds operations of operators that are declared to post money but have not posted in any test, while the
+// test harness reports undeclared ones. If operations share the functions of a code, one of them is tested,
+// and server/test/untested-replies.json lists the others as `same as` that operation, with `*` for all
+// codes. The file also lists codes that no test can produce, with the reason.
 import fs from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { ensureBuilt } from '../build.mjs';

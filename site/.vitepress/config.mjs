@@ -33,7 +33,7 @@ const slugify = (heading) =>
 /** Colored code by its text and language. */
 const highlightedCode = new Map();
 
-/** Colors equal blocks once: a build renders each page twice, and pages repeat examples. */
+/** Colors equal blocks once, because a build renders each page twice and pages repeat examples. */
 function highlightOnce(md) {
   const { highlight } = md.options;
   md.options.highlight = (code, language, attributes) => {
@@ -43,7 +43,7 @@ function highlightOnce(md) {
   };
 }
 
-/** Names tabs after their position instead of at random, so that equal pages are built equally. */
+/** Names tabs by their position, so that equal pages have equal bytes. */
 function nameTabs(md) {
   const { rules } = md.renderer;
   const render = rules['container_code-group_open'];
@@ -58,7 +58,7 @@ function nameTabs(md) {
   };
 }
 
-/** Set by `npm run docs`. The server has the site below /docs/. */
+/** Base path of the site, set by `npm run docs`. The server has the site below /docs/. */
 const base = process.env.RAILHEAD_DOCS_BASE ?? '/docs/';
 
 const sidebarGroup = (text, items, isCollapsed = false) => ({
@@ -162,7 +162,7 @@ export default defineConfig({
   ],
   // Prefetching every page that is linked would cost more than the page itself.
   router: { prefetchLinks: false },
-  // Pages are plain Markdown. A string such as <address> is not an element.
+  // Pages are plain Markdown. A string such as <address> is text.
   markdown: {
     html: false,
     // Every color of these themes has the contrast of WCAG AA on the background of a code block.

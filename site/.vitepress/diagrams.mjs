@@ -1,5 +1,5 @@
-// Mermaid blocks as SVG, drawn while the site is built: a page loads no script for its diagrams. Colors are
-// the tokens of the theme, so that a diagram follows light and dark.
+// Mermaid blocks as SVG, drawn while the site is built, so that a page loads no script for its diagrams.
+// Colors are the tokens of the theme, so that a diagram has the colors of the light or the dark mode.
 import { renderMermaidSVG } from 'beautiful-mermaid';
 
 const OPTIONS = {
@@ -13,13 +13,16 @@ const OPTIONS = {
   border: 'var(--border)',
 };
 
-/** The smallest text is drawn at 11 pixels. At this scale it is 12. Wide diagrams scroll. */
+/** Scale of the diagrams, at which the smallest text has 12 pixels instead of 11. Wide diagrams scroll. */
 const SCALE = 12 / 11;
 
 const scaledSize = (_, width, height) =>
   `width="${Math.ceil(width * SCALE)}" height="${Math.ceil(height * SCALE)}"`;
 
-/** Styles of one diagram would apply to the whole page. The theme has them. Ids are unique in a page. */
+/**
+ * Removes the styles, which would apply to the whole page and are in the theme. Makes the ids unique in a
+ * page.
+ */
 const embeddedSvg = (svg, id) =>
   svg
     .replace(/<style>[\s\S]*?<\/style>/, '')
@@ -29,7 +32,7 @@ const embeddedSvg = (svg, id) =>
     .replaceAll('url(#arrowhead', `url(#${id}-arrowhead`)
     .replaceAll(/\d+\.\d{3,}/g, (number) => String(Number(Number(number).toFixed(2))))
     .replaceAll(/\n\s*/g, '\n')
-    // Not an expression of Vue.
+    // Two braces would start an expression of Vue.
     .replaceAll('{{', '&#123;&#123;');
 
 const drawings = new Map();

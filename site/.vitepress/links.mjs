@@ -1,6 +1,5 @@
-// Links to parts that are served next to the pages. In the Markdown they lead to a local server,
-// where a reader of the repository finds them. In the site they lead to the same host, below its
-// base.
+// Links to parts that are served next to the pages. In the Markdown the links lead to a local server. In
+// the site they lead to the same host, below its base.
 const SERVER = 'http://localhost:4000/docs/';
 
 /** Adds the links to a markdown-it instance. */
@@ -17,7 +16,7 @@ export function addLinks(md, base) {
       return renderLink(tokens, index, options, env, self);
     }
     tokens[index].attrSet('href', `${base}${target}`);
-    // A complete load: these are not pages of the site.
+    // The browser loads the address, because it is not a page of the site.
     tokens[index].attrSet('target', '_self');
     return self.renderToken(tokens, index, options);
   };

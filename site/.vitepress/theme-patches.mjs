@@ -3,7 +3,7 @@
 
 const PATCHES = [
   {
-    // A group of the sidebar was a button inside a button. Only the caret is one now.
+    // The caret of a sidebar group is a button, so the group itself must not be a button.
     file: /VPSidebarItem\.vue$/,
     replace: [
       ["(isLink.value ? undefined : 'button')", 'undefined'],

@@ -10,7 +10,7 @@ const POLL_MS = 500;
 const TYPES = {
   EMAIL_OTP: 'Code by e-mail',
   SMS_OTP: 'Code by text message',
-  OAUTH: 'Account elsewhere',
+  OAUTH: 'Account of an identity provider',
   PASSKEY: 'Passkey',
 };
 

@@ -59,7 +59,9 @@ const eventPages = new Map(
 /** The page of the operation, webhook or event with this name. */
 const pageOfName = (name) => (ids.has(name) ? name : eventPages.get(name));
 
-/** A Markdown text of the document in a page of the site: its links, and names of operations. */
+/**
+ * A Markdown text of the document with the links of the site, and with links for the names of operations.
+ */
 export const textFor = (entry, text = '') =>
   text.replaceAll('](/docs/', '](/').replaceAll(/(?<!\[)`([\w.]+)`/g, (code, name) => {
     const page = pageOfName(name);

@@ -116,12 +116,18 @@ function collector(maxVariants) {
   const tableByKey = new Map();
 
   /** Registers a variant once for each place and schema, and returns its table. */
-  function variantAt(at, by, { value, schema }) {
+  function variantAt(at, discriminator, { value, schema }) {
     const key = `${at} ${nameOf(schema) ?? value}`;
     const existingTable = tableByKey.get(key);
     if (existingTable) return existingTable;
     const sameTitle = tables.some((each) => each.at === at && each.value === value);
-    const table = { at, by, value, schema, name: sameTitle ? nameOf(schema) : undefined };
+    const table = {
+      at,
+      discriminator,
+      value,
+      schema,
+      name: sameTitle ? nameOf(schema) : undefined,
+    };
     tableByKey.set(key, table);
     tables.push(table);
     return table;
@@ -138,10 +144,10 @@ function collector(maxVariants) {
   /** Variants of a union or of the entries of a list. */
   function unionOf(shape, at) {
     if (shape.oneOf) {
-      const by = shape.discriminator?.propertyName;
+      const discriminator = shape.discriminator?.propertyName;
       const variants = variantsOf(shape);
       if (variants.length > maxVariants) return variants;
-      return variants.map((each) => variantAt(at, by, each));
+      return variants.map((each) => variantAt(at, discriminator, each));
     }
     return typesOf(shape).includes('array') ? unionOf(flatten(shape.items ?? {}), `${at}[]`) : [];
   }

@@ -1,18 +1,23 @@
-// One page for each operation and webhook as Markdown, from what the API document states.
+// A Markdown page for each operation and webhook, from the API document.
 import { anchorOf, document, nameOf, resolve, textFor } from './document.mjs';
 import { limitsOf, tablesOf, typeOf } from './fields.mjs';
 import { samplesOf } from './samples.mjs';
 
-/** Where a server of the guides listens. */
+/** Address of the server in the guides. */
 const HOST = 'http://localhost:4000';
 
-/** More examples of a request are one below the other. These of a reply are shown. */
+/**
+ * Maximum number of tabs. Further examples of a request are below each other. Further examples of a reply
+ * are omitted.
+ */
 const MAX_TABS = 4;
 
-/** More examples than these are not colored, since each token is an element of the page. */
+/** Maximum number of colored examples, because each token is an element of the page. */
 const MAX_COLORED = 12;
 
-/** Unions of replies and events with more variants, such as all account types, are only named. */
+/**
+ * Maximum number of variants in a reply or event. Larger unions, such as all account types, are only named.
+ */
 const MAX_VARIANTS = 8;
 
 const isSuccess = ([status]) => status.startsWith('2');
@@ -28,7 +33,10 @@ const fence = (language, text, title = '') =>
 
 const details = (title, text) => `::: details ${title}\n${text}\n:::`;
 
-/** Facts of the description, such as `**Access**: …`, by their names. `text` is what is before. */
+/**
+ * Facts of the description, such as `**Access**: …`, by their names. `text` is the description without the
+ * facts.
+ */
 export function partsOf({ operation }) {
   const blocks = (operation.description ?? '').split('\n\n');
   const facts = blocks.flatMap((block) => {
@@ -43,8 +51,8 @@ const slug = (text) => text.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
 
 const anchorOfTable = ({ at, value, name }) => slug(`body-${at}-${value}${name ? `-${name}` : ''}`);
 
-function titleOfTable({ at, by, value, name }) {
-  const place = at || by;
+function titleOfTable({ at, discriminator, value, name }) {
+  const place = at || discriminator;
   return `${place ? `${place}: ` : ''}${value}${name ? ` (${name})` : ''}`;
 }
 
@@ -148,7 +156,11 @@ function repliesOf(entry) {
       const name = nameOf(content.schema);
       const examples = replyExamplesOf(content);
       if (statusBySchema.has(name))
-        return [introduction, `It has the fields of ${statusBySchema.get(name)}.`, ...examples];
+        return [
+          introduction,
+          `The reply has the fields of ${statusBySchema.get(name)}.`,
+          ...examples,
+        ];
       if (name) statusBySchema.set(name, status);
       const fields = fieldTables(entry, content.schema, false).join('\n\n');
       const title = `Fields of the reply ${status}${name ? `: ${name}` : ''}`;

@@ -1,6 +1,5 @@
-// Writes the pages of operations and webhooks and their index as Markdown, and describes them to
-// the site: sidebar and search. Files instead of dynamic routes, which the search of VitePress
-// does not read.
+// Writes the pages of operations and webhooks and their index as Markdown, and describes them to the site:
+// sidebar and search. The pages are files, because the search of VitePress does not read dynamic routes.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { entries, groups } from './document.mjs';
@@ -56,9 +55,9 @@ export const operationGroups = () =>
 const UNINDEXED =
   /^::: details [\s\S]*?\n:::$|^```[\s\S]*?\n```$|(?<=^\| \[`\w+`\]\(.*?\) \d+ \| ).*(?= \|$)/gm;
 
-/** The HTML that the search reads: of an operation, what identifies it and what is sent. */
+/** The HTML that the search reads. For an operation, `UNINDEXED` parts are excluded. */
 export function searchText(source, env, md) {
-  // The search has its own renderer, and no use for colors.
+  // The search has a separate renderer and needs no colors.
   md.options.highlight = null;
   // Groups of the SDK repeat the operations.
   if (/^sdk\/.*Group\.md$/.test(env.relativePath)) return '';
@@ -68,6 +67,6 @@ export function searchText(source, env, md) {
   if (!isOperation) return html;
   const id = path.posix.basename(env.relativePath, '.md');
   const { method, path: operationPath } = entries.find((each) => each.id === id);
-  // Results show it behind the title.
+  // Search results show the operation after the title.
   return html.replace(/ <a class="header-anchor"/, ` (${id}, ${method} ${operationPath})$&`);
 }

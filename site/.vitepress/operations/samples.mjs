@@ -5,10 +5,10 @@ import { exampleRequestOf, sdkSample } from '../../../packages/sdk/scripts/sampl
 const indent = (text, spaces) => text.replaceAll('\n', `\n${' '.repeat(spaces)}`);
 const json = (value) => JSON.stringify(value, null, 2);
 
-/** In single quotes of a shell. */
+/** A text in single quotes of a shell. */
 const shellText = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** In single quotes of JavaScript or Python. */
+/** A text in single quotes of JavaScript or Python. */
 const quotedText = (text) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
 /** A string literal of Go. */
