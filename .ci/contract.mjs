@@ -1,5 +1,5 @@
-// Compares openapi.json with the public contract: every tag must be complete, and every served operation must
-// conform. Usage: node contract.mjs CHECKER OPENAPI
+// Compares openapi.json with the public contract. Fails if a tag is incomplete, an operation or webhook is
+// not served, or a field differs. Usage: node contract.mjs CHECKER OPENAPI
 import { spawnSync } from 'node:child_process';
 
 const [checker, document] = process.argv.slice(2);

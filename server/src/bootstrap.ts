@@ -88,7 +88,6 @@ const bootstrapSteps = table(
   { clientKeyed: true },
 );
 
-/** The oldest platform. */
 export async function oldestPlatform(db: Pick<Database, 'page'>): Promise<PlatformRow | undefined> {
   return (await pageOfPlatformRows(db, { filters: [], sort: 'asc', limit: 1 })).rows[0];
 }

@@ -75,7 +75,6 @@ export interface Config {
   sampleCustomer: boolean;
   /** Waiting period of an account recovery, or undefined: disabled. */
   walletRecoveryMs: number | undefined;
-  /** Retention of events. */
   eventRetentionMs: number;
   /** Retention of recorded requests. */
   requestRetentionMs: number;
@@ -83,7 +82,6 @@ export interface Config {
   archiveRetentionMs: number;
   /** Time between two verifications of the ledger. 0: none. */
   ledgerCheckMs: number;
-  /** Retention of messages of providers. */
   providerMessageRetentionMs: number;
   /** Address at which operators sign in, or undefined: the public URL. */
   operatorUrl: string | undefined;

@@ -83,7 +83,6 @@ export interface Resources
   tokens: Pick<Authenticator, 'drop'>;
   webhooks: WebhookDeps;
   followers: Pick<Followers, 'register'>;
-  /** Retention of events. */
   eventRetentionMs: number;
   files: Files;
   storage: StoragePort;
@@ -105,7 +104,6 @@ export interface Resources
   directory: ProviderDirectory;
   /** Retention and archives of events and requests. */
   retention: RetentionParts;
-  /** Retention of messages of providers. */
   providerMessageRetentionMs: number;
   ledgerCheck: LedgerCheckOptions;
   /** Executes the work that becomes due when the clock of a sandbox platform is moved. */
@@ -226,7 +224,6 @@ export const operationsOf = (parts: Parts) =>
 export const handlersOf = (parts: Parts, operations: ReturnType<typeof operationsOf>) =>
   FEATURES.flatMap((each) => each.jobs?.(parts, operations) ?? []);
 
-/** All sweeps. */
 export const sweepsOf = (parts: Parts) => FEATURES.flatMap((each) => each.sweeps?.(parts) ?? []);
 
 /** Every column that is sealed under a key of the installation. */

@@ -36,9 +36,7 @@ const NAMES = {
 
 export interface Naming {
   readonly prefix: string;
-  /** Header for the signature of a wallet. */
   readonly walletSignatureHeader: string;
-  /** Header for the signature of a webhook. */
   readonly webhookSignatureHeader: string;
   /** Header for the ID of the key that signs a webhook. */
   readonly webhookKeyIdHeader: string;

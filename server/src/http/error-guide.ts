@@ -486,8 +486,8 @@ export const OPERATOR_ERROR_GUIDE: Readonly<Record<Code, Guide>> = {
     'Sign in again, or use a valid operator token.',
   ),
   FORBIDDEN: guide(
-    'The operator lacks a permission or the access to a platform, or the page or the time of the ' +
-      'sign-in does not allow the operation.',
+    'The operator lacks a permission or the access to a platform, the request comes from another ' +
+      'site, or the operation requires a new sign-in.',
     'Obtain the missing role or platform from an administrator, or sign in again as `reason` states.',
   ),
 };

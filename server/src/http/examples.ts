@@ -33,7 +33,6 @@ export interface Examples {
 
 export const NO_EXAMPLES: Examples = { exchanges: [], webhooks: [] };
 
-/** All examples. */
 export function readExamples(folder = path.join(projectRoot(), 'server', 'examples')): Examples {
   const files = readdirSync(folder)
     .filter((name) => name.endsWith('.json'))

@@ -44,7 +44,7 @@ const STATUS_TEXT: Record<number, string> = {
   409: 'The request conflicts with the current state of the resource.',
   410: 'The resource is no longer available.',
   412: 'The counterparty supports no common protocol version.',
-  423: 'Locked after too many failed attempts.',
+  423: 'The customer is locked or suspended after too many failed attempts.',
   424: 'A request to the counterparty failed.',
   429: 'A limit was exceeded. Wait before sending the request again.',
   500: 'An internal error occurred.',
@@ -103,13 +103,20 @@ function detailsOf(status: number): TSchema {
     return Type.Object(
       {
         suspended: Type.Optional(
-          Type.Boolean({ description: 'Whether the lock lasts until it is lifted manually.' }),
+          Type.Boolean({
+            description: 'Whether the customer is suspended until a password reset.',
+          }),
         ),
         lockedUntil: Type.Optional(
-          withDescription(time, 'End of the lock, or null if it has none.'),
+          withDescription(
+            time,
+            'Time at which the lockout expires. Null if the customer is suspended.',
+          ),
         ),
         failedAttempts: Type.Optional(
-          Type.Integer({ description: 'Number of consecutive failed attempts.' }),
+          Type.Integer({
+            description: 'Number of failed attempts since the last password reset.',
+          }),
         ),
       },
       openObject,

@@ -24,7 +24,6 @@ type Order = ReturnType<typeof newOrder>;
 
 const issue = (session: Session, order: Order) => session.read('/cards/issue', order, CardIssuing);
 
-/** The issued card. */
 async function issuedCard(session: Session, order: Order) {
   await issue(session, order);
   const card = await session.poll(async () => {

@@ -51,7 +51,6 @@ export const OPERATOR_PERMISSIONS = {
   'webhooks.manage': 'Resend events',
 } as const;
 
-/** Names of the roles. */
 export const OPERATOR_ROLE_NAMES = [
   'viewer',
   'support',

@@ -11,7 +11,6 @@ import { type ClockRow, sandboxClocks, timeOn } from './clock-table.ts';
 export const FRESH_MS = 100;
 const MAX_CACHED = 10_000;
 
-/** The time of a platform. */
 export interface PlatformTime {
   now: Time;
   /** Whether the platform has a separate clock, which may be stopped or differ from real time. */

@@ -12,7 +12,6 @@ import { BEGIN, COMMIT, ROLLBACK } from './statements.ts';
 /** Result of a change set. An Error if no rejection describes the failure. */
 export type Verdict = Outcome | Error;
 
-/** Counters of a batch. */
 export interface BatchCounters {
   separateRounds: number;
   retries: number;

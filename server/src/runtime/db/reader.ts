@@ -24,7 +24,6 @@ interface Waiter {
   reject(error: unknown): void;
 }
 
-/** Waiters by ID. */
 type WaitersById = Map<string, Waiter[]>;
 
 interface Select {

@@ -26,7 +26,6 @@ let counter = 0;
 
 /** `as` is the platform of the agents. Defaults to the main one. */
 export function agentFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) {
-  /** As the platform. */
   const callAsPlatform = (
     method: string,
     path: string,

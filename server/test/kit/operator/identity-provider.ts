@@ -90,7 +90,6 @@ interface Settings {
   hasPages?: boolean;
 }
 
-/** Starts a provider. */
 export async function startIdentityProvider(
   placement: Placement = 'id token',
   { callback = CALLBACK, hasPages = false }: Settings = {},

@@ -18,7 +18,6 @@ export const SENDER = '$success.usd@sandbox.uma.money';
 interface Script {
   status: number;
   body?: string;
-  /** Never responds. */
   neverResponds?: boolean;
   /** Runs before the response. */
   beforeResponse?: (question: Received) => Promise<unknown>;

@@ -10,7 +10,7 @@ import type { Credentials } from '../crash/server.ts';
 const START_MS = 60_000;
 const POLL_MS = 5;
 
-/** Folders that a release needs and `npm run docs` and `npm run console` build. */
+/** Files that a release needs. Built by `npm run docs` and `npm run console`. */
 const PARTS = ['site/dist/packages.json', 'packages/console/dist/packages.json'];
 
 /** Whether the site and the console are built. `.ci/run` builds and requires them. */
@@ -72,8 +72,8 @@ export const authorizationOf = ({ clientId, clientSecret }: Credentials) =>
   `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
 
 /**
- * Starts a server on any free port, with its data in `.railhead` of `cwd`, and requests it until the
- * first 200. `program` is its command without `start`.
+ * Starts a server on any free port, with its data in `.railhead` of `cwd`. Sends one request, and
+ * throws unless the reply is 200. `program` is its command without `start`.
  */
 export async function startRelease(
   program: string,

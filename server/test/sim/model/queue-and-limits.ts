@@ -77,7 +77,7 @@ type Step = ReturnType<typeof stepsOf>[number];
 /** Whether the usage counts for the agent only. */
 const isAgentStep = ({ scope }: Step) => scope.startsWith('agent.');
 
-/** A payment that does not count for day, month and number of its agent, or partly. */
+/** A payment with incomplete or unequal usage of the daily, monthly and count limits of its agent. */
 function agentProblem({ row, transfers }: Payment, steps: readonly Step[]): string | undefined {
   const ownSteps = steps.filter(isAgentStep);
   const counts = transfers.filter(({ step }) => step === 'count.agent');
@@ -90,7 +90,7 @@ function agentProblem({ row, transfers }: Payment, steps: readonly Step[]): stri
   return `${row.id} counts for its agent as [${scopes}] and ${counts.length} payments`;
 }
 
-/** Wrong usage or return of usage by a payment. */
+/** A payment whose usage of the velocity limits, or its return, has a wrong amount or number. */
 export function dailyUsageProblem(payment: Payment): string | undefined {
   const { row, transfers } = payment;
   const steps = stepsOf(transfers, 'velocity');
@@ -111,7 +111,7 @@ export function dailyUsageProblem(payment: Payment): string | undefined {
 /** Wrong usage of a payment that has just started. */
 export function startedProblem(model: Model, { row, transfers }: Payment): string | undefined {
   const steps = stepsOf(transfers, 'velocity').filter((step) => !isAgentStep(step));
-  // A deposit for an impossible payment is returned immediately.
+  // The deposit for a payment that cannot be executed is returned without usage.
   if (row.status === 'FAILED' && steps.length === 0) return undefined;
   const expectedScopes = limitsOn(model, row, Infinity).map(({ to }) => scopeOf(to));
   const actualScopes = steps.map(({ scope }) => scope);
@@ -131,7 +131,6 @@ export function startedProblem(model: Model, { row, transfers }: Payment): strin
   return undefined;
 }
 
-/** Statuses without transfers. */
 const STATUSES_WITHOUT_TRANSFERS = ['PENDING', 'PENDING_AUTHORIZATION', 'EXPIRED'];
 
 /** Whether a change starts a payment. */

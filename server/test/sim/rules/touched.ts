@@ -7,7 +7,6 @@ import { isStart } from '../model/queue-and-limits.ts';
 export interface Touched {
   accounts: Set<string>;
   payments: Set<string>;
-  /** Payments that started. */
   startedPayments: Set<string>;
   events: Set<string>;
   internal: Set<string>;

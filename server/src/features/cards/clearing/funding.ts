@@ -105,7 +105,6 @@ export async function replaceFundingSources(
   );
 }
 
-/** Removes all funding sources. */
 export const removeFundingSources = async (ctx: Ctx, card: Pick<CardRow, 'id'>): Promise<void> =>
   endFundingSources(ctx, await bindingsOf(ctx, card));
 

@@ -124,7 +124,6 @@ export const addKey = (
     updated_at: ctx.now,
   });
 
-/** Activates a key. */
 export const activateKey = (ctx: Ctx, row: DelegatedKeyRow): DelegatedKeyRow =>
   ctx.update(delegatedKeys, row, {
     status: delegatedKeyStates.next(row.status, 'activate'),

@@ -73,7 +73,6 @@ export interface SearchDigest {
   column: (typeof DIGEST_COLUMNS)[number];
   /** A digest. For names, the digests of all words. */
   digest: string | string[] | null;
-  /** The digest of the full name. */
   fullNameDigest: string | null;
 }
 

@@ -22,7 +22,7 @@ const Status = named(
   'WebhookDeliveryStatus',
   oneOf(['PENDING', 'DELIVERED', 'FAILED'], {
     description:
-      'PENDING: not delivered yet. The delivery is sent, or can be pulled. DELIVERED: the ' +
+      'PENDING: an attempt follows, or the delivery can be pulled. DELIVERED: the ' +
       'endpoint accepted or acknowledged it. FAILED: all attempts failed and no further ' +
       'attempt follows.',
   }),

@@ -15,7 +15,6 @@ afterEach(() => {
   receiver.arrivals.length = 0;
 });
 
-/** A platform with an endpoint. */
 async function createPlatformWithEndpoint(name: string, settings: object = {}) {
   const as = await app.newPlatform(name);
   const call = async (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: object) =>

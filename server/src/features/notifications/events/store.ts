@@ -148,7 +148,6 @@ export async function eventOf(
 
 const PLATFORM = 'select platform_id from events where id = $1';
 
-/** The platform of an event. */
 export const platformOfEvent = async (db: Database, id: string): Promise<string | undefined> =>
   (await db.query<{ platform_id: string }>(PLATFORM, [id]))[0]?.platform_id;
 

@@ -10,7 +10,6 @@ import type { Vault } from '../../../runtime/security/vault.ts';
 import { testEvent } from '../../tenancy/config/index.ts';
 import type { EventFormat } from '../endpoints/index.ts';
 
-/** An event as stored. */
 export interface StoredEvent {
   id: string;
   type: string;

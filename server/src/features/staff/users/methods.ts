@@ -67,7 +67,6 @@ export interface PasswordMethod {
   step: number;
 }
 
-/** The columns of a password. */
 export const passwordColumns = (vault: Vault, id: string, method: PasswordMethod) => ({
   password_hash: method.hash,
   totp_secret: vault.sealOwn(method.totpSecret, totpContext(id)),

@@ -23,7 +23,6 @@ export function restrictToUser(operator: Operator, user: UserRow): Operator {
   };
 }
 
-/** A user as an operator. */
 export const operatorOfUser = (
   user: Pick<UserRow, 'id' | 'name' | 'roles' | 'platform_ids'>,
 ): Operator => ({

@@ -41,7 +41,6 @@ export const brandOf = (platform: Branded): PageBrand =>
 export const cardBrandOf = (platform: Branded): PageBrand =>
   withLogo(platform, platform.card_config?.logoUrl ?? platform.wallet_config?.logoUrl);
 
-/** The name of the card program. */
 export const cardProgramNameOf = ({ name, card_config }: Branded): string =>
   typeof card_config?.displayName === 'string' && card_config.displayName !== ''
     ? card_config.displayName

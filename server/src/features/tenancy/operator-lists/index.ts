@@ -15,7 +15,6 @@ export interface OperatorListQuery {
   cursor?: string | undefined;
 }
 
-/** IDs of all platforms. */
 export const allPlatformIds = async (db: Pick<Database, 'query'>): Promise<string[]> =>
   (await db.query<{ id: string }>('select id from platforms', [])).map(({ id }) => id);
 

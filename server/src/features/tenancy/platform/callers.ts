@@ -23,7 +23,6 @@ export async function platformById({ db }: Runtime, id: string): Promise<Platfor
   return row;
 }
 
-/** Id for a new platform. */
 export const newPlatformId = (effects: Effects): string => newId(effects, 'PlatformConfig');
 
 /** Caller for work of the server on behalf of a platform: a job, an operator command, the first start. */

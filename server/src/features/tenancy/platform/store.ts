@@ -131,7 +131,6 @@ export async function platformOfUmaDomain(
 export const allPlatforms = (db: Pick<Database, 'page'>): Promise<PlatformRow[]> =>
   allRows(db, platforms, []);
 
-/** A page of platforms. */
 export const pageOfPlatformRows = (
   db: Pick<Database, 'page'>,
   query: PageQuery,

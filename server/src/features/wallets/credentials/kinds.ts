@@ -29,7 +29,6 @@ export interface Registration {
   boundData?: unknown;
 }
 
-/** A credential of a wallet. */
 export interface WalletCredential {
   wallet: Wallet;
   row: CredentialRow;

@@ -152,7 +152,6 @@ interface FormOptions {
   submit(values: Values): Promise<Problem | undefined>;
   /** Elements before the fields. */
   leadingElements?: readonly HTMLElement[];
-  /** Secondary buttons. */
   secondaryButtons?: readonly HTMLElement[];
 }
 

@@ -61,7 +61,6 @@ function requestOptions(json: Request): PublicKeyCredentialRequestOptions {
   };
 }
 
-/** Creates a passkey. */
 export async function createPasskey(options: Creation): Promise<object> {
   const publicKey = creationOptions(options);
   const { id, response } = (await navigator.credentials.create({

@@ -12,7 +12,6 @@ export type Attributes = Readonly<Record<string, string | number | boolean>>;
 export const SPAN_KINDS = { internal: 1, server: 2, client: 3, producer: 4, consumer: 5 } as const;
 export type SpanKind = keyof typeof SPAN_KINDS;
 
-/** A finished span. */
 export interface FinishedSpan {
   traceId: string;
   spanId: string;

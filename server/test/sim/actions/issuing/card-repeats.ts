@@ -100,7 +100,6 @@ function expectSameReply(
   return describeRequest(requestInput, expectedDecision);
 }
 
-/** A notice that differs from this one. */
 function differingNotice(sim: Sim, notice: CardNotice): CardNotice {
   const { id, token } = notice;
   if (notice.kind !== 'CLEARING') return { id, token, kind: 'CLEARING', amount: 1n };
