@@ -126,7 +126,7 @@ async function waitForWork(cluster: Cluster, delivers: boolean): Promise<void> {
     if (row?.jobs === 0 && (!delivers || row.events === 0)) return;
     await sleep(200);
   }
-  throw new Error('jobs or deliveries are not completed in time');
+  throw new Error(`jobs or deliveries are not completed within ${SETTLE_MS} ms`);
 }
 
 async function eventsIn(cluster: Cluster): Promise<number> {

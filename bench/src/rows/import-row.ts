@@ -15,7 +15,7 @@ const COLUMNS = [
 ];
 
 const POLL_MS = 100;
-/** An import always runs to its end, which takes a minute or more, so one round is measured. */
+/** One round, because a complete import takes a minute or more. */
 const ROUNDS = 1;
 const IMPORT_MS = 600_000;
 
@@ -25,7 +25,7 @@ interface Progress {
   errors?: unknown[];
 }
 
-/** A file of customers whose names begin with `run`. */
+/** A CSV file of customers whose IDs begin with `run`. */
 function fileOf(run: string, domain: string, rows: number): string {
   const lines = [COLUMNS.join(',')];
   for (let index = 0; index < rows; index++) {
@@ -76,7 +76,7 @@ async function importFile(port: number, content: string): Promise<Run> {
     const response = await fetch(`${url}/jobs/${acceptedImport.jobId}`, { headers });
     const { status, progress, errors } = (await response.json()) as Progress;
     const ms = performance.now() - startMs;
-    if (ms > IMPORT_MS) throw new Error('the import did not complete in time');
+    if (ms > IMPORT_MS) throw new Error(`the import did not complete within ${IMPORT_MS} ms`);
     if (status !== 'COMPLETED' && status !== 'FAILED') continue;
     const run = runOf(progress.successful, progress.total - progress.successful, ms, []);
     return errors ? { ...run, firstError: JSON.stringify(errors[0]) } : run;

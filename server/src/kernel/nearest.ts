@@ -22,7 +22,7 @@ function distance(text: string, otherText: string): number {
   return at(text.length, otherText.length);
 }
 
-/** Maximum number of compared letters. For longer input there is no suggestion. */
+/** Maximum number of compared letters. Longer input is truncated. */
 const MAX_LENGTH = 40;
 
 /** Maximum edits, as a share of the longer text's length. */

@@ -48,7 +48,7 @@ const importsOf = (code: string) =>
 
 const SQL =
   /\b(select\b[\s\S]{1,400}?\bfrom|insert\s+into|update\s+\w+\s+(\w+\s+)?set|delete\s+from)\s/i;
-const CHANGES =
+const ROW_ACCESS =
   /\boperate\(|\b(ctx|db)\s*\.\s*(query|find|page|read|insert|update|remove|later|emit)\(/;
 
 /** Matches of a search in the files of the verbs. */
@@ -76,7 +76,7 @@ it('a verb defines and imports no table and no state table', () => {
 });
 
 it('a verb reads no rows and stages no change set', () => {
-  expect(matches((code) => CHANGES.exec(code)?.slice(0, 1) ?? [])).toEqual([]);
+  expect(matches((code) => ROW_ACCESS.exec(code)?.slice(0, 1) ?? [])).toEqual([]);
   const runtimeImports = matches((code) =>
     importsOf(code)
       .filter(({ from, values }) => values.length && /\/runtime\/(db|operation)\//.test(from))

@@ -89,7 +89,7 @@ export async function waitForCards(
     const [row] = await cluster.rows<{ n: number }>(database, openCardsSql);
     if (row?.n === 0) return;
   }
-  throw new Error('the cards were not issued in time');
+  throw new Error(`the cards were not issued within ${ISSUE_MS} ms`);
 }
 
 export const definedIds = (ids: readonly (string | undefined)[]) =>

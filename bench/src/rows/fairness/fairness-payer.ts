@@ -65,7 +65,9 @@ function caller(port: number) {
         reply.on('end', () => resolve({ status: reply.statusCode ?? 0, text }));
         reply.on('error', reject);
       });
-      request.on('timeout', () => request.destroy(new Error('no response in time')));
+      request.on('timeout', () =>
+        request.destroy(new Error(`no response within ${TIMEOUT_MS} ms`)),
+      );
       request.on('error', reject);
       request.end(body);
     });
@@ -88,7 +90,7 @@ export function createPayer(port: number, { source, destination }: Accounts): Pa
       if (status === 'COMPLETED') return;
       if (status === 'FAILED') throw new Error(`${id} is FAILED`);
     }
-    throw new Error(`${id} is not COMPLETED in time`);
+    throw new Error(`${id} is not COMPLETED within ${TIMEOUT_MS} ms`);
   };
   return {
     async transfer() {

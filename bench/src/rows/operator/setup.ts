@@ -84,7 +84,7 @@ async function waitForCompletion(request: Request, id: string): Promise<void> {
     if (status === 'COMPLETED') return;
     await sleep(50);
   }
-  throw new Error(`${id} did not complete`);
+  throw new Error(`${id} did not complete within ${COMPLETION_MS} ms`);
 }
 
 const get = (name: string, query: string): Probe => ({ name, path: `${BASE}/${query}` });

@@ -12,7 +12,7 @@ export interface Corridor {
   readonly destinationCurrency: string;
   /** Rail of the payout. Null for digital assets. */
   readonly rail: PaymentRail | null;
-  /** Limits of one payment, in smallest units of the source currency. */
+  /** Limits of one payment, in minor units of the source currency. */
   readonly minSending: bigint;
   readonly maxSending: bigint;
   /** Typical time from submission to settlement. */

@@ -8,7 +8,7 @@ export interface Currency {
   readonly code: string;
   readonly name: string;
   readonly symbol: string;
-  /** Digits after the decimal point. One unit is `10 ** decimals` smallest units. */
+  /** Digits after the decimal point. One unit is `10 ** decimals` minor units. */
   readonly decimals: number;
   readonly kind: CurrencyKind;
 }

@@ -2,7 +2,7 @@
 // its own fee, which is calculated by the same formula.
 import { divide } from '../../kernel/money.ts';
 
-/** Fixed fee in smallest units of the sending currency, and variable fee in basis points. */
+/** Fixed fee in minor units of the sending currency, and variable fee in basis points. */
 export interface FeeSchedule {
   readonly fixed: bigint;
   readonly variableBps: number;
@@ -26,7 +26,7 @@ export function serviceFeeOf(sendingCurrency: string, receivingCurrency: string)
   return isDollarPair ? SERVICE_FEES.dollars : SERVICE_FEES.exchange;
 }
 
-/** Fees on one amount, in smallest units of the sending currency. */
+/** Fees on one amount, in minor units of the sending currency. */
 interface Fees {
   readonly fixed: bigint;
   /** Variable fees, each rounded half up. */

@@ -22,13 +22,13 @@ describe('fractionOf', () => {
   ])('%s', (text, num, den) => expect(fractionOf(text)).toEqual({ num, den }));
 
   it.each(['', '0', '0.000', '-1', '1,5', 'abc', '1.', '.5', '1e999', 'Infinity', '0x10'])(
-    'refuses %j',
+    'rejects %j',
     (text) => expect(fractionOf(text)).toBeUndefined(),
   );
 });
 
 describe('tableOfJson', () => {
-  it('reads numbers and strings without losing a digit', () => {
+  it('preserves all digits of numbers and strings', () => {
     const table = tableOf(
       tableOfJson(
         '' +
@@ -52,7 +52,7 @@ describe('tableOfJson', () => {
     const text = `{"base":"XXX","at":"yesterday","rates":{"EUR":"-1","ZZZ":"2","GBP":null}}`;
     expect(problems(tableOfJson(text, true))).toEqual([
       'base must be the currency to which all rates refer',
-      'yesterday is not a time',
+      'yesterday is not a time: use ISO 8601 or seconds since 1970',
       'rates.EUR: -1 is not a decimal above zero',
       'rates.ZZZ: ZZZ is not a supported currency',
       'rates.GBP: the rate is not a number',
@@ -60,7 +60,7 @@ describe('tableOfJson', () => {
   });
 
   it.each([['nonsense'], ['[]'], ['{"base":"USD"}'], ['{"base":"USD","rates":[]}'], ['null']])(
-    'refuses %s',
+    'rejects %s',
     (text) => expect(problems(tableOfJson(text, false))).toHaveLength(1),
   );
 
@@ -98,7 +98,7 @@ describe('tableOfCsv', () => {
 describe('midRate', () => {
   const table = tableOf(tableOfCsv('base,USD\nEUR,0.9154\nJPY,157.23\nBTC,0.0000112\n', true));
 
-  it('counts in smallest units of both currencies', () => {
+  it('converts minor units of one currency to minor units of the other', () => {
     // 100.00 USD are 91.54 EUR and 15,723 JPY. 1 USD is 1,120 satoshis.
     expect(scale(10_000n, midRate(table, 'USD', 'EUR')!, 'floor')).toBe(9_154n);
     expect(scale(10_000n, midRate(table, 'USD', 'JPY')!, 'floor')).toBe(15_723n);

@@ -74,7 +74,7 @@ function buildTable(
     problems.push('base must be the currency to which all rates refer');
   const time = publishedAt === undefined ? undefined : timeOf(publishedAt);
   if (publishedAt !== undefined && time === undefined)
-    problems.push(`${publishedAt} is not a time`);
+    problems.push(`${publishedAt} is not a time: use ISO 8601 or seconds since 1970`);
   const perBase = new Map<string, Rate>([[baseCurrency, { num: 1n, den: 1n }]]);
   const skippedRows: string[] = [];
   for (const row of rows) {

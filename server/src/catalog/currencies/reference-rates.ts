@@ -1,6 +1,6 @@
 // Fixed mid-market rates against the US dollar, so that the sandbox and all tests are reproducible. The
 // rates are plausible but not current. Production uses a rate provider. A rate is an exact fraction between
-// smallest units.
+// minor units.
 import type { Rate } from '../../kernel/money.ts';
 import { findCurrency } from './currencies.ts';
 
@@ -84,7 +84,7 @@ function greatestCommonDivisor(a: bigint, b: bigint): bigint {
 }
 
 /**
- * Mid-market rate in smallest units of `to` for one smallest unit of `from`, in lowest terms.
+ * Mid-market rate in minor units of `to` for one minor unit of `from`, in lowest terms.
  * Undefined for an unknown currency.
  */
 export function referenceRate(from: string, to: string): Rate | undefined {

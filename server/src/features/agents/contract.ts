@@ -102,7 +102,12 @@ const AgentAccountRestrictions = named(
         'Accounts that the agent may use, or null for all accounts of the customer.',
       ),
     ),
-    accountRules: optional(Type.Array(AgentAccountRule, { maxItems: 1_000 })),
+    accountRules: optional(
+      Type.Array(AgentAccountRule, {
+        maxItems: 1_000,
+        description: 'Execution modes and limits for single accounts.',
+      }),
+    ),
   }),
 );
 
@@ -124,10 +129,12 @@ const sharedFields = {
   approvalThresholds: optional(AgentApprovalThresholds),
 };
 
+const permissions = Type.Array(AgentPermission, { description: 'Operations that are allowed.' });
+
 export const AgentPolicy = named(
   'AgentPolicy',
   Type.Object({
-    permissions: Type.Array(AgentPermission),
+    permissions,
     defaultExecutionMode: ExecutionMode,
     spendingLimits: AgentSpendingLimits,
     ...sharedFields,
@@ -137,35 +144,42 @@ export const AgentPolicy = named(
 export const AgentPolicyUpdateRequest = named(
   'AgentPolicyUpdateRequest',
   Type.Object({
-    permissions: optional(Type.Array(AgentPermission)),
+    permissions: optional(permissions),
     defaultExecutionMode: optional(ExecutionMode),
     spendingLimits: optional(AgentSpendingLimitsUpdate),
     ...sharedFields,
   }),
 );
 
+const spend = (period: 'day' | 'month') =>
+  Type.Integer({
+    minimum: 0,
+    description:
+      `Amount spent in the current ${period} (UTC), without failed payments. ` +
+      'In minor units of the currency of the limits.',
+  });
+
 const AgentUsage = named(
   'AgentUsage',
   Type.Object(
     {
-      dailyTransactionCount: Type.Integer({ minimum: 0 }),
-      dailySpend: Type.Integer({ minimum: 0 }),
+      dailyTransactionCount: Type.Integer({
+        minimum: 0,
+        description: 'Number of payments of the current day (UTC), including failed payments.',
+      }),
+      dailySpend: spend('day'),
       dailyResetDate: optional(
         Type.String({
           format: 'date',
           description: 'Date on which the daily counters are reset (UTC).',
         }),
       ),
-      monthlySpend: Type.Integer({ minimum: 0 }),
+      monthlySpend: spend('month'),
       monthlyResetMonth: optional(
         Type.String({ description: 'Month in which the monthly counter is reset, YYYY-MM.' }),
       ),
     },
-    {
-      description:
-        'Usage of the limits in the current day and month, in minor units of the currency of the ' +
-        'limits.',
-    },
+    { description: 'Usage of the limits in the current day and month.' },
   ),
 );
 
@@ -174,7 +188,7 @@ export const Agent = named(
   Type.Object(
     {
       id: Type.String({ description: 'ID of the agent, `Agent:<uuid>`.' }),
-      name: Type.String(),
+      name: Type.String({ description: 'Display name.' }),
       customerId: Type.String({ description: 'Customer on whose behalf the agent acts.' }),
       isPaused: Type.Boolean({ description: 'Paused: read-only.' }),
       isConnected: Type.Boolean({ description: 'Whether the device code has been redeemed.' }),
@@ -192,8 +206,8 @@ const AgentTransferDetails = named(
   Type.Object({
     amount: PositiveAmount,
     currency,
-    sourceAccountId: Type.String(),
-    destinationAccountId: Type.String(),
+    sourceAccountId: Type.String({ description: 'ID of the debited account.' }),
+    destinationAccountId: Type.String({ description: 'ID of the credited account.' }),
   }),
 );
 
@@ -204,15 +218,19 @@ export const AgentAction = named(
   Type.Object(
     {
       id: Type.String({ description: 'ID of the agent action, `AgentAction:<uuid>`.' }),
-      agentId: Type.String(),
-      customerId: Type.String(),
-      platformCustomerId: Type.String(),
+      agentId: Type.String({ description: 'ID of the agent that requested the action.' }),
+      customerId: Type.String({ description: 'Customer on whose behalf the agent acts.' }),
+      platformCustomerId: Type.String({
+        description: 'ID of the customer in the system of the platform.',
+      }),
       status: AgentActionStatus,
       type: named('AgentActionType', oneOf(ACTION_TYPES)),
       quote: optional(Quote),
       transferDetails: optional(AgentTransferDetails),
       transaction: optional(TransactionOneOf),
-      rejectionReason: optional(Type.String()),
+      rejectionReason: optional(
+        Type.String({ description: 'Reason for the rejection. Absent if no reason was stated.' }),
+      ),
       createdAt: time('Time at which the agent requested the action.'),
       updatedAt: time('Time of the last change.'),
     },

@@ -16,7 +16,10 @@ import { listInput, PlatformFilter } from '../schemas.ts';
 
 const TAG = 'Agents';
 
-const State = oneOf(AGENT_STATES, { description: 'State of the agent.' });
+export const AgentState = oneOf(AGENT_STATES, {
+  description:
+    'State of the agent. `paused`: read-only. `not connected`: the device code has not been redeemed.',
+});
 const Summary = named(
   'OperatorAgentSummary',
   Type.Object(
@@ -25,7 +28,7 @@ const Summary = named(
       platformId: text('Platform of the agent.'),
       customerId: text('Customer on whose behalf the agent acts.'),
       name: text('Display name.'),
-      state: State,
+      state: AgentState,
       createdAt: time('Time at which the agent was created.'),
     },
     { description: 'An agent, without its policy.' },
@@ -34,7 +37,7 @@ const Summary = named(
 const Details = named(
   'OperatorAgent',
   Type.Object(
-    { ...Agent.properties, platformId: text('Platform of the agent.'), state: State },
+    { ...Agent.properties, platformId: text('Platform of the agent.'), state: AgentState },
     { description: 'An agent with its policy and spending.' },
   ),
 );

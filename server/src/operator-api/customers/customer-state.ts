@@ -1,6 +1,6 @@
 // The state of one customer without personal data: checks, accounts, cards, agents, limits and factors.
 import { Type } from '@sinclair/typebox';
-import { AGENT_STATES, searchAgents } from '../../features/agents/index.ts';
+import { searchAgents } from '../../features/agents/index.ts';
 import { accountsByOperator } from '../../features/balances/internal-accounts/index.ts';
 import { hourlyUsage } from '../../features/balances/velocity-limits/index.ts';
 import { searchCards } from '../../features/cards/index.ts';
@@ -25,6 +25,7 @@ import { iso } from '../../kernel/effects.ts';
 import { named, nullable, oneOf, text, time } from '../../kernel/schema.ts';
 import type { Runtime } from '../../runtime/operation/operate.ts';
 import { operatorHandle } from '../handle.ts';
+import { AgentState } from './agents.ts';
 
 /** Maximum number of items of each kind. */
 const MAX_ITEMS = 100;
@@ -68,7 +69,7 @@ const Card = Type.Object({
 
 const Agent = Type.Object({
   agentId: text('ID of the agent.'),
-  state: oneOf(AGENT_STATES, { description: 'State of the agent.' }),
+  state: AgentState,
   createdAt: time('Time of creation.'),
 });
 

@@ -12,7 +12,7 @@ describe('parseTime', () => {
     expect(parseTime('0001-01-01 00:00:00+00')).toBe(Date.parse('0001-01-01T00:00:00Z'));
   });
 
-  it('reads times without losing a millisecond', () => {
+  it('preserves the milliseconds of times', () => {
     const time = fc.date({ min: new Date('0100-01-01'), max: new Date('9999-12-31') });
     fc.assert(
       fc.property(

@@ -55,7 +55,7 @@ export async function findInternalAccount(
   return moneyAccounts[0];
 }
 
-/** Available and total amount of an account, in the smallest unit. */
+/** Available and total amount of an account, in minor units. */
 export async function readBalances(app: TestApp, accountId: string, options: CallOptions = {}) {
   const body = ok(
     await app.call('GET', `/internal-accounts/${accountId}`, undefined, options),

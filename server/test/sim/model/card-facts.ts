@@ -65,7 +65,7 @@ export function factsOf(row: RecordedRow): Facts {
   };
 }
 
-/** A cent of the card in the smallest unit of the funding account. */
+/** A cent of the card in minor units of the funding account. */
 const UNITS: Readonly<Record<string, bigint>> = { USD: 1n, USDB: 10_000n };
 
 export const unitsIn = (row: RecordedRow): bigint => UNITS[row.sent_currency ?? ''] ?? 0n;

@@ -20,6 +20,8 @@ const AgentCreateRequest = named(
   ),
 );
 
+const redeemed = Type.Boolean({ description: 'Whether the code has been redeemed.' });
+
 const AgentDeviceCode = named(
   'AgentDeviceCode',
   Type.Object(
@@ -27,9 +29,9 @@ const AgentDeviceCode = named(
       code: Type.String({
         description: 'Device code, returned only once. Enter it in the program.',
       }),
-      agentId: Type.String(),
+      agentId: Type.String({ description: 'ID of the agent.' }),
       expiresAt: withDescription(Timestamp, 'Time at which the code expires.'),
-      redeemed: Type.Boolean(),
+      redeemed,
     },
     { description: 'Single-use code that connects a program to its agent.' },
   ),
@@ -55,15 +57,15 @@ const AgentUpdateRequest = named(
 
 const AgentDeviceCodeStatusResponse = named(
   'AgentDeviceCodeStatusResponse',
-  Type.Object({ code: Type.String(), redeemed: Type.Boolean() }),
+  Type.Object({ code: Type.String({ description: 'Device code.' }), redeemed }),
 );
 
 const AgentDeviceCodeRedeemResponse = named(
   'AgentDeviceCodeRedeemResponse',
   Type.Object(
     {
-      agentId: Type.String(),
-      agentName: Type.String(),
+      agentId: Type.String({ description: 'ID of the agent.' }),
+      agentName: Type.String({ description: 'Display name of the agent.' }),
       accessToken: Type.String({ description: 'Bearer token of the agent, returned only once.' }),
       policy: AgentPolicy,
     },

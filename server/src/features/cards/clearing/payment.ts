@@ -77,8 +77,8 @@ export const inAccountCurrency = (amount: bigint, currency: string): Money => ({
 });
 
 /**
- * Maximum amount of a payment, in the smallest unit of an account and far below the limits of the
- * books.
+ * Maximum amount of a payment, in cents. Its amount in minor units of a funding account is at most
+ * `MAX_AMOUNT`.
  */
 export const MAX_CENTS = MAX_AMOUNT / inAccountCurrency(1n, 'USDB').amount;
 

@@ -20,7 +20,7 @@ export const invitations = table(
     invitee_uma: col.text.null.mut,
     /** As specified by the platform. Also null after erasure. */
     first_name: col.text.null.mut,
-    /** Amount in the smallest unit of `currency`. Set together with `currency`. */
+    /** Amount in minor units of `currency`. Set together with `currency`. */
     amount: col.int8.null,
     currency: col.text.null,
     /** Null if the invitation does not expire. */

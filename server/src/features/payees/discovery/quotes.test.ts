@@ -67,7 +67,7 @@ async function createPayee(customerId: string, currency: string, info: Account) 
   };
 }
 
-/** About 300 dollars in the smallest unit. */
+/** About 300 dollars in minor units. */
 function amountOf(currency: string): number {
   const rate = referenceRate('USD', currency);
   if (!rate) throw new Error(`no rate for ${currency}`);

@@ -11,7 +11,7 @@ export const WALLET_DECLARED = defineJob(
   'wallet.declared',
   Type.Object({
     externalAccountId: Type.String(),
-    /** The last released deposit. Absent in the first job. */
+    /** ID of the last deposit of the previous batch. Absent in the first job. */
     after: Type.Optional(Type.String()),
   }),
 );
@@ -28,7 +28,7 @@ export function stageWalletDeclared(ctx: Ctx, row: ExternalAccountRow): void {
   if (isDeclared(row)) ctx.later(WALLET_DECLARED, { externalAccountId: row.id });
 }
 
-/** Records a proof of ownership. */
+/** An account that waits for the proof becomes ACTIVE. Returns the updated account. */
 export function proveOwnership(ctx: Ctx, row: ExternalAccountRow): ExternalAccountRow {
   const provenAccount = ctx.update(externalAccounts, row, {
     proven_at: ctx.now,

@@ -34,7 +34,7 @@ async function expectError(
   expect([response.status, response.body.code]).toEqual([status, code]);
 }
 
-/** Values that are not valid amounts in the smallest unit. */
+/** Values that are not valid amounts in minor units. */
 const INVALID_AMOUNTS = [
   0,
   -1,
@@ -112,7 +112,7 @@ describe('createQuote', () => {
     expect(field.constraint.enum).toContain('SEPA');
   });
 
-  it('accepts integers in the smallest unit only', async () => {
+  it('accepts integers in minor units only', async () => {
     const { person, account } = await createFundedCustomer(app);
     const target = await createExternalAccount(app, person.id, 'EUR');
     for (const amount of INVALID_AMOUNTS) {
