@@ -13,7 +13,8 @@ const withoutLinks = (markdown) =>
   markdown.replaceAll(/\[([^\]]+)\]\([^)]*\)(?:\{[^}]*\})?/g, '$1');
 
 /**
- * The first sentence of the first paragraph, on one line. For a decision, the first that states it.
+ * The first sentence of the first paragraph, on one line. For a decision, the first sentence that states
+ * the decision.
  */
 export function firstSentence(markdown) {
   const decision = /^(?:## (?:Decision|Answer)\n|\*\*(?:Decision|Answer)\.\*\*\s+)([\s\S]*)/m.exec(

@@ -36,7 +36,7 @@ interface Options {
   only: readonly string[];
   /** Rounds per row. 0 uses the default. */
   rounds: number;
-  /** Writes processor profiles and statement statistics. Slightly slower. */
+  /** Writes processor profiles and statement statistics, which slows the run slightly. */
   profile: boolean;
   logLevel: string;
   /** The Node program of the server under test. Defaults to the program that runs the bench. */

@@ -27,7 +27,7 @@ export async function bundleTest(program, outdir) {
   return path.join(outdir, path.basename(program).replace(/ts$/, 'js'));
 }
 
-/** The value of a flag as a number from 1. Throws for another one. */
+/** The value of a flag as a number from 1. Throws for another value. */
 export function countOf(values, name, fallback) {
   const value = Number(values[name] ?? fallback);
   if (Number.isInteger(value) && value >= 1) return value;

@@ -160,7 +160,7 @@ export default defineConfig({
     ['meta', { name: 'color-scheme', content: 'light dark' }],
     ['link', { rel: 'icon', href: 'data:,' }],
   ],
-  // Prefetching every page that is linked would cost more than the page itself.
+  // Prefetching every linked page would transfer more bytes than the page itself.
   router: { prefetchLinks: false },
   // Pages are plain Markdown. A string such as <address> is text.
   markdown: {

@@ -130,7 +130,7 @@ const demandOf = (paymentsPerDay: number, kind: Kind, peak: number): Demand => (
   ...{ paymentsPerDay, kind, peak, events: PAYMENTS[kind].events },
 });
 
-/** Payments per second at the peak, with the mean of a peak of three. */
+/** Payments per second at a peak of three times the mean. */
 const rateTable = (): Table => ({
   title: 'By rate',
   rows: [

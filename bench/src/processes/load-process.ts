@@ -13,7 +13,7 @@ export interface Load {
   warmupMs: number;
   seconds: number;
   method: 'GET' | 'POST';
-  /** Path and query of each request, in order. Cyclic unless `once`. */
+  /** Path and query of each request, in order. Cyclic unless `isSinglePass`. */
   paths: string[];
   /** Each path is requested once. The run ends early when no path remains. */
   isSinglePass: boolean;

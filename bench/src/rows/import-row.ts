@@ -83,7 +83,7 @@ async function importFile(port: number, content: string): Promise<Run> {
   }
 }
 
-/** One POST /customers. Returns its status. */
+/** Sends one POST /customers. Returns the status. */
 function post(agent: http.Agent, port: number, body: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const options = {

@@ -13,7 +13,7 @@ export interface Run {
   firstError?: string | undefined;
   /** All successes including the warm-up, for comparison with the database. */
   completedCount: number;
-  /** Measured seconds. Fewer than requested if no prepared requests were left. */
+  /** Measured seconds. Fewer than requested if the prepared requests were used up. */
   measuredS?: number | undefined;
   /** Processor time of the load generator, in microseconds per request. */
   loadUs?: number | undefined;

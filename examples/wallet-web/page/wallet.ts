@@ -136,7 +136,7 @@ export const fund = () => request('POST', 'fund');
 
 export const quote = (amount: number): Promise<Quote> => request('POST', 'quotes', { amount });
 
-/** The quote contains the payload to sign. Its execution needs the signature only. */
+/** The quote contains the payload to sign. The execution needs the signature only. */
 export async function pay(quote: Quote): Promise<Quote> {
   const instructions = quote.paymentInstructions.map(
     ({ accountOrWalletInfo }) => accountOrWalletInfo,

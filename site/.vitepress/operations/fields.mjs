@@ -110,7 +110,7 @@ function typeNameOf(schema) {
   return properties ? nameOf(schema) : undefined;
 }
 
-/** Collects the tables: the rows of one schema, and the variants that are still to be written. */
+/** Collects the tables: the rows of one schema, and its variants. */
 function collector(maxVariants) {
   const tables = [];
   const tableByKey = new Map();

@@ -9,10 +9,10 @@ import { percentile, type Run } from '../../table/stats.ts';
 export const TRANSFER = 1_00;
 export const PAYOUT = 10_00;
 
-/** Corresponds to half of the rate limit of a platform. */
+/** Minimum interval of payments, which corresponds to half of the rate limit of a platform. */
 const MIN_INTERVAL_MS = 4;
 const POLL_MS = 10;
-/** Longer payments would no longer be a useful measurement. */
+/** Timeout of a payment. */
 const TIMEOUT_MS = 150_000;
 
 export interface Accounts {

@@ -23,7 +23,7 @@ interface ValidateOptions {
 interface ValidationResult {
   /** One error per invalid field, with its path in the request. */
   errors: FieldError[];
-  /** Whether the account type does not support the currency, which has a separate error code. */
+  /** Whether the account type does not support the currency. This error has a separate code. */
   currencyMismatch: boolean;
 }
 

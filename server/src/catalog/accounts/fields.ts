@@ -13,9 +13,9 @@ interface Check {
 
 export interface Field {
   readonly schema: TSchema;
-  /** Whether the schema allows its absence. A payment path may still require it. */
+  /** Whether the schema allows the absence of the field. A payment path may still require the field. */
   readonly optional: boolean;
-  /** Whether it identifies the account, for duplicate detection. */
+  /** Whether the field identifies the account, for duplicate detection. */
   readonly identifies: boolean;
   /** Whether the value is masked for a token without permission to pay. */
   readonly sensitive: boolean;

@@ -62,7 +62,7 @@ function problemOf({ currency, rate }: Row, ratesByCurrency: ReadonlyMap<string,
   return ratesByCurrency.has(currency) ? `${currency} is listed twice` : undefined;
 }
 
-/** If `isStrict`, an invalid row makes the table invalid. Without it, invalid rows are ignored. */
+/** If `isStrict`, an invalid row makes the table invalid. In other cases invalid rows are ignored. */
 function buildTable(
   baseCurrency: string,
   publishedAt: string | undefined,

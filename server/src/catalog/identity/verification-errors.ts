@@ -6,7 +6,7 @@ type FindingSubject = 'field' | 'missing-data' | 'document' | 'applicant';
 
 interface Definition<Document extends string> {
   subject: FindingSubject;
-  /** Message for the person who resolves it. Never contains entered data. */
+  /** Message for the person who resolves the finding. Never contains entered data. */
   reason: string;
   /** Document types of which one resolves the finding. */
   acceptedDocuments?: readonly Document[];

@@ -11,7 +11,7 @@ export interface UmaProvider {
   readonly currencies: readonly string[];
   /** Legal entity identifier, ISO 17442. */
   readonly lei: string;
-  /** Whether payments to and from it are allowed. */
+  /** Whether payments to and from the provider are allowed. */
   readonly allowed: boolean;
 }
 

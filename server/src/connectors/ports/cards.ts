@@ -106,7 +106,7 @@ export const DECLINE_REASONS = [
   /** The card is not active. */
   'CARD_NOT_ACTIVE',
   'CARD_PAUSED',
-  /** Past the last day of its expiry month, in UTC. */
+  /** The last day of the expiry month of the card has passed, in UTC. */
   'CARD_EXPIRED',
   'SPEND_LIMIT_EXCEEDED',
   /** No funding source: a closed account, or a wallet without an active key. */

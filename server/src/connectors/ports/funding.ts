@@ -25,7 +25,7 @@ export interface FundingPort {
   /** Requests payment instructions from an external system. */
   request?(account: FundedAccount): Promise<PaymentInstructions[]>;
   /**
-   * Payment instructions of one payment, each entry an alternative. Empty if this currency does not
+   * Payment instructions of one payment. Each entry is an alternative. Empty if this currency does not
    * settle within minutes. Absent: payments cannot be funded directly.
    */
   forPayment?(payment: PaymentFunding): PaymentInstructions[] | Promise<PaymentInstructions[]>;

@@ -96,8 +96,8 @@ export interface RailPort {
    */
   cancel?(instruction: RailInstruction, now: Time): Promise<'cancelled' | 'accepted' | 'rejected'>;
   /**
-   * Requests the return of a settled payout, or the state of that request: idempotent by the ID of
-   * the instruction. Absent: not possible.
+   * Requests the return of a settled payout, or the state of that request. Idempotent by the ID of the
+   * instruction. Absent: returns cannot be requested.
    */
   recall?(transfer: RecalledTransfer, cause: RecallCause): Promise<RecallProgress>;
 }

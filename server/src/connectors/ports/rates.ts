@@ -50,6 +50,6 @@ export type Redemption =
 export interface FirmQuotePort {
   /** Requests a quote, or undefined if the provider offers none. */
   request(request: FirmQuoteRequest): Promise<FirmQuote | undefined>;
-  /** Exchanges the amounts of a held quote: idempotent by its ID. */
+  /** Exchanges the amounts of a held quote. Idempotent by its ID. */
   redeem(quote: HeldQuote): Promise<Redemption>;
 }

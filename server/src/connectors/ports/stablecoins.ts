@@ -153,7 +153,10 @@ export interface MintPort {
     credentials: ProviderCredentials,
     providerId?: string | null,
   ): Promise<readonly string[]>;
-  /** `ageMs` since its registration, which determines the status of a simulated issuance. */
+  /**
+   * `ageMs` is the time since the registration of the token. It determines the status of a simulated
+   * issuance.
+   */
   token(link: ProviderLink, name: TokenName, ageMs: number | null): Promise<TokenLookup>;
   /** Links an external account with the provider. Idempotent. */
   linkAccount(link: ProviderLink, account: LinkedAccount): Promise<LinkResult>;

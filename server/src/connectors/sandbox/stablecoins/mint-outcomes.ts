@@ -29,9 +29,9 @@ export const SECRETS: Readonly<Record<string, SecretOutcome>> = {
 
 interface SecretOutcome {
   isRejected?: true;
-  /** Valid only while the provider is linked. */
+  /** Reason for the rejection of every call after the link. */
   unlinkedReason?: Unlinked['reason'];
-  /** Valid until the first mint or burn. */
+  /** Reason for the rejection of every mint and burn. */
   unlinkedReasonOfOrders?: Unlinked['reason'];
   /** Number of provider accounts that the secret can access. Default 1. */
   accountCount?: number;
@@ -78,7 +78,7 @@ export const BANK_REJECTED_SUFFIX = '206';
 export const BANK_FAILURE_SUFFIX = '003';
 
 export interface OrderOutcome {
-  /** The required payment is not made. */
+  /** Whether the required payment is never made. */
   isNeverPaid?: true;
   /** Times since the order at which processing starts and ends. */
   processingMs: number;
