@@ -56,7 +56,7 @@ const write = (file: string, content: CredentialsFile) =>
   writeFileSync(file, textOf(content), { mode: 0o600 });
 
 /** Writes the first platform's credentials to a file that only its owner can read. */
-async function credentials(app: App, config: Config, origin: string) {
+async function storeCredentials(app: App, config: Config, origin: string) {
   const file = credentialsPath(config);
   const previousText = read(file);
   const storedCredentials = parseCredentials(previousText);
@@ -64,27 +64,25 @@ async function credentials(app: App, config: Config, origin: string) {
     ? { clientId: config.client.id, clientSecret: config.client.secret }
     : {};
   const connectors = connectorRegistry(app.runtime.effects, config.connectors);
-  const credentialsOfFirst = await firstStart(
+  const firstPlatform = await firstStart(
     app.runtime,
     (each) => connectors(each).funding,
     requestedCredentials,
   );
   const storedSecret =
-    storedCredentials?.clientId === credentialsOfFirst.clientId
-      ? storedCredentials.clientSecret
-      : '';
+    storedCredentials?.clientId === firstPlatform.clientId ? storedCredentials.clientSecret : '';
   const fileContent: CredentialsFile = {
     baseUrl: `${origin}${BASE_PATH}`,
-    clientId: credentialsOfFirst.clientId,
-    clientSecret: credentialsOfFirst.clientSecret ?? storedSecret,
+    clientId: firstPlatform.clientId,
+    clientSecret: firstPlatform.clientSecret ?? storedSecret,
     webhookPublicKey: app.keys.sandbox.publicKeyPem,
     docsUrl: `${origin}/docs`,
   };
   if (textOf(fileContent) !== previousText) write(file, fileContent);
-  return { content: fileContent, isCreated: credentialsOfFirst.isCreated };
+  return { credentials: fileContent, isCreated: firstPlatform.isCreated };
 }
 
-/** Updates the current signing key in the credentials file, whose content is `fileContent`. */
+/** Writes the current signing key to the credentials file, whose content is `fileContent`. */
 function updateKey(app: App, config: Config, fileContent: CredentialsFile | undefined): void {
   if (!fileContent) return;
   fileContent.webhookPublicKey = app.keys.sandbox.publicKeyPem;
@@ -130,19 +128,19 @@ async function start(app: App, config: Config, log: Log, link?: SupervisorLink):
   const { port, origin } = await app.listen(config);
   let fileContent: CredentialsFile | undefined;
   app.start(() => updateKey(app, config, fileContent));
-  const credentialsOfFirst = config.roles.includes('api')
-    ? await credentials(app, config, origin)
+  const firstPlatform = config.roles.includes('api')
+    ? await storeCredentials(app, config, origin)
     : undefined;
-  fileContent = credentialsOfFirst?.content;
+  fileContent = firstPlatform?.credentials;
   app.readiness.markStarted();
   const enrollUrl = await enrollUrlOf(app, config, port);
-  const serving = { origin, credentials: credentialsOfFirst?.content, enrollUrl };
+  const serving = { origin, credentials: firstPlatform?.credentials, enrollUrl };
   if (link) link.send({ type: 'serving', serving });
   else report(banner(config, serving));
   log.info({ port, host: config.host, roles: config.roles }, 'listening');
-  if (credentialsOfFirst?.isCreated && config.sampleCustomer) {
+  if (firstPlatform?.isCreated && config.sampleCustomer) {
     // The creation can fail because of concurrent requests of a client, such as a reset.
-    await createSample(app.server, credentialsOfFirst.content).catch((err: unknown) =>
+    await createSample(app.server, firstPlatform.credentials).catch((err: unknown) =>
       log.warn({ err }, 'the sample customer is incomplete'),
     );
   }
@@ -151,7 +149,7 @@ async function start(app: App, config: Config, log: Log, link?: SupervisorLink):
   releaseIdleMemory();
 }
 
-/** Runs the server with these settings. Below a supervisor, with its port and its database. */
+/** Runs the server with these settings. A supervisor provides the port and the database. */
 export async function serve(input: Config, link?: SupervisorLink): Promise<void> {
   const config = link ? { ...input, port: link.port, databaseUrl: link.databaseUrl } : input;
   if (!link) await probeListen(config);

@@ -14,8 +14,8 @@ import type { CallOptions } from './types.ts';
 /** The operations of events, and an iterator over new events. */
 export interface FollowedEvents extends EventsGroup {
   /**
-   * Iterates the events of the platform as they occur, each once and in a fixed order, and resumes
-   * after interruptions. With a store it also resumes after a restart.
+   * Iterates the events of the platform as they occur. Each event is returned once, in a fixed
+   * order. The iteration resumes after interruptions. With a store it also resumes after a restart.
    */
   follow<Type extends EventType = EventType>(options?: FollowOptions<Type>): EventStream<Type>;
 }

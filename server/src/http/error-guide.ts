@@ -214,7 +214,7 @@ const PAYMENTS = {
   ),
   DUPLICATE_PAY_REQUEST: guide(
     'The idempotency key was used for another payment.',
-    'Use a new key for a new payment. Send the same body to repeat one.',
+    'Use a new key for a new payment. Send the same key and body to repeat a payment.',
   ),
   TRANSACTION_NOT_CANCELLABLE: guide(
     'The payment has settled, or its rail does not allow cancellation.',

@@ -106,8 +106,8 @@ const VERIFICATION =
   'an owner: `001` remains in review, `002` is rejected, `003` leaves errors to resolve';
 const DESCRIPTOR =
   'last three characters of the merchant descriptor: `002` is declined with ' +
-  '`INSUFFICIENT_FUNDS`, `003` with `CARD_PAUSED`, `005` confirms the funding debit after 30 s, ' +
-  '`006` fails it';
+  '`INSUFFICIENT_FUNDS`, `003` with `CARD_PAUSED`, `005` funding debit confirmed after 30 s, ' +
+  '`006` funding debit fails';
 const CODE = 'the code `123456` is always correct';
 const ADDRESSES = 'the address `$success.usd@sandbox.uma.money` and others';
 const FILE_NAME = 'a code such as `LOW_QUALITY` in the file name';

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => folder.remove());
 
-/** Sends a request as the browser of the page does. */
+/** Sends a request from the origin of the enrollment page, as a browser does. */
 async function call(path: string, body: object): Promise<{ status: number; body: Reply }> {
   const { port } = new URL(server.origin);
   const origin = `http://localhost:${port}`;
@@ -33,7 +33,7 @@ interface Reply {
   user?: { email: string };
 }
 
-it('the first link sets the password of the administrator and rejects a common one', async () => {
+it('the first administrator enrolls with an uncommon password and signs in with it', async () => {
   const printedText = folder.outputOf(server.child).err;
   const [, secret = ''] = /\/operator\/enroll#(\S+)/.exec(printedText) ?? [];
   const person = { name: 'Ada Lovelace', email: EMAIL };

@@ -4,7 +4,7 @@
 
 const QUOTE = 34;
 const COMMA = 44;
-const OPENING_LIST = 91;
+const OPENING_BRACKET = 91;
 const BACKSLASH = 92;
 
 /** The codes of [ and {, and of ] and }, differ in one bit. */
@@ -40,7 +40,7 @@ export function excessOf(text: string, max: JsonLimits): keyof JsonLimits | unde
     } else if (isOpening(code)) {
       values++;
       if (++depth > max.depth) return 'depth';
-      items[depth] = code === OPENING_LIST ? 1 : Number.NEGATIVE_INFINITY;
+      items[depth] = code === OPENING_BRACKET ? 1 : Number.NEGATIVE_INFINITY;
     } else if (isClosing(code)) depth--;
     if (values > max.values) return 'values';
   }

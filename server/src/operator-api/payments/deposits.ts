@@ -71,11 +71,14 @@ const Deposit = named(
       platformId: PlatformId,
       type: TransactionType,
       status: TransactionStatus,
-      pendingReason: nullable(PendingReason),
+      pendingReason: nullable(
+        withDescription(PendingReason, 'Reason for the hold, or null if no funds are held.'),
+      ),
       recorded: Type.Optional(
         oneOf(['now', 'before'], {
           description:
-            '`before`: the bank reference was already recorded, and nothing was changed.',
+            '`now`: this request recorded the deposit. `before`: the bank reference was already ' +
+            'recorded, and the request has no effect. Present only for `recordDeposit`.',
         }),
       ),
     },

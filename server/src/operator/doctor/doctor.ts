@@ -48,8 +48,8 @@ const USAGE = 'Usage: railhead-server doctor [--json]';
 
 export const DOCTOR_HELP = `${USAGE}
 
-Checks settings, machine, database, keys, backups, providers and waiting work, and changes nothing.
-The exit code is 1 if a check found an error.
+Checks settings, machine, database, keys, backups, providers, jobs and webhook deliveries.
+Read-only. The exit code is 1 if a check found an error.
 `;
 
 /** Whether the result is JSON. Throws a usage error for an unknown flag. */
