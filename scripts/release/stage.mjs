@@ -87,7 +87,7 @@ export function addDatabase(root, folder, platform) {
   const isUsed = (each) =>
     /^(package\.json|LICENSE\.md|dist\/|native\/)/.test(each) && !FOR_COMPILERS.test(each);
   copyFolder(from, to, isUsed);
-  // The installation may belong to root, and the server then cannot create them.
+  // The server cannot create these links if the installation belongs to root.
   for (const { source, target } of readJson(path.join(to, 'native', 'pg-symlinks.json'))) {
     if (!fs.existsSync(path.join(to, source))) continue;
     fs.symlinkSync(path.basename(source), path.join(to, target));

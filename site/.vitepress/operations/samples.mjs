@@ -1,5 +1,5 @@
-// The request of an operation in curl, JavaScript, Python and Go, and with the TypeScript SDK. Credentials are
-// read from the environment.
+// The request of an operation in curl, JavaScript, Python and Go, and with the TypeScript SDK.
+// Credentials are read from the environment.
 import { exampleRequestOf, sdkSample } from '../../../packages/sdk/scripts/sample.mjs';
 
 const indent = (text, spaces) => text.replaceAll('\n', `\n${' '.repeat(spaces)}`);

@@ -24,7 +24,11 @@ import { STABLECOIN_MESSAGES } from './stablecoins.ts';
 export const PROTOCOL_VERSION = '1';
 
 const strings = (description: string) =>
-  Type.Array(shortText('A value.'), { description, minItems: 1, maxItems: 200 });
+  Type.Array(shortText('Code of a currency or country.'), {
+    description,
+    minItems: 1,
+    maxItems: 200,
+  });
 export const TRANSFER_KINDS = ['payout', 'debit', 'refund'] as const;
 
 /** Transfers that a provider supports. */
@@ -209,9 +213,14 @@ export const Balances = named(
 );
 export type Balances = Static<typeof Balances>;
 
-export const NoInput = Type.Object({}, { description: 'An empty object.' });
+export const NoInput = Type.Object(
+  {},
+  { description: 'The call has no input. The body is an empty object.' },
+);
 
-export const TransferId = Type.Object({ transferId: shortText('ID of the transfer.') });
+export const TransferId = Type.Object({
+  transferId: shortText('ID of the transfer, as in the call that sent it.'),
+});
 
 export const CancelResult = named(
   'CancelResult',
@@ -346,7 +355,7 @@ export const Message = named(
     variant('type', {
       'transfer.updated': Type.Object(
         {
-          transferId: shortText('ID of the transfer.'),
+          transferId: shortText('ID of the transfer, as in the call that sent it.'),
           transfer: TransferState,
           ...EXPECTED_AMOUNT,
         },
@@ -366,7 +375,10 @@ export const Message = named(
         { description: 'The bank reversed a deposit.' },
       ),
       'identity.decided': Type.Object(
-        { caseId: shortText('ID of the case.'), decision: IdentityDecision },
+        {
+          caseId: shortText('ID of the verification, as Railhead sent it.'),
+          decision: IdentityDecision,
+        },
         { description: 'The result of a verification that was in review.' },
       ),
       'rates.updated': Type.Object(

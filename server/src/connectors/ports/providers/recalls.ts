@@ -11,7 +11,7 @@ const Recall = named(
   'Recall',
   Type.Object(
     {
-      transferId: shortText('ID of the transfer.'),
+      transferId: shortText('ID of the transfer, as in the call that sent it.'),
       amount: PositiveAmount,
       currency: CurrencyText,
       cause: oneOf(RECALL_CAUSES, { description: 'Reason for the request.' }),
@@ -57,7 +57,10 @@ export type RecallState = Static<typeof RecallState>;
 
 export const RECALL_MESSAGES = {
   'transfer.recall': Type.Object(
-    { transferId: shortText('ID of the transfer.'), recall: RecallDecision },
+    {
+      transferId: shortText('ID of the transfer, as in the call that sent it.'),
+      recall: RecallDecision,
+    },
     { description: 'The decision about the requested return of a transfer. No funds are posted.' },
   ),
 };

@@ -101,17 +101,19 @@ export const ReportedRates = named(
 export type ReportedRates = Static<typeof ReportedRates>;
 
 const IdentityOwner = Type.Object({
-  id: id('ID of the owner.'),
-  roles: Type.Array(Type.String(), { description: 'Roles of the owner.' }),
+  id: id('ID of the owner at Railhead.'),
+  roles: Type.Array(Type.String(), {
+    description: 'Roles of the owner in the business, as in the API.',
+  }),
   ownershipPercentage: Type.Number({ description: 'Share of the business, in percent.' }),
   personalInfo: fields('Name, birth date, address and identity number, as in the API.'),
 });
 
 const IdentityDocument = Type.Object({
-  id: id('ID of the document.'),
-  holder: id('ID of the customer or owner.'),
-  documentType: text('Type, as in the API.'),
-  side: optional(text('Side, as in the API.')),
+  id: id('ID of the document at Railhead.'),
+  holder: id('ID of the customer or owner to whom the document belongs.'),
+  documentType: text('Type of document, as in the API.'),
+  side: optional(text('Side of the document, as in the API.')),
   country: text('Country of issue.'),
   documentNumber: optional(text('Number of the document.')),
   issuingAuthority: optional(text('Authority that issued the document.')),
@@ -122,8 +124,8 @@ const IdentityCaseInput = named(
   Type.Object(
     {
       caseId: id('ID of the verification, identical in every attempt.'),
-      customerId: id('ID of the customer.'),
-      platformId: id('ID of the platform of the customer.'),
+      customerId: id('ID of the customer at Railhead.'),
+      platformId: id('ID at Railhead of the platform of the customer.'),
       type: oneOf(['INDIVIDUAL', 'BUSINESS'], { description: 'Type of the customer.' }),
       email: nullable(text('E-mail address, or null if there is none.')),
       phoneNumber: nullable(text('Telephone number, or null if there is none.')),
@@ -144,7 +146,7 @@ const Finding = Type.Object({
   resourceId: optional(
     id('ID of the customer, owner or document. Absent: the finding is about the customer.'),
   ),
-  field: optional(text('Name of the field.')),
+  field: optional(text('Name of the field to correct, as in the API.')),
   reason: optional(text('Explanation for the customer.')),
 });
 const findings = Type.Array(Finding, {
@@ -194,7 +196,11 @@ export const IdentityState = named(
 const AccountFunding = named(
   'AccountFunding',
   Type.Object(
-    { accountId: id('ID of the internal account.'), currency: CurrencyText, owner: Owner },
+    {
+      accountId: id('ID of the internal account at Railhead.'),
+      currency: CurrencyText,
+      owner: Owner,
+    },
     { description: 'Requests account details for deposits, which are unique to the account.' },
   ),
 );
@@ -203,7 +209,7 @@ const PaymentFundingInput = named(
   'PaymentFunding',
   Type.Object(
     {
-      transactionId: id('ID of the payment.'),
+      transactionId: id('ID of the payment at Railhead.'),
       reference: id('Payment reference that the payer must enter.'),
       amount: PositiveAmount,
       currency: CurrencyText,
@@ -267,7 +273,7 @@ export const SERVICE_CALLS: Readonly<Record<string, ProviderCall>> = {
   '/rates': {
     operationId: 'getRates',
     summary: 'Return the current mid rates',
-    input: Type.Object({}, { description: 'An empty object.' }),
+    input: Type.Object({}, { description: 'The call has no input. The body is an empty object.' }),
     output: ReportedRates,
   },
   '/identity/submit': {

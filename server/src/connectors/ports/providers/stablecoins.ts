@@ -12,14 +12,20 @@ const TokenAmount = (description: string) =>
   Type.String({ pattern: '^(0|[1-9][0-9]{0,18})$', description });
 
 const Credentials = Type.Object(
-  { clientId: shortText('ID of the client.'), clientSecret: shortText('Secret of the client.') },
+  {
+    clientId: shortText('ID of the client at the provider.'),
+    clientSecret: shortText('Secret of the client.'),
+  },
   { description: 'Credentials that the platform entered in Railhead.' },
 );
 
 const Account = named(
   'StablecoinAccount',
   Type.Object(
-    { credentials: Credentials, providerAccountId: shortText('ID of the account.') },
+    {
+      credentials: Credentials,
+      providerAccountId: shortText('ID of the account at the provider.'),
+    },
     { description: 'The account of a platform at the provider.' },
   ),
 );
@@ -32,7 +38,7 @@ const Token = named(
       networkTokenIdentifier: shortText('ID of the token on its network.'),
       network: shortText('Network, such as `SPARK`.'),
     },
-    { description: 'A token.' },
+    { description: 'A token of the platform.' },
   ),
 );
 
@@ -49,7 +55,7 @@ export const StablecoinAccounts = named(
   'StablecoinAccounts',
   Type.Object(
     {
-      accounts: Type.Array(shortText('ID of an account.'), {
+      accounts: Type.Array(shortText('ID of an account at the provider.'), {
         maxItems: 100,
         description:
           'IDs of the accounts that the credentials can access. Empty: the credentials are wrong.',
@@ -74,7 +80,7 @@ export const StablecoinToken = named(
           supply: TokenAmount('Circulating supply, in minor units of the token.'),
           checkAfterSeconds: optional(CheckAfter),
         },
-        { description: 'The token.' },
+        { description: 'The token and the status of its issuance.' },
       ),
       absent: Type.Object({}, { description: 'The token is unknown to the provider.' }),
       mismatch: Type.Object(
@@ -137,7 +143,7 @@ const Order = named(
       description: nullable(text('Text of the platform, or null if there is none.')),
       orderedAt: time('Time of the order.'),
     },
-    { description: 'A mint or burn.' },
+    { description: 'An order of a mint or burn.' },
   ),
 );
 
@@ -240,7 +246,10 @@ export const StablecoinOrderReply = named(
 
 export const STABLECOIN_MESSAGES = {
   'stablecoin.order': Type.Object(
-    { orderId: shortText('ID of the order.'), order: StablecoinOrderState },
+    {
+      orderId: shortText('ID of the order, as in the call that placed it.'),
+      order: StablecoinOrderState,
+    },
     { description: 'State of a mint or burn.' },
   ),
 };
@@ -248,7 +257,7 @@ export const STABLECOIN_MESSAGES = {
 const LinkInput = Type.Object(
   {
     account: Account,
-    externalAccountId: shortText('ID of the external account.'),
+    externalAccountId: shortText('ID of the external account at Railhead.'),
     details: Type.Record(Type.String(), Type.Unknown(), {
       description: '`accountType` and the fields of that type, as in the API.',
     }),
