@@ -41,13 +41,13 @@ describe('a list', () => {
 
   it('of events iterates older events, or newer events with `after`', async () => {
     const client = await clientOf(app);
-    const newest: string[] = [];
-    for await (const { id } of client.events.listEvents({ limit: 3 })) newest.push(id);
-    const oldest: string[] = [];
+    const newestIds: string[] = [];
+    for await (const { id } of client.events.listEvents({ limit: 3 })) newestIds.push(id);
+    const oldestIds: string[] = [];
     const allEvents = client.events.listEvents({ limit: 3, after: 'beginning' });
-    for await (const { id } of allEvents) oldest.push(id);
-    expect(newest.length).toBeGreaterThanOrEqual(COUNT);
-    expect(oldest.reverse()).toEqual(newest);
+    for await (const { id } of allEvents) oldestIds.push(id);
+    expect(newestIds.length).toBeGreaterThanOrEqual(COUNT);
+    expect(oldestIds.reverse()).toEqual(newestIds);
   });
 
   it('without pages is iterated as well', async () => {

@@ -157,8 +157,11 @@ describe('a change with a policy', () => {
   it('is not executed after its expiry', async () => {
     const { approval, token } = await requestRevocation();
     await app.advance(24 * 3_600_000);
-    const expired = await decide(approval.id, 'approve');
-    expect([expired.status, expired.body.reason]).toEqual([409, 'The approval is EXPIRED.']);
+    const expiredReply = await decide(approval.id, 'approve');
+    expect([expiredReply.status, expiredReply.body.reason]).toEqual([
+      409,
+      'The approval is EXPIRED.',
+    ]);
     const { body } = await client.call('GET', `/approvals/${approval.id}`);
     expect(body.status).toBe('EXPIRED');
     expect(await statusOfToken(token.secret)).toBe('active');
@@ -353,12 +356,12 @@ describe('a policy', () => {
   });
 
   it('of one platform applies to changes that include that platform', async () => {
-    const ofPlatform = {
+    const platformPolicy = {
       operationId: 'settleTransfer',
       platformId: app.platform.id,
       hours: 1,
     };
-    const { id: policyOfPlatform } = await createPolicy(app.runtime, COMMAND, ofPlatform);
+    const { id: policyOfPlatform } = await createPolicy(app.runtime, COMMAND, platformPolicy);
     const changeOf = (...platforms: TestPlatform[]) => ({
       ...emptyChangeSet(),
       inserts: platforms.map(({ id }) => ({ table: transactions, row: { id, platform_id: id } })),

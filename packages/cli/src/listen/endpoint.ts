@@ -8,7 +8,7 @@ export interface Registration {
 }
 
 export interface Endpoint extends ListenState {
-  /** Whether an earlier run created it. Undelivered events may be waiting. */
+  /** Whether an earlier run created the endpoint, which can have undelivered events. */
   readonly isResumed: boolean;
 }
 

@@ -126,9 +126,9 @@ async function sandboxClock(client: Client): Promise<Check> {
   const name = 'Clock of the platform';
   try {
     const { currentTime, frozen } = await client.sandbox.getSandboxClock();
-    const ahead = Math.round((Date.parse(currentTime) - Date.now()) / 60_000);
-    if (!frozen && Math.abs(ahead) < 1) return ok(name, 'real time');
-    const text = `${shortText(currentTime)} UTC, ${frozen ? 'frozen' : `${aheadText(ahead)} ahead`}`;
+    const minutesAhead = Math.round((Date.parse(currentTime) - Date.now()) / 60_000);
+    if (!frozen && Math.abs(minutesAhead) < 1) return ok(name, 'real time');
+    const text = `${shortText(currentTime)} UTC, ${frozen ? 'frozen' : `${aheadText(minutesAhead)} ahead`}`;
     return ok(name, text);
   } catch {
     return ok(name, 'real time: a production platform');

@@ -119,10 +119,10 @@ async function* tail(session: Session, flags: LogFlags, signal: AbortSignal) {
   const latestRequests = await fetchLatest(session, flags);
   yield* latestRequests;
   const shownIds = new Set(latestRequests.map(({ id }) => id));
-  let newest = start;
+  let newestTime = start;
   while (!signal.aborted) {
     await pause(POLL_MS, signal);
-    const afterMs = Math.max(Date.parse(newest) - LATE_MS, Date.parse(start));
+    const afterMs = Math.max(Date.parse(newestTime) - LATE_MS, Date.parse(start));
     const createdAfter = new Date(afterMs).toISOString();
     let newRequests: RecordedRequest[] = [];
     try {
@@ -133,7 +133,7 @@ async function* tail(session: Session, flags: LogFlags, signal: AbortSignal) {
     }
     for (const request of newRequests) {
       shownIds.add(request.id);
-      if (request.createdAt > newest) newest = request.createdAt;
+      if (request.createdAt > newestTime) newestTime = request.createdAt;
       if (isShown(request, flags)) yield request;
     }
   }

@@ -79,10 +79,10 @@ it('the API lists decisions and reveals of card numbers', async () => {
 
 /** A payment whose account could not pay 20 of 120. */
 async function createException() {
-  const paid = await payments.startPayment({ funds: 110 });
-  await paid.notify({ kind: 'CLEARING', amount: 120n });
+  const payment = await payments.startPayment({ funds: 110 });
+  await payment.notify({ kind: 'CLEARING', amount: 120n });
   advanceClock();
-  return paid.id;
+  return payment.id;
 }
 
 it('the API lists and resolves exceptions', async () => {
@@ -111,12 +111,12 @@ it('the API lists and resolves exceptions', async () => {
 
 it('the API lists and resolves funding debits in progress', async () => {
   const { id } = await payments.startPayment({ descriptor: 'Shop 005' });
-  const paid = await payments.startPayment({ descriptor: 'Shop 005' });
+  const payment = await payments.startPayment({ descriptor: 'Shop 005' });
   const list = `/funding-debits?platformId=${app.platform.id}&limit=1`;
   const firstPage = await get(list);
   expect(firstPage).toMatchObject({ data: [{ transactionId: id, number: 1 }], hasMore: true });
   expect(await get(`${list}&cursor=${firstPage.nextCursor}`)).toMatchObject({
-    data: [{ transactionId: paid.id }],
+    data: [{ transactionId: payment.id }],
     hasMore: false,
   });
   const path = `/funding-debits/${id}/resolve`;
@@ -124,6 +124,6 @@ it('the API lists and resolves funding debits in progress', async () => {
   expect(ok(await post(path, body), 200)).toMatchObject({ number: 1, currency: 'USD' });
   expect((await post(path, body)).body.code).toBe('CONFLICT');
   expect((await recordsOf(id))[0]).toMatchObject({ operationId: 'resolveFundingDebit' });
-  ok(await post(`/funding-debits/${paid.id}/resolve`, { ...body, number: 1 }), 200);
+  ok(await post(`/funding-debits/${payment.id}/resolve`, { ...body, number: 1 }), 200);
   await app.settle();
 });

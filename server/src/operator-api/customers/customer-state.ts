@@ -199,9 +199,9 @@ async function authenticationOf(runtime: Runtime, customerId: string) {
 }
 
 async function verificationOf(runtime: Runtime, customerId: string) {
-  const latest = await latestVerification(runtime, customerId);
-  if (!latest) return null;
-  const { verificationId, status, decidedBy, createdAt, updatedAt } = latest;
+  const verificationRow = await latestVerification(runtime, customerId);
+  if (!verificationRow) return null;
+  const { verificationId, status, decidedBy, createdAt, updatedAt } = verificationRow;
   return { verificationId, status, decidedBy, createdAt, updatedAt };
 }
 

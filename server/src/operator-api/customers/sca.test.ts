@@ -50,36 +50,38 @@ const recordsOf = async (subject: string) =>
   (await get(`/audit-records?outcome=SUCCEEDED&subject=${subject}`)).data;
 
 it('the API lists resets and records decisions about them', async () => {
-  const [firstCustomer, secondCustomer] = [await verifiedCustomer(), await verifiedCustomer()];
-  const [passed, rejectedReset] = [
-    await startReset(firstCustomer),
-    await startReset(secondCustomer),
+  const [firstCustomerId, secondCustomerId] = [await verifiedCustomer(), await verifiedCustomer()];
+  const [passedReset, rejectedReset] = [
+    await startReset(firstCustomerId),
+    await startReset(secondCustomerId),
   ];
   const list = `/factor-resets?platformId=${app.production.id}&limit=1`;
   const firstPage = await get(list);
-  expect(firstPage).toMatchObject({ data: [{ resetId: passed, status: 'PENDING_REVIEW' }] });
+  expect(firstPage).toMatchObject({ data: [{ resetId: passedReset, status: 'PENDING_REVIEW' }] });
   const secondPage = await get(`${list}&cursor=${firstPage.nextCursor}`);
   expect(secondPage).toMatchObject({ data: [{ resetId: rejectedReset }], hasMore: false });
-  expect((await get(`/customers/${firstCustomer}/authentication`)).openResets).toHaveLength(1);
+  expect((await get(`/customers/${firstCustomerId}/authentication`)).openResets).toHaveLength(1);
 
-  expect(ok(await post(`/factor-resets/${passed}/pass`), 200)).toMatchObject({
-    ...{ customerId: firstCustomer, status: 'LIVENESS_PASSED' },
+  expect(ok(await post(`/factor-resets/${passedReset}/pass`), 200)).toMatchObject({
+    ...{ customerId: firstCustomerId, status: 'LIVENESS_PASSED' },
   });
-  expect(await recordsOf(passed)).toMatchObject([
-    { operationId: 'passFactorReset', reason: 'seen by video', customerId: firstCustomer },
+  expect(await recordsOf(passedReset)).toMatchObject([
+    { operationId: 'passFactorReset', reason: 'seen by video', customerId: firstCustomerId },
   ]);
   expect(ok(await post(`/factor-resets/${rejectedReset}/reject`), 200)).toMatchObject({
     status: 'REJECTED',
   });
-  expect((await post(`/factor-resets/${passed}/pass`)).body).toMatchObject({ code: 'CONFLICT' });
+  expect((await post(`/factor-resets/${passedReset}/pass`)).body).toMatchObject({
+    code: 'CONFLICT',
+  });
 
-  const events = `/customers/${firstCustomer}/authentication-events`;
+  const events = `/customers/${firstCustomerId}/authentication-events`;
   const { data } = await get(events);
   expect(data).toMatchObject([
     { type: 'RESET_PASSED', actor: 'Test', reason: 'seen by video', platformId: app.production.id },
     { type: 'RESET_STARTED', actor: null },
   ]);
-  expect((await recordsOf(firstCustomer))[0]).toMatchObject({
+  expect((await recordsOf(firstCustomerId))[0]).toMatchObject({
     operationId: 'listAuthenticationEvents',
   });
   expect((await get(`${events}?limit=1`)).hasMore).toBe(true);

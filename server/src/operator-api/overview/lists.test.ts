@@ -81,8 +81,8 @@ it('the API lists customers of all platforms, newest first, in pages', async () 
     thirdCustomerId,
   );
   const startTime = items[1]?.createdAt;
-  const recent = idsOf((await get(`/customers?createdAfter=${startTime}&${PAGE}`)).data);
-  expect(recent).toContain(secondCustomerId);
+  const recentIds = idsOf((await get(`/customers?createdAfter=${startTime}&${PAGE}`)).data);
+  expect(recentIds).toContain(secondCustomerId);
   expect(idsOf((await get(`/customers?mode=production&${PAGE}`)).data)).not.toContain(
     firstCustomerId,
   );
@@ -153,14 +153,16 @@ it('the API lists events, shows an event, and records the access', async () => {
   expect(idsOf(await readAll(listPath)).slice(0, 5)).toEqual(
     ids.filter((id) => data.find((each: Item) => each.id === id)).slice(0, 5),
   );
-  const ofCustomer = idsOf((await get(`${listPath}&customerId=${person.id}&${PAGE}`)).data);
-  expect(ofCustomer).toContain(events[0]?.id);
+  const customerEventIds = idsOf((await get(`${listPath}&customerId=${person.id}&${PAGE}`)).data);
+  expect(customerEventIds).toContain(events[0]?.id);
   const typedPage = await get(`/events?type=OUTGOING_PAYMENT.PROCESSING&${PAGE}`);
   expect(idsOf(typedPage.data).length).toBeGreaterThan(0);
-  const byResource = `/events?resourceId=${quote.transactionId}`;
-  expect((await get(`${byResource}&${PAGE}`)).data).toEqual(events);
-  expect(idsOf(await readAll(byResource))).toEqual(idsOf(events));
-  expect(idsOf((await get(`/events?customerId=${person.id}&${PAGE}`)).data)).toEqual(ofCustomer);
+  const resourcePath = `/events?resourceId=${quote.transactionId}`;
+  expect((await get(`${resourcePath}&${PAGE}`)).data).toEqual(events);
+  expect(idsOf(await readAll(resourcePath))).toEqual(idsOf(events));
+  expect(idsOf((await get(`/events?customerId=${person.id}&${PAGE}`)).data)).toEqual(
+    customerEventIds,
+  );
   expect((await client.call('GET', '/events?resourceId=Other:x')).status).toBe(400);
 
   const event = await get(`/events/${events[0]?.id}`);
@@ -187,8 +189,8 @@ it('the API lists payments from and to an account, newest first', async () => {
     expect([row.sourceAccountId, row.destinationAccountId]).toContain(account.id);
   }
   expect(idsOf(await readAll(path))).toEqual(idsOf(data));
-  const ofCustomer = idsOf(await readAll(`/payments?customerId=${person.id}`));
-  expect(idsOf(data)).toEqual(ofCustomer);
+  const customerPaymentIds = idsOf(await readAll(`/payments?customerId=${person.id}`));
+  expect(idsOf(data)).toEqual(customerPaymentIds);
   const times = data.map((each: Item) => each.createdAt);
   expect(times).toEqual(times.toSorted().reverse());
   expect((await get(`${path}&platformId=${app.other.id}`)).data).toEqual([]);

@@ -50,10 +50,10 @@ it('the overview counts open work, jobs, deliveries and balances', async () => {
   const [{ capabilities }] = overview.connectors.environments;
   expect(capabilities).toContain('rail');
 
-  const ofPlatform = await get(`?platformId=${app.platform.id}`);
-  expect(ofPlatform.balances).toMatchObject({ isComplete: true });
-  expect(ofPlatform.balances.data).toContainEqual({ ...usd });
-  expect(ofPlatform.platforms).toBe(1);
+  const platformOverview = await get(`?platformId=${app.platform.id}`);
+  expect(platformOverview.balances).toMatchObject({ isComplete: true });
+  expect(platformOverview.balances.data).toContainEqual({ ...usd });
+  expect(platformOverview.platforms).toBe(1);
   expect((await get('?mode=production')).balances.data).toEqual([]);
 });
 

@@ -123,10 +123,10 @@ it('the stream continues after the last event without gaps', async () => {
 
   const lastEvent = resumed.events.at(-1);
   const { id: laterCustomerId } = await createCustomer(app);
-  const byQuery = await follow({}, `?after=${lastEvent?.id}`);
-  await byQuery.waitFor(isAbout(laterCustomerId));
-  expect(byQuery.data().map(({ resourceId }) => resourceId)).toEqual([laterCustomerId]);
-  expect(byQuery.events.map(({ event }) => event)).toEqual(['ready', 'change']);
+  const resumedByQuery = await follow({}, `?after=${lastEvent?.id}`);
+  await resumedByQuery.waitFor(isAbout(laterCustomerId));
+  expect(resumedByQuery.data().map(({ resourceId }) => resourceId)).toEqual([laterCustomerId]);
+  expect(resumedByQuery.events.map(({ event }) => event)).toEqual(['ready', 'change']);
 });
 
 const manyEvents = (count: number, start: number) =>
@@ -204,13 +204,13 @@ it('the stream ends when its session ends or its rights change', async () => {
 });
 
 it('the stream ends when the server stops', async () => {
-  const stopping = await startApp();
-  const secret = await operatorClient(stopping).secretOf();
-  await stopping.server.listen({ port: 0, host: '127.0.0.1' });
-  const stream = await openStream(stopping, { authorization: `Bearer ${secret}` });
+  const stoppingApp = await startApp();
+  const secret = await operatorClient(stoppingApp).secretOf();
+  await stoppingApp.server.listen({ port: 0, host: '127.0.0.1' });
+  const stream = await openStream(stoppingApp, { authorization: `Bearer ${secret}` });
   await stream.waitFor(isReady);
   const startedAt = performance.now();
-  await stopping.close();
+  await stoppingApp.close();
   await stream.ended;
   expect(performance.now() - startedAt).toBeLessThan(10_000);
   expect(stream.events.at(-1)).toMatchObject({ event: 'end', data: { reason: 'SERVER_STOPPING' } });

@@ -84,8 +84,8 @@ it('the sum contains the payments of only the two platforms', async () => {
   await waitUntilCounted(startTime);
   const { data } = await get('/metrics/payments');
   expect(outgoingSums(data)).toEqual([{ currency: 'USD', payments: 2, amount: 30_00 }]);
-  const ofEach = await get('/metrics/payments?groupBy=platform&type=OUTGOING');
-  expect(ofEach.data.map((each: { platformId: string }) => each.platformId)).toEqual(
+  const platformGroups = await get('/metrics/payments?groupBy=platform&type=OUTGOING');
+  expect(platformGroups.data.map((each: { platformId: string }) => each.platformId)).toEqual(
     bothPlatforms(),
   );
   expect(outgoingSums((await get('/metrics/payments?mode=sandbox')).data)).toEqual(

@@ -68,9 +68,9 @@ it('the API lists every account once with its balance', async () => {
 
 it('the API filters by owner, type, currency, environment and balance', async () => {
   const [firstCustomer] = customers;
-  const ofCustomer = await readAll(`/ledger/accounts?customerId=${firstCustomer?.id}`);
-  expect(ofCustomer.map(({ id }) => id)).toContain(firstCustomer?.accountId);
-  expect(new Set(ofCustomer.map(({ customerId }) => customerId))).toEqual(
+  const customerAccounts = await readAll(`/ledger/accounts?customerId=${firstCustomer?.id}`);
+  expect(customerAccounts.map(({ id }) => id)).toContain(firstCustomer?.accountId);
+  expect(new Set(customerAccounts.map(({ customerId }) => customerId))).toEqual(
     new Set([firstCustomer?.id]),
   );
   const suspense = await readAll('/ledger/accounts?type=SUSPENSE&currency=USD');
@@ -104,12 +104,12 @@ it('the trial balance has equal debits and credits', async () => {
         each.type === type && each.mode === 'sandbox' && each.currency === 'USD',
     );
   const storedAccounts = await ledger();
-  const owned = storedAccounts
+  const ownedSum = storedAccounts
     .filter(({ id }) => customers.some(({ accountId }) => accountId === id))
     .reduce((sum, { balance }) => sum + Number(balance), 0);
-  expect(line('CUSTOMER')).toMatchObject({ credit: owned, debit: 0, net: owned });
-  const ofPlatform = await get(`/ledger/trial-balance?platformId=${app.platform.id}`);
-  expect(ofPlatform.data).toContainEqual(line('CUSTOMER'));
+  expect(line('CUSTOMER')).toMatchObject({ credit: ownedSum, debit: 0, net: ownedSum });
+  const platformBalance = await get(`/ledger/trial-balance?platformId=${app.platform.id}`);
+  expect(platformBalance.data).toContainEqual(line('CUSTOMER'));
 
   // With too many accounts the same sum follows from the system accounts.
   const derivedBalance = await trialBalance(app.runtime, { maxCounted: 1 });
@@ -146,9 +146,12 @@ it('the API lists the postings of each account with running balances', async () 
     const postings = await readAll(`${path}?limit=2`);
     const keys = postings.map(({ transactionId, step }) => [transactionId, step]);
     expect(keys).toEqual(expectedRows.map((each) => [each.transaction_id, each.step]));
-    const [newest] = postings;
-    if (newest) {
-      expect([newest.balanceAfter, newest.heldAfter]).toEqual([Number(balance), Number(held)]);
+    const [newestPosting] = postings;
+    if (newestPosting) {
+      expect([newestPosting.balanceAfter, newestPosting.heldAfter]).toEqual([
+        Number(balance),
+        Number(held),
+      ]);
     }
     for (const [index, each] of postings.entries()) {
       const isPosted = each.phase === 'posted' || each.phase === 'post';

@@ -16,7 +16,7 @@ import { OptionalReason, PlatformFilter } from '../schemas.ts';
 const TAG = 'Webhooks';
 const params = Type.Object({ eventId: text('ID of the event.') });
 const platformId = text('ID of the platform.');
-const ofPlatform = Type.Object({ platformId });
+const platformParams = Type.Object({ platformId });
 
 const listPending = operation({
   operationId: 'listPendingWebhookDeliveries',
@@ -31,7 +31,7 @@ const listPending = operation({
   commands: ['webhooks pending'],
   query: Type.Object({ ...PlatformFilter, ...PageQuery }),
   replies: {
-    200: named('PendingDeliveryPage', page(Type.Intersect([ofPlatform, WebhookDelivery]))),
+    200: named('PendingDeliveryPage', page(Type.Intersect([platformParams, WebhookDelivery]))),
   },
   errors: ['NOT_FOUND'],
 });

@@ -65,9 +65,9 @@ describe('cards decisions', () => {
 
   it('prints a table', async () => {
     const { out } = await run('cards', 'decisions', cardId);
-    const [head, declined, , approvedLine] = out.split('\n');
+    const [head, declinedLine, , approvedLine] = out.split('\n');
     expect(head).toMatch(/^AT +CARD +KIND +AMOUNT +CURRENCY +MERCHANT +DECISION +TRANSACTION$/);
-    expect(declined).toMatch(/ 100\.00 +USD +Corner shop +INSUFFICIENT_FUNDS +-$/);
+    expect(declinedLine).toMatch(/ 100\.00 +USD +Corner shop +INSUFFICIENT_FUNDS +-$/);
     expect(approvedLine).toMatch(new RegExp(` 12\\.34 +USD +Corner shop +approved +${payment}$`));
   });
 });
@@ -93,7 +93,7 @@ describe('other verbs', () => {
     expect(transaction.status).toBe('SETTLED');
   });
 
-  it('export it with all other transactions and postings', async () => {
+  it('export the payment with all other transactions and postings', async () => {
     await app.settle(); // The account is debited for the payment.
     const span = ['--from', '2026-01-05', '--to', '2026-01-05'];
     const { code, out } = await run('export', 'transactions', ...span);

@@ -29,10 +29,10 @@ const refundOf = (amount: number) => ({ kind: 'RETURN', amount: BigInt(amount) }
 
 /** A payment whose account could not pay 20 of 120. */
 async function createException() {
-  const paid = await fixture.startPayment({ funds: 110 });
-  await paid.notify(clearingNotice(120));
+  const payment = await fixture.startPayment({ funds: 110 });
+  await payment.notify(clearingNotice(120));
   app.effects.set(app.effects.now() + 1_000);
-  return paid;
+  return payment;
 }
 
 describe('cards exceptions', () => {
@@ -78,37 +78,46 @@ describe('cards exceptions', () => {
   });
 
   it('lists each refund for a closed account until it was sent', async () => {
-    const paid = await fixture.startPayment({ funds: 100 });
-    await paid.notify(clearingNotice(100));
-    await fixture.closeAccount(paid.accountId);
+    const payment = await fixture.startPayment({ funds: 100 });
+    await payment.notify(clearingNotice(100));
+    await fixture.closeAccount(payment.accountId);
     for (const [amount, reference] of [
       [40, 'WIRE-1'],
       [60, 'WIRE-2'],
     ] as const) {
-      await paid.notify(refundOf(amount));
+      await payment.notify(refundOf(amount));
       const suspense = { amount, currency: 'USD' };
       expect(await json('cards', 'exceptions')).toMatchObject([
-        { transactionId: paid.id, missingAmount: 0, suspense },
+        { transactionId: payment.id, missingAmount: 0, suspense },
       ]);
       const [item] = await json('suspense', 'list');
-      expect(item).toMatchObject({ transactionId: paid.id, type: 'CARD', amount, to: 'outside' });
-      const reply = await run('suspense', 'return', paid.id);
+      expect(item).toMatchObject({
+        transactionId: payment.id,
+        type: 'CARD',
+        amount,
+        to: 'outside',
+      });
+      const reply = await run('suspense', 'return', payment.id);
       expect([reply.code, reply.err]).toEqual([1, expect.stringContaining('--reference')]);
-      await json('suspense', 'return', paid.id, '--reference', reference);
+      await json('suspense', 'return', payment.id, '--reference', reference);
       expect(await listIds()).toEqual([]);
-      const repeatedReply = await run('suspense', 'return', paid.id, '--reference', reference);
+      const repeatedReply = await run('suspense', 'return', payment.id, '--reference', reference);
       expect([repeatedReply.code, repeatedReply.err]).toEqual([
         1,
         'The transaction has no funds in suspense.\n',
       ]);
     }
-    expect(await paid.readState()).toEqual({ status: 'REFUNDED', account: '0 of 0' });
+    expect(await payment.readState()).toEqual({ status: 'REFUNDED', account: '0 of 0' });
     // A refund that was sent and is reversed by the network is missing until it is resolved.
-    await paid.notify({ kind: 'RETURN_REVERSAL' });
+    await payment.notify({ kind: 'RETURN_REVERSAL' });
     expect(await json('suspense', 'list')).toMatchObject([{ amount: -60, to: null }]);
-    await json('suspense', 'settle', paid.id, '--reference', 'WIRE-3');
+    await json('suspense', 'settle', payment.id, '--reference', 'WIRE-3');
     expect(await listIds()).toEqual([]);
-    expect(await paid.readState()).toEqual({ status: 'SETTLED', account: '0 of 0', settled: 60 });
+    expect(await payment.readState()).toEqual({
+      status: 'SETTLED',
+      account: '0 of 0',
+      settled: 60,
+    });
   });
 });
 
@@ -120,9 +129,9 @@ describe('cards resolve', () => {
     [110, 'SETTLED', 10],
     [10, 'SETTLED', 20],
   ])('writes off no refunded amount: %i', async (refundedAmount, status, writtenOffAmount) => {
-    const paid = await createException();
-    await paid.notify(refundOf(refundedAmount));
-    const resolvedOutput = await json('cards', 'resolve', paid.id, '--outcome', 'write-off');
+    const payment = await createException();
+    await payment.notify(refundOf(refundedAmount));
+    const resolvedOutput = await json('cards', 'resolve', payment.id, '--outcome', 'write-off');
     expect(resolvedOutput).toMatchObject({ status, writtenOffAmount });
   });
 
@@ -152,13 +161,13 @@ describe('cards resolve', () => {
   });
 
   it('accepts only card payments and two outcomes', async () => {
-    const paid = await createException();
-    expect((await run('cards', 'resolve', paid.id)).code).toBe(2);
-    expect((await run('cards', 'resolve', paid.id, '--outcome', 'forget')).code).toBe(2);
+    const payment = await createException();
+    expect((await run('cards', 'resolve', payment.id)).code).toBe(2);
+    expect((await run('cards', 'resolve', payment.id, '--outcome', 'forget')).code).toBe(2);
     expect((await run('cards', 'resolve', 'CardTransaction:x', ...COLLECT)).code).toBe(1);
     const [deposit] = (await app.call('GET', '/transactions?type=INCOMING&limit=1')).body.data;
     const rejectedResult = await run('cards', 'resolve', deposit.id, ...COLLECT);
     expect([rejectedResult.code, rejectedResult.err]).toEqual([1, 'Card payment not found.\n']);
-    expect((await paid.readState()).status).toBe('EXCEPTION');
+    expect((await payment.readState()).status).toBe('EXCEPTION');
   });
 });

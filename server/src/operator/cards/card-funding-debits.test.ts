@@ -134,53 +134,53 @@ describe('cards funding-debits', () => {
 
 describe('cards resolve-debit', () => {
   it('debits like the issuer, and allows the customer to be deleted', async () => {
-    const paid = await fixture.startPayment({
+    const payment = await fixture.startPayment({
       ...SLOW_MERCHANT,
       funds: 100,
       kind: 'financial_authorization',
     });
-    const leave = () => app.call('DELETE', `/customers/${paid.card.cardholderId}`);
-    expect((await leave()).status).toBe(409);
-    const { out } = await resolveDebit(paid, 'completed');
+    const deleteCustomer = () => app.call('DELETE', `/customers/${payment.card.cardholderId}`);
+    expect((await deleteCustomer()).status).toBe(409);
+    const { out } = await resolveDebit(payment, 'completed');
     expect(out).toBe(
-      `Funding debit 1 of ${paid.id}, 1.00 USD, is CONFIRMED. The payment is SETTLED.\n`,
+      `Funding debit 1 of ${payment.id}, 1.00 USD, is CONFIRMED. The payment is SETTLED.\n`,
     );
     const settledState = { status: 'SETTLED', account: '0 of 0', settled: 100 };
-    expect(await paid.readState()).toEqual(settledState);
-    expect(await railResultsOf(paid)).toEqual([
+    expect(await payment.readState()).toEqual(settledState);
+    expect(await railResultsOf(payment)).toEqual([
       { kind: 'card', state: 'settled', reason: 'Confirmed by the issuer' },
     ]);
     // The remaining job has no effect.
     await app.advance(WAIT_MS);
-    expect(await paid.readState()).toEqual(settledState);
-    expect(await paid.readEvents()).toEqual(['0 of 100', 'SETTLED', '0 of 0']);
-    ok(await leave(), 200);
+    expect(await payment.readState()).toEqual(settledState);
+    expect(await payment.readEvents()).toEqual(['0 of 100', 'SETTLED', '0 of 0']);
+    ok(await deleteCustomer(), 200);
   });
 
   it('makes an exception of a failed debit, and the account can be closed afterwards', async () => {
-    const paid = await fixture.startPayment({
+    const payment = await fixture.startPayment({
       ...SLOW_MERCHANT,
       funds: 100,
       kind: 'financial_authorization',
     });
-    const close = () => run('accounts', 'close', paid.accountId);
+    const close = () => run('accounts', 'close', payment.accountId);
     expect((await close()).err).toBe('A payment of the account is in progress.\n');
     const resolvedOutput = await json(
       'cards',
       'resolve-debit',
-      paid.id,
+      payment.id,
       '--as',
       'failed',
       ...REASON_FLAGS,
     );
     expect(resolvedOutput).toEqual({
-      ...{ transactionId: paid.id, status: 'EXCEPTION', number: 1, debitStatus: 'STUCK' },
+      ...{ transactionId: payment.id, status: 'EXCEPTION', number: 1, debitStatus: 'STUCK' },
       ...{ amount: 100, readable: '1.00', currency: 'USD', reason: 'Confirmed by the issuer' },
     });
     const failedState = { status: 'EXCEPTION', account: '0 of 100', cards: -100, settled: 100 };
-    expect(await paid.readState()).toEqual(failedState);
-    await json('cards', 'resolve', paid.id, '--outcome', 'collect');
-    expect((await railResultsOf(paid)).map((each) => each.state).sort()).toEqual([
+    expect(await payment.readState()).toEqual(failedState);
+    await json('cards', 'resolve', payment.id, '--outcome', 'collect');
+    expect((await railResultsOf(payment)).map((each) => each.state).sort()).toEqual([
       'failed',
       'settled',
     ]);
@@ -188,76 +188,76 @@ describe('cards resolve-debit', () => {
   });
 
   it('releases an amount that is no longer owed', async () => {
-    const paid = await fixture.startPayment(SLOW_MERCHANT);
-    await paid.notify(EXPIRY);
-    const { out } = await resolveDebit(paid, 'failed');
+    const payment = await fixture.startPayment(SLOW_MERCHANT);
+    await payment.notify(EXPIRY);
+    const { out } = await resolveDebit(payment, 'failed');
     expect(out).toBe(
-      `Funding debit 1 of ${paid.id}, 1.00 USD, is FAILED. The payment is SETTLED.\n`,
+      `Funding debit 1 of ${payment.id}, 1.00 USD, is FAILED. The payment is SETTLED.\n`,
     );
-    expect(await paid.readState()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
+    expect(await payment.readState()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
   });
 
   it('requires the number if there are several', async () => {
-    const paid = await fixture.startPayment(SLOW_MERCHANT);
-    await paid.notify(clearingNotice(150));
-    expect((await resolveDebit(paid, 'completed')).err).toBe(
+    const payment = await fixture.startPayment(SLOW_MERCHANT);
+    await payment.notify(clearingNotice(150));
+    expect((await resolveDebit(payment, 'completed')).err).toBe(
       'The payment has several pending funding debits. Specify one: 1 or 2.\n',
     );
-    expect((await resolveDebit(paid, 'completed', '--number', '2')).code).toBe(0);
-    expect((await paid.readState()).account).toBe('850 of 950');
-    expect((await resolveDebit(paid, 'completed', '--number', '2')).err).toBe(
+    expect((await resolveDebit(payment, 'completed', '--number', '2')).code).toBe(0);
+    expect((await payment.readState()).account).toBe('850 of 950');
+    expect((await resolveDebit(payment, 'completed', '--number', '2')).err).toBe(
       'The payment has no pending funding debit 2.\n',
     );
-    expect((await resolveDebit(paid, 'completed')).code).toBe(0);
-    expect(await paid.readState()).toEqual({
+    expect((await resolveDebit(payment, 'completed')).code).toBe(0);
+    expect(await payment.readState()).toEqual({
       status: 'SETTLED',
       account: '850 of 850',
       settled: 150,
     });
-    expect((await resolveDebit(paid, 'failed')).err).toBe(
+    expect((await resolveDebit(payment, 'failed')).err).toBe(
       'The payment has no pending funding debit.\n',
     );
   });
 
   it('has no effect if the issuer responds concurrently', async () => {
-    const paid = await fixture.startPayment(SLOW_MERCHANT);
+    const payment = await fixture.startPayment(SLOW_MERCHANT);
     pass(WAIT_MS);
     const runtime = runtimeWith(workerWithIssuer(async () => ({ state: 'confirmed' })).runDue);
-    const args = ['cards', 'resolve-debit', paid.id, '--as', 'failed', ...REASON_FLAGS];
+    const args = ['cards', 'resolve-debit', payment.id, '--as', 'failed', ...REASON_FLAGS];
     const { code, err } = await commandRunner({ ...app, runtime })(args);
     expect([code, err]).toEqual([1, 'The payment has no pending funding debit.\n']);
-    expect(await paid.readState()).toEqual({
+    expect(await payment.readState()).toEqual({
       status: 'AUTHORIZED',
       account: '900 of 900',
       cards: 100,
     });
-    expect(await railResultsOf(paid)).toEqual([]);
+    expect(await railResultsOf(payment)).toEqual([]);
   });
 
   it('keeps its decision if the issuer responds concurrently', async () => {
-    const paid = await fixture.startPayment(SLOW_MERCHANT);
+    const payment = await fixture.startPayment(SLOW_MERCHANT);
     pass(WAIT_MS);
-    const runtime = runtimeWith(() => resolveDebit(paid, 'completed'));
+    const runtime = runtimeWith(() => resolveDebit(payment, 'completed'));
     await workerWithIssuer(async () => ({ state: 'failed' }), runtime).runDue();
-    expect(await paid.readState()).toEqual({
+    expect(await payment.readState()).toEqual({
       status: 'AUTHORIZED',
       account: '900 of 900',
       cards: 100,
     });
-    expect(await railResultsOf(paid)).toHaveLength(1);
+    expect(await railResultsOf(payment)).toHaveLength(1);
     const jobs = "select 1 from jobs where input ->> 'transactionId' = $1";
-    expect(await app.runtime.db.query(jobs, [paid.id])).toEqual([]);
+    expect(await app.runtime.db.query(jobs, [payment.id])).toEqual([]);
   });
 
   it('accepts card payments only, and two outcomes with a reason', async () => {
-    const paid = await fixture.startPayment(SLOW_MERCHANT);
-    expect((await resolveDebit(paid, 'lost')).code).toBe(2);
-    expect((await resolveDebit(paid, 'completed', '--number', '0')).code).toBe(2);
-    expect((await run('cards', 'resolve-debit', paid.id, '--as', 'completed')).code).toBe(2);
+    const payment = await fixture.startPayment(SLOW_MERCHANT);
+    expect((await resolveDebit(payment, 'lost')).code).toBe(2);
+    expect((await resolveDebit(payment, 'completed', '--number', '0')).code).toBe(2);
+    expect((await run('cards', 'resolve-debit', payment.id, '--as', 'completed')).code).toBe(2);
     expect((await resolveDebit({ id: 'CardTransaction:x' }, 'completed')).code).toBe(1);
     const [deposit] = (await app.call('GET', '/transactions?type=INCOMING&limit=1')).body.data;
     expect((await resolveDebit(deposit, 'completed')).err).toBe('Card payment not found.\n');
-    expect((await paid.readState()).account).toBe('900 of 1000');
-    await resolveDebit(paid, 'completed');
+    expect((await payment.readState()).account).toBe('900 of 1000');
+    await resolveDebit(payment, 'completed');
   });
 });

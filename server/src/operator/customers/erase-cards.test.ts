@@ -119,9 +119,9 @@ function erasing(customerId: string): Runtime {
 
 /** A completed payment of a customer without remaining funds. */
 async function createClearedPayment() {
-  const paid = await cardPayments(app).startPayment({ funds: 100, descriptor: SHOP });
-  await paid.notify({ kind: 'CLEARING', amount: 100n });
-  return { paid, id: paid.card.cardholderId as string };
+  const payment = await cardPayments(app).startPayment({ funds: 100, descriptor: SHOP });
+  await payment.notify({ kind: 'CLEARING', amount: 100n });
+  return { paid: payment, id: payment.card.cardholderId as string };
 }
 
 it('an erasure stores no merchant of a concurrent refund', async () => {

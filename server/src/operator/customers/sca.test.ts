@@ -104,9 +104,9 @@ describe('a reset without an identity service', () => {
       expiresAt: startedReset.expiresAt,
     });
     app.effects.set(now + 23 * HOUR);
-    const passed = await json('pass-reset', resetId, ...DECISION);
+    const passedOutput = await json('pass-reset', resetId, ...DECISION);
     const endTime = new Date(app.effects.now() + 24 * HOUR).toISOString();
-    expect(passed).toEqual({ ...row, status: 'LIVENESS_PASSED', expiresAt: endTime });
+    expect(passedOutput).toEqual({ ...row, status: 'LIVENESS_PASSED', expiresAt: endTime });
     await app.advance(2 * HOUR);
     expect(await show(id, resetId)).toMatchObject({
       status: 'LIVENESS_PASSED',
@@ -165,18 +165,18 @@ describe('a reset without an identity service', () => {
     expect(emitted.at(-1)).toMatchObject({
       ...{ type: 'RESET_REJECTED', actor: 'operator', reason: 'another face', subject: resetId },
     });
-    const expired = await start(id);
+    const expiredReset = await start(id);
     app.effects.set(app.effects.now() + 24 * HOUR);
     await expectRejected(
       'The reset is EXPIRED and cannot be decided.',
       'pass-reset',
-      expired.resetId,
+      expiredReset.resetId,
       ...DECISION,
     );
     await app.settle();
     expect(await json('resets', app.production.id)).toEqual([]);
     const [row] = await json('resets', app.production.id, '--status', 'EXPIRED');
-    expect(row.resetId).toBe(expired.resetId);
+    expect(row.resetId).toBe(expiredReset.resetId);
   });
 
   it('is listed oldest first, by platform and page', async () => {

@@ -176,6 +176,8 @@ describe('job kinds', () => {
     expect(Object.keys(PENDING_EFFECTS).sort()).toEqual([...app.worker.kinds].sort());
     const page = readFileSync(new URL('../../../../docs/jobs.md', import.meta.url), 'utf8');
     const rows = [...page.matchAll(/^\| `([a-z.-]+)` +\| (.+?) +\|$/gm)];
-    expect(rows.map(([, kind, undone]) => [kind, undone])).toEqual(Object.entries(PENDING_EFFECTS));
+    expect(rows.map(([, kind, pendingEffect]) => [kind, pendingEffect])).toEqual(
+      Object.entries(PENDING_EFFECTS),
+    );
   });
 });

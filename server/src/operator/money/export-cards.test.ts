@@ -86,17 +86,19 @@ it.each<[string, PaymentOptions, Word[], { sent?: string; received?: string }]>(
     { received: '1.000000' },
   ],
 ])('the export agrees with the postings of a payment if %s', async (_, choice, args, expected) => {
-  const paid = await payments.startPayment(choice);
+  const payment = await payments.startPayment(choice);
   for (const argument of args) {
     if (argument === 'CLOSE') {
-      await paid.close();
+      await payment.close();
       continue;
     }
     const [kind, amount] = argument;
     const notice = amount === undefined ? { kind } : { kind, amount };
-    await paid.notify(notice as Parameters<typeof paid.notify>[0]);
+    await payment.notify(notice as Parameters<typeof payment.notify>[0]);
   }
-  const line = (await exportRows('transactions')).find((each) => each.transaction_id === paid.id);
+  const line = (await exportRows('transactions')).find(
+    (each) => each.transaction_id === payment.id,
+  );
   const currency = choice.currency ?? 'USD';
   expect(line).toMatchObject({
     type: 'CARD',
@@ -111,5 +113,5 @@ it.each<[string, PaymentOptions, Word[], { sent?: string; received?: string }]>(
     (each) => each || '0',
   );
   const net = BigInt(receivedAmount as string) - BigInt(sentAmount as string);
-  expect(await movedOn(paid.accountId, paid.id)).toBe(net);
+  expect(await movedOn(payment.accountId, payment.id)).toBe(net);
 });

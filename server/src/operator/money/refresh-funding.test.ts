@@ -43,8 +43,8 @@ const emittedEvents = async (id: string) => {
 describe('accounts refresh-funding', () => {
   it('reports no change, and emits no event', async () => {
     const { account } = await service.createPayer();
-    const unchanged = await service.runJson('accounts', 'refresh-funding', account);
-    expect(unchanged).toEqual({ accounts: 1, changed: [] });
+    const unchangedOutput = await service.runJson('accounts', 'refresh-funding', account);
+    expect(unchangedOutput).toEqual({ accounts: 1, changed: [] });
     const person = await createCustomer(service.app);
     const sandbox = await findInternalAccount(service.app, person.id, 'USD');
     expect((await service.runJson('accounts', 'refresh-funding', sandbox.id)).changed).toEqual([]);

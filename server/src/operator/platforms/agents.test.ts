@@ -146,8 +146,8 @@ describe('an erasure', () => {
 describe('agents audit', () => {
   it('lists entries, newest first, by agent, customer or platform', async () => {
     const lines = await json('agents', 'audit', '--agent', firstAgent.id);
-    const [latest] = lines;
-    expect(latest).toMatchObject({
+    const [latestEntry] = lines;
+    expect(latestEntry).toMatchObject({
       what: 'ACTION_EXECUTED',
       actor: firstAgent.id,
       agentId: firstAgent.id,
@@ -156,11 +156,11 @@ describe('agents audit', () => {
     });
     expect(lines.at(-1).what).toBe('CREATED');
     expect(await json('agents', 'audit', '--customer', firstAgent.customer.id)).toEqual(lines);
-    expect(await json('agents', 'audit', '--agent', firstAgent.id, '--since', latest.at)).toEqual([
-      latest,
-    ]);
+    expect(
+      await json('agents', 'audit', '--agent', firstAgent.id, '--since', latestEntry.at),
+    ).toEqual([latestEntry]);
     const command = ['agents', 'audit', '--agent', firstAgent.id];
-    expect(await json(...command, '--after', latest.lineId)).toEqual(lines.slice(1));
+    expect(await json(...command, '--after', latestEntry.lineId)).toEqual(lines.slice(1));
     expect(await json(...command, '--after', lines.at(-1).lineId)).toEqual([]);
     expect(await run(...command, '--after', 'x')).toMatchObject({ code: 1 });
     const allEntries = await json('agents', 'audit', '--platform', app.platform.id, '--limit', '1');

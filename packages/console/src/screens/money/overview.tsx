@@ -62,10 +62,10 @@ function startsOf({ bucket, from, until, data }: Reply<'getPaymentMetrics'>): st
 }
 
 function seriesOf(sums: readonly Sums[], starts: readonly string[], currency: string): Series[] {
-  const ofCurrency = sums.filter((each) => each.currency === currency);
+  const currencySums = sums.filter((each) => each.currency === currency);
   const scale = 10 ** (decimalsOf(currency) ?? 0);
   const at = (start: string) =>
-    ofCurrency
+    currencySums
       .filter((each) => Date.parse(each.start) === Date.parse(start))
       .reduce((sum, each) => sum + Number(each.amount), 0) / scale;
   const text = (value: number) =>

@@ -54,14 +54,14 @@ function transferIn(search: Search): Transfer | undefined {
 /** The selected platform determines the initial platform and environment. */
 function useInitialValues(search: Search): Values {
   const { platform } = usePlatform();
-  const ofPlatform = platform && {
+  const platformValues = platform && {
     platformId: platform.id,
     environment: platform.mode.toLowerCase(),
   };
   const { amount, ...texts } = search;
   return {
     kind: 'payout',
-    ...ofPlatform,
+    ...platformValues,
     ...texts,
     ...(amount !== undefined && { amount: Number(amount) }),
   };

@@ -45,7 +45,7 @@ interface Account {
 
 const { account: texts, totp, passkey: passkeyTexts } = TEXTS;
 
-/** Undefined after the end of the session. The sign-in page is then opened. */
+/** Returns the problem, or opens the sign-in page after the end of the session. */
 function problemOf(rejection: Rejection): Problem | undefined {
   if (rejection.status === 401) goTo('/sign-in');
   else if (rejection.errors.some(({ field }) => /^(credential|state)/.test(field))) {
