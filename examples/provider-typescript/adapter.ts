@@ -25,8 +25,8 @@ export function startAdapter({ folder, port, railhead, isTest }: Options) {
     '/capabilities': () => ({ protocol: '1', transfers: [PAYOUTS] }),
     '/transfers/send'(transfer) {
       const { transferId: id, reference } = transfer;
-      const next = resultsOf(transfer, isTest);
-      data.payments[id] ??= { state: { state: 'accepted', reference }, nextStates: next };
+      const nextStates = resultsOf(transfer, isTest);
+      data.payments[id] ??= { state: { state: 'accepted', reference }, nextStates };
       store();
       return data.payments[id].state;
     },

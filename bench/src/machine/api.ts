@@ -171,11 +171,11 @@ async function quote(request: Request, from: string, to: string): Promise<string
 
 async function makeTemplates(request: Request, count: number): Promise<Templates> {
   const holders = await eachOf(Array.from({ length: count }), (_, index) => holder(request, index));
-  const convert = await eachOf(holders, ({ dollarAccountId: dollars, euroAccountId: euros }) =>
-    quote(request, dollars, euros),
+  const convert = await eachOf(holders, ({ dollarAccountId, euroAccountId }) =>
+    quote(request, dollarAccountId, euroAccountId),
   );
-  const pay = await eachOf(holders, ({ dollarAccountId: dollars }, index) =>
-    quote(request, dollars, (holders[(index + 1) % count] as Holder).dollarAccountId),
+  const pay = await eachOf(holders, ({ dollarAccountId }, index) =>
+    quote(request, dollarAccountId, (holders[(index + 1) % count] as Holder).dollarAccountId),
   );
   return { convert, pay, hot: convert.slice(0, 1) };
 }

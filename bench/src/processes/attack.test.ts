@@ -104,7 +104,11 @@ describe('startAttack', () => {
     expect(heads[0]).toContain('\r\nAuthorization: Basic YTpi\r\n');
     expect(wrongCount).toBe(0);
     expect(report).toMatchObject({ responses: { 400: heads.length }, connections: 1 });
-    expect(report).toMatchObject({ unanswered: {}, unconnected: {}, bodyBytes: BODY.length });
+    expect(report).toMatchObject({
+      unansweredCounts: {},
+      connectionErrors: {},
+      bodyBytes: BODY.length,
+    });
   });
 
   it('sends a credential only if configured, and one request at a time per connection', async () => {
@@ -148,7 +152,11 @@ describe('startAttack', () => {
     );
     const report = await attackUntil(port, () => lengths.length >= 3, { keys });
     expect(new Set(lengths)).toEqual(new Set([bodyLength]));
-    expect(report).toMatchObject({ responses: { 413: heads }, connections: 1, unanswered: {} });
+    expect(report).toMatchObject({
+      responses: { 413: heads },
+      connections: 1,
+      unansweredCounts: {},
+    });
   });
 
   it('reconnects immediately after a response that closes the connection', async () => {
@@ -161,7 +169,7 @@ describe('startAttack', () => {
       }),
     );
     const report = await attackUntil(port, () => heads >= 5);
-    expect(report).toMatchObject({ responses: { 401: heads }, unanswered: {} });
+    expect(report).toMatchObject({ responses: { 401: heads }, unansweredCounts: {} });
     // The last connection may have been opened for a request that was never started.
     expect(report.connections - heads).toBeGreaterThanOrEqual(0);
     expect(report.connections - heads).toBeLessThanOrEqual(1);
@@ -179,7 +187,7 @@ describe('startAttack', () => {
       }),
     );
     const report = await attackUntil(port, () => heads >= 6);
-    expect(report.unanswered).toEqual({});
+    expect(report.unansweredCounts).toEqual({});
     expect(total(report.responses)).toBe(heads);
     expect(report.responses[429]).toBeGreaterThanOrEqual(3);
     expect(report.responses[408]).toBeGreaterThanOrEqual(3);
@@ -197,9 +205,11 @@ describe('startAttack', () => {
     );
     const report = await attackUntil(port, () => heads >= 9);
     expect(report.responses).toEqual({});
-    expect(total(report.unanswered)).toBe(heads);
-    expect(report.unanswered.closed).toBeGreaterThanOrEqual(6);
-    expect(total(report.unanswered) - (report.unanswered.closed ?? 0)).toBeGreaterThanOrEqual(3);
+    expect(total(report.unansweredCounts)).toBe(heads);
+    expect(report.unansweredCounts.closed).toBeGreaterThanOrEqual(6);
+    expect(
+      total(report.unansweredCounts) - (report.unansweredCounts.closed ?? 0),
+    ).toBeGreaterThanOrEqual(3);
   });
 
   it('counts failed connection attempts separately from requests', async () => {
@@ -210,7 +220,7 @@ describe('startAttack', () => {
     const attack = startAttack({ port, connections: 1, path: '/any', keys: 1 });
     await sleep(100);
     const report = await attack.stop();
-    expect(report).toMatchObject({ responses: {}, unanswered: {}, connections: 0 });
-    expect(report.unconnected.ECONNREFUSED).toBeGreaterThan(0);
+    expect(report).toMatchObject({ responses: {}, unansweredCounts: {}, connections: 0 });
+    expect(report.connectionErrors.ECONNREFUSED).toBeGreaterThan(0);
   });
 });

@@ -20,9 +20,9 @@ export interface AttackReport {
   /** Complete responses by status. */
   responses: Record<string, number>;
   /** Requests without a complete response, by cause: an error code, `closed` or `timeout`. */
-  unanswered: Record<string, number>;
+  unansweredCounts: Record<string, number>;
   /** Failed connection attempts, by error code. */
-  unconnected: Record<string, number>;
+  connectionErrors: Record<string, number>;
   /** Connections opened. */
   connections: number;
   bodyBytes: number;
@@ -125,9 +125,9 @@ function useConnection({ attack, bytes, report, isOver }: AttackState): Promise<
       cause = error.code ?? error.message;
     });
     socket.on('close', () => {
-      if (isAwaiting) count(report.unanswered, cause);
+      if (isAwaiting) count(report.unansweredCounts, cause);
       if (isConnected) return resolve();
-      count(report.unconnected, cause);
+      count(report.connectionErrors, cause);
       void sleep(RECONNECT_MS).then(resolve);
     });
   });
@@ -135,8 +135,8 @@ function useConnection({ attack, bytes, report, isOver }: AttackState): Promise<
 
 export const emptyReport = (bodyBytes = 0): AttackReport => ({
   responses: {},
-  unanswered: {},
-  unconnected: {},
+  unansweredCounts: {},
+  connectionErrors: {},
   connections: 0,
   bodyBytes,
 });

@@ -70,7 +70,7 @@ async function prepare({
   peer = { pool: openPool(url, poolSize), vault, parts, platformId };
 }
 
-const { publicKeys, signMessage: signed } = createProvider();
+const { publicKeys, signMessage } = createProvider();
 
 /** The request of a message, with the IDs of the server. */
 const withServerIds = (request: CardRequest): CardRequest => ({
@@ -117,7 +117,7 @@ async function authorize(request: CardRequest, message?: SignableRequest): Promi
     const unlockedRow = ctx.set.requires.find(({ table }) => !LOCKS[table.name]);
     if (unlockedRow) throw new Error(`${unlockedRow.table.name} is required and not locked`);
     await writeRows(client, ctx.set);
-    const holdings = await writeTransfers(client, ctx.set.transfers, { locked: true });
+    const holdings = await writeTransfers(client, ctx.set.transfers, { areAccountsLocked: true });
     await writeEvents(client, ctx.set.events, holdings);
     await client.query('commit');
     return decision;
@@ -134,7 +134,7 @@ serveJobs({
   run: (options: AuthorizationLoad) =>
     load.run(async (request) => {
       if (!options.isSigned) return () => authorize(request);
-      const message = await signed(request);
+      const message = await signMessage(request);
       return () => authorize(withServerIds(request), message);
     }, options),
   approved: load.approved,

@@ -68,7 +68,7 @@ async function start({ url, dataDir }: AuthorizationOptions) {
   };
 }
 
-const { provider, signMessage: signed } = createProvider();
+const { provider, signMessage } = createProvider();
 const directory = {
   current: () => ({ providers: new Map([[BENCH_PROVIDER, provider]]), routes: [] }),
 } as unknown as ProviderDirectory;
@@ -134,7 +134,7 @@ serveJobs({
       if (!options.isSigned) {
         return () => handler.handler.authorize(request, effects.now() + WAIT_MS);
       }
-      const message = await signed(request);
+      const message = await signMessage(request);
       return () => receive(handler, message);
     }, options);
   },

@@ -169,13 +169,13 @@ function effectsOf(transfers: readonly TransferRow[]) {
 }
 
 /**
- * Writes transfers and updates balances. Returns the new balances. `locked`: the accounts are
+ * Writes transfers and updates balances. Returns the new balances. `areAccountsLocked`: the accounts are
  * already locked.
  */
 export async function writeTransfers(
   client: pg.PoolClient,
   transfers: readonly TransferRow[],
-  { locked = false }: { locked?: boolean } = {},
+  { areAccountsLocked = false }: { areAccountsLocked?: boolean } = {},
 ): Promise<Map<string, AccountBalances>> {
   const rows = transfers.map((transfer) =>
     TRANSFER_COLUMNS.map((name) => bound(name === 'created_at' ? 'time' : 'text', transfer[name])),
@@ -183,7 +183,7 @@ export async function writeTransfers(
   await insert(client, 'ledger_transfers', TRANSFER_COLUMNS, rows);
   const effects = effectsOf(transfers);
   const ids = [...effects.keys()];
-  if (!locked) await run(client, LOCK, [ids]);
+  if (!areAccountsLocked) await run(client, LOCK, [ids]);
   const changes = [...effects.values()];
   const values = [ids, changes.map(({ net }) => net), changes.map(({ hold }) => hold)];
   const balanceRows = await run(client, POST, values);

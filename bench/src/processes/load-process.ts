@@ -31,24 +31,17 @@ export interface Load {
 const READ_BYTES = 65_536;
 
 function requestMaker(load: Load): () => string | undefined {
-  const {
-    paths,
-    isSinglePass: once,
-    method,
-    authorization,
-    hasIdempotencyKeys: keyed,
-    port,
-  } = load;
+  const { paths, isSinglePass, method, authorization, hasIdempotencyKeys, port } = load;
   const requestHead =
     ` HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: ${authorization}\r\n` +
     `${method === 'POST' ? 'Content-Length: 0\r\n' : ''}`;
   const run = `${process.pid}-${Math.round(performance.timeOrigin + performance.now())}`;
   let requestCount = 0;
   return () => {
-    if (once && requestCount >= paths.length) return undefined;
+    if (isSinglePass && requestCount >= paths.length) return undefined;
     const path = paths[requestCount % paths.length];
     requestCount++;
-    const key = keyed ? `Idempotency-Key: ${run}-${requestCount}\r\n` : '';
+    const key = hasIdempotencyKeys ? `Idempotency-Key: ${run}-${requestCount}\r\n` : '';
     return `${method} ${path}${requestHead}${key}\r\n`;
   };
 }

@@ -26,13 +26,13 @@ interface Sdk {
 }
 
 async function readerOf({
-  client: by,
+  client,
   entry,
   baseUrl,
   clientId,
   clientSecret,
 }: SdkOptions): Promise<Read> {
-  if (by === 'sdk') {
+  if (client === 'sdk') {
     const { createClient } = (await import(pathToFileURL(entry).href)) as Sdk;
     const { transactions } = createClient({ baseUrl, clientId, clientSecret });
     return (transactionId) => transactions.getTransactionById({ transactionId });

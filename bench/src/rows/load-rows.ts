@@ -205,11 +205,14 @@ async function growth(bench: Bench, database: string, run: () => Promise<Run>) {
   await bench.cluster.rows(database, 'vacuum full transactions, quotes, ledger_accounts');
   const sizesBefore = await sizesOf(bench, database);
   const walBefore = await walBytes(bench, database);
-  const { completedCount: done, errors } = await run();
-  const wal = ((await walBytes(bench, database)) - walBefore) / done;
+  const { completedCount, errors } = await run();
+  const wal = ((await walBytes(bench, database)) - walBefore) / completedCount;
   const sizesAfter = await sizesOf(bench, database);
   const tables = [...sizesAfter]
-    .map(([name, bytes]) => ({ name, bytes: (bytes - (sizesBefore.get(name) ?? 0)) / done }))
+    .map(([name, bytes]) => ({
+      name,
+      bytes: (bytes - (sizesBefore.get(name) ?? 0)) / completedCount,
+    }))
     .filter(({ bytes }) => bytes >= 1)
     .sort((a, b) => b.bytes - a.bytes);
   return { tables, total: tables.reduce((sum, { bytes }) => sum + bytes, 0), wal, errors };

@@ -29,7 +29,7 @@ export interface Row {
   /** Shown under the table. */
   remark?: string | undefined;
   /** Requests of the background load that were not answered. */
-  unanswered?: number | undefined;
+  unansweredCount?: number | undefined;
 }
 
 export interface Settings {

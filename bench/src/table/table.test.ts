@@ -46,7 +46,7 @@ describe('slowdown', () => {
     const rowWithResets = row([20, 20, 20], {
       slowdown: { maximum: 3 },
       remark: 'two resets',
-      unanswered: 2,
+      unansweredCount: 2,
     });
     expect(shortfalls([rowWithResets])).toEqual([
       '8a: 2 requests of the background load were not answered.',

@@ -139,9 +139,10 @@ export function shortfalls(rows: readonly Row[]): string[] {
       return `${id} ${label}: ${integerFormat.format(measuredValue)} ${unit}, ${target}`;
     });
   const unansweredRequests = rows
-    .filter((row) => row.unanswered)
+    .filter((row) => row.unansweredCount)
     .map(
-      (row) => `${row.id}: ${row.unanswered} requests of the background load were not answered.`,
+      (row) =>
+        `${row.id}: ${row.unansweredCount} requests of the background load were not answered.`,
     );
   const rowsWithErrors = rows
     .filter((row) => row.railhead.errors + row.peer.errors > 0)

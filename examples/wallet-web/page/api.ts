@@ -36,7 +36,7 @@ export const request = <T>(
 ): Promise<T> => untilDone(() => send<T>(method, path, body, signature)) as Promise<T>;
 
 /** Performs a signed retry. Returns the result and the signed payload. */
-export async function requestSigned<T>(
+export async function requestWithSignature<T>(
   keys: WalletKeys,
   method: string,
   path: string,

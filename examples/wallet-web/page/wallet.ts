@@ -1,6 +1,6 @@
 // Wallet functions of the page. The private key of a session is kept only in the memory of this module,
 // until the page is closed.
-import { request, requestSigned } from './api.ts';
+import { request, requestWithSignature } from './api.ts';
 import {
   createPasskey,
   encryptCode,
@@ -74,7 +74,12 @@ export async function signInByCode(credential: Credential, bundle: string, code:
   const { publicKey } = keys;
   const encryptedOtpBundle = await encryptCode({ code, bundle, publicKey }, TRUST);
   const body = { type: credential.type, encryptedOtpBundle };
-  const { result } = await requestSigned<Session>(keys, 'POST', path(credential, 'verify'), body);
+  const { result } = await requestWithSignature<Session>(
+    keys,
+    'POST',
+    path(credential, 'verify'),
+    body,
+  );
   currentSession = { session: result, keys };
 }
 
@@ -109,7 +114,7 @@ export async function addPasskey(nickname: string, email: string): Promise<void>
   );
   const user = { id: session.accountId, name: email };
   const passkey = await createPasskey({ appName: 'Wallet', user, existing: existingCredentialIds });
-  await requestSigned(keys, 'POST', 'credentials', { nickname, ...passkey });
+  await requestWithSignature(keys, 'POST', 'credentials', { nickname, ...passkey });
 }
 
 export const credentials = async (): Promise<Credential[]> =>
@@ -120,7 +125,7 @@ export const sessions = async (): Promise<Session[]> =>
 
 /** Revokes a session of the wallet, possibly the signing session. */
 export async function endSession(id: string): Promise<void> {
-  await requestSigned(requireSession().keys, 'DELETE', `sessions/${id}`);
+  await requestWithSignature(requireSession().keys, 'DELETE', `sessions/${id}`);
   if (id === session()?.id) clearSession();
 }
 
@@ -156,12 +161,9 @@ export const quoteNow = ({ id }: Quote): Promise<Quote> => request('GET', `quote
 /** Exports the recovery phrase, encrypted to a single-use key of the page. */
 export async function exportWords(): Promise<string[]> {
   const keys = await generateKeys();
-  const { result, payloadToSign } = await requestSigned<{ encryptedWalletCredentials: string }>(
-    requireSession().keys,
-    'POST',
-    'export',
-    { clientPublicKey: keys.uncompressedKey },
-  );
+  const { result, payloadToSign } = await requestWithSignature<{
+    encryptedWalletCredentials: string;
+  }>(requireSession().keys, 'POST', 'export', { clientPublicKey: keys.uncompressedKey });
   const bundle = result.encryptedWalletCredentials;
   const phrase = await openRecoveryPhrase({ bundle, payloadToSign }, keys, EXPORT_TRUST);
   return phrase.split(' ');

@@ -47,7 +47,7 @@ const OPTIONS = {
 const [CONFORMANT, FAILED, USAGE_ERROR] = [0, 1, 2];
 
 export interface ConformanceIo {
-  out(text: string): void;
+  print(text: string): void;
   err(text: string): void;
   width: number;
   isColored: boolean;
@@ -105,7 +105,7 @@ async function checkAdapter(url: string, flags: Flags, io: ConformanceIo, effect
       progress: ({ verdict, name }: CheckResult) => io.err(`${verdict}  ${name}\n`),
     });
     const options = { url, inbox: inbox.url, width: io.width, isColored: io.isColored };
-    io.out(flags.json ? jsonReport(results, options) : textReport(results, options));
+    io.print(flags.json ? jsonReport(results, options) : textReport(results, options));
     return isConformant(results) ? CONFORMANT : FAILED;
   } finally {
     await child?.kill();
@@ -119,13 +119,13 @@ export async function conformance(argv: readonly string[], io: ConformanceIo): P
   try {
     const flags = flagsOf(argv);
     if (flags.help) {
-      io.out(USAGE);
+      io.print(USAGE);
       return CONFORMANT;
     }
     if (flags.url !== undefined) return await checkAdapter(flags.url, flags, io, effects);
     ownKey(effects, flags.keys);
     ownKey(effects, flags.keys, 'next');
-    io.out(`${flags.keys}/railhead.pub.pem is the public key that the adapter must accept.\n`);
+    io.print(`${flags.keys}/railhead.pub.pem is the public key that the adapter must accept.\n`);
     return CONFORMANT;
   } catch (error) {
     io.err(`${(error as Error).message}\n\n${USAGE}`);
@@ -137,7 +137,7 @@ export async function conformance(argv: readonly string[], io: ConformanceIo): P
 export async function runConformance(): Promise<void> {
   const { stdout, stderr, env } = process;
   process.exitCode = await conformance(process.argv.slice(2), {
-    out: (text) => void stdout.write(text),
+    print: (text) => void stdout.write(text),
     err: (text) => {
       // Progress is shown in a terminal only, because the report contains it.
       if (stderr.isTTY || !/^(passed|failed|skipped) {2}/.test(text)) stderr.write(text);

@@ -24,7 +24,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 async function run(...argv: string[]) {
   const [out, err]: [string[], string[]] = [[], []];
   const code = await conformance(argv, {
-    out: (text) => void out.push(text),
+    print: (text) => void out.push(text),
     err: (text) => void err.push(text),
     ...{ width: 120, isColored: false },
   });

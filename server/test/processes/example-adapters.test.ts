@@ -34,7 +34,7 @@ async function tryAdapter(name: string, program: readonly string[], port = freeP
   const printedLines: string[] = [];
   const flags = ['--url', `http://127.0.0.1:${port}`, '--keys', keys, '--port', String(inbox)];
   const code = await conformance([...flags, '--quiet', '1', '--json', '--', ...program, ...serve], {
-    out: (text) => void printedLines.push(text),
+    print: (text) => void printedLines.push(text),
     err: () => undefined,
     ...{ width: 120, isColored: false },
   });

@@ -99,8 +99,13 @@ const requestSender =
   ({ bench, cards, groups }: Parts, handler: Worker) =>
   async (kind: Kind, seconds = bench.settings.seconds): Promise<Run> => {
     await bench.cluster.checkpoint();
-    const { accountCards: plain, wallets } = cards;
-    const chosen = { spread: plain, hot: plain.slice(0, 1), wallets, messages: plain };
+    const { accountCards, wallets } = cards;
+    const chosen = {
+      spread: accountCards,
+      hot: accountCards.slice(0, 1),
+      wallets,
+      messages: accountCards,
+    };
     const processorUse = watchProcessor(groups);
     const { warmupMs } = bench.settings;
     const options: AuthorizationLoad = {

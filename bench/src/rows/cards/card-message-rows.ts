@@ -110,11 +110,11 @@ export async function cardMessageRows(bench: Bench): Promise<Row[]> {
     const { values: _, ...latencies } = sideOf(name, runs);
     return { ...latencies, values: latencies.p99, errors: latencies.errors + extraErrors };
   };
-  const row = (id: string, subject: string, all: readonly Run[]): Row => ({
+  const row = (id: string, subject: string, sideRuns: readonly Run[]): Row => ({
     id,
     label: `p99 of a card authorization over HTTP, ${PER_SECOND}/s, ${subject}`,
     unit: 'ms',
-    railhead: side('server, signed message', all, errors),
+    railhead: side('server, signed message', sideRuns, errors),
     peer: side('the same without payments', runs.alone),
     maxP99Ms: MAX_P99_MS,
   });

@@ -41,7 +41,7 @@ describe('paySequentially', () => {
       await waitMs(40);
       throw new Error('no response');
     }, bounds);
-    expect(run).toMatchObject({ done: 0, errors: 1, firstError: 'no response' });
+    expect(run).toMatchObject({ completedCount: 0, errors: 1, firstError: 'no response' });
     expect(run.p50).toBeGreaterThanOrEqual(39);
   });
 

@@ -38,7 +38,7 @@ interface Parts {
   setup: FairnessSetup;
   attacker: Worker;
   /** Payments that were accepted or COMPLETED. */
-  done: { transfers: number; payouts: number };
+  acknowledged: { transfers: number; payouts: number };
 }
 
 interface Case {
@@ -48,7 +48,7 @@ interface Case {
   maximum?: number;
 }
 
-const casesOf = ({ otherAuthorization: neighbor }: FairnessSetup): Case[] => {
+const casesOf = ({ otherAuthorization }: FairnessSetup): Case[] => {
   const path = `${BASE}/quotes`;
   return [
     {
@@ -60,7 +60,7 @@ const casesOf = ({ otherAuthorization: neighbor }: FairnessSetup): Case[] => {
     {
       id: '8b',
       loadLabel: '8 connections of another platform',
-      attack: { connections: 8, path, authorization: neighbor },
+      attack: { connections: 8, path, authorization: otherAuthorization },
       maximum: MAX_SLOWDOWN,
     },
     {
@@ -85,7 +85,7 @@ const boundsOf = ({ settings, quick }: Bench): Bounds => ({
 
 /** Runs `work` with a payer whose connection is open and warmed up. */
 async function withPayer(
-  { bench, setup, done }: Parts,
+  { bench, setup, acknowledged }: Parts,
   kind: 'transfer' | 'payout',
   work: (pay: () => Promise<number>) => Promise<Run>,
 ): Promise<Run> {
@@ -93,7 +93,7 @@ async function withPayer(
   const payer: Payer = createPayer(setup.port, setup.accounts);
   const pay = async () => {
     const ms = await payer[kind]();
-    done[kind === 'transfer' ? 'transfers' : 'payouts']++;
+    acknowledged[kind === 'transfer' ? 'transfers' : 'payouts']++;
     return ms;
   };
   try {
@@ -117,7 +117,7 @@ const sum = (countsByName: Record<string, number>) =>
   Object.values(countsByName).reduce((a, b) => a + b, 0);
 
 function add(target: AttackReport, addition: AttackReport): void {
-  for (const counter of ['responses', 'unanswered', 'unconnected'] as const) {
+  for (const counter of ['responses', 'unansweredCounts', 'connectionErrors'] as const) {
     for (const [name, times] of Object.entries(addition[counter])) {
       target[counter][name] = (target[counter][name] ?? 0) + times;
     }
@@ -127,13 +127,14 @@ function add(target: AttackReport, addition: AttackReport): void {
 }
 
 function summaryOf(report: AttackReport): string {
-  const { responses, unanswered, unconnected, connections, bodyBytes } = report;
+  const { responses, unansweredCounts, connectionErrors, connections, bodyBytes } = report;
   const names = (countsByName: Record<string, number>) => counts(countsByName).join(', ') || 'none';
-  const connectionText = sum(unconnected) === 0 ? '' : `. Not connected: ${names(unconnected)}`;
+  const connectionText =
+    sum(connectionErrors) === 0 ? '' : `. Not connected: ${names(connectionErrors)}`;
   return (
     `bodies of ${(bodyBytes / 1000).toFixed(0)} kB, connections opened: ${connections}; ` +
     `responses: ${names(responses)}; ` +
-    `requests without a response: ${names(unanswered)}${connectionText}`
+    `requests without a response: ${names(unansweredCounts)}${connectionText}`
   );
 }
 
@@ -172,11 +173,11 @@ async function waitUntilEmpty({ bench }: Parts, statement: string): Promise<numb
 
 /** Counts of text messages. */
 interface MessageCounts {
-  sent: number;
+  sentCount: number;
   /** Maximum number of concurrent requests at the service. */
   maxConcurrent: number;
   /** Minimum number of queued messages at the end of a round. */
-  minQueued: number;
+  minQueuedCount: number;
   /** Number of messages that were not sent in time after the service recovered. */
   unsent: number;
 }
@@ -205,9 +206,9 @@ async function runDuringServiceOutage(
       `at most ${concurrent} concurrently at the service`,
   );
   printProgress(`${seconds} s after the service recovered ${unsent} messages are still queued`);
-  total.sent += customers.length;
+  total.sentCount += customers.length;
   total.maxConcurrent = Math.max(total.maxConcurrent, concurrent);
-  total.minQueued = Math.min(total.minQueued, waitingCount?.n ?? 0);
+  total.minQueuedCount = Math.min(total.minQueuedCount, waitingCount?.n ?? 0);
   total.unsent += unsent;
   return run;
 }
@@ -225,17 +226,20 @@ const CHECK = `select
 
 /** Compares the database with the payer's acknowledged payments. Any difference is an error. */
 async function differences(parts: Parts): Promise<number> {
-  const { bench, setup, done } = parts;
+  const { bench, setup, acknowledged } = parts;
   await waitUntilEmpty(parts, UNFINISHED);
   const values = [setup.accounts.source, FUNDS];
   const [row] = await bench.cluster.rows<Record<string, string>>(FAIRNESS_DATABASE, CHECK, values);
   const totals = Object.entries(row ?? {}).map(([kind, count]) => `${count} ${kind}`);
   printProgress(
-    `${done.transfers} transfers and ${done.payouts} payouts acknowledged; ${totals.join(', ')}`,
+    `${acknowledged.transfers} transfers and ${acknowledged.payouts} payouts acknowledged; ${totals.join(', ')}`,
   );
   const countOf = (column: string) => Number(row?.[column]);
-  const missingCount = Math.abs(countOf('completed') - done.transfers - done.payouts);
-  const difference = countOf('spent') - done.transfers * TRANSFER - done.payouts * PAYOUT;
+  const missingCount = Math.abs(
+    countOf('completed') - acknowledged.transfers - acknowledged.payouts,
+  );
+  const difference =
+    countOf('spent') - acknowledged.transfers * TRANSFER - acknowledged.payouts * PAYOUT;
   const wrongCount = countOf('unfinished') + countOf('unpaid') + countOf('unbalanced');
   return missingCount + wrongCount + (difference === 0 ? 0 : 1) + (countOf('held') === 0 ? 0 : 1);
 }
@@ -256,13 +260,13 @@ export async function fairnessRows(bench: Bench): Promise<Row[]> {
   const messages = bench.quick ? 150 : 450;
   const setup = await prepareFairness(bench, messages * ROUNDS_APART);
   const attacker = startWorker('attack');
-  const parts: Parts = { bench, setup, attacker, done: { transfers: 0, payouts: 0 } };
+  const parts: Parts = { bench, setup, attacker, acknowledged: { transfers: 0, payouts: 0 } };
   const cases = casesOf(setup);
   const reports = new Map(cases.map(({ id }) => [id, emptyReport()]));
   const messageCounts: MessageCounts = {
-    sent: 0,
+    sentCount: 0,
     maxConcurrent: 0,
-    minQueued: messages,
+    minQueuedCount: messages,
     unsent: 0,
   };
   const runBaseline = (kind: 'transfer' | 'payout') => () =>
@@ -306,17 +310,17 @@ export async function fairnessRows(bench: Bench): Promise<Row[]> {
       loadLabel,
       baselineLabel(index),
     );
-    const unansweredCount = sum(report.unanswered);
+    const unansweredCount = sum(report.unansweredCounts);
     return {
       ...transferRow,
       slowdown: { maximum },
       remark: summaryOf(report),
-      unanswered: unansweredCount,
+      unansweredCount,
     };
   });
-  const { sent, maxConcurrent, minQueued, unsent } = messageCounts;
+  const { sentCount, maxConcurrent, minQueuedCount, unsent } = messageCounts;
   const remark =
-    `${sent} messages, at most ${maxConcurrent} concurrently at the service, at least ${minQueued} ` +
+    `${sentCount} messages, at most ${maxConcurrent} concurrently at the service, at least ${minQueuedCount} ` +
     `queued at the end of a round, ${unsent} unsent after it recovered`;
   const outage = `${messages} messages without a response`;
   const payoutRow = row('8d', 'a payout, until it is COMPLETED', outage, PAYOUT_BASELINE);

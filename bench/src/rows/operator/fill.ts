@@ -174,7 +174,7 @@ const spread = (now: number, length: number, rows: number, n = 'n') =>
 const timeSql = (time: string) => `to_timestamp((${time}) / 1000.0)`;
 
 async function fillTransactions(
-  { client, count, people, now, platformColumn: owned }: Fill,
+  { client, count, people, now, platformColumn }: Fill,
   payments: readonly string[],
 ): Promise<void> {
   const paidMs = spread(now, YEAR_MS, count);
@@ -189,7 +189,7 @@ async function fillTransactions(
   await copy(client, {
     ...{ table: 'transactions', templates: payments, count },
     columns: {
-      ...owned,
+      ...platformColumn,
       id: idSql('Transaction', paidMs, 'n'),
       quote_id: idSql('Quote', paidMs, 'n'),
       customer_id: customer,
@@ -207,7 +207,7 @@ async function fillTransactions(
   await copy(client, {
     ...{ table: 'quotes', templates: quotes, count: Math.floor(count / PER_QUOTE) },
     columns: {
-      ...owned,
+      ...platformColumn,
       id: idSql('Quote', quotedMs, n),
       transaction_id: idSql('Transaction', quotedMs, n),
       customer_id: customer,
@@ -238,14 +238,14 @@ async function fillTransfers({ client, count, now }: Fill, payments: readonly st
   await client.query(`vacuum analyze ${table}`);
 }
 
-async function fillPeople({ client, people, now, platformColumn: owned }: Fill): Promise<void> {
+async function fillPeople({ client, people, now, platformColumn }: Fill): Promise<void> {
   const joinedMs = timeSql(spread(now, YEAR_MS, people));
   await copy(client, {
     table: 'customers',
     templates: await idsOf(client, 'select id from customers order by id'),
     count: people,
     columns: {
-      ...owned,
+      ...platformColumn,
       id: numberedIdSql('Customer', 'n'),
       platform_customer_id: `'person ' || n`,
       uma_address: `'$p' || n || '@example.com'`,
@@ -263,7 +263,7 @@ async function fillPeople({ client, people, now, platformColumn: owned }: Fill):
     templates: await idsOf(client, 'select id from external_accounts order by id'),
     count: people,
     columns: {
-      ...owned,
+      ...platformColumn,
       id: numberedIdSql('ExternalAccount', 'n'),
       customer_id: numberedIdSql('Customer', 'n'),
       duplicate_key: `'key ' || n`,
@@ -274,7 +274,7 @@ async function fillPeople({ client, people, now, platformColumn: owned }: Fill):
   });
 }
 
-async function fillEvents({ client, count, now, platformColumn: owned }: Fill): Promise<void> {
+async function fillEvents({ client, count, now, platformColumn }: Fill): Promise<void> {
   const events = Math.ceil(count / PER_EVENT);
   const emittedMs = spread(now, EVENTS_MS, events);
   await createPartitions(onClient(client), now - EVENTS_MS);
@@ -283,7 +283,7 @@ async function fillEvents({ client, count, now, platformColumn: owned }: Fill): 
     templates: await idsOf(client, 'select id from events order by id limit 100'),
     count: events,
     columns: {
-      ...owned,
+      ...platformColumn,
       id: idSql('Webhook', emittedMs, 'n'),
       created_at: timeSql(emittedMs),
       // Increases with the time, and is below that of all transactions that are in progress.
@@ -295,17 +295,17 @@ async function fillEvents({ client, count, now, platformColumn: owned }: Fill): 
 /** Inserts this number of payments, evenly over the last year. */
 export async function fillPayments(
   url: string,
-  { payments, mainPlatform: main, otherPlatforms: others }: Templates,
+  { payments, mainPlatform, otherPlatforms }: Templates,
   count: number,
 ): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  const otherPlatformSql = `(array['${others.join("', '")}'])[1 + (n / 4) % ${others.length}]`;
+  const otherPlatformSql = `(array['${otherPlatforms.join("', '")}'])[1 + (n / 4) % ${otherPlatforms.length}]`;
   const fill: Fill = {
     ...{ client, count, now: Date.now() },
     people: Math.max(PER_PERSON, Math.ceil(count / PER_PERSON)),
     platformColumn: {
-      platform_id: `case when n % 4 = 0 then ${otherPlatformSql} else '${main}' end`,
+      platform_id: `case when n % 4 = 0 then ${otherPlatformSql} else '${mainPlatform}' end`,
     },
   };
   try {

@@ -2,17 +2,12 @@
 import { describe, expect, it } from 'vitest';
 import { COUNTERPARTY_FIELDS } from '../accounts/field-names.ts';
 import { CURRENCIES } from './currencies.ts';
-import {
-  isOfferedIn,
-  isRegion,
-  providerRequiredCustomerFields,
-  regionsOffering,
-} from './offers.ts';
+import { isOfferedIn, isRegion, providerRequiredCustomerFields, regionsOf } from './offers.ts';
 
 describe('offers', () => {
   it('include all currencies in a region without restrictions', () => {
     expect(CURRENCIES.every(({ code }) => isOfferedIn('US', code))).toBe(true);
-    expect(regionsOffering('USD')).not.toContain('KP');
+    expect(regionsOf('USD')).not.toContain('KP');
   });
 
   it('exclude currencies that are prohibited in a region', () => {
@@ -23,8 +18,8 @@ describe('offers', () => {
     expect(isOfferedIn('CN', 'CNY')).toBe(true);
     expect(isOfferedIn('KP', 'USD')).toBe(false);
     expect(isOfferedIn('US', 'XYZ')).toBe(false);
-    expect(regionsOffering('USDT')).not.toContain('FR');
-    expect(regionsOffering('USDT')).toContain('US');
+    expect(regionsOf('USDT')).not.toContain('FR');
+    expect(regionsOf('USDT')).toContain('US');
   });
 
   it('accept ISO countries and the EU', () => {

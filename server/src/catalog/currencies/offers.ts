@@ -50,5 +50,5 @@ export function isOfferedIn(region: string, currency: string): boolean {
 }
 
 /** All regions in which a currency is offered. */
-export const regionsOffering = (currency: string): string[] =>
+export const regionsOf = (currency: string): string[] =>
   ['EU', ...COUNTRY_CODES].filter((region) => isOfferedIn(region, currency));

@@ -28,6 +28,6 @@ describe('UMA providers', () => {
   });
 
   it('are allowed or blocked', () => {
-    expect(new Set(UMA_PROVIDERS.map((each) => each.allowed))).toEqual(new Set([true, false]));
+    expect(new Set(UMA_PROVIDERS.map((each) => each.isAllowed))).toEqual(new Set([true, false]));
   });
 });

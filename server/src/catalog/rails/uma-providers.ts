@@ -12,7 +12,7 @@ export interface UmaProvider {
   /** Legal entity identifier, ISO 17442. */
   readonly lei: string;
   /** Whether payments to and from the provider are allowed. */
-  readonly allowed: boolean;
+  readonly isAllowed: boolean;
 }
 
 const splitWords = (text: string) => text.split(' ');
@@ -24,7 +24,7 @@ function provider(
   regions: string,
   currencies: string,
   leiSuffix: string,
-  allowed = true,
+  isAllowed = true,
 ): UmaProvider {
   return {
     name,
@@ -33,7 +33,7 @@ function provider(
     regions: splitWords(regions),
     currencies: splitWords(currencies),
     lei: `000000SANDBOXUMA${leiSuffix}`,
-    allowed,
+    isAllowed,
   };
 }
 

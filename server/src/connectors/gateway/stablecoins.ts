@@ -18,13 +18,13 @@ import type {
   OrderProgress,
   ProviderLink,
   TokenLookup,
-  Unlinked,
+  UnlinkedResult,
 } from '../ports/stablecoins.ts';
 import { NOT_FOUND, type ProviderClient } from './client.ts';
 
 const CHECK_AFTER_S = 60;
 
-const unlinkedOf = ({ reason }: { reason: 'invalid' | 'revoked' }): Unlinked => ({
+const unlinkedOf = ({ reason }: { reason: 'invalid' | 'revoked' }): UnlinkedResult => ({
   state: 'unlinked',
   reason: reason === 'invalid' ? 'INVALID' : 'REVOKED',
 });

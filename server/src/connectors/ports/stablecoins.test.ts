@@ -241,10 +241,13 @@ describe('the scripted stablecoin provider', () => {
     const link = { credentials, providerAccountId };
     expect(await port.token(link, name('x'), null)).toEqual({
       state: 'unlinked',
-      as: expectedReason,
+      reason: expectedReason,
     });
     const { wallet } = PROVIDERS[0] as Provider;
-    expect(await port.linkAccount(link, wallet)).toEqual({ state: 'unlinked', as: expectedReason });
+    expect(await port.linkAccount(link, wallet)).toEqual({
+      state: 'unlinked',
+      reason: expectedReason,
+    });
   });
 
   it.each([

@@ -17,7 +17,7 @@ export interface ProviderLink {
 }
 
 /** Result of any call whose credentials are no longer valid. */
-export interface Unlinked {
+export interface UnlinkedResult {
   state: 'unlinked';
   reason: 'INVALID' | 'REVOKED';
 }
@@ -55,7 +55,7 @@ export type TokenLookup =
   /** Unknown to the provider, or another token on the network. */
   | { state: 'absent' }
   | { state: 'mismatch' }
-  | Unlinked;
+  | UnlinkedResult;
 
 /** An external account that funds a mint or receives a burn. */
 export interface LinkedAccount {
@@ -78,7 +78,7 @@ export type LinkProblem =
 export type LinkResult =
   | { state: 'linked'; reference: string }
   | { state: 'rejected'; problem: LinkProblem }
-  | Unlinked;
+  | UnlinkedResult;
 
 /**
  * Source or destination account of an order, by the provider's reference. The details of the account were
@@ -131,7 +131,7 @@ export type OrderPreview =
   | { state: 'rejected'; reason: string }
   /** The balance at the provider is too low for the order. */
   | { state: 'no-source' }
-  | Unlinked;
+  | UnlinkedResult;
 
 /**
  * State of an order. `failed`: neither tokens nor funds were transferred, or both were returned.
@@ -162,8 +162,8 @@ export interface MintPort {
   linkAccount(link: ProviderLink, account: LinkedAccount): Promise<LinkResult>;
   /** Validates without placing an order. */
   prepare(link: ProviderLink, order: MintOrder): Promise<OrderPreview>;
-  submit(link: ProviderLink, order: MintOrder): Promise<OrderProgress | Unlinked>;
-  check(link: ProviderLink, order: MintOrder, now: Time): Promise<OrderProgress | Unlinked>;
+  submit(link: ProviderLink, order: MintOrder): Promise<OrderProgress | UnlinkedResult>;
+  check(link: ProviderLink, order: MintOrder, now: Time): Promise<OrderProgress | UnlinkedResult>;
   /** Whether tokens are approved without an operator, as in the sandbox. */
   enablesImmediately?(name: TokenName): boolean;
 }

@@ -28,16 +28,19 @@ export function bundleOf(data: Readonly<Record<string, unknown>>, signer?: Signe
 }
 
 /** The part of a sealed message that a bundle contains. */
-export const sealedFields = ({ encapped, ciphertext }: SealedMessage) => ({
-  encappedPublic: encapped.toString('hex'),
+export const sealedFields = ({ encapsulatedKey, ciphertext }: SealedMessage) => ({
+  encappedPublic: encapsulatedKey.toString('hex'),
   ciphertext: ciphertext.toString('hex'),
 });
 
 const addressLike = base58check(sha256);
 
 /** A sealed session key: compressed ephemeral key, then ciphertext. */
-export function sealedKeyText({ encapped, ciphertext }: SealedMessage): string {
-  const compressedKey = Buffer.from(compressedPoint(encapped.toString('hex')) as string, 'hex');
+export function sealedKeyText({ encapsulatedKey, ciphertext }: SealedMessage): string {
+  const compressedKey = Buffer.from(
+    compressedPoint(encapsulatedKey.toString('hex')) as string,
+    'hex',
+  );
   return addressLike.encode(Buffer.concat([compressedKey, ciphertext]));
 }
 
@@ -67,7 +70,7 @@ export function readOtpBundle(text: string): SealedMessage | undefined {
   const ciphertext = matchingText(fields?.ciphertext, CIPHERTEXT);
   if (!encapsulatedKey || !ciphertext || !compressedPoint(encapsulatedKey)) return undefined;
   return {
-    encapped: Buffer.from(encapsulatedKey, 'hex'),
+    encapsulatedKey: Buffer.from(encapsulatedKey, 'hex'),
     ciphertext: Buffer.from(ciphertext, 'hex'),
   };
 }

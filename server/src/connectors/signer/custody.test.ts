@@ -29,10 +29,10 @@ function effectsOf(...randomValues: string[]): Effects {
 }
 
 /** Does not encrypt. Records plaintexts and contexts. */
-function recordingKeys(): CustodyKeys & { sealed: [string, string][] } {
+function recordingKeys(): CustodyKeys & { sealedValues: [string, string][] } {
   const sealedValues: [string, string][] = [];
   return {
-    sealed: sealedValues,
+    sealedValues,
     seal(text, context) {
       sealedValues.push([Buffer.from(text).toString('hex'), context]);
       return `${sealedValues.length - 1}`;
@@ -88,7 +88,7 @@ describe('the built-in custodian', () => {
       'legal winner thank year wave sausage worth useful legal winner thank yellow',
     );
     expect(validateMnemonic(reportedMnemonic, wordlist)).toBe(true);
-    expect(keys.sealed).toEqual([['7f'.repeat(16), 'seed of wallet wallet-1']]);
+    expect(keys.sealedValues).toEqual([['7f'.repeat(16), 'seed of wallet wallet-1']]);
   });
 
   it('seals the key of a code under the ID of the code', async () => {
@@ -97,7 +97,7 @@ describe('the built-in custodian', () => {
     const custody = localCustody(effectsOf(scalar), keys, attests);
     const context = { id: 'AuthMethod:1', organizationId: 'organization-1', expiresAt: 0 };
     const { target, bundle } = await custody.newOtpTarget(context);
-    expect(keys.sealed).toEqual([[scalar, 'one-time code key of AuthMethod:1']]);
+    expect(keys.sealedValues).toEqual([[scalar, 'one-time code key of AuthMethod:1']]);
     expect(bundle).not.toContain(scalar);
     expect(target).toBe('0');
   });
@@ -113,7 +113,7 @@ describe('the built-in custodian', () => {
     const scalar = `00${'01'.repeat(31)}`;
     const custody = localCustody(effectsOf(scalar), { ...keys, open }, attests);
     const { publicKey, signer } = await custody.newSigner({ id: 'DelegatedKey:1' });
-    expect(keys.sealed).toEqual([[scalar, 'signer of DelegatedKey:1']]);
+    expect(keys.sealedValues).toEqual([[scalar, 'signer of DelegatedKey:1']]);
     const { point } = p256Pair(hex(scalar)) as P256Pair;
     expect(uncompressedPoint(publicKey)).toBe(point.toString('hex'));
     const stamp = await custody.stampWith({ id: 'DelegatedKey:1', signer, payload: '{}' });

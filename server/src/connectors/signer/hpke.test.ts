@@ -121,7 +121,10 @@ describe('data sealed to a client', () => {
 
   it('can be sealed and opened', async () => {
     const sealedMessage = await sealTo(recipient.point, hex(plaintext), ephemeral);
-    expect(sealedMessage).toEqual({ encapped: ephemeral.point, ciphertext: hex(ciphertext) });
+    expect(sealedMessage).toEqual({
+      encapsulatedKey: ephemeral.point,
+      ciphertext: hex(ciphertext),
+    });
     expect(await openWith(recipient, sealedMessage)).toEqual(hex(plaintext));
   });
 
@@ -133,10 +136,12 @@ describe('data sealed to a client', () => {
     expect(
       await openWith(recipient, { ...sealedMessage, ciphertext: tamperedCiphertext }),
     ).toBeUndefined();
-    const encapped = pairOf('55'.repeat(32)).point;
-    expect(await openWith(recipient, { ...sealedMessage, encapped })).toBeUndefined();
-    const otherPoint = Buffer.from(encapped).fill(1, 1);
-    expect(await openWith(recipient, { ...sealedMessage, encapped: otherPoint })).toBeUndefined();
+    const encapsulatedKey = pairOf('55'.repeat(32)).point;
+    expect(await openWith(recipient, { ...sealedMessage, encapsulatedKey })).toBeUndefined();
+    const otherPoint = Buffer.from(encapsulatedKey).fill(1, 1);
+    expect(
+      await openWith(recipient, { ...sealedMessage, encapsulatedKey: otherPoint }),
+    ).toBeUndefined();
     expect(
       await openWith(recipient, { ...sealedMessage, ciphertext: Buffer.alloc(3) }),
     ).toBeUndefined();
@@ -172,11 +177,11 @@ describe('numbers that begin with zeros', () => {
     const [recipient, ephemeral] = (cases[name] as () => readonly [P256Pair, P256Pair])();
     const plaintext = hex(`00${'ab'.repeat(31)}`);
     const sealedMessage = await sealTo(recipient.point, plaintext, ephemeral);
-    expect(sealedMessage.encapped).toHaveLength(65);
+    expect(sealedMessage.encapsulatedKey).toHaveLength(65);
     expect(await openWith(recipient, sealedMessage)).toEqual(plaintext);
     const decryptedText = hpkeDecrypt({
       ciphertextBuf: sealedMessage.ciphertext,
-      encappedKeyBuf: sealedMessage.encapped,
+      encappedKeyBuf: sealedMessage.encapsulatedKey,
       receiverPriv: recipient.scalar.toString('hex'),
     });
     expect(Buffer.from(decryptedText)).toEqual(plaintext);

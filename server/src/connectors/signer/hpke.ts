@@ -24,7 +24,7 @@ const INFO = Buffer.from('turnkey_hpke', 'ascii');
 /** An encrypted message. */
 export interface SealedMessage {
   /** The ephemeral public key, 65 bytes. */
-  encapped: Buffer;
+  encapsulatedKey: Buffer;
   /** With the 16-byte tag at the end. */
   ciphertext: Buffer;
 }
@@ -53,18 +53,18 @@ export async function sealTo(
     info: INFO,
     ekm: await keysOf(ephemeral),
   });
-  const encapped = Buffer.from(sender.enc);
-  const aad = Buffer.concat([encapped, recipient]);
-  return { encapped, ciphertext: Buffer.from(await sender.seal(plaintext, aad)) };
+  const encapsulatedKey = Buffer.from(sender.enc);
+  const aad = Buffer.concat([encapsulatedKey, recipient]);
+  return { encapsulatedKey, ciphertext: Buffer.from(await sender.seal(plaintext, aad)) };
 }
 
 /** Decrypts a message to `recipient`, or undefined if it cannot be decrypted. */
 export async function openWith(
   recipient: P256Pair,
-  { encapped, ciphertext }: SealedMessage,
+  { encapsulatedKey, ciphertext }: SealedMessage,
 ): Promise<Buffer | undefined> {
-  const params = { recipientKey: await keysOf(recipient), info: INFO, enc: encapped };
-  const aad = Buffer.concat([encapped, recipient.point]);
+  const params = { recipientKey: await keysOf(recipient), info: INFO, enc: encapsulatedKey };
+  const aad = Buffer.concat([encapsulatedKey, recipient.point]);
   try {
     return Buffer.from(await suite.open(params, ciphertext, aad));
   } catch (error) {

@@ -24,8 +24,10 @@ function remainingMs({ subject, startedAt }: LivenessCheck, now: number): number
 
 export const sandboxLiveness: LivenessPort = {
   async check(check, now) {
-    const remaining = remainingMs(check, now);
-    return remaining > 0 ? { state: 'waiting', checkAfterMs: remaining } : outcomeOf(check);
+    const remainingTimeMs = remainingMs(check, now);
+    return remainingTimeMs > 0
+      ? { state: 'waiting', checkAfterMs: remainingTimeMs }
+      : outcomeOf(check);
   },
   complete: async (check) => outcomeOf(check),
 };

@@ -247,7 +247,7 @@ describe('sandboxPaymentFunding', () => {
   });
 
   it.each(['BTC', 'USDB'])('returns a Spark invoice in %s for the exact amount', (code) => {
-    const requested = payment(code, 'SPARK', 123_456_789n);
+    const requestedPayment = payment(code, 'SPARK', 123_456_789n);
     const { address = '', invoice } = info(code, 'SPARK', 123_456_789n);
     expect(isSparkAddress(address, 'regtest')).toBe(true);
     const { prefix, key, fields } = sparkFields(invoice);
@@ -258,7 +258,9 @@ describe('sandboxPaymentFunding', () => {
     expect(fields[1]).toBe(1n);
     expect(fields[2]).toHaveLength(16);
     expect(Buffer.from(fields[5] as Uint8Array).toString()).toBe('Payment RHABCDEFGH23');
-    expect(protobuf(fields[7] as Uint8Array)).toEqual({ 1: BigInt(requested.expiresAt / 1000) });
+    expect(protobuf(fields[7] as Uint8Array)).toEqual({
+      1: BigInt(requestedPayment.expiresAt / 1000),
+    });
     if (code === 'BTC') {
       expect(protobuf(fields[4] as Uint8Array)).toEqual({ 1: 123_456_789n });
     } else {

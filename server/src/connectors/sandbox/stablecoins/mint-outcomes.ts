@@ -5,7 +5,7 @@ import type {
   IssuanceStatus,
   LinkProblem,
   OrderProgress,
-  Unlinked,
+  UnlinkedResult,
 } from '../../ports/stablecoins.ts';
 
 const SECOND = 1_000;
@@ -30,9 +30,9 @@ export const SECRETS: Readonly<Record<string, SecretOutcome>> = {
 interface SecretOutcome {
   isRejected?: true;
   /** Reason for the rejection of every call after the link. */
-  unlinkedReason?: Unlinked['reason'];
+  unlinkedReason?: UnlinkedResult['reason'];
   /** Reason for the rejection of every mint and burn. */
-  unlinkedReasonOfOrders?: Unlinked['reason'];
+  unlinkedReasonOfOrders?: UnlinkedResult['reason'];
   /** Number of provider accounts that the secret can access. Default 1. */
   accountCount?: number;
   hasNoBalance?: true;

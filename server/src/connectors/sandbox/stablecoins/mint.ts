@@ -16,7 +16,7 @@ import type {
   ProviderToken,
   TokenLookup,
   TokenName,
-  Unlinked,
+  UnlinkedResult,
 } from '../../ports/stablecoins.ts';
 import {
   bytesOf,
@@ -54,10 +54,10 @@ const unavailable = (): Error =>
  * Throws if the provider is unavailable for these credentials. Returns the reason if the credentials are
  * invalid.
  */
-function unlinkedResultOf({ credentials }: ProviderLink): Unlinked | undefined {
-  const { isUnavailable, unlinkedReason: reason } = secretOf(credentials);
+function unlinkedResultOf({ credentials }: ProviderLink): UnlinkedResult | undefined {
+  const { isUnavailable, unlinkedReason } = secretOf(credentials);
   if (isUnavailable) throw unavailable();
-  return reason && { state: 'unlinked', reason };
+  return unlinkedReason && { state: 'unlinked', reason: unlinkedReason };
 }
 
 const shortHash = (seed: string, purpose: string) =>
@@ -204,15 +204,11 @@ function progressAt(order: MintOrder, now: Time): OrderProgress {
 
 export const sandboxMint: MintPort = {
   async accountsOf(credentials) {
-    const {
-      isUnavailable: down,
-      isRejected: rejected,
-      accountCount: accounts = 1,
-    } = secretOf(credentials);
-    if (down) throw unavailable();
-    if (rejected) return [];
+    const { isUnavailable, isRejected, accountCount = 1 } = secretOf(credentials);
+    if (isUnavailable) throw unavailable();
+    if (isRejected) return [];
     const accountId = `account_${shortHash(credentials.clientId, 'mint account')}`;
-    return Array.from({ length: accounts }, (_, index) =>
+    return Array.from({ length: accountCount }, (_, index) =>
       index ? `${accountId}_${index + 1}` : accountId,
     );
   },

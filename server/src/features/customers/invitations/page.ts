@@ -52,7 +52,7 @@ function offeredAmount({ amount, currency }: InvitationRow): LabeledValue[] {
 const formatTime = (time: Time) => `${iso(time).slice(0, 16).replace('T', ' ')} UTC`;
 
 function pendingPage(row: InvitationRow, { uma }: Connectors): PageContent {
-  const providers = uma?.providers?.().filter((each) => each.allowed) ?? [];
+  const providers = uma?.providers?.().filter((each) => each.isAllowed) ?? [];
   const name = row.first_name === null ? '' : `, ${row.first_name}`;
   return {
     status: 200,

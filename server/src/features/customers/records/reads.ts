@@ -1,5 +1,5 @@
 // Reads customers: a customer by identifier, and lists by filter.
-import { regionsOffering } from '../../../catalog/currencies/offers.ts';
+import { regionsOf } from '../../../catalog/currencies/offers.ts';
 import type { Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
@@ -94,7 +94,7 @@ function currencyFilters(platform: PlatformRow, codes: readonly string[]): Custo
   const noSelection: CustomerFilter = { column: 'currencies', op: 'isNull' };
   const regionFilters: CustomerFilter[] = [
     { column: 'region', op: 'isNull' },
-    { column: 'region', op: 'in', value: [...new Set(platformCodes.flatMap(regionsOffering))] },
+    { column: 'region', op: 'in', value: [...new Set(platformCodes.flatMap(regionsOf))] },
   ];
   return [
     { or: [...selectionFilters, noSelection] },

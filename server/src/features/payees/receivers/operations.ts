@@ -128,7 +128,7 @@ const presentProvider = (provider: UmaProvider) => ({
   logoUrl: provider.logoUrl,
   supportedCurrencies: provider.currencies.map(currencyView),
   lei: provider.lei,
-  allowListStatus: provider.allowed,
+  allowListStatus: provider.isAllowed,
 });
 
 export function receiverOperations(options: { connectors: (environment: Mode) => Connectors }) {
@@ -167,7 +167,7 @@ export function receiverOperations(options: { connectors: (environment: Mode) =>
     handle(getAvailableUmaProviders, async (ctx, { query }) => {
       const { countryCode, currencyCode, hasBlockedProviders = true } = query;
       const matchingProviders = (connectors(ctx.caller.environment).uma?.providers?.() ?? [])
-        .filter((each) => hasBlockedProviders || each.allowed)
+        .filter((each) => hasBlockedProviders || each.isAllowed)
         .filter((each) => countryCode === undefined || each.regions.includes(countryCode))
         .filter((each) => currencyCode === undefined || each.currencies.includes(currencyCode));
       const sortOrder = query.sortOrder ?? 'desc';

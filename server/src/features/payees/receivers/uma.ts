@@ -31,7 +31,7 @@ const umaNotFound = () =>
 export function rejectBlockedProvider(port: UmaPort | undefined, address: string): void {
   const host = parseUmaAddress(address)?.host;
   const provider = port?.providers?.().find((each) => each.domain === host);
-  if (provider && !provider.allowed) {
+  if (provider && !provider.isAllowed) {
     const reason = `Payments to and from ${provider.name} are not allowed.`;
     throw new Fault('COUNTERPARTY_NOT_ALLOWED', reason);
   }

@@ -3,7 +3,7 @@
 // provider rejects the account, an order without this intent fails immediately, and any other order waits
 // until the account is linked again.
 
-import type { OrderProgress, Unlinked } from '../../../connectors/ports/stablecoins.ts';
+import type { OrderProgress, UnlinkedResult } from '../../../connectors/ports/stablecoins.ts';
 import type { Caller } from '../../../kernel/caller.ts';
 import { defineJob } from '../../../kernel/contract/job.ts';
 import { OUTAGE_ATTEMPTS } from '../../../runtime/jobs/job-failures.ts';
@@ -81,7 +81,7 @@ const begin = (
 async function handleUnlinked(
   ctx: Ctx,
   row: StablecoinOperationRow,
-  linkStatus: Unlinked['reason'],
+  linkStatus: UnlinkedResult['reason'],
   neverSubmitted: boolean,
 ): Promise<void> {
   if (isFinalStatus(row)) return;
@@ -96,7 +96,7 @@ export function operationJobs(parts: StablecoinParts): JobHandler[] {
     runtime: Runtime,
     { row, account, caller }: LoadedOperation,
     definition: OperationDefinition,
-  ): Promise<OrderProgress | Unlinked> {
+  ): Promise<OrderProgress | UnlinkedResult> {
     const port = mintOf({ caller }, parts);
     const order = await orderOfRow(runtime.db, row, row.stablecoin_id);
     const link = linkOf(runtime, account);

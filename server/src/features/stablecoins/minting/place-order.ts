@@ -6,7 +6,7 @@ import type {
   OrderAccount,
   OrderPreview,
   ProviderLink,
-  Unlinked,
+  UnlinkedResult,
 } from '../../../connectors/ports/stablecoins.ts';
 import type { Rejected } from '../../../kernel/contract/operation.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -95,7 +95,7 @@ async function linkAccount(
   { port, link, account: { id: provider_account } }: ProviderAccess,
   party: OrderParty,
   row: ExternalAccountRow,
-): Promise<OrderAccount | Unlinked> {
+): Promise<OrderAccount | UnlinkedResult> {
   const id = linkIdOf(provider_account, party);
   const knownLink = await ctx.read(stablecoinLinks, id);
   if (knownLink) return orderAccount(party, knownLink.reference);
@@ -110,7 +110,7 @@ async function linkAccount(
   return orderAccount(party, reference);
 }
 
-const isUnlinked = (response: object): response is Unlinked =>
+const isUnlinked = (response: object): response is UnlinkedResult =>
   'state' in response && response.state === 'unlinked';
 
 /** The external accounts, all validated before any is registered. */
@@ -118,7 +118,7 @@ async function linkedPartiesOf(
   ctx: Ctx,
   access: ProviderAccess,
   orderFields: OrderFields,
-): Promise<{ from?: OrderAccount; to?: OrderAccount } | Unlinked> {
+): Promise<{ from?: OrderAccount; to?: OrderAccount } | UnlinkedResult> {
   const { from, to } = partiesOf(orderFields);
   const source = from && { party: from, row: await requirePartyAccount(ctx, from) };
   const target = to && { party: to, row: await requirePartyAccount(ctx, to) };
