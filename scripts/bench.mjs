@@ -12,7 +12,7 @@ import { ensureInstalled, hasLockedPackages } from './install.mjs';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const bench = path.join(root, 'bench');
 const NO_PGBENCH =
-  'pgbench is missing. Ledger and execute are measured with it. On Debian: apt-get install postgresql';
+  'pgbench is missing. The rows ledger and execute require it. On Debian: apt-get install postgresql';
 
 /** Groups of rows, by the number that their ids start with. */
 const GROUPS = [

@@ -1,8 +1,8 @@
 // Finds declared replies that no test has produced: success statuses and error codes of contracts. Also
 // finds operations of operators that are declared to post money but have not posted in any test, while the
-// test harness reports undeclared ones. If operations share the functions of a code, one of them is tested,
-// and server/test/untested-replies.json lists the others as `same as` that operation, with `*` for all
-// codes. The file also lists codes that no test can produce, with the reason.
+// test harness reports undeclared ones. server/test/untested-replies.json lists operations that share the
+// functions of a tested one as `same as` that operation, with `*` for all codes. The file also lists codes
+// that no test can produce, with the reason.
 import fs from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { ensureBuilt } from '../build.mjs';

@@ -13,7 +13,10 @@ const OPTIONS = {
   border: 'var(--border)',
 };
 
-/** Scale of the diagrams, at which the smallest text has 12 pixels instead of 11. Wide diagrams scroll. */
+/**
+ * Scale of the diagrams. The smallest text has 11 pixels without scaling, and 12 at this scale. Wide
+ * diagrams scroll.
+ */
 const SCALE = 12 / 11;
 
 const scaledSize = (_, width, height) =>

@@ -27,7 +27,8 @@ export async function sdkRows(bench: Bench): Promise<Row[]> {
     warmupMs,
     seconds,
   };
-  // Separate processes, so that neither affects the compiler optimizations of the other.
+  // The variants run in separate processes, because each would affect the compiler optimizations of the
+  // other.
   const workers = { sdk: startWorker('sdk'), fetch: startWorker('sdk') };
   const run = (variant: SdkOptions['client']) =>
     workers[variant].call<Run>('read', { ...options, client: variant } satisfies SdkOptions);

@@ -1,6 +1,6 @@
 // Row 6: parsing and verifying a wallet's stamp. The peer is a P-256 verification of the same signatures by
-// node:crypto. For a known key the key of the peer is prepared as well, and for a new key both start with
-// the compressed point of the stamp. Both sides run in this process, one after the other on one thread.
+// node:crypto. The key of the peer is prepared if the key is known, and is the compressed point of the
+// stamp if the key is new. Both sides run in this process, one after the other on one thread.
 import { createPrivateKey, createPublicKey, ECDH, type KeyObject, sign, verify } from 'node:crypto';
 import { parseStamp, verifyStamp } from '../../../server/src/features/wallets/signing/stamp.ts';
 import { compressedPoint, generateP256, p256Jwk } from '../../../server/src/kernel/crypto/p256.ts';

@@ -22,7 +22,7 @@ const USAGE = `Usage: npm run conformance -- --url URL [flags] [-- COMMAND]
   --name NAME       name of the provider, in the address for messages (default: acme-bank)
   --port PORT       port for messages on 127.0.0.1 (default: 9400)
   --transfers FILE  JSON file with fields of the transfers, in general and for each outcome
-  --only NAMES      prefixes of the names of checks, separated by commas
+  --only NAMES      prefixes of the names of checks, separated by commas (default: all)
   --wait SECONDS    maximum time for an outcome (default: 15)
   --quiet SECONDS   time during which further messages are failures (default: 3)
   --json            print the report as JSON

@@ -221,7 +221,7 @@ describe.each(CONNECTORS.map((each) => [each.name, each] as const))(
       expect([emptyEffects.calls, effects.calls]).toEqual([0, 0]);
     });
 
-    it('is not opened in another mode, or without a setting that it requires', () => {
+    it('offers no capability in another mode, or without a setting that it requires', () => {
       for (const mode of MODES.filter((each) => !connector.modes.includes(each))) {
         expect(openConnector(connector, mode, allValues(connector))).toEqual({});
       }

@@ -66,7 +66,7 @@ describe('httpIdentity', () => {
     expect(notes).toEqual([]);
   });
 
-  it('returns unknown for any other response and logs neither case nor address', async () => {
+  it('returns unknown for any other response, and logs no case and no address', async () => {
     const unknownVerdict = { state: 'unknown', checkAfterMs: 60_000 };
     service.respondWith((reply) => reply.writeHead(201).end('{"state":"approved"}'));
     expect(await port().submit(SUBMITTED)).toEqual(unknownVerdict);
