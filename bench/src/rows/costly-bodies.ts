@@ -36,12 +36,12 @@ function propertiesOf(document: OpenApi, schema: Json, depth = 0): Record<string
   const resolvedSchema = ref
     ? (document.components.schemas[ref.split('/').at(-1) as string] ?? {})
     : schema;
-  const subschemas = ['allOf', 'oneOf', 'anyOf'].flatMap(
+  const nestedSchemas = ['allOf', 'oneOf', 'anyOf'].flatMap(
     (key) => (resolvedSchema[key] as Json[]) ?? [],
   );
   const innerProperties =
     depth < SCHEMA_DEPTH
-      ? subschemas.map((schemaPart) => propertiesOf(document, schemaPart, depth + 1))
+      ? nestedSchemas.map((schemaPart) => propertiesOf(document, schemaPart, depth + 1))
       : [];
   return Object.assign({}, resolvedSchema.properties, ...innerProperties);
 }
