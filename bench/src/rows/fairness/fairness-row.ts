@@ -232,7 +232,8 @@ async function differences(parts: Parts): Promise<number> {
   const [row] = await bench.cluster.rows<Record<string, string>>(FAIRNESS_DATABASE, CHECK, values);
   const totals = Object.entries(row ?? {}).map(([kind, count]) => `${count} ${kind}`);
   printProgress(
-    `${acknowledged.transfers} transfers and ${acknowledged.payouts} payouts acknowledged; ${totals.join(', ')}`,
+    `${acknowledged.transfers} transfers and ${acknowledged.payouts} payouts acknowledged, ` +
+      totals.join(', '),
   );
   const countOf = (column: string) => Number(row?.[column]);
   const missingCount = Math.abs(
@@ -320,8 +321,8 @@ export async function fairnessRows(bench: Bench): Promise<Row[]> {
   });
   const { sentCount, maxConcurrent, minQueuedCount, unsent } = messageCounts;
   const remark =
-    `${sentCount} messages, at most ${maxConcurrent} concurrently at the service, at least ${minQueuedCount} ` +
-    `queued at the end of a round, ${unsent} unsent after it recovered`;
+    `${sentCount} messages, at most ${maxConcurrent} concurrently at the service, ` +
+    `at least ${minQueuedCount} queued at the end of a round, ${unsent} unsent after it recovered`;
   const outage = `${messages} messages without a response`;
   const payoutRow = row('8d', 'a payout, until it is COMPLETED', outage, PAYOUT_BASELINE);
   return [...attackRows, { ...payoutRow, slowdown: { maximum: MAX_SLOWDOWN }, remark }];

@@ -300,7 +300,8 @@ export async function fillPayments(
 ): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  const otherPlatformSql = `(array['${otherPlatforms.join("', '")}'])[1 + (n / 4) % ${otherPlatforms.length}]`;
+  const platformList = otherPlatforms.join("', '");
+  const otherPlatformSql = `(array['${platformList}'])[1 + (n / 4) % ${otherPlatforms.length}]`;
   const fill: Fill = {
     ...{ client, count, now: Date.now() },
     people: Math.max(PER_PERSON, Math.ceil(count / PER_PERSON)),

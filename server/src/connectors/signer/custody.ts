@@ -88,8 +88,8 @@ const delegatedKeys = (
 });
 
 /**
- * Entropy of a seed, a mnemonic of twelve English words (BIP-39). The bytes are stored sealed and bound to the
- * wallet. The words exist only while they are encrypted for their owner.
+ * Entropy of a seed, a mnemonic of twelve English words (BIP-39). The bytes are stored sealed and bound to
+ * the wallet. The words exist only while they are encrypted for their owner.
  */
 const ENTROPY_BYTES = 16;
 

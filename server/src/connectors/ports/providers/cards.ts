@@ -34,7 +34,8 @@ export const StandIn = named(
       maxAmount: {
         ...Amount,
         description:
-          'Largest amount that the provider may approve if Railhead does not respond. 0: the provider must decline.',
+          'Largest amount that the provider may approve if Railhead does not respond. ' +
+          '0: the provider must decline.',
       },
     },
     {
