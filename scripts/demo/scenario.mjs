@@ -69,12 +69,12 @@ async function createCustomer({ call, webhooks, customerRecord }) {
 }
 
 /** A customer with a funded US dollar account. */
-async function createOwner(parts) {
-  const { call, webhooks } = parts;
+async function createOwner(demo) {
+  const { call, webhooks } = demo;
   await call('PATCH', '/config', { webhookEndpoint: webhooks.url });
   printFact('Webhooks', `to ${webhooks.url}`);
   await webhooks.expect({ TEST: ['TEST'] });
-  const customer = await createCustomer(parts);
+  const customer = await createCustomer(demo);
   const query = `customerId=${customer.id}`;
   const accounts = await call('GET', `/customers/internal-accounts?${query}&currency=USD`);
   const account = accounts.data[0];
@@ -121,9 +121,9 @@ async function createQuote({ call }, { customer, account }, target, lock) {
 }
 
 /** Executes a payment from quote to COMPLETED, from an account with the balance `balanceBefore`. */
-async function pay(parts, owner, balanceBefore, target, lock) {
-  const { call, webhooks } = parts;
-  const quote = await createQuote(parts, owner, target, lock);
+async function pay(demo, owner, balanceBefore, target, lock) {
+  const { call, webhooks } = demo;
+  const quote = await createQuote(demo, owner, target, lock);
   const { status } = await call('POST', `/quotes/${quote.id}/execute`);
   printFact('Executed', status);
   const balanceAfter = balanceBefore - quote.totalSendingAmount;
@@ -138,31 +138,31 @@ async function pay(parts, owner, balanceBefore, target, lock) {
   return { quote, remaining: balanceAfter };
 }
 
-async function payAndComplete(parts, owner, balanceBefore, target, lock) {
-  const { quote, remaining } = await pay(parts, owner, balanceBefore, target, lock);
-  const payment = await parts.call('GET', `/transactions/${quote.transactionId}`);
+async function payAndComplete(demo, owner, balanceBefore, target, lock) {
+  const { quote, remaining } = await pay(demo, owner, balanceBefore, target, lock);
+  const payment = await demo.call('GET', `/transactions/${quote.transactionId}`);
   const { amount, currency } = payment.receivedAmount;
   assertThat(payment.status === 'COMPLETED', `${payment.id} is ${payment.status}.`);
   assertThat(amount === quote.totalReceivingAmount, `${payment.id} paid out an unexpected amount.`);
   printFact('Arrived', money(amount, currency));
-  await checkBalance(parts, owner, remaining);
+  await checkBalance(demo, owner, remaining);
   return { quote, remaining };
 }
 
-async function payAndReturn(parts, owner, balanceBefore, target, lock) {
-  const { quote } = await pay(parts, owner, balanceBefore, target, lock);
+async function payAndReturn(demo, owner, balanceBefore, target, lock) {
+  const { quote } = await pay(demo, owner, balanceBefore, target, lock);
   printLine('  The bank returns the payment after about ten seconds …');
-  await parts.webhooks.expect({
+  await demo.webhooks.expect({
     [quote.transactionId]: outgoingEvents('FAILED', 'REFUND_PENDING', 'REFUND_COMPLETED'),
     [owner.account.id]: [balanceEvent(balanceBefore, balanceBefore)],
   });
-  const { status, refund } = await parts.call('GET', `/transactions/${quote.transactionId}`);
+  const { status, refund } = await demo.call('GET', `/transactions/${quote.transactionId}`);
   assertThat(
     status === 'FAILED' && refund?.status === 'COMPLETED',
     'The payment was not refunded.',
   );
   printFact('Refund', `${refund.status}, reference ${refund.reference}`);
-  await checkBalance(parts, owner, balanceBefore);
+  await checkBalance(demo, owner, balanceBefore);
   return quote;
 }
 
@@ -178,15 +178,15 @@ async function checkPostings({ operate }, { account }, label, { transactionId },
   return postings;
 }
 
-async function checkLedger(parts, owner, euroQuote, pesoQuote, returnedQuote) {
-  const check = (...payment) => checkPostings(parts, owner, ...payment);
+async function checkLedger(demo, owner, euroQuote, pesoQuote, returnedQuote) {
+  const check = (...payment) => checkPostings(demo, owner, ...payment);
   const postings = await check('The payment in euros', euroQuote, euroQuote.totalSendingAmount);
   printLine();
   printPostings(postings, { [owner.account.id]: "Ada's USD" });
   printLine();
   await check('The payment in pesos', pesoQuote, pesoQuote.totalSendingAmount);
   await check('The returned payment', returnedQuote, 0);
-  const { balanced, currencies, problems } = await parts.operate('ledger', 'verify');
+  const { balanced, currencies, problems } = await demo.operate('ledger', 'verify');
   assertThat(balanced, `The ledger does not balance: ${problems[0]}.`);
   const transfers = currencies.reduce((sum, currency) => sum + currency.transfers, 0);
   printCheck('The ledger balances', `${transfers} transfers in ${currencies.length} currencies`);
@@ -196,14 +196,14 @@ async function checkLedger(parts, owner, euroQuote, pesoQuote, returnedQuote) {
  * Runs all steps. Throws at the first unexpected result. `call` is the API client, `operate` the
  * operator's command. `customerRecord` receives the id of the created customer under its name.
  */
-export async function runScenario(parts) {
+export async function runScenario(demo) {
   printHeading('A customer with funds');
-  const owner = await createOwner(parts);
+  const owner = await createOwner(demo);
   printHeading('Dollars to euros');
-  const euroPayment = await payAndComplete(parts, owner, FUNDS, EUROS, lockSending(1_000_00));
+  const euroPayment = await payAndComplete(demo, owner, FUNDS, EUROS, lockSending(1_000_00));
   printHeading('Dollars to pesos');
   const pesoPayment = await payAndComplete(
-    parts,
+    demo,
     owner,
     euroPayment.remaining,
     PESOS,
@@ -211,16 +211,16 @@ export async function runScenario(parts) {
   );
   printHeading('A payment that the bank returns');
   const returnedQuote = await payAndReturn(
-    parts,
+    demo,
     owner,
     pesoPayment.remaining,
     RETURNED_IBAN,
     lockSending(250_00),
   );
   printHeading('The ledger');
-  await checkLedger(parts, owner, euroPayment.quote, pesoPayment.quote, returnedQuote);
+  await checkLedger(demo, owner, euroPayment.quote, pesoPayment.quote, returnedQuote);
   printCheck(
     'All webhooks have valid signatures',
-    `${parts.webhooks.finish()} webhooks in the expected order`,
+    `${demo.webhooks.finish()} webhooks in the expected order`,
   );
 }

@@ -41,7 +41,7 @@ const EVENTS = `with created as (
   insert into events (id, platform_id, type, subject, data, created_at)
   select id, platform, 'OUTGOING_PAYMENT.COMPLETED', 'Transaction:' || id, $3, at from created`;
 
-interface Parts {
+interface RowContext {
   bench: Bench;
   server: Child;
   receiver: Worker;
@@ -55,7 +55,7 @@ interface DeliveryRun {
   errors: number;
 }
 
-const insertPlatforms = async ({ bench }: Parts, count: number, port: number) =>
+const insertPlatforms = async ({ bench }: RowContext, count: number, port: number) =>
   (
     await bench.cluster.rows<{ id: string }>(HOOKS_DATABASE, PLATFORMS, [
       count,
@@ -68,7 +68,7 @@ const insertPlatforms = async ({ bench }: Parts, count: number, port: number) =>
  * that start and end are excluded. `start` begins to send them.
  */
 async function waitForDeliveries(
-  { bench, receiver }: Parts,
+  { bench, receiver }: RowContext,
   expectedCount: number,
   sender: Child,
   start: () => Promise<unknown>,
@@ -107,32 +107,36 @@ async function waitForDeliveries(
   };
 }
 
-async function deliver(parts: Parts, platforms: readonly string[], eventsPerPlatform: number) {
+async function deliver(
+  context: RowContext,
+  platforms: readonly string[],
+  eventsPerPlatform: number,
+) {
   const start = () =>
-    parts.bench.cluster.rows(HOOKS_DATABASE, EVENTS, [platforms, eventsPerPlatform, DATA]);
-  return waitForDeliveries(parts, platforms.length * eventsPerPlatform, parts.server, start);
+    context.bench.cluster.rows(HOOKS_DATABASE, EVENTS, [platforms, eventsPerPlatform, DATA]);
+  return waitForDeliveries(context, platforms.length * eventsPerPlatform, context.server, start);
 }
 
 /** Like `deliver`. Events of the `unresponsivePlatforms` receive no response and are not counted. */
 async function deliverToSlowReceivers(
-  parts: Parts,
+  context: RowContext,
   responsivePlatforms: string[],
   unresponsivePlatforms: string[],
   eventsPerPlatform: number,
 ) {
   const start = () =>
-    parts.bench.cluster.rows(HOOKS_DATABASE, EVENTS, [
+    context.bench.cluster.rows(HOOKS_DATABASE, EVENTS, [
       [...responsivePlatforms, ...unresponsivePlatforms],
       eventsPerPlatform,
       DATA,
     ]);
   const result = await waitForDeliveries(
-    parts,
+    context,
     responsivePlatforms.length * eventsPerPlatform,
-    parts.server,
+    context.server,
     start,
   );
-  await parts.bench.cluster.rows(
+  await context.bench.cluster.rows(
     HOOKS_DATABASE,
     'delete from webhook_queue where platform_id = any($1::text[])',
     [unresponsivePlatforms],
@@ -140,11 +144,16 @@ async function deliverToSlowReceivers(
   return result;
 }
 
-async function runBareLoop(parts: Parts, poster: Worker, connections: number, count: number) {
+async function runBareLoop(
+  context: RowContext,
+  poster: Worker,
+  connections: number,
+  count: number,
+) {
   const body = `{"id":"Webhook:1","type":"OUTGOING_PAYMENT.COMPLETED","data":${DATA}}`;
-  const options = { url: `http://127.0.0.1:${parts.port}/events`, connections, body, count };
+  const options = { url: `http://127.0.0.1:${context.port}/events`, connections, body, count };
   const start = () => poster.call('post', options satisfies PostOptions);
-  return waitForDeliveries(parts, count, poster, start);
+  return waitForDeliveries(context, count, poster, start);
 }
 
 const side = (name: string, runs: readonly DeliveryRun[], unit: 'perSecond' | 'us'): Side => ({
@@ -155,7 +164,7 @@ const side = (name: string, runs: readonly DeliveryRun[], unit: 'perSecond' | 'u
   errors: runs.reduce((sum, run) => sum + run.errors, 0),
 });
 
-async function start(bench: Bench): Promise<Parts> {
+async function start(bench: Bench): Promise<RowContext> {
   const { cluster, scratch, profile } = bench;
   const url = await cluster.create(HOOKS_DATABASE);
   const args = ['--database-url', url, '--data-dir', path.join(scratch, 'hooks')];
@@ -169,27 +178,32 @@ async function start(bench: Bench): Promise<Parts> {
 export async function deliveryRows(bench: Bench): Promise<Row[]> {
   const { settings, quick } = bench;
   const scale = quick ? 0.05 : 1;
-  const parts = await start(bench);
+  const context = await start(bench);
   const poster = startWorker('post');
   const hangingReceiver = startWorker('hanging');
   const hangingPort = await hangingReceiver.call<number>('listen');
   await hangingReceiver.call('hang');
-  const platform = await insertPlatforms(parts, 1, parts.port);
-  const manyPlatforms = await insertPlatforms(parts, 10_000 * scale, parts.port);
-  const responsivePlatforms = await insertPlatforms(parts, 18, parts.port);
-  const platforms = await insertPlatforms(parts, 2, parts.port);
-  const unresponsivePlatforms = await insertPlatforms(parts, 2, hangingPort);
+  const platform = await insertPlatforms(context, 1, context.port);
+  const manyPlatforms = await insertPlatforms(context, 10_000 * scale, context.port);
+  const responsivePlatforms = await insertPlatforms(context, 18, context.port);
+  const platforms = await insertPlatforms(context, 2, context.port);
+  const unresponsivePlatforms = await insertPlatforms(context, 2, hangingPort);
   const backlog = 100_000 * scale;
   const eventsPerPlatform = Math.round(2_000 * scale);
   const sides = {
-    'one platform': () => deliver(parts, platform, backlog),
-    'bare loop, 8 connections': () => runBareLoop(parts, poster, LANE_WIDTH, backlog / 2),
-    'many platforms, one event each': () => deliver(parts, manyPlatforms, 1),
-    'bare loop, 64 connections': () => runBareLoop(parts, poster, 64, backlog / 2),
+    'one platform': () => deliver(context, platform, backlog),
+    'bare loop, 8 connections': () => runBareLoop(context, poster, LANE_WIDTH, backlog / 2),
+    'many platforms, one event each': () => deliver(context, manyPlatforms, 1),
+    'bare loop, 64 connections': () => runBareLoop(context, poster, 64, backlog / 2),
     'twenty platforms': () =>
-      deliver(parts, [...responsivePlatforms, ...platforms], eventsPerPlatform),
+      deliver(context, [...responsivePlatforms, ...platforms], eventsPerPlatform),
     'twenty platforms, two without responses': () =>
-      deliverToSlowReceivers(parts, responsivePlatforms, unresponsivePlatforms, eventsPerPlatform),
+      deliverToSlowReceivers(
+        context,
+        responsivePlatforms,
+        unresponsivePlatforms,
+        eventsPerPlatform,
+      ),
   };
   const runs = Object.fromEntries(
     Object.keys(sides).map((name) => [name, [] as DeliveryRun[]]),
@@ -203,7 +217,8 @@ export async function deliveryRows(bench: Bench): Promise<Row[]> {
       printProgress(`round ${round}, ${name}: ${result.perSecond.toFixed(0)}/s, ${cost}`);
     }
   }
-  for (const child of [poster, hangingReceiver, parts.server, parts.receiver]) await child.stop();
+  for (const child of [poster, hangingReceiver, context.server, context.receiver])
+    await child.stop();
   return rowsOf(runs);
 }
 

@@ -22,7 +22,7 @@ const FIRST_GUESS = { railhead: 3_000, peer: 800 };
 /** Factor by which more quotes are prepared than the fastest previous run would have used. */
 const RESERVE_FACTOR = 1.5;
 
-export interface Parts {
+export interface RowContext {
   bench: Bench;
   api: Api;
   load: Worker;
@@ -58,8 +58,8 @@ function assertSufficient(run: Run, seconds: number): Run {
 }
 
 /** Executes new quotes at a port for a number of seconds. Records how many the next run may need. */
-export function executor(parts: Parts, database: string) {
-  const { bench, api, load } = parts;
+export function executor(context: RowContext, database: string) {
+  const { bench, api, load } = context;
   const { warmupMs } = bench.settings;
   const initialRate = database === DATABASE ? FIRST_GUESS.railhead : FIRST_GUESS.peer;
   let fastest = initialRate / 2;
@@ -83,7 +83,7 @@ export function executor(parts: Parts, database: string) {
       const quoteCount = count ?? Math.ceil(rate * (seconds + warmupMs / 1000));
       const quotes = await copyQuotes(bench, database, api.templates[kind], quoteCount);
       const resume = database === DATABASE ? undefined : pauseServer(api);
-      processorUse = watchProcessor(parts.groups);
+      processorUse = watchProcessor(context.groups);
       const measuredRun = await load.call<Run>('run', {
         port,
         connections,
@@ -137,8 +137,8 @@ export async function differences(bench: Bench, name: string, doneCount: number)
 }
 
 /** The interactive peer with the pool size and connections at which it was fastest in this run. */
-export async function preparePeer(parts: Parts, peer: Worker) {
-  const { bench } = parts;
+export async function preparePeer(context: RowContext, peer: Worker) {
+  const { bench } = context;
   const { tuningSeconds } = bench.settings;
   const [platform] = await bench.cluster.rows<{ id: string }>(
     PEER_DATABASE,
@@ -151,7 +151,7 @@ export async function preparePeer(parts: Parts, peer: Worker) {
       platformId: platform?.id as string,
       authorization: AUTHORIZATION,
     } satisfies PeerOptions);
-  const { run, done } = executor(parts, PEER_DATABASE);
+  const { run, done } = executor(context, PEER_DATABASE);
   const choices = bench.quick ? ['16/64'] : ['8/64', '16/64', '32/64', '32/256'];
   const split = (choice: string) => choice.split('/').map(Number) as [number, number];
   const best = await bench.interactive(() =>
@@ -192,12 +192,12 @@ export async function executeRows(bench: Bench): Promise<Row[]> {
     load: () => [load.pid],
     receiver: () => [receiver.pid],
   };
-  const parts = { bench, api, load, groups };
-  const serverExecutor = executor(parts, DATABASE);
+  const context = { bench, api, load, groups };
+  const serverExecutor = executor(context, DATABASE);
   const connections = await bestOf('execute, connections', quick ? [64] : [64, 256], (n) =>
     serverExecutor.run('convert', api.port, n, tuningSeconds),
   );
-  const peer = await preparePeer(parts, peerWorker);
+  const peer = await preparePeer(context, peerWorker);
   const execute = (kind: Kind) => () => serverExecutor.run(kind, api.port, connections, seconds);
   const runPgbench = (spread: 'spread' | 'hot') => async () => {
     const resume = pauseServer(api);

@@ -13,8 +13,8 @@ import {
   executedIn,
   executor,
   type Kind,
-  type Parts,
   preparePeer,
+  type RowContext,
 } from './execute-row.ts';
 
 const CONNECTIONS = 256;
@@ -65,9 +65,9 @@ export async function latencyRows(bench: Bench): Promise<Row[]> {
   const api = await startOn(bench);
   const load = startWorker('load');
   const worker = startWorker('peer');
-  const parts: Parts = { bench, api, load, groups: groupsOf(bench, api.process, worker) };
-  const server = executor(parts, DATABASE);
-  const peer = await preparePeer(parts, worker);
+  const context: RowContext = { bench, api, load, groups: groupsOf(bench, api.process, worker) };
+  const server = executor(context, DATABASE);
+  const peer = await preparePeer(context, worker);
   const executedBefore = await executedIn(bench, DATABASE);
   await server.run('convert', api.port, CONNECTIONS, LONG_S, { count: WARM_UP_QUOTES });
   const fastest = await server.run('convert', api.port, CONNECTIONS, tuningSeconds);
@@ -226,9 +226,9 @@ export async function bytesRows(bench: Bench): Promise<Row[]> {
   const api = await startOn(bench);
   const load = startWorker('load');
   const worker = startWorker('peer');
-  const parts: Parts = { bench, api, load, groups: groupsOf(bench, api.process, worker) };
-  const peer = await preparePeer(parts, worker);
-  const { run } = executor(parts, DATABASE);
+  const context: RowContext = { bench, api, load, groups: groupsOf(bench, api.process, worker) };
+  const peer = await preparePeer(context, worker);
+  const { run } = executor(context, DATABASE);
   const count = bench.quick ? 2_000 : 20_000;
   const serverGrowth = await growth(bench, DATABASE, () =>
     run('convert', api.port, CONNECTIONS, LONG_S, { count }),

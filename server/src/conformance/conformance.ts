@@ -11,7 +11,7 @@ import { adapterKeys, newSignatureKey, ownKey } from './keys.ts';
 import { adapterProcess } from './process.ts';
 import { isConformant, jsonReport, textReport } from './report.ts';
 import { runChecks } from './run.ts';
-import type { SessionParts } from './session.ts';
+import type { SessionContext } from './session.ts';
 import type { TransferSettings } from './transfers.ts';
 
 const USAGE = `Usage: npm run conformance -- --url URL [flags] [-- COMMAND]
@@ -91,7 +91,7 @@ async function checkAdapter(url: string, flags: Flags, io: ConformanceIo, effect
   const inbox = await openInbox(effects, { ...flags, publicKeys: adapterKeys(flags.keys) });
   const child = flags.command.length > 0 ? adapterProcess(flags.command, calls) : undefined;
   const { waitMs, quietMs, settings, selected } = flags;
-  const parts: SessionParts = {
+  const context: SessionContext = {
     ...{ effects, calls, inbox, key, settings, waitMs, quietMs },
     otherKey: newSignatureKey(effects),
     nextKey: ownKey(effects, flags.keys, 'next'),
@@ -99,7 +99,7 @@ async function checkAdapter(url: string, flags: Flags, io: ConformanceIo, effect
   };
   try {
     await child?.start();
-    const results = await runChecks(parts, {
+    const results = await runChecks(context, {
       isSelected: (name) =>
         selected.length === 0 || selected.some((prefix) => name.startsWith(prefix)),
       progress: ({ verdict, name }: CheckResult) => io.err(`${verdict}  ${name}\n`),

@@ -16,7 +16,7 @@ import { signatureChecks } from './checks/signatures.ts';
 import { stablecoinChecks } from './checks/stablecoins.ts';
 import { statementChecks } from './checks/statements.ts';
 import { transferChecks } from './checks/transfers.ts';
-import { openSession, type SessionParts } from './session.ts';
+import { openSession, type SessionContext } from './session.ts';
 
 /** The checks of all capabilities of the protocol. */
 const GROUPS: readonly CheckGroup[] = [
@@ -77,8 +77,11 @@ async function inParallel<T, R>(items: readonly T[], work: (item: T) => Promise<
 }
 
 /** Runs the checks. Returns their results in the order of the report. */
-export async function runChecks(parts: SessionParts, options: RunOptions): Promise<CheckResult[]> {
-  const withoutCapabilities = openSession(parts, { protocol: '1' });
+export async function runChecks(
+  context: SessionContext,
+  options: RunOptions,
+): Promise<CheckResult[]> {
+  const withoutCapabilities = openSession(context, { protocol: '1' });
   let capabilities: Capabilities | undefined;
   const reportProgress = (result: CheckResult) => {
     options.progress?.(result);
@@ -94,7 +97,7 @@ export async function runChecks(parts: SessionParts, options: RunOptions): Promi
   reportProgress(capabilityResult);
   if (!capabilities) return [capabilityResult];
   const offeredCapabilities = capabilities;
-  const session = openSession(parts, offeredCapabilities);
+  const session = openSession(context, offeredCapabilities);
   const groups = GROUPS.filter((group) => group.applies(offeredCapabilities, session));
   const checksOf = (phase: CheckGroup['phase']) =>
     groups

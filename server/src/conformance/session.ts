@@ -26,7 +26,7 @@ interface Observation {
   readonly reference?: string | undefined;
 }
 
-export interface SessionParts {
+export interface SessionContext {
   readonly effects: Effects;
   readonly calls: Calls;
   readonly inbox: Inbox;
@@ -65,7 +65,7 @@ function parseReply<S extends TSchema>(
 }
 
 /** Calls that record their durations and the reported states. */
-function recordedCalls({ calls }: SessionParts) {
+function recordedCalls({ calls }: SessionContext) {
   const observations = new Map<string, Observation[]>();
   const durations: { path: string; durationMs: number }[] = [];
   const observe = (transferId: string, observation: Observation) => {
@@ -111,10 +111,10 @@ function recordedCalls({ calls }: SessionParts) {
 
 export type Session = ReturnType<typeof openSession>;
 
-export function openSession(parts: SessionParts, capabilities: Capabilities) {
-  const { effects, inbox, waitMs } = parts;
-  const recordedSession = recordedCalls(parts);
-  const createTransfer = transferMaker(effects, capabilities.transfers ?? [], parts.settings);
+export function openSession(context: SessionContext, capabilities: Capabilities) {
+  const { effects, inbox, waitMs } = context;
+  const recordedSession = recordedCalls(context);
+  const createTransfer = transferMaker(effects, capabilities.transfers ?? [], context.settings);
   const transfers = new Map<string, Transfer>();
 
   const attemptsOf = (transferId: string, state?: string): Attempt[] =>
@@ -165,7 +165,16 @@ export function openSession(parts: SessionParts, capabilities: Capabilities) {
   }
 
   return {
-    ...{ parts, capabilities, transfers, transfer, attemptsOf, messagesOf, poll, historyOf },
+    ...{
+      context,
+      capabilities,
+      transfers,
+      transfer,
+      attemptsOf,
+      messagesOf,
+      poll,
+      historyOf,
+    },
     ...recordedSession,
     /** Waits until one of these states is reported in a reply or message. */
     async waitForState(transferId: string, ...states: string[]): Promise<string> {
@@ -196,7 +205,7 @@ export function openSession(parts: SessionParts, capabilities: Capabilities) {
       if (match) return match;
       throw failure(`no message "${fields.type}" in ${waitMs / 1_000} s`);
     },
-    waitQuietPeriod: () => sleep(parts.quietMs),
+    waitQuietPeriod: () => sleep(context.quietMs),
   };
 }
 

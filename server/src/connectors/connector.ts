@@ -11,7 +11,7 @@ export type Capabilities = Connectors & { storage?: StoragePort | undefined };
 export type Capability = keyof Capabilities;
 
 /** Resources that the server provides to a connector when opening it. */
-export interface ConnectorParts {
+export interface ConnectorContext {
   mode: Mode;
   /** Clock, randomness, and the network without a circuit breaker. */
   effects: Effects;
@@ -39,14 +39,14 @@ export interface Connector<Settings extends TObject = TObject> {
   settings: Settings;
   /** Capabilities that the connector always has. */
   capabilities: readonly Capability[];
-  /** Capabilities that depend on a setting or on the parts that the server provides. */
+  /** Capabilities that depend on a setting or on the resources that the server provides. */
   optional?: readonly Capability[];
   /** Capabilities that any other connector of the mode replaces. */
   fallbackFor?: readonly Capability[];
   /** Problems of settings that are individually valid. Each problem names the environment variables. */
   problems?(settings: Partial<Static<Settings>>): string[];
   /** Opens the connector without an external call. Throws if a file that a setting names cannot be used. */
-  open(parts: ConnectorParts, settings: Static<Settings>): Capabilities;
+  open(context: ConnectorContext, settings: Static<Settings>): Capabilities;
 }
 
 type Offer<Always extends Capability, Optional extends Capability> = {
@@ -61,7 +61,7 @@ interface Definition<
   capabilities: readonly Always[];
   optional?: readonly Optional[];
   fallbackFor?: readonly NoInfer<Always | Optional>[];
-  open(parts: ConnectorParts, settings: Static<Settings>): NoInfer<Offer<Always, Optional>>;
+  open(context: ConnectorContext, settings: Static<Settings>): NoInfer<Offer<Always, Optional>>;
 }
 
 /** A connector whose settings and capabilities are checked against its schema by the compiler. */

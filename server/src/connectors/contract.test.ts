@@ -207,8 +207,8 @@ describe.each(CONNECTORS.map((each) => [each.name, each] as const))(
 
     it.each(connector.modes)('offers its declared capabilities in %s, without a call', (mode) => {
       const emptyEffects = unreachableEffects();
-      const parts = { ...partsIn(mode, emptyEffects), keys: undefined };
-      const leastCapabilities = openConnectors([connector], parts, requiredValues(connector));
+      const context = { ...partsIn(mode, emptyEffects), keys: undefined };
+      const leastCapabilities = openConnectors([connector], context, requiredValues(connector));
       expect(namesOf(leastCapabilities).sort()).toEqual([...capabilities].sort());
       const effects = unreachableEffects();
       const maxCapabilities = openConnector(connector, mode, allValues(connector), effects);

@@ -17,7 +17,7 @@ import { type Circuits, createCircuits } from '../runtime/jobs/circuits.ts';
 import type { SealedColumn } from '../runtime/security/sealed-columns.ts';
 import type { Vault } from '../runtime/security/vault.ts';
 import { bridge } from './bridge/index.ts';
-import type { Capabilities, Capability, Connector, ConnectorParts } from './connector.ts';
+import type { Capabilities, Capability, Connector, ConnectorContext } from './connector.ts';
 import { evm } from './evm/index.ts';
 import { folder } from './folder/index.ts';
 import { local } from './local/index.ts';
@@ -204,17 +204,17 @@ const capabilitiesOf = (servedCapabilities: readonly ServedCapability[]): Capabi
 /** The capabilities of a mode. Throws one error that names every unusable setting. */
 export const openConnectors = (
   connectors: readonly Connector[],
-  parts: ConnectorParts,
+  context: ConnectorContext,
   settings: Values,
-): Capabilities => capabilitiesOf(openServedCapabilities(connectors, parts, settings));
+): Capabilities => capabilitiesOf(openServedCapabilities(connectors, context, settings));
 
 function openServedCapabilities(
   connectors: readonly Connector[],
-  parts: ConnectorParts,
+  context: ConnectorContext,
   settings: Values,
 ): ServedCapability[] {
   const configuredConnectors = connectors
-    .filter(({ modes }) => modes.includes(parts.mode))
+    .filter(({ modes }) => modes.includes(context.mode))
     .map((connector) => ({ connector, values: ownSettings(connector, settings) }))
     .filter(({ connector, values }) => isComplete(connector.settings, values));
   const problems = configuredConnectors.flatMap((each) =>
@@ -223,9 +223,9 @@ function openServedCapabilities(
   if (problems.length) throw new Error([...new Set(problems)].join('\n'));
   const openedConnectors = configuredConnectors.map(({ connector, values }) => ({
     connector,
-    offer: connector.open(parts, values) as Capabilities,
+    offer: connector.open(context, values) as Capabilities,
   }));
-  return mergeOffers(parts.mode, openedConnectors);
+  return mergeOffers(context.mode, openedConnectors);
 }
 
 /** Both modes share one storage, so it is opened once. */
@@ -290,8 +290,8 @@ export function connectorRegistry(
 
 /** The storage of both modes. `effects` includes the circuit breaker. */
 export function storageOf(effects: Effects, settings: StorageSettings): StoragePort {
-  const parts = { mode: 'production' as const, effects, provider: () => effects, note: () => {} };
-  const { storage } = openConnectors(CONNECTORS.filter(isStorage), parts, { ...settings });
+  const context = { mode: 'production' as const, effects, provider: () => effects, note: () => {} };
+  const { storage } = openConnectors(CONNECTORS.filter(isStorage), context, { ...settings });
   if (!storage) throw new Error('No connector stores files.');
   return storage;
 }

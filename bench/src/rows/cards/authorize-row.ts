@@ -87,7 +87,7 @@ async function differences(bench: Bench, name: string, handler: Worker): Promise
   return Object.values(differenceCounts).reduce((sum, count) => sum + Number(count), 0);
 }
 
-interface Parts {
+interface RowContext {
   bench: Bench;
   cards: Cards;
   /** Processes whose processor time is printed after each run. */
@@ -96,7 +96,7 @@ interface Parts {
 
 /** Sends requests for one kind of card to a handler for a number of seconds. */
 const requestSender =
-  ({ bench, cards, groups }: Parts, handler: Worker) =>
+  ({ bench, cards, groups }: RowContext, handler: Worker) =>
   async (kind: Kind, seconds = bench.settings.seconds): Promise<Run> => {
     await bench.cluster.checkpoint();
     const { accountCards, wallets } = cards;
@@ -121,13 +121,13 @@ const requestSender =
   };
 
 /** The interactive peer with the pool size at which it is fastest. */
-async function preparePeer(parts: Parts, peer: Worker) {
-  const { bench, cards } = parts;
+async function preparePeer(context: RowContext, peer: Worker) {
+  const { bench, cards } = context;
   const { platformId, dataDir } = cards;
   const url = databaseUrl(bench.cluster.url, PEER_CARDS_DATABASE);
   const open = (poolSize: number) =>
     peer.call('open', { url, dataDir, poolSize, platformId } satisfies AuthorizationPeerOptions);
-  const authorize = requestSender(parts, peer);
+  const authorize = requestSender(context, peer);
   const choices = bench.quick ? [16] : [16, 32, 64];
   const best = await bestOf('interactive, pool', choices, async (size) => {
     await open(size);
@@ -148,9 +148,9 @@ export async function authorizeRows(bench: Bench): Promise<Row[]> {
     interactive: () => [peerHandler.pid],
     PostgreSQL: () => familyOf(bench.cluster.pid),
   };
-  const parts = { bench, cards, groups };
-  const peer = await preparePeer(parts, peerHandler);
-  const server = requestSender(parts, handler);
+  const context = { bench, cards, groups };
+  const peer = await preparePeer(context, peerHandler);
+  const server = requestSender(context, handler);
   const runs = await alternate(
     {
       'handler, spread': () => server('spread'),

@@ -33,7 +33,7 @@ const POLL_MS = 200;
 /** A customer may receive only one code in this period, so the next round uses other customers. */
 const ROUNDS_APART = 2;
 
-interface Parts {
+interface RowContext {
   bench: Bench;
   setup: FairnessSetup;
   attacker: Worker;
@@ -85,7 +85,7 @@ const boundsOf = ({ settings, quick }: Bench): Bounds => ({
 
 /** Runs `work` with a payer whose connection is open and warmed up. */
 async function withPayer(
-  { bench, setup, acknowledged }: Parts,
+  { bench, setup, acknowledged }: RowContext,
   kind: 'transfer' | 'payout',
   work: (pay: () => Promise<number>) => Promise<Run>,
 ): Promise<Run> {
@@ -139,9 +139,13 @@ function summaryOf(report: AttackReport): string {
 }
 
 /** A run during an attack. The attack and all its requests are complete when this resolves. */
-async function runDuringAttack(parts: Parts, attack: Attack, total: AttackReport): Promise<Run> {
-  const { bench, setup, attacker } = parts;
-  return withPayer(parts, 'transfer', async (pay) => {
+async function runDuringAttack(
+  context: RowContext,
+  attack: Attack,
+  total: AttackReport,
+): Promise<Run> {
+  const { bench, setup, attacker } = context;
+  return withPayer(context, 'transfer', async (pay) => {
     await attacker.call('start', attack);
     await sleep(ONSET_MS);
     const processorUse = watchProcessor({
@@ -164,7 +168,7 @@ const UNFINISHED = `select count(*)::int as n from transactions
     and exists (select from ledger_transfers l where l.transaction_id = transactions.id)`;
 
 /** Waits until a statement counts zero rows. Returns the last count. */
-async function waitUntilEmpty({ bench }: Parts, statement: string): Promise<number> {
+async function waitUntilEmpty({ bench }: RowContext, statement: string): Promise<number> {
   for (const startedAt = performance.now(); ; await sleep(POLL_MS)) {
     const [row] = await bench.cluster.rows<{ n: number }>(FAIRNESS_DATABASE, statement);
     if (!row?.n || performance.now() - startedAt > DRAIN_MS) return row?.n ?? 0;
@@ -184,13 +188,13 @@ interface MessageCounts {
 
 /** A run while text messages are queued for the unresponsive service. All are sent before this resolves. */
 async function runDuringServiceOutage(
-  parts: Parts,
+  context: RowContext,
   customers: readonly string[],
   total: MessageCounts,
 ): Promise<Run> {
-  const { bench, setup } = parts;
+  const { bench, setup } = context;
   const { production, service } = setup;
-  const run = await withPayer(parts, 'payout', async (pay) => {
+  const run = await withPayer(context, 'payout', async (pay) => {
     await service.call('hang');
     await eachOf(customers, (id) => production('POST', `/customers/${id}/verify-phone`));
     await sleep(ONSET_MS);
@@ -199,7 +203,7 @@ async function runDuringServiceOutage(
   const [waitingCount] = await bench.cluster.rows<{ n: number }>(FAIRNESS_DATABASE, WAITING);
   const concurrent = await service.call<number>('release');
   const releasedAt = performance.now();
-  const unsent = await waitUntilEmpty(parts, WAITING);
+  const unsent = await waitUntilEmpty(context, WAITING);
   const seconds = ((performance.now() - releasedAt) / 1000).toFixed(1);
   printProgress(
     `${waitingCount?.n} of ${customers.length} messages were queued at the end, ` +
@@ -225,9 +229,9 @@ const CHECK = `select
     group by currency having sum(balance) <> 0) unbalanced) as unbalanced`;
 
 /** Compares the database with the payer's acknowledged payments. Any difference is an error. */
-async function differences(parts: Parts): Promise<number> {
-  const { bench, setup, acknowledged } = parts;
-  await waitUntilEmpty(parts, UNFINISHED);
+async function differences(context: RowContext): Promise<number> {
+  const { bench, setup, acknowledged } = context;
+  await waitUntilEmpty(context, UNFINISHED);
   const values = [setup.accounts.source, FUNDS];
   const [row] = await bench.cluster.rows<Record<string, string>>(FAIRNESS_DATABASE, CHECK, values);
   const totals = Object.entries(row ?? {}).map(([kind, count]) => `${count} ${kind}`);
@@ -261,7 +265,12 @@ export async function fairnessRows(bench: Bench): Promise<Row[]> {
   const messages = bench.quick ? 150 : 450;
   const setup = await prepareFairness(bench, messages * ROUNDS_APART);
   const attacker = startWorker('attack');
-  const parts: Parts = { bench, setup, attacker, acknowledged: { transfers: 0, payouts: 0 } };
+  const context: RowContext = {
+    bench,
+    setup,
+    attacker,
+    acknowledged: { transfers: 0, payouts: 0 },
+  };
   const cases = casesOf(setup);
   const reports = new Map(cases.map(({ id }) => [id, emptyReport()]));
   const messageCounts: MessageCounts = {
@@ -271,26 +280,26 @@ export async function fairnessRows(bench: Bench): Promise<Row[]> {
     unsent: 0,
   };
   const runBaseline = (kind: 'transfer' | 'payout') => () =>
-    withPayer(parts, kind, (pay) => paySequentially(pay, boundsOf(bench)));
+    withPayer(context, kind, (pay) => paySequentially(pay, boundsOf(bench)));
   const sides: Record<string, () => Promise<Run>> = {};
   for (const [index, { id, attack }] of cases.entries()) {
     const fullAttack = { ...attack, port: setup.port, keys: KEYS };
     if (index % ATTACKS_PER_BASELINE === 0) sides[baselineLabel(index)] = runBaseline('transfer');
     sides[`${id}, under load`] = () =>
-      runDuringAttack(parts, fullAttack, reports.get(id) as AttackReport);
+      runDuringAttack(context, fullAttack, reports.get(id) as AttackReport);
   }
   let round = 0;
   sides[PAYOUT_BASELINE] = runBaseline('payout');
   sides['8d, under load'] = () => {
     const from = (round++ % ROUNDS_APART) * messages;
     return runDuringServiceOutage(
-      parts,
+      context,
       setup.customers.slice(from, from + messages),
       messageCounts,
     );
   };
   const runs = await alternate(sides, rounds);
-  const wrongCount = await differences(parts);
+  const wrongCount = await differences(context);
   for (const child of [attacker, setup.process, setup.service]) await child.stop();
   const row = (id: string, subject: string, load: string, baselineName: string): Row => {
     const serverSide = latencySide(`with ${load}`, runs[`${id}, under load`] as Run[]);

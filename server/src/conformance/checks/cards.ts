@@ -12,8 +12,8 @@ const MODE =
 /** Platform ID of a card with which the adapter pays. */
 const PAYING_CARD_ID = 'TEST PAYMENT';
 
-const newOrder = ({ parts }: Session, platformCardId?: string) => {
-  const id = uuid7(parts.effects);
+const newOrder = ({ context }: Session, platformCardId?: string) => {
+  const id = uuid7(context.effects);
   return {
     ...{ cardId: `Card:${id}`, cardholderId: `Customer:${id}`, currency: 'USD' },
     ...(platformCardId === undefined ? {} : { platformCardId }),
@@ -40,7 +40,7 @@ const ofCard = (session: Session, type: string, { cardId }: Order): Attempt[] =>
 /** Orders a card with which the adapter pays. Returns the order and the fields of the authorization. */
 async function payment(session: Session, decision?: CardDecision) {
   const order = newOrder(session, PAYING_CARD_ID);
-  if (decision) session.parts.inbox.setDecision(order.cardId, decision);
+  if (decision) session.context.inbox.setDecision(order.cardId, decision);
   await issuedCard(session, order);
   const type = 'card.authorization';
   const { fields } = await session.waitForMessage({ type, cardId: order.cardId });

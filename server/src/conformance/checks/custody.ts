@@ -7,7 +7,7 @@ import type { CheckGroup } from '../check.ts';
 import type { Session } from '../session.ts';
 import { failure } from '../verdict.ts';
 
-const newId = ({ parts }: Session) => `DelegatedKey:${uuid7(parts.effects)}`;
+const newId = ({ context }: Session) => `DelegatedKey:${uuid7(context.effects)}`;
 const keyOf = (session: Session, keyId: string) =>
   session.read('/custody/keys', { keyId }, CustodyKey);
 

@@ -16,12 +16,12 @@ async function detailsOf(session: Session, accountId: string): Promise<string> {
   return JSON.stringify(instructions);
 }
 
-const newAccount = ({ parts }: Session) => `InternalAccount:${uuid7(parts.effects)}`;
+const newAccount = ({ context }: Session) => `InternalAccount:${uuid7(context.effects)}`;
 
 /** Sends a transfer whose amount is received again. Returns the transfer and its deposit messages. */
 async function deposit(session: Session, statuses: readonly number[] = []) {
   const transfer = session.transfer('deposit');
-  if (statuses.length > 0) session.parts.inbox.setResponses(transfer.reference, '', statuses);
+  if (statuses.length > 0) session.context.inbox.setResponses(transfer.reference, '', statuses);
   await session.send(transfer);
   const fields = { type: 'deposit.received', paymentReference: transfer.reference };
   const message = await session.waitForMessage(fields);

@@ -21,7 +21,7 @@ function repeatedAttempts(session: Session): Promise<Attempt[]> {
   if (startedRepetitions) return startedRepetitions;
   const attempts = (async () => {
     const { transferId, ...transfer } = session.transfer('settled');
-    session.parts.inbox.setResponses(transferId, 'settled', [...TEMPORARY_STATUSES, 200]);
+    session.context.inbox.setResponses(transferId, 'settled', [...TEMPORARY_STATUSES, 200]);
     await session.send({ transferId, ...transfer });
     return session.waitForAttempts(transferId, 'settled', TEMPORARY_STATUSES.length + 1);
   })();
@@ -32,7 +32,7 @@ function repeatedAttempts(session: Session): Promise<Attempt[]> {
 /** Throws if the adapter sends a message again after a response with this status. */
 async function assertNotRepeated(session: Session, status: number): Promise<void> {
   const { transferId, ...transfer } = session.transfer('settled');
-  session.parts.inbox.setResponses(transferId, 'settled', [status]);
+  session.context.inbox.setResponses(transferId, 'settled', [status]);
   await session.send({ transferId, ...transfer });
   const attemptCount = (await session.waitForAttempts(transferId, 'settled')).length;
   await session.waitQuietPeriod();
@@ -53,7 +53,7 @@ export const messageChecks: CheckGroup = {
         'Start the adapter with the address for messages that the first line of this report shows.',
       async run(session) {
         const transfer = session.transfer('settled');
-        const start = session.parts.effects.now();
+        const start = session.context.effects.now();
         await session.send(transfer);
         const [firstAttempt] = await session.waitForAttempts(transfer.transferId, 'settled');
         return `after ${Math.max(0, (firstAttempt?.at ?? start) - start)} ms`;
@@ -130,7 +130,7 @@ const checkOfAttempts = (
 ): Check => ({
   ...description,
   run(session) {
-    const { attempts } = session.parts.inbox;
+    const { attempts } = session.context.inbox;
     if (attempts.length === 0) throw skipError('no message was received');
     check(attempts, session);
     return `${attempts.length} attempts, ${actualResult}`;

@@ -8,9 +8,9 @@ import { failure, skipError } from '../verdict.ts';
 const PAIR = { from: 'USD', to: 'EUR' };
 const SOLD = 1_000_00;
 
-const newRequest = ({ parts }: Session) => ({
+const newRequest = ({ context }: Session) => ({
   ...PAIR,
-  ...{ quoteId: `Quote:${uuid7(parts.effects)}`, side: 'SELL', amount: SOLD },
+  ...{ quoteId: `Quote:${uuid7(context.effects)}`, side: 'SELL', amount: SOLD },
 });
 
 async function quoteOf(session: Session, request: ReturnType<typeof newRequest>) {
@@ -53,7 +53,7 @@ export const quoteChecks: CheckGroup = {
         ];
         if (JSON.stringify(firstQuote) !== JSON.stringify(secondQuote))
           throw failure(`${firstQuote.rate}, ${secondQuote.rate}`);
-        if (Date.parse(firstQuote.expiresAt) <= session.parts.effects.now())
+        if (Date.parse(firstQuote.expiresAt) <= session.context.effects.now())
           throw failure('expired');
         return firstQuote.rate;
       },

@@ -11,14 +11,14 @@ const DURABLE_REMEDY =
 /** Time between the start of a call and the kill of the adapter. */
 const KILL_AFTER_MS = 15;
 
-async function restart({ parts }: Session): Promise<void> {
-  await parts.kill?.();
-  await parts.start?.();
+async function restart({ context }: Session): Promise<void> {
+  await context.kill?.();
+  await context.start?.();
 }
 
 export const restartChecks: CheckGroup = {
-  applies: ({ transfers = [] }, { parts }) =>
-    transfers.length > 0 && parts.kill !== undefined && parts.start !== undefined,
+  applies: ({ transfers = [] }, { context }) =>
+    transfers.length > 0 && context.kill !== undefined && context.start !== undefined,
   phase: 'sequential',
   checks: [
     {
@@ -45,7 +45,7 @@ export const restartChecks: CheckGroup = {
         `${DURABLE_REMEDY} After a crash, request the state of a payment from the bank before sending ` +
         'it again.',
       async run(session) {
-        const { calls } = session.parts;
+        const { calls } = session.context;
         const transfer = session.transfer('settled');
         const interruptedCall = calls.call('/transfers/send', transfer).catch(() => undefined);
         await new Promise((resolve) => setTimeout(resolve, KILL_AFTER_MS));
@@ -65,16 +65,16 @@ export const restartChecks: CheckGroup = {
       expected: 'the message is repeated with the same ID',
       remedy: DURABLE_REMEDY,
       async run(session) {
-        const { inbox } = session.parts;
+        const { inbox } = session.context;
         const transfer = session.transfer('settled');
         const { transferId } = transfer;
         inbox.setResponses(transferId, 'settled', [503]);
         await session.send(transfer);
         await session.waitForAttempts(transferId, 'settled');
-        await session.parts.kill?.();
+        await session.context.kill?.();
         const attemptCount = session.attemptsOf(transferId, 'settled').length;
         inbox.setResponses(transferId, 'settled', [200]);
-        await session.parts.start?.();
+        await session.context.start?.();
         const attempts = await session.waitForAttempts(transferId, 'settled', attemptCount + 1);
         const ids = new Set(attempts.map(({ fields }) => fields.id));
         if (ids.size > 1) throw failure('the ID of the message changed');

@@ -12,7 +12,7 @@ async function accepts(session: Session, key: 'key' | 'nextKey'): Promise<string
     '/capabilities',
     {},
     {
-      key: session.parts[key],
+      key: session.context[key],
     },
   );
   if (status !== 200) throw failure(`status ${status}`);
@@ -43,7 +43,7 @@ const checks: readonly Check[] = [
     expected: 'status 401',
     remedy: 'Verify a signature with the key of its `keyid` only.',
     async run(session) {
-      const { key, nextKey } = session.parts;
+      const { key, nextKey } = session.context;
       const mixedKey = { keyId: nextKey.keyId, privateKey: key.privateKey };
       const { status } = await session.call('/capabilities', {}, { key: mixedKey });
       if (status !== 401) throw failure(`status ${status}`);

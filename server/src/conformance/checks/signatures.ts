@@ -105,14 +105,14 @@ const ATTACKS: readonly Attack[] = [
     action: 'the signature is of an unknown key',
     remedy:
       'Verify signatures with the stored key of Railhead only, never with a key of the request.',
-    alteration: ({ parts }) => ({ key: parts.otherKey }),
+    alteration: ({ context }) => ({ key: context.otherKey }),
   },
   {
     name: 'wrong-key',
     action: 'the signature is of another key, with the key ID of Railhead',
     remedy: 'Verify the signature cryptographically. A known key ID is not sufficient.',
-    alteration: ({ parts }) => ({
-      key: { keyId: parts.key.keyId, privateKey: parts.otherKey.privateKey },
+    alteration: ({ context }) => ({
+      key: { keyId: context.key.keyId, privateKey: context.otherKey.privateKey },
     }),
   },
 ];

@@ -34,7 +34,7 @@ async function newOrder(session: Session, result: 'COMPLETED' | 'FAILED' | 'HELD
   const account = await accountOf(session);
   const linkedToken = await session.read('/stablecoins/token', { account, token }, StablecoinToken);
   if (linkedToken.result !== 'found') throw failure(`the token is ${linkedToken.result}`);
-  const [id, accountId] = [uuid7(session.parts.effects), `ExternalAccount:${result}`];
+  const [id, accountId] = [uuid7(session.context.effects), `ExternalAccount:${result}`];
   const details = { accountType: 'SPARK_WALLET', address: 'spark1test' };
   const wallet = { account, externalAccountId: accountId, details, rail: 'SPARK' };
   const link = await session.read('/stablecoins/link', wallet, StablecoinLink);
@@ -45,7 +45,7 @@ async function newOrder(session: Session, result: 'COMPLETED' | 'FAILED' | 'HELD
     amount: `10${'0'.repeat(linkedToken.decimals)}`,
     ...{ source: 'WIRE', rail: 'SPARK', description: `TEST ${result}` },
     to: { accountId, rail: 'SPARK', reference: link.reference },
-    orderedAt: iso(session.parts.effects.now()),
+    orderedAt: iso(session.context.effects.now()),
   };
 }
 

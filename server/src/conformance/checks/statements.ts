@@ -9,8 +9,8 @@ import { failure } from '../verdict.ts';
 const DAY_MS = 86_400_000;
 const MAX_PAGES = 100;
 
-const dayOf = ({ parts }: Session, offset: number) =>
-  new Date(parts.effects.now() + offset * DAY_MS).toISOString().slice(0, 10);
+const dayOf = ({ context }: Session, offset: number) =>
+  new Date(context.effects.now() + offset * DAY_MS).toISOString().slice(0, 10);
 
 const currencyOf = ({ capabilities }: Session) =>
   capabilities.transfers?.[0]?.currencies[0] ?? 'EUR';

@@ -86,7 +86,7 @@ export const transferChecks: CheckGroup = {
       remedy: `${STORE_REMEDY} A call whose connection closed may have been executed.`,
       async run(session) {
         const transfer = session.transfer('settled');
-        const { calls } = session.parts;
+        const { calls } = session.context;
         await calls.abort('/transfers/send', transfer, 'during');
         await calls.abort('/transfers/send', transfer, 'after');
         await calls.abort('/transfers/send', transfer, 'after');

@@ -4,7 +4,7 @@ import { Type } from '@sinclair/typebox';
 import { PaymentInstructions } from '../../catalog/rails/payment-instructions.ts';
 import { fieldErrors } from '../../kernel/contract/validate.ts';
 import { fileSetting, secondsSetting, serviceSetting } from '../../kernel/settings.ts';
-import { type ConnectorParts, defineConnector } from '../connector.ts';
+import { type ConnectorContext, defineConnector } from '../connector.ts';
 import type { FundingPort, RatePort } from '../ports/index.ts';
 import { readCollectionAccounts } from './collection.ts';
 import { manualFunding } from './funding.ts';
@@ -45,7 +45,7 @@ const settings = Type.Object({
 type Settings = (typeof settings)['static'];
 
 function ratesOf(
-  { effects, provider, note }: ConnectorParts,
+  { effects, provider, note }: ConnectorContext,
   values: Settings,
 ): RatePort | undefined {
   const options = { maxAgeMs: values.ratesMaxAgeMs, note };
@@ -70,9 +70,9 @@ export const manual = defineConnector({
   fallbackFor: ['rail'],
   problems: ({ ratesUrl, ratesFile }) =>
     ratesUrl && ratesFile ? ['RAILHEAD_RATES_URL and RAILHEAD_RATES_FILE exclude each other.'] : [],
-  open: (parts, values) => ({
+  open: (context, values) => ({
     rail: manualRail,
-    rates: ratesOf(parts, values),
+    rates: ratesOf(context, values),
     funding: fundingOf(values),
   }),
 });

@@ -4,15 +4,15 @@
 import type {
   Capabilities,
   Capability,
-  ConnectorParts,
+  ConnectorContext,
 } from '../../../src/connectors/connector.ts';
 import { CONNECTORS, custodyKeysOf, openConnectors } from '../../../src/connectors/registry.ts';
 import type { Effects } from '../../../src/kernel/effects.ts';
 import type { Mode } from '../../../src/kernel/mode.ts';
 import { createVault } from '../../../src/runtime/security/vault.ts';
 
-/** Connector parts for tests: no circuit breaker, and keys of a fixed master key. */
-export function partsIn(mode: Mode, effects: Effects, masterKey = 7): ConnectorParts {
+/** Context of a connector for tests: no circuit breaker, and keys of a fixed master key. */
+export function partsIn(mode: Mode, effects: Effects, masterKey = 7): ConnectorContext {
   const vault = createVault(effects, () => Buffer.alloc(32, masterKey));
   const provider = () => effects;
   return { mode, effects, provider, keys: custodyKeysOf(vault), note: () => {} };
