@@ -173,7 +173,9 @@ describe('a day', () => {
     expect((await send(pageOf(2))).body).toEqual({ result: 'APPLIED' });
     expect((await send(pageOf(2))).body).toEqual({ result: 'IGNORED' });
     expect((await send({ ...pageOf(1), closingBalance: 1 })).body.message).toContain('balances');
-    expect((await send({ ...pageOf(1), lines: [] })).body.message).toContain('1 lines, not 2');
+    expect((await send({ ...pageOf(1), lines: [] })).body.message).toContain(
+      '1 lines, but lineCount is 2',
+    );
     const invalidPage = { ...pageOf(1), lines: [{ id: 'x', amount: -1 }] };
     expect((await send(invalidPage)).body.message).toContain('statement.lines.0.direction');
     expect((await send(pageOf(1))).body).toEqual({ result: 'APPLIED' });

@@ -70,7 +70,7 @@ describe('wallet recover', () => {
     expect(row).toEqual({ ...recovery, status: 'DONE', endedAt: recovery.dueAt });
     const { code, err } = await run('recover', accountId, '--type', 'SMS_OTP', ...DECISION);
     expect(code).toBe(1);
-    expect(err).toContain('codes to the telephone number can be requested');
+    expect(err).toContain('Codes to the telephone number can be requested');
   });
 
   it('applies to a running server from a separate process', async () => {

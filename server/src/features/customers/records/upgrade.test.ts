@@ -61,7 +61,7 @@ it('encrypts plain-text data without loss', async () => {
   expect(ok(await app.call('GET', `/customers/${withoutIdentifier}`), 200)).toMatchObject(DETAILS);
   const { vault } = app.runtime;
   expect(await rowOf(id)).toMatchObject({
-    email_digest: digestOf(vault, 'email', 'OLD@timer.example'),
+    email_digest: digestOf(vault, 'email', 'ADA@lovelace.example'),
     identifier_digest: digestOf(vault, 'identifier', '123456789'),
   });
   // The number is retained, so an unrelated update does not require it again.

@@ -134,7 +134,7 @@ describe('recovery messages', () => {
       );
       expect(textsByKind.get('WALLET_RECOVERY_STARTED')).toContain(`on ${DUE_AT} at the earliest`);
       expect(textsByKind.get('WALLET_RECOVERY_STARTED')).toContain(
-        'codes sent to your telephone number',
+        'Codes sent to your telephone number',
       );
       expect(textsByKind.get('WALLET_RECOVERY_DONE')).toContain(`requested on ${REQUESTED_AT}`);
       expect(textsByKind.get('WALLET_RECOVERY_CANCELLED')).toContain('Your wallet is unchanged.');
