@@ -19,7 +19,6 @@ let bank: BankAccount;
 let account: string;
 /** The day under test. */
 let day: string;
-
 const PROVIDER_ACCOUNT = `system:production:provider:EUR:${BANK}`;
 
 const balanceOf = (id: string) => ledgerBalance(service.app, id);
@@ -34,7 +33,7 @@ const reportSettled = (transferId: string, reference = `REF-${transferId.slice(-
     transfer: { state: 'settled', reference },
   });
 
-/** A payout that the provider has reported as settled and that no statement contains yet. */
+/** A payout that the provider has reported as settled. No statement contains it yet. */
 async function settledPayout(): Promise<string> {
   const { id } = await service.createPayment();
   expect((await reportSettled(id)).body).toEqual({ result: 'APPLIED' });
@@ -355,8 +354,7 @@ describe('a difference', () => {
     const allOpen = await listOpen();
     expect(kindsOf(allOpen)).toEqual(['STATE_DIFFERS', 'STATE_DIFFERS']);
     const isOfFirst = ({ transactionId: id }: { transactionId: string }) => id === firstPayment.id;
-    const difference = allOpen.find(isOfFirst);
-    await decide(difference, 'SETTLE');
+    await decide(allOpen.find(isOfFirst), 'SETTLE');
     expect(await service.readStatus(firstPayment.id)).toBe('COMPLETED - -');
     await reportSettled(secondPayment.id);
     await reconcile();

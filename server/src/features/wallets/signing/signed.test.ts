@@ -287,7 +287,7 @@ describe('allowed signers', () => {
     );
     expect(await verifyStamp({ except: 'Other' }, ownSession)).toBe(201);
     expect(await verifyStamp({ except: 'Other' }, otherSession)).toMatch(
-      /: a session of another credential /,
+      /because a session of another credential /,
     );
     const key = generateKeys();
     const keyAuthorizer = { by: 'key', publicKey: key.publicKey };
