@@ -39,7 +39,7 @@ const POLICY = {
   ),
   minimum: Type.Optional(
     Type.Object(
-      { amount: PositiveAmount, currency: text('Currency code.') },
+      { amount: PositiveAmount, currency: text('Currency code of the amount.') },
       {
         description:
           'Minimum posting to which the policy applies. If absent, the policy applies to every change.',
@@ -74,8 +74,8 @@ const create = operation({
   path: '/approval-policies',
   summary: 'Create an approval policy',
   description:
-    'Requires the approval of a second operator for an operation. A request to which the policy ' +
-    'applies gets the reply 202 with an approval. An operator with the permission of the operation ' +
+    'Requires the approval of a second operator for an operation. The reply to a request to which the ' +
+    'policy applies is 202 with an approval. An operator with the permission of the operation ' +
     'approves it. A policy that could never apply is rejected: an unknown platform or currency, a ' +
     'minimum amount for an operation without postings, or an operation that is not ' +
     'executed in one commit, such as the reset of a sandbox platform.',

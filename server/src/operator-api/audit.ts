@@ -18,7 +18,7 @@ const TAG = 'Audit';
 const RECORD = {
   id: text('ID of the record.'),
   number: Type.Integer({ description: 'Sequence number of the record, from 1 without gaps.' }),
-  createdAt: time('Time of the change.'),
+  createdAt: time('Time of the change or access.'),
   actor: Type.Object(
     {
       kind: oneOf(['USER', 'TOKEN', 'COMMAND', 'SYSTEM'], {
@@ -32,13 +32,15 @@ const RECORD = {
     },
     { description: 'Operator who made the change or read the data.' },
   ),
-  address: Type.Optional(text('IP address of the request.')),
-  requestId: Type.Optional(text('ID of the request, as in `X-Request-Id`.')),
+  address: Type.Optional(text('IP address of the request. Absent for the command and the server.')),
+  requestId: Type.Optional(
+    text('ID of the request, as in `X-Request-Id`. Absent for the command and the server.'),
+  ),
   operationId: text('Operation, or verb of the command.'),
-  subject: Type.Optional(text('Resource that was changed or viewed.')),
+  subject: Type.Optional(text('Resource that was changed or viewed. Absent if there is none.')),
   platformId: Type.Optional(text('Platform, if the record concerns a single platform.')),
   customerId: Type.Optional(text('Customer, if the record concerns a single customer.')),
-  reason: Type.Optional(text('Reason stated by the operator.')),
+  reason: Type.Optional(text('Reason stated by the operator. Absent if none was stated.')),
   outcome: text(
     'SUCCEEDED, WAITING_FOR_APPROVAL, or the code of the error with which the request was rejected.',
   ),
@@ -109,8 +111,8 @@ const verify = operation({
   summary: 'Verify the audit records',
   description:
     'Reads every record and verifies numbers, hashes and the chain. Store the number and ' +
-    'hash of the last record outside the system, and pass them to a later verification, which ' +
-    'then also detects a chain that was truncated or rebuilt.',
+    'hash of the last record outside the system, and pass them to a later verification. The ' +
+    'verification then also detects a chain that was truncated or rebuilt.',
   auth: 'operator',
   operatorPermission: 'audit.read',
   wholeInstallation: true,
@@ -125,7 +127,12 @@ const verify = operation({
     200: Type.Object({
       records: Type.Integer({ description: 'Number of records.' }),
       last: Type.Object(
-        { number: Type.Integer(), hash: Type.String() },
+        {
+          number: Type.Integer({
+            description: 'Number of the last record, or 0 if there is none.',
+          }),
+          hash: text('Hash of the last record. Empty if there is none.'),
+        },
         { description: 'Number and hash of the last record, for a later verification.' },
       ),
       problems: Type.Array(Type.String(), {

@@ -62,11 +62,11 @@ export const APPROVAL = {
   ),
   policyId: text('ID of the policy that requires the approval.'),
   requestedBy: person('Operator who requested the change.'),
-  reason: Type.Optional(text('Reason for the request.')),
+  reason: Type.Optional(text('Reason for the request. Absent if none was stated.')),
   decidedBy: Type.Optional(
     person('Operator who approved or rejected the change. Absent until then.'),
   ),
-  decisionReason: Type.Optional(text('Reason for the decision.')),
+  decisionReason: Type.Optional(text('Reason for the decision. Absent until then.')),
   expiresAt: time('Time until which the request can be decided.'),
   createdAt: time('Time of the request.'),
   updatedAt: time('Time of the last change.'),
@@ -80,7 +80,8 @@ export const Approval = named(
   }),
 );
 
-const RowValues = Type.Record(Type.String(), Type.Unknown());
+const rowValues = (description: string) =>
+  Type.Record(Type.String(), Type.Unknown(), { description });
 
 /** Rows and postings of a change. */
 export const Changes = Type.Object(
@@ -89,12 +90,14 @@ export const Changes = Type.Object(
       Type.Object({
         table: text('Table of the row.'),
         id: text('ID of the row.'),
-        before: Type.Optional(RowValues),
-        after: Type.Optional(RowValues),
+        before: Type.Optional(rowValues('Values before the change. Absent for an added row.')),
+        after: Type.Optional(rowValues('Values after the change. Absent for a removed row.')),
       }),
       { description: 'Rows with the values that change.' },
     ),
-    transfers: Type.Array(RowValues, { description: 'Postings in the ledger.' }),
+    transfers: Type.Array(rowValues('Fields of a posting.'), {
+      description: 'Postings in the ledger.',
+    }),
     omitted: Type.Integer({
       description: 'Number of rows and postings that are omitted, beyond the first hundred.',
     }),

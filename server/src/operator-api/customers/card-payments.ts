@@ -54,7 +54,7 @@ const Exception = named(
       suspense: Type.Object(
         {
           amount: Type.Integer({ description: 'Amount in minor units. Negative for a shortfall.' }),
-          currency: nullable(currency),
+          currency: nullable(text('Currency code, or null if there is none.')),
         },
         { description: 'Funds of the payment in suspense.' },
       ),
@@ -120,11 +120,11 @@ const FundingDebit = named(
   Type.Object(
     {
       ...PAYMENT,
-      customerId: nullable(text('Customer who holds the card.')),
+      customerId: nullable(text('Customer who holds the card, or null if there is none.')),
       number,
       since: time('Time of the first request.'),
       attempts: Type.Integer({ description: 'Number of requests to the issuer.' }),
-      amount: Amount,
+      amount: amount('Amount of the debit, in minor units.'),
       currency,
     },
     { description: 'A funding debit that is in progress.' },
@@ -175,10 +175,10 @@ const endDebit = operation({
       transactionId: text('ID of the card payment.'),
       status: Status,
       number,
-      debitStatus: Type.Optional(text('Status of the funding debit.')),
-      amount: Amount,
+      debitStatus: Type.Optional(text('Status of the funding debit. Absent if unknown.')),
+      amount: amount('Amount of the debit, in minor units.'),
       currency,
-      reason: text('Reason, stored with the decision.'),
+      reason: text('Reason for the decision.'),
     }),
   },
   // There is no such debit in progress.

@@ -53,7 +53,9 @@ const Details = named(
     {
       ...Card.properties,
       platformId: text('Platform of the card.'),
-      note: nullable(text('Reason for the closure, stated by the operator.')),
+      note: nullable(
+        text('Reason stated by the operator who closed the card, or null if there is none.'),
+      ),
       bindings: Type.Array(
         Type.Object({
           id: text('ID of the funding source.'),
@@ -146,8 +148,8 @@ const Message = named(
         Type.Object(
           {
             descriptor: text('Name of the merchant.'),
-            mcc: Type.Optional(text('Merchant category code.')),
-            country: Type.Optional(text('Country of the merchant.')),
+            mcc: Type.Optional(text('Merchant category code. Absent if not reported.')),
+            country: Type.Optional(text('Country of the merchant. Absent if not reported.')),
           },
           { description: 'The merchant, or null after an erasure.' },
         ),

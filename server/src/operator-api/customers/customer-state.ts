@@ -63,7 +63,7 @@ const ExternalAccount = Type.Object({
 const Card = Type.Object({
   cardId: text('ID of the card.'),
   state: text('State of the card.'),
-  last4: nullable(text('Last four digits of its number.')),
+  last4: nullable(text('Last four digits of its number, or null until issued.')),
   createdAt: time('Time of creation.'),
 });
 
@@ -81,13 +81,16 @@ const Document = Type.Object({
   createdAt: time('Time of the upload.'),
 });
 
-const Verification = Type.Object({
-  verificationId: text('ID of the verification.'),
-  status: oneOf(VERIFICATION_STATUSES, { description: 'Status of the verification.' }),
-  decidedBy: nullable(text('Source of the decision, or null until then.')),
-  createdAt: time('Time of the submission.'),
-  updatedAt: time('Time of the last change.'),
-});
+const Verification = Type.Object(
+  {
+    verificationId: text('ID of the verification.'),
+    status: oneOf(VERIFICATION_STATUSES, { description: 'Status of the verification.' }),
+    decidedBy: nullable(text('Source of the decision, or null until then.')),
+    createdAt: time('Time of the submission.'),
+    updatedAt: time('Time of the last change.'),
+  },
+  { description: 'The latest verification, or null before the first submission.' },
+);
 
 const Authentication = Type.Object(
   {
@@ -147,10 +150,10 @@ const get = operation({
         hourlyPayments: nullable(
           Type.Object(
             {
-              maximum: Type.Integer({ description: 'Hourly payment limit, and its use.' }),
+              maximum: Type.Integer({ description: 'Maximum number of payments per hour.' }),
               used: Type.Integer({ description: 'Payments started in the current hour.' }),
             },
-            { description: 'Limit of payments per hour, or null if the platform has none.' },
+            { description: 'Hourly payment limit and its use, or null if the platform has none.' },
           ),
         ),
         authentication: optional(Authentication),

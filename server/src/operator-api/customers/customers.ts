@@ -109,14 +109,12 @@ const Erasure = named(
     {
       ...CUSTOMER,
       actor: text('Operator who requested the erasure.'),
-      reason: nullable(text('Reason, stored with the erasure.')),
+      reason: nullable(text('Reason for the erasure, or null if none was stated.')),
       counts: Type.Record(Type.String(), Type.Integer(), {
         description: 'Number of rows that were emptied or removed, by table.',
       }),
       startedAt: time('Time at which the erasure started.'),
-      finishedAt: nullable(
-        time('Time at which the erasure was completed, or null if it was interrupted.'),
-      ),
+      finishedAt: nullable(time('Time at which the erasure was completed, or null until then.')),
     },
     { description: 'The erasure of the personal data of a customer.' },
   ),

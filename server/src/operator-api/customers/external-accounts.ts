@@ -80,7 +80,7 @@ const history = operation({
         Type.Object({
           actor: text('Operator who made the transition.'),
           action: text('Name of the transition.'),
-          reason: nullable(text('Reason, stored with the transition.')),
+          reason: nullable(text('Reason for the transition, or null if none was stated.')),
           createdAt: time('Time of the transition.'),
         }),
       ).properties,

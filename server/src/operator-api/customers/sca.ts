@@ -38,11 +38,15 @@ const Reset = named(
   ),
 );
 const LOCKOUT = {
-  suspended: Type.Boolean({ description: 'Whether the lock lasts until an operator removes it.' }),
+  suspended: Type.Boolean({
+    description: 'Whether the lockout lasts until a password reset or an unlock by an operator.',
+  }),
   lockedUntil: nullable(
-    time('Time at which the lock expires, or null if the customer is not locked or is suspended.'),
+    time('Time at which the lockout expires, or null without a lockout or if suspended.'),
   ),
-  failedAttempts: Type.Integer({ description: 'Failed attempts since the last reset.' }),
+  failedAttempts: Type.Integer({
+    description: 'Failed attempts since the last password reset or unlock.',
+  }),
 };
 const customerParams = Type.Object({ customerId: text('ID of the customer.') });
 const resetParams = Type.Object({ resetId: text('ID of the reset.') });
@@ -109,7 +113,7 @@ const Factor = Type.Object({
   factorId: nullable(text('ID of the factor, or null for SMS_OTP.')),
   enrolledAt: nullable(time('Time of the enrollment, or null for SMS_OTP.')),
   recoveryCodesLeft: nullable(
-    Type.Integer({ description: 'Unused codes, or null if there are no codes.' }),
+    Type.Integer({ description: 'Unused recovery codes of TOTP, or null for other factors.' }),
   ),
 });
 
@@ -120,7 +124,7 @@ const show = operation({
   tag: TAG,
   summary: 'Get the authentication of a customer',
   description:
-    'Returns factors, failures, lock, session, open resets and trusted accounts. Secrets of ' +
+    'Returns factors, failures, lockout, session, open resets and trusted accounts. Secrets of ' +
     'factors are never shown.',
   auth: 'operator',
   operatorPermission: 'authentication.read',
@@ -139,7 +143,7 @@ const show = operation({
       trustedAccounts: Type.Array(
         Type.Object({
           accountId: text('ID of the external account.'),
-          trustedAt: nullable(time('Time since which it is trusted.')),
+          trustedAt: nullable(time('Time since which it is trusted. Never null in this list.')),
         }),
         { description: 'External accounts that the customer trusts.' },
       ),
@@ -155,7 +159,7 @@ const unlock = operation({
   path: '/customers/{customerId}/unlock',
   tag: TAG,
   summary: 'Unlock a customer',
-  description: 'Resets the failures of a customer, and lifts a lock or suspension.',
+  description: 'Resets the failures of a customer, and ends a lockout or suspension.',
   auth: 'operator',
   operatorPermission: 'authentication.manage',
   commands: ['sca unlock'],
@@ -174,13 +178,13 @@ const ScaEvent = named(
       ...CUSTOMER,
       createdAt: time('Time of the event.'),
       type: text('Type of the event.'),
-      factor: nullable(text('Factor, if the event is about one.')),
+      factor: nullable(text('Factor, or null if the event is not about a factor.')),
       subject: nullable(
         text('ID of the challenge, payment, account or reset, or null if there is none.'),
       ),
       ipAddress: nullable(text('IP address of the customer, or null after an erasure.')),
-      actor: nullable(text('Operator who acted.')),
-      reason: nullable(text('Reason stated by the operator.')),
+      actor: nullable(text('Operator who acted, or null if no operator acted.')),
+      reason: nullable(text('Reason stated by the operator, or null if no operator acted.')),
     },
     { description: 'An event of strong customer authentication.' },
   ),

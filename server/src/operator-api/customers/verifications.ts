@@ -13,7 +13,16 @@ import {
 } from '../../features/customers/verifications/index.ts';
 import { operation } from '../../kernel/contract/operation.ts';
 import type { FieldError } from '../../kernel/fault.ts';
-import { named, nullable, oneOf, PageQuery, page, text, time } from '../../kernel/schema.ts';
+import {
+  named,
+  nullable,
+  oneOf,
+  PageQuery,
+  page,
+  text,
+  time,
+  withDescription,
+} from '../../kernel/schema.ts';
 import { type OperatorCall, operatorHandle } from '../handle.ts';
 import { listInput, OptionalReason, PlatformFilter, Reason } from '../schemas.ts';
 
@@ -55,7 +64,10 @@ const fields = (description: string) =>
 
 const Case = Type.Object({
   verification: nullable(
-    Type.Object({ ...VERIFICATION, errors }, { description: 'The latest verification.' }),
+    Type.Object(
+      { ...VERIFICATION, errors },
+      { description: 'The latest verification, or null before the first submission.' },
+    ),
   ),
   ...CUSTOMER,
   type: oneOf(['INDIVIDUAL', 'BUSINESS'], { description: 'Type of the customer.' }),
@@ -70,7 +82,7 @@ const Case = Type.Object({
   email: nullable(text('E-mail address of the customer, or null if there is none.')),
   phoneNumber: nullable(text('Telephone number of the customer, or null if there is none.')),
   details: fields('Data of the customer, with the field names of the API.'),
-  identifier: nullable(text('Identity or tax number of an individual.')),
+  identifier: nullable(text('Identity or tax number of an individual, or null if there is none.')),
   owners: Type.Array(
     Type.Object({
       id: text('ID of the beneficial owner.'),
@@ -191,15 +203,26 @@ const Decided = named(
   Type.Object(
     {
       ...CUSTOMER,
-      ownerId: Type.Optional(text('Beneficial owner. Absent for a decision about a customer.')),
-      verificationId: Type.Optional(text('Verification. Absent for a decision about an owner.')),
+      ownerId: Type.Optional(
+        text('ID of the beneficial owner. Absent for a decision about a customer.'),
+      ),
+      verificationId: Type.Optional(
+        text('ID of the verification. Absent for a decision about an owner.'),
+      ),
       status: oneOf([...new Set([...VERIFICATION_STATUSES, ...CHECK_STATUSES])], {
         description: 'Status of the verification, or of the identity check of the owner.',
       }),
       decidedBy: Type.Optional(DECIDED_BY),
-      createdAt: Type.Optional(time('Time of the submission.')),
-      updatedAt: Type.Optional(time('Time of the decision.')),
-      errors: Type.Optional(errors),
+      createdAt: Type.Optional(
+        time('Time of the submission. Absent for a decision about an owner.'),
+      ),
+      updatedAt: Type.Optional(time('Time of the decision. Absent for a decision about an owner.')),
+      errors: Type.Optional(
+        withDescription(
+          errors,
+          'Errors that must be resolved. Absent for a decision about an owner.',
+        ),
+      ),
     },
     { description: 'The decision about a customer or a beneficial owner.' },
   ),

@@ -26,9 +26,9 @@ import type { Runtime } from '../../runtime/operation/operate.ts';
 import { type OperatorCall, rightsIn } from '../handle.ts';
 import { summedPlatforms } from '../several-platforms.ts';
 
-/** Items of a list that are counted. */
+/** Maximum number of items of a list that are counted. */
 export const MAX_WORK = 100;
-/** Internal accounts of selected platforms whose balances are summed. */
+/** Maximum number of internal accounts of selected platforms whose balances are summed. */
 const MAX_ACCOUNTS = 5_000;
 const MAX_PLATFORMS = 200;
 const CACHE_MS = 1_000;
@@ -176,7 +176,7 @@ async function jobs({ runtime, selectedPlatforms }: Scope) {
 }
 
 async function balances({ runtime, query: { mode }, selectedPlatforms: platformIds }: Scope) {
-  // Over all platforms the internal accounts follow from the system accounts.
+  // Over all platforms the sum of internal accounts is derived from the system accounts.
   const maxCounted = platformIds ? MAX_ACCOUNTS : 0;
   const { data, isCounted } = await trialBalance(runtime, { platformIds, mode, maxCounted });
   const isComplete = isCounted || platformIds === undefined;

@@ -21,7 +21,7 @@ const JobGroup = named(
       group: text('First part of the kind, such as `payout` of `payout.send`.'),
       queued: count('Queued jobs, due or not. At most 10,000 of each kind are counted.'),
       dead: count('Dead jobs, which need an operator.'),
-      oldestSeconds: count('Age of the oldest job that is due.'),
+      oldestSeconds: count('Age of the oldest job that is due, in seconds.'),
     },
     { description: 'Jobs of one group of kinds.' },
   ),
@@ -36,7 +36,9 @@ const PlatformDeliveries = named(
       failed: count(
         `Failed deliveries of events of the last 24 hours, counted up to ${MAX_COUNTED}.`,
       ),
-      oldestPendingAt: optional(time('Time of the oldest pending event.')),
+      oldestPendingAt: optional(
+        time('Time of the oldest pending event. Absent without pending deliveries.'),
+      ),
     },
     { description: 'Webhook deliveries of one platform.' },
   ),
@@ -47,9 +49,11 @@ const Work = named(
   Type.Object(
     {
       name: oneOf(WORK_NAMES, { description: 'Kind of work.' }),
-      count: count(`Number, counted up to ${MAX_WORK}.`),
+      count: count(`Number of open items, counted up to ${MAX_WORK}.`),
       hasMore: Type.Boolean({ description: `Whether there are more than the first ${MAX_WORK}.` }),
-      oldestAt: optional(time('Time since which the oldest item is open.')),
+      oldestAt: optional(
+        time('Time since which the oldest item is open. Absent without open items.'),
+      ),
     },
     { description: 'Work that needs an operator.' },
   ),
@@ -92,7 +96,9 @@ const Connectors = Type.Object(
     environments: Type.Array(
       Type.Object({
         mode: Mode,
-        capabilities: Type.Array(Type.String(), { description: 'Capabilities with a provider.' }),
+        capabilities: Type.Array(Type.String(), {
+          description: 'Capabilities for which the environment has a provider.',
+        }),
       }),
       { description: 'Providers by environment.' },
     ),

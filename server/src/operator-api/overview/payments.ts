@@ -55,7 +55,9 @@ const PAYMENT = {
   rail: nullable(text('Rail of the payment, or null if there is none.')),
   railMode: nullable(
     oneOf(['AUTO', 'MANUAL'], {
-      description: 'How the rail was selected: AUTO by the service, MANUAL by the request.',
+      description:
+        'How the rail was selected: AUTO by the service, MANUAL by the request. Null if the payment ' +
+        'has no rail.',
     }),
   ),
   reference: nullable(text('Reference on bank statements, or null for a card payment.')),
@@ -113,9 +115,9 @@ const Result = Type.Object(
   { description: 'A result of a bank or provider.' },
 );
 
-/** Items of each part of a payment. */
+/** Maximum number of items of each part of a payment. */
 const MAX_PARTS = 100;
-/** Maximum pages of events or deliveries that are read for one payment. */
+/** Maximum number of pages of events or deliveries that are read for one payment. */
 const MAX_PAGES = 50;
 
 const getPayment = operation({
@@ -146,7 +148,9 @@ const getPayment = operation({
       recall: nullable(
         named(
           'PayoutRecall',
-          Type.Object(RecallFields, { description: 'The requested return of a settled payout.' }),
+          Type.Object(RecallFields, {
+            description: 'The requested return of a settled payout, or null if none was requested.',
+          }),
         ),
       ),
       results: Type.Array(Result, { description: 'Results of banks and providers.' }),

@@ -57,14 +57,15 @@ const search = operation({
   tag: 'Search',
   summary: 'Search',
   description:
-    'Finds resources by an ID, a reference of a payment (its end-to-end ID at banks) or an account, ' +
-    'a reference of the bank to a deposit or a result, an e-mail address, a telephone number, an ' +
-    'identity or tax number, the words of a name, a UMA address, the `platformCustomerId` of a ' +
-    'customer, the full name of a beneficiary, an account number, or the last four characters of ' +
-    'an account or a card number, and payments by their amount, currency and day. Payments are ' +
-    'found by amount a few seconds later. Returns at most ' +
-    `${MAX_HITS} resources that the operator may read, without personal data. The text is in the ` +
-    'body, because addresses of requests are logged. Each search is recorded, without its text.',
+    'Finds resources by ID, payments and accounts by reference, such as the end-to-end ID at banks, ' +
+    'and deposits and results by the reference of the bank. Customers and owners are found by e-mail ' +
+    'address, telephone number, identity or tax number, or the words of a name. Customers are also ' +
+    'found by UMA address and `platformCustomerId`. External accounts are found by the full name of ' +
+    'the beneficiary, the account number or its last four characters, and cards by the last four ' +
+    'digits. Payments are found by amount, currency and day, a few seconds after their execution. ' +
+    `Returns at most ${MAX_HITS} resources that the operator may read, without personal data. The ` +
+    'text is in the body, because URLs of requests are logged. Each search is recorded, without its ' +
+    'text.',
   auth: 'operator',
   operatorPermission: 'customers.read',
   idempotency: 'none',
@@ -111,7 +112,7 @@ const byPersonalData =
 
 const byWords = byPersonalData('name', 'WORDS_OF_NAME');
 
-/** Exact matches before names with further words. */
+/** Customers and owners by the words of a name. Exact matches precede names with further words. */
 async function byName(runtime: Runtime, search: Search): Promise<Hit[]> {
   const hits = await byWords(runtime, search);
   return hits.toSorted((a, b) => rankOf(a) - rankOf(b));

@@ -59,10 +59,12 @@ const State = Type.Object(
     migrations: Type.Object(
       {
         count: count('Number of applied migrations.'),
-        latest: Type.Optional(text('Name of the latest migration.')),
-        latestAt: Type.Optional(time('Time at which the latest migration was applied.')),
+        latest: Type.Optional(text('Name of the latest migration. Absent if there is none.')),
+        latestAt: Type.Optional(
+          time('Time at which the latest migration was applied. Absent if there is none.'),
+        ),
       },
-      { description: 'Version of the schema.' },
+      { description: 'Applied migrations, which determine the version of the schema.' },
     ),
     tables: Type.Array(
       Type.Object({

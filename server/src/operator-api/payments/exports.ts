@@ -32,9 +32,15 @@ const QUERY = {
 };
 
 const environment = text('Environment: sandbox or production.');
-const optionalText = (description: string) => nullable(text(description));
+const optionalText = (description: string) =>
+  nullable(text(`${description}, or null if there is none.`));
 const optionalAmount = (description: string) =>
-  nullable(Type.Integer({ format: 'int64', description: `${description}, in minor units.` }));
+  nullable(
+    Type.Integer({
+      format: 'int64',
+      description: `${description}, in minor units, or null if there is none.`,
+    }),
+  );
 const minor = (description: string) =>
   Type.Integer({ format: 'int64', description: `${description}, in minor units.` });
 
@@ -51,23 +57,23 @@ const ExportedTransaction = named(
       status: text('Status of the transaction.'),
       funds: text('State of the funds.'),
       createdAt: time('Time of the creation.'),
-      settledAt: nullable(time('Time of the settlement.')),
-      sentCurrency: optionalText('Currency sent.'),
+      settledAt: nullable(time('Time of the settlement, or null before it.')),
+      sentCurrency: optionalText('Currency sent'),
       sentAmount: optionalAmount('Amount sent'),
-      receivedCurrency: optionalText('Currency received.'),
+      receivedCurrency: optionalText('Currency received'),
       receivedAmount: optionalAmount('Amount received'),
-      fees: optionalAmount('Fees'),
+      fees: optionalAmount('Fees of the service and the platform'),
       platformFees: optionalAmount('Fees of the platform'),
-      exchangeRate: optionalText('Exchange rate.'),
-      rail: optionalText('Rail of the payment.'),
-      sourceAccount: optionalText('Source: an account or an address.'),
-      destinationAccount: optionalText('Destination: an account or an address.'),
-      quoteId: optionalText('ID of the quote.'),
-      failureReason: optionalText('Reason for the failure.'),
-      refundStatus: optionalText('Status of the refund.'),
-      refundReference: optionalText('Reference of the refund.'),
-      railReference: optionalText('Reference of the bank.'),
-      description: optionalText('Description of the payment.'),
+      exchangeRate: optionalText('Exchange rate'),
+      rail: optionalText('Rail of the payment'),
+      sourceAccount: optionalText('Source account or address'),
+      destinationAccount: optionalText('Destination account or address'),
+      quoteId: optionalText('ID of the quote'),
+      failureReason: optionalText('Reason for the failure'),
+      refundStatus: optionalText('Status of the refund'),
+      refundReference: optionalText('Reference of the refund'),
+      railReference: optionalText('Reference of the bank'),
+      description: optionalText('Description of the payment'),
     },
     { description: 'A transaction in an export.' },
   ),
@@ -97,7 +103,7 @@ const ExportedPosting = named(
   Type.Object(
     {
       environment,
-      platformId: nullable(PlatformId),
+      platformId: nullable(withDescription(PlatformId, 'ID of the platform, or null if none.')),
       transactionId: TransactionId,
       ...Posting,
       amount: Amount,
@@ -128,7 +134,7 @@ const ExportedBalance = named(
   Type.Object(
     {
       environment,
-      platformId: nullable(PlatformId),
+      platformId: nullable(withDescription(PlatformId, 'ID of the platform, or null if none.')),
       customerId: CustomerId,
       account: text('ID of the ledger account.'),
       currency: CurrencyCode,

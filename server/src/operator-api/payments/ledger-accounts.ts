@@ -42,7 +42,7 @@ const LedgerAccountType = named(
 );
 const Mode = oneOf(MODES, { description: 'Environment: sandbox or production.' });
 const accountId = text('ID of the ledger account. An internal account has the same ID.');
-const platformId = text('Platform of an internal account.');
+const platformId = text('Platform of an internal account. Absent for a system account.');
 
 const LedgerAccount = named(
   'LedgerAccount',
@@ -53,9 +53,11 @@ const LedgerAccount = named(
       name: text('Name of the type.'),
       mode: Mode,
       platformId: optional(platformId),
-      customerId: optional(text('Customer of an internal account.')),
+      customerId: optional(
+        text('Customer of an internal account. Absent for accounts of platforms and the system.'),
+      ),
       currency: CurrencyCode,
-      status: optional(text('Status of an internal account.')),
+      status: optional(text('Status of an internal account. Absent for a system account.')),
       balance: amountField('Balance: credits less debits'),
       held: withDescription(Amount, 'Amount held for payments, in minor units.'),
       createdAt: time('Time of creation.'),

@@ -53,14 +53,18 @@ const AwaitedTransfer = named(
       readable: MajorUnitAmount,
       rail: nullable(text('Rail of the transfer, or null if the operator chooses it.')),
       reference: text('Reference that the transfer must contain.'),
-      beneficiary: nullable(text('Name of the beneficiary.')),
+      beneficiary: nullable(text('Name of the beneficiary, or null if there is none.')),
       accountType: text('Type of the account.'),
       account: Type.Record(Type.String(), Type.Unknown(), {
         description: 'Details of the account, by its type.',
       }),
-      remittanceInformation: nullable(text('Remittance information for the beneficiary.')),
-      purposeOfPayment: nullable(text('Purpose of the payment.')),
-      cancelRequestedAt: nullable(time('Time at which a recall was requested.')),
+      remittanceInformation: nullable(
+        text('Remittance information for the beneficiary, or null if there is none.'),
+      ),
+      purposeOfPayment: nullable(text('Purpose of the payment, or null if there is none.')),
+      cancelRequestedAt: nullable(
+        time('Time at which a recall was requested, or null if none was requested.'),
+      ),
     },
     { description: 'A payout, direct debit or refund whose result is awaited.' },
   ),

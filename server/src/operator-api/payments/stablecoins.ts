@@ -59,16 +59,21 @@ const OPERATION = {
   type: oneOf(['MINT', 'BURN'], { description: 'Type of the operation.' }),
   status: OperationStatus,
   amount: text('Amount in minor units of the stablecoin.'),
-  readable: nullable(text('Amount in major units, with the symbol.')),
+  readable: nullable(
+    text('Amount in major units, with the symbol, or null if the stablecoin no longer exists.'),
+  ),
   source: text('Type of the source of funds or tokens.'),
   rail: nullable(text('Rail of the payout of a burn, or null for a mint.')),
-  providerStatus: nullable(text('Status at the provider.')),
+  providerStatus: nullable(text('Status at the provider, or null if none was reported.')),
   failureReason: nullable(text('Reason for the failure, or null if it did not fail.')),
   uncounted: nullable(
-    text('Amount of a late payment, which is not part of the circulating supply, in minor units.'),
+    text(
+      'Amount of a late payment that is not part of the circulating supply, in minor units, or null ' +
+        'if there is none.',
+    ),
   ),
-  submittedAt: nullable(time('Time of the submission to the provider.')),
-  expiresAt: nullable(time('Time at which the operation expires.')),
+  submittedAt: nullable(time('Time of the submission to the provider, or null until then.')),
+  expiresAt: nullable(time('Time at which the operation expires, or null if there is none.')),
   createdAt: time('Time of the request.'),
   updatedAt: time('Time of the last change.'),
 };
@@ -142,7 +147,9 @@ const getCoin = operation({
       Type.Object(
         {
           ...COIN,
-          supply: Type.Array(SupplyLine, { description: 'Supply in the ledger and expected.' }),
+          supply: Type.Array(SupplyLine, {
+            description: 'Amounts in the ledger and expected amounts.',
+          }),
           ties: Type.Boolean({ description: 'Whether every amount is as expected.' }),
         },
         { description: 'A stablecoin with its supply.' },

@@ -32,10 +32,12 @@ const show = operation({
   replies: {
     200: Type.Object({
       kind: oneOf(['ENROLLMENT', 'RECOVERY'], {
-        description: 'RECOVERY: the new sign-in method replaces all others.',
+        description:
+          'ENROLLMENT: registers the first sign-in method. RECOVERY: the new sign-in method replaces ' +
+          'all others.',
       }),
       name: text('Name of the user.'),
-      email: Type.Optional(text('E-mail address of the user.')),
+      email: Type.Optional(text('E-mail address of the user. Absent if there is none.')),
       needsIdentity: Type.Boolean({
         description: 'Whether `email` is required. True only for the first administrator.',
       }),

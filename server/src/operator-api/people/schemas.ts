@@ -29,7 +29,10 @@ const USER = {
   id: text('ID of the user.'),
   name: text('Name of the user.'),
   email: Type.Optional(
-    text('E-mail address, which is also the user name of a sign-in with a password.'),
+    text(
+      'E-mail address, which is also the user name of a sign-in with a password. Absent if there is ' +
+        'none.',
+    ),
   ),
   roles: Type.Array(Role, { description: 'Roles of the user.' }),
   platformIds: nullable(
@@ -63,7 +66,9 @@ export const InvitedUser = Type.Object({
       {
         secret: text('Secret of the link. The link is `/operator/enroll#SECRET`.'),
         kind: oneOf(['ENROLLMENT', 'RECOVERY'], {
-          description: 'RECOVERY: the new sign-in method replaces all others.',
+          description:
+            'ENROLLMENT: registers the first sign-in method. RECOVERY: the new sign-in method replaces ' +
+            'all others.',
         }),
         expiresAt: time('Time at which the link expires.'),
       },
@@ -86,7 +91,7 @@ export const OperatorSession = named(
           'ACTIVE: valid. EXPIRED: expired 30 minutes after the last request, or 12 hours after the ' +
           'sign-in. ENDED: closed before its expiry, such as by signing out.',
       }),
-      address: Type.Optional(text('IP address of the sign-in.')),
+      address: Type.Optional(text('IP address of the sign-in. Absent if unknown.')),
       createdAt: time('Time of the sign-in.'),
       usedAt: time('Time of the last request, accurate to one minute.'),
       expiresAt: time('Latest time at which the session expires.'),
@@ -113,16 +118,19 @@ const Base64Url = { minLength: 1, maxLength: 65_536 };
 export const RegisteredCredential = Type.Object(
   {
     id: text('ID of the credential, base64url.', Base64Url),
-    response: Type.Object({
-      clientDataJSON: text('Client data, base64url.', Base64Url),
-      attestationObject: text('Attestation object, base64url.', Base64Url),
-      transports: Type.Optional(
-        Type.Array(Type.String({ maxLength: 20 }), {
-          maxItems: 10,
-          description: 'Transports of the authenticator, such as `internal` or `usb`.',
-        }),
-      ),
-    }),
+    response: Type.Object(
+      {
+        clientDataJSON: text('Client data, base64url.', Base64Url),
+        attestationObject: text('Attestation object, base64url.', Base64Url),
+        transports: Type.Optional(
+          Type.Array(Type.String({ maxLength: 20 }), {
+            maxItems: 10,
+            description: 'Transports of the authenticator, such as `internal` or `usb`.',
+          }),
+        ),
+      },
+      { description: 'Response of the authenticator.' },
+    ),
   },
   { description: 'Result of `navigator.credentials.create`, from its `toJSON`.' },
 );
@@ -130,11 +138,14 @@ export const RegisteredCredential = Type.Object(
 export const AssertedCredential = Type.Object(
   {
     id: text('ID of the credential, base64url.', Base64Url),
-    response: Type.Object({
-      clientDataJSON: text('Client data, base64url.', Base64Url),
-      authenticatorData: text('Authenticator data, base64url.', Base64Url),
-      signature: text('Signature, base64url.', Base64Url),
-    }),
+    response: Type.Object(
+      {
+        clientDataJSON: text('Client data, base64url.', Base64Url),
+        authenticatorData: text('Authenticator data, base64url.', Base64Url),
+        signature: text('Signature, base64url.', Base64Url),
+      },
+      { description: 'Response of the authenticator.' },
+    ),
   },
   { description: 'Result of `navigator.credentials.get`, from its `toJSON`.' },
 );

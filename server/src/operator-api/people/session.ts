@@ -80,7 +80,9 @@ const Passkey = named(
     {
       id: text('ID of the passkey.'),
       name: text('Name of the passkey.'),
-      usedAt: Type.Optional(time('Time of the last sign-in with the passkey.')),
+      usedAt: Type.Optional(
+        time('Time of the last sign-in with the passkey. Absent before the first sign-in.'),
+      ),
       createdAt: time('Time at which the passkey was registered.'),
     },
     { description: 'A passkey of a user.' },

@@ -52,9 +52,13 @@ const listRoles = operation({
   commands: [],
   replies: {
     200: Type.Object({
-      roles: Type.Array(Type.Object({ role: Role, permissions: Type.Array(PermissionName) }), {
-        description: 'All roles, each with its permissions.',
-      }),
+      roles: Type.Array(
+        Type.Object({
+          role: Role,
+          permissions: Type.Array(PermissionName, { description: 'Permissions of the role.' }),
+        }),
+        { description: 'All roles, each with its permissions.' },
+      ),
       permissions: Type.Array(
         Type.Object({
           permission: PermissionName,

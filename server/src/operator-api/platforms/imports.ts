@@ -24,8 +24,8 @@ const Import = named(
       platformId: text('ID of the platform.'),
       status: oneOf(IMPORT_STATUSES, {
         description:
-          'PENDING: not started. PROCESSING: rows are imported. COMPLETED: all rows are processed. ' +
-          'FAILED: the file was rejected.',
+          'PENDING: not started. PROCESSING: rows are imported. COMPLETED: all rows are processed, and ' +
+          'at least one became a customer. FAILED: no row became a customer, or the file was rejected.',
       }),
       total: count('Number of rows.'),
       successful: count('Number of rows that became customers.'),

@@ -21,8 +21,8 @@ const State = named(
   'JobState',
   oneOf(JOB_STATES, {
     description:
-      'queued: not due yet, or not started. running: being executed. dead: failed permanently. An ' +
-      'operator must retry or cancel it. cancelled: removed by an operator.',
+      'queued: not due yet, or not started. running: being executed. dead: failed permanently, and ' +
+      'an operator must retry or cancel it. cancelled: removed by an operator.',
   }),
 );
 
@@ -32,14 +32,22 @@ const JOB = {
   state: State,
   platformId: nullable(text('Platform of the job, or null if there is none.')),
   attempts: Type.Integer({ description: 'Number of attempts.' }),
-  lastError: nullable(text('Error of the last failed attempt.')),
+  lastError: nullable(text('Error of the last failed attempt, or null if none failed.')),
   about: Type.Record(Type.String(), Type.String(), {
     description: 'IDs in the input of the job. Other values are not shown.',
   }),
-  dueAt: optional(nullable(text('Time at which the job is due, or null unless it is queued.'))),
-  failedAt: optional(nullable(text('Time of the last failed attempt.'))),
-  cancelledAt: optional(time('Time of the cancellation.')),
-  reason: optional(text('Reason for the cancellation.')),
+  dueAt: optional(
+    nullable(
+      text('Time at which the job is due, or null unless it is queued. Absent if it was canceled.'),
+    ),
+  ),
+  failedAt: optional(
+    nullable(
+      text('Time of the last failed attempt, or null if none failed. Absent if it was canceled.'),
+    ),
+  ),
+  cancelledAt: optional(time('Time of the cancellation. Absent unless canceled.')),
+  reason: optional(text('Reason for the cancellation. Absent unless canceled.')),
 };
 const Job = named('Job', Type.Object(JOB, { description: 'Background work of the server.' }));
 const JobDetails = named(

@@ -22,8 +22,18 @@ const currencyPair = {
   to: optional(text('Code of the destination currency. Absent for any.')),
 };
 const amounts = {
-  perPayment: optional(withDescription(PositiveAmount, 'Maximum per payment, in minor units.')),
-  perDay: optional(withDescription(PositiveAmount, 'Maximum per UTC day, in minor units.')),
+  perPayment: optional(
+    withDescription(
+      PositiveAmount,
+      'Maximum per payment, in minor units. Absent if only the day is limited.',
+    ),
+  ),
+  perDay: optional(
+    withDescription(
+      PositiveAmount,
+      'Maximum per UTC day, in minor units. Absent if only each payment is limited.',
+    ),
+  ),
 };
 const PaymentLimit = named(
   'PaymentLimit',

@@ -35,7 +35,7 @@ const MESSAGE = {
   failure: nullable(
     oneOf(MESSAGE_FAILURES, { description: 'Reason for the failure, or null unless it failed.' }),
   ),
-  attempts: Type.Integer({ description: 'Number of attempts. Null until the status is final.' }),
+  attempts: Type.Integer({ description: 'Number of attempts. 0 until the status is final.' }),
   createdAt: time('Time at which the message was created.'),
   sentAt: nullable(text('Time at which the message was sent, or null if it was not sent.')),
   expiresAt: time('Time after which the message is no longer sent.'),
@@ -88,10 +88,12 @@ const get = operation({
         {
           ...MESSAGE,
           to: optional(text('Recipient. Absent if it was deleted.')),
-          subject: optional(text('Subject of an e-mail.')),
+          subject: optional(
+            text('Subject of an e-mail. Absent for a text message, or if it was deleted.'),
+          ),
           text: optional(text('Text. Absent if it was deleted.')),
-          senderName: optional(text('Name of the sender of an e-mail.')),
-          replyTo: optional(text('Address for replies to an e-mail.')),
+          senderName: optional(text('Name of the sender of an e-mail. Absent if there is none.')),
+          replyTo: optional(text('Address for replies to an e-mail. Absent if there is none.')),
         },
         { description: 'A message with its recipient and content.' },
       ),

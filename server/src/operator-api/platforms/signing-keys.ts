@@ -37,7 +37,9 @@ const SigningKey = named(
       publicKeyPem: text('Public key as PEM.'),
       createdAt: time('Time from which the key is published.'),
       activeFrom: time('Time from which the key signs.'),
-      retiredAt: Type.Optional(time('Time until which the key is published, if one is set.')),
+      retiredAt: Type.Optional(
+        time('Time until which the key is published. Absent if none is set.'),
+      ),
     },
     { description: 'A public key that verifies webhooks.' },
   ),

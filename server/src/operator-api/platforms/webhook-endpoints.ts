@@ -34,7 +34,9 @@ const EndpointHealth = named(
       failed: Type.Integer({
         description: `Deliveries of events of the last 24 hours that failed, counted up to ${MAX_COUNTED}.`,
       }),
-      oldestPendingAt: Type.Optional(time('Time of the oldest pending event.')),
+      oldestPendingAt: Type.Optional(
+        time('Time of the oldest pending event. Absent without pending deliveries.'),
+      ),
       lastSuccessAt: Type.Optional(
         time('Time of the last successful attempt among the last 200. Absent if none succeeded.'),
       ),

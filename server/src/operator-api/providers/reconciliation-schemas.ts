@@ -43,12 +43,16 @@ const DAY = {
     description:
       'Number of statements that were applied to the day: more than 1 after a correction.',
   }),
-  openingBalance: nullable(minor('Opening balance of the statement, in minor units.')),
-  closingBalance: nullable(minor('Closing balance of the statement, in minor units.')),
+  openingBalance: nullable(
+    minor('Opening balance of the statement, in minor units, or null without a statement.'),
+  ),
+  closingBalance: nullable(
+    minor('Closing balance of the statement, in minor units, or null without a statement.'),
+  ),
   bookedBalance: minor(
     'Balance at the provider at the end of the day according to the ledger, in minor units.',
   ),
-  openDifferences: Type.Integer({ description: 'Differences of the day that are OPEN.' }),
+  openDifferences: Type.Integer({ description: 'Number of differences of the day that are OPEN.' }),
   ties: Type.Boolean({
     description:
       'Whether the day is balanced and can be closed: the ledger has the closing balance, and no ' +

@@ -174,7 +174,9 @@ const assign = operation({
     ownerId: optional(
       nullable(text('ID of the responsible operator. Null removes the assignment.')),
     ),
-    note: optional(nullable(text('Note without personal data.', { maxLength: 1_000 }))),
+    note: optional(
+      nullable(text('Note without personal data. Null removes the note.', { maxLength: 1_000 })),
+    ),
     ...OptionalReason,
   }),
   replies: { 200: Difference },

@@ -82,7 +82,7 @@ export const ProviderItem = named(
       }),
       description: text('Base URL of the provider, or a description of the built-in connector.'),
       problem: nullable(
-        text('Reason why the last check failed, or null if it succeeded or there was none.'),
+        text('Reason why the last check failed, or null if it succeeded or there was no check.'),
       ),
       operations: Type.Array(Type.String(), {
         description:
@@ -130,7 +130,7 @@ export const Provider = named(
       capabilities: nullable(Capabilities),
       checkedAt: nullable(time('Time of the last check, or null if there was none.')),
       problem: nullable(
-        text('Reason why the last check failed, or null if it succeeded or there was none.'),
+        text('Reason why the last check failed, or null if it succeeded or there was no check.'),
       ),
       ownKeys: Type.Array(Key('A signing key for calls to the provider.'), {
         description: 'Active signing keys of this installation, which the provider must accept.',
@@ -332,9 +332,9 @@ export const FileResult = named(
           description: 'Kind of the changed object.',
         }),
         id: text('Name of the provider, ID of the key, or the fields of the route.'),
-        field: optional(text('Name of the changed field, for CHANGE.')),
-        before: optional(text('Value of the field before the change.')),
-        after: optional(text('Value of the field after the change.')),
+        field: optional(text('Name of the changed field. Present only for CHANGE.')),
+        before: optional(text('Value of the field before the change. Present only for CHANGE.')),
+        after: optional(text('Value of the field after the change. Present only for CHANGE.')),
       }),
       { description: 'Changes between the stored configuration and the file.' },
     ),
