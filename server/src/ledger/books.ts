@@ -201,7 +201,7 @@ export function sumOf(sets: readonly Postings[]): Sum | undefined {
  * The floor of an account: no transfer and no hold may leave `balance - held` below it. Zero for a
  * balance of a customer or a platform, which therefore cannot be overdrawn. Negative for a count
  * with a limit: the floor of a velocity limit is the negated limit. Null, which means no floor, for
- * system accounts and for counts without a limit. A void is never rejected, because it only raises the
+ * system accounts and for counts without a limit. A void is not checked, because it only raises the
  * available balance. A floor is never set above the available balance, so it is always satisfied.
  */
 type Floor = bigint | null;
@@ -247,7 +247,8 @@ function accountAfter(account: Account, { phase, amount }: TransferRow): Account
   return { ...account, held: held - amount, balance: balance - amount };
 }
 
-const belowFloor = ({ floor, balance, held }: Account) => floor !== null && balance - held < floor;
+const isBelowFloor = ({ floor, balance, held }: Account) =>
+  floor !== null && balance - held < floor;
 
 /**
  * Applies the transfers of one change set to `draft` in order, or returns the rejection. `draft` is
@@ -278,7 +279,7 @@ function applyTransfers(
       if (creditAccount.frozen) return { reason: 'frozen', account: credit };
     }
     const debitAccountAfter = accountAfter(debitAccount, transfer);
-    if (phase !== 'void' && belowFloor(debitAccountAfter))
+    if (phase !== 'void' && isBelowFloor(debitAccountAfter))
       return { reason: 'insufficient-funds', account: debit };
     draft.accounts.set(debit, debitAccountAfter);
     if (phase === 'posted' || phase === 'post') {

@@ -30,7 +30,7 @@ interface CommitterSettings {
   connectionLimits?: ConnectionLimits | undefined;
 }
 
-/** The committer, whose batches and changes of payments are counted. */
+/** The committer with metrics of its batches, of payments and of providers. */
 export function committerOf(settings: CommitterSettings, metrics: Metrics): Committer {
   const committer = createCommitter({
     connect: () => connectCommitter(settings),
@@ -89,7 +89,7 @@ export function watchReadiness(metrics: Metrics, readiness: Pick<Readiness, 'che
   });
 }
 
-/** Publishes whether the process is ready, its connections, waiting work, and the state of the books. */
+/** Publishes readiness, connections, pending webhook deliveries and the checks of the ledger. */
 export function watchInstallation({
   metrics,
   runtime,

@@ -29,8 +29,8 @@ export interface Fleet {
   /** Starts all processes, the first process before all others. Resolves when all serve requests. */
   start(): Promise<Serving>;
   /**
-   * Replaces all processes, one after the other. A call during a replacement starts another replacement
-   * after it.
+   * Replaces all processes, one after the other, until one replacement fails. A call during a
+   * replacement starts another replacement after it.
    */
   replace(): void;
   /** Drains all processes for this time before their stop. Call `stop` afterwards. */

@@ -1,5 +1,5 @@
 // Messages between a supervisor and its processes about start, replacement and metrics, and their handling in
-// a process. Payments connect processes only through the database.
+// a process. Processes share data of payments only through the database.
 import type { Serving } from '../startup.ts';
 
 export type FromProcess =
@@ -15,6 +15,7 @@ export type FromProcess =
 export type FromSupervisor =
   /** Another process has replaced this process. */
   | { type: 'replace' }
+  /** Requests the metrics of this process. */
   | { type: 'metrics'; id: number }
   /** The reply to `collect`. */
   | { type: 'collected'; id: number; text: string };

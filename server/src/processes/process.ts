@@ -21,7 +21,10 @@ export interface ServerProcess {
   kill(signal: NodeJS.Signals): void;
 }
 
-/** Sets the program and flags of all processes to the program and flags of this process. */
+/**
+ * Sets the program of all processes, with the arguments `argv` and the Node.js flags of this
+ * process.
+ */
 export function prepareProcesses(argv: readonly string[]): void {
   const exec = path.join(projectRoot(), 'scripts', 'start.mjs');
   cluster.setupPrimary({ exec, args: [...argv], execArgv: [...process.execArgv] });

@@ -1,6 +1,6 @@
 // Several server processes on one machine. The supervisor owns the embedded database if there is
-// one, migrates, and starts the processes, which share only the port and the database. The supervisor
-// serves no requests, so that a failure of a process cannot stop it.
+// one, migrates the database, and starts the processes, which share only the port and the database.
+// It serves no requests, so that a failure of a process cannot stop it.
 import { mkdirSync } from 'node:fs';
 import type { Config } from '../config.ts';
 import { probeListen } from '../http/connection/listen.ts';
@@ -23,7 +23,7 @@ import { prepareProcesses } from './process.ts';
 const isTerminal = () => process.stdin.isTTY || process.stderr.isTTY;
 
 export async function supervise(config: Config, argv: readonly string[]): Promise<void> {
-  // All processes, including replacements, use the port that the system selects.
+  // With port 0 the system selects one port for all processes, including replacements.
   const port = await probeListen(config);
   const effects = systemEffects();
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });

@@ -170,7 +170,7 @@ describe('identity', () => {
     const rejectedMessage = { ...message, decision: { state: 'rejected' } };
     expect(await adapter.send('bank', rejectedMessage)).toMatchObject({
       status: 409,
-      body: { message: 'rejected, but the verification is APPROVED.' },
+      body: { message: 'The decision is rejected, but the verification is APPROVED.' },
     });
     expect(await harness.readStatuses(platform, id)).toEqual(['APPROVED']);
     const unknownCase = { ...approvedMessage, caseId: `${verification.id}0` };

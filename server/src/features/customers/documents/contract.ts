@@ -68,7 +68,7 @@ const Document = named(
       updatedAt: optional(
         withDescription(
           Timestamp,
-          'Time of the last replacement. Absent if the document was never replaced.',
+          'Time of the last replacement, or of the upload if the document was never replaced.',
         ),
       ),
     },

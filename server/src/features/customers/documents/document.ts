@@ -26,8 +26,7 @@ import { documentErrors, trimmedText } from './rules.ts';
 import { type DocumentRow, documents, duplicateDocument } from './store.ts';
 import type { DocumentSide, DocumentType } from './types.ts';
 
-// The holder of a document is a customer or a beneficial owner. The data key of the customer encrypts the
-// document.
+// The holder of a document is a customer or a beneficial owner.
 
 interface Holder {
   id: string;
@@ -66,7 +65,7 @@ async function holderOf(ctx: Ctx, id: string): Promise<Holder> {
   return holder;
 }
 
-/** Whether the identity check of the holder is final. */
+/** Whether the identity check of the customer or of the owner is final. */
 const isDecided = ({ customer, owner }: Holder): boolean =>
   isFinal(customer) || (owner !== null && isFinal(owner));
 
@@ -161,7 +160,7 @@ async function assertAcceptable(
   if (verdict?.state === 'rejected') throw new Fault(verdict.code, verdict.reason);
 }
 
-/** Columns that depend on the file. */
+/** Columns that an upload and a replacement set. */
 function contentOf(ctx: Ctx, key: DataKey, id: string, input: DocumentInput) {
   const { file } = input;
   const personal: DocumentPersonal = {

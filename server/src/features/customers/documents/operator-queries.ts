@@ -16,7 +16,7 @@ interface Storage {
   files: Pick<Files, 'read'>;
 }
 
-async function ownerOf({ db }: Runtime, row: DocumentRow): Promise<CustomerRow> {
+async function customerOfDocument({ db }: Runtime, row: DocumentRow): Promise<CustomerRow> {
   const customer = await readCustomer(db, row.customer_id);
   if (!customer) throw new Fault('CUSTOMER_NOT_FOUND', 'Customer not found.');
   return customer;
@@ -57,7 +57,9 @@ export async function listDocumentsForReview(
       ? { customer_id: selection.customerId }
       : { holder_id: selection.holderId };
   const rows = await runtime.db.find(documents, filter, { orderBy: 'created_at', ...UNPAGED });
-  return Promise.all(rows.map(async (row) => reviewOf(runtime, await ownerOf(runtime, row), row)));
+  return Promise.all(
+    rows.map(async (row) => reviewOf(runtime, await customerOfDocument(runtime, row), row)),
+  );
 }
 
 interface ReviewQuery {
@@ -87,7 +89,9 @@ export const documentLists = {
   summaries: summariesOfDocuments,
 };
 
-/** The content of the file. Throws NOT_FOUND if the file was replaced or removed while it was opened. */
+/**
+ * The content of the file. Throws NOT_FOUND if the file is replaced or removed while it is read.
+ */
 async function* currentContent(
   { db }: Pick<Runtime, 'db'>,
   row: DocumentRow,
@@ -107,7 +111,7 @@ export async function openDocument({ runtime, files }: Storage, documentId: stri
   const isDocumentId = isId(documentId, 'Document');
   const row = isDocumentId ? await runtime.db.read(documents, documentId) : undefined;
   if (!row) throw new Fault('NOT_FOUND', 'Document not found.');
-  const customer = await ownerOf(runtime, row);
+  const customer = await customerOfDocument(runtime, row);
   const { platform_id: platformId } = row;
   const content = currentContent(runtime, row, files.read(fileOf(runtime.vault, customer, row)));
   return { document: reviewOf(runtime, customer, row), platformId, content };

@@ -1,5 +1,5 @@
-// Rules for documents that a schema cannot express, and minimum requirements for files. Pure functions that
-// the API and the hosted page share.
+// Rules for documents and their files that a schema cannot express. Pure functions that the API and
+// the hosted page share.
 import { isCountry } from '../../../catalog/identity/countries.ts';
 import type { DocumentFindings } from '../../../connectors/ports/documents.ts';
 import type { FieldError } from '../../../kernel/fault.ts';

@@ -70,7 +70,9 @@ async function requireOpenLink(ctx: Ctx, secret: string): Promise<CustomerRow> {
   return customer;
 }
 
-/** Personal data in which an absent identity number has neither an empty value nor a type. */
+/**
+ * Personal data without the masked `identifier`, and without `idType` if the person has no number.
+ */
 function withoutEmptyIdentifier(info: ReturnType<typeof presentOwner>['personalInfo']) {
   const { identifier, idType, ...rest } = info;
   return identifier === '' ? rest : { ...rest, idType };

@@ -21,7 +21,7 @@ const TYPE_COLUMNS: Readonly<Record<Kind, readonly string[]>> = {
   BUSINESS: ['businessLegalName'],
 };
 
-/** Path in the body by column. Columns of the other customer type are ignored. */
+/** Path in the body by column, for both customer types. */
 const SHARED_PATHS: Readonly<Record<string, string>> = {
   umaAddress: 'umaAddress',
   platformCustomerId: 'platformCustomerId',
@@ -35,6 +35,7 @@ const SHARED_PATHS: Readonly<Record<string, string>> = {
   postalCode: 'address.postalCode',
   country: 'address.country',
 };
+/** Path in the body by column. Columns of the other customer type are ignored. */
 const PATHS: Readonly<Record<Kind, Readonly<Record<string, string>>>> = {
   INDIVIDUAL: {
     ...SHARED_PATHS,
@@ -91,8 +92,8 @@ export function cellsOfEach(rows: readonly Uint8Array[]): (string[] | undefined)
 export function missingColumns(columns: readonly string[]): string[] {
   const missingNamesOf = (names: readonly string[]) =>
     names.filter((name) => !columns.includes(name));
-  const lackingByType = KINDS.map((kind) => missingNamesOf(TYPE_COLUMNS[kind]));
-  const hasCompleteType = lackingByType.some((names) => names.length === 0);
+  const missingNamesByType = KINDS.map((kind) => missingNamesOf(TYPE_COLUMNS[kind]));
+  const hasCompleteType = missingNamesByType.some((names) => names.length === 0);
   // A header with a column of one type is intended for that type.
   const startedTypes = KINDS.filter((kind) =>
     TYPE_COLUMNS[kind].some((name) => columns.includes(name)),
@@ -104,7 +105,7 @@ export function missingColumns(columns: readonly string[]): string[] {
   ];
 }
 
-/** Limited to 100, because a header can have thousands of columns. */
+/** At most 100 names, because a header can have thousands of columns. */
 export function repeatedColumns(columns: readonly string[]): string[] {
   const [names, duplicates] = [new Set<string>(), new Set<string>()];
   for (const name of columns) (name !== '' && names.has(name) ? duplicates : names).add(name);
@@ -115,11 +116,13 @@ type Body = Record<string, unknown>;
 
 /** Row as a request body, with its errors. */
 export interface Candidate {
-  /** The `platformCustomerId` if valid, otherwise the row number. */
+  /** The `platformCustomerId`, or `row_<n>` if it is absent or too long. */
   correlationId: string;
   body: Body;
   errors: FieldError[];
-  /** Body without invalid columns. Absent for a row without errors and for an unreadable row. */
+  /**
+   * Body without invalid columns. Absent without errors, without a valid type, and if malformed.
+   */
   validPart?: Body;
 }
 

@@ -46,9 +46,9 @@ const BulkCustomerImportErrorEntry = named(
       ServiceError,
       Type.Object({
         correlationId: text(
-          '`platformCustomerId` of the row. If the row has none, `row_<n>`, where ' +
-            '`row_1` is the first row below the header. `file` for an error of the complete ' +
-            'file.',
+          '`platformCustomerId` of the row. If it is absent or longer than 255 characters, ' +
+            '`row_<n>`, where `row_1` is the first row below the header. `file` for an error ' +
+            'of the complete file.',
         ),
       }),
     ],
@@ -65,7 +65,7 @@ const BulkCustomerImportJob = named(
         description:
           'Status of the import. PENDING: queued. PROCESSING: rows are being imported. ' +
           'COMPLETED: all rows were processed and at least one customer was created. ' +
-          'FAILED: no customer was created, or the file is invalid.',
+          'FAILED: no customer was created, or the file is invalid or could not be read.',
       }),
       progress: Type.Object(
         {
@@ -79,14 +79,14 @@ const BulkCustomerImportJob = named(
       errors: Type.Optional(
         Type.Array(BulkCustomerImportErrorEntry, {
           description:
-            `Failed rows in the order of the file, at most ${MAX_ERRORS}. Absent if ` +
-            'none failed.',
+            `Failed rows in the order of the file, or an error of the complete file. At most ` +
+            `${MAX_ERRORS} errors. Absent if there are none.`,
         }),
       ),
       completedAt: Type.Optional(
         withDescription(
           Timestamp,
-          'Time at which the import was completed. Absent while it is in progress.',
+          'Time at which the import completed or failed. Absent while it is in progress.',
         ),
       ),
     },

@@ -41,7 +41,7 @@ const SLICE_LIMITS = { rows: 1_024, bytes: 1_048_576 };
 const MAX_CONCURRENT_SLICES = 4;
 const POSTPONE_MS = 500;
 /**
- * Read attempts before the import fails. With backoff they span about a day, which exceeds storage outages.
+ * Read attempts before the import fails. With backoff they span most of a day.
  */
 const MAX_READ_ATTEMPTS = 30;
 /** Above MAX_READ_ATTEMPTS, so that the import fails before its job is dead. */
@@ -115,14 +115,14 @@ const nextRow = ({ successful, failed }: ImportRow): number => successful + fail
 async function processSlice(
   runtime: Runtime,
   caller: Caller,
-  batches: ImportParts,
+  parts: ImportParts,
   row: ImportRow,
   rawRows: readonly RawRow[],
   attempts: number,
 ): Promise<Slice> {
   const { id, columns, next_byte } = row;
-  const items = await parseItems(batches, columns, nextRow(row), rawRows);
-  const result = await registerRows(runtime, caller, batches, items, { importId: id, attempts });
+  const items = await parseItems(parts, columns, nextRow(row), rawRows);
+  const result = await registerRows(runtime, caller, parts, items, { importId: id, attempts });
   const lastRow = rawRows[result.rows - 1];
   return { ...result, nextByte: lastRow ? BigInt(lastRow.end) : next_byte };
 }
@@ -185,18 +185,18 @@ async function failUnreadable(ctx: Ctx, currentRow: ImportRow): Promise<void> {
   await finishImport(ctx, row, [failure], 'fail');
 }
 
-export function importJobs(batches: ImportParts): JobHandler[] {
+export function importJobs(parts: ImportParts): JobHandler[] {
   let runningSlices = 0;
 
   async function runSlice(runtime: Runtime, job: SliceJob, caller: Caller, row: ImportRow) {
     runningSlices++;
     try {
-      const rawRows = await readRawRows(runtime, batches, row).catch((error: unknown) => {
+      const rawRows = await readRawRows(runtime, parts, row).catch((error: unknown) => {
         if (job.attempts < MAX_READ_ATTEMPTS) throw error;
         return undefined;
       });
       if (!rawRows) return { caller, stage: (ctx: Ctx) => failUnreadable(ctx, row) };
-      const result = await processSlice(runtime, caller, batches, row, rawRows, job.attempts);
+      const result = await processSlice(runtime, caller, parts, row, rawRows, job.attempts);
       return { caller, stage: (ctx: Ctx) => recordSlice(ctx, row, result) };
     } finally {
       runningSlices--;

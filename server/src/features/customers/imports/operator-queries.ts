@@ -78,7 +78,9 @@ export const MAX_ERROR_LINES = 100;
 const ERRORS_AFTER_ROW = `select row, correlation_id, code, message, details from import_errors
   where import_id = $1 and row > $2 order by row limit $3`;
 
-/** Up to `MAX_ERROR_LINES` failed rows of an import afterRow a row, in file order. Throws NOT_FOUND. */
+/**
+ * Up to `MAX_ERROR_LINES` failed rows of an import after a row, in file order. Throws NOT_FOUND.
+ */
 export async function pageOfImportErrors(runtime: Runtime, id: string, afterRow: number) {
   const { importId, platformId } = await importDetails(runtime, id);
   const values = [importId, afterRow, MAX_ERROR_LINES + 1];

@@ -1,6 +1,6 @@
-// Registers the rows of a slice, each in its own change set. The customer id is derived from the import and
-// the row number. A crashed or concurrent job can therefore distinguish customers of this import from
-// conflicting customers.
+// Registers the rows of a slice, each in its own change set. The customer id is derived from the
+// import and the row number. A repeated or concurrent job can therefore distinguish customers of
+// this import from conflicting customers.
 
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -64,7 +64,10 @@ const failureOf = ({ number, correlationId, body }: Item, fault: Fault): Failure
 /** Attempts of a slice after which rows that failed with an internal error are reported as failed. */
 const MAX_ATTEMPTS = 10;
 
-/** Failure of a row whose registration threw an error, or undefined if the customer exists. */
+/**
+ * Failure of a row whose registration threw an error, or undefined if the customer exists. Rethrows
+ * an internal or transient error while attempts remain.
+ */
 async function handleFailure(
   runtime: Runtime,
   item: Item,
@@ -120,10 +123,9 @@ async function registerRow(
 
 const EXISTING_CUSTOMERS = 'select id from customers where id = any($1::text[])';
 
-/**
- * Concurrent rows. Sufficient to fill the lanes of the committer. Under load, a few hundred rows per second.
- */
+/** Concurrent rows. Sufficient to fill the lanes of the committer. */
 const CONCURRENCY = 128;
+/** With the pause, a few hundred rows per second. */
 const CONCURRENCY_UNDER_LOAD = 8;
 const PAUSE_UNDER_LOAD_MS = 25;
 /** A slice starts no further rows after this time, well within the lease of a job. */
@@ -142,8 +144,8 @@ const addCommitCallback = (runtime: Runtime, onCommit: () => void): Runtime => (
 });
 
 /**
- * Runs `work` after all earlier work with one of its keys, so that the first row of a file gets a contested
- * key.
+ * Runs `work` after all earlier work with one of its keys, so that the first row of a file receives
+ * a contested key.
  */
 function createKeyedQueue() {
   const lastWork = new Map<string, Promise<unknown>>();

@@ -65,7 +65,7 @@ export async function readRows(
   const splitter = createRowSplitter();
   let openParts: Uint8Array[] = [];
   let offset = startOffset;
-  let rowCount = 0;
+  let byteCount = 0;
   const close = (chunk: Uint8Array, end: number) => {
     if (splitter.hasContent()) rows.push({ bytes: Buffer.concat([...openParts, chunk]), end });
     openParts = [];
@@ -75,14 +75,14 @@ export async function readRows(
     let begin = 0;
     for (let i = 0; i < chunk.length; i++) {
       if (!splitter.isEnd(chunk[i] as number)) continue;
-      rowCount += i + 1 - begin;
+      byteCount += i + 1 - begin;
       close(chunk.subarray(begin, i + 1), offset + i + 1);
       begin = i + 1;
-      if (rows.length >= limits.rows || rowCount >= limits.bytes) return rows;
+      if (rows.length >= limits.rows || byteCount >= limits.bytes) return rows;
     }
     // Copied, because the source may reuse its buffer.
     if (begin < chunk.length) openParts.push(Buffer.from(chunk.subarray(begin)));
-    rowCount += chunk.length - begin;
+    byteCount += chunk.length - begin;
     offset += chunk.length;
   }
   close(new Uint8Array(0), offset);
@@ -178,7 +178,8 @@ export function inspectCsv(): Inspector {
   }
 
   function problemOf(isText: boolean, columns: readonly string[] | undefined): Problem | null {
-    if (!isText) return fileProblem('The file is not UTF-8 text.');
+    if (!isText)
+      return fileProblem('The file is not UTF-8 text without NUL characters. Save it as UTF-8.');
     if (inspection.head === undefined)
       return fileProblem('The file is empty. The first row must contain the column names.');
     if (inspection.tooLong) {
@@ -188,8 +189,8 @@ export function inspectCsv(): Inspector {
       );
     }
     if (splitter.isQuoted()) return fileProblem(`${rowName()} has an unclosed quotation mark.`);
-    const wrongProblem = headerProblem(columns);
-    if (wrongProblem) return wrongProblem;
+    const columnProblem = headerProblem(columns);
+    if (columnProblem) return columnProblem;
     if (inspection.rows === 0) return fileProblem('The file has no rows below the header row.');
     if (inspection.rows <= MAX_ROWS) return null;
     return fileProblem(`The file has ${inspection.rows} rows. The maximum is ${MAX_ROWS}.`);

@@ -1,5 +1,5 @@
-// States of an import. An import is final when all rows are processed, or before the first row if the file is
-// rejected.
+// States of an import. An import is final when all rows are processed, or when its file is rejected
+// or can no longer be read.
 import { stateTable } from '../../../kernel/states.ts';
 
 export const IMPORT_STATUSES = ['PENDING', 'PROCESSING', 'COMPLETED', 'FAILED'] as const;

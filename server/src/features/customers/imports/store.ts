@@ -11,10 +11,12 @@ export const imports = table(
     id: col.text,
     platform_id: col.text,
     status: col.enum<ImportStatus>().mut,
-    /** Identifier of the file and its encrypted key. Both null after the import. */
+    /**
+     * Identifier of the file and its encrypted key. Null for a rejected file, and after the import.
+     */
     file_id: col.text.null.mut,
     file_key: col.text.null.mut,
-    /** Column names of the header row. */
+    /** Column names of the header row. Empty for a rejected file. */
     columns: col.json<string[]>(),
     /** Problem that rejected the complete file. */
     problem: col.json<Problem>().null,

@@ -38,7 +38,8 @@ export const UmaInvitation = named(
         text('UMA address of the invitee. Absent until the invitation is claimed.'),
       ),
       status: oneOf(['PENDING', 'CLAIMED', 'EXPIRED', 'CANCELLED'], {
-        description: 'Status of the invitation. PENDING: can be claimed.',
+        description:
+          'Status of the invitation. PENDING: can be claimed. All other statuses are final.',
       }),
       firstName: optional(text('Name of the invitee, as specified at the creation.')),
       amountToSend: optional(
@@ -86,8 +87,8 @@ const UmaInvitationClaimRequest = named(
   Type.Object(
     {
       inviteeUma: text(
-        'UMA address of the invitee. On the platform that claims the invitation it must ' +
-          'belong to one of its customers.',
+        'UMA address of the invitee: of a customer of the calling platform, or of a provider ' +
+          'outside this service.',
         {
           minLength: 1,
         },
@@ -138,10 +139,10 @@ export const claimInvitation = operation({
   tag: TAG,
   summary: 'Claim an invitation',
   description:
-    'Claims a pending invitation for a customer of the calling platform, which can be ' +
-    'a platform other than the inviting one. An invitation can be claimed once, before ' +
-    'it expires. The inviting platform receives a webhook. No funds are transferred. To ' +
-    'send the intended amount, create a quote with `createQuote`.',
+    'Claims a pending invitation for a UMA address. Every platform that has the code can ' +
+    'claim it. An invitation can be claimed once, before it expires. The inviting platform ' +
+    'receives a webhook. No funds are transferred. To send the intended amount, create a ' +
+    'quote with `createQuote`.',
   permission: 'MANAGE',
   params,
   body: UmaInvitationClaimRequest,

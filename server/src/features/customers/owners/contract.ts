@@ -81,9 +81,9 @@ export const updateBeneficialOwner = operation({
   summary: 'Update a beneficial owner',
   description:
     'Changes the fields that the request contains. `personalInfo` is merged field by ' +
-    'field. Null clears an optional field. A new `idType` requires its `identifier`. ' +
-    'After a change that resolves verification errors, submit the business again with ' +
-    '`createVerification`.',
+    'field. Null clears an optional field. A new `idType` or `countryOfIssuance` requires ' +
+    'an `identifier`. After a change that resolves verification errors, submit the ' +
+    'business again with `createVerification`.',
   permission: 'MANAGE',
   params,
   body: BeneficialOwnerUpdateRequest,

@@ -1,6 +1,7 @@
-// Creates and updates beneficial owners. Every change requires that the business is unchanged since it was
-// read, so that no change commits after the verification is complete. Changes of shares also update the
-// version of the business. They are therefore serialized and cannot exceed 100 percent in total.
+// Creates and updates beneficial owners. Every change requires that the business is unchanged since
+// it was read, so that no change commits after the verification is complete. Changes of UBOs also
+// update the version of the business. They are therefore serialized, so that shares cannot exceed
+// 100 percent in total.
 
 import type { Static } from '@sinclair/typebox';
 import { iso } from '../../../kernel/effects.ts';
@@ -44,7 +45,7 @@ type NewOwner = Static<typeof BeneficialOwnerCreateRequest>;
 type OwnerChange = Static<typeof BeneficialOwnerUpdateRequest>;
 type InfoChange = NonNullable<OwnerChange['personalInfo']>;
 
-/** Every reply about a business contains all of its owners. */
+/** Limited, because every reply about a business contains all of its owners. */
 const MAX_OWNERS = 100;
 const MAX_TOTAL_SHARE = 100;
 
@@ -130,10 +131,10 @@ function rejectInvalid(
     change,
   }: { identifierErrors?: readonly FieldError[]; change?: InfoChange } = {},
 ): void {
-  const rules = personErrors(ctx, candidate.person, change);
+  const ruleErrors = personErrors(ctx, candidate.person, change);
   const errors = [
     ...identifierErrors,
-    ...rules.filter((each) =>
+    ...ruleErrors.filter((each) =>
       identifierErrors.every((fieldError) => fieldError.field !== each.field),
     ),
   ];
@@ -171,17 +172,17 @@ async function openBusiness(ctx: Ctx, customerId: string, field: string): Promis
 }
 
 /**
- * Requires at commit that the business is unchanged. `exclusive` also serializes concurrent changes. Without
- * `exclusive` several directors can be created concurrently.
+ * Requires at commit that the business is unchanged. `isExclusive` also serializes concurrent
+ * changes. Without `isExclusive` several directors can be created concurrently.
  */
-function requireBusiness(ctx: Ctx, business: CustomerRow, exclusive: boolean): void {
-  if (exclusive) touchCustomer(ctx, business);
+function requireBusiness(ctx: Ctx, business: CustomerRow, isExclusive: boolean): void {
+  if (isExclusive) touchCustomer(ctx, business);
   else requireCustomer(ctx, business);
 }
 
 /**
- * Creates a beneficial owner. The body conforms to the schema. A change set changes at most one owner,
- * because staged rows are not among the owners that are read.
+ * Creates a beneficial owner. The body conforms to the schema. A change set must change at most one
+ * owner, because staged rows are not among the owners that are read.
  */
 export async function addOwner(
   ctx: Ctx,

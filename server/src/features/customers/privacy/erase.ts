@@ -1,6 +1,7 @@
-// Erases a customer. The first change set deletes the data key, which makes all encrypted data unreadable,
-// and removes the unencrypted personal data. Large tables (payments, events) are emptied afterwards in
-// short idempotent statements. An interrupted erasure has no finish time and resumes when it is run again.
+// Erases a customer. One change set deletes the data key, which makes all encrypted data
+// unreadable, and removes the unencrypted personal data. Large tables (payments, events) are
+// emptied afterwards in short idempotent statements. An interrupted erasure has no finish time and
+// resumes when it is run again.
 import type { Caller } from '../../../kernel/caller.ts';
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -72,9 +73,9 @@ const eventsSql = (personalData: AllPersonalData) => `with scanned_events as (
     count(*) filter (where is_owned)::int as "emptiedCount"
   from scanned_events`;
 
-// Deletes idempotent replies in plain text that contain the id of a resource of the customer. The
-// stored form of a reply keeps the field names, so SQL finds the ids. Encrypted replies expire
-// within a week.
+// Deletes stored replies to POST requests below the path of the customer, and plain-text replies
+// that contain the id of a resource of the customer. The stored form of a reply keeps the field
+// names, so SQL finds the ids. Encrypted replies expire within a week.
 const repliesSql = (
   personalData: AllPersonalData,
 ) => `with owned as (${subjectIdsSql(personalData)})
@@ -127,7 +128,7 @@ async function removeRows(
   return counts;
 }
 
-/** Runs all steps after the first change set, in order. */
+/** Runs all steps after the deletion of the data key, in order. */
 async function emptyTables(
   runtime: Runtime,
   personalData: AllPersonalData,
@@ -144,7 +145,7 @@ async function emptyTables(
   return addCounts(counts, { events, idempotency });
 }
 
-/** Row counts of the tables that the first change set empties. */
+/** Row counts of the tables that are emptied together with the deletion of the data key. */
 async function countsOf({ db }: Ctx, personalData: AllPersonalData, id: string): Promise<Counts> {
   const countedTables = personalData.flatMap(({ tables }) =>
     Object.entries(tables).filter(([, { atOnce }]) => atOnce),

@@ -50,7 +50,10 @@ interface StoredEvent {
   base: string | null;
 }
 
-/** Event with its data as delivered. Events of an invitation can be encrypted for the inviting customer. */
+/**
+ * Event with its data as delivered. Null for erased data and for data encrypted for another
+ * customer, such as the inviter.
+ */
 function openEvent({ vault, key }: CustomerOpener, row: Json): Json {
   const { sealed_for: owner, data, base, base_id: _, ...rest } = row as Json & StoredEvent;
   const fullData = completeEventData(data, base);
@@ -172,7 +175,7 @@ async function rowsAfter(
     where (${table.rows}) and t.id > $2 order by t.id limit $3`;
   const rows = await db.query<{ row: Json }>(sql, [id, afterId, limit]);
   return rows.map(({ row }) => ({
-    // Some exports omit the id of a row.
+    // The id of the stored row, because some exports omit it.
     ...{ table: name, id: String(row.id) },
     row: openRow(opener, table, row),
   }));

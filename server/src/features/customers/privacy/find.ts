@@ -6,7 +6,7 @@ import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { type SearchDigest, type SearchField, searchDigestOf } from '../digests/index.ts';
 import type { CustomerRow } from '../records/index.ts';
 
-/** Restricts a search to rows with these digests. An array must be contained. */
+/** Restricts a search to rows with this digest, or with all digests of an array. */
 const matchesSql = (alias: string, { column }: SearchDigest) =>
   column === 'name_digests' ? `${alias}.${column} @> $1::text[]` : `${alias}.${column} = $1::text`;
 

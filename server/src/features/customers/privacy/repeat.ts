@@ -1,6 +1,6 @@
-// Repeats erasures on a database that was restored from an earlier backup, from a list of erasures that was
-// stored outside of the database. A customer that was not deleted yet at the time of the backup is deleted
-// first.
+// Repeats the erasures of a list on a database that was restored from an earlier backup. The list
+// was stored outside of the database. A customer that was not deleted at the time of the backup is
+// deleted first.
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';

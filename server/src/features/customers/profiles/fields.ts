@@ -191,7 +191,7 @@ const dueDiligence = {
       'PepStatus',
       'Politically exposed person (PEP) status. DOMESTIC and FOREIGN: public office in ' +
         'the country of residence or another country. HIO: office in an international ' +
-        'organization.',
+        'organization. FAMILY_OR_ASSOCIATE: family member or close associate of such a person.',
       ['NONE', 'DOMESTIC', 'FOREIGN', 'HIO', 'FAMILY_OR_ASSOCIATE'],
     ),
   ),
@@ -341,7 +341,7 @@ export const EndUserTermsConsent = named(
   'EndUserTermsConsent',
   Type.Object(
     {
-      acceptedAt: withDescription(Timestamp, 'Time of acceptance.'),
+      acceptedAt: withDescription(Timestamp, 'Time of acceptance. Must not be in the future.'),
       ipAddress: text('IP address from which the customer accepted, IPv4 or IPv6.', {
         maxLength: 45,
       }),

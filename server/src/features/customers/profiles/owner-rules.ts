@@ -27,7 +27,7 @@ function lengthRule(report: Report, info: Json): void {
     if (typeof value !== 'string') continue;
     if (value.trim() === '') report(PERSONAL_INFO + name, 'must not be blank', { minLength: 1 });
     else if (value.length > MAX_NAME_LENGTH) {
-      report(PERSONAL_INFO + name, `must not be longer than ${MAX_NAME_LENGTH}`, {
+      report(PERSONAL_INFO + name, `must not be longer than ${MAX_NAME_LENGTH} characters`, {
         maxLength: MAX_NAME_LENGTH,
       });
     }

@@ -32,7 +32,7 @@ const requiredFields = {
   address: Address,
 };
 
-const number = {
+const identifierFields = {
   idType: withDescription(
     IdentificationType,
     'Type of `identifier`: SSN or ITIN for citizens and residents of the US, ' +
@@ -58,7 +58,7 @@ const optionalFields = {
 
 const BeneficialOwnerPersonalInfo = object('BeneficialOwnerPersonalInfo', 'Personal data.', {
   ...requiredFields,
-  ...number,
+  ...identifierFields,
   ...optionalFields,
 });
 
@@ -68,8 +68,8 @@ const BeneficialOwnerPersonalInfoCreate = object(
     'residence issues no such number to individuals.',
   {
     ...requiredFields,
-    idType: optional(number.idType),
-    identifier: optional(number.identifier),
+    idType: optional(identifierFields.idType),
+    identifier: optional(identifierFields.identifier),
     ...optionalFields,
   },
 );
@@ -83,7 +83,7 @@ const BeneficialOwnerPersonalInfoUpdate = object(
     'field. An address is replaced completely.',
   {
     ...Type.Partial(Type.Object(requiredFields)).properties,
-    ...clearableFields({ ...number, ...optionalFields }),
+    ...clearableFields({ ...identifierFields, ...optionalFields }),
   },
 );
 
@@ -116,7 +116,7 @@ export const BeneficialOwner = object(
     personalInfo: BeneficialOwnerPersonalInfo,
     kycStatus: KycStatus,
     createdAt: time('Time at which the beneficial owner was added.'),
-    updatedAt: optional(time('Time of the last change.')),
+    updatedAt: optional(time('Time of the last change, or of the creation.')),
   },
 );
 

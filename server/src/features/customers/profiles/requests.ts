@@ -37,8 +37,8 @@ const Currencies = Type.Array(Type.String({ minLength: 1, maxLength: 10 }), {
   maxItems: 200,
   uniqueItems: true,
   description:
-    'Codes of the currencies that the customer can use. Defaults to all currencies of ' +
-    'the platform.',
+    'Codes of the currencies that the customer can use. Default: all currencies of the ' +
+    'platform that are offered in the region.',
 });
 
 const ignoredField = <T extends TSchema>(schema: T) =>

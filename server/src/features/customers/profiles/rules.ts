@@ -59,14 +59,14 @@ export function countryRule(
 const ADDRESS_TEXTS = ['line1', 'line2', 'city', 'state', 'postalCode'] as const;
 const MAX_ADDRESS_LENGTH = 255;
 
-/** Validates the country and the length of an address. */
+/** Validates the country of an address and the length of its fields. */
 export function addressRule(report: Report, values: Json, prefix = ''): void {
   const address = objectAt(values, 'address');
   countryRule(report, address, `${prefix}address.`, ['country']);
   for (const name of ADDRESS_TEXTS) {
     const value = address[name];
     if (typeof value !== 'string' || value.length <= MAX_ADDRESS_LENGTH) continue;
-    const message = `must not be longer than ${MAX_ADDRESS_LENGTH}`;
+    const message = `must not be longer than ${MAX_ADDRESS_LENGTH} characters`;
     report(`${prefix}address.${name}`, message, { maxLength: MAX_ADDRESS_LENGTH });
   }
 }

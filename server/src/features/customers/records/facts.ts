@@ -5,7 +5,6 @@ import type { Vault } from '../../../runtime/security/vault.ts';
 import { personalOf } from './personal.ts';
 import type { CustomerRow } from './store.ts';
 
-/** Facts about an individual or a business. */
 export function factsOfCustomer(vault: Vault, row: CustomerRow): Facts {
   const { type, email, phone } = row;
   const { details } = personalOf(vault, row);

@@ -52,8 +52,8 @@ const CUSTOMERS_AFTER = `select id, currencies, region, created_at from customer
   order by created_at, id limit $5::int`;
 
 /**
- * Customers of the platform that have accounts, in order of creation. Excludes deleted customers and
- * customers that have not accepted mandatory terms.
+ * Up to `limit` customers of the platform after `position`, in order of creation. Excludes deleted
+ * customers and customers that have not accepted mandatory terms.
  */
 export function customersAfter(
   ctx: Ctx,
@@ -91,13 +91,13 @@ function currencyFilters(platform: PlatformRow, codes: readonly string[]): Custo
   const offeredCodes = new Set(platform.currencies.map((each) => each.currencyCode));
   const platformCodes = codes.filter((code) => offeredCodes.has(code));
   if (!platformCodes.length) return [{ or: selectionFilters }];
-  const noSelection: CustomerFilter = { column: 'currencies', op: 'isNull' };
+  const noSelectionFilter: CustomerFilter = { column: 'currencies', op: 'isNull' };
   const regionFilters: CustomerFilter[] = [
     { column: 'region', op: 'isNull' },
     { column: 'region', op: 'in', value: [...new Set(platformCodes.flatMap(regionsOf))] },
   ];
   return [
-    { or: [...selectionFilters, noSelection] },
+    { or: [...selectionFilters, noSelectionFilter] },
     { or: [...selectionFilters, ...regionFilters] },
   ];
 }

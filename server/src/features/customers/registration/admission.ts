@@ -51,8 +51,8 @@ export const asViolations = (errors: readonly FieldError[]): Violation[] =>
 type Channels = NonNullable<CustomerRow['contact_verification']>;
 
 /**
- * Verification of contact channels after an update. A changed contact becomes PENDING, or null if
- * verification is not required.
+ * Verification of contact channels after an update, or null if verification is not required. A
+ * changed contact becomes PENDING.
  */
 export function channelsAfter(
   isRequired: boolean,
@@ -65,11 +65,11 @@ export function channelsAfter(
   return { email: statusAfter('email'), phone: statusAfter('phone') };
 }
 
-const VERIFIED_CONTACTS = { email: 'email', phoneNumber: 'phone' } as const;
+const CONTACT_COLUMNS = { email: 'email', phoneNumber: 'phone' } as const;
 
 function contactViolations(candidate: Candidate): Violation[] {
   const message = 'is required in the region of the customer';
-  const missingFields: string[] = Object.entries(VERIFIED_CONTACTS)
+  const missingFields: string[] = Object.entries(CONTACT_COLUMNS)
     .filter(([, column]) => candidate[column] === null)
     .map(([field]) => field);
   if (candidate.type === 'BUSINESS') {

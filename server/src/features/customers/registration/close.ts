@@ -13,9 +13,9 @@ export interface DeletionParts {
 }
 
 /**
- * Throws CONFLICT if an account of the customer has a balance or a negative balance, or if a payment is in
- * progress. Otherwise freezes the accounts, which rejects either the deletion or a simultaneous
- * deposit.
+ * Throws CONFLICT if an account of the customer has a balance, held funds or a negative balance, or
+ * if a payment is in progress. Otherwise freezes the accounts, which rejects either the deletion or
+ * a simultaneous deposit.
  */
 async function freezeAccounts(
   ctx: Ctx,

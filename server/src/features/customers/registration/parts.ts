@@ -52,8 +52,8 @@ export interface CustomerParts {
 }
 
 /**
- * Opens the accounts that the customer is missing, embedded wallets included. `existing` are its current
- * accounts.
+ * Opens the accounts of the customer that are not in `currentAccounts`, embedded wallets included.
+ * Opens none before mandatory terms are accepted.
  */
 export async function openAccounts(
   ctx: Ctx,

@@ -12,7 +12,8 @@ export const normalizeUmaAddress = (text: string): string => text.toLowerCase();
 export function umaAddressError(address: string, domain: string): string | null {
   const [, user = '', host] = ADDRESS_FORM.exec(address) ?? [];
   if (!user) return 'must be $name@domain, with a name of letters, digits and - _ . +';
-  if (user.length > MAX_LENGTH) return `must not be longer than ${MAX_LENGTH} before the @`;
+  if (user.length > MAX_LENGTH)
+    return `must not be longer than ${MAX_LENGTH} characters before the @`;
   return host === domain ? null : `must be in the platform's domain ${domain}`;
 }
 

@@ -127,7 +127,7 @@ export function setVerifiedPhone(
   });
 }
 
-/** Challenge to sign if wallet credentials depend on the contact that changes. */
+/** Result of `authorizeContactChange`, or undefined if no contact changes. */
 async function challengeFor(
   ctx: Ctx,
   parts: CustomerParts,

@@ -130,7 +130,7 @@ function nameGaps(id: string, fullName: unknown): VerificationError[] {
   return [errorOf(id, 'INVALID_FIELD', { field: 'fullName', reason })];
 }
 
-const US_PERSON = 'Citizens and residents of the US must provide an SSN or ITIN.';
+const US_PERSON_REASON = 'Citizens and residents of the US must provide an SSN or ITIN.';
 
 const requiredIdentifier = (person: Json) =>
   requiredTaxIdentifier({
@@ -138,7 +138,7 @@ const requiredIdentifier = (person: Json) =>
     residence: valueAt(person, 'address.country'),
   });
 
-/** Paths that are required of a person. The number is not required if the country issues no numbers. */
+/** Required paths of a person. The number is not required if the residence issues no numbers. */
 function requiredPaths(person: Json, paths: readonly string[]): string[] {
   if (requiredIdentifier(person) !== 'NONE') return [...paths];
   return paths.filter((path) => !NUMBER_FIELDS.some((name) => path.split('.').at(-1) === name));
@@ -149,7 +149,7 @@ function identifierGaps(id: string, person: Json, prefix = ''): VerificationErro
   if (person.idType !== 'NON_US_TAX_ID') return [];
   if (requiredIdentifier(person) !== 'US')
     return missingFields(id, person, ['countryOfIssuance'], prefix);
-  return [errorOf(id, 'INVALID_FIELD', { field: `${prefix}idType`, reason: US_PERSON })];
+  return [errorOf(id, 'INVALID_FIELD', { field: `${prefix}idType`, reason: US_PERSON_REASON })];
 }
 
 function personGaps({ customerId: id, fields, documents }: KnownCustomer): VerificationError[] {

@@ -27,7 +27,7 @@ const VerificationStatus = named(
   oneOf([...VERIFICATION_STATUSES, 'IN_PROGRESS', 'READY_FOR_VERIFICATION'], {
     description:
       'RESOLVE_ERRORS: correct the data in `errors` and submit the customer again. ' +
-      'PENDING_MANUAL_REVIEW: a reviewer examines the submission. APPROVED and ' +
+      'PENDING_MANUAL_REVIEW: the submission is under review. APPROVED and ' +
       'REJECTED are final. IN_PROGRESS and READY_FOR_VERIFICATION are reserved.',
   }),
 );
@@ -81,7 +81,7 @@ export const Verification = named(
       updatedAt: optional(
         withDescription(
           Timestamp,
-          'Time of the last change. Absent if the verification has not changed.',
+          'Time of the last change, or of the submission if the verification has not changed.',
         ),
       ),
     },
@@ -170,8 +170,8 @@ export const verificationWebhooks: readonly WebhookContract[] = [
     name: 'verification-update',
     summary: 'Verification status changed',
     description:
-      'Sent for every submission with its result, and when a verification under manual ' +
-      'review is decided. The customer event follows if the status of the customer ' +
+      'Sent for every submission with its result, and when a verification under review ' +
+      'is decided. The customer event follows if the status of the customer ' +
       'changes.',
     events: [
       verificationEvents.RESOLVE_ERRORS,

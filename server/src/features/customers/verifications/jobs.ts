@@ -127,7 +127,7 @@ export async function applyReportedDecision(
       verdict.state in DECIDED_STATUSES &&
       DECIDED_STATUSES[verdict.state as keyof typeof DECIDED_STATUSES] === status;
     if (isKnown) return { result: 'IGNORED', ...subject };
-    const problem = `${verdict.state}, but the verification is ${status}.`;
+    const problem = `The decision is ${verdict.state}, but the verification is ${status}.`;
     return { result: 'CONTRADICTORY', ...subject, problem };
   });
 }

@@ -31,9 +31,13 @@ export const verificationOperations = (parts: VerificationParts) => [
       limit,
       cursor,
     });
-    const keys = await Promise.all(rows.map((row) => readCustomer(ctx, row.customer_id)));
+    const customerRows = await Promise.all(rows.map((row) => readCustomer(ctx, row.customer_id)));
     const data = rows.map((row, index) =>
-      presentVerification(ctx.vault, keys[index] ?? { id: row.customer_id, data_key: null }, row),
+      presentVerification(
+        ctx.vault,
+        customerRows[index] ?? { id: row.customer_id, data_key: null },
+        row,
+      ),
     );
     return { status: 200, body: { data, ...rest } };
   }),

@@ -153,7 +153,9 @@ async function errorsFor(
   return errorsOf(dossier, findings);
 }
 
-/** Error about a missing or unexpected field of a finding, or undefined for a valid finding. */
+/**
+ * Missing or unexpected field, or missing document, of a finding. Undefined for a valid finding.
+ */
 export function findingProblem({
   type,
   resourceId,
@@ -195,7 +197,7 @@ async function decideOwner(
   state: Decision,
 ): Promise<OwnerDecision> {
   if (customer.deleted_at !== null) throw conflict('The business was deleted.');
-  if (isFinal(owner)) throw conflict(`The owner is ${owner.status}.`);
+  if (isFinal(owner)) throw conflict(`The owner is ${owner.status}. This status is final.`);
   requireCustomer(ctx, customer);
   if (state !== 'unresolved') markSubmitted(ctx, await documentsOf(ctx, [owner.id]));
   const { status } = transitionOwner(ctx, owner, CHECK_TRANSITIONS[state]);

@@ -15,7 +15,10 @@ export const verifications = table(
     latest: col.bool.mut,
     /** `VerificationError[]`, encrypted with the data key of the customer, or null if empty. */
     findings: col.text.null.mut,
-    /** Source of the decision. Null for an incomplete submission and for scripted sandbox outcomes. */
+    /**
+     * Source of the findings, or of a decision after the submission. Null for missing data only,
+     * while the review is pending, and for an approval or rejection at the submission.
+     */
     decided_by: col.enum<'operator' | 'connector'>().null.mut,
     created_at: col.time,
     updated_at: col.time.mut,

@@ -74,7 +74,7 @@ type Verdict =
 /** Delay before the next call to a connector that failed. */
 const RETRY_AFTER_MS = 5_000;
 
-/** Scripted verdict for platforms where documents are optional, whether the data is complete or not. */
+/** Scripted verdict for regulated platforms and platforms with optional documents, for any data. */
 async function scriptedVerdict(
   ctx: Ctx,
   port: IdentityPort | undefined,

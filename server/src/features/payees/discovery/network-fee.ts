@@ -1,6 +1,6 @@
-// The fee of a payment to a wallet: the service fee plus the network fee. Estimates, quotes and transfers
-// use the same calculation, so the estimate equals the charge. The network fee is rounded up, so that it is
-// always covered.
+// The fee of a payment to a wallet: the service fee plus the network fee. Estimates, quotes and
+// transfers use the same calculation, so that they differ by the rates only. The network fee is
+// rounded up, so that it is always covered.
 import { type FeeSchedule, serviceFeeOf } from '../../../catalog/currencies/fees.ts';
 import type { Connectors, NetworkFee } from '../../../connectors/ports/index.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -11,7 +11,7 @@ type Ports = Pick<Connectors, 'networkFees' | 'rates'>;
 
 const multiplyRates = (a: Rate, b: Rate): Rate => ({ num: a.num * b.num, den: a.den * b.den });
 
-/** The network fee in the sending currency. */
+/** The network fee in the sending currency. Throws QUOTE_RATE_UNAVAILABLE. */
 async function convertFee(
   { rates }: Ports,
   { fee, asset, price }: NetworkFee,

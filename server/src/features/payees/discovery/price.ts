@@ -18,14 +18,14 @@ import {
 import { platformFeeOf } from '../../tenancy/config/index.ts';
 import type { PlatformRow } from '../../tenancy/platform/index.ts';
 
-/** Decimal places. More for very small rates. */
 const DECIMAL_PLACES = 8;
-const MIN_SIGNIFICANT_DIGITS = 100_000n;
+/** Smallest number with six digits. */
+const MIN_SCALED_RATE = 100_000n;
 
 /** A rate with 8 decimals, or more if it would have fewer than six significant digits. */
 export function readableRate(rate: Rate): number {
   let places = DECIMAL_PLACES;
-  while ((rate.num * 10n ** BigInt(places)) / rate.den < MIN_SIGNIFICANT_DIGITS && places < 24)
+  while ((rate.num * 10n ** BigInt(places)) / rate.den < MIN_SCALED_RATE && places < 24)
     places += 1;
   return Number(toDecimal(rate, places));
 }
@@ -57,8 +57,8 @@ function limitsOf({ corridor, platform }: PriceInput) {
 }
 
 /**
- * The row of one corridor and rail. If the fees reach the amount, the receiving amount is zero and the
- * rate is the mid rate. Undefined if the receiving amount exceeds the maximum of an amount.
+ * The row of one corridor and rail. If the receiving amount after fees is zero, the rate is the mid
+ * rate. Undefined if the receiving amount exceeds the maximum of an amount.
  */
 export function priceRow(input: PriceInput) {
   const { corridor, rail, service, sendingMoney, midRate, platform } = input;

@@ -93,7 +93,10 @@ export function firstStatus(proposal: Proposal): ExternalAccountStatus {
   return requiresProof ? 'PENDING_OWNERSHIP_VERIFICATION' : 'ACTIVE';
 }
 
-/** Equal for duplicates of an account. Hashed, as a Lightning offer exceeds the size of an index entry. */
+/**
+ * Equal for duplicates of an account. Hashed, because a Lightning offer exceeds the size of an
+ * index entry.
+ */
 export const duplicateHash = (info: AccountInfo, currency: string): string =>
   createHash('sha256').update(duplicateKeyOf(info, currency)).digest('base64url');
 

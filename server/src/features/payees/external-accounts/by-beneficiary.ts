@@ -1,5 +1,6 @@
-// Finds external accounts by the full name of their beneficiary, ignoring case and spaces.
-// PostgreSQL normalizes the stored and the searched name, so that the index and the search agree.
+// Finds external accounts by the full or legal name of their beneficiary, ignoring case and
+// repeated spaces. PostgreSQL normalizes the stored and the searched name, so that the index and
+// the search agree.
 import type { Database } from '../../../runtime/db/database.ts';
 
 const normalizedSql = (text: string) =>

@@ -34,7 +34,8 @@ const STATUS_DESCRIPTION =
   'account can be used. PENDING_OWNERSHIP_VERIFICATION: proof of wallet ' +
   'ownership is required for larger payments. UNVERIFIED: the last proof of ' +
   'ownership failed. Larger payments are rejected. UNDER_REVIEW: a manual ' +
-  'review is in progress. The account cannot be used. INACTIVE: disabled.';
+  'review is in progress. The account cannot be used. INACTIVE: the account is ' +
+  'disabled and cannot be used.';
 
 const ExternalAccountStatus = named(
   'ExternalAccountStatus',
@@ -75,7 +76,7 @@ export const ExternalAccount = named(
       }),
       customerId: optional(
         Type.String({
-          description: 'Customer that registered the account. Absent for accounts of the platform.',
+          description: 'ID of the customer of the account. Absent for accounts of the platform.',
         }),
       ),
       status: ExternalAccountStatus,
@@ -134,7 +135,7 @@ const ExternalAccountCreateRequest = named(
     {
       customerId: optional(
         Type.String({
-          description: 'Customer for whom the account is registered. Default: the platform.',
+          description: 'ID of the customer of the account. Absent for an account of the platform.',
         }),
       ),
       ...accountFields,

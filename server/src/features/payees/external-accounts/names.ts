@@ -39,7 +39,7 @@ export const nameCheckColumns = (check: NameCheckResult) => ({
   verified_name: 'fullName' in check ? check.fullName : null,
 });
 
-/** The first check, or undefined for a wallet. Throws if the account does not exist. */
+/** The first check, or undefined for a wallet. Throws INVALID_BANK_ACCOUNT. */
 export async function firstNameCheck(
   port: BeneficiaryVerificationPort | undefined,
   info: AccountInfo,
@@ -52,7 +52,7 @@ export async function firstNameCheck(
   throw new Fault('INVALID_BANK_ACCOUNT', 'The account does not exist at the institution.');
 }
 
-/** Schedules the next check if this one is pending. */
+/** Schedules the next check if the result is pending. */
 export function scheduleNameCheck(
   ctx: Ctx,
   row: ExternalAccountRow,

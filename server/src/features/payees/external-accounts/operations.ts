@@ -1,6 +1,6 @@
-// Operations on external accounts: create, read, delete. The name of the beneficiary is checked with the
-// institution during the request, as the result is part of the response. The row of a deleted account is
-// kept, because payments to it can be in progress.
+// Operations on external accounts: create, read, delete. The name of the beneficiary is checked
+// with the institution during the request, because the response contains the result. The row of a
+// deleted account is kept, because payments to it can be in progress.
 
 import type { Static } from '@sinclair/typebox';
 import type { Connectors } from '../../../connectors/ports/index.ts';

@@ -1,6 +1,6 @@
-// Operator transitions of external accounts, after the result of a bank, a check or a review. A transition
-// emits an event and is recorded with its reason. It applies to later decisions, so payments that a bank has
-// accepted continue. Proofs of ownership are excluded.
+// Operator transitions of external accounts, after the result of a bank, a check or a review. A
+// transition emits an event and is recorded with its reason. Payments that a bank has accepted
+// continue. Operators cannot record proofs of ownership.
 
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -48,7 +48,7 @@ async function accountById({ db }: Runtime, id: string): Promise<ExternalAccount
 }
 
 /** Length of the suffix that is stored with the details. */
-const SUFFIX = 4;
+const SUFFIX_LENGTH = 4;
 const MAX_SAME_SUFFIX = 2_000;
 
 const BY_SUFFIX_SQL = `select id, info from external_accounts where suffix = $1
@@ -59,15 +59,15 @@ const normalizedIdentifier = (value: unknown) =>
     .replaceAll(/[^A-Za-z0-9]/g, '')
     .toUpperCase();
 
-/** The latest accounts with a number or address, or with these last four characters of it. */
+/** The latest accounts with this number or address, or with this suffix of four characters. */
 async function idsOfNumber(db: Database, accountNumber: string): Promise<string[]> {
   const normalizedNumber = normalizedIdentifier(accountNumber);
-  if (normalizedNumber.length < SUFFIX) return [];
+  if (normalizedNumber.length < SUFFIX_LENGTH) return [];
   const rows = await db.query<{ id: string; info: object }>(BY_SUFFIX_SQL, [
-    normalizedNumber.slice(-SUFFIX),
+    normalizedNumber.slice(-SUFFIX_LENGTH),
   ]);
   const hasNumber = ({ info }: { info: object }) =>
-    normalizedNumber.length === SUFFIX ||
+    normalizedNumber.length === SUFFIX_LENGTH ||
     Object.values(info).some((value) => normalizedIdentifier(value) === normalizedNumber);
   return rows.filter(hasNumber).map(({ id }) => id);
 }

@@ -31,7 +31,7 @@ export function presentExternalAccount(row: ExternalAccountRow, { masked = false
   };
 }
 
-/** Masked for callers with the VIEW permission only. */
+/** The resource for the caller, masked if it has the VIEW permission only. */
 export const presentTo = (ctx: Ctx, row: ExternalAccountRow) =>
   presentExternalAccount(row, {
     masked: ctx.caller.permissions.every((permission) => permission === 'VIEW'),

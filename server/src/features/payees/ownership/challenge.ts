@@ -19,7 +19,7 @@ export const CHALLENGE_MS = 60 * 60_000;
 
 type Wallet = Pick<ExternalAccountRow, 'info' | 'ownership_type' | 'status' | 'proven_at'>;
 
-/** Statuses in which a proof has an effect. In the others a bank check or a review decides. */
+/** Statuses in which a proof has an effect. In all others a bank or an operator decides. */
 const PROVABLE_STATUSES: readonly string[] = [
   'ACTIVE',
   'PENDING_OWNERSHIP_VERIFICATION',
@@ -66,8 +66,8 @@ const PROVERS: Record<AddressKind, Prover> = {
 
 /** Throws CONFLICT if the address type cannot be proved by a signature. */
 export function checkSignable(info: AccountInfo): void {
-  const signs = rowOf(info).addressKind !== undefined;
-  if (signs && isBitcoinProvable(primaryIdentifierOf(info))) return;
+  const isSigningType = rowOf(info).addressKind !== undefined;
+  if (isSigningType && isBitcoinProvable(primaryIdentifierOf(info))) return;
   throw new Fault('CONFLICT', 'This wallet address cannot sign messages. Use LIVENESS.');
 }
 

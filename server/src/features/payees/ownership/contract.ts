@@ -98,7 +98,7 @@ const OwnershipVerifyRequest = named(
         }),
       ),
     },
-    { description: 'Proof of ownership.' },
+    { description: 'Signature that proves the ownership.' },
   ),
 );
 

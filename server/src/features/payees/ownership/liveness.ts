@@ -95,7 +95,7 @@ export const ownershipJobs = (parts: Parts): JobHandler[] => [
   }),
 ];
 
-const CONFIRMED_PAGE: Record<LivenessProgress['state'], PageContent> = {
+const RESULT_PAGES: Record<LivenessProgress['state'], PageContent> = {
   passed: {
     status: 200,
     title: 'Wallet confirmed',
@@ -170,7 +170,7 @@ export function livenessPage(runtime: Runtime, parts: Parts): HostedPage {
     if (progress.state !== 'waiting') {
       await operate(runtime, caller, (ctx) => apply(ctx, input, progress));
     }
-    return { ...CONFIRMED_PAGE[progress.state], brand };
+    return { ...RESULT_PAGES[progress.state], brand };
   }
   return { path: LIVENESS_PATH, show, confirm };
 }

@@ -9,7 +9,7 @@ import {
 import { isProvable } from './challenge.ts';
 import { type OwnershipChallengeRow, ownershipChallenges } from './store.ts';
 
-/** Closes a challenge. An account under a check or review is unchanged. */
+/** Closes a challenge. An account that is being checked, under review or disabled is unchanged. */
 export function closeChallenge(
   ctx: Ctx,
   challenge: OwnershipChallengeRow,

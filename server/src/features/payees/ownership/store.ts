@@ -15,8 +15,9 @@ export const ownershipChallenges = table(
     method: col.enum<OwnershipMethod>().mut,
     /** Distinguishes this challenge from the previous one. */
     nonce: col.text.mut,
-    /** The exact message to sign. */
+    /** The exact message to sign. Null for LIVENESS. */
     message: col.text.null.mut,
+    /** Null for WALLET_SIGNATURE. */
     token_hash: col.text.null.mut,
     issued_at: col.time.mut,
     expires_at: col.time.mut,

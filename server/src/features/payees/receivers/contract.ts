@@ -67,7 +67,9 @@ const discoveryFields = {
 const sender = Type.Object({
   senderUmaAddress: Type.Optional(text('UMA address of the sending customer.', { maxLength: 320 })),
   customerId: Type.Optional(
-    text('Sending customer. Default: the customer with `senderUmaAddress`, or else the platform.'),
+    text(
+      'ID of the sending customer. Default: the customer with `senderUmaAddress`, or the platform.',
+    ),
   ),
 });
 
@@ -164,7 +166,7 @@ const EstimateRequest = named(
   'EstimateCryptoWithdrawalFeeRequest',
   Type.Object(
     {
-      internalAccountId: text('Internal account to withdraw from.'),
+      internalAccountId: text('ID of the internal account to withdraw from.'),
       currency: text('Digital asset to withdraw. It must be the currency of the account.', {
         maxLength: 10,
       }),
@@ -208,7 +210,7 @@ const EstimateResponse = named(
   ),
 );
 
-/** Relations between the fields of an estimate. */
+/** Errors of the fields that depend on the network. */
 function estimateErrors(body: unknown): FieldError[] {
   const input = (body ?? {}) as Record<string, unknown>;
   const { cryptoNetwork: network, currency, destinationAddress: address } = input;
@@ -249,14 +251,14 @@ const UmaProvider = named(
     {
       name: text('Name of the UMA provider.'),
       supportedRegions: Type.Array(CountryCode, {
-        description: 'Countries of residence of its customers.',
+        description: 'Countries of residence of the customers of the provider.',
       }),
-      domain: text('Domain of its UMA addresses.'),
-      logoUrl: text('URL of its logo.', { format: 'uri' }),
+      domain: text('Domain of the UMA addresses of the provider.'),
+      logoUrl: text('URL of the logo of the provider.', { format: 'uri' }),
       supportedCurrencies: Type.Array(Currency, {
-        description: 'Currencies that its customers can receive.',
+        description: 'Currencies that the customers of the provider can receive.',
       }),
-      lei: text('Legal entity identifier, ISO 17442.'),
+      lei: text('Legal entity identifier (LEI) of the provider, ISO 17442.'),
       allowListStatus: Type.Boolean({
         description:
           'Whether payments to and from the provider are allowed. False for a blocked ' +
@@ -306,7 +308,7 @@ const Vasp = named(
   Type.Object(
     {
       vaspName: text('Exact value for `vaspName` of a wallet.'),
-      url: Type.Optional(text('Website.', { format: 'uri' })),
+      url: Type.Optional(text('URL of the website. Absent if it is not known.', { format: 'uri' })),
     },
     {
       description: 'A virtual asset service provider: an exchange or custodian that holds wallets.',

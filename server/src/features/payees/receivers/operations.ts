@@ -1,5 +1,5 @@
 // Operations on receivers: payee discovery, fee estimates, and the lists of providers and VASPs. A fee
-// estimate uses the calculation of payments, so a transfer of the same amount delivers the estimated amount.
+// estimate uses the calculation of payments, so that they differ by the rates only.
 // Cursors of the static lists contain the last name, so entries that a later version adds or removes do not
 // shift pages.
 
@@ -66,8 +66,9 @@ async function estimate(ctx: Ctx, connectors: Connectors, withdrawal: Withdrawal
   const amount: Money = { currency, amount: BigInt(withdrawal.amount) };
   const totalFee: Money = { currency, amount: calculateFees(amount.amount, service).total };
   if (!isLess(totalFee, amount)) {
-    const reason = `The fees of ${totalFee.amount} are not less than the amount.`;
-    throw new Fault('AMOUNT_OUT_OF_RANGE', reason, { min: Number(totalFee.amount + 1n) });
+    const min = totalFee.amount + 1n;
+    const reason = `The fees reach the amount. Send at least ${min} minor units of ${currency}.`;
+    throw new Fault('AMOUNT_OUT_OF_RANGE', reason, { min: Number(min) });
   }
   return {
     networkFee: Number(networkFee.fee),
@@ -143,9 +144,9 @@ export function receiverOperations(options: { connectors: (environment: Mode) =>
         address: umaAddresses.senderUmaAddress?.address,
         customerId,
       });
-      const parts = connectors(ctx.caller.environment);
-      const discovery = await findUma(ctx, parts, sender, receiver);
-      const savedDiscovery = await saveDiscovery(ctx, parts.rates, sender, discovery);
+      const currentConnectors = connectors(ctx.caller.environment);
+      const discovery = await findUma(ctx, currentConnectors, sender, receiver);
+      const savedDiscovery = await saveDiscovery(ctx, currentConnectors.rates, sender, discovery);
       return { status: 200, body: { receiverUmaAddress: discovery.receiver, ...savedDiscovery } };
     }),
 
@@ -153,9 +154,14 @@ export function receiverOperations(options: { connectors: (environment: Mode) =>
       const { senderUmaAddress, customerId } = query;
       const address = parseUmaAddresses({ senderUmaAddress }).senderUmaAddress?.address;
       const sender = await senderOf(ctx, { address, customerId });
-      const parts = connectors(ctx.caller.environment);
-      const foundAccount = await findAccount(ctx, parts, sender, params.accountId);
-      const savedDiscovery = await saveDiscovery(ctx, parts.rates, sender, foundAccount);
+      const currentConnectors = connectors(ctx.caller.environment);
+      const foundAccount = await findAccount(ctx, currentConnectors, sender, params.accountId);
+      const savedDiscovery = await saveDiscovery(
+        ctx,
+        currentConnectors.rates,
+        sender,
+        foundAccount,
+      );
       return { status: 200, body: { accountId: foundAccount.receiver, ...savedDiscovery } };
     }),
 

@@ -57,7 +57,7 @@ export function checkOffer({ currency, min, max }: Offer, receivingAmount: Money
   if (!isTooLittle && !isLess({ currency, amount: max }, receivingAmount)) return;
   throw new Fault(
     'AMOUNT_OUT_OF_RANGE',
-    `The receiver accepts ${min} to ${max} ${currency} per payment, not ${receivingAmount.amount}.`,
+    `The receiver accepts ${min} to ${max} minor units of ${currency} per payment.`,
     { min: Number(min), max: Number(max) },
   );
 }

@@ -23,7 +23,7 @@ export interface DiscoveryResult {
 
 const MAX_DIGITS = 18;
 
-/** Rate: major units of the second currency per major unit of the first. */
+/** Major units of the currency `to` per major unit of the currency `from`. */
 function wholeUnits({ num, den, from, to }: ConversionRate): number {
   const fullRate = wholeUnitRate({ currency: to, amount: num }, { currency: from, amount: den });
   return Number(toDecimal(fullRate, MAX_DIGITS));

@@ -1,6 +1,6 @@
-// The sender of a payee discovery: a customer by id or UMA address, or the platform. A lookup has no source
-// currency. Its rates start from the first currency of the platform that the sender can send and has an
-// ACTIVE account in.
+// The sender of a payee discovery: a customer by id or UMA address, or the platform. A lookup has
+// no source currency. Its rates start from the first currency of the platform that can be sent and
+// in which the sender has an ACTIVE account, otherwise from the first that can be sent.
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { findInternalAccounts } from '../../balances/internal-accounts/index.ts';
@@ -43,12 +43,12 @@ async function currencyOf(
     status: 'ACTIVE',
   });
   const currenciesWithAccount = new Set(openInternalAccounts.map((each) => each.currency));
-  const sendableCurrency = platform.currencies
+  const sendableCurrencies = platform.currencies
     .filter((each) => each.enabledTransactionTypes.includes('OUTGOING'))
     .map((each) => each.currencyCode);
   return (
-    sendableCurrency.find((code) => currenciesWithAccount.has(code)) ??
-    sendableCurrency[0] ??
+    sendableCurrencies.find((code) => currenciesWithAccount.has(code)) ??
+    sendableCurrencies[0] ??
     DEFAULT_CURRENCY
   );
 }
@@ -59,14 +59,14 @@ export async function senderOf(
   { address, customerId }: { address?: string | undefined; customerId?: string | undefined },
 ): Promise<Sender> {
   const platform = await readOwnPlatform(ctx);
-  const [byId, byAddress] = await Promise.all([
+  const [customerById, customerByAddress] = await Promise.all([
     customerId === undefined ? undefined : customerOf(ctx, customerId, { rejectDeleted: true }),
     address === undefined ? undefined : requireCustomerAt(ctx, address),
   ]);
-  if (byId && byAddress && byId.id !== byAddress.id) {
+  if (customerById && customerByAddress && customerById.id !== customerByAddress.id) {
     throw invalidField('senderUmaAddress', 'must be the UMA address of the customer in customerId');
   }
-  const customer = byId ?? byAddress ?? null;
+  const customer = customerById ?? customerByAddress ?? null;
   return {
     platform,
     customer,

@@ -37,17 +37,19 @@ export function rejectBlockedProvider(port: UmaPort | undefined, address: string
   }
 }
 
-const NAMES: readonly string[] = COUNTERPARTY_FIELDS;
+const SUPPORTED_FIELDS: readonly string[] = COUNTERPARTY_FIELDS;
 
 /** The fields required by a provider that this server supports. */
 const knownFields = (requiredFields: readonly { name: string; mandatory: boolean }[]) =>
-  requiredFields.filter((each): each is CounterpartyFieldDefinition => NAMES.includes(each.name));
+  requiredFields.filter((each): each is CounterpartyFieldDefinition =>
+    SUPPORTED_FIELDS.includes(each.name),
+  );
 
 function rejectUnknownFields(
   requiredFields: readonly { name: string; mandatory: boolean }[],
 ): void {
   const unknownFields = requiredFields.filter(
-    ({ name, mandatory }) => mandatory && !NAMES.includes(name),
+    ({ name, mandatory }) => mandatory && !SUPPORTED_FIELDS.includes(name),
   );
   if (unknownFields.length === 0) return;
   const names = unknownFields.map(({ name }) => name).join(', ');
@@ -149,7 +151,7 @@ async function internalCustomer(ctx: Ctx, address: string) {
   return { customer: customer as CustomerRow, platform };
 }
 
-/** Whether the host is the UMA domain of a platform on this server. */
+/** Whether the host is the UMA domain of a platform in the caller's environment. */
 async function isOwnDomain(ctx: Ctx, host: string): Promise<boolean> {
   const { environment } = ctx.caller;
   return (await platformOfUmaDomain(ctx.db, host, environment)) !== undefined;

@@ -26,7 +26,7 @@ type State =
   | 'broken';
 
 export function jpegReader(): Reader {
-  // The signature consists of the first two bytes.
+  // The first two bytes are the start marker.
   let state: State = 'skip';
   let remainingBytes = 2;
   let code = 0;

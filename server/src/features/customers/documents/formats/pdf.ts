@@ -1,6 +1,6 @@
-// Determines whether a PDF file is complete and encrypted, without parsing it. A complete file ends with
-// the offset of its cross-reference table. Encryption is declared in the trailer or in a cross-reference
-// stream, which can be anywhere in the file.
+// Determines whether a PDF file is complete and whether it is encrypted, without parsing it. A
+// complete file ends with the offset of its cross-reference table. Encryption is declared in the
+// trailer or in a cross-reference stream, which can be anywhere in the file.
 import type { Reader } from './reader.ts';
 
 /** Garbage may follow `%%EOF`. */

@@ -4,16 +4,17 @@ import type { Reader } from './reader.ts';
 
 const SIGNATURE_BYTES = 8;
 const CHECKSUM_BYTES = 4;
-/** Length and name. For the first chunk also width and height. */
+/** Length and name. */
 const HEAD_BYTES = 8;
-const FIRST_BYTES = 16;
+/** Length, name, width and height. */
+const FIRST_HEAD_BYTES = 16;
 const IHDR_BYTES = 13;
 
 export function pngReader(): Reader {
-  let skip = SIGNATURE_BYTES;
+  let bytesToSkip = SIGNATURE_BYTES;
   let head: number[] = [];
   let size: { width: number; height: number } | undefined;
-  let state: 'walking' | 'ending' | 'done' | 'broken' = 'walking';
+  let state: 'chunks' | 'last-chunk' | 'done' | 'broken' = 'chunks';
 
   const uint32At = (offset: number) =>
     (head.slice(offset, offset + 4) as [number, number, number, number]).reduce(
@@ -28,23 +29,23 @@ export function pngReader(): Reader {
       size = { width: uint32At(8), height: uint32At(12) };
       const isHeader = name === 'IHDR' && length === IHDR_BYTES && size.width && size.height;
       if (!isHeader) state = 'broken';
-    } else if (name === 'IEND') state = 'ending';
-    skip = length + CHECKSUM_BYTES - (head.length - HEAD_BYTES);
+    } else if (name === 'IEND') state = 'last-chunk';
+    bytesToSkip = length + CHECKSUM_BYTES - (head.length - HEAD_BYTES);
     head = [];
   }
 
   function write(chunk: Uint8Array): void {
     for (let index = 0; index < chunk.length; ) {
       if (state === 'done' || state === 'broken') return;
-      if (skip > 0) {
-        const step = Math.min(skip, chunk.length - index);
+      if (bytesToSkip > 0) {
+        const step = Math.min(bytesToSkip, chunk.length - index);
         index += step;
-        skip -= step;
-        if (skip === 0 && state === 'ending') state = 'done';
+        bytesToSkip -= step;
+        if (bytesToSkip === 0 && state === 'last-chunk') state = 'done';
         continue;
       }
       head.push(chunk[index++] as number);
-      if (head.length === (size ? HEAD_BYTES : FIRST_BYTES)) startChunk();
+      if (head.length === (size ? HEAD_BYTES : FIRST_HEAD_BYTES)) startChunk();
     }
   }
 

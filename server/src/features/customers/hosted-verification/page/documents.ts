@@ -66,13 +66,13 @@ function listVisibleProofs(state: State, proofs: readonly RequiredProof[]): Requ
   const visibleProofs = proofs.filter(
     (proof) => gapOf(state, proof) || documentsOf(state, proof).length,
   );
-  const optional = state.documents
+  const optionalProofs = state.documents
     .filter((storedDocument) => !visibleProofs.some((proof) => covers(proof, storedDocument)))
     .map(({ documentHolder: holder, documentType }): RequiredProof => {
       const title = labelFor(documentType) + holderName(state, holder);
       return { key: `${holder} ${documentType}`, holder, title, acceptedTypes: [documentType] };
     });
-  return [...visibleProofs, ...new Map(optional.map((proof) => [proof.key, proof])).values()];
+  return [...visibleProofs, ...new Map(optionalProofs.map((proof) => [proof.key, proof])).values()];
 }
 
 const gapOf = (state: State, proof: RequiredProof): Gap | undefined =>
@@ -97,20 +97,20 @@ const rejectionReason = ({ gaps }: State, storedDocument: DocumentOnFile): strin
 
 const sideOf = (storedDocument: DocumentOnFile) => storedDocument.side ?? 'FRONT';
 
-const documentFields = (isIdentity: readonly string[]): Field[] => [
+const documentFields = (identityTypes: readonly string[]): Field[] => [
   { name: 'country', label: 'Issuing country', kind: 'country' },
   {
     name: 'documentNumber',
     label: 'Document number',
     kind: 'text',
-    condition: { field: 'documentType', is: isIdentity },
+    condition: { field: 'documentType', is: identityTypes },
   },
   {
     name: 'issuingAuthority',
     label: 'Issuing authority',
     kind: 'text',
-    hint: 'As printed on the document, like State Department.',
-    condition: { field: 'documentType', is: isIdentity },
+    hint: 'As printed on the document, for example State Department.',
+    condition: { field: 'documentType', is: identityTypes },
   },
 ];
 
@@ -120,21 +120,21 @@ function fieldsFor(
   maxBytes: number,
 ): Field[] {
   const hint = `A photo or scan: JPEG, PNG or PDF, up to ${formatLimit(maxBytes)}.`;
-  const twoSided = acceptedTypes.filter((type) => TWO_SIDED_TYPES.includes(type));
-  const singleSided = acceptedTypes.filter((type) => !TWO_SIDED_TYPES.includes(type));
+  const twoSidedTypes = acceptedTypes.filter((type) => TWO_SIDED_TYPES.includes(type));
+  const singleSidedTypes = acceptedTypes.filter((type) => !TWO_SIDED_TYPES.includes(type));
   const condition = (is: readonly string[]) => ({ field: 'documentType', is });
   const files: Field[] = [];
-  if (singleSided.length)
+  if (singleSidedTypes.length)
     files.push({
       name: 'file',
       label: 'File',
       kind: 'file',
       hint,
-      condition: condition(singleSided),
+      condition: condition(singleSidedTypes),
     });
-  for (const side of twoSided.length ? sides : []) {
+  for (const side of twoSidedTypes.length ? sides : []) {
     const label = `${labelFor(side)} side`;
-    files.push({ name: side, label, kind: 'file', hint, condition: condition(twoSided) });
+    files.push({ name: side, label, kind: 'file', hint, condition: condition(twoSidedTypes) });
   }
   return [
     { name: 'documentType', label: 'Document type', kind: 'choice' },
@@ -223,10 +223,10 @@ function uploadForm(stage: Stage, proof: RequiredProof, redraw: Redraw) {
     submitLabel: 'Upload',
     async submit(values) {
       const files = Object.entries(values).filter(([, value]) => value instanceof File);
-      const tooLarge = files.filter(([, file]) => (file as File).size > state.maxFileBytes);
-      if (tooLarge.length) {
+      const oversizedFiles = files.filter(([, file]) => (file as File).size > state.maxFileBytes);
+      if (oversizedFiles.length) {
         const message = `is larger than ${formatLimit(state.maxFileBytes)}`;
-        return tooLarge.map(([field]) => ({ field, message }));
+        return oversizedFiles.map(([field]) => ({ field, message }));
       }
       let sentCount = 0;
       for (const [name, file] of files) {

@@ -44,14 +44,14 @@ export interface DerivedField {
   values?: readonly string[];
 }
 
-const OTHER_REASON = 'Description';
+const DESCRIPTION_LABEL = 'Description';
 
 /** `isOwn`: address of the person who uses the page, which the browser can autofill. */
 export const addressFields = (prefix: string, isOwn = false): Field[] => {
   const deriveOptionalOutsideUs: Field['derive'] = (read) => ({
     optional: read(`${prefix}address.country`) !== 'US',
   });
-  // The API requires a postal code. The server accepts any text.
+  // The API requires a postal code for every country and accepts any text.
   const postalCodeHint: Field['derive'] = (read) =>
     withoutPostalCodes.has(String(read(`${prefix}address.country`)))
       ? { hint: 'This country has no postal codes. Enter 00000.' }
@@ -86,7 +86,7 @@ export const addressFields = (prefix: string, isOwn = false): Field[] => {
 
 const descriptionField = (name: string, choiceField: string, prefix = ''): Field => ({
   name: `${prefix}${name}`,
-  label: OTHER_REASON,
+  label: DESCRIPTION_LABEL,
   kind: 'longtext',
   hint: 'In your own words.',
   noun: 'a description',
@@ -154,7 +154,7 @@ function identifierHint(type: unknown, issuer: unknown): string {
 
 /** Fields of an identity number. They depend on the country of residence and the nationality. */
 function identifierFieldsOf(prefix: string, usTypes: readonly string[]): Field[] {
-  const requiredOf = (read: (name: string) => unknown) =>
+  const requirementOf = (read: (name: string) => unknown) =>
     requiredTaxIdentifier({
       nationality: read(`${prefix}nationality`),
       residence: read(`${prefix}address.country`),
@@ -165,9 +165,9 @@ function identifierFieldsOf(prefix: string, usTypes: readonly string[]): Field[]
       label: 'Type of number',
       kind: 'choice',
       derive: (read) => {
-        const isRequired = requiredOf(read);
-        const types = isRequired === 'US' ? usTypes : ['NON_US_TAX_ID', ...usTypes];
-        return { values: types, optional: isRequired === 'NONE' };
+        const requirement = requirementOf(read);
+        const types = requirement === 'US' ? usTypes : ['NON_US_TAX_ID', ...usTypes];
+        return { values: types, optional: requirement === 'NONE' };
       },
     },
     {
@@ -183,7 +183,7 @@ function identifierFieldsOf(prefix: string, usTypes: readonly string[]): Field[]
       autocomplete: 'off',
       derive: (read) => ({
         hint: identifierHint(read(`${prefix}idType`), read(`${prefix}countryOfIssuance`)),
-        isHidden: requiredOf(read) === 'NONE' && !read(`${prefix}idType`),
+        isHidden: requirementOf(read) === 'NONE' && !read(`${prefix}idType`),
       }),
     },
   ];

@@ -52,7 +52,7 @@ const summaryOf = (entries: { text: string; target?: HTMLElement | undefined }[]
   return summary;
 };
 
-const ERROR = 'Error: ';
+const ERROR_PREFIX = 'Error: ';
 
 /** Shows the error summary in the container and moves the focus to it. */
 export function showErrorSummary(
@@ -63,7 +63,7 @@ export function showErrorSummary(
   if (!entries.length) return;
   const summary = summaryOf(entries);
   container.append(summary);
-  if (!document.title.startsWith(ERROR)) document.title = ERROR + document.title;
+  if (!document.title.startsWith(ERROR_PREFIX)) document.title = ERROR_PREFIX + document.title;
   summary.focus();
 }
 
@@ -148,7 +148,7 @@ export function createForm(options: FormOptions): Form {
       return showErrorSummary(summaryContainer, entries);
     }
     summaryContainer.replaceChildren();
-    document.title = document.title.replace(ERROR, '');
+    document.title = document.title.replace(ERROR_PREFIX, '');
     const errors = await submit(values);
     if (errors) showErrors(errors);
   }

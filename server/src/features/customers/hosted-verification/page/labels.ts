@@ -27,7 +27,7 @@ const LABELS: Record<string, string> = {
   BACK: 'Back',
 };
 
-const UNIT: Record<string, (amount: string) => string> = {
+const UNIT_FORMATS: Record<string, (amount: string) => string> = {
   COUNT: (amount) => amount,
   VOLUME: (amount) => `$${amount}`,
   RANGE: (amount) => `$${amount}`,
@@ -43,7 +43,7 @@ function rangeOf(value: string): string | undefined {
   );
   if (!match) return undefined;
   const [, unit, comparison, from = '', to] = match;
-  const format = UNIT[unit ?? 'RANGE'] as (amount: string) => string;
+  const format = UNIT_FORMATS[unit ?? 'RANGE'] as (amount: string) => string;
   if (comparison) return `${comparison === 'UNDER_' ? 'Under' : 'Over'} ${format(amountOf(from))}`;
   return to ? `${format(amountOf(from))} to ${format(amountOf(to))}` : undefined;
 }

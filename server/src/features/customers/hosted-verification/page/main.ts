@@ -1,6 +1,6 @@
-// Entry point of the verification page: shows the views in order until no data is missing, then submits. The
-// server stores all answers, so the page can be closed and reopened while its link is valid. The step count
-// covers all required and stored data at the start. It can only increase.
+// Entry point of the verification page: shows the views in order until no data is missing, then the
+// review. The server stores all answers, so the page can be closed and reopened while its link is
+// valid. The step count covers all required and stored data at the start. It can only increase.
 import { readState } from './api.ts';
 import { documentsStep, needsDocuments, proofsOf, type RequiredProof } from './documents.ts';
 import { action, h } from './dom.ts';
@@ -87,7 +87,7 @@ async function reload(): Promise<State> {
     proofs = proofsOf(state, proofs);
     return state;
   }
-  // The server responds with the page for links that are no longer valid.
+  // The reload shows the page for links that are no longer valid.
   if (reply.status === 410) location.reload();
   showLoadError('The page could not be loaded', reply.reason, reply.requestId);
   throw new Error(reply.code);
@@ -119,13 +119,13 @@ function planSteps(): PlannedStep[] {
   ];
 }
 
-/** Steps with input or answers. */
+/** Keys of the steps with missing data or stored answers. */
 const visibleViewKeys = (): string[] =>
   planSteps()
     .filter((each) => each.isNeeded(state) || each.isAnswered(state))
     .map(({ step }) => step.key);
 
-/** Updates the counted steps: steps with input or answers, and steps that were counted before. */
+/** Adds the steps with missing data or stored answers to the counted steps, in order. */
 function updateCountedKeys(): void {
   countedKeys = visibleViewKeys().concat(countedKeys);
   const order = planSteps().map(({ step }) => step.key);
@@ -201,7 +201,7 @@ function showFindings(gaps: readonly Gap[]): void {
   summary.focus();
 }
 
-/** Last view in this tab, or undefined at the first visit. */
+/** Restores the counted steps. Returns the last view in this tab, or undefined if there is none. */
 function restoreState(): string | undefined {
   const previousState = history.state as HistoryState | null;
   if (!previousState) return undefined;

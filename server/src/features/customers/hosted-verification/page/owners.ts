@@ -72,7 +72,7 @@ export function ownersStep(): Step {
       const edit = (owner: Owner | undefined) => {
         const heading = owner ? `Change ${ownerName(owner)}` : 'Add a person';
         const title = h('h2', { tabindex: '-1' }, heading);
-        container.replaceChildren(title, createOwnerForm(stage, owner, list));
+        container.replaceChildren(title, createOwnerForm(stage, owner, showList));
         if (!owner || !gapsOfOwner(stage.state, owner).length) title.focus();
       };
       const renderOwner = (owner: Owner) => {
@@ -86,7 +86,7 @@ export function ownersStep(): Step {
         const tag = isIncomplete ? h('span', { class: 'tag open' }, 'Details missing') : null;
         return h('li', {}, h('div', {}, h('b', {}, name), line, tag), change);
       };
-      function list(): void {
+      function showList(): void {
         const { owners } = stage.state;
         const errorSummary = h('div');
         const add = action('Add a person', () => edit(undefined));
@@ -117,7 +117,7 @@ export function ownersStep(): Step {
         );
         if (container.isConnected) add.focus({ preventScroll: true });
       }
-      list();
+      showList();
       stage.root.append(container);
     },
   };

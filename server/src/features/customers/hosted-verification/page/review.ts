@@ -158,8 +158,8 @@ export function showResult(
   redirectUri?: string,
 ): string {
   const result = RESULTS[status] ?? (RESULTS.PENDING as Result);
-  const isBusiness = customer.customerType === 'BUSINESS' && status === 'APPROVED';
-  const title = isBusiness ? 'The business is verified' : result.title;
+  const isVerifiedBusiness = customer.customerType === 'BUSINESS' && status === 'APPROVED';
+  const title = isVerifiedBusiness ? 'The business is verified' : result.title;
   root.append(renderOutcome(result.tone, result.line(platformName)));
   if (!redirectUri) {
     root.append(h('p', {}, 'You can close this page.'));

@@ -116,7 +116,7 @@ const findingErrors = ({ gaps, customer }: State, fields: readonly Field[]) =>
     .filter((gap) => fields.some(({ name }) => name === fieldName(gap)))
     .map((gap) => ({ field: fieldName(gap), message: gap.reason }));
 
-/** Country of issuance to preselect: the stored country, otherwise the country of residence. */
+/** Country of issuance to preselect, except the US: the stored country, otherwise the residence. */
 function issuerOf(customer: Json): unknown {
   const countries = [customer.countryOfIssuance, valueAt(customer, 'address.country')];
   return countries.find((country) => country && country !== 'US');

@@ -4,14 +4,14 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { base58 } from '@scure/base';
 
-const FIELD = 2n ** 255n - 19n;
+const FIELD_PRIME = 2n ** 255n - 19n;
 const SPKI_HEAD = Buffer.from('302a300506032b6570032100', 'hex');
 
 /** The y coordinates of the eight points of small order. */
 const SMALL_ORDER: ReadonlySet<bigint> = new Set([
   0n,
   1n,
-  FIELD - 1n,
+  FIELD_PRIME - 1n,
   0x7a03ac9277fdc74ec6cc392cfa53202a0f67100d760b3cba4fd83d3d706a17c7n,
   0x05fc536d880238b13933c6d305acdfd5f098eff289f4c345b027b2c28f95e826n,
 ]);
@@ -20,7 +20,7 @@ function isSoundPoint(bytes: Uint8Array): boolean {
   const y = Buffer.from(bytes).reverse();
   y[0]! &= 0x7f;
   const value = BigInt(`0x${y.toString('hex')}`);
-  return value < FIELD && !SMALL_ORDER.has(value);
+  return value < FIELD_PRIME && !SMALL_ORDER.has(value);
 }
 
 function decodeBase58(text: string, length: number): Uint8Array | undefined {
