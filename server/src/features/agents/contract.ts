@@ -36,7 +36,7 @@ const limit = (description: string) =>
 const count = Type.Integer({
   minimum: 0,
   maximum: 1_000_000_000,
-  description: 'Maximum number of payments per day (UTC).',
+  description: 'Maximum number of payments per day (UTC). Unlimited if never set.',
 });
 const currency = Type.String({
   minLength: 1,
@@ -105,7 +105,8 @@ const AgentAccountRestrictions = named(
     accountRules: optional(
       Type.Array(AgentAccountRule, {
         maxItems: 1_000,
-        description: 'Execution modes and limits for single accounts.',
+        description:
+          'Execution modes and limits for single accounts, at most one rule per account.',
       }),
     ),
   }),
@@ -115,7 +116,9 @@ const AgentApprovalThresholds = named(
   'AgentApprovalThresholds',
   Type.Object(
     {
-      currency: optional(currency),
+      currency: optional(
+        withDescription(currency, 'Currency of the amount. Required if `amount` is set.'),
+      ),
       amount: optional(
         nullable(limit('Payments above this amount need approval, or null for no threshold.')),
       ),
@@ -225,9 +228,13 @@ export const AgentAction = named(
       }),
       status: AgentActionStatus,
       type: named('AgentActionType', oneOf(ACTION_TYPES)),
-      quote: optional(Quote),
-      transferDetails: optional(AgentTransferDetails),
-      transaction: optional(TransactionOneOf),
+      quote: optional(withDescription(Quote, 'Quote to execute. Absent for a transfer.')),
+      transferDetails: optional(
+        withDescription(AgentTransferDetails, 'Accounts and amount. Absent for a quote.'),
+      ),
+      transaction: optional(
+        withDescription(TransactionOneOf, 'The payment. Absent unless the action is APPROVED.'),
+      ),
       rejectionReason: optional(
         Type.String({ description: 'Reason for the rejection. Absent if no reason was stated.' }),
       ),

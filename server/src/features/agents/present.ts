@@ -30,7 +30,7 @@ function usageOf({ count, day, month }: AgentUsage, now: number): AgentView['usa
   };
 }
 
-/** The resource with this usage. */
+/** The resource `Agent` with this usage. */
 export const agentView = (ctx: Ctx, row: AgentRow, usage: AgentUsage): AgentView => ({
   id: row.id,
   name: row.name,

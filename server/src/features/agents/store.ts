@@ -57,7 +57,7 @@ export const agentActions = table(
     type: col.enum<ActionType>(),
     status: col.enum<ActionStatus>().mut,
     quote_id: col.text.null,
-    /** The transaction. PENDING until the action is approved or rejected. */
+    /** The transaction, which starts when the action is approved. */
     transaction_id: col.text,
     /** Whether the request contained the signature of the source wallet. */
     signed: col.bool,

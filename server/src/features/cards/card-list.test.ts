@@ -50,7 +50,7 @@ describe('getCardById', () => {
 });
 
 describe('listCards', () => {
-  it('is sorted by newest or oldest first', async () => {
+  it('sorts newest or oldest first', async () => {
     const allLabels = ['ofBob', 'pending', 'frozen', 'active', 'closed'];
     expect(await listLabels('')).toEqual(allLabels);
     expect(await listLabels('sortOrder=asc')).toEqual(allLabels.toReversed());

@@ -37,14 +37,17 @@ const CardForm = named(
 );
 const CardBrand = named(
   'CardBrand',
-  oneOf(['VISA', 'MASTERCARD'], { description: 'Card network, chosen by the issuer.' }),
+  oneOf(['VISA', 'MASTERCARD'], {
+    description: 'Card network, chosen by the issuer. Absent until issued.',
+  }),
 );
 
+const MAX_SPEND = 'Maximum amount of one payment, in minor units of the currency of the card.';
 const MaxSpend = Type.Integer({
   format: 'int64',
   minimum: 1,
   maximum: 9_000_000_000_000_000,
-  description: 'Maximum amount of one payment, in minor units of the currency of the card.',
+  description: MAX_SPEND,
 });
 
 const MAX_SOURCES = 10;
@@ -76,17 +79,28 @@ export const Card = named(
       last4: optional(
         Type.String({ description: 'Last four digits of the number. Absent until issued.' }),
       ),
-      expMonth: optional(Type.Integer({ minimum: 1, maximum: 12, description: 'Expiry month.' })),
-      expYear: optional(Type.Integer({ description: 'Expiry year, four digits.' })),
+      expMonth: optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: 12,
+          description: 'Expiry month. Absent until issued.',
+        }),
+      ),
+      expYear: optional(
+        Type.Integer({ description: 'Expiry year, four digits. Absent until issued.' }),
+      ),
       fundingSources: Type.Array(Type.String(), {
         description:
           'IDs of the accounts that fund the card, in order. A closed card keeps the IDs that it ' +
           'had when it was closed.',
       }),
-      maxSpendPerTransaction: nullable(MaxSpend),
+      maxSpendPerTransaction: nullable({
+        ...MaxSpend,
+        description: `${MAX_SPEND} Null for no limit.`,
+      }),
       currency: optional(readOnlyText('Currency of the amounts of the card.')),
-      processorRef: optional(readOnlyText('ID of the card at the processor.')),
-      issuerRef: optional(readOnlyText('ID of the card at the issuer.')),
+      processorRef: optional(readOnlyText('ID of the card at the processor. Absent until issued.')),
+      issuerRef: optional(readOnlyText('ID of the card at the issuer. Absent until issued.')),
       createdAt: time('Time at which the card was ordered.'),
       updatedAt: time('Time of the last change.'),
     },
@@ -141,7 +155,9 @@ const CardUpdateRequest = named(
           'Internal accounts that fund the card. Replaces the complete list.',
         ),
       ),
-      maxSpendPerTransaction: optional(nullable(MaxSpend)),
+      maxSpendPerTransaction: optional(
+        nullable({ ...MaxSpend, description: `${MAX_SPEND} Null removes the limit.` }),
+      ),
     },
     {
       description: 'At least one field is required. CLOSED cannot be combined with other fields.',
@@ -184,8 +200,8 @@ export const createCard = operation({
   tag: CARDS_TAG,
   summary: 'Issue a card',
   description:
-    'Orders a card from the issuer. The card is PROCESSING until it is issued, then ACTIVE. ' +
-    'A webhook reports the change. The number of open cards is limited per platform and per ' +
+    'Orders a card from the issuer. The card is PROCESSING until it is issued, then ACTIVE, or ' +
+    'CLOSED if the issuer rejects it. A webhook reports the change. The number of open cards is limited per platform and per ' +
     'cardholder.',
   permission: 'MANAGE',
   body: CardCreateRequest,

@@ -14,7 +14,7 @@ const refundNotice = (amount: number) => ({ kind: 'RETURN', amount: BigInt(amoun
 const EXPIRY = { kind: 'AUTHORIZATION_EXPIRY' } as const;
 
 describe('concurrent notices', () => {
-  it('count two clearings', async () => {
+  it('count each of two clearings', async () => {
     const payment = await fixture.startPayment();
     await Promise.all([payment.clear(60), payment.clear(60)]);
     await app.settle();

@@ -212,7 +212,7 @@ async function applyAdvice(
   const furtherDebit = (await isClosed(ctx, row))
     ? NO_FURTHER_DEBIT
     : await furtherFundingDebit(ctx, parts, row, missingAmount);
-  // No amount is cleared yet, so a hold that fails now is attempted again at the clearing.
+  // The increase is not cleared yet, so a hold that fails now is attempted again at the clearing.
   return stageFacts(
     ctx,
     row,
@@ -303,7 +303,7 @@ function apply(
   }
 }
 
-/** Stages a notice. */
+/** Stages the changes of a notice. The caller records the notice. */
 export async function changeByNotice(
   ctx: Ctx,
   parts: CardParts,

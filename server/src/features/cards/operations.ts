@@ -1,4 +1,4 @@
-// The operations on cards. Without an issuer each operation fails before any other check.
+// The operations on cards. Without an issuer each of them fails with NOT_IMPLEMENTED before any other check.
 
 import type { Static } from '@sinclair/typebox';
 import { Fault, invalidField } from '../../kernel/fault.ts';
@@ -32,7 +32,7 @@ async function cardholderOf(ctx: Ctx, id: string): Promise<CustomerRow> {
 /** Generated name of a card for which the platform assigned no name. */
 const generateName = (id: string) => `card_${id.slice('Card:'.length)}`;
 
-/** The name that the platform assigned to the card, or undefined if it was generated. */
+/** The name that the platform assigned to the card, or null if it was generated. */
 const assignedName = ({ id, platform_card_id: name }: CardRow): string | null =>
   name === generateName(id) ? null : name;
 
@@ -72,11 +72,10 @@ async function create(ctx: Ctx, parts: CardParts, body: CreateBody): Promise<Car
 
 /** Cards that an account funds. All of them belong to the owner of the account. */
 async function findCardsPaidBy(ctx: Ctx, accountId: string): Promise<string[]> {
-  const sources = { account_id: accountId, platform_id: ctx.caller.platformId, ended_at: null };
-  return (await ctx.db.find(fundingSources, sources)).map((each) => each.card_id);
+  const filter = { account_id: accountId, platform_id: ctx.caller.platformId, ended_at: null };
+  return (await ctx.db.find(fundingSources, filter)).map((each) => each.card_id);
 }
 
-/** Filters of the list. */
 async function filtersOf(
   ctx: Ctx,
   query: Static<(typeof listCards)['query']>,

@@ -25,13 +25,13 @@ export const cards = table(
     last4: col.text.null.mut,
     exp_month: col.int4.null.mut,
     exp_year: col.int4.null.mut,
-    /** Currency of its amounts. */
+    /** Currency of the amounts of the card. */
     currency: col.text,
     /** Maximum of one authorization, in minor units of `currency`. */
     max_spend: col.int8.null.mut,
     /** Ids of the funding accounts, in order. A closed card keeps its last funding accounts. */
     funding: col.json<string[]>().mut,
-    /** Number and security code, sealed by the issuer, or null before it is issued and once closed. */
+    /** Number and security code, sealed by the issuer. Null before the card is issued and after its closure. */
     secret: col.text.null.mut,
     issuer_ref: col.text.null.mut,
     processor_ref: col.text.null.mut,
@@ -98,7 +98,7 @@ export const delegatedKeys = table(
 );
 export type DelegatedKeyRow = RowOf<typeof delegatedKeys>;
 
-/** Messages of a network and their decisions. Rows are never changed. */
+/** Messages of a network and their decisions. Only an erasure changes a row, to remove the merchant. */
 export const cardMessages = table(
   'card_messages',
   {

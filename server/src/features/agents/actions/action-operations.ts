@@ -90,13 +90,13 @@ async function executeQuote(
   const evaluation = await evaluateSpending(ctx, parts, agent, requestedSpending);
   if (evaluation.decision === 'REJECTED')
     return rejectByPolicy(ctx, agent, evaluation, requestedSpending);
-  const sign = await checkWalletSignature(ctx, parts, quote, payment, input);
-  if (typeof sign === 'object') return sign;
-  const submission = { type, payment, quote, isSigned: sign, evaluation } as const;
+  const signature = await checkWalletSignature(ctx, parts, quote, payment, input);
+  if (typeof signature === 'object') return signature;
+  const submission = { type, payment, quote, isSigned: signature, evaluation } as const;
   return { status: 200 as const, body: await submitAction(ctx, parts, agent, submission) };
 }
 
-/** Ids for the audit. Other client input may contain secrets, and the audit is permanent. */
+/** The id, or null for any other client input, which may contain secrets. The audit is permanent. */
 const auditableId = (text: string): string | null => (isAnyId(text) ? text : null);
 
 interface TransferRequest {
@@ -124,11 +124,11 @@ async function submitTransfer(
 ) {
   const rejection = generalRejection(agent, PERMISSION_FOR[type]);
   if (rejection) return rejectByPolicy(ctx, agent, rejection, { type });
-  const [from, to] = await allInOrder([
+  const [sourceAccount, destinationAccount] = await allInOrder([
     requireOwnAccount(ctx, agent, source.accountId),
     requireOwnAccount(ctx, agent, destination.accountId),
   ]);
-  const { internalAccount } = type === 'TRANSFER_OUT' ? from : to;
+  const { internalAccount } = type === 'TRANSFER_OUT' ? sourceAccount : destinationAccount;
   if (!internalAccount) {
     const field = type === 'TRANSFER_OUT' ? 'source.accountId' : 'destination.accountId';
     throw invalidField(field, 'must be an internal account');

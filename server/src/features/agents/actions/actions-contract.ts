@@ -168,12 +168,17 @@ export const rejectAgentAction = operation({
   errors: [],
   path: '/agents/{agentId}/actions/{actionId}/reject',
   summary: 'Reject an agent action',
-  description: 'Sets the action to REJECTED and its payment to FAILED. No funds are posted.',
+  description:
+    'Sets the action to REJECTED. The payment of a transfer becomes FAILED. A quote remains ' +
+    'executable until it expires. No funds are posted.',
   body: named(
     'AgentActionRejectRequest',
     Type.Object({
       reason: Type.Optional(
-        Type.String({ maxLength: 255, description: 'Reason, shown to the agent.' }),
+        Type.String({
+          maxLength: 255,
+          description: 'Reason for the rejection, shown to the agent.',
+        }),
       ),
     }),
   ),
@@ -187,7 +192,8 @@ export const agentWebhooks: readonly WebhookContract[] = [
     name: 'agent-action',
     summary: 'An agent action needs approval',
     description:
-      'Sent when an action needs approval. The outcome is reported by the events of its payment.',
+      'Sent when an action needs approval. The payment emits events when it starts or fails. No ' +
+      'event is sent if an action of a quote is rejected or fails.',
     events: [agentActionPending],
   },
 ];

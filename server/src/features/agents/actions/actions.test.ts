@@ -150,23 +150,26 @@ describe('policy rule', () => {
     ['DAILY_LIMIT', { ...REQUIRES_APPROVAL, ...limitsOf({ dailyLimit: 99_99 }) }, 0, /dailyLimit/],
   ];
 
-  it.each(rules)('%s rejects and is audited', async (rule, policy, precedingPayment, reason) => {
-    const agent = await createAgentPayer(policy);
-    for (let attempts = 0; attempts < precedingPayment; attempts++)
-      ok(await agent.transfer('out', 1_00), 201);
-    const response = await agent.transfer('out', 100_00);
-    expect(codeOf(response)).toEqual([403, 'FORBIDDEN']);
-    expect(response.body.reason).toMatch(reason);
-    const lastEntry = (await agent.readAudit()).at(-1);
-    expect(lastEntry).toMatchObject({
-      what: 'ACTION_REFUSED',
-      actor: agent.id,
-      details: { rule, type: 'TRANSFER_OUT' },
-    });
-    expect((await agent.readUsage()).dailyTransactionCount).toBe(precedingPayment);
-    const { data } = ok(await agent.call('GET', '/agents/me/actions'), 200);
-    expect(data).toHaveLength(precedingPayment);
-  });
+  it.each(rules)(
+    '%s rejects the action and is audited',
+    async (rule, policy, precedingPayment, reason) => {
+      const agent = await createAgentPayer(policy);
+      for (let attempts = 0; attempts < precedingPayment; attempts++)
+        ok(await agent.transfer('out', 1_00), 201);
+      const response = await agent.transfer('out', 100_00);
+      expect(codeOf(response)).toEqual([403, 'FORBIDDEN']);
+      expect(response.body.reason).toMatch(reason);
+      const lastEntry = (await agent.readAudit()).at(-1);
+      expect(lastEntry).toMatchObject({
+        what: 'ACTION_REFUSED',
+        actor: agent.id,
+        details: { rule, type: 'TRANSFER_OUT' },
+      });
+      expect((await agent.readUsage()).dailyTransactionCount).toBe(precedingPayment);
+      const { data } = ok(await agent.call('GET', '/agents/me/actions'), 200);
+      expect(data).toHaveLength(precedingPayment);
+    },
+  );
 
   it('applies to quotes and to transfers in', async () => {
     const agent = await createAgentPayer(limitsOf({ perTransactionLimit: 10_00 }));

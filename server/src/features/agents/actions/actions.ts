@@ -1,5 +1,5 @@
-// Evaluates and executes actions of agents. Each of the three types is converted to the currency of the
-// limits and evaluated against the policy. Its payment then starts, waits for approval or is rejected.
+// Evaluates and executes actions of agents. The amount is converted to the currency of the limits, and the
+// action is evaluated against the policy. The action is then executed, pending approval or rejected.
 
 import type { Rejected } from '../../../kernel/contract/operation.ts';
 import { type Code, Fault, isTransient } from '../../../kernel/fault.ts';
@@ -72,7 +72,7 @@ export async function evaluateSpending(
   ctx: Ctx,
   parts: AgentParts,
   agent: AgentRow,
-  { amount: units, currency, ...act }: Spending,
+  { amount: units, currency, ...requestFields }: Spending,
 ): Promise<Rejection | Evaluation> {
   const { policy } = agent;
   const threshold = thresholdOf(policy);
@@ -83,7 +83,7 @@ export async function evaluateSpending(
     convertAmount(policy.spendingLimits.currency),
     threshold ? convertAmount(threshold.currency) : null,
   ]);
-  const verdict = evaluate(agent, usage, { ...act, amount, thresholdAmount });
+  const verdict = evaluate(agent, usage, { ...requestFields, amount, thresholdAmount });
   return verdict.decision === 'REJECTED' ? verdict : { ...verdict, amount };
 }
 
@@ -161,7 +161,7 @@ async function checkPendingLimit(ctx: Ctx, agent: AgentRow): Promise<void> {
   throw new Fault('CONFLICT', reason, undefined, { isRetryable: true });
 }
 
-/** Stages the action, which is executed immediately or is pending approval and emits an event. */
+/** Stages the action and executes it, or emits an event if it is pending approval. */
 export async function submitAction(
   ctx: Ctx,
   parts: AgentParts,
@@ -195,8 +195,8 @@ export async function submitAction(
     recordAudit(ctx, agent, 'ACTION_EXECUTED', { action, ...details });
     return presentAction(ctx, { action, payment: startedPayment, quote });
   }
-  // A concurrent deletion of the agent takes precedence. The payment of the quote is updated as well as
-  // required, so that a concurrent execution by the platform retries and finds the action.
+  // A concurrent deletion of the agent takes precedence. An empty update of the payment, so that a
+  // concurrent execution of the quote by the platform retries and finds the action.
   ctx.require(agents, agent);
   if (quote) changeTransaction(ctx, payment, {});
   recordAudit(ctx, agent, 'ACTION_SUBMITTED', { action, rule: evaluation.rule, ...details });
@@ -227,8 +227,8 @@ async function executeAction(
   return startPayment(ctx, parts, agent, { ...actionContext, amount: evaluation.amount });
 }
 
-/** Owner of an action, for the audit. The agent may have been deleted. */
-const ownerOf = ({ agent_id: id, platform_id, customer_id }: ActionRow) => ({
+/** The agent of an action, for the audit. The agent may have been deleted. */
+const agentOfAction = ({ agent_id: id, platform_id, customer_id }: ActionRow) => ({
   id,
   platform_id,
   customer_id,
@@ -277,13 +277,13 @@ export async function approve(
   const outcome = await ctx.attempt(() => executeAction(ctx, parts, agent, actionContext));
   if (!(outcome instanceof Fault)) {
     const status = actionStates.next(action.status, 'approve');
-    recordAudit(ctx, ownerOf(action), 'ACTION_APPROVED', { action });
+    recordAudit(ctx, agentOfAction(action), 'ACTION_APPROVED', { action });
     const approvedAction = ctx.update(agentActions, action, { status, updated_at: ctx.now });
     return { ...actionContext, action: approvedAction, payment: outcome };
   }
   const { code, message: reason } = outcome;
   if (isRetryable(code)) throw outcome;
-  recordAudit(ctx, ownerOf(action), 'ACTION_FAILED', { action, code, reason });
+  recordAudit(ctx, agentOfAction(action), 'ACTION_FAILED', { action, code, reason });
   const failedAction = ctx.update(agentActions, action, {
     status: actionStates.next(action.status, 'fail'),
     updated_at: ctx.now,
@@ -304,7 +304,7 @@ export function reject(
 ): ActionWithContext {
   const { action } = actionContext;
   assertPending(action);
-  recordAudit(ctx, ownerOf(action), 'ACTION_REJECTED', { action });
+  recordAudit(ctx, agentOfAction(action), 'ACTION_REJECTED', { action });
   const rejectedAction = ctx.update(agentActions, action, {
     status: actionStates.next(action.status, 'reject'),
     rejection_reason: reason ?? null,

@@ -12,7 +12,7 @@ import { approve, reject } from './actions.ts';
 import { approveAgentAction, listAgentApprovals, rejectAgentAction } from './actions-contract.ts';
 import { type ActionWithContext, loadAction, presentAction } from './present-action.ts';
 
-/** An action of an agent of the calling platform. */
+/** An action of an agent of the calling platform. Throws NOT_FOUND. */
 async function actionOf(
   ctx: Ctx,
   { agentId, actionId }: { agentId: string; actionId: string },
@@ -46,8 +46,8 @@ export const agentApprovalOperations = (parts: AgentParts) => [
     return { status: 200, body: { data: await Promise.all(rows.map(show)), ...rest } };
   }),
   handle(approveAgentAction, async (ctx, { params }) => {
-    const decidedBody = await approve(ctx, parts, await actionOf(ctx, params));
-    return { status: 200, body: await presentAction(ctx, decidedBody) };
+    const decidedAction = await approve(ctx, parts, await actionOf(ctx, params));
+    return { status: 200, body: await presentAction(ctx, decidedAction) };
   }),
   handle(rejectAgentAction, async (ctx, { params, body }) => {
     const decidedAction = reject(ctx, await actionOf(ctx, params), body.reason);
@@ -75,7 +75,7 @@ export async function pendingActionOf(
   return action?.id;
 }
 
-/** Approves or rejects the pending action of a transaction, or undefined if no action is pending. */
+/** Functions that decide the pending action of a transaction, or undefined if no action is pending. */
 export const decidePendingAction = (parts: AgentParts) => async (ctx: Ctx, payment: PaymentRow) => {
   // A payment that has started has no pending action. An expired payment can still have a pending action.
   if (payment.agent_id === null || !NOT_STARTED.includes(payment.status)) return undefined;
@@ -109,5 +109,5 @@ export async function rejectPendingActions(
   const pendingFilter = { agent_id: agent.id, status: 'PENDING_APPROVAL' } as const;
   const rows = await ctx.db.find(agentActions, pendingFilter, UNPAGED);
   const pendingActions = await Promise.all(rows.map((row) => loadAction(ctx, row)));
-  for (const each of pendingActions) reject(ctx, each, reason);
+  for (const pendingAction of pendingActions) reject(ctx, pendingAction, reason);
 }

@@ -1,4 +1,4 @@
-// Quotes of agents, created by the platform's operations and scoped to the customer of the agent.
+// Quotes of agents, created by the operations of the platform and scoped to the customer of the agent.
 import type { Static } from '@sinclair/typebox';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
@@ -62,7 +62,7 @@ const APPROVAL_NOT_POSSIBLE =
   'The policy of the agent requires approval, but a payment funded by a pay-in starts without approval.';
 
 /** Throws FORBIDDEN for a payment funded by a pay-in unless the policy allows it without approval. */
-async function checkSelfStarting(
+async function checkPayInFunded(
   ctx: Ctx,
   parts: AgentParts,
   agent: AgentRow,
@@ -84,7 +84,7 @@ async function checkSelfStarting(
  * A quote funded by a pay-in starts when the funds arrive, so its creation is evaluated as its execution. The
  * payment is not counted against the limits, because it debits no internal account.
  */
-const evaluateSelfStartingQuote =
+const evaluatePayInFundedQuote =
   (
     parts: AgentParts,
     create: PlatformHandler<typeof createQuote>,
@@ -97,7 +97,7 @@ const evaluateSelfStartingQuote =
     const outcome = await ctx.attempt(async () => {
       checkAllowed(agent, PERMISSION_FOR[type]);
       const quote = await create(ctx, input);
-      if (!('rejected' in quote)) await checkSelfStarting(ctx, parts, agent, quote.body);
+      if (!('rejected' in quote)) await checkPayInFunded(ctx, parts, agent, quote.body);
       return quote;
     });
     if (!(outcome instanceof Fault)) return outcome;
@@ -107,8 +107,11 @@ const evaluateSelfStartingQuote =
   };
 
 export function agentQuoteOperations(parts: AgentParts) {
-  const platform = quoteFeature.operations({ ...parts, pendingActionOf });
-  const create = evaluateSelfStartingQuote(parts, platformHandlerOf(platform, createQuote));
+  const platformOperations = quoteFeature.operations({ ...parts, pendingActionOf });
+  const create = evaluatePayInFundedQuote(
+    parts,
+    platformHandlerOf(platformOperations, createQuote),
+  );
   return [
     agentScoped(agentCreateQuote, create, {
       permission: 'CREATE_QUOTES',
@@ -117,7 +120,7 @@ export function agentQuoteOperations(parts: AgentParts) {
       }),
       audited: (_, { id: quoteId }) => ({ what: 'QUOTE_CREATED', quoteId }),
     }),
-    agentScoped(agentGetQuote, platformHandlerOf(platform, getQuoteById), {
+    agentScoped(agentGetQuote, platformHandlerOf(platformOperations, getQuoteById), {
       input: async (ctx, agent, { params }) => {
         await requireOwnQuote(ctx, agent, params.quoteId);
         return { params };

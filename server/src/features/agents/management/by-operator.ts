@@ -46,7 +46,10 @@ interface SearchInput extends PageInput {
   after?: string | undefined;
 }
 
-/** A page of agents by platform or customer, newest first, without deleted agents. Throws NOT_FOUND. */
+/**
+ * A page of agents by platform or customer, newest first, without deleted agents. Throws NOT_FOUND if `after`
+ * is unknown.
+ */
 export async function searchAgents(
   { db }: Runtime,
   { platformId, customerId, after, cursor: pageCursor, limit }: SearchInput,
@@ -69,7 +72,7 @@ const detailsOf = async (ctx: Ctx, parts: RateParts, row: AgentRow) => ({
 export type AgentDetails = Awaited<ReturnType<typeof detailsOf>>;
 
 /** Runs `work` as system caller of the platform of an agent, with the current agent row. */
-async function updateAgentByOperator<R>(
+async function operateOnAgent<R>(
   runtime: Runtime,
   agentId: string,
   work: (ctx: Ctx, row: AgentRow) => Promise<R>,
@@ -85,7 +88,7 @@ export const readAgentDetails = (
   parts: RateParts,
   agentId: string,
 ): Promise<AgentDetails> =>
-  updateAgentByOperator(runtime, agentId, (ctx, row) => detailsOf(ctx, parts, row));
+  operateOnAgent(runtime, agentId, (ctx, row) => detailsOf(ctx, parts, row));
 
 interface PauseInput {
   agentId: string;
@@ -100,19 +103,19 @@ export const pauseAgentByOperator = (
   parts: RateParts,
   { agentId, paused, reason }: PauseInput,
 ): Promise<AgentDetails> =>
-  updateAgentByOperator(runtime, agentId, async (ctx, row) => {
+  operateOnAgent(runtime, agentId, async (ctx, row) => {
     if (row.deleted_at !== null) throw new Fault('NOT_FOUND', 'Agent not found.');
     recordAudit(ctx, row, 'CHANGED', { paused, reason });
     return detailsOf(ctx, parts, ctx.update(agents, row, { paused, updated_at: ctx.now }));
   });
 
-async function auditLine({ read }: Pick<Ctx, 'read'>, id: string): Promise<AuditRow> {
+async function auditEntryById({ read }: Pick<Ctx, 'read'>, id: string): Promise<AuditRow> {
   const row = isId(id, 'AgentAudit') ? await read(agentAudit, id) : undefined;
   if (!row) throw new Fault('NOT_FOUND', 'Audit entry not found.');
   return row;
 }
 
-const presentLine = (row: AuditRow) => ({
+const presentAuditEntry = (row: AuditRow) => ({
   lineId: row.id,
   at: iso(row.created_at),
   what: row.what,
@@ -130,7 +133,7 @@ interface AuditInput extends SearchInput {
   since?: number | undefined;
 }
 
-/** A page of audit entries, newest first. Throws NOT_FOUND. */
+/** A page of audit entries, newest first. Throws NOT_FOUND if `after` is unknown. */
 export async function searchAgentAudit(
   { db }: Runtime,
   { platformId, customerId, agentId, since, after, cursor: pageCursor, limit }: AuditInput,
@@ -141,7 +144,7 @@ export async function searchAgentAudit(
     agent_id: agentId,
   });
   if (since !== undefined) filters.push({ column: 'created_at', op: '>=', value: since });
-  const cursor = after === undefined ? pageCursor : cursorOf(await auditLine(db, after));
+  const cursor = after === undefined ? pageCursor : cursorOf(await auditEntryById(db, after));
   const { rows, ...rest } = await db.page(agentAudit, { filters, sort: 'desc', limit, cursor });
-  return { data: rows.map(presentLine), ...rest };
+  return { data: rows.map(presentAuditEntry), ...rest };
 }

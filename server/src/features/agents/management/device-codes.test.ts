@@ -192,7 +192,11 @@ describe('regenerateAgentDeviceCode', () => {
     const secondCode = ok(await issueAnotherCode(agent.id), 201);
     expect(secondCode).toMatchObject({ agentId: agent.id, redeemed: false });
     expect(secondCode.code).not.toBe(deviceCode.code);
-    const replacedError = [400, 'INVALID_INPUT', 'code: was replaced by another code'];
+    const replacedError = [
+      400,
+      'INVALID_INPUT',
+      'code: was replaced by another code. Use the latest code',
+    ];
     expect(rejection(await fixture.redeemCode(deviceCode.code))).toEqual(replacedError);
     expect(ok(await statusOf(deviceCode.code), 200).redeemed).toBe(false);
     ok(await fixture.redeemCode(secondCode.code), 200);

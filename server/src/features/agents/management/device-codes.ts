@@ -15,9 +15,7 @@ import { type AgentRow, agents, type CodeRow, deviceCodes } from '../store.ts';
 import { generateToken, tokenHash } from './authenticator.ts';
 
 const CODE_LIFETIME_MS = 24 * 3_600_000;
-/**
- * 12 characters of a 31-letter alphabet have 59 bits, and ten attempts per minute and address are allowed.
- */
+/** Twelve characters of an alphabet of 31 have 59 bits. */
 const [GROUPS, GROUP_LENGTH] = [3, 4];
 /** Per client address. */
 const REDEMPTIONS = [{ max: 10, withinMs: 60_000 }];
@@ -45,7 +43,7 @@ export function issueDeviceCode(ctx: Ctx, agent: AgentRow, prefix: string) {
   return { code, agentId: agent.id, expiresAt: iso(row.expires_at), redeemed: false };
 }
 
-/** Replaces the pending device codes of an agent. */
+/** Sets the pending device codes of an agent to REPLACED. */
 export async function replaceDeviceCodes(ctx: Ctx, agent: AgentRow): Promise<void> {
   const status = 'PENDING';
   for (const row of await ctx.db.find(deviceCodes, { agent_id: agent.id, status })) {
@@ -53,7 +51,7 @@ export async function replaceDeviceCodes(ctx: Ctx, agent: AgentRow): Promise<voi
   }
 }
 
-/** Finds a code with its agent, or undefined if the agent was deleted. */
+/** Finds a code with its agent, or undefined if the code is unknown or the agent was deleted. */
 async function findCode(
   ctx: Ctx,
   code: string,
@@ -73,15 +71,16 @@ export async function readCodeStatus(ctx: Ctx, code: string) {
 function codeRejection({ status, expires_at }: CodeRow, now: number): Fault | undefined {
   const invalidCode = (message: string) => invalidField('code', message);
   if (status === 'REDEEMED') return invalidCode('was already redeemed');
-  if (status === 'REPLACED') return invalidCode('was replaced by another code');
+  if (status === 'REPLACED')
+    return invalidCode('was replaced by another code. Use the latest code');
   return now >= expires_at
     ? invalidCode('has expired. Request a new code from the platform')
     : undefined;
 }
 
 /**
- * Exchanges a code for an access token. Failed attempts are counted, so a rejection must be committed.
- * Throws RATE_LIMITED after too many attempts of one address.
+ * Exchanges a code for an access token. Every attempt is counted, so a rejection must be committed. Throws
+ * RATE_LIMITED after ten attempts from one address in a minute.
  */
 export async function redeemDeviceCode(
   ctx: Ctx,
@@ -107,10 +106,10 @@ export async function redeemDeviceCode(
   return { agent, accessToken };
 }
 
-const MONTH_MS = 30 * 24 * 3_600_000;
+const RETENTION_MS = 30 * 24 * 3_600_000;
 
-/** Deletes codes a month after expiry. Until then `getAgentDeviceCodeStatus` finds them. */
+/** Deletes codes 30 days after expiry. Until then `getAgentDeviceCodeStatus` finds them. */
 export const deviceCodeSweep = () =>
   retentionSweep('agents.purge', [
-    { table: 'agent_device_codes', time: 'expires_at', keepMs: MONTH_MS },
+    { table: 'agent_device_codes', time: 'expires_at', keepMs: RETENTION_MS },
   ]);

@@ -12,7 +12,7 @@ type PolicyChange = Static<typeof AgentPolicyUpdateRequest>;
 type Limits = Policy['spendingLimits'];
 type Restrictions = NonNullable<Policy['accountRestrictions']>;
 
-/** A policy of unchecked client input. */
+/** A policy before validation. */
 type PartialPolicy = Partial<Record<keyof Policy, unknown>>;
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -39,11 +39,11 @@ function listedAccounts({ accountRestrictions: input }: PartialPolicy, prefix: s
     field: `${field}.allowedAccountIds.${index}`,
     id,
   }));
-  const withRules = arrayOrEmpty(input.accountRules).map((rule, index) => ({
+  const ruledAccounts = arrayOrEmpty(input.accountRules).map((rule, index) => ({
     field: `${field}.accountRules.${index}.accountId`,
     id: isObject(rule) ? rule.accountId : undefined,
   }));
-  return { allowed: allowedEntries, ruled: withRules };
+  return { allowed: allowedEntries, ruled: ruledAccounts };
 }
 
 /** Errors of a complete or partial policy, independent of the customer. `prefix` precedes field paths. */
@@ -70,16 +70,18 @@ export async function accountErrors(
   input: PartialPolicy,
   prefix = '',
 ): Promise<FieldError[]> {
-  const { allowed: allowedErrors, ruled: withRules } = listedAccounts(input, prefix);
-  const namedAccounts = [...allowedErrors, ...withRules].filter(({ id }) => typeof id === 'string');
+  const { allowed: allowedAccounts, ruled: ruledAccounts } = listedAccounts(input, prefix);
+  const namedAccounts = [...allowedAccounts, ...ruledAccounts].filter(
+    ({ id }) => typeof id === 'string',
+  );
   if (!namedAccounts.length) return [];
   const rows = await findInternalAccounts(ctx.db, { customer_id: customerId }, UNPAGED);
   const ownAccountIds = new Set<unknown>(rows.map((row) => row.id));
-  const ids = withRules.map((each) => each.id);
+  const ids = ruledAccounts.map((each) => each.id);
   const unknownAccounts = namedAccounts
     .filter(({ id }) => !ownAccountIds.has(id))
     .map(({ field }) => ({ field, message: 'is not an internal account of the customer' }));
-  const duplicates = withRules
+  const duplicates = ruledAccounts
     .filter(({ id }, index) => ownAccountIds.has(id) && ids.indexOf(id) < index)
     .map(({ field }) => ({ field, message: 'has another rule in this list' }));
   return [...unknownAccounts, ...duplicates];

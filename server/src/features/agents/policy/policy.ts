@@ -85,7 +85,6 @@ export const PERMISSION_FOR: Record<ActionType, AgentPermission> = {
 
 type Limits = Policy['spendingLimits'];
 
-/** A limit in the currency of the limits. */
 const limitOf = ({ currency }: Limits, units: number): Money => ({
   currency,
   amount: BigInt(units),

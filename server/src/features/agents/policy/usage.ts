@@ -1,6 +1,6 @@
 // Spending of agents as velocity limits (balances/velocity-limits): one for each agent, currency and day or
 // month, and one for the number of payments per day. The limits are exact for concurrent payments in all
-// processes, and a failed payment no longer counts.
+// processes. A failed payment restores its amount and still counts as a payment.
 
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -163,17 +163,17 @@ export async function countSpending(
   const count = paymentCountLimit(agent, ctx.now);
   ctx.require(agents, agent);
   await openVelocityLimits(ctx, [count, day, month], { ...agent, table: agents });
-  const limitBaseOf = (rule: keyof typeof usageLimitReasons) => ({
+  const usageBaseOf = (rule: keyof typeof usageLimitReasons) => ({
     transactionId,
     insufficientFundsFault: () => forbidden(rejection(rule, usageLimitReasons[rule](limits))),
     retryOnInsufficientFunds: true,
   });
-  const [perCount, ofDay, ofMonth] = [
-    limitBaseOf('DAILY_TRANSACTION_LIMIT'),
-    limitBaseOf('DAILY_LIMIT'),
-    limitBaseOf('MONTHLY_LIMIT'),
+  const [countUsageBase, dayUsageBase, monthUsageBase] = [
+    usageBaseOf('DAILY_TRANSACTION_LIMIT'),
+    usageBaseOf('DAILY_LIMIT'),
+    usageBaseOf('MONTHLY_LIMIT'),
   ];
-  countUsage(ctx, count, { ...perCount, name: 'agent', amount: 1n, reversible: false });
-  countUsage(ctx, day, { ...ofDay, name: 'agent.day', amount, reversible: true });
-  countUsage(ctx, month, { ...ofMonth, name: 'agent.month', amount, reversible: true });
+  countUsage(ctx, count, { ...countUsageBase, name: 'agent', amount: 1n, reversible: false });
+  countUsage(ctx, day, { ...dayUsageBase, name: 'agent.day', amount, reversible: true });
+  countUsage(ctx, month, { ...monthUsageBase, name: 'agent.month', amount, reversible: true });
 }

@@ -184,7 +184,7 @@ describe('transactions', () => {
     });
   });
 
-  it('returns only resources of its customer for every filter', async () => {
+  it('belong to the customer of the agent for every filter', async () => {
     const id = await pay();
     const otherCustomer = ok(
       await fixture.callAsPlatform('GET', `/customers/${otherHolder.customer.id}`),
@@ -333,7 +333,7 @@ describe('external accounts', () => {
     });
   });
 
-  it('have one effect per key, which is scoped to the agent', async () => {
+  it('are created once per Idempotency-Key of an agent', async () => {
     const otherAgent = await fixture.connectAgent(otherHolder.customer.id);
     const otherCustomerAgent = await fixture.connectAgent(agent.customer.id);
     const headers = { 'idempotency-key': 'one' };

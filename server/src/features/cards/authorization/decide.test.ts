@@ -312,7 +312,7 @@ describe('a card of another platform', () => {
   });
 });
 
-describe('a payment of zero', () => {
+describe('an authorization of zero', () => {
   it('checks the card and creates no payment', async () => {
     const fundedCard = await cardOf(0);
     const request = network.message(fundedCard.cardId, 0);

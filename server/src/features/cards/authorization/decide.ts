@@ -31,15 +31,15 @@ export async function findPrimaryFundingSource(
   card: CardRow,
 ): Promise<DebitedAccount | undefined> {
   const [id = ''] = card.funding;
-  const [account, money] = await Promise.all([
+  const [account, ledgerAccount] = await Promise.all([
     readInternalAccount(ctx, id),
     readLedgerAccount(ctx, id),
   ]);
-  if (!account || !money) return undefined;
+  if (!account || !ledgerAccount) return undefined;
   const needsKey = account.type === 'EMBEDDED_WALLET';
   const key = needsKey ? await activeKeyOf(ctx, card.id, id) : undefined;
   const maySign = !needsKey || key !== undefined;
-  return { account, key, source: { account, maySign, spendable: spendableOf(money) } };
+  return { account, key, source: { account, maySign, spendable: spendableOf(ledgerAccount) } };
 }
 
 /** The merchant is not recorded for an erased customer. */

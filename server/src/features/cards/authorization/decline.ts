@@ -1,7 +1,7 @@
 // Decline reasons of a card request, without a database. The first matching check returns the reason, in the
-// order card, cardholder, funds. Validity, limit, balance and key are not checked for a merchant credit. A
-// credit that was approved in stand-in processing is declined only if the card is closed or the cardholder
-// deleted.
+// order card, cardholder, funds. Validity, limit, balance and key are not checked for a merchant credit. For a
+// credit that was approved in stand-in processing, a freeze of the card, the status of the cardholder and the
+// account are not checked either.
 
 import type {
   CardRequest,
@@ -30,14 +30,12 @@ export interface FundingSourceState {
   account: Pick<InternalAccountRow, 'status' | 'owed' | 'currency'>;
   /** Whether no key is required or an active key exists. */
   maySign: boolean;
-  /** Spendable balance. */
   spendable: Money;
 }
 
 export interface AuthorizationState {
   card: Pick<CardRow, 'state' | 'currency' | 'max_spend' | 'exp_month' | 'exp_year'>;
   request: Pick<CardRequest, 'kind' | 'amount' | 'currency'>;
-  /** Decline reason of the issuer. */
   issuerDecline: DeclineReason | undefined;
   holder: Pick<CustomerRow, 'status' | 'deleted_at'> | undefined;
   source: FundingSourceState | undefined;
@@ -65,7 +63,7 @@ function cardDecline(authorizationState: AuthorizationState): DeclineReason | un
   return request.currency === card.currency ? undefined : 'CURRENCY_NOT_SUPPORTED';
 }
 
-/** Decline reason of a credit approved in stand-in processing. Only a deleted cardholder causes a decline. */
+/** Of the cardholder, only a deletion declines a credit approved in stand-in processing. */
 const adviceDecline = ({ holder }: AuthorizationState): DeclineReason | undefined =>
   holder?.deleted_at === null ? undefined : 'CARDHOLDER_NOT_READY';
 

@@ -81,7 +81,6 @@ async function openReportedPayment(
   return row;
 }
 
-/** The notice of an entry. */
 function noticeOf(entry: CardEntry, { direction }: CardPaymentRow): CardNotice {
   const { id, token, amount = 0n } = entry;
   switch (entry.kind) {
@@ -104,8 +103,8 @@ function noticeOf(entry: CardEntry, { direction }: CardPaymentRow): CardNotice {
 }
 
 /**
- * Stages an entry without a payment. Returns the opened payment, true for a reversal, or false if the entry
- * was recorded before.
+ * Stages an entry without a payment. Returns the opened payment, true for a reversal, or false for a reversal
+ * of a request that has a recorded decision.
  */
 async function postWithoutPayment(
   ctx: Ctx,

@@ -1,5 +1,5 @@
-// The decision log contains each network message as one row that never changes. The row is written with the
-// effects of the message under the issuer's id. A repeated message therefore reads the recorded decision,
+// The decision log contains each network message as one row, from which only an erasure removes the merchant.
+// The row is written with the effects of the message under the issuer's id. A repeated message therefore reads the recorded decision,
 // immediately or after its commit is rejected. An approval that was too late has a second row with the reason
 // TOO_LATE.
 
@@ -80,7 +80,6 @@ const rowOf = (
   created_at: ctx.now,
 });
 
-/** Records a decision. */
 export function writeDecision(
   ctx: Ctx,
   card: CardRow,
@@ -125,7 +124,6 @@ export function writeLateApproval(ctx: Ctx, row: CardPaymentRow, request: CardRe
 
 const amountOf = (notice: CardNotice): bigint => ('amount' in notice && notice.amount) || 0n;
 
-/** Records a notice. */
 export function writeNotice(ctx: Ctx, row: CardPaymentRow, notice: CardNotice): void {
   const { currency, merchant } = row.card;
   const loggedNotice = { token: row.card.token, kind: notice.kind, currency, merchant };
@@ -138,7 +136,10 @@ export function writeNotice(ctx: Ctx, row: CardPaymentRow, notice: CardNotice): 
   });
 }
 
-/** Stages and records a notice. A repetition has no effect. */
+/**
+ * Stages and records a notice. A repetition has no effect. Throws CONFLICT if the id was used for another
+ * message.
+ */
 export async function applyNotice(
   ctx: Ctx,
   parts: CardParts,

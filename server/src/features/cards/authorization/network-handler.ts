@@ -129,7 +129,7 @@ async function decideLateRequest(pending: PendingRequest): Promise<RecordedDecis
   }
 }
 
-/** Undoes a committed approval whose deadline has passed. */
+/** Undoes a committed approval whose deadline has passed. A cleared payment remains approved. */
 const undoLateApproval = (
   { runtime, caller, request }: PendingRequest,
   id: string,
@@ -148,8 +148,8 @@ const undoLateApproval = (
   );
 
 /**
- * A decline if the transaction token belongs to an approval that was undone and never reached the network,
- * because the repetition is also late. Undefined if it belongs to another payment.
+ * Declines a request whose transaction token belongs to an undone approval that was not cleared. Returns
+ * undefined if the token belongs to any other payment.
  */
 const declineAfterUndo = ({
   runtime,

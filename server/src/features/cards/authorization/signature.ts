@@ -56,7 +56,7 @@ async function requestCustodian(
 }
 
 /**
- * Signs for the next funding debit of a payment if its account is a wallet. `readKey` is the key of the
+ * Signs for the next funding debit of a payment if its account is a wallet. `knownKey` is the key of the
  * wallet if it was already read. Throws WALLET_SIGNATURE_INVALID without a signature. Call it within
  * `ctx.attempt`, together with the debit.
  */
@@ -65,14 +65,14 @@ export async function signFundingDebit(
   parts: CardParts,
   row: CardPaymentRow,
   amount: bigint,
-  readKey?: DelegatedKeyRow,
+  knownKey?: DelegatedKeyRow,
 ): Promise<void> {
   const accountId = cardAccountOf(row);
   const account = await readInternalAccount(ctx, accountId);
   if (account?.type !== 'EMBEDDED_WALLET') return;
   const [wallet, key] = await Promise.all([
     findWallet(ctx, accountId),
-    readKey ?? activeKeyOf(ctx, row.card.cardId, accountId),
+    knownKey ?? activeKeyOf(ctx, row.card.cardId, accountId),
   ]);
   if (!wallet || !key) throw invalidSignature('The wallet has no active delegated key.');
   const isSigned = await signWithKey(ctx, wallet, {

@@ -146,7 +146,7 @@ const endDebit =
     if (openIndex === undefined) return;
     const change = applyFundingDebitResult(payment.card, openIndex, isConfirmed);
     const isStuck = change.card.fundingDebits[openIndex]?.status === 'STUCK';
-    // A failed debit is voided if no amount is owed. Otherwise it needs a decision.
+    // A failed debit of an open payment is stuck.
     if (!isConfirmed) expect(isStuck || payment.card.closed).toBe(true);
     post(payment, change, isStuck, false);
   };

@@ -66,7 +66,7 @@ const absorbedLossOf = (card: CardFacts): bigint => largerOf(card.writtenOff, ca
 const fundedOf = (card: CardFacts): bigint =>
   fundingDebitAmountOf(card, 'CONFIRMED') - card.released + absorbedLossOf(card);
 
-/** The amount of `fundedOf`, including pending debits. */
+/** The amount of `fundedOf`, including pending and stuck debits. */
 const coveredOf = (card: CardFacts): bigint =>
   fundedOf(card) + fundingDebitAmountOf(card, 'PENDING', 'STUCK');
 
@@ -101,7 +101,7 @@ export function excessOf(card: CardFacts): bigint {
 }
 
 /** Releases the excess. Steps are named by the total released amount, which only increases. */
-function withoutExcess({ card, steps }: Change): Change {
+function releaseExcess({ card, steps }: Change): Change {
   const amount = excessOf(card);
   if (amount === 0n) return { card, steps };
   const releasedTotal = card.released + amount;
@@ -136,7 +136,7 @@ function writeOff(card: CardFacts, furtherAmount: bigint): Change {
 }
 
 /** Adds a debit, pending or failed, or a loss. The caller stages the hold. */
-function withFurtherDebit(card: CardFacts, { amount, outcome }: FurtherDebit): Change {
+function addFurtherDebit(card: CardFacts, { amount, outcome }: FurtherDebit): Change {
   if (amount === 0n) return { card, steps: [] };
   if (outcome === 'writtenOff') return writeOff(card, amount);
   const status = outcome === 'pending' ? 'PENDING' : 'FAILED';
@@ -171,8 +171,8 @@ export function applyClearing(
   if (direction === 'CREDIT') {
     return { card: facts, steps: [{ ...step, from: 'external_settlement', to: 'account' }] };
   }
-  const { card, steps } = withFurtherDebit(facts, furtherDebit);
-  return withoutExcess({
+  const { card, steps } = addFurtherDebit(facts, furtherDebit);
+  return releaseExcess({
     card,
     steps: [...steps, { ...step, from: 'cards', to: 'external_settlement' }],
   });
@@ -180,7 +180,7 @@ export function applyClearing(
 
 /** The remaining authorization has expired. */
 export const applyExpiry = (card: CardFacts): Change =>
-  withoutExcess({ card: { ...card, closed: true }, steps: [] });
+  releaseExcess({ card: { ...card, closed: true }, steps: [] });
 
 /** Sets the total amount. */
 export function applyAdjustment(
@@ -189,16 +189,16 @@ export function applyAdjustment(
   furtherDebit: FurtherDebit,
 ): Change {
   const isClosed = previousCard.closed || total <= settledOf(previousCard);
-  const { card, steps } = withFurtherDebit(
+  const { card, steps } = addFurtherDebit(
     { ...previousCard, authorized: total, closed: isClosed },
     furtherDebit,
   );
-  return withoutExcess({ card, steps });
+  return releaseExcess({ card, steps });
 }
 
 /**
- * Applies a refund. The account is credited with at most the amount that it has paid. The remainder, which
- * the operator paid or which is unpaid, is credited to the operator.
+ * Applies a refund. The account is credited with at most the amount debited from it, including pending and
+ * stuck debits. The remainder is credited to the operator.
  */
 export function applyRefund(previousCard: CardFacts, amount: bigint): Change {
   checkCount(previousCard.refunds, 'refunds');
@@ -291,8 +291,8 @@ function isUnneededDebit(card: CardFacts, index: number): boolean {
 }
 
 /**
- * Applies the result of a debit. A failed debit is voided if no amount is owed. Otherwise it remains on hold
- * until an operator decides.
+ * Applies the result of a debit. The hold of a failed debit is voided if the payment is closed and other debits
+ * cover it. Otherwise the hold remains until an operator decides.
  */
 export function applyFundingDebitResult(
   card: CardFacts,
@@ -301,11 +301,11 @@ export function applyFundingDebitResult(
 ): Change {
   if (isConfirmed) {
     const steps = [endHold(card, index, 'post')];
-    return withoutExcess({ card: withDebitStatus(card, index, 'CONFIRMED'), steps });
+    return releaseExcess({ card: withDebitStatus(card, index, 'CONFIRMED'), steps });
   }
   const isUnneeded = isUnneededDebit(card, index);
   const steps = isUnneeded ? [endHold(card, index, 'void')] : [];
-  return withoutExcess({
+  return releaseExcess({
     card: withDebitStatus(card, index, isUnneeded ? 'FAILED' : 'STUCK'),
     steps,
   });
@@ -351,7 +351,7 @@ export function undoApproval(previousCard: CardFacts, direction: 'CREDIT' | 'DEB
       ? [{ ...reversalStep, from: 'account', to: 'external_settlement' }]
       : [{ ...reversalStep, from: 'external_settlement', to: 'cards' }];
   const { card, steps } = endStuckDebits(facts, 0n);
-  return withoutExcess({ card, steps: [...reversal.filter((each) => each.amount > 0n), ...steps] });
+  return releaseExcess({ card, steps: [...reversal.filter((each) => each.amount > 0n), ...steps] });
 }
 
 /**
@@ -388,7 +388,7 @@ export function applyResolution(
     to: 'cards',
   } as const;
   const furtherSteps = isIncomplete ? [{ ...furtherStep, amount: stuckDebits.missingAmount }] : [];
-  return withoutExcess({ card, steps: [...stuckDebits.steps, ...furtherSteps, ...loss.steps] });
+  return releaseExcess({ card, steps: [...stuckDebits.steps, ...furtherSteps, ...loss.steps] });
 }
 
 /** The lifecycle event of new facts, or undefined if the status is unchanged. */

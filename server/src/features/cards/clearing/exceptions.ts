@@ -52,7 +52,10 @@ export async function resolveException(
   }
   const isDebitable = (await creditableAccountOf(ctx, row)) !== undefined;
   if (outcome === 'collect' && !isDebitable) {
-    throw new Fault('CONFLICT', 'The account is closed and cannot be debited. Write it off.');
+    throw new Fault(
+      'CONFLICT',
+      'The account is closed and cannot be debited. Write off the amount.',
+    );
   }
   const { card, steps } = applyResolution(facts, { outcome, isDebitable });
   await postSteps(ctx, row, steps);
@@ -145,9 +148,9 @@ async function viewOf({ db }: Runtime, { id, since }: UnresolvedPayment, suspens
     merchant: card.merchant.descriptor,
     settledAmount: Number(settledOf(facts)),
     netAmount: Number(netOf(facts)),
-    /** Net settled amount that is not funded. */
+    /** Settled amount that is not funded. Zero unless the payment is an EXCEPTION. */
     missingAmount: Number(row.status === 'EXCEPTION' ? unpaidOf(facts) : 0n),
-    /** Held on the account. */
+    /** Held on the account for failed debits. */
     heldAmount: Number(fundingDebitAmountOf(facts, 'STUCK')),
     currency: card.currency,
     suspense: { amount: Number(suspense), currency },

@@ -120,7 +120,7 @@ describe('a funding debit that fails', () => {
   });
 });
 
-describe('a failed debit of an amount that is not owed', () => {
+describe('the hold of a failed debit', () => {
   const failingIssuer: Partial<IssuerPort> = { debitFunding: async () => ({ state: 'failed' }) };
 
   it('is voided if the payment is closed without a clearing', async () => {
@@ -163,7 +163,7 @@ describe('a failed debit of an amount that is not owed', () => {
     });
   });
 
-  it('remains on hold if the cleared amount is not covered, even after a full refund', async () => {
+  it('remains if the cleared amount is not covered, even after a full refund', async () => {
     const payment = await fixture.startPayment(SLOW_MERCHANT);
     await payment.notify(clearingNotice(100));
     await payment.notify(refundNotice(100));

@@ -77,7 +77,8 @@ async function applyProgress(
 }
 
 /**
- * Index of the pending debit with this number, counted from one. Throws CONFLICT if no such debit is pending.
+ * Index of the pending debit with this number, starting at one. Without a number, the index of the only
+ * pending debit. Throws CONFLICT if none or several match.
  */
 function indexOf(row: CardPaymentRow, number: number | undefined): number {
   const openIndexes = row.card_funding_debits.flatMap((_, index) =>
@@ -149,7 +150,7 @@ export async function endFundingDebit(runtime: Runtime, { transactionId, ...inpu
 
 // Columns of transactions that change have no index, so a pending debit is found by its job. The job of a
 // debit with a manual result remains until it is due. Each job counts the attempts of the earlier jobs.
-const PENDING = `with polls as materialized (
+const PENDING_DEBITS_SQL = `with polls as materialized (
     select input ->> 'transactionId' as id, (input ->> 'at')::int4 as at,
       (input ->> 'since')::float8 as since,
       attempts + coalesce((input ->> 'attempts')::int4, 0) as attempts
@@ -200,7 +201,7 @@ export async function listFundingDebits(
   const { created_at: since, id: position } = startOf(cursor);
   const [id = '', index = '0'] = position.split(' ');
   const values = [FUNDING_DEBIT.kind, platformId ?? null, limit + 1, since, id, Number(index)];
-  const rows = await runtime.db.query<PendingDebit>(PENDING, values);
+  const rows = await runtime.db.query<PendingDebit>(PENDING_DEBITS_SQL, values);
   const { data, ...rest } = pageOfRows(rows, limit, (debit) => ({
     created_at: debit.since,
     id: `${debit.id} ${debit.at}`,

@@ -1,7 +1,7 @@
 // A card payment: the changes of its row, and its postings. The amount is held on the funding account, posted
 // to `cards` after the funding debit is confirmed, and posted from `cards` when the network clears it.
-// Debited amounts that cannot be cleared are released automatically. Amounts are in the currency of the card.
-// An account in another unit of the same currency has more digits.
+// Debited amounts that cannot be cleared are released automatically. Amounts are in cents of the card and are
+// converted to the units of the funding account.
 
 import { Type } from '@sinclair/typebox';
 import { assertNever } from '../../../kernel/assert-never.ts';
@@ -158,12 +158,12 @@ export function changePayment(
   return changedPayment;
 }
 
-/** Stages an expiry date for messages of the network. */
+/** Stages the payment as open. Without further network messages, an open payment expires. */
 export function awaitNetwork(ctx: Ctx, { id, platform_id }: CardPaymentRow): void {
   closeOnClock(ctx, ctx.insert(openPayments, { id, platform_id, opened_at: ctx.now }));
 }
 
-/** Stages a change of a payment, and removes its expiry date if it is closed. */
+/** Stages a change of a payment. A payment that the change closes is no longer open. */
 export async function requireOpenPayment(
   ctx: Ctx,
   row: CardPaymentRow,
@@ -228,7 +228,7 @@ async function requireCreditableAccount(
   return account;
 }
 
-/** Credits the account, or suspense if it is closed. A negative balance is settled first. */
+/** Credits the account, or suspense if it is closed. The credit repays a negative balance. */
 async function creditAccount(ctx: Ctx, row: CardPaymentRow, step: Step): Promise<void> {
   const account = await requireCreditableAccount(ctx, row);
   if (!account) {

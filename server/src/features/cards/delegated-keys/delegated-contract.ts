@@ -21,7 +21,7 @@ const DelegatedKey = named(
   Type.Object(
     {
       id: text('ID of the delegated key.'),
-      cardId: text('ID of the card that the key pays for.'),
+      cardId: text('ID of the card whose payments the key signs.'),
       fundingSourceId: text('ID of the funding source that links the card to the wallet.'),
       accountId: text('ID of the embedded wallet that is debited.'),
       publicKey: text('P-256 public key, compressed, lower-case hex.'),

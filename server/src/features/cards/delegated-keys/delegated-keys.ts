@@ -1,6 +1,6 @@
 // Delegated keys as rows. The custodian generates a key and keeps its private part, and the row stores the
 // custodian's reference until the key is revoked. A key belongs to the funding source that links a card to a
-// wallet. A key is revoked by its owner, or when the funding source is removed or the card is closed.
+// wallet. A key is revoked by the platform, or when the funding source is removed or the card is closed.
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import { UNPAGED } from '../../../runtime/db/database.ts';
@@ -52,7 +52,7 @@ export async function keyOf(ctx: Ctx, id: string) {
   const isOwn = row?.platform_id === ctx.caller.platformId;
   const view = isOwn ? await presentKey(ctx, row) : undefined;
   if (!row || !view) throw new Fault('NOT_FOUND', 'Delegated key not found.');
-  return { row, view: view };
+  return { row, view };
 }
 
 type Filter = Partial<Pick<DelegatedKeyRow, 'account_id' | 'funding_source_id' | 'status'>>;

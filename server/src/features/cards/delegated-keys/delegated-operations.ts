@@ -36,7 +36,7 @@ import {
   revokeKey,
 } from './delegated-keys.ts';
 
-/** Result of the first step: the key to create, or the created key. */
+/** Data bound to a signature request: the key to create, or the key whose policy is created. */
 type Step = { step: 'key'; key: NewKey } | { step: 'policy'; id: string };
 
 interface Target {
@@ -61,7 +61,7 @@ async function targetOf(ctx: Ctx, { cardId, internalAccountId }: KeyRequest): Pr
   return { card, wallet, source };
 }
 
-/** Requires card and funding source as read, so that their concurrent closure or removal revokes the key. */
+/** Requires card and funding source as read, so that a concurrent closure or removal fails the commit. */
 function requireTarget(ctx: Ctx, { card, source }: Target): void {
   ctx.require(cards, card);
   ctx.require(fundingSources, source);
@@ -137,8 +137,8 @@ const createKey = (parts: CardParts) =>
       if (row.status !== 'PENDING' || row.funding_source_id !== source.id) {
         throw new Fault('CONFLICT', 'The key was revoked. Create a new key.');
       }
-      const fetchedKey = (await presentKey(ctx, activateKey(ctx, row))) as DelegatedKeyView;
-      return { status: 201, body: fetchedKey };
+      const activatedKey = (await presentKey(ctx, activateKey(ctx, row))) as DelegatedKeyView;
+      return { status: 201, body: activatedKey };
     },
   });
 

@@ -44,7 +44,7 @@ interface SearchInput extends PageInput {
 
 /**
  * A page of the cards of a platform, of a cardholder, in a state, or of all cards. Latest first. Throws
- * NOT_FOUND.
+ * NOT_FOUND if `after` is unknown.
  */
 export async function searchCards(
   { db }: Runtime,

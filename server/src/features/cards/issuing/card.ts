@@ -1,5 +1,6 @@
 // Changes of a card by its platform, and its API view. Three errors are distinguished for clients:
-// closing a closed card, changing a closed card, and any other impossible transition. Pure.
+// closing a closed card, changing a closed card, and any other impossible transition. All
+// functions are pure.
 import type { Static } from '@sinclair/typebox';
 import { Fault } from '../../../kernel/fault.ts';
 import { stamps } from '../../../runtime/operation/context.ts';
@@ -13,7 +14,7 @@ export type CardChange = Static<(typeof updateCardById)['body']>;
 const EVENTS = { ACTIVE: 'unfreeze', FROZEN: 'freeze', CLOSED: 'close' } as const;
 export type CardStateEvent = (typeof EVENTS)[keyof typeof EVENTS];
 
-/** The lifecycle event of a requested change. Throws if the card does not allow it. */
+/** The lifecycle event of a requested change. Throws if the state of the card does not allow it. */
 export function stateEventFor(
   from: CardState,
   { state }: Pick<CardChange, 'state'>,
@@ -29,7 +30,7 @@ export function stateEventFor(
   // Until the issuer has responded only the service can close a card.
   if (from === 'PROCESSING' || cardStates.targetOf(from, event) === undefined) {
     const reason = `The card is ${from} and cannot become ${state}.`;
-    // The status PROCESSING lasts until the response of the issuer.
+    // PROCESSING ends with the response of the issuer.
     const isRetryable = from === 'PROCESSING';
     throw new Fault('INVALID_STATE_TRANSITION', reason, undefined, { isRetryable });
   }

@@ -22,7 +22,7 @@ type Parts = Pick<CardParts, 'connectors'>;
 
 const IssueInput = Type.Object({
   cardId: Type.String(),
-  /** Whether the platform chose the id. */
+  /** Whether the platform assigned `platformCardId`. */
   named: Type.Boolean(),
 });
 
@@ -113,7 +113,7 @@ const issueJob = (parts: Parts, definition: typeof ISSUE, call: IssuerCall): Job
     },
   });
 
-/** Two jobs may run concurrently. A job that sent an outdated state sends again. */
+/** Two jobs may run concurrently. A job that sent an outdated state stages another job. */
 const notifyIssuerJob = (parts: Parts): JobHandler =>
   jobHandler(NOTIFY_ISSUER, {
     maxAttempts: OUTAGE_ATTEMPTS,

@@ -1,5 +1,6 @@
-// Changes of a card by its platform, its issuer, an operator, or the deletion of its holder. Each change
-// emits an event. After the card is issued, a job after the commit also notifies the issuer.
+// Changes of a card by its platform, its issuer, an operator, or the deletion of its holder. A change
+// of the state or the funding sources emits an event. A job notifies the issuer of an issued card of each new
+// state and limit.
 import { Type } from '@sinclair/typebox';
 import { defineJob } from '../../../kernel/contract/job.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';

@@ -1,6 +1,6 @@
-// Opens a card payment, and undoes a payment that was approved too late. Every kind is opened with a row, and
-// with a hold for a nonzero amount. A clearing in the same message is applied like a later clearing. Undoing
-// reverses exactly these changes, so a late approval leaves only its log entry.
+// Opens a card payment, and undoes a payment that was approved too late. Every payment is opened with a
+// row, a debit also with a hold. A clearing in the same message is applied like a later clearing. Undoing
+// reverses the postings and closes the payment.
 
 import type { CardRequest } from '../../../connectors/ports/cards.ts';
 import { invalidField } from '../../../kernel/fault.ts';
@@ -57,7 +57,7 @@ const partiesOf = (credit: boolean, { id: accountId, currency }: InternalAccount
         source_account: accountId,
       };
 
-/** Throws for an impossible amount: zero for a payment, or above the maximum. */
+/** Throws for an impossible amount: zero or above the maximum, or nonzero for a balance inquiry. */
 export function checkAmount({ kind, amount }: Pick<CardRequest, 'kind' | 'amount'>): void {
   const [min, max] = kind === 'BALANCE_INQUIRY' ? [0n, 0n] : [1n, MAX_CENTS];
   if (amount >= min && amount <= max) return;
@@ -121,8 +121,8 @@ export async function openPayment(
 
 /**
  * Stages a payment that the network has approved or cleared without this server. The hold is the part of its
- * amount that the account can pay. The clearing debits the remainder, and the payment becomes an exception if
- * this debit is impossible. `isCleared`: the payment is cleared immediately.
+ * amount that the account can pay. A later clearing debits the remainder. `isCleared`: the payment is cleared
+ * immediately, and becomes an exception if a remainder is unpaid.
  */
 export async function openApprovedPayment(
   ctx: Ctx,

@@ -24,7 +24,7 @@ interface Parts {
 /** Time for which the page shows the details. */
 const HIDE_AFTER_S = 5 * 60;
 
-const UNAVAILABLE: PageContent = {
+const UNAVAILABLE_PAGE: PageContent = {
   status: 503,
   title: 'The card cannot be shown at the moment',
   lines: ['The details were not shown, and the link remains valid. Open it again in a minute.'],
@@ -72,7 +72,7 @@ export function revealPage(runtime: Runtime, { connectors, note }: Parts): Hoste
     if (details) return pageOf(details, cardProgramNameOf(platform), brand);
     await operate(runtime, caller, (ctx) => restoreLink(ctx, linkId));
     note(`the issuer did not show ${cardId}`);
-    return UNAVAILABLE;
+    return UNAVAILABLE_PAGE;
   }
 
   /** The same page without the card's details and without a commit. */
