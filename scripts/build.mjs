@@ -42,7 +42,7 @@ function markOf(file) {
 }
 
 /**
- * The mark of a file is empty if the file changed during the build, so that the next start builds again.
+ * The mark of a file, or empty if the file changed during the build, so that the next start builds again.
  */
 const markBefore = (file, began) =>
   fs.statSync(path.join(root, file)).mtimeMs < began ? markOf(file) : '';

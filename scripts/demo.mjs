@@ -78,7 +78,7 @@ function readFlags() {
 }
 
 /** Runs `work` with a signal that aborts at its deadline or when the output is closed. */
-async function within(limitMs, work) {
+async function runWithin(limitMs, work) {
   const controller = new AbortController();
   const abortWith = (reason) => () => controller.abort(reason);
   const timer = setTimeout(
@@ -105,7 +105,7 @@ async function main() {
   if (flags.help) return printLine(HELP);
   await ensureInstalled({ dev: false });
   await ensureBuilt();
-  await within(LIMIT_MS, async (signal) => {
+  await runWithin(LIMIT_MS, async (signal) => {
     const server = await findServer(flags, signal);
     try {
       await demonstrate(server, signal);

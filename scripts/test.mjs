@@ -1,9 +1,7 @@
-// `npm test [-- FILES and vitest flags]`: installs the packages of the tests and runs the main suite
-// or the named files. `npm run test:system` (--system) runs the tests of whole processes, `npm run
-// test:long` (--system --long) the same with their full number of kills, steps and events. `npm run
-// test:cluster` (--cluster) runs the tests of a database cluster, with --short two failovers only. A
-// run of the main suite also collects the statuses and error codes of all replies and fails if a declared
-// reply is missing.
+// `npm test [-- FILES and vitest flags]`: installs the packages of the tests and runs the main suite or the
+// named files. --system runs the tests of whole processes, and --long runs them with their full number of
+// kills, steps and events. --cluster runs the tests of a database cluster, and --short only two failovers.
+// A run of the complete main suite also fails if a declared status or error code was not produced.
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';

@@ -13,7 +13,7 @@ export const printFact = (name, text) => printLine(`  ${name.padEnd(NAME_WIDTH)}
 export const printCheck = (name, text = '') =>
   printLine(`  ${green('✓')} ${`${name.padEnd(TYPE_WIDTH)}${text}`.trimEnd()}`);
 
-/** Formats 100000 and USD as `1,000.00 USD`. The amount is passed as text, so that no digit is lost. */
+/** Formats 100000 and USD as `1,000.00 USD`. The amount is passed as text, which preserves all digits. */
 export function money(amount, { code, decimals }) {
   const format = new Intl.NumberFormat('en-US', { minimumFractionDigits: decimals });
   return `${format.format(`${amount}e-${decimals}`)} ${code}`;

@@ -20,7 +20,7 @@ function descriptionOf({ type, data }) {
 }
 
 /** Balance events of one account may arrive out of order. The IDs sort by creation. */
-const inOrder = (subject, events) =>
+const sortBalanceEvents = (subject, events) =>
   subject.startsWith('InternalAccount:')
     ? events.toSorted((a, b) => (a.id < b.id ? -1 : 1))
     : events;
@@ -72,7 +72,7 @@ export async function startReceiver({ publicKey, header, isOurs, signal }) {
     }
   }
 
-  const eventsOf = (subject) => inOrder(subject, printedEvents[subject] ?? []);
+  const eventsOf = (subject) => sortBalanceEvents(subject, printedEvents[subject] ?? []);
   const waitingSubjects = () =>
     Object.keys(expectedBySubject).filter(
       (name) => eventsOf(name).length < expectedBySubject[name].length,

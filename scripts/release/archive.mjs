@@ -19,7 +19,7 @@ function gnuTar() {
       // The next name.
     }
   }
-  throw new Error('A release needs GNU tar.');
+  throw new Error('A release needs GNU tar. Install it as tar or gtar.');
 }
 
 /** Paths of the files and links below a folder, sorted by their bytes. */

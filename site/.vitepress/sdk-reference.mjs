@@ -27,7 +27,7 @@ const OPTIONS = {
   out: path.join(site, FOLDER),
   name: 'TypeScript SDK',
   readme: 'none',
-  // `npm run test:sdk` compiles it.
+  // `npm run test:sdk` reports the errors of the compiler.
   skipErrorChecking: true,
   disableSources: true,
   disableGit: true,

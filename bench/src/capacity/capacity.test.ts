@@ -93,7 +93,7 @@ describe('the model', () => {
     expect(namesOf('--peak=50', '--reads=500')[0]).toBe('processors');
   });
 
-  it('counts the size of the largest table as a limit of a year', () => {
+  it('limits the rate to that at which the largest table is full after a year', () => {
     const steadyCapacity = capacityOf(1e6, '--peak=1');
     expect(steadyCapacity.limits[0]?.name).toBe('size of a table');
     const perDay = Math.floor(perDayAtFirstLimit(steadyCapacity));

@@ -143,7 +143,7 @@ export const personBody = (index: number, currencies: readonly string[]) => ({
 });
 
 /** A customer with a funded USD account and a EUR account. */
-async function holder(request: Request, index: number): Promise<Holder> {
+async function createHolder(request: Request, index: number): Promise<Holder> {
   const { id } = await request<{ id: string }>(
     'POST',
     '/customers',
@@ -159,7 +159,7 @@ async function holder(request: Request, index: number): Promise<Holder> {
   return { dollarAccountId, euroAccountId };
 }
 
-async function quote(request: Request, from: string, to: string): Promise<string> {
+async function createQuote(request: Request, from: string, to: string): Promise<string> {
   const { id } = await request<{ id: string }>('POST', '/quotes', {
     source: { sourceType: 'ACCOUNT', accountId: from },
     destination: { destinationType: 'ACCOUNT', accountId: to },
@@ -170,12 +170,14 @@ async function quote(request: Request, from: string, to: string): Promise<string
 }
 
 async function makeTemplates(request: Request, count: number): Promise<Templates> {
-  const holders = await eachOf(Array.from({ length: count }), (_, index) => holder(request, index));
+  const holders = await eachOf(Array.from({ length: count }), (_, index) =>
+    createHolder(request, index),
+  );
   const convert = await eachOf(holders, ({ dollarAccountId, euroAccountId }) =>
-    quote(request, dollarAccountId, euroAccountId),
+    createQuote(request, dollarAccountId, euroAccountId),
   );
   const pay = await eachOf(holders, ({ dollarAccountId }, index) =>
-    quote(request, dollarAccountId, (holders[(index + 1) % count] as Holder).dollarAccountId),
+    createQuote(request, dollarAccountId, (holders[(index + 1) % count] as Holder).dollarAccountId),
   );
   return { convert, pay, hot: convert.slice(0, 1) };
 }

@@ -24,7 +24,7 @@ export interface CardApprovals {
 
 const effects = systemEffects();
 const MERCHANT = { descriptor: 'Corner shop', mcc: '5411', country: 'US' };
-/** In cents, from one to ten dollars. Different amounts reveal errors that counts do not. */
+/** In cents, from 1.00 to 9.99 dollars. Different amounts reveal errors that counts do not. */
 const [LEAST, RANGE, STRIDE] = [100, 900, 37];
 
 export const requestFor = (cardId: string, index: number): CardRequest => ({

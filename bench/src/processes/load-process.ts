@@ -56,7 +56,7 @@ function schedule({ perSecond }: Load): (() => number) | undefined {
   };
 }
 
-/** One connection, busy until the run ends. `nextStart` is shared by all connections. */
+/** Sends the requests of one connection until the run ends. All connections share `nextStart`. */
 function connection(
   load: Load,
   tally: Tally,

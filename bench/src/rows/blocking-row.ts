@@ -17,7 +17,7 @@ const REPETITIONS = 3;
 const MONITOR_MS = 12;
 /** One round, because each body is already sent several times. */
 const MAX_ROUNDS = 1;
-/** Share of readings without a request in progress. */
+/** Number of readings without a request, as a share of the number of bodies. */
 const IDLE_SHARE = 0.2;
 /** Time in which the server compiles every schema. */
 const SETTLE_MS = 3_000;
@@ -66,7 +66,7 @@ const runOf = (blocks: readonly number[]): Run => ({
   completedCount: blocks.length,
 });
 
-/** Both columns of latencies: the median of all bodies, and the longest. */
+/** The latencies of the row are the median block of all bodies, and as p99 the longest block. */
 export async function blockingRows(bench: Bench): Promise<Row[]> {
   const { cluster, root, scratch, logLevel, settings, quick } = bench;
   const url = await cluster.create('bench_blocking');

@@ -39,7 +39,7 @@ export interface Sent {
 export interface Rules {
   /** Problems of a reply. The reply must not contain a hidden text. */
   problemsOf(sentRequest: Sent, reply: Reply | 'closed' | 'no reply'): string[];
-  /** Marks and IDs of another tenant. */
+  /** Adds marks and IDs of another tenant to the texts that replies must not contain. */
   hide(texts: Iterable<string>): void;
 }
 
@@ -79,7 +79,7 @@ export function createRules(): Rules {
   /** Hidden texts that are not IDs. */
   const marks: string[] = [];
 
-  /** IDs that an attack has sent can be repeated later, for example in recorded requests. */
+  /** Permits the IDs that an attack has sent, because replies such as recorded requests repeat them. */
   function forget(text: string): void {
     for (const [id] of decodeColons(text).matchAll(ID)) hiddenTexts.delete(id);
   }

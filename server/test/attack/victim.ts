@@ -46,7 +46,7 @@ export async function createPayer(call: Call, { authorization }: Tenant): Promis
   return { usd, externalAccount: externalAccount.id };
 }
 
-/** Pays until the signal. `pauseMs` between two payments. */
+/** Pays until the signal, with `pauseMs` between two payments. */
 export async function payUntil(
   stop: AbortSignal,
   port: number,
@@ -81,7 +81,7 @@ export async function payUntil(
   call.close();
 }
 
-/** The latency below which this share of the requests is. */
+/** Latency in milliseconds that this share of the requests did not exceed. */
 export function quantile({ latencies }: Payments, share: number): number {
   const sortedLatencies = [...latencies].sort((a, b) => a - b);
   return Math.round(sortedLatencies[Math.floor(share * (sortedLatencies.length - 1))] ?? 0);

@@ -1,5 +1,5 @@
 // The sign-in with a company account in a real browser: the button, the pages of a real identity provider,
-// and the account. The provider or this server rejects other people.
+// and the account. The provider rejects people who cancel, and this server people without a role.
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { groupRolesOf } from '../../src/runtime/config/identity-provider.ts';

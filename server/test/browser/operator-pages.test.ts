@@ -19,7 +19,7 @@ const secrets: string[] = [PASSWORD];
 
 const at = (path: string, host = 'localhost') => `http://${host}:${port}/operator${path}`;
 
-/** Replies of the API that the page shows are logged by the browser as failed loads. */
+/** Problems except failed loads: the browser also logs the error replies that a page shows. */
 const violations = () =>
   visited.problems.filter((problem) => !problem.startsWith('Failed to load'));
 

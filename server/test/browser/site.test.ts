@@ -197,7 +197,7 @@ describe.skipIf(reasonToSkip || !browserPath)('the site in a browser', () => {
     ['desktop', 'light'],
   ] as const;
 
-  it.each(VIEWS)('is accessible and light: %s, %s', { timeout: PAGES_MS }, async (size, theme) => {
+  it.each(VIEWS)('is accessible and small: %s, %s', { timeout: PAGES_MS }, async (size, theme) => {
     const { page, problems, go, close } = await open(size, theme);
     const view = VIEWS.findIndex(([name]) => name === size);
     for (const [index, name] of PAGES.entries()) {

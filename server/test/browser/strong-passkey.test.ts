@@ -39,7 +39,7 @@ let cdp: CDPSession;
 let authenticatorId: string;
 const as = () => ({ as: app.production });
 
-/** The site's page on any of its hosts, with a device that verifies its user. */
+/** Opens the site, whose hosts all serve its page, with a device that verifies its user. */
 async function openShop(): Promise<void> {
   service = await visit(browser, 'phone', ORIGIN);
   await service.context.route(/^https:\/\/\w+\.shop\.example\.com\/$/, (route) =>
@@ -59,8 +59,8 @@ async function openShop(): Promise<void> {
 const callInPage = (name: 'register' | 'prove', options: object): Promise<object> =>
   service.page.evaluate(`${name}(${JSON.stringify(options)})`) as Promise<object>;
 
-/** A customer with a passkey of the page's device, and the API reply. */
-async function withPasskey() {
+/** An approved customer with a passkey of the page's device, and the created factor. */
+async function createCustomerWithPasskey() {
   const person = await createEuropeanCustomer(app, as());
   await app.runtime.db.query(
     `update customers set status = 'APPROVED', version = version + 1 where id = $1`,
@@ -131,7 +131,7 @@ describe.runIf(browserPath)('a passkey of a browser as second factor', () => {
   it(
     'is enrolled, logs in and authorizes only the payment that it signed',
     async () => {
-      const { id, factor } = await withPasskey();
+      const { id, factor } = await createCustomerWithPasskey();
       expect(factor.credentialId).toMatch(/^ScaFactor:/);
       expect(ok(await logIn(id), 200).status).toBe('SUCCESS');
 
@@ -152,7 +152,7 @@ describe.runIf(browserPath)('a passkey of a browser as second factor', () => {
   it(
     'is rejected at another host of the site, although the browser permits it there',
     async () => {
-      const { id } = await withPasskey();
+      const { id } = await createCustomerWithPasskey();
       await service.page.goto(`${ELSEWHERE}/`);
       expectWrong(await logIn(id));
       await service.page.goto(`${ORIGIN}/`);
@@ -164,7 +164,7 @@ describe.runIf(browserPath)('a passkey of a browser as second factor', () => {
   it(
     'is rejected by a browser whose device does not verify its user',
     async () => {
-      const { id } = await withPasskey();
+      const { id } = await createCustomerWithPasskey();
       await cdp.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false });
       await expect(logIn(id)).rejects.toThrow('NotAllowedError');
     },

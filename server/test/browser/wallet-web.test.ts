@@ -36,7 +36,7 @@ let site: string;
 let isOpen = true;
 let clockWork: Promise<void>;
 
-/** The clock of the effects follows the real clock, and due work runs. */
+/** Sets the clock of the effects to the real time and runs due work, until the tests end. */
 async function tick() {
   for (; isOpen; await sleep(TICK_MS)) {
     app.effects.set(Date.now());
@@ -170,8 +170,8 @@ async function useWallet({ page }: Visit, size: Size) {
   return accountId;
 }
 
-/** Revokes another session of the wallet, opened on another device, from the list. */
-async function endAnother({ page }: Visit, accountId: string) {
+/** Opens a session on another device and revokes it in the list. */
+async function revokeOtherSession({ page }: Visit, accountId: string) {
   await fixture.openEmailSession(accountId);
   await press(page, 'Add 100 test USDB');
   await balanceIs(page, '187.654322');
@@ -202,15 +202,15 @@ async function sendRelayed(
   return { status: reply.status, body: text ? JSON.parse(text) : undefined, cookie: set ?? cookie };
 }
 
-/** A visit before sign-in. */
-async function visitor(email: string) {
+/** Starts a visit without a sign-in. */
+async function startVisit(email: string) {
   const { body, cookie } = await sendRelayed('POST', '/api/visit', { body: { email } });
   return { cookie, accountId: body.data[0].accountId, credential: body.data[0] };
 }
 
-/** A visit after sign-in. */
+/** Starts a visit and signs in. */
 async function signIn(email: string) {
-  const { cookie, accountId, credential } = await visitor(email);
+  const { cookie, accountId, credential } = await startVisit(email);
   const route = `/api/credentials/${credential.id}`;
   const challenge = await sendRelayed('POST', `${route}/challenge`, { cookie });
   const keys = generateKeys();
@@ -251,7 +251,7 @@ describe.runIf(browserPath)('the web wallet example', () => {
     async (size) => {
       const tab = await open(size);
       const accountId = await useWallet(tab, size);
-      await endAnother(tab, accountId);
+      await revokeOtherSession(tab, accountId);
       expect(tab.problems).toEqual([]);
       await tab.close();
     },
@@ -356,7 +356,7 @@ describe.runIf(browserPath)('the web wallet example', () => {
   it(
     'rejects requests without a session, with an old session or from another site',
     async () => {
-      const guest = await visitor('guest@example.com');
+      const guest = await startVisit('guest@example.com');
       const { before, cookie } = await signIn('guest@example.com');
       expect(before).not.toBe(cookie);
       for (const invalidCookie of ['', 'visit=made-up', before, guest.cookie]) {

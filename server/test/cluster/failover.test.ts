@@ -93,7 +93,7 @@ describe('a cluster under load', () => {
   );
 
   it.skipIf(isShort)(
-    'continues without a replica, and without the synchronous one',
+    'continues after the loss of the asynchronous replica, and of the synchronous one',
     async () => {
       for (const role of ['replica', 'sync_standby'] as const) {
         const lostNode = await fixture.cluster.nodeOf(role);

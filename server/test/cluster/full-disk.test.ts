@@ -62,7 +62,7 @@ describe('a full disk', () => {
     await audit();
   }, 400_000);
 
-  it('loses no payment, and all events are delivered', async () => {
+  it('causes no loss of payments or events', async () => {
     await (fixture as ClusterUnderLoad).finish();
   }, 600_000);
 });

@@ -26,7 +26,7 @@ function canRun(): boolean {
 /** Whether there is a browser and a current build. */
 export const isTestable = canRun();
 
-/** Many screens on a busy machine. */
+/** Timeout for many screens on a busy machine. */
 export const TIMEOUT_MS = 240_000;
 
 type Role = 'viewer' | 'support' | 'compliance' | 'treasury' | 'developer' | 'administrator';
@@ -117,7 +117,7 @@ async function openConsole() {
     await page.getByRole('heading', { level: 1, name: 'Your account' }).waitFor();
     people.push({ problems });
 
-    /** Signs in with the passkey, on the way to a page of the console. */
+    /** Opens a page of the console without a session, and signs in with the passkey. */
     async function signIn(path = '/') {
       // An open page would show that its session has expired.
       await page.goto('about:blank');
@@ -217,7 +217,7 @@ export const button = (container: Container, name: string) =>
 /** The form of a change. */
 export const dialogOf = (page: Page) => page.getByRole('dialog');
 
-/** Waits for a screen. */
+/** Waits for the screen with this title. */
 export const titled = (container: Container, name: string) =>
   container.getByRole('heading', { level: 1, name, exact: true }).waitFor();
 

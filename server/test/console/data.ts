@@ -33,8 +33,8 @@ export async function waitingCheck(
   return { id: person.id as string, documentId: documentId as string };
 }
 
-/** A change that needs the approval of a second operator. */
-async function waitingApproval({ client }: OpenConsole): Promise<void> {
+/** Requests a change that needs the approval of a second operator. */
+async function createWaitingApproval({ client }: OpenConsole): Promise<void> {
   const policy = { operationId: 'revokeOperatorToken', hours: 24, reason: 'Four eyes' };
   ok(await client.call('POST', '/approval-policies', { body: policy }), 201);
   const body = { name: 'Nightly export', roles: ['viewer'], expiresInDays: 30 };
@@ -83,7 +83,7 @@ export async function fillInstallation(
   await fillProvider(consoleFixture);
   await waitingCheck(consoleFixture, 'Mia Meyer');
   await customersOfMain(consoleFixture);
-  await waitingApproval(consoleFixture);
+  await createWaitingApproval(consoleFixture);
   await app.settle();
   const ids: Record<string, string> = {};
   for (const [route, { firstItem }] of Object.entries(SCREENS)) {

@@ -35,9 +35,9 @@ const APPEARANCES = [
 type Appearance = (typeof APPEARANCES)[number];
 
 /** Screens of one platform, which is selected first. */
-const OF_PLATFORM = ['/endpoints', '/sandbox', '/tokens'];
+const PLATFORM_SCREENS = ['/endpoints', '/sandbox', '/tokens'];
 
-/** Buttons without an effect on the server, which change only the displayed content. */
+/** Buttons that change no resource, which a viewer may press. */
 const READS = new RegExp(
   `^(?:${[
     ...['Views', 'Columns', 'Export CSV', 'Copy', 'Clear filters', 'Try again', 'Next check'],
@@ -47,8 +47,8 @@ const READS = new RegExp(
   ].join('|')})$`,
 );
 
-/** Operations of the current session, and read-only operations. */
-const OF_EVERY_USER = ['searchResources', 'searchCustomers'];
+/** Searches, which change no resource. */
+const SEARCH_OPERATIONS = ['searchResources', 'searchCustomers'];
 
 const document = operatorDocument() as {
   paths: Record<string, Record<string, { operationId: string; 'x-permission'?: string }>>;
@@ -57,7 +57,9 @@ const CHANGES = Object.entries(document.paths).flatMap(([path, operations]) =>
   Object.entries(operations)
     .filter(
       ([method, { operationId, 'x-permission': permission = 'profile.manage' }]) =>
-        method !== 'get' && permission !== 'profile.manage' && !OF_EVERY_USER.includes(operationId),
+        method !== 'get' &&
+        permission !== 'profile.manage' &&
+        !SEARCH_OPERATIONS.includes(operationId),
     )
     .map(([method, { operationId }]) => ({ operationId, method: method.toUpperCase(), path })),
 );
@@ -172,7 +174,7 @@ describe.runIf(isTestable)('screens', () => {
         );
       await walk('filled', casesInTurn(ROUTES));
       await selectMain(ann.page);
-      await walk('platform', casesInTurn(OF_PLATFORM));
+      await walk('platform', casesInTurn(PLATFORM_SCREENS));
     },
     TIMEOUT_MS,
   );
@@ -184,8 +186,8 @@ describe.runIf(isTestable)('screens', () => {
       await vera.signIn();
       const { page } = vera;
       const offeredChanges: string[] = [];
-      for (const route of [...ROUTES, ...OF_PLATFORM]) {
-        if (route === OF_PLATFORM[0]) await selectMain(page);
+      for (const route of [...ROUTES, ...PLATFORM_SCREENS]) {
+        if (route === PLATFORM_SCREENS[0]) await selectMain(page);
         await show(vera, route, ids[route]);
         const names = await page.locator('main button').allInnerTexts();
         const otherNames = names.filter((name) => !READS.test(name.trim()));

@@ -73,7 +73,7 @@ describe.runIf(isTestable)('a screen', () => {
     }[];
 
   it(
-    'of numbers shows one environment, production unless another is chosen',
+    'with totals shows one environment, production by default',
     async () => {
       const { page } = ann;
       await createFundedCustomer(consoleFixture.app);

@@ -17,7 +17,7 @@ const POLICY = {
 };
 
 /** An agent that is not connected to a program. */
-async function recordUnconnected(recorder: ExampleRecorder) {
+async function recordUnconnectedAgent(recorder: ExampleRecorder) {
   const customer = await createPerson(recorder);
   const { agent } = await recorder.record('createAgent', 'read-only', {
     summary: 'A read-only agent',
@@ -205,5 +205,5 @@ async function recordLifecycle(recorder: ExampleRecorder) {
 }
 
 describe('examples of agents', () => {
-  examples('agents', { recordUnconnected, recordLifecycle });
+  examples('agents', { recordUnconnectedAgent, recordLifecycle });
 });

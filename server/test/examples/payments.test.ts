@@ -103,7 +103,7 @@ async function recordTransfers(recorder: ExampleRecorder) {
   await recorder.app.advance(60_000);
 }
 
-/** Quotes of the other sources and destinations. */
+/** Quotes to a wallet and to balances, from a bank transfer, and with a fixed receiving amount. */
 async function recordOtherQuotes(recorder: ExampleRecorder) {
   const { customer, account } = await recordPayer(recorder);
   const wallet = await createSparkWallet(recorder, customer.id);

@@ -33,7 +33,7 @@ function urlOf({ path, parameters = [] }: Described & { path: string }): string 
 }
 
 /** Reads that need an agent's token, or a resource that the sample does not have. */
-const WITHOUT = new Set([
+const EXCLUDED_READS = new Set([
   'getEventById',
   'getRequestById',
   'getWebhookDeliveryById',
@@ -75,7 +75,7 @@ describe('the sample customer', () => {
     const paths = JSON.parse((await app.app.server.inject('/openapi.json')).body).paths;
     for (const [id, operation] of operations) {
       const isRead = paths[operation.path].get?.operationId === id;
-      if (!isRead || WITHOUT.has(id) || isAgents(operation)) continue;
+      if (!isRead || EXCLUDED_READS.has(id) || isAgents(operation)) continue;
       const { status, body } = await app.call('GET', urlOf(operation));
       if (status !== 200) differences.push(`${id}: ${JSON.stringify(body)}`);
     }

@@ -75,7 +75,7 @@ async function recordPayment(recorder: ExampleRecorder) {
   await recordAgentPayment(recorder, customerId, bank.id);
 }
 
-/** The same by an agent of the customer. */
+/** Payments by an agent, which the customer authenticates. */
 async function recordAgentPayment(
   { app, record }: ExampleRecorder,
   customerId: string,

@@ -11,7 +11,7 @@ import {
   signedHeaders,
 } from '../kit/wallets/client-keys.ts';
 
-/** The id of a customer's wallet. */
+/** Records the wallet of a customer. Returns its account ID. */
 async function recordWalletOf(recorder: ExampleRecorder, customerId: string) {
   const query = { customerId, type: 'EMBEDDED_WALLET' };
   const { data } = await recorder.record('listCustomerInternalAccounts', 'embedded-wallet', {
@@ -168,7 +168,7 @@ async function recordPayment(recorder: ExampleRecorder) {
 }
 
 /** Signed requests with one PROCESSING reply before completion. */
-async function recordInProgress(recorder: ExampleRecorder) {
+async function recordRequestsInProgress(recorder: ExampleRecorder) {
   const { app, record } = recorder;
   const { accountId, keys } = await recordWalletWithSession(recorder, 'wallet.patient@example.com');
   const setPolls = (count: number) =>
@@ -244,5 +244,5 @@ async function recordDelegation(recorder: ExampleRecorder) {
 }
 
 describe('examples of embedded wallets', () => {
-  examples('wallets', { recordWallet, recordPayment, recordInProgress, recordDelegation });
+  examples('wallets', { recordWallet, recordPayment, recordRequestsInProgress, recordDelegation });
 });

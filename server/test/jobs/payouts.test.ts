@@ -37,8 +37,8 @@ function workerOver(options: Parameters<typeof railOver>[2] = {}): Worker {
   });
 }
 
-/** A payout whose job has not sent it yet. */
-async function payout() {
+/** Creates a payout whose job has not sent it yet. */
+async function createPayout() {
   const from = await server.createPayer('1000.00');
   await server.app.settle();
   const body = quoteBody(from.account, await server.createPayee(from.person.id), 100_00);
@@ -58,7 +58,7 @@ async function jobOf(id: string, kind: string) {
 }
 
 /** Runs the job until it is dead, skipping most of its attempts. Returns its id. */
-async function deadJob(id: string, worker: Worker): Promise<string> {
+async function runUntilDead(id: string, worker: Worker): Promise<string> {
   for (let round = 0; round < 30; round++) {
     const job = await jobOf(id, 'payout.send');
     if (job?.state === 'dead') return job.jobId;
@@ -88,10 +88,10 @@ const REFUNDED = { balance: 1_000_00, total: 1_000_00 };
 
 describe('jobs retry', () => {
   it('of a send that failed after the provider had paid pays once, from two processes', async () => {
-    const payment = await payout();
+    const payment = await createPayout();
     provider.behavior = 'silent';
     const workers = [workerOver(), workerOver()] as const;
-    const job = await deadJob(payment.id, workers[0]);
+    const job = await runUntilDead(payment.id, workers[0]);
     expect(await server.readStatus(payment.id)).toBe('PROCESSING - -');
     expect(await funds(payment)).toEqual(ON_HOLD);
     provider.behavior = 'pays';
@@ -109,7 +109,7 @@ describe('jobs retry', () => {
   }, 60_000);
 
   it('while the job runs is rejected, and so is a cancellation', async () => {
-    const payment = await payout();
+    const payment = await createPayout();
     provider.behavior = 'silent';
     const run = workerOver({ timeoutMs: 3_000 }).runDue();
     const job = await runningJob(payment.id);
@@ -131,7 +131,7 @@ describe('jobs retry', () => {
   });
 
   it('of a check requests the status and does not send again', async () => {
-    const payment = await payout();
+    const payment = await createPayout();
     provider.behavior = 'error';
     await workerOver({ returnsUnknown: true }).runDue();
     expect(await server.readStatus(payment.id)).toBe('PROCESSING - -');
@@ -159,9 +159,9 @@ const cancelJob = async (id: string, kind = 'payout.send') => {
 
 describe('jobs cancel', () => {
   it('of a dead send leaves the payout to the operator, who settles it once', async () => {
-    const payment = await payout();
+    const payment = await createPayout();
     provider.behavior = 'silent';
-    await deadJob(payment.id, workerOver());
+    await runUntilDead(payment.id, workerOver());
     await cancelJob(payment.id);
     expect(await funds(payment)).toEqual(ON_HOLD);
     expect(await server.readStatus(payment.id)).toBe('PROCESSING - -');
@@ -176,7 +176,7 @@ describe('jobs cancel', () => {
   }, 60_000);
 
   it('of a send that never ran permits the operator to fail the payout, which is refunded once', async () => {
-    const payment = await payout();
+    const payment = await createPayout();
     await cancelJob(payment.id);
     expect(await funds(payment)).toEqual(ON_HOLD);
     await server.runJson('payouts', 'fail', payment.id, '--reason', 'ACCOUNT_INVALID');
@@ -188,7 +188,7 @@ describe('jobs cancel', () => {
   });
 
   it('of a check leaves the payout to the operator', async () => {
-    const payment = await payout();
+    const payment = await createPayout();
     provider.behavior = 'error';
     await workerOver({ returnsUnknown: true }).runDue();
     await cancelJob(payment.id, 'payout.check');
@@ -198,7 +198,7 @@ describe('jobs cancel', () => {
   });
 
   it('of a refund to an internal account is rejected, because only this job pays it', async () => {
-    const payment = await payout();
+    const payment = await createPayout();
     await cancelJob(payment.id);
     await server.runJson('payouts', 'fail', payment.id, '--reason', 'ACCOUNT_INVALID');
     const job = (await jobOf(payment.id, 'refund.pay'))?.jobId ?? '';

@@ -41,10 +41,10 @@ import {
 } from '../kit/app/query-plans.ts';
 import { testApp } from '../kit/app/test-app.ts';
 
-/** Blocks for a page of twenty rows, including the index path of each branch. */
-const FEW = 150;
-/** Blocks for a count, which ends at ten thousand rows. */
-const MANY = 12_000;
+/** Maximum blocks for a page of twenty rows, including the index path of each branch. */
+const MAX_PAGE_BLOCKS = 150;
+/** Maximum blocks for a count, which ends at ten thousand rows. */
+const MAX_COUNT_BLOCKS = 12_000;
 
 const app = testApp();
 /** A separate connection without a statement timeout. */
@@ -293,8 +293,8 @@ it.each(UNINDEXED)(
       expect(data.length).toBeLessThanOrEqual(1);
       const [{ table, query: requestedQuery } = { table: undefined, query: undefined }] = pages;
       if (!table || !requestedQuery) throw new Error(`${path} queried no page`);
-      await checkFlat(pageSql(table, requestedQuery), MANY);
-      await checkFlat(countSql(table, requestedQuery), MANY);
+      await checkFlat(pageSql(table, requestedQuery), MAX_COUNT_BLOCKS);
+      await checkFlat(countSql(table, requestedQuery), MAX_COUNT_BLOCKS);
     }
   },
 );
@@ -308,8 +308,8 @@ describe.each(LISTS)('GET %s', (path, resource, queries) => {
       const [{ table, query: requestedQuery } = { table: undefined, query: undefined }] = pages;
       if (!table || !requestedQuery) throw new Error(`${path} queried no page`);
       if (table.name === 'tokens') continue; // A platform has few rows of these lists.
-      await checkFlat(pageSql(table, requestedQuery), FEW);
-      await checkFlat(countSql(table, requestedQuery), MANY);
+      await checkFlat(pageSql(table, requestedQuery), MAX_PAGE_BLOCKS);
+      await checkFlat(countSql(table, requestedQuery), MAX_COUNT_BLOCKS);
     }
   });
 });
@@ -322,7 +322,7 @@ it('the trial balance of a small platform reads no accounts of others', async ()
     { text: trialSql(true), values: [5_000, null, after, before, [id]] },
     ['int', 'text', 'text', 'text', 'text[]'],
   );
-  expect(blocks).toBeLessThanOrEqual(FEW);
+  expect(blocks).toBeLessThanOrEqual(MAX_PAGE_BLOCKS);
 });
 
 it('the payment metrics of a platform read no payments of others', async () => {
@@ -339,7 +339,7 @@ it('the payment metrics of a platform read no payments of others', async () => {
     { text: metricsSql('day', [], true), values: [...values, ['platform 7', 'platform 8']] },
     types,
   );
-  expect(blocks).toBeLessThanOrEqual(FEW);
+  expect(blocks).toBeLessThanOrEqual(MAX_PAGE_BLOCKS);
 });
 
 it('the accounts of the platform itself are found without reading accounts of its customers', async () => {
@@ -357,7 +357,7 @@ it('the accounts of the platform itself are found without reading accounts of it
   expect(requestedQueries).toEqual(['internal_accounts platform_id,customer_id id']);
   const text = `select * from internal_accounts
     where platform_id = $1 and customer_id is null order by id limit 1000`;
-  await checkFlat({ text, values: [app.platform.id] }, FEW);
+  await checkFlat({ text, values: [app.platform.id] }, MAX_PAGE_BLOCKS);
 });
 
 const equals = (filter: object) =>
@@ -368,8 +368,8 @@ const equals = (filter: object) =>
 
 async function checkPage(table: Table, filters: PageQuery['filters']) {
   const query: PageQuery = { filters, sort: 'desc', limit: 20 };
-  await checkFlat(pageSql(table, query), FEW);
-  await checkFlat(countSql(table, query), MANY);
+  await checkFlat(pageSql(table, query), MAX_PAGE_BLOCKS);
+  await checkFlat(countSql(table, query), MAX_COUNT_BLOCKS);
 }
 
 it.each([{}, { status: 'REJECTED' }])(
@@ -400,7 +400,7 @@ describe('operator lists over all platforms', () => {
     const query = { scope, ...period, resources: [], filters: [], limit: 20 };
     for (const after of [undefined, POSITION]) {
       const step = { resource: 'Transaction', after, length: 21, limit: 21 };
-      await checkFlat(stepSql(transactions, query, step), FEW);
+      await checkFlat(stepSql(transactions, query, step), MAX_PAGE_BLOCKS);
     }
   });
 
@@ -434,7 +434,7 @@ describe('operator lists over all platforms', () => {
 
   it('reads an index range for the funding sources of a card', async () => {
     const text = 'select * from card_funding_sources where card_id = $1 order by id limit 1000';
-    await checkFlat({ text, values: [rareCard] }, FEW);
+    await checkFlat({ text, values: [rareCard] }, MAX_PAGE_BLOCKS);
   });
 
   it.each([{}, { platform_id: 'main' }, { customer_id: rareCustomer }, { status: 'FAILED' }])(
@@ -453,12 +453,12 @@ describe('operator lists over all platforms', () => {
   );
 
   it('reads an index range for external accounts of a beneficiary', async () => {
-    await checkFlat({ text: BY_BENEFICIARY, values: ['A name without accounts'] }, FEW);
+    await checkFlat({ text: BY_BENEFICIARY, values: ['A name without accounts'] }, MAX_PAGE_BLOCKS);
   });
 
   it('reads an index range for customers of a platform ID', async () => {
     const text = 'select * from customers where platform_customer_id = $1 order by id limit 51';
-    await checkFlat({ text, values: ['person 4321'] }, FEW);
+    await checkFlat({ text, values: ['person 4321'] }, MAX_PAGE_BLOCKS);
   });
 
   it('reads an index range for payments of a bank reference', async () => {
@@ -471,7 +471,7 @@ describe('operator lists over all platforms', () => {
       select 'sandbox/USD/bank ' || n, '', ${idSql('Transaction', 'n')}, 'USD', 1, '', now()
       from generate_series(1, ${ACCOUNTS}) n`);
     await client.query('vacuum analyze rail_results, deposits');
-    await checkFlat({ text: BY_RESULT, values: ['bank 4321', 51] }, FEW);
+    await checkFlat({ text: BY_RESULT, values: ['bank 4321', 51] }, MAX_PAGE_BLOCKS);
     const ids = depositIdsOf('bank 4321');
     await checkFlat({ text: BY_DEPOSIT, values: [ids] }, 4 * ids.length);
   });
@@ -481,7 +481,7 @@ describe('operator lists over all platforms', () => {
     async (status) => {
       for (const platform of [null, app.platform.id]) {
         const values = [status, platform, new Date(0), '', 20];
-        await checkFlat({ text: LATEST_VERIFICATIONS, values }, FEW);
+        await checkFlat({ text: LATEST_VERIFICATIONS, values }, MAX_PAGE_BLOCKS);
       }
     },
   );
@@ -493,7 +493,7 @@ describe('operator lists over all platforms', () => {
       ['documents', 'holder_id'],
     ]) {
       const text = `select id from ${table} where ${column} = any($1::text[])`;
-      await checkFlat({ text, values: [ids] }, 10 * FEW);
+      await checkFlat({ text, values: [ids] }, 10 * MAX_PAGE_BLOCKS);
     }
   });
 });

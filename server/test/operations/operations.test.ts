@@ -28,7 +28,7 @@ const OPEN_TO_ALL = [
   'redeemAgentDeviceCode',
 ];
 
-/** A server with short timeouts. */
+/** A server with low rate limits. */
 const limitedServer = testApp({ rateLimits: { requests: 2, quotes: 1, refused: 0 } });
 let foreignIds: Record<string, string>;
 /** Ids of resources of another customer of the same platform, and of its agent. */

@@ -191,8 +191,8 @@ async function useInSandbox(lifecycle: Lifecycle): Promise<void> {
   await damage(lifecycle, completedLifecycle);
 }
 
-/** A customer under strong authentication, and another one with an agent. */
-async function withStrongAuthentication(lifecycle: StrongLifecycle): Promise<void> {
+/** Uses a customer under strong authentication, and another customer with an agent. */
+async function useStrongAuthentication(lifecycle: StrongLifecycle): Promise<void> {
   await runScaScenario(lifecycle);
   await runAgentScenario(lifecycle);
 }
@@ -254,7 +254,7 @@ beforeAll(async () => {
   const searchPlaces = async () => void searchedTexts.push(...(await readDatabaseText()));
   const strength = { secrets, wait, recordStoredData: searchPlaces };
   await setPasskeySite(app, app.production, SITE);
-  await withStrongAuthentication({
+  await useStrongAuthentication({
     ...{ ...recordingApp, ...strength, as: app.production },
     async sentCode() {
       await app.settle();
@@ -267,7 +267,7 @@ beforeAll(async () => {
     codeOf: async () => CODE,
     tokenOf: (claims) => sandboxToken(app.effects.now())(claims),
   });
-  await withStrongAuthentication({
+  await useStrongAuthentication({
     ...recordedApp,
     ...strength,
     as: app.platform,

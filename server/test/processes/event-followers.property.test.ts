@@ -79,7 +79,7 @@ async function repeatUntilDone<T>(work: () => Promise<T>): Promise<T> {
 
 const readNewestCursor = async () => (await call(0, '/events?limit=1')).after as string;
 
-/** Reads until there are `count()` events, each request at another process. Then reads all further events. */
+/** Reads until there are `count()` events and no further page, each request at the next process. */
 async function follow(from: string, limit: number, count: () => number): Promise<string[]> {
   const ids: string[] = [];
   let after = from;
@@ -157,8 +157,8 @@ it('a follower receives every committed event once, in any order of IDs and comm
   );
 }, 300_000);
 
-/** An account that deposits can be simulated for. */
-async function account(processIndex: number): Promise<string> {
+/** Creates a customer. Returns an account for which deposits can be simulated. */
+async function createAccount(processIndex: number): Promise<string> {
   const { id } = await call(processIndex, '/customers', {
     customerType: 'INDIVIDUAL',
     fullName: 'Ada Li',
@@ -181,7 +181,9 @@ it(`a follower receives ${EVENTS} events of four processes without a gap or a du
   let count = Number.POSITIVE_INFINITY;
   const startedAt = performance.now();
   const whenFollowed = Promise.all([7, 50, 100].map((limit) => follow(from, limit, () => count)));
-  const accounts = await Promise.all(Array.from({ length: 32 }, (_, index) => account(index)));
+  const accounts = await Promise.all(
+    Array.from({ length: 32 }, (_, index) => createAccount(index)),
+  );
   let remainingCount = EVENTS / 2;
   const deposit = async (id: string, processIndex: number) => {
     // A deposit emits two events.

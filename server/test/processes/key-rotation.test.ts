@@ -112,8 +112,8 @@ async function count(pattern: string, table = 'customers', column = 'data_key'):
   return (await client.query(text, [pattern])).rows[0].n;
 }
 
-/** Rows of all tables that contain a sealed value of key `number`. */
-async function columnsWith(number: number): Promise<string[]> {
+/** Tables that contain a sealed value of key `number`, with the number of such rows. */
+async function tablesWith(number: number): Promise<string[]> {
   const tables = await client.query<{ name: string }>(
     `select table_name as name from information_schema.tables
       where table_schema = current_schema() and table_type = 'BASE TABLE'`,
@@ -171,7 +171,7 @@ it('a rotation under load survives a kill and opens all values with the new mast
       encoding: 'utf8',
     });
   expect(run(commands[0] as string)).toBe('Everything is sealed with key 2.\n1\n');
-  expect(await columnsWith(1)).toEqual([]);
+  expect(await tablesWith(1)).toEqual([]);
   expect(await count('^s2\\.2\\.', 'idempotency', 'reply')).toBeGreaterThan(100);
 
   env.RAILHEAD_MASTER_KEY_FILE = path.join(cwd, 'new-master.key');

@@ -79,7 +79,7 @@ afterAll(async () => {
   await execute(admin, `drop database if exists ${name} with (force)`);
 }, 60_000);
 
-/** Pulls and acknowledges pages until there are `count()` events. Then pulls all further events. */
+/** Pulls and acknowledges pages until there are `count()` events and no further page. */
 async function pullAll(limit: number, count: () => number): Promise<string[]> {
   const path = `/webhook-endpoints/${endpoint}`;
   const ids: string[] = [];
@@ -138,7 +138,7 @@ const INSERT = `insert into events (id, platform_id, type, subject, data, create
     'OUTGOING_PAYMENT.COMPLETED', 'Transaction:1', '{}', now()
   from generate_series(1, $3::int) returning id`;
 
-/** Writes events and their deliveries in a separate transaction. Returns how many it commits. */
+/** Writes events and deliveries in a separate transaction. Returns the number of committed events. */
 async function write({ events, ageMs, beforeMs, openMs, isRolledBack }: Commit): Promise<number> {
   const client = await pool.connect();
   try {

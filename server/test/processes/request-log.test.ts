@@ -8,7 +8,7 @@ const REQUESTS = 200;
 /** Records of the last second may be lost. */
 const LOST_MS = 1_000;
 const CLIENTS = 4;
-const TOGETHER = 16;
+const BATCH_SIZE = 16;
 
 const dataFolder = createDataFolder('request-log');
 afterAll(() => dataFolder.remove(), 60_000);
@@ -48,8 +48,8 @@ it('the request log keeps all requests except those of the last second before a 
     await response.arrayBuffer();
     if (response.status !== 200) absent.push(id);
   };
-  for (let start = 0; start < expectedIds.length; start += TOGETHER) {
-    await Promise.all(expectedIds.slice(start, start + TOGETHER).map(find));
+  for (let start = 0; start < expectedIds.length; start += BATCH_SIZE) {
+    await Promise.all(expectedIds.slice(start, start + BATCH_SIZE).map(find));
   }
   expect(absent).toEqual([]);
 }, 120_000);

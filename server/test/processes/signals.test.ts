@@ -282,7 +282,7 @@ describe('an invalid setting', () => {
   }, 60_000);
 
   /** Output of a start that cannot listen. The start creates no files, and no process remains. */
-  const cannotListen = async (flags: string[]) => {
+  const failToListen = async (flags: string[]) => {
     const folder = newFolder();
     const { code, out, err } = await folder.waitForExit(folder.launch(flags));
     expect([code, out]).toEqual([1, '']);
@@ -298,7 +298,7 @@ describe('an invalid setting', () => {
       await once(otherServer, 'listening');
       const { port } = otherServer.address() as net.AddressInfo;
       try {
-        expect(await cannotListen(['--host', host, '--port', String(port)])).toEqual([
+        expect(await failToListen(['--host', host, '--port', String(port)])).toEqual([
           `Port ${port} is in use. Choose another with --port, or stop the program that uses it.`,
           '',
         ]);
@@ -310,7 +310,7 @@ describe('an invalid setting', () => {
   );
 
   it('includes an address that this machine does not have', async () => {
-    expect(await cannotListen(['--host', '192.0.2.1'])).toEqual([
+    expect(await failToListen(['--host', '192.0.2.1'])).toEqual([
       'This machine has no address 192.0.2.1 to listen on. Choose another with --host.',
       '',
     ]);

@@ -192,7 +192,7 @@ it('two rotations under load cause no unverifiable or lost delivery', async () =
     await operator('webhooks', 'keys', 'retire', activeKey);
   }
   await stopLoad();
-  // Both servers list a key within two seconds, and on a machine under load before the key signs.
+  // Both servers list at least one key within two seconds, and under load each key within five.
   expect(Math.min(...noticeTimes)).toBeLessThan(2_000);
   expect(Math.max(...noticeTimes)).toBeLessThan(5_000);
 

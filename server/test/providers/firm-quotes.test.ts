@@ -154,7 +154,7 @@ describe('the mid rates', () => {
     ['offers no quote', () => ({ result: 'unavailable' })],
     ['does not respond', null],
     [
-      'holds the rate too shortly',
+      'holds the rate for too short a time',
       () => ({ result: 'quoted', reference: 'FX', rate: '9', expiresAt: timeAfter(1) }),
     ],
   ] as const)('apply if the provider %s', async (_, body) => {

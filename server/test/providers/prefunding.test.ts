@@ -32,7 +32,7 @@ async function settle(id: string): Promise<void> {
   await adapter.send(BANK, { type: 'transfer.updated', transferId: id, transfer });
 }
 
-/** Advances to the end of the day and reconciles the day. Returns the time. */
+/** Advances the clock by a day and reconciles the ended day. Returns the time of its end. */
 async function endDay(): Promise<string> {
   const day = bank.today();
   await service.app.advance(DAY);

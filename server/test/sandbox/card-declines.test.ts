@@ -18,12 +18,12 @@ import { expectedOf } from '../kit/payments/sandbox-outcomes.ts';
 const fixture = openForFile(openCardScenarios);
 beforeEach(() => fixture.app.advance(7 * 60_000));
 
-/** The steps to a state of a payment, the notices accepted in this state, and the error of all others. */
+/** The steps to a state of a payment, and the notices that this state accepts. */
 interface PaymentState {
   steps: readonly Step[];
   status: string;
   accepts: readonly NoticeKind[];
-  /** The invalid field. Defaults to the payment. */
+  /** Notices that are rejected for their amount. All others are rejected for their payment. */
   amount?: readonly NoticeKind[];
 }
 

@@ -57,7 +57,7 @@ describe('the table of issuing', () => {
     expect(Object.keys(ISSUING).sort()).toEqual(addOtherSuffix(ISSUE_OUTCOMES));
   });
 
-  it.each(addOtherSuffix(ISSUE_OUTCOMES))('…%s', async (suffix) => {
+  it.each(addOtherSuffix(ISSUE_OUTCOMES))('applies to the suffix %s', async (suffix) => {
     const { app, cards } = fixture;
     const row = expectedOf(ISSUING, suffix);
     const holder = await cards.createCardholder();
@@ -119,41 +119,44 @@ describe('the table of funding', () => {
     );
   });
 
-  it.each(Object.keys(REJECTED))('…%s, for a new and an existing card', async (suffix) => {
-    const { cards, app } = fixture;
-    const rejection = expectedOf(REJECTED, suffix);
-    const expectStatus = (
-      response: { status: number; body: { code?: string } },
-      expectedStatus: number,
-    ) =>
-      expect([response.status, response.body.code]).toEqual(
-        expectedStatus === 400 ? [400, 'FUNDING_SOURCE_INELIGIBLE'] : [expectedStatus, undefined],
-      );
-    for (const [currency, otherCurrency] of [
-      ['USD', 'USDB'],
-      ['USDB', 'USD'],
-    ] as const) {
-      const heldHolder = await cards.createCardholder({ currency });
-      const createdCard = await cards.requestCard(heldHolder, {
-        platformCardId: newCardName(suffix),
-      });
-      expectStatus(createdCard, rejection === 'create' ? 400 : 201);
-      if (rejection === 'create') continue;
-      await app.settle();
-      // A rejected card is closed and cannot be changed, regardless of its funding source.
-      if ((await cards.readCard(createdCard.body.id)).state === 'CLOSED') continue;
-      const secondInternalAccount = await findInternalAccount(
-        app,
-        heldHolder.customer.id,
-        otherCurrency,
-      );
-      const change = { fundingSources: [secondInternalAccount.id] };
-      expectStatus(
-        await cards.patchCard(createdCard.body.id, change),
-        rejection === 'update' ? 400 : 200,
-      );
-    }
-  });
+  it.each(Object.keys(REJECTED))(
+    'applies to the suffix %s, for a new and an existing card',
+    async (suffix) => {
+      const { cards, app } = fixture;
+      const rejection = expectedOf(REJECTED, suffix);
+      const expectStatus = (
+        response: { status: number; body: { code?: string } },
+        expectedStatus: number,
+      ) =>
+        expect([response.status, response.body.code]).toEqual(
+          expectedStatus === 400 ? [400, 'FUNDING_SOURCE_INELIGIBLE'] : [expectedStatus, undefined],
+        );
+      for (const [currency, otherCurrency] of [
+        ['USD', 'USDB'],
+        ['USDB', 'USD'],
+      ] as const) {
+        const heldHolder = await cards.createCardholder({ currency });
+        const createdCard = await cards.requestCard(heldHolder, {
+          platformCardId: newCardName(suffix),
+        });
+        expectStatus(createdCard, rejection === 'create' ? 400 : 201);
+        if (rejection === 'create') continue;
+        await app.settle();
+        // A rejected card is closed and cannot be changed, regardless of its funding source.
+        if ((await cards.readCard(createdCard.body.id)).state === 'CLOSED') continue;
+        const secondInternalAccount = await findInternalAccount(
+          app,
+          heldHolder.customer.id,
+          otherCurrency,
+        );
+        const change = { fundingSources: [secondInternalAccount.id] };
+        expectStatus(
+          await cards.patchCard(createdCard.body.id, change),
+          rejection === 'update' ? 400 : 200,
+        );
+      }
+    },
+  );
 });
 
 /** Events of a request in order. `laterEvents` follow a slow debit, which needs 30 seconds. */
@@ -244,7 +247,7 @@ describe('the table of descriptors', () => {
       ['USD', 'USDB'].map((currency) => [suffix, kind, currency] as const),
     ),
   );
-  it.each(cases)('…%s: %s, from %s', async (suffix, kind, currency) => {
+  it.each(cases)('applies to the suffix %s: %s, funded from %s', async (suffix, kind, currency) => {
     const { app } = fixture;
     const row = expectedOf(ROWS[kind], suffix);
     const scenario = await fixture.begin({ currency });
@@ -305,31 +308,31 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     patch: { state: 'CLOSED' },
     declines: ofAll('CARD_NOT_ACTIVE'),
   },
-  'may spend one cent less': {
+  'has a limit one cent below the amount': {
     options: () => ({ card: { maxSpendPerTransaction: 39_99 } }),
     declines: ofDebits('SPEND_LIMIT_EXCEEDED'),
   },
-  'may spend exactly this amount': {
+  'has a limit equal to the amount': {
     options: () => ({ card: { maxSpendPerTransaction: 40_00 } }),
     declines: {},
   },
-  'has one dollar less': {
+  'has a balance one dollar below the amount': {
     options: () => ({ funds: 39 }),
     declines: ofDebits('INSUFFICIENT_FUNDS'),
   },
-  'has exactly this amount': { options: () => ({ funds: 40 }), declines: {} },
+  'has a balance equal to the amount': { options: () => ({ funds: 40 }), declines: {} },
 };
 
 describe('a card funded by a wallet', () => {
   // An account verification also checks that the account could pay.
-  const WITHOUT: Partial<Record<RequestKind, string>> = {
+  const DECLINES_WITHOUT_KEY: Partial<Record<RequestKind, string>> = {
     ...ofDebits('NO_FUNDING_SOURCE'),
     balance_inquiry: 'NO_FUNDING_SOURCE',
   };
   const cases = REQUEST_KINDS.flatMap((kind) =>
     [true, false].map((hasKey) => [kind, hasKey] as const),
   );
-  it.each(cases)('%s, if the wallet has a delegated key: %s', async (kind, hasKey) => {
+  it.each(cases)('accepts or declines %s, with a delegated key: %s', async (kind, hasKey) => {
     const wallets = delegatedFixture(fixture.app);
     const heldCard = await wallets.createWalletCard({ funds: 1_000_000_000 });
     if (hasKey) await wallets.createKey(heldCard);
@@ -338,7 +341,7 @@ describe('a card funded by a wallet', () => {
     const scenario = await fixture.scenarioOf(card, { accountId, customer, currency: 'USDB' });
     await scenario.request(kind, 40);
     const emittedLines = await scenario.next();
-    const reason = hasKey ? undefined : WITHOUT[kind];
+    const reason = hasKey ? undefined : DECLINES_WITHOUT_KEY[kind];
     expect(await scenario.decision()).toBe(`${kind.toUpperCase()} ${reason ?? 'approved'}`);
     const row = expectedOf(ROWS[kind], OTHER_SUFFIX);
     expect(emittedLines).toEqual(reason ? [] : row.immediateEvents);
@@ -351,7 +354,7 @@ describe('a card that', () => {
   const cases = Object.keys(SITUATIONS).flatMap((name) =>
     REQUEST_KINDS.map((kind) => [name, kind] as const),
   );
-  it.each(cases)('%s: %s', async (name, kind) => {
+  it.each(cases)('%s accepts or declines %s', async (name, kind) => {
     const { options, patch, declines } = expectedOf(SITUATIONS, name);
     const scenario = await fixture.begin(options());
     if (patch) ok(await scenario.patch(patch), 200);

@@ -54,7 +54,7 @@ const NAMES: Readonly<Record<string, NameRow>> = {
 };
 
 describe('name checks', () => {
-  it('has the expected rows', () => {
+  it('have the expected rows', () => {
     expect(Object.keys(NAMES).sort()).toEqual(
       ['000', ...Object.keys(NAME_CHECKS_BY_SUFFIX)].sort(),
     );
@@ -212,7 +212,7 @@ const RECEIVERS: Readonly<Record<string, UmaRow>> = {
 };
 
 describe('UMA addresses as receivers', () => {
-  it('has the expected rows', () => {
+  it('have the expected rows', () => {
     expect(Object.keys(RECEIVERS).sort()).toEqual(NAMES_OF_UMA.toSorted());
   });
 
@@ -253,7 +253,9 @@ describe('UMA addresses as receivers', () => {
     await expectWebhooks(fixture, { id, quoteId: quote.id, accounts, scenario }, row);
   }
 
-  it.each(NAMES_OF_UMA)('%s', (name) => pay(at(name), expectedOf(RECEIVERS, name)));
+  it.each(NAMES_OF_UMA)('have the expected outcome: %s', (name) =>
+    pay(at(name), expectedOf(RECEIVERS, name)),
+  );
 
   it('also exist at a host with an additional label', () =>
     pay(at('$success.usd', 'sandbox.label.uma.money'), PAID_ROW));
@@ -300,11 +302,11 @@ const SENDERS: Readonly<Record<string, Row | { discovery: Rejection }>> = {
 };
 
 describe('UMA addresses as senders', () => {
-  it('has the expected rows', () => {
+  it('have the expected rows', () => {
     expect(Object.keys(SENDERS).sort()).toEqual(NAMES_OF_UMA.toSorted());
   });
 
-  it.each(NAMES_OF_UMA)('%s', async (name) => {
+  it.each(NAMES_OF_UMA)('have the expected outcome: %s', async (name) => {
     const { app } = fixture;
     const row = expectedOf(SENDERS, name);
     const person = await createCustomer(app);

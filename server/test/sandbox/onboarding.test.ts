@@ -84,7 +84,7 @@ describe.each(KINDS)('a person of a %s platform', (kind) => {
   const isLite = kind !== 'default';
 
   it.each(addOtherSuffix(STATUS_BY_SUFFIX, PERSON_SUFFIXES))(
-    'whose name ends with %s',
+    'has the expected outcome if the name ends with %s',
     async (suffix) => {
       const row = PERSONS[suffix];
       if (!row) throw new Error(`no row for ${suffix}`);
@@ -140,65 +140,68 @@ describe.each(KINDS)('a business of a %s platform', (kind) => {
   const ownersAt = (customer: string) =>
     LAST_NAMES.map((suffix) => (isFinal(customer) ? OWNERS[suffix] : 'PENDING'));
 
-  it.each([...addOtherSuffix(BUSINESS_SUFFIXES)])('whose number ends with %s', async (suffix) => {
-    const row = BUSINESSES[suffix];
-    if (!row) throw new Error(`no row for ${suffix}`);
-    const as = platformOf(kind);
-    const { id } = await fixture.createBusiness(as, `REG-1${suffix}`);
-    expect(await fixture.readStatuses(as, id)).toEqual(['UNVERIFIED']);
-    expect(await fixture.readEventTypes(id)).toEqual([]);
+  it.each([...addOtherSuffix(BUSINESS_SUFFIXES)])(
+    'has the expected outcome if the number ends with %s',
+    async (suffix) => {
+      const row = BUSINESSES[suffix];
+      if (!row) throw new Error(`no row for ${suffix}`);
+      const as = platformOf(kind);
+      const { id } = await fixture.createBusiness(as, `REG-1${suffix}`);
+      expect(await fixture.readStatuses(as, id)).toEqual(['UNVERIFIED']);
+      expect(await fixture.readEventTypes(id)).toEqual([]);
 
-    const firstCheck = ok(await fixture.submitVerification(as, id), 200);
-    const events: string[] = [];
-    if (isLite && isFinal(row.customer)) {
-      // Only the number was required, because validation is skipped.
-      expect([firstCheck.verificationStatus, firstCheck.errors]).toEqual([row.verification, []]);
-      expect(await fixture.readStatuses(as, id)).toEqual([row.customer]);
+      const firstCheck = ok(await fixture.submitVerification(as, id), 200);
+      const events: string[] = [];
+      if (isLite && isFinal(row.customer)) {
+        // Only the number was required, because validation is skipped.
+        expect([firstCheck.verificationStatus, firstCheck.errors]).toEqual([row.verification, []]);
+        expect(await fixture.readStatuses(as, id)).toEqual([row.customer]);
+        events.push(`VERIFICATION.${row.verification}`, `CUSTOMER.KYB_${row.customer}`);
+        expect(await fixture.readEventTypes(id)).toEqual(events);
+        return expectFinal(as, id);
+      }
+      expect(firstCheck.verificationStatus).toBe('RESOLVE_ERRORS');
+      expect(typesOf(firstCheck)).toEqual([
+        'MISSING_BENEFICIAL_OWNER',
+        'MISSING_CONTROL_PERSON',
+        'MISSING_LEGAL_PRESENCE_DOCUMENT',
+        'MISSING_CONTROL_STRUCTURE_DOCUMENT',
+        'MISSING_OWNERSHIP_STRUCTURE_DOCUMENT',
+        'MISSING_PROOF_OF_ADDRESS_DOCUMENT',
+      ]);
+      events.push('VERIFICATION.RESOLVE_ERRORS');
+      expect(await fixture.readEventTypes(id)).toEqual(events);
+
+      await fixture.completeBusiness(
+        as,
+        id,
+        LAST_NAMES.map((lastName) => `Hopper${lastName}`),
+      );
+      expect(await fixture.readStatuses(as, id)).toEqual([
+        'UNVERIFIED',
+        ...LAST_NAMES.map(() => 'UNVERIFIED'),
+      ]);
+      const complete = ok(await fixture.submitVerification(as, id), 200);
+      expect([complete.verificationStatus, complete.errors]).toEqual([row.verification, []]);
+      expect(await fixture.readStatuses(as, id)).toEqual([row.customer, ...ownersAt(row.customer)]);
       events.push(`VERIFICATION.${row.verification}`, `CUSTOMER.KYB_${row.customer}`);
       expect(await fixture.readEventTypes(id)).toEqual(events);
-      return expectFinal(as, id);
-    }
-    expect(firstCheck.verificationStatus).toBe('RESOLVE_ERRORS');
-    expect(typesOf(firstCheck)).toEqual([
-      'MISSING_BENEFICIAL_OWNER',
-      'MISSING_CONTROL_PERSON',
-      'MISSING_LEGAL_PRESENCE_DOCUMENT',
-      'MISSING_CONTROL_STRUCTURE_DOCUMENT',
-      'MISSING_OWNERSHIP_STRUCTURE_DOCUMENT',
-      'MISSING_PROOF_OF_ADDRESS_DOCUMENT',
-    ]);
-    events.push('VERIFICATION.RESOLVE_ERRORS');
-    expect(await fixture.readEventTypes(id)).toEqual(events);
-
-    await fixture.completeBusiness(
-      as,
-      id,
-      LAST_NAMES.map((lastName) => `Hopper${lastName}`),
-    );
-    expect(await fixture.readStatuses(as, id)).toEqual([
-      'UNVERIFIED',
-      ...LAST_NAMES.map(() => 'UNVERIFIED'),
-    ]);
-    const complete = ok(await fixture.submitVerification(as, id), 200);
-    expect([complete.verificationStatus, complete.errors]).toEqual([row.verification, []]);
-    expect(await fixture.readStatuses(as, id)).toEqual([row.customer, ...ownersAt(row.customer)]);
-    events.push(`VERIFICATION.${row.verification}`, `CUSTOMER.KYB_${row.customer}`);
-    expect(await fixture.readEventTypes(id)).toEqual(events);
-    // The customer in the event contains its owners in their current status.
-    const lastEvent = (await fixture.app.events()).findLast(({ data }) => data?.id === id);
-    expect(
-      lastEvent?.data.beneficialOwners.map(
-        (beneficialOwner: { kycStatus: string }) => beneficialOwner.kycStatus,
-      ),
-    ).toEqual(ownersAt(row.customer));
-    if (isFinal(row.customer)) return expectFinal(as, id);
-    const repeatedCheck = ok(await fixture.submitVerification(as, id), 200);
-    expect(repeatedCheck.verificationStatus).toBe(row.verification);
-    expect(await fixture.readEventTypes(id)).toEqual([
-      ...events,
-      `VERIFICATION.${row.verification}`,
-    ]);
-  });
+      // The customer in the event contains its owners in their current status.
+      const lastEvent = (await fixture.app.events()).findLast(({ data }) => data?.id === id);
+      expect(
+        lastEvent?.data.beneficialOwners.map(
+          (beneficialOwner: { kycStatus: string }) => beneficialOwner.kycStatus,
+        ),
+      ).toEqual(ownersAt(row.customer));
+      if (isFinal(row.customer)) return expectFinal(as, id);
+      const repeatedCheck = ok(await fixture.submitVerification(as, id), 200);
+      expect(repeatedCheck.verificationStatus).toBe(row.verification);
+      expect(await fixture.readEventTypes(id)).toEqual([
+        ...events,
+        `VERIFICATION.${row.verification}`,
+      ]);
+    },
+  );
 
   it('without a number must provide one, or is approved if validation is skipped', async () => {
     const as = platformOf(kind);
@@ -226,19 +229,22 @@ describe.each(KINDS)('a business of a %s platform', (kind) => {
 });
 
 describe('a document whose number selects a finding', () => {
-  it.each(Object.entries(SCRIPTED_FINDINGS))('%s, about the %s', async (type, description) => {
-    const as = platformOf('default');
-    const { id } = await fixture.createPerson(as, 'Ada Lovelace');
-    const passport = await fixture.addDocument(as, id, 'PASSPORT', { documentNumber: type });
-    const body = ok(await fixture.submitVerification(as, id), 200);
-    expect(body.verificationStatus).toBe('RESOLVE_ERRORS');
-    expect(body.errors).toMatchObject([
-      {
-        type,
-        resourceId: description === 'document' ? passport.id : id,
-        reason: expect.any(String),
-      },
-    ]);
-    expect(await fixture.readStatuses(as, id)).toEqual(['UNVERIFIED']);
-  });
+  it.each(Object.entries(SCRIPTED_FINDINGS))(
+    'has the finding %s about the %s',
+    async (type, description) => {
+      const as = platformOf('default');
+      const { id } = await fixture.createPerson(as, 'Ada Lovelace');
+      const passport = await fixture.addDocument(as, id, 'PASSPORT', { documentNumber: type });
+      const body = ok(await fixture.submitVerification(as, id), 200);
+      expect(body.verificationStatus).toBe('RESOLVE_ERRORS');
+      expect(body.errors).toMatchObject([
+        {
+          type,
+          resourceId: description === 'document' ? passport.id : id,
+          reason: expect.any(String),
+        },
+      ]);
+      expect(await fixture.readStatuses(as, id)).toEqual(['UNVERIFIED']);
+    },
+  );
 });

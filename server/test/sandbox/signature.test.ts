@@ -43,17 +43,17 @@ const sender =
   (headers) =>
     app.call(method, path, body, { as, ...(headers ? { headers } : {}) });
 
-const wallet = (as: TestPlatform) => walletFixture(app, { as }).createWalletCustomer();
+const createWallet = (as: TestPlatform) => walletFixture(app, { as }).createWalletCustomer();
 
 /** Adds a second credential with the fixed signature. */
-async function secondCredential(as: TestPlatform, accountId: string) {
+async function addSecondCredential(as: TestPlatform, accountId: string) {
   const add = sender(as, 'POST', '/auth/credentials', passkeyBody(accountId));
   const { requestId } = ok(await add(), 202);
   return ok(await add({ ...STAMP, 'request-id': requestId }), 201);
 }
 
 async function otpVerification(as: TestPlatform): Promise<Send> {
-  const { credential } = await wallet(as);
+  const { credential } = await createWallet(as);
   const bundle = await walletFixture(app, { as }).requestOtpBundle(credential.id);
   const encryptedOtpBundle = await encryptOtp('000000', bundle, generateKeys().publicKey);
   const path = `/auth/credentials/${credential.id}/verify`;
@@ -61,7 +61,7 @@ async function otpVerification(as: TestPlatform): Promise<Send> {
 }
 
 /** Opens a session with the fixed signature. */
-async function session(as: TestPlatform): Promise<string> {
+async function openSession(as: TestPlatform): Promise<string> {
   const verify = await otpVerification(as);
   const { requestId } = ok(await verify(), 202);
   return ok(await verify({ ...STAMP, 'request-id': requestId }), 200).id;
@@ -70,7 +70,7 @@ async function session(as: TestPlatform): Promise<string> {
 const TEN = 10_000_000;
 
 async function payer(as: TestPlatform) {
-  const fundedWallet = await wallet(as);
+  const fundedWallet = await createWallet(as);
   await fundAccount(app, fundedWallet.accountId, 10 * TEN, { as });
   const target = await createExternalAccount(app, fundedWallet.customer.id, 'EUR', '000', { as });
   return { fundedWallet, body: quoteBody(fundedWallet.accountId, target.id, TEN) };
@@ -81,12 +81,12 @@ const CASES: Record<string, Case> = {
     production: true,
     finalStatus: 201,
     prepare: async (as) =>
-      sender(as, 'POST', '/auth/credentials', passkeyBody((await wallet(as)).accountId)),
+      sender(as, 'POST', '/auth/credentials', passkeyBody((await createWallet(as)).accountId)),
   },
   revokeAuthCredential: {
     finalStatus: 204,
     async prepare(as) {
-      const { id } = await secondCredential(as, (await wallet(as)).accountId);
+      const { id } = await addSecondCredential(as, (await createWallet(as)).accountId);
       return sender(as, 'DELETE', `/auth/credentials/${id}`);
     },
   },
@@ -95,18 +95,20 @@ const CASES: Record<string, Case> = {
     finalStatus: 201,
     async prepare(as) {
       const clientPublicKey = generateKeys().uncompressedKey;
-      return sender(as, 'POST', `/auth/sessions/${await session(as)}/refresh`, { clientPublicKey });
+      return sender(as, 'POST', `/auth/sessions/${await openSession(as)}/refresh`, {
+        clientPublicKey,
+      });
     },
   },
   revokeAuthSession: {
     finalStatus: 204,
-    prepare: async (as) => sender(as, 'DELETE', `/auth/sessions/${await session(as)}`),
+    prepare: async (as) => sender(as, 'DELETE', `/auth/sessions/${await openSession(as)}`),
   },
   updateInternalAccount: {
     production: true,
     finalStatus: 200,
     async prepare(as) {
-      const path = `/internal-accounts/${(await wallet(as)).accountId}`;
+      const path = `/internal-accounts/${(await createWallet(as)).accountId}`;
       return sender(as, 'PATCH', path, { privateEnabled: true });
     },
   },
@@ -114,7 +116,7 @@ const CASES: Record<string, Case> = {
     production: true,
     finalStatus: 200,
     async prepare(as) {
-      const path = `/internal-accounts/${(await wallet(as)).accountId}/export`;
+      const path = `/internal-accounts/${(await createWallet(as)).accountId}/export`;
       return sender(as, 'POST', path, { clientPublicKey: generateKeys().uncompressedKey });
     },
   },
@@ -122,7 +124,7 @@ const CASES: Record<string, Case> = {
     production: true,
     finalStatus: 200,
     async prepare(as) {
-      const { customer } = await wallet(as);
+      const { customer } = await createWallet(as);
       const email = `new-${customer.id.slice(-12)}@example.com`;
       const change = { customerType: 'INDIVIDUAL', email };
       return sender(as, 'PATCH', `/customers/${customer.id}`, change);

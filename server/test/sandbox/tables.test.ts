@@ -182,7 +182,7 @@ describe('the table of quotes', () => {
   const rows = addOtherSuffix(QUOTE_OUTCOMES).flatMap((suffix) =>
     CONTEXTS.map(([from, method]) => [suffix, from, method] as const),
   );
-  it.each(rows)('…%s, %s to %s', async (suffix, from, method) => {
+  it.each(rows)('applies to the suffix %s, from %s to %s', async (suffix, from, method) => {
     const { app } = fixture;
     const { account, target, observedAccount } = await createPayingCustomer(from, method, suffix);
     const quote = ok(
@@ -206,38 +206,44 @@ describe('the table of quotes', () => {
   const fundedCases = addOtherSuffix(QUOTE_OUTCOMES).flatMap((suffix) =>
     (['paid in', 'debited'] as const).map((funding) => [suffix, funding] as const),
   );
-  it.each(fundedCases)('…%s, with funds %s for it', async (suffix, funding) => {
-    const { app } = fixture;
-    const person = await createCustomer(app);
-    const ownInternalAccount = await findInternalAccount(app, person.id, 'USD');
-    const target = ok(await registerAccount(fixture, person.id, 'MXN by CLABE', suffix), 201);
-    const externalAccount = ok(await registerAccount(fixture, person.id, 'USD', OTHER_SUFFIX), 201);
-    const source =
-      funding === 'debited'
-        ? { sourceType: 'ACCOUNT', accountId: externalAccount.id }
-        : { sourceType: 'REALTIME_FUNDING', currency: 'USD', customerId: person.id };
-    const destination = { destinationType: 'ACCOUNT', accountId: target.id };
-    const quote = ok(
-      await app.call('POST', '/quotes', { source, destination, ...terms, ...fees }),
-      201,
-    );
-    // External funds are returned externally, so the customer's own account has no postings.
-    const otherAccount: ObservedAccount = {
-      id: ownInternalAccount.id,
-      name: 'customer',
-      labels: [[0, 'none']],
-    };
-    const accounts = [await feeAccountOf(), otherAccount];
-    const id = quote.transactionId as string;
-    const scenario = await observePayment(fixture, () => id, accounts);
-    const begin =
-      funding === 'debited'
-        ? app.call('POST', `/quotes/${quote.id}/execute`)
-        : app.call('POST', '/sandbox/send', { quoteId: quote.id, currencyCode: 'USD' });
-    ok(await begin, 200);
-    const payment = { id, quoteId: quote.id, accounts, scenario };
-    await expectWebhooks(fixture, payment, expectedOf(QUOTES, suffix));
-  });
+  it.each(fundedCases)(
+    'applies to the suffix %s, with funds %s for the quote',
+    async (suffix, funding) => {
+      const { app } = fixture;
+      const person = await createCustomer(app);
+      const ownInternalAccount = await findInternalAccount(app, person.id, 'USD');
+      const target = ok(await registerAccount(fixture, person.id, 'MXN by CLABE', suffix), 201);
+      const externalAccount = ok(
+        await registerAccount(fixture, person.id, 'USD', OTHER_SUFFIX),
+        201,
+      );
+      const source =
+        funding === 'debited'
+          ? { sourceType: 'ACCOUNT', accountId: externalAccount.id }
+          : { sourceType: 'REALTIME_FUNDING', currency: 'USD', customerId: person.id };
+      const destination = { destinationType: 'ACCOUNT', accountId: target.id };
+      const quote = ok(
+        await app.call('POST', '/quotes', { source, destination, ...terms, ...fees }),
+        201,
+      );
+      // External funds are returned externally, so the customer's own account has no postings.
+      const otherAccount: ObservedAccount = {
+        id: ownInternalAccount.id,
+        name: 'customer',
+        labels: [[0, 'none']],
+      };
+      const accounts = [await feeAccountOf(), otherAccount];
+      const id = quote.transactionId as string;
+      const scenario = await observePayment(fixture, () => id, accounts);
+      const begin =
+        funding === 'debited'
+          ? app.call('POST', `/quotes/${quote.id}/execute`)
+          : app.call('POST', '/sandbox/send', { quoteId: quote.id, currencyCode: 'USD' });
+      ok(await begin, 200);
+      const payment = { id, quoteId: quote.id, accounts, scenario };
+      await expectWebhooks(fixture, payment, expectedOf(QUOTES, suffix));
+    },
+  );
 });
 
 const REJECTED = [...STARTED, ...FAILED, 'payer initial/initial', REFUNDED];
@@ -329,7 +335,7 @@ describe('the table of transfers', () => {
   const payouts = suffixes.flatMap((suffix) =>
     (Object.keys(ACCOUNT_METHODS) as MethodName[]).map((method) => [suffix, method] as const),
   );
-  it.each(payouts)('…%s, paid out: %s', async (suffix, method) => {
+  it.each(payouts)('applies to the suffix %s of a payout: %s', async (suffix, method) => {
     const { app } = fixture;
     const { account, target, observedAccount } = await createPayingCustomer(
       ACCOUNT_METHODS[method].currency,
@@ -352,49 +358,58 @@ describe('the table of transfers', () => {
     );
   });
 
-  it.each(suffixes)('…%s, debited by a transfer', async (suffix) => {
-    const { app } = fixture;
-    const person = await createCustomer(app);
-    const account = await findInternalAccount(app, person.id, 'USD');
-    const source = ok(await registerAccount(fixture, person.id, 'USD', suffix), 201);
-    const observedAccount = payeeOf(account);
-    let id = '';
-    const scenario = await observePayment(fixture, () => id, [observedAccount]);
-    const body = {
-      source: { accountId: source.id },
-      destination: { accountId: account.id },
-      amount: SENT_AMOUNT,
-    };
-    ({ id } = ok(await app.call('POST', '/transfer-in', body), 201));
-    await expectWebhooks(
-      fixture,
-      { id, accounts: [observedAccount], scenario },
-      expectedOf(DEBITS, suffix),
-    );
-  });
+  it.each(suffixes)(
+    'applies to the suffix %s of an account that a transfer debits',
+    async (suffix) => {
+      const { app } = fixture;
+      const person = await createCustomer(app);
+      const account = await findInternalAccount(app, person.id, 'USD');
+      const source = ok(await registerAccount(fixture, person.id, 'USD', suffix), 201);
+      const observedAccount = payeeOf(account);
+      let id = '';
+      const scenario = await observePayment(fixture, () => id, [observedAccount]);
+      const body = {
+        source: { accountId: source.id },
+        destination: { accountId: account.id },
+        amount: SENT_AMOUNT,
+      };
+      ({ id } = ok(await app.call('POST', '/transfer-in', body), 201));
+      await expectWebhooks(
+        fixture,
+        { id, accounts: [observedAccount], scenario },
+        expectedOf(DEBITS, suffix),
+      );
+    },
+  );
 
-  it.each(suffixes)('…%s, debited for a quote', async (suffix) => {
-    const { app } = fixture;
-    const person = await createCustomer(app);
-    const source = ok(await registerAccount(fixture, person.id, 'USD', suffix), 201);
-    const target = ok(await registerAccount(fixture, person.id, 'MXN by CLABE', OTHER_SUFFIX), 201);
-    const quote = ok(
-      await app.call('POST', '/quotes', {
-        source: { sourceType: 'ACCOUNT', accountId: source.id },
-        destination: { destinationType: 'ACCOUNT', accountId: target.id },
-        ...terms,
-        ...fees,
-      }),
-      201,
-    );
-    const accounts = [await feeAccountOf()];
-    const id = quote.transactionId as string;
-    const scenario = await observePayment(fixture, () => id, accounts);
-    ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
-    await expectWebhooks(
-      fixture,
-      { id, quoteId: quote.id, accounts, scenario },
-      expectedOf(DEBIT_FUNDED, suffix),
-    );
-  });
+  it.each(suffixes)(
+    'applies to the suffix %s of an account that a quote debits',
+    async (suffix) => {
+      const { app } = fixture;
+      const person = await createCustomer(app);
+      const source = ok(await registerAccount(fixture, person.id, 'USD', suffix), 201);
+      const target = ok(
+        await registerAccount(fixture, person.id, 'MXN by CLABE', OTHER_SUFFIX),
+        201,
+      );
+      const quote = ok(
+        await app.call('POST', '/quotes', {
+          source: { sourceType: 'ACCOUNT', accountId: source.id },
+          destination: { destinationType: 'ACCOUNT', accountId: target.id },
+          ...terms,
+          ...fees,
+        }),
+        201,
+      );
+      const accounts = [await feeAccountOf()];
+      const id = quote.transactionId as string;
+      const scenario = await observePayment(fixture, () => id, accounts);
+      ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
+      await expectWebhooks(
+        fixture,
+        { id, quoteId: quote.id, accounts, scenario },
+        expectedOf(DEBIT_FUNDED, suffix),
+      );
+    },
+  );
 });

@@ -294,7 +294,7 @@ async function applyCorruptions(): Promise<void> {
   }
 }
 
-/** Corruptions of rows that appear late in a run. */
+/** Actions that create rows which otherwise appear late in a run. */
 const RARE_ACTIONS = [...AGENT_MANAGEMENT, ...COIN_ACTIONS, ...MINT_ACTIONS];
 /** The step at which payments and events of every status exist. */
 const EARLY_STEP = 200;

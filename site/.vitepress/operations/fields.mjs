@@ -63,13 +63,13 @@ function valuesOf(values) {
 }
 
 /** Formats that the type already states. */
-const IN_TYPE = new Set(['binary', 'int64']);
+const TYPE_FORMATS = new Set(['binary', 'int64']);
 
 const maximumText = (length) => `At most ${length} characters.`;
 const minimumText = (min, max) => `${min === max ? 'Exactly' : 'At least'} ${min} characters.`;
 
 const LIMITS = [
-  ['format', (value) => (IN_TYPE.has(value) ? undefined : `Format ${value}.`)],
+  ['format', (value) => (TYPE_FORMATS.has(value) ? undefined : `Format ${value}.`)],
   ['minLength', (value, { maxLength }) => minimumText(value, maxLength)],
   ['maxLength', (value, { minLength }) => (value === minLength ? undefined : maximumText(value))],
   ['minimum', (value) => `Minimum ${value}.`],

@@ -49,8 +49,8 @@ export const operationGroups = () =>
   }));
 
 /**
- * Code blocks, which the tables of fields repeat, the fields of replies, and the causes and
- * remedies of errors, which the page of errors has.
+ * Parts that the search omits: code blocks, fields of replies, and causes and remedies of errors. Tables of
+ * request fields and the page of errors contain the same words.
  */
 const UNINDEXED =
   /^::: details [\s\S]*?\n:::$|^```[\s\S]*?\n```$|(?<=^\| \[`\w+`\]\(.*?\) \d+ \| ).*(?= \|$)/gm;

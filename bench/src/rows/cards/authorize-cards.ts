@@ -1,5 +1,5 @@
-// Cards for row 7, created over HTTP on a server with a separate database. Every cardholder has a card on a
-// USD account, some have another on their wallet, with a delegated key. The peer uses a copy of the
+// Cards for row 7, created over HTTP on a server with a separate database. Cardholders have a card on a USD
+// account. Some have another card on their wallet, with a delegated key. The peer uses a copy of the
 // database. The server has finished its work and exited before the measurement.
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -51,7 +51,7 @@ async function accountOf(request: Request, customerId: string, currency: string,
  * A card of a customer on one of its funded accounts, or undefined if every funding debit would be
  * declined.
  */
-async function card(request: Request, customerId: string, account: Account, name: string) {
+async function createCard(request: Request, customerId: string, account: Account, name: string) {
   if (isDeclined(account)) return undefined;
   await request('POST', `/sandbox/internal-accounts/${account.id}/fund`, { amount: FUNDS });
   const { id } = await request<{ id: string }>('POST', '/cards', {
@@ -68,10 +68,10 @@ export async function holder(request: Request, index: number, withWallet: boolea
   const body = { ...personBody(index, ['USD', 'USDB']), email: `bench-${index}@example.com` };
   const { id } = await request<{ id: string }>('POST', '/customers', body);
   const dollarAccount = await accountOf(request, id, 'USD', 'INTERNAL_FIAT');
-  const accountCard = await card(request, id, dollarAccount, `${index}`);
+  const accountCard = await createCard(request, id, dollarAccount, `${index}`);
   if (!withWallet) return { plain: accountCard };
   const wallet = await accountOf(request, id, 'USDB', 'EMBEDDED_WALLET');
-  return { plain: accountCard, wallet: await card(request, id, wallet, `${index}-wallet`) };
+  return { plain: accountCard, wallet: await createCard(request, id, wallet, `${index}-wallet`) };
 }
 
 /** The provider of the bench issues all cards. */

@@ -30,8 +30,8 @@ const KEYS = 75_000;
 const ONSET_MS = 1_500;
 const DRAIN_MS = 240_000;
 const POLL_MS = 200;
-/** A customer may receive only one code in this period, so the next round uses other customers. */
-const ROUNDS_APART = 2;
+/** Number of groups of customers. Rounds alternate, because a customer may receive one code per 30 s. */
+const CUSTOMER_GROUPS = 2;
 
 interface RowContext {
   bench: Bench;
@@ -263,7 +263,7 @@ const PAYOUT_BASELINE = '8d, without load';
 export async function fairnessRows(bench: Bench): Promise<Row[]> {
   const { rounds } = bench.settings;
   const messages = bench.quick ? 150 : 450;
-  const setup = await prepareFairness(bench, messages * ROUNDS_APART);
+  const setup = await prepareFairness(bench, messages * CUSTOMER_GROUPS);
   const attacker = startWorker('attack');
   const context: RowContext = {
     bench,
@@ -291,7 +291,7 @@ export async function fairnessRows(bench: Bench): Promise<Row[]> {
   let round = 0;
   sides[PAYOUT_BASELINE] = runBaseline('payout');
   sides['8d, under load'] = () => {
-    const from = (round++ % ROUNDS_APART) * messages;
+    const from = (round++ % CUSTOMER_GROUPS) * messages;
     return runDuringServiceOutage(
       context,
       setup.customers.slice(from, from + messages),

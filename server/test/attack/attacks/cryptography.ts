@@ -66,7 +66,7 @@ function createMalformedKeys(): string[] {
 const VALUES = createMalformedKeys();
 
 /**
- * Replaces the value of every field for a key, a signature or a token. Returns the number of replaced values.
+ * Replaces the values of fields for keys, signatures and tokens, except IDs. Returns their number.
  */
 function replaceFields(value: Json, session: Session, name = ''): number {
   if (!value || typeof value !== 'object') return 0;
@@ -128,7 +128,7 @@ const INPUTS = [
   'railhead=("@method" "@authority" "@path" "content-digest");created=99999999999999999999;keyid=1',
 ];
 
-/** A message of a provider with malformed signature headers. */
+/** Sends a message of a provider with malformed signature headers. */
 async function sendUnsigned(session: Session, { providerId }: ProviderTarget): Promise<void> {
   const { chance, connection } = session;
   const withoutControls = (text: string) => text.replaceAll(/[\r\n\0]/g, '').slice(0, 6_000);

@@ -27,7 +27,7 @@ function connect({ port, count }: Flood): Client {
   return { socket, whenClosed: new Promise((resolve) => socket.on('close', resolve)) };
 }
 
-/** Keeps this number of connections. Each connection runs `use` until it is closed. */
+/** Keeps this number of connections until the signal. A connection is replaced when `use` resolves. */
 async function holdConnections(
   flood: Flood,
   connections: number,
@@ -45,7 +45,7 @@ async function holdConnections(
   await Promise.all(Array.from({ length: connections }, runConnection));
 }
 
-/** Writes one byte at a time. */
+/** Writes one character every 100 ms until the signal or the end of the connection. */
 async function trickle({ socket }: Client, { stop }: Flood, text: string): Promise<void> {
   for (const letter of text) {
     if (stop.aborted || socket.destroyed) return;

@@ -19,8 +19,8 @@ interface Draft {
 }
 
 /**
- * A policy would require an approval for later changes. During a reset, concurrent requests find only some
- * rows of their platform. Their 404 can name a resource outside their contract.
+ * A policy would require an approval for later changes. A reset removes rows that concurrent requests read,
+ * which then return a 404 with a code that is not documented.
  */
 const EXCLUDED = new Set(['createApprovalPolicy', 'resetSandbox', 'resetPlatform']);
 /** A global operator calls only operations that do not change the victim. */
@@ -168,7 +168,7 @@ function mutateHead(draft: Draft, operation: Operation, session: Session): void 
       draft.isAuthorized = false;
     },
     () => {
-      // An ID of the path is replaced.
+      // The last ID of the path is replaced.
       const segments = path.split('/');
       const at = segments.findLastIndex((segment) => segment.includes('%3A'));
       if (at < 0) return;

@@ -10,7 +10,7 @@ interface Case {
   bytes: string | Buffer;
   /** Maximum number of replies. */
   replies: number;
-  /** Whether a success would show that the framing was accepted. */
+  /** Whether every reply must have a status of 400 or more. */
   mustReject: boolean;
 }
 

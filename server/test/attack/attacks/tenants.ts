@@ -13,7 +13,7 @@ const OPEN_TO_ALL = new Set([
 const hasIdInPath = ({ path, operationId, isPublic, api }: Operation) =>
   path.includes('{') && !OPEN_TO_ALL.has(operationId) && !isPublic && api === 'platform';
 
-/** Operator operations of a platform's resources, with a token for another platform. */
+/** Whether an operator token for another platform must not reach the resource of the operation. */
 const isOfPlatform = ({ api, path }: Operation) =>
   api === 'operator' &&
   /\{(platformId|customerId|transactionId|accountId|cardId|agentId)\}/.test(path);

@@ -4,13 +4,13 @@ import type { Chance } from '../../sim/harness/chance.ts';
 /** IDs of all kinds in a string. */
 export const ID =
   /\b([A-Z][A-Za-z]+):(?:\d+-)?[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b/g;
-/** Older IDs are replaced. */
+/** Further IDs replace the oldest ones. */
 const MAX_PER_KIND = 40;
 
 export interface Ids {
   /** Adds all IDs in a string. */
   collect(text: string): void;
-  /** An ID of the kind of this one. */
+  /** A random known ID of the same kind, or undefined if none is known. */
   like(id: string, chance: Chance): string | undefined;
   /** An ID for a path parameter, such as `customerId`. */
   forParameter(name: string, chance: Chance): string | undefined;
@@ -18,7 +18,7 @@ export interface Ids {
   allIds(): string[];
 }
 
-/** Kinds of parameters that are not named after them. */
+/** Kinds of path parameters whose names differ from the kind. */
 const KINDS: Record<string, string> = {
   accountId: 'InternalAccount',
   eventId: 'Webhook',

@@ -19,7 +19,7 @@ const WITHOUT_LIMITS = Object.fromEntries(
 
 export interface Target {
   port(): number;
-  /** Values of the first platform. */
+  /** Credentials of the first platform, from the latest start. */
   credentials(): Running['credentials'];
   /** Whether the started process is running. */
   isRunning(): boolean;

@@ -20,7 +20,7 @@ export interface Tenant {
   ids: Ids;
 }
 
-/** A request with a valid credential. */
+/** Sends a request without mutations. `authorization` is undefined for public operations. */
 export type Call = (
   method: string,
   path: string,
@@ -39,7 +39,7 @@ export interface RequestParts {
   body?: Buffer | string | undefined;
 }
 
-/** A request as sent. */
+/** The bytes of a request with its head and body. */
 export function requestBytes({ method, path, headers, body }: RequestParts): Buffer {
   const payload = body === undefined ? undefined : Buffer.from(body);
   const fields = [
@@ -52,7 +52,7 @@ export function requestBytes({ method, path, headers, body }: RequestParts): Buf
   return payload ? Buffer.concat([start, payload]) : start;
 }
 
-/** A client without mutations. */
+/** A client on one connection. Throws if a request has no reply. */
 export function createCall(port: number): Call & { close(): void } {
   const connection = openConnection(port);
   const call: Call = async (method, path, authorization, body, headers = {}) => {
@@ -73,7 +73,7 @@ export function createCall(port: number): Call & { close(): void } {
   return Object.assign(call, { close: () => connection.close() });
 }
 
-/** The body of a reply below 300. */
+/** Returns the body of a reply. Throws for a status of 300 or more. */
 export async function expectSuccess(call: Promise<{ status: number; body: Json }>): Promise<Json> {
   const { status, body } = await call;
   if (status >= 300) throw new Error(`set-up: ${status} ${JSON.stringify(body)}`);

@@ -76,7 +76,7 @@ export function agentFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {})
       id: agent.id as string,
       accessToken: accessToken as string,
       code: deviceCode.code as string,
-      /** As the agent. */
+      /** Sends a request as the agent. */
       call: withToken(accessToken),
     };
   }

@@ -23,7 +23,7 @@ declare module 'vitest' {
   }
 }
 
-/** Time at which the clocks of test servers begin, a Monday, and of the first partitions. */
+/** Start time of the clocks of test servers, a Monday. The template has the partitions for it. */
 export const TEST_START = Date.UTC(2026, 0, 5, 9, 0, 0);
 
 let databaseCount = 0;

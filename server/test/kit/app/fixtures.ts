@@ -97,7 +97,7 @@ export const accountInfos: Record<string, (suffix: string) => object> = {
   }),
 };
 
-/** An external account to pay to. `000` succeeds. */
+/** An external account to pay to. Payments to the suffix `000` succeed. */
 export async function createExternalAccount(
   app: TestApp,
   customerId: string | null,

@@ -44,7 +44,7 @@ async function withoutIndexes(client: pg.Client, table: string, work: () => Prom
   for (const { definition } of rows) await client.query(definition);
 }
 
-/** Every fourth copy belongs to the other platform. Each is a second older than the previous copy. */
+/** Every fourth copy belongs to the other platform. Each copy is a second older than the previous one. */
 export const createFiller =
   (app: TestApp, client: pg.Client): Fill =>
   async (table, id, count, input) => {
@@ -125,7 +125,7 @@ async function fillActions(app: TestApp, fill: Fill) {
 }
 
 /**
- * Cards, most of them closed. The first customer has a third of them. An account funds as many cards, of
+ * Cards, most of them closed. The first customer has a third of them, and the first account funds a third, of
  * which few are open. The first card has a third of the messages and reveal links, and few declines.
  */
 async function fillCards(app: TestApp, fill: Fill) {
@@ -164,7 +164,7 @@ async function fillCards(app: TestApp, fill: Fill) {
   });
 }
 
-/** Provider accounts and coins, and mints and burns of three of them, each a third. Few are burns. */
+/** Provider accounts and coins. Each of three coins has a third of the orders, few of which are burns. */
 async function fillMints(app: TestApp, fill: Fill) {
   const fixture = mintFixture(app);
   const coin = await fixture.createCoin();

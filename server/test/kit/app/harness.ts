@@ -264,7 +264,7 @@ export async function startApp(options: AppOptions = {}) {
     settle,
     advance,
     events: () => emittedEvents(runtime),
-    /** A token of the main platform with fewer permissions. The same one for the same name. */
+    /** A token of the main platform with these permissions. Returns the same token for the same name. */
     async tokenWith(permissions: Permission[], name = permissions.join('+')) {
       const token = tokensByName.get(name);
       if (token) return token;

@@ -20,7 +20,7 @@ import {
 import type { TestApp, TestPlatform } from './harness.ts';
 
 /** An import of customers after its upload. */
-async function importOf(app: TestApp, as: TestPlatform): Promise<string> {
+async function createImport(app: TestApp, as: TestPlatform): Promise<string> {
   const defaults = {
     columns: [],
     problem: null,
@@ -42,7 +42,11 @@ async function importOf(app: TestApp, as: TestPlatform): Promise<string> {
   return row.id;
 }
 
-async function documentOf(app: TestApp, documentHolder: string, as: TestPlatform): Promise<string> {
+async function createDocument(
+  app: TestApp,
+  documentHolder: string,
+  as: TestPlatform,
+): Promise<string> {
   const form = documentForm(
     { documentHolder, documentType: 'OTHER', country: 'US' },
     { bytes: pdfFile() },
@@ -51,7 +55,7 @@ async function documentOf(app: TestApp, documentHolder: string, as: TestPlatform
 }
 
 /** A pending action of an agent. */
-async function actionOf(
+async function createAction(
   app: TestApp,
   agent_id: string,
   customer_id: string,
@@ -78,7 +82,7 @@ async function actionOf(
 }
 
 /** A pending factor reset. */
-async function resetOf(app: TestApp, as: TestPlatform): Promise<string> {
+async function createReset(app: TestApp, as: TestPlatform): Promise<string> {
   const { id } = await createPhoneVerifiedCustomer(app, { as });
   const body = { factor: 'SMS_OTP' };
   const path = `/sca/factors/reset?customerId=${id}`;
@@ -86,7 +90,7 @@ async function resetOf(app: TestApp, as: TestPlatform): Promise<string> {
 }
 
 /** A stablecoin and a mint of it. */
-async function coinOf(app: TestApp, as: TestPlatform) {
+async function createCoin(app: TestApp, as: TestPlatform) {
   const fixture = mintFixture(app, { as });
   const coin = await fixture.createCoin();
   const mintOrder = ok(
@@ -100,22 +104,22 @@ async function coinOf(app: TestApp, as: TestPlatform) {
   };
 }
 
-/** The id of a stored event, read directly because the list contains events later. */
-async function eventOf(app: TestApp, as: TestPlatform): Promise<string> {
+/** Returns the ID of a stored event, read directly because the list contains events later. */
+async function readEventId(app: TestApp, as: TestPlatform): Promise<string> {
   const text = 'select id from events where platform_id = $1 limit 1';
   const [event] = await app.runtime.db.query<{ id: string }>(text, [as.id]);
   return (event as { id: string }).id;
 }
 
 /** A pending delivery of a test event. */
-async function deliveryOf(app: TestApp, as: TestPlatform, endpointId: string): Promise<string> {
-  const path = `/events/${await eventOf(app, as)}/resend`;
+async function createDelivery(app: TestApp, as: TestPlatform, endpointId: string): Promise<string> {
+  const path = `/events/${await readEventId(app, as)}/resend`;
   const { deliveryIds } = ok(await app.call('POST', path, { endpointId }, { as }), 202);
   return deliveryIds[0];
 }
 
 /** A replay without events. */
-async function replayOf(app: TestApp, as: TestPlatform, endpointId: string): Promise<string> {
+async function createReplay(app: TestApp, as: TestPlatform, endpointId: string): Promise<string> {
   const body = { endpointId, from: new Date(app.effects.now()).toISOString() };
   return ok(await app.call('POST', '/webhook-replays', body, { as }), 202).id;
 }
@@ -155,7 +159,7 @@ export async function createOneOfEach(
     cardId: (await cards.createCard(await cards.createCardholder())).id,
     delegatedKeyId: (await delegatedCards.createKey(await delegatedCards.createWalletCard())).id,
     agentId: agent.id,
-    actionId: await actionOf(app, agent.id, person.id, quote.transactionId, as),
+    actionId: await createAction(app, agent.id, person.id, quote.transactionId, as),
     code: agent.code,
     customerId: person.id,
     receiverUmaAddress: person.umaAddress,
@@ -167,15 +171,15 @@ export async function createOneOfEach(
     quoteId: quote.id,
     transactionId: quote.transactionId,
     tokenId: token.id,
-    eventId: await eventOf(app, as),
+    eventId: await readEventId(app, as),
     endpointId: endpoint.id,
-    replayId: await replayOf(app, as, endpoint.id),
-    deliveryId: await deliveryOf(app, as, endpoint.id),
+    replayId: await createReplay(app, as, endpoint.id),
+    deliveryId: await createDelivery(app, as, endpoint.id),
     beneficialOwnerId: (await ownerHarness(app).create({}, {}, as)).id,
-    jobId: await importOf(app, as),
+    jobId: await createImport(app, as),
     verificationId: verification.id,
-    documentId: await documentOf(app, person.id, as),
-    resetId: await resetOf(app, as),
-    ...(await coinOf(app, as)),
+    documentId: await createDocument(app, person.id, as),
+    resetId: await createReset(app, as),
+    ...(await createCoin(app, as)),
   };
 }

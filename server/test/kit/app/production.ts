@@ -132,7 +132,7 @@ export async function startProduction(options: AppOptions = {}) {
   const hook = { webhookEndpoint: 'https://hooks.example.com/shop' };
   ok(await app.call('PATCH', '/config', hook, as), 200);
 
-  /** An approved customer with its deposits on the bank statement. */
+  /** An approved customer, with a recorded deposit of `usd` unless it is undefined. */
   async function createPayer(usd?: string) {
     const person = await createCustomer(app, as);
     await runJson('verifications', 'approve', person.id);
@@ -166,7 +166,7 @@ export async function startProduction(options: AppOptions = {}) {
     runJson,
     createPayer,
     createPayee,
-    /** The same rates, as of now. */
+    /** Writes the same rates with the current time. */
     renewRates: () => writeRates(folder, app.effects.now()),
     /** A payment in progress, with its entry in the queue. */
     async createPayment(usd = '1000.00', amount = 100_00) {
@@ -195,7 +195,7 @@ export async function startProduction(options: AppOptions = {}) {
       // biome-ignore lint/suspicious/noExplicitAny: as above.
       return allEntries.filter((entry) => entry.transactionId === id) as any[];
     },
-    /** The command fails with this message and has no effect. */
+    /** Expects the command to exit with 1 and this message, without output. */
     async expectRejected(expected: string, ...argv: string[]) {
       const { code, out, err } = await run(...argv);
       expect({ code, out }).toEqual({ code: 1, out: '' });

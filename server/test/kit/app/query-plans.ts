@@ -48,8 +48,8 @@ const blocksOf = ([top]: Plan[]) =>
   (top?.['Shared Hit Blocks'] ?? 0) + (top?.['Shared Read Blocks'] ?? 0);
 
 /**
- * A sort of two index ranges is short, and an incremental one sorts rows of one time. Any other sort
- * reads all rows first.
+ * Sorts of more than 50 rows. Incremental sorts are permitted, because each sorts only the rows of one
+ * time.
  */
 const longSorts = (nodes: Plan[]) =>
   nodes.filter(

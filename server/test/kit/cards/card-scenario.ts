@@ -207,7 +207,7 @@ export async function openCardScenarios() {
         );
         return receivedResources.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(line);
       },
-      /** The payment as read equals the one in its last event. */
+      /** Describes the payment, which must equal the one in its last event, and the account. */
       async end(): Promise<string> {
         const currentPayment = await payment();
         const { pullSummary: _p, lastEventAt: _l, updatedAt: _u, ...view } = currentPayment;
@@ -231,7 +231,7 @@ export const requests =
   (scenario) =>
     scenario.request(kind, dollars, suffix);
 
-/** The reply has the same reference as the first one. */
+/** Sends a notice. The reply must have the issuer's reference of the payment. */
 export const notice =
   (kind: NoticeKind, dollars?: number): Step =>
   async (scenario) => {

@@ -6,7 +6,7 @@ import type { ApiResponse, CallOptions, TestApp } from '../app/harness.ts';
 import { type Holder, signedHeaders, walletFixture } from '../wallets/embedded-wallets.ts';
 import { cardFixture } from './cards.ts';
 
-/** A card, its wallet, and the delegated key. */
+/** A card, its wallet, and a session of the wallet. */
 export interface WalletCard {
   accountId: string;
   card: { id: string };
@@ -30,7 +30,7 @@ export function delegatedFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> =
     return { ...wallet, session: await wallets.openEmailSession(wallet.accountId) };
   }
 
-  /** The same with an active card funded by the wallet, without a key. */
+  /** A wallet holder with an active card funded by the wallet, without a delegated key. */
   async function createWalletCard({
     funds,
     ...cardFields
@@ -59,7 +59,7 @@ export function delegatedFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> =
     session: Holder,
   ): Promise<ApiResponse> => request(body, await signedHeaders(ok(signingRequest, 202), session));
 
-  /** The first two requests. Returns the payload of the third. */
+  /** Sends the first two requests. Returns the reply with the payload of the third. */
   const registerKey = async (body: unknown, session: Holder): Promise<ApiResponse> =>
     sendSigned(body, await request(body), session);
 

@@ -6,7 +6,7 @@ import path from 'node:path';
 
 const POSTGRES = '/usr/lib/postgresql';
 
-/** Returns the folder with the programs of the newest installed PostgreSQL. */
+/** Returns the folder with the programs of the newest installed PostgreSQL, 15 or later. */
 export function postgresBinaries(): string | undefined {
   const versions = fs.existsSync(POSTGRES) ? fs.readdirSync(POSTGRES).map(Number) : [];
   const folders = versions

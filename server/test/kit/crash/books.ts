@@ -52,7 +52,7 @@ interface Event {
   type: string;
   subject: string;
   data: string;
-  /** Data of the event that it differs from. */
+  /** Data of the base event, or null if `data` is complete. */
   base: string | null;
   account: Text;
   balance: bigint | null;
@@ -123,7 +123,7 @@ export async function readSnapshot(url: string): Promise<BookSnapshot> {
   }
 }
 
-/** Amount of outstanding work. */
+/** Numbers of pending jobs and of queued deliveries. */
 export async function countPending(url: string): Promise<{ jobs: number; events: number }> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -228,7 +228,7 @@ function expectedEffect(payment: Payment): Sums {
   return expected;
 }
 
-/** A refund returns a platform fee from the platform. A spent fee is returned as a debt of the platform. */
+/** Attributes the debt for a refunded fee that the platform had spent to its fee account. */
 function withoutOwedFee(sums: Sums, payment: Payment): Sums {
   const debtAccount = `system:sandbox:receivable:${payment.sent_currency}`;
   const remainingSums = new Map(sums);
@@ -369,7 +369,7 @@ function paymentProblems(snapshot: BookSnapshot): string[] {
 /** The step of a payment that a transfer belongs to: hold, settlement or return. */
 function stepOf({ step, phase }: Transfer): string {
   if (phase === 'pending') return 'hold';
-  return phase === 'void' || /^(refund|park)\b/.test(step) ? 'back' : 'pass';
+  return phase === 'void' || /^(refund|park)\b/.test(step) ? 'return' : 'settlement';
 }
 
 /** Number of balance events per account: one for each step of a payment that changed it. */
@@ -411,7 +411,7 @@ function eventProblems(snapshot: BookSnapshot): string[] {
   return problems;
 }
 
-/** Every payment that is not final has a job. Every quote has its payment. */
+/** Every processing payment and every pending refund has a job. Every quote has its payment. */
 function workProblems(snapshot: BookSnapshot): string[] {
   const transactionsWithJobs = new Set(snapshot.jobs.map((job) => job.transaction));
   const openPayments = snapshot.payments.filter(

@@ -135,7 +135,7 @@ export function testKilledServer(processes: number): void {
     hasFailed ||= context.task.result?.state === 'fail';
   });
 
-  describe(`a server of ${processes} that is killed under load (CRASH_SEED=${SEED})`, () => {
+  describe(`a server that is killed under load (processes: ${processes}, CRASH_SEED=${SEED})`, () => {
     it(
       `matches the replies to its clients after each of ${KILLS} kills`,
       async () => {

@@ -9,10 +9,10 @@ interface Holding {
   balance: bigint;
   held: bigint;
   isFrozen: boolean;
-  /** Whether the account was ever frozen, and whether it ever had a hold. */
+  /** Whether the account was ever frozen, and whether it ever had a balance or a hold. */
   wasFrozen: boolean;
   wasUsed: boolean;
-  /** Minimum available amount. */
+  /** Lowest available amount since the start. */
   lowestAvailable: bigint;
 }
 

@@ -189,7 +189,7 @@ function backupProblems(argv: readonly string[]): string[] {
   }
 }
 
-/** Whether the operator's command would run it. */
+/** Problems of an operator command, whose arguments are valid if it opens the database. */
 async function verbProblems(argv: readonly string[]): Promise<string[]> {
   if (argv[0] === 'backup') return backupProblems(argv.slice(1));
   let output = '';

@@ -11,7 +11,7 @@ type Alg = 'RS256' | 'ES256';
 export const segment = (value: unknown): string =>
   Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** Claims of a token for this key, as sent. */
+/** The nonce of a token for this key: the SHA-256 of its text, in hexadecimal. */
 export const nonceOf = (clientPublicKey: string): string =>
   createHash('sha256').update(clientPublicKey).digest('hex');
 

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import type { Progress, RailInstruction, RailPort } from '../../../src/connectors/ports/index.ts';
 import type { Effects } from '../../../src/kernel/effects.ts';
 
-/** Behavior for a new instruction. `silent` and `error` pay and then do not reply. */
+/** Behavior for sends. All pay. `silent` does not reply, and `error` replies with 500. */
 type Behavior = 'pays' | 'silent' | 'error';
 
 export interface PaymentProvider {

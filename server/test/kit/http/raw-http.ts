@@ -28,7 +28,7 @@ export function readReply(text: string): RawReply {
   return { status: Number(line.split(' ')[1]), headers, body, text };
 }
 
-/** Sends parts. Returns the output until the server closed the connection. */
+/** Sends the parts. Returns the first reply when the server has closed the connection. */
 export function sendRaw(port: number, ...parts: (string | Buffer)[]): Promise<RawReply> {
   return new Promise((resolve, reject) => {
     let text = '';

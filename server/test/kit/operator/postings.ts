@@ -56,7 +56,7 @@ export async function checkVerbs(
   repliesFile?: string,
 ): Promise<void> {
   for (const row of await runtime.db.query<SealedRecord>(RECORDS, ['COMMAND'])) {
-    // A test may have replaced them.
+    // The changes cannot be read if a test has replaced them.
     const changes = await changesOfRecord(runtime, row).catch(() => undefined);
     if (!changes?.transfers.length) continue;
     const verb = row.operation_id;

@@ -7,7 +7,7 @@ import { startProduction } from '../app/production.ts';
 import { openForFile } from '../app/test-app.ts';
 import { operatorClient } from './client.ts';
 
-/** Opens both for the tests of a file. */
+/** Opens the platform and the client for the tests of a file. */
 export function operatorService() {
   const service = openForFile(startProduction);
   let client: ReturnType<typeof operatorClient> | undefined;
@@ -22,7 +22,7 @@ export function operatorService() {
   /** The secret of an operator of one platform. */
   const secretOf = (platformId: string) => client?.secretOf({ platformIds: [platformId] }) ?? '';
 
-  /** The reply with this status. A broken contract fails the next request to the server. */
+  /** Returns the body. The next request to the server fails if the reply broke its contract. */
   async function expectReply(reply: Promise<ApiResponse>, status: number) {
     const { body, ...replyFields } = await reply;
     expect({ status: replyFields.status, body }).toMatchObject({ status });
@@ -34,7 +34,7 @@ export function operatorService() {
     service,
     call,
     secretOf,
-    /** The secret of a token of a new operator user. */
+    /** The secret of an operator token. The same input returns the same secret. */
     newOperator: (token: Partial<NewOperatorToken>) => client?.secretOf(token) ?? '',
     /** Reads as an operator of all platforms. */
     read: (path: string) => expectReply(call('GET', path), 200),

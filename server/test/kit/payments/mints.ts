@@ -15,7 +15,7 @@ type Json = Record<string, unknown>;
 /** One dollar of a coin with six decimals. */
 export const DOLLAR = 1_000_000n;
 
-/** Ledger supply of the coin of `burnOrdered`: without the burn, during it, and after it. */
+/** Ledger supply of the coin of `orderBurn`: before the burn, during it, and after it. */
 export const BEFORE_BURN = { circulating: 20n * DOLLAR, burning: 0n, minting: 0n };
 export const PENDING = { ...BEFORE_BURN, burning: 10n * DOLLAR };
 export const BURNT = { ...BEFORE_BURN, circulating: 10n * DOLLAR };

@@ -73,7 +73,7 @@ export function stablecoinFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> 
     return ok(await app.call('POST', '/customers/external-accounts', ownedAccount, { as }), 201);
   }
 
-  /** A bank account of a customer whose number ends in `ownSuffix`. */
+  /** A bank account of a customer whose number ends in `suffix`. */
   async function createBankAccount(suffix = '000', currency = 'USD') {
     const { id } = await createCustomer(app, { as });
     return createExternalAccount(app, id, currency, suffix, { as });
@@ -103,7 +103,7 @@ export async function freshFixture(app: TestApp) {
   return { ...stablecoinFixture(app, { as }), as };
 }
 
-/** The same, with one account linked. */
+/** The fixture for a new platform with one linked account. */
 export async function linkedFixture(app: TestApp) {
   const fixture = await freshFixture(app);
   return { ...fixture, account: await fixture.createLinkedAccount() };

@@ -49,7 +49,7 @@ async function openPage(
   return { statusCode, body };
 }
 
-/** Reveals the card once, and repeats the request. Returns the number and the secrets of both links. */
+/** Creates two links to the card and opens one. Returns the number and the secrets of both links. */
 async function readCard(lifecycle: CardLifecycle, fixture: DelegatedFixture, cardId: string) {
   const { app, secrets } = lifecycle;
   const links: string[] = [];
@@ -96,7 +96,7 @@ async function pay(
   for (const { stamp } of signedRows) secrets.note('a stamp', stamp, 'wallet_authorizations.stamp');
 }
 
-/** Sends each in an unexpected place. Rejections must not repeat it. */
+/** Sends the secret in unexpected places. Rejections must not repeat it. */
 async function sendInWrongPlaces(
   fixture: DelegatedFixture,
   walletCard: WalletCard,

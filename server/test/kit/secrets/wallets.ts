@@ -84,7 +84,7 @@ export interface Completed extends Lifecycle {
   accountId: string;
   customerId: string;
   email: ApiResponse['body'];
-  /** Of the latest session. */
+  /** The latest session. */
   session: ClientSession;
 }
 

@@ -60,7 +60,7 @@ export function otpFixture(app: TestApp, fixture: WalletFixture) {
     return { sealed: sealedCode, keys, response: await verifyBundle(credential, sealedCode) };
   }
 
-  /** Creates a wallet with both credentials, and a session of the email credential. */
+  /** Creates a wallet with e-mail and SMS credentials, and a session of the e-mail credential. */
   async function createOtpWallet() {
     const wallet = await fixture.createWalletCustomer({ phoneNumber: newPhoneNumber() });
     const session = await fixture.openEmailSession(wallet.accountId);

@@ -52,7 +52,7 @@ export function passkeyFixture(fixture: WalletFixture) {
   const addCredential = (owner: Owner, body: object) =>
     fixture.callSigned('POST', '/auth/credentials', body, owner.session);
 
-  /** The same with a passkey. */
+  /** A wallet owner with a passkey. */
   async function createPasskeyHolder(device = authenticator()): Promise<Holder> {
     const wallet = await createWalletOwner();
     const { id } = ok(

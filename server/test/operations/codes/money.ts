@@ -17,7 +17,7 @@ const transfer = (from: string, to: string, amount: number) => ({
 });
 
 /** A customer with funds, and an external account. */
-async function payerAndPayee({ app }: CodeFixture) {
+async function createPayerAndPayee({ app }: CodeFixture) {
   const { person, account } = await createFundedCustomer(app);
   const target = await createExternalAccount(app, person.id, 'USD');
   return { person, account, target };
@@ -38,7 +38,7 @@ async function approveQuoted({ post, agents }: CodeFixture) {
 }
 
 /** A platform that requires the counterparty's name. */
-async function travelRulePlatform({ app, call }: CodeFixture) {
+async function createTravelRulePlatform({ app, call }: CodeFixture) {
   const as = await app.newPlatform('Travel rule');
   const config = await call('GET', '/config', undefined, { as });
   const requiredCounterpartyFields = [{ name: 'FULL_NAME', mandatory: true }];
@@ -86,7 +86,7 @@ const ACCOUNTS: readonly Provocation[] = [
     'Pay to, or debit, a US bank account that is being validated, for example after ' +
       '`railhead-server external-accounts check`. Repeat the request after the validation',
     async (fixture) => {
-      const { account, target } = await payerAndPayee(fixture);
+      const { account, target } = await createPayerAndPayee(fixture);
       const result = await fixture.operator([
         'external-accounts',
         'check',
@@ -104,7 +104,7 @@ const ACCOUNTS: readonly Provocation[] = [
       'ownership, if the platform requires counterparty fields',
     async (fixture) => {
       const { app, post } = fixture;
-      const as = await travelRulePlatform(fixture);
+      const as = await createTravelRulePlatform(fixture);
       const { id: customerId } = await createCustomer(app, { as });
       const usdc = await findInternalAccount(app, customerId, 'USDC', { as });
       const address = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
@@ -150,7 +150,7 @@ const QUOTES: readonly Provocation[] = [
     'QUOTE_EXPIRED',
     'Execute a quote after it expires, five minutes after its creation',
     async (fixture) => {
-      const { account, target } = await payerAndPayee(fixture);
+      const { account, target } = await createPayerAndPayee(fixture);
       const quote = ok(
         await fixture.app.call('POST', '/quotes', quoteBody(account.id, target.id, 1_00)),
         201,
@@ -163,12 +163,12 @@ const QUOTES: readonly Provocation[] = [
     'INSUFFICIENT_FUNDS',
     'Send more than the balance of the account',
     async (fixture) => {
-      const { account, target } = await payerAndPayee(fixture);
+      const { account, target } = await createPayerAndPayee(fixture);
       return fixture.post('/transfer-out', transfer(account.id, target.id, 9_000_00));
     },
   ),
   provocation('INVALID_CURRENCY', 'Transfer between two currencies', async (fixture) => {
-    const { person, account } = await payerAndPayee(fixture);
+    const { person, account } = await createPayerAndPayee(fixture);
     const euros = await createExternalAccount(fixture.app, person.id, 'EUR');
     return fixture.post('/transfer-out', transfer(account.id, euros.id, 1_00));
   }),
@@ -253,7 +253,7 @@ const QUOTES: readonly Provocation[] = [
     'DUPLICATE_PAY_REQUEST',
     'Send two payments under one Idempotency-Key',
     async (fixture) => {
-      const { account, target } = await payerAndPayee(fixture);
+      const { account, target } = await createPayerAndPayee(fixture);
       const options = { headers: { 'idempotency-key': 'codes-twice' } };
       await fixture.post('/transfer-out', transfer(account.id, target.id, 1_00), options);
       return fixture.post('/transfer-out', transfer(account.id, target.id, 2_00), options);
@@ -264,7 +264,7 @@ const QUOTES: readonly Provocation[] = [
     'Record a deposit with the reference of a payment that expects no deposit: ' +
       '`railhead-server deposits record --payment-reference`',
     async (fixture) => {
-      const { account, target } = await payerAndPayee(fixture);
+      const { account, target } = await createPayerAndPayee(fixture);
       const response = await fixture.app.call(
         'POST',
         '/transfer-out',
@@ -295,7 +295,7 @@ const TRANSACTIONS: readonly Provocation[] = [
     'TRANSACTION_NOT_CANCELLABLE',
     'Cancel a payment that has settled',
     async (fixture) => {
-      const { account, target } = await payerAndPayee(fixture);
+      const { account, target } = await createPayerAndPayee(fixture);
       const body = transfer(account.id, target.id, 1_00);
       const { id } = ok(await fixture.app.call('POST', '/transfer-out', body), 201);
       await fixture.app.settle();

@@ -8,7 +8,7 @@ type Json = Record<string, unknown>;
 
 let counter = 0;
 
-/** A new platform, because linked accounts affect the selection of other tests. */
+/** A new platform, because the linked accounts of a platform affect its other requests. */
 async function openPlatform({ app }: CodeFixture) {
   return mintFixture(app, { as: await app.newPlatform(`Coins ${++counter}`) });
 }
@@ -43,7 +43,7 @@ const burn = async (coinFixture: Coined, source: Json, currency?: string) =>
   );
 
 /** The sandbox provider's reply, selected by the suffix of the bank account number. */
-const ofBank = (code: Provocation['code'], suffix: string): Provocation =>
+const bankProvocation = (code: Provocation['code'], suffix: string): Provocation =>
   provocation(
     code,
     `Mint by ACH_DEBIT from a bank account whose number ends in ${suffix}`,
@@ -53,7 +53,7 @@ const ofBank = (code: Provocation['code'], suffix: string): Provocation =>
     },
   );
 
-const ofLink = (code: Provocation['code'], secret: string): Provocation =>
+const linkProvocation = (code: Provocation['code'], secret: string): Provocation =>
   provocation(
     code,
     `Link a provider account with an \`apiClientSecret\` that ends in ${secret}, then register a stablecoin`,
@@ -65,8 +65,8 @@ const ofLink = (code: Provocation['code'], secret: string): Provocation =>
   );
 
 const ACCOUNTS: readonly Provocation[] = [
-  ofLink('STABLECOIN_PROVIDER_ACCOUNT_INVALID', '003'),
-  ofLink('STABLECOIN_PROVIDER_ACCOUNT_REVOKED', '004'),
+  linkProvocation('STABLECOIN_PROVIDER_ACCOUNT_INVALID', '003'),
+  linkProvocation('STABLECOIN_PROVIDER_ACCOUNT_REVOKED', '004'),
   provocation(
     'STABLECOIN_PROVIDER_ACCOUNT_SELECTION_REQUIRED',
     'Register a stablecoin without `stablecoinProviderAccountId` where two provider accounts are ' +
@@ -195,7 +195,7 @@ const OPERATIONS: readonly Provocation[] = [
     'Burn more than the circulating supply',
     async (fixture) => burn(await createCoin(fixture), { type: 'EXTERNAL_ACCOUNT' }),
   ),
-  ofBank('STABLECOIN_PROVIDER_ERROR', '206'),
+  bankProvocation('STABLECOIN_PROVIDER_ERROR', '206'),
   provocation(
     'SERVICE_UNAVAILABLE',
     'Mint while the provider does not respond: the `apiClientSecret` ends in 007',
@@ -215,11 +215,11 @@ const EXTERNAL: readonly Provocation[] = [
     'Burn to a bank account in EUR',
     async (fixture) => burn(await createCoin(fixture), { type: 'EXTERNAL_ACCOUNT' }, 'EUR'),
   ),
-  ofBank('STABLECOIN_EXTERNAL_ACCOUNT_LINK_FAILED', '201'),
-  ofBank('STABLECOIN_EXTERNAL_ACCOUNT_LINK_METHOD_REQUIRED', '202'),
-  ofBank('STABLECOIN_EXTERNAL_ACCOUNT_NOT_LINKED', '203'),
-  ofBank('STABLECOIN_EXTERNAL_ACCOUNT_PROVIDER_LINK_REQUIRED', '204'),
-  ofBank('STABLECOIN_EXTERNAL_ACCOUNT_PROVIDER_LINK_FAILED', '205'),
+  bankProvocation('STABLECOIN_EXTERNAL_ACCOUNT_LINK_FAILED', '201'),
+  bankProvocation('STABLECOIN_EXTERNAL_ACCOUNT_LINK_METHOD_REQUIRED', '202'),
+  bankProvocation('STABLECOIN_EXTERNAL_ACCOUNT_NOT_LINKED', '203'),
+  bankProvocation('STABLECOIN_EXTERNAL_ACCOUNT_PROVIDER_LINK_REQUIRED', '204'),
+  bankProvocation('STABLECOIN_EXTERNAL_ACCOUNT_PROVIDER_LINK_FAILED', '205'),
 ];
 
 export const STABLECOINS: readonly Provocation[] = [

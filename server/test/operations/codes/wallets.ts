@@ -21,8 +21,8 @@ const freshPhone = () => `+1555900${String(++counter).padStart(4, '0')}`;
 /** A change of contact data, which the holder signs. */
 const customerChange = (fields: object) => ({ customerType: 'INDIVIDUAL', ...fields });
 
-/** Adds an SMS_OTP credential to a wallet. */
-async function withSms(fixture: CodeFixture, phoneNumber: string) {
+/** Creates a wallet and adds an SMS_OTP credential to it. */
+async function createSmsWallet(fixture: CodeFixture, phoneNumber: string) {
   const { wallets } = fixture;
   const { accountId, customer: person } = await wallets.createWalletCustomer({ phoneNumber });
   const session = await wallets.openEmailSession(accountId);
@@ -31,8 +31,8 @@ async function withSms(fixture: CodeFixture, phoneNumber: string) {
   return { accountId, person, session, sms };
 }
 
-/** A change of contact data whose credential is removed before the signature arrives. */
-async function credentialRemovedBetween(wallets: CodeFixture['wallets'], kind: 'email' | 'sms') {
+/** Changes contact data whose credential is removed between the two requests. */
+async function changeRemovedContact(wallets: CodeFixture['wallets'], kind: 'email' | 'sms') {
   const {
     customer: person,
     byEmail,
@@ -77,7 +77,7 @@ const CREDENTIALS: readonly Provocation[] = [
     'SMS_OTP_CREDENTIAL_ALREADY_EXISTS',
     'Add a second SMS_OTP credential to a wallet',
     async (fixture) => {
-      const { accountId } = await withSms(fixture, freshPhone());
+      const { accountId } = await createSmsWallet(fixture, freshPhone());
       return fixture.post('/auth/credentials', { type: 'SMS_OTP', accountId });
     },
   ),
@@ -203,8 +203,8 @@ const CONTACTS: readonly Provocation[] = [
     'Change a customer’s telephone number to one that receives codes of another wallet',
     async (fixture) => {
       const [firstCustomer, secondCustomer] = [
-        await withSms(fixture, freshPhone()),
-        await withSms(fixture, freshPhone()),
+        await createSmsWallet(fixture, freshPhone()),
+        await createSmsWallet(fixture, freshPhone()),
       ];
       const { phoneNumber } = secondCustomer.person;
       return fixture.call(
@@ -217,12 +217,12 @@ const CONTACTS: readonly Provocation[] = [
   provocation(
     'EMAIL_OTP_CREDENTIAL_SET_CHANGED',
     'Remove the EMAIL_OTP credential between the two requests that change the e-mail address',
-    ({ wallets }) => credentialRemovedBetween(wallets, 'email'),
+    ({ wallets }) => changeRemovedContact(wallets, 'email'),
   ),
   provocation(
     'SMS_OTP_CREDENTIAL_SET_CHANGED',
     'Remove the SMS_OTP credential between the two requests that change the telephone number',
-    ({ wallets }) => credentialRemovedBetween(wallets, 'sms'),
+    ({ wallets }) => changeRemovedContact(wallets, 'sms'),
   ),
 ];
 

@@ -52,11 +52,11 @@ export function bodyOf(response: ApiResponse, status: number): ApiResponse['body
 export const activePeople = (sim: Sim): Person[] =>
   sim.people.filter((person) => !person.isDeleted);
 
-/** Owners whose payments need no strong authentication. */
+/** Active owners who may pay without strong authentication. */
 export const payers = (sim: Sim): Person[] =>
   activePeople(sim).filter((person) => person.mayPay && !person.strongAuthentication);
 
-/** Owners whose payments the sandbox settles. */
+/** Whether the sandbox settles the payments of the owner. */
 export const isInSandbox = ({ platform }: Pick<Person, 'platform'>): boolean =>
   platform.environment === 'sandbox';
 

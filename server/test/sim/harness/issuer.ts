@@ -155,7 +155,7 @@ function amountToDebit(facts: Facts, { kind, amount }: NoticeInput): bigint {
 const debitsOf = ({ debits: pulls }: Facts) =>
   pulls.map(({ amount, status }) => `${amount} ${status}`);
 
-/** Checks a payment after such a notice. */
+/** Checks the changes of a payment by a notice. */
 export function checkNotice(
   sim: Sim,
   before: RecordedRow,

@@ -78,7 +78,7 @@ export function policyOf({ model }: Sim, { id }: Agent) {
   return { row, policy: JSON.parse(row?.policy ?? '{}') as Policy, paused: row?.paused === 'true' };
 }
 
-/** Whether the agent lacks the permission. */
+/** Whether the agent is paused or lacks the permission. */
 export function lacksPermission(sim: Sim, agent: Agent, permission: string): boolean {
   const { policy, paused } = policyOf(sim, agent);
   return paused || !policy.permissions.includes(permission);

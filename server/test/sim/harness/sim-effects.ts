@@ -28,7 +28,7 @@ export interface Receiver {
 }
 
 export interface SimEffects extends Effects {
-  /** Advances the clock. Milliseconds. */
+  /** Advances the clock by milliseconds. */
   advance(ms: number): void;
   addReceiver(): Receiver;
   /** Ids of events that a receiver has accepted. Reading clears them. */

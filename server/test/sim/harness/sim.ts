@@ -61,7 +61,7 @@ export interface Person {
   mayPay: boolean;
   isDeleted: boolean;
   internalAccounts: Map<string, InternalAccount>;
-  /** Present if subject to strong authentication. Whether its telephone is verified. */
+  /** Present for a customer subject to strong authentication. */
   strongAuthentication?: { phoneVerified: boolean };
   /** The embedded wallet, if its holder can sign in. */
   wallet?: InternalAccount | undefined;
@@ -224,7 +224,7 @@ export interface Sim {
     options?: RequestOptions,
   ): Promise<ApiResponse>;
   /** Sends a request once. Returns undefined without a reply. */
-  sendOnce(pickNode: Node, request: Request): Promise<ApiResponse | undefined>;
+  sendOnce(node: Node, request: Request): Promise<ApiResponse | undefined>;
   /** Replaces each killed server. */
   replaceDeadNodes(): Promise<void>;
   changeLog: ReturnType<typeof openChangeLog>;

@@ -246,7 +246,7 @@ export const countedOn = ({ accounts }: Model, { id }: RecordedRow, day: string)
 
 const isInside = (id: string | null | undefined) => id?.startsWith('InternalAccount:') ?? false;
 
-/** The internal account of a payment: the source if it is internal, or the destination. */
+/** The source of a payment, or the destination if only the destination is internal. */
 const touchedBy = ({ source_account: from, destination_account: to }: RecordedRow) =>
   isInside(from) || !isInside(to) ? from : to;
 

@@ -152,7 +152,7 @@ function applyMessage(book: CardBook, row: RecordedRow): void {
 function applyNotice(replay: Replay | undefined, row: RecordedRow): void {
   if (!replay) return;
   if (isLate(row))
-    Object.assign(replay, { settlements: [], closed: true, eventCount: replay.eventCount + 1 });
+    Object.assign(replay, { settlements: [], isClosed: true, eventCount: replay.eventCount + 1 });
   else if (APPLY_NOTICE[row.kind ?? '']?.(replay, row.amount as string)) replay.eventCount++;
 }
 
@@ -175,7 +175,7 @@ function applyChange(book: CardBook, before: RecordedRow, after: RecordedRow): v
   const replay = book.replays.get(after.id as string);
   if (!replay) return;
   if (!replay.isClosed && isExpiredWithoutMessages(before, after))
-    Object.assign(replay, { closed: true, eventCount: replay.eventCount + 1 });
+    Object.assign(replay, { isClosed: true, eventCount: replay.eventCount + 1 });
   if (before.status === after.status) return;
   if (before.status === 'EXCEPTION') {
     replay.resolvedCount++;

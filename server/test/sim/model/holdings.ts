@@ -5,7 +5,7 @@ import type { Model, RecordedRow, RowChange } from './model.ts';
 export interface Holding {
   credentials: Map<string, RecordedRow>;
   sessions: Map<string, RecordedRow>;
-  /** Credentials created without a signature: the first. */
+  /** Number of credentials created without a signature. Only the first may be. */
   unsignedCredentials: number;
   /** Number of completed requests, by operation. */
   doneCounts: Map<string, number>;

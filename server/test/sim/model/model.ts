@@ -168,7 +168,7 @@ interface Event {
   results: string[];
 }
 
-/** Daily limits with the end of their validity. Absent for the latest. */
+/** Daily limits with the end of their validity. Infinity for the latest. */
 interface Limits {
   list: readonly { currency: string; to?: string; perDay?: number }[];
   until: number;

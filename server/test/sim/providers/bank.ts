@@ -42,7 +42,7 @@ export function simulatedBank(parts: BankParts) {
   const { installation, seed, chance, bookkeeping, outbox, add, violations } = parts;
   const { adapter, faults } = installation;
   const transfers = new Map<string, BankTransfer>();
-  // Calls of one moment arrive in any order, so that they do not use the numbers of the actions.
+  // Concurrent calls arrive in any order, so they do not use the random numbers of the actions.
   const chanceOfCalls = seededChance(`${seed} calls`);
   let isDown = false;
   /** While true, all calls succeed. */

@@ -11,8 +11,8 @@ import type { simulatedDeposits } from './deposits.ts';
 import { BANK, type Installation } from './installation.ts';
 import type { Outbox } from './outbox.ts';
 
-/** Payments that are compared. Earlier payments no longer change. */
-const CHECKED = 150;
+/** Number of the latest payments that are compared. Earlier payments no longer change. */
+const CHECKED_PAYMENTS = 150;
 const HOUR = DAY / 24;
 const PROVIDER_ACCOUNT = providerAccount('production', 'EUR', BANK);
 
@@ -81,7 +81,10 @@ async function statusesOf({ app }: Installation, ids: readonly string[]) {
 /** Compares the payments with the transfers of the bank. Returns the problems. */
 async function paymentProblems({ installation, bank, payments }: DayParts): Promise<string[]> {
   const problems: string[] = [];
-  for (const { id, providerId, text } of await statusesOf(installation, payments.slice(-CHECKED))) {
+  for (const { id, providerId, text } of await statusesOf(
+    installation,
+    payments.slice(-CHECKED_PAYMENTS),
+  )) {
     const transfer = bank.transfers.get(id);
     if (transfer) {
       const expected = EXPECTED[transfer.state];
@@ -96,7 +99,7 @@ async function paymentProblems({ installation, bank, payments }: DayParts): Prom
   return problems;
 }
 
-/** Advances the clock until all results are known, for two days at most. */
+/** Advances the clock past midnight until all results are known, for at most 49 further hours. */
 async function settlePayments(parts: DayParts): Promise<void> {
   const { app, advance } = parts.installation;
   const untilMidnight = DAY - (app.effects.now() % DAY);

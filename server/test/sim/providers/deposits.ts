@@ -5,7 +5,7 @@ import type { Bookkeeping } from './bookkeeping.ts';
 import type { Installation } from './installation.ts';
 import type { Outbox } from './outbox.ts';
 
-/** More than the amount of any payout, and unique. */
+/** Lower bound of the amounts, which are unique and above the amount of any payout. */
 const AMOUNTS = 100_000;
 
 interface Deposit {

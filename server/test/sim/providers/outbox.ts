@@ -26,7 +26,7 @@ export interface OutboxParts {
   violations: string[];
 }
 
-/** Damages a signed request, so that its signature is not valid. */
+/** Parts of a signed request. A change of each makes the signature invalid. */
 const FORGERIES = ['body', 'signature', 'host', 'time'] as const;
 
 export function createOutbox({ installation, chance, add, violations }: OutboxParts) {

@@ -82,7 +82,7 @@ export function cardPaymentTransitionProblem(
     : undefined;
 }
 
-/** A frozen card accepts notices only. */
+/** A frozen card permits credit advices only. */
 function mayApprove(card: RecordedRow | undefined, { kind }: RecordedRow): boolean {
   if (card?.state === 'FROZEN') return kind === 'CREDIT_AUTHORIZATION_ADVICE';
   return card?.state === 'ACTIVE';
@@ -212,7 +212,7 @@ export function* settlementProblems({ accounts, cardBook }: Model) {
   }
 }
 
-/** The same, recomputed from all rows. */
+/** Compares the expected settlement balances with the sums over all payments. */
 export function* recountSettlement({ cardBook }: Model) {
   const sums = new Map<string, bigint>();
   for (const row of cardBook.payments.values()) {

@@ -14,7 +14,7 @@ const setAmountsSql = (change: string, condition: string) => [
   'alter table transactions drop constraint if exists transactions_card_amounts',
   `update transactions set ${change} where id = ${cardPaymentSql(condition)}`,
 ];
-/** Payments without a released amount. */
+/** Condition for authorized debits without a released amount. */
 const PLAIN_DEBIT_SQL = "status = 'AUTHORIZED' and direction = 'DEBIT' and card_released = 0";
 const insertEventSql = (type: string, subject: string) => `insert into events
   (id, platform_id, type, subject, data, created_at)

@@ -45,7 +45,7 @@ export const emptyTouched = (): Touched => ({
   orders: new Set(),
 });
 
-/** All items of the model, without new items. */
+/** All items of the model. The sets of new items are empty. */
 export const allTouched = (model: Model): Touched => ({
   accounts: new Set(model.accounts.keys()),
   payments: new Set(model.payments.keys()),

@@ -47,7 +47,7 @@ const MAX_STORED = 40;
 export const platformIn = ({ platforms }: Sim, id: string | null | undefined): Platform =>
   platforms.find((platform) => platform.id === id) as Platform;
 
-/** Usually a card that can pay. */
+/** Usually an active card. */
 export function chooseCard(sim: Sim): RecordedRow {
   const recentCards = [...sim.model.cardBook.cards.values()].slice(-RECENT);
   const activeCards = recentCards.filter(({ state }) => state === 'ACTIVE');
@@ -130,7 +130,7 @@ const CONNECTIONS: readonly { connection: Connection; remainingMs: number; weigh
   { connection: 'lost after', remainingMs: 1_000, weight: 6 },
 ];
 
-/** The result over such a connection. An approval that arrives too late is declined. */
+/** The decision over a connection that may fail. An approval that arrives too late is declined. */
 export function decisionOverConnection(
   expectedDecision: string,
   { kind, amount }: CardInput,

@@ -176,7 +176,7 @@ async function retryUndone(sim: Sim): Promise<string> {
 const DAY = 24 * 3_600_000;
 const OPEN_PAYMENTS = 'select id from card_open_payments where opened_at <= $1';
 
-/** Older open payments expire after a month without a message. */
+/** Open payments expire after a month without a message. */
 async function expireOpenPayments(sim: Sim): Promise<string> {
   await settleAll(sim);
   const node = sim.pickNode();

@@ -256,7 +256,7 @@ async function revokeKey(sim: Sim): Promise<string> {
   return code ?? 'revoked';
 }
 
-/** Whether the account can be debited and credited. */
+/** Whether the account is open and its owner is not deleted. */
 function isReachable(sim: Sim, row: RecordedRow): boolean {
   const account = sim.model.internal.get(accountOf(row));
   const isAccountOpen = account?.status === 'ACTIVE' || account?.status === 'FROZEN';
@@ -312,7 +312,7 @@ function emptyAccounts({ model }: Sim): string[] {
   });
 }
 
-/** Later returns can no longer be credited there. */
+/** Closes an account of card payments, to which later refunds cannot be credited. */
 async function closeAccount(sim: Sim): Promise<string> {
   const usedAccounts = [...sim.model.cardBook.payments.values()].map(accountOf);
   const id = sim.chance.pick(sim.chance.percent(85) ? emptyAccounts(sim) : usedAccounts);

@@ -247,7 +247,7 @@ function manualOutcome(
   return expectedStatus === 'COMPLETED' ? 'COMPLETED' : 'EXPIRED';
 }
 
-/** An operator ends an order. An expired one only as completed. */
+/** An operator ends an order. An expired order can only be ended as completed. */
 async function endManually(sim: Sim): Promise<string> {
   const recentOrders = [...sim.model.coinBook.orders.values()].slice(-60);
   const expiredOrders = recentOrders.filter(({ status }) => status === 'EXPIRED');

@@ -188,7 +188,8 @@ export function recordUnmatched(sim: Sim, body: ApiResponse['body'], amount: big
 }
 
 /**
- * A deposit for a payment. A deleted or closed payee cannot be paid. The outcome is not predicted.
+ * Records a deposit for a payment. The outcome is not predicted if an account is frozen or closed, a party
+ * is deleted, or the platform had a daily limit.
  */
 export function recordDeposit(sim: Sim, order: Order): void {
   const { internalAccount: toAccount, feeAccount: feeOwnerAccount, payer, platform } = order;

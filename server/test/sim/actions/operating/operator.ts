@@ -295,7 +295,7 @@ function recordOpenedAccounts(sim: Sim): void {
   }
 }
 
-/** Whether the account is empty and has no payment in progress. */
+/** Whether the account has no balance and no held funds, and its owner no debt. */
 function isEmpty(sim: Sim, internalAccount: InternalAccount): boolean {
   const { balance = 0n, held = 0n } = sim.model.accounts.get(internalAccount.id) ?? {};
   return balance === 0n && held === 0n && sim.model.internal.get(internalAccount.id)?.owed === '0';

@@ -51,8 +51,8 @@ async function runJob(sim: Sim): Promise<string> {
 }
 
 /**
- * The result of fee refunds by an account with too little balance depends on their order, so these jobs run
- * one by one.
+ * Due jobs that can run concurrently. The refund of a platform fee depends on the remaining balance of the
+ * fee account, so jobs of payments with such a fee run one by one.
  */
 function independentJobs(sim: Sim) {
   const paymentIds = new Set<string>();

@@ -267,7 +267,7 @@ const startedQuotes = (sim: Sim) => createdQuotes(sim).filter((quote) => quote.i
 /** Possible error codes of a transfer between existing parties. */
 export const TRANSFER_ERRORS = [...QUOTE_ERRORS, 'INVALID_CURRENCY'];
 
-/** Network fee on Base in the sandbox: 650 thousand million wei at 3,500 dollars an ether. */
+/** Network fee on Base in the sandbox, in minor units of USDC: 650 billion wei at 3,500 USD an ether. */
 const BASE_NETWORK_FEE = 2_275;
 
 export async function transferOut(sim: Sim, owners = payers(sim)): Promise<string> {
