@@ -33,7 +33,7 @@ afterAll(async () => {
 });
 
 it.each([1_000, POSTINGS / 2, POSTINGS])(
-  'reads only the blocks of its period, which ends %i seconds after the first posting',
+  'a window reads only the blocks of its period, which ends %i seconds after the first posting',
   async (seconds) => {
     const until = new Date((START + seconds) * 1_000);
     const from = new Date(until.getTime() - 300_000);

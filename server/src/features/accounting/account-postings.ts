@@ -12,7 +12,10 @@ import { ledgerAccountById } from './ledger-accounts.ts';
 const FIRST_MS = 300_000;
 const MIN_WINDOW_MS = 1;
 const MAX_GROWTH = 8;
-/** Maximum rows of all accounts in one window. A larger window is divided. */
+/**
+ * Maximum rows of all accounts in one window. A window with more rows is shortened, except the
+ * first window and the shortest.
+ */
 const MAX_SCANNED = 100_000;
 /** Maximum duration of a page, apart from its last window. */
 const PAGE_MS = 150;

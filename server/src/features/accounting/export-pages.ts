@@ -1,5 +1,5 @@
-// Pages of the exports, for replies of bounded size. A page is one statement, so pages of the current period
-// can be inconsistent with each other.
+// Pages of the exports, for replies of bounded size. Each page is a separate statement, so pages of
+// the current period can be inconsistent with each other.
 import { iso, type Time } from '../../kernel/effects.ts';
 import { invalidField } from '../../kernel/fault.ts';
 import type { Mode } from '../../kernel/mode.ts';
@@ -32,8 +32,10 @@ interface ExportQuery {
 /** The range of a query, with one more row than the page has. */
 function rangeOf({ from, to, limit = 20, cursor, ...filter }: ExportQuery): ExportRange {
   const [firstDay, lastDay] = [Date.parse(from), Date.parse(to)];
-  if (lastDay < firstDay) throw invalidField('to', 'must not be before from');
-  if (lastDay - firstDay >= MAX_DAYS * DAY_MS) throw invalidField('to', `at most ${MAX_DAYS} days`);
+  if (lastDay < firstDay) throw invalidField('to', 'must not be before `from`');
+  if (lastDay - firstDay >= MAX_DAYS * DAY_MS) {
+    throw invalidField('to', `must be less than ${MAX_DAYS} days after \`from\``);
+  }
   const after = cursor === undefined ? undefined : positionOf(cursor);
   return { from: firstDay, until: lastDay + DAY_MS, ...filter, page: { after, limit: limit + 1 } };
 }

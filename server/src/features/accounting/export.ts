@@ -144,7 +144,7 @@ const POSTINGS = `with lines as (
         > ($5, split_part($6::text, ' ', 1), split_part($6::text, ' ', 2)))
   order by created_at, transaction_id, step limit $7::bigint`;
 
-/** Every transfer of the ledger in the range, oldest first. */
+/** Transfers of money in the range, oldest first. */
 export const exportPostings = (
   stream: RowStream,
   range: ExportRange,

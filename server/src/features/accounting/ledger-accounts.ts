@@ -156,7 +156,7 @@ async function internalPage(
   };
 }
 
-/** A page of ledger accounts: system accounts by id, then all others, newest first. */
+/** A page of ledger accounts: system accounts by id, then internal accounts, newest first. */
 export async function listLedgerAccounts(
   runtime: Runtime,
   query: LedgerAccountQuery,
@@ -234,7 +234,6 @@ interface TrialRow {
   counted: number;
 }
 
-/** A line of the trial balance. */
 interface TrialLine {
   mode: Mode;
   currency: string;
@@ -298,9 +297,9 @@ interface TrialQuery {
 }
 
 /**
- * Balances by environment, currency and type. `isCounted` is false if the number of accounts exceeds the
- * maximum. Accounts of customers and platforms are then one line, calculated from the system accounts. For
- * single platforms only the first accounts are then counted.
+ * Balances by environment, currency and type. `isCounted` is false if the number of accounts
+ * exceeds the maximum. Accounts of customers and platforms are then one line, calculated from the
+ * system accounts. With `platformIds`, the lines instead contain only the first accounts.
  */
 export async function trialBalance(
   runtime: Runtime,

@@ -34,7 +34,7 @@ interface CheckResult {
   dueAt?: Time;
 }
 
-/** Stores the result of a verification. */
+/** Replaces the stored result. */
 export async function recordCheck(
   { query }: Pick<Database, 'query'>,
   { checkedAt, balanced, ms, dueAt }: CheckResult,

@@ -41,7 +41,10 @@ export function ledgerCheckSweep({ everyMs, withConnection }: LedgerCheckOptions
   };
 }
 
-/** Publishes the result and the age of the latest verification. Absent before the first verification. */
+/**
+ * Publishes metrics of the latest verification. The metrics are absent before the first
+ * verification.
+ */
 export function watchLedgerCheck(
   metrics: Pick<Metrics, 'watch'>,
   { db, effects }: Pick<Runtime, 'db' | 'effects'>,

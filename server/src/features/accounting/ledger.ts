@@ -83,7 +83,7 @@ interface AccountMismatch {
   belowFloor: boolean;
 }
 
-/** Numbers are text, as a sum can exceed the range of a number. */
+/** Numbers are text, because a sum can exceed the range of a number. */
 interface CountedTotal {
   currency: string;
   accounts: string;
@@ -102,8 +102,8 @@ interface Recount {
 }
 
 /**
- * Formats an amount in the unit of a ledger account. Velocity units have the decimals of their currency:
- * `velocity.USD`, `velocity.count`.
+ * Formats an amount in the unit of a ledger account. A velocity unit has the decimals of its
+ * currency: `velocity.USD`.
  */
 export const readableAmount = (amount: string | bigint, unit: string): string =>
   formatAmount({ currency: unit.replace(VELOCITY_UNIT, ''), amount: BigInt(amount) });
@@ -146,9 +146,9 @@ interface CurrencyTotal {
   currency: string;
   accounts: number;
   holds: number;
-  /** Balances of internal accounts. */
+  /** Balances of accounts with a floor: internal accounts and velocity limits. */
   owned: bigint;
-  /** Balances of system accounts. */
+  /** Balances of accounts without a floor. */
   system: bigint;
   held: bigint;
   /** Zero if the books balance. */

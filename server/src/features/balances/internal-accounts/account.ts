@@ -17,8 +17,8 @@ export function typesFor(currency: string, owner: AccountOwner): InternalAccount
 }
 
 /**
- * Whether the service can debit the account itself. A wallet requires the signature of its holder, so it is
- * used only if a request names its id.
+ * Whether the service can debit the account without a signature. A wallet requires the signature of
+ * its holder, so it is used only if a request names its id.
  */
 export const isBalance = ({ type }: { type: InternalAccountType }): boolean =>
   type !== 'EMBEDDED_WALLET';

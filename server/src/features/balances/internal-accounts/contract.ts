@@ -58,7 +58,7 @@ export const InternalAccount = named(
       fundingPaymentInstructions: Type.Array(PaymentInstructions, {
         description:
           'Bank account details or wallet addresses for funding the account. Empty if the currency ' +
-          'does not support deposits.',
+          'does not support deposits, and until a provider has assigned the details.',
       }),
       privateEnabled: Type.Optional(
         Type.Boolean({
@@ -78,7 +78,7 @@ const List = named('InternalAccountListResponse', page(InternalAccount));
 
 const currency = Type.Optional(Type.String({ description: 'Filter by currency code.' }));
 const type = Type.Optional(withDescription(InternalAccountType, 'Filter by type.'));
-const customerId = Type.Optional(Type.String({ description: 'Filter by customer.' }));
+const customerId = Type.Optional(Type.String({ description: 'Filter by the ID of the customer.' }));
 
 export const listCustomerInternalAccounts = operation({
   operationId: 'listCustomerInternalAccounts',

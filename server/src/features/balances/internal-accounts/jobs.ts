@@ -32,7 +32,9 @@ interface Customer {
 
 /** Customers as account owners, provided by a later feature. */
 export interface CustomersOfAccounts {
-  /** Up to `limit` customers of the platform with accounts, in order of creation. */
+  /**
+   * Up to `limit` customers of the platform with accounts, after a position in order of creation.
+   */
   customersAfter(
     ctx: Ctx,
     platform: PlatformRow,
@@ -147,8 +149,8 @@ async function requestFunding(
   const caller = await readCaller(runtime, platformId);
   const row = await runtime.db.read(internalAccounts, accountId);
   const { funding } = connectors(caller.environment);
-  // The response is outdated if the provider was changed during the request. `refreshAccountFunding` then
-  // repeats the request.
+  // A response can be outdated if the provider was changed during the request. An operator then
+  // repeats the request with `refreshAccountFunding`.
   if (!row || !funding?.request || !funding.isRequested?.(row.currency)) {
     return { caller, stage: async () => undefined };
   }
@@ -161,7 +163,7 @@ async function requestFunding(
   return { caller, stage };
 }
 
-/** The jobs that open and activate accounts. */
+/** Jobs that open and activate accounts, and request their funding instructions. */
 export function accountJobs(parts: AccountParts): JobHandler[] {
   return [
     jobHandler(BACKFILL_ACCOUNTS, {

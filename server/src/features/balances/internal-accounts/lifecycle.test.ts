@@ -1,5 +1,5 @@
-// Effect of each account state. New payments, deposits and transfers require an active account. Payments in
-// progress continue. Refunds and returns are credited.
+// Effect of each account state. New payments, sandbox funding and unforced transfers require an
+// active account. Payments in progress continue. Refunds and returns are credited.
 import { describe, expect, it } from 'vitest';
 import { expectBalancedBooks } from '../../../../test/kit/app/books.ts';
 import {
@@ -109,7 +109,7 @@ describe('account with deferred provisioning', () => {
 });
 
 describe('frozen account', () => {
-  it('rejects deposits and payments in both directions until it is unfrozen', async () => {
+  it('rejects sandbox funding and payments in both directions until it is unfrozen', async () => {
     const { person, account } = await createFundedCustomer(app);
     const otherCustomer = await createFundedCustomer(app);
     const payee = await createExternalAccount(app, person.id, 'EUR');

@@ -1,6 +1,7 @@
-// Status transitions of internal accounts. The freeze of the ledger account enforces the status that the
-// API shows. Status and freeze change in one commit, so no payment can occur between the two changes. An
-// account can be closed if it is empty and none of its payments is in progress.
+// Status transitions of internal accounts. The freeze of the ledger account enforces the status
+// that the API shows. Status and freeze change in one commit, so no payment can occur between the
+// two changes. An account can be closed if it is empty, has no shortfall, and none of its payments
+// is in progress.
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { recordAccountAction } from '../account-actions/index.ts';

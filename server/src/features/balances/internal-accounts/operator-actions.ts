@@ -1,6 +1,6 @@
-// Operator transitions of internal accounts, which are recorded with their reasons. A freeze is effective
-// from its commit. Held funds of payments are then still posted and refunds are still credited. All other
-// debits and credits are rejected.
+// Operator transitions of internal accounts, which are recorded with their reasons. A freeze is
+// effective from its commit. Held funds of payments are then still posted, refunds are still
+// credited, and deposits are held. New payments are rejected.
 
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -60,9 +60,9 @@ interface ListInput {
   accountId?: string | undefined;
   /** Only accounts with a shortfall. */
   isOwing?: boolean | undefined;
-  /** Last account of the previous page. */
+  /** ID of the last account of the previous page. */
   after?: string | undefined;
-  /** `nextCursor` of the previous page. Replaces `after`. */
+  /** `nextCursor` of the previous page. Ignored if `after` is set. */
   cursor?: string | undefined;
   limit: number;
 }

@@ -92,8 +92,8 @@ export const fundedAccountOf = ({ id, currency, customer_id }: InternalAccountRo
 });
 
 /**
- * Requests the funding instructions again and stages a change with its event. Returns whether they
- * changed. A job requests the instructions of an external system.
+ * Refreshes the funding instructions. Stages a change with its event, or a job that requests the
+ * instructions from an external system. Returns whether a change is staged.
  */
 export function refreshFunding(ctx: Ctx, row: InternalAccountRow, port: FundingPort): boolean {
   const { id, currency, platform_id: platformId } = row;
@@ -139,7 +139,7 @@ export async function balancesOf(
   return (id) => byId.get(id) ?? EMPTY_HOLDING;
 }
 
-/** The API view of the account. `added` is added to the current balance. */
+/** The API view of the account. `addition` is added to the current balance. */
 export async function presentAccount(
   ctx: Ctx,
   row: InternalAccountRow,
@@ -153,8 +153,8 @@ export async function presentAccount(
 }
 
 /**
- * Stages a balance event for each of the accounts, which are rows as read. The commit determines the
- * amounts and stores them in the event rows. The delivery inserts them into the data of the events.
+ * Stages a balance event for each account. The commit determines the amounts and stores them in the
+ * event rows. The delivery inserts them into the data of the events.
  */
 export function emitBalances(ctx: Ctx, rows: readonly InternalAccountRow[]): void {
   for (const row of rows) {

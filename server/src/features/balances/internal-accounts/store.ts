@@ -57,7 +57,7 @@ export const findInternalAccounts = (
   options?: FindOptions<typeof internalAccounts>,
 ): Promise<InternalAccountRow[]> => db.find(internalAccounts, where, options);
 
-/** Sets whether balances are shown to the holder only. */
+/** Sets whether the wallet hides its transactions. */
 export const setAccountPrivacy = (
   ctx: Ctx,
   row: InternalAccountRow,

@@ -21,11 +21,11 @@ export const openLedgerAccount = (
   ctx: Ctx,
   {
     frozen = false,
-    ...of
+    ...account
   }: Pick<LedgerAccountRow, 'id' | 'currency' | 'floor'> & { frozen?: boolean },
 ): LedgerAccountRow =>
   ctx.insert(ledgerAccounts, {
-    ...{ ...of, frozen },
+    ...{ ...account, frozen },
     ...{ balance: 0n, held: 0n, created_at: ctx.now },
   });
 

@@ -1,5 +1,6 @@
-// Debits of funds that were already spent. The available balance is debited and the missing amount is owed.
-// The balance of the receivable system account equals the sum of all amounts owed, in any order of events.
+// Debits of funds that were already spent. The available balance is debited and the missing amount
+// is owed. The balance of the receivable system account is the negative sum of all amounts owed, in
+// any order of events.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { expectBalancedBooks } from '../../../../test/kit/app/books.ts';
@@ -186,7 +187,7 @@ describe('repayShortfall', () => {
     await expectReceivableAgrees();
   });
 
-  it('keeps the receivable equal to the sum of amounts owed, in any order', async () => {
+  it('keeps the receivable equal to the negative sum of amounts owed, in any order', async () => {
     const person = await createCustomer(app);
     const { id } = await findInternalAccount(app, person.id, 'USD');
     const steps = fc.array(

@@ -1,7 +1,7 @@
-// Shortfalls: funds that must be debited from an account after they were spent, such as a deposit that a
-// bank reversed. The missing amount is debited from the receivable system account and recorded on the
-// internal account. The balance of the receivable account is therefore the sum of all shortfalls. The
-// account can pay again after later credits have repaid its shortfall.
+// Shortfalls: funds that must be debited from an account after they were spent, such as a deposit
+// that a bank reversed. The missing amount is debited from the receivable system account and
+// recorded on the internal account. The balance of the receivable account is therefore the negative
+// sum of all shortfalls. The account can pay again after later credits have repaid its shortfall.
 import { Fault } from '../../../kernel/fault.ts';
 import { type Money, smallerOf, subtract } from '../../../kernel/money.ts';
 import { systemAccount } from '../../../ledger/chart.ts';

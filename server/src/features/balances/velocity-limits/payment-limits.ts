@@ -24,7 +24,7 @@ interface LimitedPayment {
 }
 
 interface StartedPayment extends LimitedPayment {
-  /** The paying customer, or null for the platform. */
+  /** ID of the paying customer, or null for the platform. */
   payerId: string | null;
 }
 
@@ -170,11 +170,13 @@ export async function isWithinPaymentLimits(
   payment: StartedPayment,
 ): Promise<boolean> {
   const countedLimits = await openLimits(ctx, platform, payment);
-  const isAllowed = countedLimits.map(({ limit, usage }) => hasRemaining(ctx, limit, usage.amount));
-  return (await Promise.all(isAllowed)).every(Boolean);
+  const checks = countedLimits.map(({ limit, usage }) => hasRemaining(ctx, limit, usage.amount));
+  return (await Promise.all(checks)).every(Boolean);
 }
 
-/** Payments that a customer has started in the current hour, and its maximum. Null if there is no limit. */
+/**
+ * Payments that a customer has started in the current hour, and the maximum. Null without a limit.
+ */
 export async function hourlyUsage(
   reader: Reader,
   { hourly_payments: maximum }: PlatformRow,

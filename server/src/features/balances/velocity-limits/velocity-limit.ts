@@ -29,7 +29,7 @@ export interface VelocityLimit {
 
 const accountOf = ({ limitId }: Pick<VelocityLimit, 'limitId'>) => velocityLimitAccount(limitId);
 
-/** The currency of a velocity unit, which is excluded from the totals of money. */
+/** The ledger currency of a velocity unit. Exports and lists of accounts exclude it. */
 const currencyOf = (unit: string) => VELOCITY_UNIT + unit;
 
 const floorOf = ({ limit }: VelocityLimit) => (limit === null ? null : limit < 0n ? 0n : -limit);
@@ -93,10 +93,10 @@ export async function openVelocityLimits(
     currency: currencyOf(unit),
   }));
   const changedFloors = await setFloors(ctx.db, accounts, ctx.now, basis);
-  const set = new Map(changedFloors.map((each) => [each.id, each.floor]));
+  const floorsById = new Map(changedFloors.map((each) => [each.id, each.floor]));
   for (const { id, floor } of outdatedAccounts) {
     // A floor that could not be set to the limit is set again at the next payment.
-    if (!set.has(id) || set.get(id) === floor) floors.set(keyOf(id), floor);
+    if (!floorsById.has(id) || floorsById.get(id) === floor) floors.set(keyOf(id), floor);
   }
 }
 
@@ -107,7 +107,7 @@ export interface Usage {
   /** Whether the usage is reversed when the payment is refunded. */
   reversible: boolean;
   amount: bigint;
-  /** Error code if the usage would exceed the limit. */
+  /** Creates the error if the usage would exceed the limit. */
   insufficientFundsFault: () => Fault;
   /** Whether the operation runs again with new reads if the usage would exceed the limit. */
   retryOnInsufficientFunds: boolean;

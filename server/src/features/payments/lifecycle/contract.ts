@@ -31,7 +31,7 @@ export const cancelTransaction = operation({
           }),
         ),
       },
-      { description: 'Reason for a cancellation.' },
+      { description: 'Optional details of a cancellation.' },
     ),
   ),
   bodyOptional: true,

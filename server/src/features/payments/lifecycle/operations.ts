@@ -14,7 +14,7 @@ import { changeTransaction, type PaymentRow, sourceAccountOf } from '../transact
 import { cancelTransaction, confirmReceiptDelivery } from './contract.ts';
 import { requestCancel } from './payment.ts';
 
-type Presented = Static<typeof TransactionOneOf>;
+type TransactionView = Static<typeof TransactionOneOf>;
 
 /** Jobs that cancel debits: of incoming payments, and of the funding of outgoing payments. */
 export const CANCEL_DEBIT = defineJob('incoming.cancel', CancelInput);
@@ -23,7 +23,7 @@ export const CANCEL_FUNDING = defineJob('funding.cancel', CancelInput);
 const isInProgress = (row: PaymentRow) => row.status === 'PENDING' || row.status === 'PROCESSING';
 
 /** The transfer of a transaction that could be canceled: its job and rail, and whether it is in progress. */
-async function requireCancellableTransfer(ctx: Ctx, row: PaymentRow) {
+async function readCancellableTransfer(ctx: Ctx, row: PaymentRow) {
   const isAwaited = row.funds === 'AWAITED';
   if (row.type === 'INCOMING') {
     const isDebit = row.source?.sourceType === 'ACCOUNT';
@@ -40,9 +40,12 @@ async function requireCancellableTransfer(ctx: Ctx, row: PaymentRow) {
   return { job: CANCEL_PAYOUT, rail: row.rail, open: isOpen };
 }
 
-/** Stages the cancellation request. Throws if the payment cannot be canceled. */
+/**
+ * Stages the cancellation request. Throws TRANSACTION_NOT_CANCELLABLE, and INVALID_INPUT for a rail
+ * without cancellation.
+ */
 async function cancel(ctx: Ctx, row: PaymentRow): Promise<PaymentRow> {
-  const { job, rail, open: isOpen } = await requireCancellableTransfer(ctx, row);
+  const { job, rail, open: isOpen } = await readCancellableTransfer(ctx, row);
   if (!isOpen || row.refund) {
     const reason =
       'The payment cannot be canceled: it has not started, has settled, or is being refunded.';
@@ -58,7 +61,7 @@ async function cancel(ctx: Ctx, row: PaymentRow): Promise<PaymentRow> {
 export const lifecycleOperations = [
   handle(cancelTransaction, async (ctx, { params }) => {
     const row = await cancel(ctx, await transactionOf(ctx, params.transactionId));
-    return { status: 200, body: presentTransaction(row) as Presented };
+    return { status: 200, body: presentTransaction(row) as TransactionView };
   }),
   handle(confirmReceiptDelivery, async (ctx, { params, body }) => {
     const row = await transactionOf(ctx, params.transactionId);
@@ -67,6 +70,6 @@ export const lifecycleOperations = [
     if (confirmationTime > ctx.now)
       throw invalidField('receiptDeliveryConfirmedAt', 'must not be in the future');
     const updatedPayment = changeTransaction(ctx, row, { receipt_confirmed_at: confirmationTime });
-    return { status: 200, body: presentTransaction(updatedPayment) as Presented };
+    return { status: 200, body: presentTransaction(updatedPayment) as TransactionView };
   }),
 ];

@@ -120,7 +120,10 @@ export async function failUnauthorized(ctx: Ctx, row: OutgoingRow): Promise<void
   if (row.agent_id !== null) await reverseUsage(ctx, row);
 }
 
-/** PENDING → PROCESSING while a rail collects the funds. A job follows the debit. */
+/**
+ * PENDING → PROCESSING while a rail collects the funds. The caller adds the job that sends the
+ * debit.
+ */
 export function awaitFunds(ctx: Ctx, row: OutgoingRow): OutgoingRow {
   const status = transactionFeature.states.outgoing.next(row.status, 'start');
   emitPending(ctx, row);
@@ -172,11 +175,11 @@ export async function payInternal(
   const startedStatus = processingStatus(row);
   const isStart = startedStatus !== row.status;
   emitPending(ctx, row);
-  const processing = changeTransaction(ctx, row, {
+  const processingPayment = changeTransaction(ctx, row, {
     status: startedStatus,
     ...fundingColumns(row, funds),
   });
-  if (isStart) emitPayment(ctx, outgoingPayment.PROCESSING, processing);
+  if (isStart) emitPayment(ctx, outgoingPayment.PROCESSING, processingPayment);
   const stage = () => {
     if (funds) postFunding(ctx, row, funds);
     payDirect(ctx, row.id, paymentLegsOf(ctx, row));
@@ -184,7 +187,7 @@ export async function payInternal(
   };
   await postAndNotify(ctx, stage, [source, target]);
   const status = transactionFeature.states.outgoing.next(startedStatus, 'settle');
-  const updatedPayment = changeTransaction(ctx, processing, {
+  const updatedPayment = changeTransaction(ctx, processingPayment, {
     status,
     funds: 'SETTLED',
     settled_at: ctx.now,

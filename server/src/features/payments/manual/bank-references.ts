@@ -13,8 +13,7 @@ export const BY_RESULT = `select transaction_id as id from rail_results
 type Reporter = Awaited<ReturnType<typeof providerModes>>[number];
 
 /**
- * A reference is unique among the deposits of an environment and currency that operators recorded, and
- * among those of a provider.
+ * Ids that a deposit with this reference can have: one for each environment, currency and reporter.
  */
 export const depositIdsOf = (reference: string, reporters: readonly Reporter[] = []): string[] =>
   CURRENCIES.flatMap(({ code: currency }) => {

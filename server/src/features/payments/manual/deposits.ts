@@ -1,6 +1,6 @@
-// Deposits from the operator's bank statement or wallet, recorded manually. The bank reference of an entry
-// is its key, so a repeated entry is posted once. A deposit is for an account, or for a payment by
-// reference.
+// Deposits that operators record from a bank statement or wallet, or that providers report. The
+// bank reference of an entry is its key, so a repeated entry is posted once. A deposit is for an
+// account, or for a payment by reference.
 import { accountIdOfReference } from '../../../catalog/accounts/account-reference.ts';
 import type { Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -30,8 +30,9 @@ import {
 import { conflict, onAnyTransaction } from './notice.ts';
 
 /**
- * The id is environment, currency and bank reference, so an entry is recorded once. An entry that an
- * operator and a provider report has one `shared_key`, so it is recorded once too.
+ * The id is environment, currency, reporting provider and bank reference, so an entry is recorded
+ * once. An entry that an operator and a provider report has one `shared_key`, so it is recorded
+ * once too.
  */
 const deposits = table(
   'deposits',
@@ -57,8 +58,8 @@ const deposits = table(
 export type DepositRow = RowOf<typeof deposits>;
 
 /**
- * Resolves the target of a notice. The reference of an account is replaced by the id of the account.
- * Spaces, which banks insert into references, are removed.
+ * Resolves the target of a notice. The reference of an account is replaced by the id of the
+ * account. Spaces and hyphens, which banks insert into references, are removed.
  */
 function withTarget(notice: FundsNotice): FundsNotice {
   const { reference, ...rest } = notice;
@@ -68,7 +69,7 @@ function withTarget(notice: FundsNotice): FundsNotice {
   return { ...rest, reference: reference.replace(/[\s-]/g, '').toUpperCase() };
 }
 
-/** The platform of the target. */
+/** The platform of the target. Throws REFERENCE_NOT_FOUND and ACCOUNT_NOT_FOUND. */
 async function findPlatform(
   runtime: Runtime,
   target: Pick<FundsNotice, 'accountId' | 'reference'>,
@@ -354,7 +355,7 @@ export const releaseHeldDeposit = decide(releaseDeposit);
 /** Returns a held deposit to its payer. */
 export const rejectHeldDeposit = decide(returnHeldDeposit);
 
-/** Reverses the deposit that funded a payment. The payer is debited and the payment is unchanged. */
+/** Reverses the deposit that funded a payment. The payment is unchanged. Throws CONFLICT. */
 async function reversePaymentFunding(ctx: Ctx, row: OutgoingRow): Promise<void> {
   if (!isDeposit(row) || row.funded_amount === null)
     throw conflict('The transaction is not a deposit.');

@@ -69,7 +69,7 @@ export async function awaitedOf(ctx: Ctx, row: TransactionRow): Promise<WaitKind
   throw conflict(`No result is expected for this transaction: it is ${row.status}.`);
 }
 
-/** The ID of the instruction of each transfer of a transaction. */
+/** Suffix that is appended to the transaction ID to form the ID of an instruction. */
 const INSTRUCTION_SUFFIX: Record<WaitKind, string> = {
   payout: '',
   debit: '/pull',

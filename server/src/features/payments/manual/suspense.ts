@@ -1,6 +1,6 @@
-// Funds in suspense, which need an operator's decision. The list shows owner and return destination.
-// Decisions apply in the sandbox too, because refunds can fail there. A decision has no amount, because the
-// amount is calculated from the ledger.
+// Funds in suspense, which need an operator's decision. The list shows platform and return
+// destination. Decisions apply in the sandbox too, because refunds can fail there. A decision has
+// no amount, because the amount is calculated from the ledger.
 
 import { formatAmount } from '../../../catalog/currencies/money-format.ts';
 import { iso, type Time } from '../../../kernel/effects.ts';
@@ -89,7 +89,7 @@ async function returnDestination(runtime: Runtime, row: TransactionRow) {
 
 async function presentSuspense(
   runtime: Runtime,
-  waitingRow: SuspenseItem,
+  suspenseItem: SuspenseItem,
   row: TransactionRow,
   net: bigint,
 ) {
@@ -98,8 +98,8 @@ async function presentSuspense(
   return {
     transactionId: row.id,
     platformId: row.platform_id,
-    environment: waitingRow.environment,
-    since: iso(waitingRow.since),
+    environment: suspenseItem.environment,
+    since: iso(suspenseItem.since),
     type: row.type,
     status: row.status,
     failureReason: row.failure_reason,
@@ -113,11 +113,11 @@ async function presentSuspense(
 /** Suspense items and shortfalls, oldest first. */
 export async function listSuspense(runtime: Runtime, query: SuspenseQuery) {
   const { db } = runtime;
-  const waitingRows = await suspenseItemsOf(runtime, { ...query, limit: query.limit + 1 });
-  const ids = waitingRows.map((each) => each.id);
+  const suspenseItems = await suspenseItemsOf(runtime, { ...query, limit: query.limit + 1 });
+  const ids = suspenseItems.map((each) => each.id);
   const nets = await readSuspenseAmounts(db, ids);
   const items = await Promise.all(
-    waitingRows.map(async (each) =>
+    suspenseItems.map(async (each) =>
       presentSuspense(runtime, each, await loadTransaction(db, each.id), nets.get(each.id) ?? 0n),
     ),
   );

@@ -240,14 +240,16 @@ const requireCancelRequest = (row: TransactionRow) => {
     throw conflict('No cancellation is requested for this payment.');
 };
 
-/** Records a cancellation that was requested. */
+/** Records that a transfer was canceled. Throws CONFLICT without a request for cancellation. */
 export const cancelTransfer = (runtime: Runtime, id: string): Promise<TransferResult> =>
   record(runtime, id, async (_, row) => {
     requireCancelRequest(row);
     return { state: 'cancelled' };
   });
 
-/** Records that the transfer can no longer be canceled. */
+/**
+ * Records that a requested cancellation is no longer possible. Throws CONFLICT without a request.
+ */
 export async function rejectTransferCancel(runtime: Runtime, id: string): Promise<TransferResult> {
   await onProductionTransaction(runtime, id, async (ctx, row) => {
     await awaitedOf(ctx, row);
