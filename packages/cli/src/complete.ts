@@ -1,5 +1,5 @@
 // Completion for bash, zsh and fish. The scripts only pass the words to the program. The candidates
-// are read from the command objects that also run.
+// are derived from the commands of the program.
 import { Argument, Command, type Option } from 'commander';
 import { EVENT_TYPES, OPERATION_IDS, WORLDS } from './api/metadata.ts';
 import { exampleNamesOf } from './api/resources.ts';

@@ -1,4 +1,4 @@
-// Prints errors for people and for programs, each with its remedy.
+// Prints errors for people and for programs, with the remedy if there is one.
 import { CommanderError } from 'commander';
 import { CliError, EXIT, type ExitCode, Finished } from './exit.ts';
 import type { Output } from './output/output.ts';
@@ -18,7 +18,7 @@ interface ErrorView {
 const HINTS: Readonly<Record<string, string>> = {
   UNAUTHORIZED:
     'Log in again with `railhead login`, or check the environment with `railhead doctor`.',
-  FORBIDDEN: 'The token may lack a permission: `railhead doctor` lists those that it has.',
+  FORBIDDEN: 'The token may lack a permission. `railhead doctor` lists its permissions.',
   CONNECTION_FAILED:
     'Is the server running, and is its URL correct? `railhead doctor` checks both.',
   TIMEOUT: 'The server did not reply in time. Repeat the command.',

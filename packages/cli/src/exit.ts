@@ -1,4 +1,4 @@
-// Exit codes and errors of this program. Each error states the problem and its remedy.
+// Exit codes and errors of this program. The message states the problem, the hint the remedy.
 export const EXIT = {
   ok: 0,
   /** The API rejected a request, or a check failed. */

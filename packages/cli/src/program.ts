@@ -129,7 +129,7 @@ function addGlobalOptions(program: Command): void {
       'Print the part of the JSON that a JMESPath expression selects.',
     )
     .option('--profile <name>', 'Use a stored profile, or local for the server in this folder.')
-    .option('--base-url <url>', 'Use another server.')
+    .option('--base-url <url>', 'URL of the server. Default: that of the profile.')
     .addOption(new Option('--verbose', 'Print a line for each request.'));
 }
 

@@ -62,7 +62,7 @@ const globalsOf = (command: Command): GlobalOptions => command.optsWithGlobals()
 
 export const outputOf = (command: Command): Output => new Output(globalsOf(command));
 
-/** A server of another date may lack operations or have different operations. */
+/** Warns of another API date, because that server can have other operations. */
 function noteDate({ url }: Target, output: Output): void {
   const [date] = /\d{4}-\d\d-\d\d$/.exec(url) ?? [];
   if (date === undefined || date === API_DATE) return;

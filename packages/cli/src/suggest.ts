@@ -1,6 +1,6 @@
 // Finds the intended name for a mistyped name.
 
-/** Number of letters to insert, delete, replace or exchange with their neighbor. */
+/** Minimum number of insertions, deletions, replacements and swaps that change `a` into `b`. */
 export function distance(a: string, b: string): number {
   let previousRow: number[] = [];
   let previousDistances = Array.from({ length: b.length + 1 }, (_, index) => index);
@@ -23,7 +23,7 @@ export function distance(a: string, b: string): number {
   return previousDistances[b.length] ?? 0;
 }
 
-/** Undefined if no name is similar. */
+/** The most similar name, or else a name that begins with the text. Undefined without either. */
 export function closest(text: string, names: readonly string[]): string | undefined {
   const lower = text.toLowerCase();
   const nearest = names

@@ -15,7 +15,7 @@ beforeAll(() => {
 });
 afterAll(() => blank.remove());
 
-describe('every command', () => {
+describe('the commands', () => {
   const program = createProgram(
     RESOURCES.map(({ name }) => name),
     '0',
@@ -26,7 +26,7 @@ describe('every command', () => {
   ];
   const commandsByName = commandTree().map((command) => [command.name(), command] as const);
 
-  it('covers every operation once', () => {
+  it('cover every operation once', () => {
     const ids = RESOURCES.flatMap(({ operations }) => operations.map(([id]) => id));
     expect(new Set(ids).size).toBe(ids.length);
     expect(ids.length).toBeGreaterThanOrEqual(168);
@@ -146,7 +146,7 @@ describe('an error', () => {
     expect(out).toMatch(/operationId +createCustomer[\s\S]*email: /);
   });
 
-  it('of credentials has its own code', async () => {
+  it('of credentials has a separate exit code', async () => {
     const env = { RAILHEAD_CLIENT_SECRET: 'wrong' };
     const { code, err } = await server.cli.run(['customers', 'list'], { env });
     expect([code, err]).toEqual([3, expect.stringContaining('railhead login')]);
@@ -194,7 +194,7 @@ describe('tools', () => {
     expect(out.split('\n')[0]).toMatch(/^ID +STATUS +OPERATION ID/);
   });
 
-  it('show events, as a resource as well', async () => {
+  it('show events, also with the commands of the resource', async () => {
     const { data } = await server.cli.json('events', '--type', 'CUSTOMER.KYC_*', '-n', '2');
     expect(data).toHaveLength(2);
     const sameEvents = await server.cli.json('events', 'list', '--type', 'CUSTOMER.KYC_APPROVED');
@@ -231,7 +231,7 @@ describe('tools', () => {
     expect((await server.cli.json('customers', 'list')).data).toEqual([]);
   });
 
-  it('print URLs, and report problems', async () => {
+  it('print the URL of a page, and report failed checks', async () => {
     const { origin } = server.running;
     expect((await run('open', 'reference')).out).toBe(`${origin}/docs/reference\n`);
     const { code, out } = await run('doctor');

@@ -180,8 +180,8 @@ describe('completion', () => {
   });
 });
 
-describe('long-running commands', () => {
-  it('stops on Ctrl+C', async () => {
+describe('interactive commands', () => {
+  it('stop on Ctrl+C', async () => {
     const { pty, enter, interrupt, type } = await terminal(100);
     await type('railhead listen\r', /Signing secret {2}whsec_/);
     await server.client.customers.createCustomer({ customerType: 'INDIVIDUAL', fullName: 'Ada' });
@@ -205,7 +205,7 @@ describe('long-running commands', () => {
     await interrupt();
   });
 
-  it('prompts before a removal, and hides the secret at the login', async () => {
+  it('prompt before a removal, and hide the secret at the login', async () => {
     const { enter, type, screen } = await terminal(100);
     await type('railhead reset\r', /Remove all data .*\[y\/N\] /);
     expect(await enter('n')).toContain('Nothing was removed.');

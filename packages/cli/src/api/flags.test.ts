@@ -43,7 +43,7 @@ describe('flagValue', () => {
 });
 
 describe('inputOf', () => {
-  it('contains nested fields, and flags replace fields of --data', () => {
+  it('sets nested fields, and replaces fields of --data by flags', () => {
     const options = {
       data: '{ "source": { "accountId": "a", "sourceType": "ACCOUNT" }, "description": "x" }',
       'source.accountId': 'b',

@@ -59,14 +59,14 @@ interface Index {
   readonly worlds: Readonly<Record<string, string>>;
 }
 
-/** Next to the bundle, next to its chunks, or in `dist` when the sources are run. */
+/** Possible folders of the metadata: of the bundle, of its chunks, and of the sources. */
 const FOLDERS = ['./api/', '../api/', '../../dist/api/'].map(
   (each) => new URL(each, import.meta.url),
 );
 
 function read(name: string): unknown {
   const folder = FOLDERS.find((each) => existsSync(new URL('index.json', each)));
-  if (!folder) throw new Error('The package is incomplete: dist/api is absent.');
+  if (!folder) throw new Error('dist/api is absent. Install the package again.');
   return JSON.parse(readFileSync(new URL(`${name}.json`, folder), 'utf8'));
 }
 

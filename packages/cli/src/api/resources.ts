@@ -205,7 +205,7 @@ function operationCommand(resource: Resource, operation: Operation): Command {
   });
 }
 
-/** Examples in the help of a resource. */
+/** Number of examples in the help of a resource. */
 const RESOURCE_EXAMPLES = 3;
 
 /** The command of a resource, with the commands of its operations if they are needed. */

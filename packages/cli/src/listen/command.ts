@@ -55,9 +55,9 @@ function lineOf(delivery: Delivery, result: Result, isRepeated: boolean, output:
 }
 
 /** Without a receiver, events are only shown. */
-const SHOWN: Forwarded = { kind: 'replied', status: 200, ms: 0 };
+const SHOWN_RESULT: Forwarded = { kind: 'replied', status: 200, ms: 0 };
 
-/** Prints an interruption once, and its end. */
+/** Prints the start and the end of each interruption. */
 function interruptions(output: Output, receiver: URL | undefined): Listener['onInterruption'] {
   let currentError: string | undefined;
   return (error) => {
@@ -80,9 +80,11 @@ function intro(output: Output, endpoint: Endpoint, receiver: URL | undefined): v
     return;
   }
   const { bold, dim } = output.styles;
-  const to = receiver ? ` to ${receiver.href}` : '';
+  const destination = receiver ? ` to ${receiver.href}` : '';
   const readyText = isResumed ? 'Ready. Continuing after the previous run.' : 'Ready.';
-  output.line(`${readyText} ${receiver ? 'Forwarding' : 'Showing'} events${to}. Stop with Ctrl+C.`);
+  output.line(
+    `${readyText} ${receiver ? 'Forwarding' : 'Showing'} events${destination}. Stop with Ctrl+C.`,
+  );
   output.line(`Signing secret  ${bold(secret)}  ${dim(endpointId)}`);
 }
 
@@ -104,7 +106,7 @@ function listenerOf(
     endpointId: endpoint.endpointId,
     journal,
     signal,
-    forward: async (delivery) => (receiver ? forward(receiver, delivery) : SHOWN),
+    forward: async (delivery) => (receiver ? forward(receiver, delivery) : SHOWN_RESULT),
     async report(delivery, result, isRepeated) {
       counts.forwarded++;
       const { eventId, eventType, createdAt, attempt, body } = delivery;
@@ -116,7 +118,7 @@ function listenerOf(
   };
 }
 
-/** Removes the endpoint. If the server cannot be reached, the next run uses the endpoint. */
+/** Removes the endpoint. If the removal fails, the next run uses the endpoint. */
 async function end({ client, output }: Session, endpointId: string, files: ListenFiles) {
   try {
     await client.webhookEndpoints.deleteWebhookEndpointById({ endpointId }, { deadline: 5_000 });
@@ -218,7 +220,7 @@ export function listenCommand(): Command {
       '--events <types>',
       'Event types, separated by commas, such as OUTGOING_PAYMENT.*. Default: all.',
     )
-    .option('--name <name>', 'Distinguishes several listeners.', 'default')
+    .option('--name <name>', 'Name of the listener, to distinguish several.', 'default')
     .option('--keep', 'Keep the endpoint when the program ends, and the events until the next run.')
     .option('--print-secret', 'Print the secret for the receiver and exit. The endpoint is kept.');
   withExamples(

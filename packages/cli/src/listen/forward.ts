@@ -16,8 +16,8 @@ export type Forwarded =
   | { readonly kind: 'failed'; readonly error: string; readonly ms: number };
 
 const TIMEOUT_MS = 30_000;
-/** Codes of connections that failed. */
-const NOT_CONNECTED = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'];
+/** Error codes without a connection, so that no data was sent. */
+const CONNECTION_ERRORS = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'];
 
 /** `3000/hook` and `localhost:3000/hook` are enough. */
 export function receiverOf(text: string): URL {
@@ -56,7 +56,7 @@ export function forward(url: URL, { headers, body }: Webhook): Promise<Forwarded
     );
     outgoingRequest.once('error', (error: NodeJS.ErrnoException) => {
       const text = error.message || error.code || 'failed';
-      const isRefused = NOT_CONNECTED.includes(error.code ?? '');
+      const isRefused = CONNECTION_ERRORS.includes(error.code ?? '');
       resolve(
         isRefused ? { kind: 'refused', error: text } : { kind: 'failed', error: text, ms: ms() },
       );

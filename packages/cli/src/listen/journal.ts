@@ -1,5 +1,5 @@
-// The journal of events that were forwarded and not yet acknowledged. A line is on disk before the next
-// event is sent, so that a kill between a forward and its acknowledgment repeats no event.
+// The journal of events that were forwarded and not yet acknowledged. Each result is written before
+// the next event is sent, so that a kill between a forward and its acknowledgment repeats no event.
 import {
   closeSync,
   fdatasyncSync,

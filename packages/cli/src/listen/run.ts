@@ -25,7 +25,7 @@ export interface Listener {
 
 const WAIT_S = 30;
 const PAGE = 100;
-/** An event is shown as delivered this long after its forward at the latest. */
+/** Minimum time between two acknowledgments while events are forwarded. */
 const ACKNOWLEDGE_MS = 1_000;
 /** Maximum duration of the acknowledgment when the program exits. */
 const LAST_MS = 3_000;
@@ -68,10 +68,10 @@ async function acknowledge(listener: Listener): Promise<void> {
   if (isDone) journal.clear();
 }
 
-/** Forwards deliveries. Returns false if the connection for one is refused. */
+/** Forwards deliveries. Returns false as soon as the receiver cannot be reached. */
 async function forwardAll(listener: Listener, deliveries: readonly Delivery[]): Promise<boolean> {
   const { journal, signal } = listener;
-  let acknowledged = performance.now();
+  let acknowledgedAt = performance.now();
   for (const delivery of deliveries) {
     if (signal.aborted) return true;
     const { eventId } = delivery;
@@ -87,9 +87,9 @@ async function forwardAll(listener: Listener, deliveries: readonly Delivery[]): 
     }
     journal.finish(eventId);
     await listener.report(delivery, result, isRepeated);
-    if (performance.now() - acknowledged < ACKNOWLEDGE_MS) continue;
+    if (performance.now() - acknowledgedAt < ACKNOWLEDGE_MS) continue;
     await acknowledge(listener);
-    acknowledged = performance.now();
+    acknowledgedAt = performance.now();
   }
   return true;
 }

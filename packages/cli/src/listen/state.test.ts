@@ -7,7 +7,7 @@ import { expect, it } from 'vitest';
 import { isZombie } from './state.ts';
 
 it.runIf(existsSync('/proc/self/stat'))(
-  'recognizes a killed process that still has an ID',
+  'isZombie recognizes a killed process that still has an ID',
   async () => {
     expect(isZombie(process.pid)).toBe(false);
     // The shell starts a process, becomes another program and therefore never reads its exit code.

@@ -66,7 +66,10 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Two listeners of one name would forward each event twice. Returns the function that unlocks. */
+/**
+ * Locks a listener, because two of one name would forward each event twice. Returns the function
+ * that unlocks. Throws while another process has the lock.
+ */
 export function lock({ lock: file }: ListenFiles, name: string): () => void {
   for (let attempt = 0; ; attempt++) {
     try {

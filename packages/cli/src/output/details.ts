@@ -4,7 +4,7 @@ import { isObject, shortText } from './values.ts';
 
 const INDENT = '  ';
 
-/** The parts of an array of objects are numbered from 1. */
+/** The items of an array are numbered from 1 if there are several. */
 function partsOf(name: string, value: unknown): (readonly [name: string, value: unknown])[] {
   if (!Array.isArray(value)) return [[name, value]];
   return value.map((each, index) => [value.length > 1 ? `${name} ${index + 1}` : name, each]);

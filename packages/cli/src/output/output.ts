@@ -52,7 +52,7 @@ export class Output {
     process.stdout.write(`${text}\n`);
   }
 
-  /** For people only: hints and progress. */
+  /** Writes a line to standard error. */
   note(text: string): void {
     process.stderr.write(`${text}\n`);
   }

@@ -1,4 +1,4 @@
-// Colors, on a terminal only. NO_COLOR turns them off, FORCE_COLOR on.
+// Colors, by default on a terminal only. NO_COLOR disables and FORCE_COLOR enables them.
 import process from 'node:process';
 
 interface Stream {

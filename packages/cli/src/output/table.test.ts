@@ -80,7 +80,7 @@ it('detailLines indents nested fields and numbers the items of a list', () => {
   expect(detailLines(5, plainStyles)).toEqual(['5']);
 });
 
-it('hasColors is true on a terminal only', () => {
+it('hasColors is true on a terminal, unless an environment variable overrides it', () => {
   expect(hasColors({ isTTY: true }, {})).toBe(true);
   expect(hasColors({ isTTY: true }, { NO_COLOR: '1' })).toBe(false);
   expect(hasColors({ isTTY: true }, { TERM: 'dumb' })).toBe(false);

@@ -99,7 +99,7 @@ export function layOut(
 }
 
 /** Fields of all resources in the order of importance. Other fields follow in the order of the reply. */
-const PREFERRED = [
+const PREFERRED_FIELDS = [
   ...['id', 'number', 'name', 'fullName', 'type', 'eventType', 'operationId'],
   ...['status', 'state', 'kycStatus', 'kybStatus', 'errorCode', 'balance', 'amount'],
   ...['sentAmount', 'receivedAmount', 'authorizedAmount', 'settledAmount', 'currency', 'last4'],
@@ -107,11 +107,18 @@ const PREFERRED = [
   ...['eventId', 'resourceId', 'customerId', 'platformCustomerId'],
 ];
 /** Fields that lists omit. */
-const OMITTED = ['updatedAt', 'region', 'isDeleted', 'clientSecret', 'statusChangedAt', 'replayed'];
+const OMITTED_FIELDS = [
+  'updatedAt',
+  'region',
+  'isDeleted',
+  'clientSecret',
+  'statusChangedAt',
+  'replayed',
+];
 
 const rank = (name: string) => {
-  const index = PREFERRED.indexOf(name);
-  return index < 0 ? PREFERRED.length : index;
+  const index = PREFERRED_FIELDS.indexOf(name);
+  return index < 0 ? PREFERRED_FIELDS.length : index;
 };
 
 const titleOf = (name: string) =>
@@ -120,7 +127,10 @@ const titleOf = (name: string) =>
     .replaceAll('_', ' ')
     .toUpperCase();
 
-/** IDs and times are never shortened. Types and states keep more characters than other strings. */
+/**
+ * IDs and times are never shortened. Types, statuses and names of operations keep more characters
+ * than other texts.
+ */
 function minWidthOf(name: string): number {
   if (/(^id|(?<!operation)Id|At|timestamp|^at)$/.test(name)) return Number.POSITIVE_INFINITY;
   return /(^type|Type|^status|^operationId)$/.test(name) ? 20 : 12;
@@ -136,7 +146,7 @@ export const columnOf = (name: string, texts: readonly string[]): Column => ({
 export function columnsOf(items: readonly unknown[]): Column[] {
   const rows = items.filter(isObject);
   const names = [...new Set(rows.flatMap((each) => Object.keys(each)))]
-    .filter((name) => !OMITTED.includes(name))
+    .filter((name) => !OMITTED_FIELDS.includes(name))
     .filter((name) => rows.every((each) => shortText(each[name]) !== undefined))
     .filter((name) => rows.some((each) => shortText(each[name]) !== ''))
     .sort((a, b) => rank(a) - rank(b))

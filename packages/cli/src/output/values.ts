@@ -22,7 +22,7 @@ function moneyOf(value: Json): string | undefined {
 
 const TIME = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z$/;
 
-/** One line of text, or undefined for an object without a short form. */
+/** One line of text, or undefined for objects without a short form and lists of objects. */
 export function shortText(value: unknown): string | undefined {
   if (value === null || value === undefined) return '';
   if (typeof value === 'string') return value.replace(TIME, '$1 $2').replaceAll(/\s+/g, ' ');

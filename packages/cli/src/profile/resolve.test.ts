@@ -1,4 +1,4 @@
-// Precedence of flag, environment, profile and local server for the server and its credentials.
+// Base URLs, and the precedence of flags over the environment.
 import { expect, it } from 'vitest';
 import { API_DATE } from '../api/metadata.ts';
 import { baseUrlOf, targetOf } from './resolve.ts';

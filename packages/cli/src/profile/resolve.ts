@@ -1,5 +1,5 @@
-// Selects the server and the credentials of a command: environment, then profile, then the server in the
-// current folder.
+// Selects the server and the credentials of a command: flags, then environment, then profile, then
+// the server in the current folder.
 import path from 'node:path';
 import process from 'node:process';
 import { API_DATE } from '../api/metadata.ts';

@@ -106,12 +106,15 @@ async function permissions(client: Client, { clientId }: Target): Promise<Check>
   const name = 'Permissions';
   for await (const token of client.tokens.listTokens({ limit: 100 })) {
     if (token.clientId !== clientId) continue;
-    const has: readonly string[] = token.permissions;
-    const missingPermissions = REQUIRED_PERMISSIONS.filter((each) => !has.includes(each));
-    if (missingPermissions.length === 0) return ok(name, `${has.join(', ')} (token ${token.name})`);
+    const tokenPermissions: readonly string[] = token.permissions;
+    const missingPermissions = REQUIRED_PERMISSIONS.filter(
+      (each) => !tokenPermissions.includes(each),
+    );
+    const text = tokenPermissions.join(', ');
+    if (missingPermissions.length === 0) return ok(name, `${text} (token ${token.name})`);
     const hint =
       'Some commands need these permissions. Create a token with `railhead tokens create`.';
-    return warning(name, `${has.join(', ')}, without ${missingPermissions.join(', ')}`, hint);
+    return warning(name, `${text}, without ${missingPermissions.join(', ')}`, hint);
   }
   return warning(name, 'unknown', 'The token was not found in the list of tokens.');
 }
@@ -171,8 +174,8 @@ async function runCheck(
 async function* checks(target: Target, client: Client): AsyncGenerator<Check> {
   yield ok('Configuration', `${target.url} (${target.source})`);
   let probeResult: ProbeResult | undefined;
-  const start = 'Start a local server with `npm start`, or correct the URL: `railhead login`.';
-  yield* await runCheck('Server', start, async () => {
+  const startHint = 'Start a local server with `npm start`, or correct the URL: `railhead login`.';
+  yield* await runCheck('Server', startHint, async () => {
     const startedAt = performance.now();
     probeResult = await probe(target.url, '/readyz');
     const ms = Math.round(performance.now() - startedAt);

@@ -60,7 +60,7 @@ function lineOf(each: RecordedRequest, output: Output): string {
   return [parts.join('  '), ...errorParts].join(`\n${' '.repeat(10)}`);
 }
 
-/** Filters, one for each request. */
+/** Filters of the calls. A call can filter by one status class only. */
 const filtersOf = (flags: LogFlags): NonNullable<Filter>[] =>
   flags.failed
     ? (['4xx', '5xx'] as const).map((statusClass) => ({ ...filterOf(flags), statusClass }))
@@ -68,7 +68,7 @@ const filtersOf = (flags: LogFlags): NonNullable<Filter>[] =>
 
 const byTime = (a: RecordedRequest, b: RecordedRequest) => (a.createdAt < b.createdAt ? -1 : 1);
 
-/** The latest requests, the oldest of them first. */
+/** The latest requests in chronological order. */
 async function fetchLatest({ client }: Session, flags: LogFlags): Promise<RecordedRequest[]> {
   const requests: RecordedRequest[] = [];
   const count = Number(flags.number) || 0;

@@ -51,8 +51,8 @@ const authorizationSteps = (amount: number): Step[] => [
   payments(),
 ];
 
-/** The current card payment. */
-const result = (): Step[] => [
+/** Executes due work and reads the card payment. */
+const readPaymentSteps = (): Step[] => [
   EXECUTE_DUE,
   {
     name: 'payment',
@@ -68,8 +68,8 @@ const POLICY = {
   approvalThresholds: { currency: 'USD', amount: 200_00 },
 };
 
-/** An agent that pays up to 500.00, and needs approval above 200.00. */
-const agentPays = (amount: number, rejectedWith?: string): Step[] => [
+/** A payment of an agent, which may pay up to 500.00 and needs approval above 200.00. */
+const agentPaymentSteps = (amount: number, rejectedWith?: string): Step[] => [
   ...fundedAccountSteps(),
   {
     name: 'payee',
@@ -127,7 +127,7 @@ export const CARD_SCENARIOS: readonly Scenario[] = [
     steps: () => [
       ...authorizationSteps(25_00),
       followUp('clearing', 'sandboxSimulateCardClearing', 25_00),
-      ...result(),
+      ...readPaymentSteps(),
     ],
   },
   {
@@ -138,7 +138,7 @@ export const CARD_SCENARIOS: readonly Scenario[] = [
     steps: () => [
       ...authorizationSteps(25_00),
       followUp('clearing', 'sandboxSimulateCardClearing', 10_00),
-      ...result(),
+      ...readPaymentSteps(),
     ],
   },
   {
@@ -150,7 +150,7 @@ export const CARD_SCENARIOS: readonly Scenario[] = [
       ...authorizationSteps(25_00),
       followUp('clearing', 'sandboxSimulateCardClearing', 25_00),
       followUp('refund', 'sandboxSimulateCardReturn', 25_00),
-      ...result(),
+      ...readPaymentSteps(),
     ],
   },
   {
@@ -166,24 +166,28 @@ export const AGENT_SCENARIOS: readonly Scenario[] = [
     name: 'agent.paid',
     summary: 'An agent pays within its policy.',
     outcome: 'The action is {action.status}.',
-    steps: () => [...agentPays(50_00), EXECUTE_DUE],
+    steps: () => [...agentPaymentSteps(50_00), EXECUTE_DUE],
   },
   {
     name: 'agent.approval',
     summary: 'A payment of an agent above its threshold is approved.',
     outcome: 'The action was {action.status} and is {approval.status}.',
-    steps: () => [...agentPays(300_00), decision('approval', 'approveAgentAction'), EXECUTE_DUE],
+    steps: () => [
+      ...agentPaymentSteps(300_00),
+      decision('approval', 'approveAgentAction'),
+      EXECUTE_DUE,
+    ],
   },
   {
     name: 'agent.rejected',
     summary: 'A payment of an agent above its threshold is rejected.',
     outcome: 'The action was {action.status} and is {rejection.status}.',
-    steps: () => [...agentPays(300_00), decision('rejection', 'rejectAgentAction')],
+    steps: () => [...agentPaymentSteps(300_00), decision('rejection', 'rejectAgentAction')],
   },
   {
     name: 'agent.over-limit',
     summary: 'An agent requests a payment above its limit.',
     outcome: 'The request was rejected: {action.reason}',
-    steps: () => agentPays(600_00, 'FORBIDDEN'),
+    steps: () => agentPaymentSteps(600_00, 'FORBIDDEN'),
   },
 ];

@@ -83,7 +83,7 @@ export const payment = (transactionId = '$quote.transactionId'): Call => ({
   input: { transactionId },
 });
 
-/** A payout up to its result. */
+/** A payout of a funded customer, until its result. */
 export const payout = (suffix: string, delay: Advance): Step[] => [
   ...fundedAccountSteps(),
   payee(suffix),

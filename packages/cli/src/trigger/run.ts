@@ -6,7 +6,7 @@ import { methodOf, type Session } from '../session.ts';
 import { moveClock } from '../tools/clock.ts';
 import { type Call, lookUp, type Replies, resolve, type Scenario, type Step } from './step.ts';
 
-/** A short text about the result of a call. */
+/** ID and status of the resource in a reply. The balance precedes the status. Empty if absent. */
 function summaryOf(reply: unknown): { id: string; status: string } {
   if (!isObject(reply)) return { id: '', status: '' };
   const resource = Array.isArray(reply.data) ? (reply.data[0] as unknown) : (reply.agent ?? reply);
@@ -15,7 +15,7 @@ function summaryOf(reply: unknown): { id: string; status: string } {
   return { id: typeof id === 'string' ? id : '', status: shortText(text) ?? '' };
 }
 
-/** Replaces references in braces by their texts. An absent value is omitted. */
+/** Replaces references in braces by their texts. An absent value is replaced by a dash. */
 export const fillIn = (text: string, replies: Replies): string =>
   text.replaceAll(/\{([\w.-]+)\}/g, (_, path: string) => shortText(lookUp(path, replies)) || '–');
 
@@ -44,7 +44,7 @@ async function call(session: Session, step: Call, replies: Replies): Promise<unk
     throw error;
   }
   throw new CliError(`${step.operationId} was expected to be rejected with ${step.rejectedWith}.`, {
-    hint: 'An --override may have changed that.',
+    hint: 'Check the values of --override.',
   });
 }
 

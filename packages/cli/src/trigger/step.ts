@@ -54,7 +54,10 @@ export function resolve(value: unknown, replies: Replies): unknown {
   if (typeof value === 'string') {
     if (!REFERENCE.test(value)) return value;
     const referencedValue = lookUp(value.slice(1), replies);
-    if (referencedValue === undefined) throw new CliError(`No earlier step has ${value}.`);
+    if (referencedValue === undefined) {
+      const hint = 'Check the values of --override.';
+      throw new CliError(`No earlier step has ${value}.`, { hint });
+    }
     return referencedValue;
   }
   if (Array.isArray(value)) return value.map((each) => resolve(each, replies));
