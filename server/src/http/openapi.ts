@@ -115,7 +115,8 @@ function detailsOf(status: number): TSchema {
         ),
         failedAttempts: Type.Optional(
           Type.Integer({
-            description: 'Number of failed attempts since the last password reset.',
+            description:
+              'Number of failed attempts since the last password reset or unlock by the operator.',
           }),
         ),
       },

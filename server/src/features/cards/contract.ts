@@ -201,8 +201,8 @@ export const createCard = operation({
   summary: 'Issue a card',
   description:
     'Orders a card from the issuer. The card is PROCESSING until it is issued, then ACTIVE, or ' +
-    'CLOSED if the issuer rejects it. A webhook reports the change. The number of open cards is limited per platform and per ' +
-    'cardholder.',
+    'CLOSED if the issuer rejects it. A webhook reports the change. The number of open cards is ' +
+    'limited per platform and per cardholder.',
   permission: 'MANAGE',
   body: CardCreateRequest,
   bodyRules: createErrors,

@@ -174,9 +174,9 @@ export const sandboxSimulateCardClearing = operation({
   path: '/sandbox/cards/{id}/simulate/clearing',
   summary: 'Simulate a clearing',
   description:
-    'Simulates the clearing of a payment that is AUTHORIZED or PARTIALLY_SETTLED. An ' +
-    'amount above the authorization is debited from the funding account. With amount 0 the ' +
-    'remaining authorization expires and its hold is released.',
+    'Simulates the clearing of a payment that is AUTHORIZED or PARTIALLY_SETTLED. The part of ' +
+    'the amount above the authorization is debited as well. With amount 0 the remaining ' +
+    'authorization expires and its hold is released.',
   body: named(
     'SandboxCardClearingRequest',
     Type.Object(

@@ -75,7 +75,7 @@ async function authorize(ctx: Ctx, parts: CardParts, id: string, request: Simula
 /** The content of a notice, without the ids that every notice has. */
 type NoticeContent<N = CardNotice> = N extends CardNotice ? Omit<N, 'id' | 'token'> : never;
 
-const OPEN: readonly string[] = ['AUTHORIZED', 'PARTIALLY_SETTLED'];
+const OPEN_STATUSES: readonly string[] = ['AUTHORIZED', 'PARTIALLY_SETTLED'];
 
 /** Rejects notices that a network would not send for a payment in this state. */
 function checkPlausible(row: CardPaymentRow, notice: NoticeContent): void {
@@ -101,8 +101,8 @@ function checkPlausible(row: CardPaymentRow, notice: NoticeContent): void {
     case 'AUTHORIZATION_ADVICE':
     case 'AUTHORIZATION_REVERSAL':
     case 'AUTHORIZATION_EXPIRY':
-      if (!OPEN.includes(status)) {
-        throw invalidField(field, `is ${status}, not one of ${OPEN.join(', ')}`);
+      if (!OPEN_STATUSES.includes(status)) {
+        throw invalidField(field, `is ${status}, not one of ${OPEN_STATUSES.join(', ')}`);
       }
       return;
     default:

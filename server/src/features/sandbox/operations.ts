@@ -28,8 +28,9 @@ export const sandboxOperations = [
       : null;
     if (owner) checkReady(owner);
     const amount = BigInt(body.amount);
-    const { payerAccountIdentifier: from, pendingReason: hold } = body;
-    const sender = from === undefined ? {} : { accountIdentifier: from };
+    const { payerAccountIdentifier, pendingReason: hold } = body;
+    const sender =
+      payerAccountIdentifier === undefined ? {} : { accountIdentifier: payerAccountIdentifier };
     const origin = { accountHolderName: 'Sandbox funding', ...sender };
     await receiveDeposit(ctx, { account, owner, amount, origin, hold });
     const repaidAmount = hold ? 0n : account.owed < amount ? account.owed : amount;

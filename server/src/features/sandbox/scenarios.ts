@@ -43,7 +43,7 @@ const cardPayment = (amount: number): readonly Step[] => [
       fundingSources: ['$account.data.0.id'],
     },
   },
-  // The issuer of the sandbox activates the card at this time.
+  // The issuer of the sandbox activates the card after one second.
   advance('PT1S'),
   {
     operationId: 'sandboxSimulateCardAuthorization',

@@ -95,7 +95,9 @@ const SENDER = {
 
 const UMA_FORM = /^\$[a-z0-9\-_.+]+@[a-z0-9.-]+$/;
 
-/** The address of the sender in lower case. Throws INVALID_UMA_ADDRESS, UMA_NOT_FOUND. */
+/**
+ * The address of the sender in lower case. Throws INVALID_UMA_ADDRESS, UMA_NOT_FOUND and SENDER_NOT_ACCEPTED.
+ */
 async function senderOf(ctx: Ctx, uma: UmaPort, input: string, receiver: string): Promise<string> {
   const sender = input.toLowerCase();
   if (!UMA_FORM.test(sender))
@@ -115,7 +117,9 @@ async function senderOf(ctx: Ctx, uma: UmaPort, input: string, receiver: string)
     : new Fault('SENDER_NOT_ACCEPTED', lookup.reason);
 }
 
-/** The customer with this address and id, if both are present. Throws UMA_NOT_FOUND. */
+/**
+ * The customer with this address, ID or both. Throws UMA_NOT_FOUND, CUSTOMER_NOT_FOUND and CUSTOMER_DELETED.
+ */
 async function receiverOf(ctx: Ctx, { receiverUmaAddress, customerId }: Request) {
   const requestedCustomer =
     customerId === undefined ? undefined : await customerOf(ctx, customerId);

@@ -126,7 +126,7 @@ describe('declineReason', () => {
     expect(declineReason({ ...requestedState, holder })).toBe('CARDHOLDER_NOT_READY');
   });
 
-  it('is undefined for the advice of a credit unless the holder is deleted or the card closed', () => {
+  it('is undefined for a credit advice unless the holder is deleted or the card closed', () => {
     const adviceState = creditState('CREDIT_AUTHORIZATION_ADVICE');
     const frozenState: AuthorizationState = {
       ...adviceState,

@@ -1,6 +1,6 @@
 // Builds the world `business` through the operations of the API. The clock of the platform starts
 // 60 days ago and advances to the present with the payments, so all resources have realistic times.
-// Payments of different customers within a few hours are executed concurrently, within one minute
+// Payments of different customers within two hours are executed concurrently, within one minute
 // of the clock. The jobs that they stage run when the clock advances.
 import type { Caller } from '../../../kernel/caller.ts';
 import type { Time } from '../../../kernel/effects.ts';
@@ -110,7 +110,7 @@ async function perform(build: Build, { at, steps }: Action): Promise<void> {
   }
 }
 
-/** Actions that run concurrently, and the time of the last one. */
+/** Batches of actions that run concurrently. */
 function* batchesOf(actions: readonly Action[]): Generator<readonly Action[]> {
   let batch: Action[] = [];
   for (const action of actions) {
@@ -124,8 +124,8 @@ function* batchesOf(actions: readonly Action[]): Generator<readonly Action[]> {
   if (batch.length) yield batch;
 }
 
-/** The actions of a batch with times shortly before its last action. */
-function withinBatchSpan(batch: readonly Action[]): Action[] {
+/** Moves the times of a batch to at most a minute before its last action. */
+function compressBatch(batch: readonly Action[]): Action[] {
   const lastAction = batch.at(-1) as Action;
   return batch.map((action, index) => {
     const remainingMs = Math.round(((batch.length - 1 - index) * BATCH_MS) / MAX_BATCH_SIZE);
@@ -134,10 +134,10 @@ function withinBatchSpan(batch: readonly Action[]): Action[] {
 }
 
 async function performAll(build: Build, actions: readonly Action[]): Promise<void> {
-  const owners = [...new Set(actions.map(({ owner }) => owner))].map(async (owner) => {
+  const runs = [...new Set(actions.map(({ owner }) => owner))].map(async (owner) => {
     for (const action of actions) if (action.owner === owner) await perform(build, action);
   });
-  const results = await Promise.allSettled(owners);
+  const results = await Promise.allSettled(runs);
   const failure = results.find((each) => each.status === 'rejected');
   if (failure) throw failure.reason;
 }
@@ -171,7 +171,7 @@ export async function buildBusiness(
   try {
     await operate(runtime, caller, work.stage);
     for (const batch of batchesOf(businessPlan({ from, until, payments }))) {
-      const actions = withinBatchSpan(batch);
+      const actions = compressBatch(batch);
       const [first] = actions as [Action];
       // Jobs that earlier actions staged are executed first.
       clock = await moveTo(runtime, work, clock, Math.max(first.at, clock.stands_at as Time));

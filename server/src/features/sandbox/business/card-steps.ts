@@ -19,7 +19,7 @@ const MERCHANTS = [
   ['CLOUD NINE HOSTING', '4816'],
 ] as const;
 
-/** The card of a customer. Its ID ends with digits without a special outcome. */
+/** Orders the card of a customer. The suffix of its `platformCardId` selects no special outcome. */
 export const newCard = (key: string, account: string): PlannedStep => ({
   name: `${key}-card`,
   operationId: 'createCard',
@@ -50,15 +50,15 @@ const noticeOf = ({ owner, name, amount }: CardPayment, operationId: string, at:
   ],
 });
 
-/** The descriptor suffix that selects an outcome, as the index of a branch. */
-function branchOf(random: SeededRandom): string {
+/** A suffix of the merchant descriptor, which selects the outcome in the sandbox. */
+function outcomeSuffix(random: SeededRandom): string {
   if (random.is(0.035)) return ' #002'; // declined: INSUFFICIENT_FUNDS
   if (random.is(0.015)) return ' #003'; // declined: CARD_PAUSED
   if (random.is(0.008)) return ' #006'; // the funding debit fails
   return ` #${random.integer(11, 98)}`;
 }
 
-/** An authorization, its clearing a day later, and some refunds. */
+/** An authorization, its clearing 20 to 60 hours later and, for some payments, a refund. */
 export function cardPayment(payment: CardPayment, at: Time, random: SeededRandom): Action[] {
   const { owner, name, amount } = payment;
   const [merchant, mcc] = random.pick(MERCHANTS);
@@ -72,7 +72,7 @@ export function cardPayment(payment: CardPayment, at: Time, random: SeededRandom
         body: {
           amount,
           currency: { code: 'USD' },
-          merchant: { descriptor: `${merchant}${branchOf(random)}`, mcc, country: 'US' },
+          merchant: { descriptor: `${merchant}${outcomeSuffix(random)}`, mcc, country: 'US' },
         },
         mayBeRejected: true,
       },

@@ -22,8 +22,8 @@ const GLYPHS = new Map(
 
 type Color = readonly [red: number, green: number, blue: number];
 
-const INK: Color = [38, 42, 58];
-const PALE: Color = [120, 130, 150];
+const TEXT_COLOR: Color = [38, 42, 58];
+const LABEL_COLOR: Color = [120, 130, 150];
 
 function canvasOf(width: number, height: number, background: Color) {
   const pixels = Buffer.alloc(width * height * 3);
@@ -102,13 +102,19 @@ function drawPassport({ fullName, birthDate, number }: PassportInput): Buffer {
     ['Date of expiry', '2031-08-30'],
   ] as const;
   for (const [index, [label, value]] of rows.entries()) {
-    write(310, 122 + index * 66, label, 2, PALE);
-    write(310, 146 + index * 66, value, 4, INK);
+    write(310, 122 + index * 66, label, 2, LABEL_COLOR);
+    write(310, 146 + index * 66, value, 4, TEXT_COLOR);
   }
   const line = `P<USA${family}<<${fullName.split(' ')[0]}`.padEnd(36, '<');
   fill(0, 500, 900, 120, [247, 249, 252]);
-  write(24, 522, line, 4, INK);
-  write(24, 570, `${number}<4USA${birthDate.replaceAll('-', '').slice(2)}`.padEnd(36, '<'), 4, INK);
+  write(24, 522, line, 4, TEXT_COLOR);
+  write(
+    24,
+    570,
+    `${number}<4USA${birthDate.replaceAll('-', '').slice(2)}`.padEnd(36, '<'),
+    4,
+    TEXT_COLOR,
+  );
   return png();
 }
 

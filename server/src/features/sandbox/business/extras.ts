@@ -33,7 +33,7 @@ const APPLICANTS = [
 ] as const;
 
 /**
- * A person whose check is in review. The first name selects this result and is corrected
+ * A person whose check is in review. The suffix of the name selects this result and is removed
  * afterwards.
  */
 function applicant([fullName, age]: (typeof APPLICANTS)[number], index: number, until: Time) {
@@ -375,7 +375,7 @@ function webhooks({ until }: Extras): Action {
   return { at: until - 30 * MINUTE, owner: 'webhooks', steps };
 }
 
-/** All extras. Times before the start are omitted. */
+/** All extras, in any order. */
 export function extrasOf(input: Extras, random: SeededRandom): Action[] {
   const { until } = input;
   return [

@@ -4,7 +4,7 @@
 import { payeeName } from './people.ts';
 import type { SeededRandom } from './seeded-random.ts';
 
-/** Destinations of payouts by currency. */
+/** Country of a payee by currency. */
 const COUNTRY_OF: Readonly<Record<string, string>> = {
   USD: 'US',
   EUR: 'DE',

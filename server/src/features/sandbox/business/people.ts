@@ -14,7 +14,7 @@ interface Country {
     postalCode: string,
     state?: string,
   ])[];
-  /** Currencies in addition to USD that its customers hold. */
+  /** Currency in addition to USD that its customers hold. */
   currency?: string;
 }
 
@@ -103,7 +103,7 @@ const BUSINESS_NAMES = {
 } as const;
 
 export interface Customer {
-  /** Name in references of steps, and its ID at the platform. */
+  /** Name in references of steps, and `platformCustomerId`. */
   key: string;
   name: string;
   isBusiness: boolean;
@@ -129,8 +129,8 @@ const nameIn = ({ givenNames, familyNames }: Country, random: SeededRandom) =>
 const countryOf = (code: string) => COUNTRIES.find((each) => each.code === code) as Country;
 
 /**
- * The name of a payee in a country. Countries without a list of names use the names of another
- * country.
+ * The name of a payee in a country. Countries without a list of names use names of the United
+ * States.
  */
 export const payeeName = (country: string, random: SeededRandom): string =>
   nameIn(COUNTRIES.find(({ code }) => code === country) ?? countryOf('US'), random);
@@ -195,7 +195,7 @@ function business(key: string, index: number, country: Country, random: SeededRa
   };
 }
 
-/** Countries in the proportions of their shares. */
+/** A random country, in proportion to the shares. */
 function countryAt(random: SeededRandom): Country {
   let remainingShare = random.next();
   for (const country of COUNTRIES) {

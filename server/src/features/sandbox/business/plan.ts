@@ -48,8 +48,8 @@ const accountName = ({ customer }: Holder, currency: string) => `${customer.key}
 function amountOf({ customer: { isBusiness }, random }: Holder, currency: string): number {
   const [min, max] = isBusiness ? [300, 14_000] : [25, 1_400];
   const dollars = min * (max / min) ** random.next();
-  const round = random.is(0.4) ? 100 : 1;
-  return Math.round((dollars * 100 * (PER_DOLLAR[currency] ?? 1)) / round) * round;
+  const multiple = random.is(0.4) ? 100 : 1;
+  return Math.round((dollars * 100 * (PER_DOLLAR[currency] ?? 1)) / multiple) * multiple;
 }
 
 function deposit(holder: Holder, currency: string, amount: number, reason?: string): PlannedStep {
@@ -73,7 +73,7 @@ function newPayee(holder: Holder, suffix?: string) {
   return { name, currency, step: payee(holder, name, payeeIn(currency, holder.random, suffix)) };
 }
 
-/** Registration, the check of a business, accounts, payees and a first deposit. */
+/** Registration, the check of a business, accounts, payees, a first deposit and possibly a card. */
 function joinSteps(holder: Holder): PlannedStep[] {
   const { customer, random } = holder;
   const { key, isBusiness, localCurrency } = customer;
@@ -111,7 +111,7 @@ function joinSteps(holder: Holder): PlannedStep[] {
   ];
 }
 
-/** Suffixes of accounts whose payouts fail or are returned, in the order of their frequency. */
+/** Suffixes of accounts whose payouts fail or are returned, more frequent ones several times. */
 const FAILURES = [
   ...['002', '002', '004', '004', '005', '005', '005', '008', '008', '008', '006', '007'],
 ] as const;
@@ -152,13 +152,13 @@ function payout(holder: Holder, currency: string, amount: number): PlannedStep[]
   ];
 }
 
-/** A payout, or a deposit if the balance does not cover it. */
+/** A payout, or a deposit if the balance does not cover it, and at random. */
 function payOrDeposit(holder: Holder): PlannedStep[] {
   const { random, balances, customer } = holder;
   const currency = customer.localCurrency && random.is(0.3) ? customer.localCurrency : 'USD';
   const amount = amountOf(holder, currency);
   const balance = balances.get(currency) ?? 0;
-  // Customers in Germany must authenticate each payout, which is not possible in steps.
+  // Customers in Germany must authenticate each payout. The plan has no steps for this.
   if (balance < amount * 1.2 || random.is(0.12) || customer.country === 'DE') {
     const depositAmount = Math.max(2 * amount, amountOf(holder, currency));
     return [deposit(holder, currency, depositAmount)];
@@ -167,7 +167,7 @@ function payOrDeposit(holder: Holder): PlannedStep[] {
   return payout(holder, currency, amount);
 }
 
-/** An incoming payment that is held for review, and its decision unless it is recent. */
+/** A deposit that is held for review, and its decision unless the deposit is less than two days old. */
 function heldDeposit(holder: Holder, at: Time, until: Time): Action[] {
   const owner = holder.customer.key;
   const name = nextName(holder, 'held');
@@ -215,7 +215,7 @@ function timesOf({ from, until, payments }: PlanInput, random: SeededRandom): Ti
 /** Number of customers for a number of payments. */
 const customersFor = (payments: number) => Math.max(8, Math.min(150, Math.round(payments / 33)));
 
-/** The times at which customers join: a third at the start, the others over the first 50 days. */
+/** The times at which customers join: a third in the first hour, the others from 28% to 85% of the time. */
 function joinTimes(input: PlanInput, random: SeededRandom): { at: Time; holder: Holder }[] {
   const customers = customersOf(customersFor(input.payments), random);
   return customers.map((customer, index) => {
@@ -248,7 +248,7 @@ function activity(holder: Holder, at: Time, until: Time): Action[] {
   return [{ at, owner, steps: payOrDeposit(holder) }];
 }
 
-/** All actions in the order of time. */
+/** All actions until the end, in the order of time. */
 export function businessPlan(input: PlanInput): Action[] {
   const random = seededRandom('business');
   const { until } = input;

@@ -2,10 +2,10 @@
 import { accountOf, fund, germanAccount, person, setStatus } from './builders.ts';
 import type { Step } from './step.ts';
 
-const INTERNAL = ['active', 'frozen', 'closed'] as const;
+const INTERNAL_ACCOUNTS = ['active', 'frozen', 'closed'] as const;
 
 const internalAccounts = (): Step[] => [
-  ...INTERNAL.flatMap((name) => [
+  ...INTERNAL_ACCOUNTS.flatMap((name) => [
     person(`${name}Owner`, 'Amara Okafor'),
     accountOf(`${name}New`, `${name}Owner`, 'USD'),
   ]),
@@ -13,15 +13,15 @@ const internalAccounts = (): Step[] => [
   fund('frozenNew', 1_000_00),
   setStatus('$frozenNew.data.0.id', 'FROZEN'),
   setStatus('$closedNew.data.0.id', 'CLOSED'),
-  ...INTERNAL.map((name) => ({
+  ...INTERNAL_ACCOUNTS.map((name) => ({
     name,
     operationId: 'getInternalAccountById',
     params: { id: `$${name}New.data.0.id` },
   })),
 ];
 
-/** Statuses that a bank or a review decides. */
-const REVIEWED = [
+/** Accounts whose status a bank or a review decides. */
+const REVIEWED_ACCOUNTS = [
   ['externalActive', undefined],
   ['externalPending', 'PENDING'],
   ['externalUnderReview', 'UNDER_REVIEW'],
@@ -62,14 +62,16 @@ const failedProof = (name: string): Step[] => [
 ];
 
 const externalAccounts = (): Step[] => [
-  ...REVIEWED.map(([name], index) =>
+  ...REVIEWED_ACCOUNTS.map(([name], index) =>
     germanAccount(`${name}New`, 'activeOwner', `5320130${10 + index}`),
   ),
-  ...REVIEWED.flatMap(([name, status]) => (status ? [setStatus(`$${name}New.id`, status)] : [])),
+  ...REVIEWED_ACCOUNTS.flatMap(([name, status]) =>
+    status ? [setStatus(`$${name}New.id`, status)] : [],
+  ),
   ...WALLETS.map(wallet),
   ...WALLETS.flatMap(failedProof),
   challenge('externalToProve'),
-  ...[...REVIEWED.map(([name]) => name), ...WALLETS].map((name) => ({
+  ...[...REVIEWED_ACCOUNTS.map(([name]) => name), ...WALLETS].map((name) => ({
     name,
     operationId: 'getCustomerExternalAccountById',
     params: { externalAccountId: `$${name}New.id` },

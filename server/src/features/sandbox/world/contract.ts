@@ -155,8 +155,8 @@ export const createSandboxFixtures = operation({
   description:
     'Calls operations in order, with the permissions of the calling token, and returns their ' +
     'responses by name. Use it to bring a sandbox platform into a known state before a test. ' +
-    'The call emits the events of these operations. A step that is rejected stops the call. ' +
-    '`details.step` is the number of the step, from 0, and `details.error` is its error. ' +
+    'The call emits the events of these operations. A rejected step stops the call unless it has ' +
+    '`mayBeRejected`. `details.step` is its number, from 0, and `details.error` is its error. ' +
     'Earlier steps are not undone. A repetition with the same `Idempotency-Key` omits ' +
     'secrets that the called operations return once.',
   permission: 'MANAGE',

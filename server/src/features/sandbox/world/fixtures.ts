@@ -33,13 +33,13 @@ export interface WorldParts {
   ): Promise<unknown>;
 }
 
-/** Operations that no step can call. Uploads are forms, and fixtures would call themselves. */
-const EXCLUDED = ['resetSandbox', 'createSandboxFixtures'];
+/** Operations that no step can call, in addition to uploads and operations without a permission. */
+const EXCLUDED_OPERATIONS = ['resetSandbox', 'createSandboxFixtures'];
 
 const isCallable = ({ contract }: Operation) =>
   contract.permission !== undefined &&
   contract.upload === undefined &&
-  !EXCLUDED.includes(contract.operationId);
+  !EXCLUDED_OPERATIONS.includes(contract.operationId);
 
 /** The time in ids that are derived from a seed. */
 const SEEDED_TIME = Date.UTC(2025, 0, 1);
@@ -98,10 +98,10 @@ function requestOf(step: Step, results: ReadonlyMap<string, unknown>, index: num
 }
 
 function checkPermissions(caller: Caller, calledOperations: readonly Operation[]): void {
-  const neededPermissions = calledOperations.map(
+  const requiredPermissions = calledOperations.map(
     ({ contract }) => contract.permission as Permission,
   );
-  const missingPermissions = [...new Set(neededPermissions)].filter(
+  const missingPermissions = [...new Set(requiredPermissions)].filter(
     (each) => !caller.permissions.includes(each),
   );
   if (missingPermissions.length === 0) return;

@@ -1,5 +1,5 @@
-// Validates the steps of a fixture before the first call. Invalid are unknown operations, parameters and
-// names, references to fields that no earlier step returns, and fields that do not match a schema.
+// Validates the steps of a fixture before the first call. Rejects unknown operations and parameters,
+// duplicate names, references to names of no earlier step, and fields that do not match a schema.
 import type { Bound } from '../../../kernel/contract/operation.ts';
 import { bodyErrors, fieldErrors, MAX_FIELD_ERRORS } from '../../../kernel/contract/validate.ts';
 import { type FieldError, invalid } from '../../../kernel/fault.ts';

@@ -65,7 +65,7 @@ describe('setSandboxStatus', () => {
     expect(await setStatus(approved.id, 'HOLD')).toMatchObject({ status: 409 });
   });
 
-  it('decides about businesses', async () => {
+  it('decides verifications of businesses', async () => {
     ok(await app.call('POST', '/sandbox/reset'), 200);
     const business = async () =>
       ok(

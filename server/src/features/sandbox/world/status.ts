@@ -35,13 +35,13 @@ interface Subject {
 /** Findings that a customer whose verification is on HOLD has to resolve. */
 const FINDINGS = [{ type: 'MISSING_PROOF_OF_ADDRESS_DOCUMENT' }] as const;
 
-type Read = (
+type Load = (
   ctx: Pick<Ctx, 'read'>,
   id: string,
   parts: StatusParts,
 ) => Promise<Subject | undefined>;
 
-const internalAccount: Read = async (ctx, id, parts) => {
+const loadInternalAccount: Load = async (ctx, id, parts) => {
   const row = await readInternalAccount(ctx, id);
   if (!row) return undefined;
   const transition =
@@ -56,7 +56,7 @@ const internalAccount: Read = async (ctx, id, parts) => {
   return { platformId: row.platform_id, status: row.status, changes };
 };
 
-const externalAccount: Read = async (ctx, id, parts) => {
+const loadExternalAccount: Load = async (ctx, id, parts) => {
   const row = await readExternalAccount(ctx, id);
   if (!row || row.deleted_at !== null) return undefined;
   const { status } = row;
@@ -73,7 +73,7 @@ const externalAccount: Read = async (ctx, id, parts) => {
   return { platformId: row.platform_id, status, changes };
 };
 
-const customer: Read = async (ctx, id, parts) => {
+const loadCustomer: Load = async (ctx, id, parts) => {
   const row = await readCustomer(ctx, id);
   if (!row || row.deleted_at !== null) return undefined;
   const decide = (state: Decision) => () =>
@@ -90,7 +90,7 @@ const customer: Read = async (ctx, id, parts) => {
   return { platformId: row.platform_id, status: row.status, changes };
 };
 
-const payment: Read = async (ctx, id, parts) => {
+const loadPayment: Load = async (ctx, id, parts) => {
   const row = await readTransaction(ctx, id);
   if (row?.type !== 'INCOMING') return undefined;
   const changes = {
@@ -100,7 +100,7 @@ const payment: Read = async (ctx, id, parts) => {
   return { platformId: row.platform_id, status: row.status, changes };
 };
 
-const stablecoin: Read = async (ctx, id, parts) => {
+const loadStablecoin: Load = async (ctx, id, parts) => {
   const row = await readStablecoin(ctx, id);
   if (!row) return undefined;
   const decide =
@@ -115,18 +115,18 @@ const stablecoin: Read = async (ctx, id, parts) => {
   return { platformId: row.platform_id, status: row.service_status, changes };
 };
 
-const SUBJECTS: Readonly<Record<string, Read>> = {
-  InternalAccount: internalAccount,
-  ExternalAccount: externalAccount,
-  Customer: customer,
-  Transaction: payment,
-  Stablecoin: stablecoin,
+const SUBJECT_LOADERS: Readonly<Record<string, Load>> = {
+  InternalAccount: loadInternalAccount,
+  ExternalAccount: loadExternalAccount,
+  Customer: loadCustomer,
+  Transaction: loadPayment,
+  Stablecoin: loadStablecoin,
 };
 
 /** The resource. Throws NOT_FOUND for an unknown resource and for a resource of another platform. */
 async function subjectOf(ctx: Ctx, id: string, parts: StatusParts): Promise<Subject> {
-  const [, read] = Object.entries(SUBJECTS).find(([resource]) => isId(id, resource)) ?? [];
-  const subject = await read?.(ctx, id, parts);
+  const [, load] = Object.entries(SUBJECT_LOADERS).find(([resource]) => isId(id, resource)) ?? [];
+  const subject = await load?.(ctx, id, parts);
   if (subject?.platformId === ctx.caller.platformId) return subject;
   throw new Fault('NOT_FOUND', 'The resource was not found.');
 }

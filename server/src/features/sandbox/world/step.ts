@@ -46,7 +46,7 @@ export const FixtureStep = named(
     {
       additionalProperties: false,
       description:
-        'A call of an operation. A string `$NAME.FIELD` in its parameters, its body or its ' +
+        'A call of an operation. A string `$NAME.FIELD` in `params`, `query`, `body` or ' +
         '`agentId` is replaced by that field of the response with this name. `$$` at the start ' +
         'of a string is a literal dollar sign.',
     },

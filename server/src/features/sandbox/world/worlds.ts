@@ -181,7 +181,7 @@ const SUMMARIES: Record<keyof typeof WORLDS | typeof BUSINESS, string> = {
     'Accounts that are active, frozen, closed, under review, inactive and pending proof of ' +
     'ownership.',
   deposits: 'Incoming payments that are completed, held, released, returned and in progress.',
-  agents: 'A paused agent, and actions that are approved, waiting, rejected and failed.',
+  agents: 'A paused agent, and actions that are approved, pending, rejected and failed.',
   stablecoins: 'Provider accounts and tokens in each status.',
   business: '150 customers with 5,000 payments of the last 60 days, built in the background.',
 };

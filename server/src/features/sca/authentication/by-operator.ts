@@ -54,7 +54,10 @@ interface SearchInput extends PageInput {
   after?: string | undefined;
 }
 
-/** A page of factor resets in a status, of one platform or all. Oldest first. Throws NOT_FOUND. */
+/**
+ * A page of factor resets in a status, of one platform or all. Oldest first. Throws NOT_FOUND if `after` is
+ * unknown.
+ */
 export async function searchFactorResets(
   { db }: Runtime,
   { status, platformId, after, cursor: pageCursor, limit }: SearchInput,

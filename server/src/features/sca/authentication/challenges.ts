@@ -51,7 +51,7 @@ export interface ScaAction {
 }
 
 interface ChallengeRequest extends ScaAction {
-  /** Requested factor. Defaults to the first accepted factor of `PREFERRED`. */
+  /** Requested factor. Defaults to the first enrolled and accepted factor of `PREFERRED_FACTORS`. */
   factor: ScaFactorName | undefined;
   /** Request field with the factor, for error messages. */
   field: string;
@@ -101,7 +101,7 @@ const isAccepted = (kind: ChallengeKind, factor: ScaFactorName) =>
   kind !== 'PAYMENT' || factor !== 'TOTP';
 
 /** Default factors, in order. */
-const PREFERRED: readonly ScaFactorName[] = ['SMS_OTP', 'PASSKEY', 'TOTP'];
+const PREFERRED_FACTORS: readonly ScaFactorName[] = ['SMS_OTP', 'PASSKEY', 'TOTP'];
 
 /** The WebAuthn challenge that a passkey signs, bound to the amount and the payee. */
 const signedText = ({ nonce }: ChallengeRow, { binding }: ScaAction): string =>
@@ -182,7 +182,7 @@ async function factorFor(
 ): Promise<ScaFactorName> {
   if (factor === undefined) {
     const enrolledTypes = await enrolledFactors(ctx, customer);
-    const preferredFactor = PREFERRED.find(
+    const preferredFactor = PREFERRED_FACTORS.find(
       (each) => isAccepted(kind, each) && enrolledTypes.includes(each),
     );
     if (preferredFactor) return preferredFactor;
@@ -249,14 +249,14 @@ export async function findPendingChallenge(
   kind: ChallengeKind,
   subject: string,
 ): Promise<ChallengeRow | undefined> {
-  const isChallengeInsert = ({ table }: { table: unknown }) => table === scaChallenges;
+  const isChallengeChange = ({ table }: { table: unknown }) => table === scaChallenges;
   const openedChallenge = ctx.set.inserts
-    .filter(isChallengeInsert)
+    .filter(isChallengeChange)
     .map(({ row }) => row as ChallengeRow)
     .find((row) => row.kind === kind && row.subject === subject);
   if (openedChallenge) return openedChallenge;
   const [row] = await ctx.db.find(scaChallenges, { kind, subject, status: 'PENDING' });
-  const stagedRow = ctx.set.updates.filter(isChallengeInsert).find(({ id }) => id === row?.id)?.row;
+  const stagedRow = ctx.set.updates.filter(isChallengeChange).find(({ id }) => id === row?.id)?.row;
   return stagedRow && stagedRow.status !== 'PENDING' ? undefined : row;
 }
 
@@ -398,8 +398,8 @@ export async function prove(
 }
 
 /**
- * Stages a new code for the challenge, whose expiry does not change. Throws RATE_LIMITED within 30 seconds,
- * CONFLICT if no SMS code is pending.
+ * Stages a new code for the challenge, whose expiry does not change. Throws RATE_LIMITED within 30
+ * seconds of the previous code and after too many codes, CONFLICT if no SMS code is pending.
  */
 export async function resendCode(
   ctx: Ctx,

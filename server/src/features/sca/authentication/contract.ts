@@ -33,7 +33,7 @@ export const ScaChallenge = named(
       expiresAt: withDescription(
         Timestamp,
         'Time at which the challenge expires: after 5 minutes for SMS_OTP and 10 minutes for ' +
-          'other factors, at the latest with a REALTIME_FUNDING quote.',
+          'other factors, but not after the expiry of a REALTIME_FUNDING quote.',
       ),
       factor: withDescription(ScaFactor, 'Factor that completes the challenge.'),
       availableFactors: Type.Array(ScaFactor, {

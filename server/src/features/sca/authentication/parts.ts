@@ -15,10 +15,10 @@ export interface ScaParts {
 }
 
 /** Currencies whose payments require SCA in the region. */
-const REGULATED: readonly string[] = ['EUR', 'USDC'];
+const REGULATED_CURRENCIES: readonly string[] = ['EUR', 'USDC'];
 
 /** Whether payments in this currency can require SCA. */
-export const isRegulated = (currency: string): boolean => REGULATED.includes(currency);
+export const isRegulated = (currency: string): boolean => REGULATED_CURRENCIES.includes(currency);
 
 /** Whether a payment of this customer in the currency requires SCA. */
 export const needsSca = (

@@ -1,12 +1,12 @@
-// Personal data in factors, challenges and resets. An erasure removes all of it.
+// Personal data in factors, enrollments, challenges and resets. An erasure removes all of it.
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { CUSTOMER_ROWS_SQL, type PersonalData } from '../../../runtime/operation/personal-data.ts';
 import { eraseCodes } from '../../notifications/codes/index.ts';
 
-const CODES = `select 'sca ' || id as id from sca_challenges where customer_id = $1`;
+const CODE_IDS_SQL = `select 'sca ' || id as id from sca_challenges where customer_id = $1`;
 
 async function eraseChallengeCodes(runtime: Runtime, customerId: string): Promise<number> {
-  const ids = await runtime.db.query<{ id: string }>(CODES, [customerId]);
+  const ids = await runtime.db.query<{ id: string }>(CODE_IDS_SQL, [customerId]);
   return eraseCodes(
     runtime,
     ids.map(({ id }) => id),

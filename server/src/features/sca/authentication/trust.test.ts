@@ -90,7 +90,7 @@ describe('beneficiary trust', () => {
   });
 
   describe('startBeneficiaryTrust', () => {
-    it('accepts no body, an empty body, and a proof without a challenge ID', async () => {
+    it('accepts an empty body, and its confirmation requires no challenge ID', async () => {
       const { account } = await createPayee();
       ok(await app.call('POST', `/customers/external-accounts/${account.id}/trust`, {}), 200);
       ok(await confirm(account.id, { code: CODE }), 200);

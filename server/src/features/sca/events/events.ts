@@ -57,7 +57,7 @@ export interface OperatorCause {
 
 export interface ScaEventDetails {
   factor?: string | null | undefined;
-  /** Id of the challenge, payment, account or reset. */
+  /** Id of the challenge, payment, account, factor or reset. */
   subject?: string | null | undefined;
   /** IP address of the customer, as reported by the platform. */
   ip?: string | null | undefined;
@@ -66,7 +66,7 @@ export interface ScaEventDetails {
 
 const addressContext = (id: string) => `sca_events ${id} ip_address`;
 
-/** Decrypts the IP address of an event, or null after the key was erased. */
+/** The decrypted IP address of an event, or null if absent and after an erasure of the key. */
 export const scaEventPersonal = (
   { vault, key }: { vault: Vault; key: DataKey | undefined },
   { id, ip_address: sealedAddress }: ScaEventRow,

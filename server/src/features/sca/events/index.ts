@@ -15,7 +15,7 @@ export {
   type ScaEventType,
 } from './events.ts';
 
-/** An erasure keeps the events. The IP addresses become unreadable with the customer's key. */
+/** An erasure keeps the events. Without the customer's key their IP addresses are unreadable. */
 const personalData: PersonalData = {
   tables: {
     sca_events: {

@@ -16,7 +16,7 @@ export const scaLockouts = table(
     /** The customer's id. */
     id: col.text,
     platform_id: col.text,
-    /** Failed attempts since the last password reset. A success does not reduce them. */
+    /** Failed attempts since the last password reset or unlock. A success does not reduce them. */
     failed_attempts: col.int4.mut,
     locked_until: col.time.null.mut,
     suspended: col.bool.mut,
@@ -34,7 +34,7 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 
 const SESSION_MS = 180 * DAY_MS;
 
-/** Lockouts for the fifth and each later failure. The next failure suspends the customer. */
+/** Lockouts after the fifth to the eighth failure. The ninth failure suspends the customer. */
 const FIRST_LOCK = 5;
 const LOCKS_MS = [15 * MINUTE_MS, 30 * MINUTE_MS, 60 * MINUTE_MS, DAY_MS];
 const SUSPENDED_FROM = FIRST_LOCK + LOCKS_MS.length;

@@ -182,7 +182,7 @@ describe('an authenticator app', () => {
   });
 
   describe('confirmScaFactorEnrollment', () => {
-    it('is rejected for a wrong code or secret, and is removed after five failures', async () => {
+    it('rejects a wrong code or secret, and any code after five failures', async () => {
       const id = await createScaCustomer();
       const { secret, secretBase32Encoded: base32 } = ok(
         await fixture.startEnrollment(id, 'TOTP'),
@@ -216,7 +216,7 @@ describe('an authenticator app', () => {
       ok(await fixture.confirmEnrollment(id, { type: 'TOTP', secret, code }), 200);
     });
 
-    it('is possible for ten minutes', async () => {
+    it('succeeds within ten minutes', async () => {
       const id = await createScaCustomer();
       const confirm = async (ms: number) => {
         const { secret, secretBase32Encoded: base32 } = ok(

@@ -1,5 +1,6 @@
 // Authentication factors: SMS codes to the verified phone number, TOTP codes, and a passkey. Secrets of
-// enrolled factors are encrypted with the customer's data key. The row records which codes were used.
+// enrolled factors are encrypted with the customer's data key. The row records the last used TOTP step and
+// the unused recovery codes.
 
 import { stepOf } from '../../../../kernel/crypto/totp.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
@@ -54,8 +55,8 @@ export const normalizedCode = (code: string | null | undefined): string =>
   (code ?? '').replaceAll(/\s/g, '');
 
 /** Whether the customer has a verified phone number. */
-const receivesCodes = ({ phone, contact_verification: provedChannels }: CustomerRow): boolean =>
-  phone !== null && provedChannels?.phone === 'VERIFIED';
+const receivesCodes = ({ phone, contact_verification: verification }: CustomerRow): boolean =>
+  phone !== null && verification?.phone === 'VERIFIED';
 
 /** Enrolled factors, in the order of `SCA_FACTORS`. */
 export async function enrolledFactors(ctx: Ctx, customer: CustomerRow): Promise<ScaFactorName[]> {
@@ -164,10 +165,10 @@ export const enrollmentId = (customerId: string, type: EnrolledType) => `${custo
 
 /** Stages the removal of a factor and of its pending enrollment. */
 export async function clearFactor(ctx: Ctx, customerId: string, type: EnrolledType): Promise<void> {
-  const [row, waitingEnrollment] = await Promise.all([
+  const [row, pendingEnrollment] = await Promise.all([
     factorOf(ctx, customerId, type),
     ctx.read(scaEnrollments, enrollmentId(customerId, type)),
   ]);
   if (row) ctx.remove(scaFactors, row);
-  if (waitingEnrollment) ctx.remove(scaEnrollments, waitingEnrollment);
+  if (pendingEnrollment) ctx.remove(scaEnrollments, pendingEnrollment);
 }

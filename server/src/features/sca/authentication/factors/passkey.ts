@@ -126,7 +126,7 @@ const ASSERTION_PATHS = {
 const SIMULATION_PATHS = { credentialId: 'id', clientDataJson: 'response.clientDataJSON' } as const;
 
 /** Maps errors to the field names of the request. */
-const mappedErrors = (
+const mapErrors = (
   { field }: Ceremony,
   paths: Readonly<Record<string, string>>,
   errors: readonly FieldError[],
@@ -151,7 +151,7 @@ function readSimulation(ceremony: Ceremony): { credentialId: string; isValid: bo
   const data = readClientFields(clientDataJson);
   if (!data) {
     const message = 'must be WebAuthn client data in base64url';
-    throw invalid(mappedErrors(ceremony, SIMULATION_PATHS, [{ field: 'clientDataJson', message }]));
+    throw invalid(mapErrors(ceremony, SIMULATION_PATHS, [{ field: 'clientDataJson', message }]));
   }
   const { challenge, origin = ceremony.origin } = data;
   const isSameChallenge =
@@ -167,7 +167,7 @@ const transportsOf = (json: object): string[] => {
     .slice(0, 9);
 };
 
-const NOT_ALLOWED: FieldError = {
+const ORIGIN_NOT_ALLOWED: FieldError = {
   field: 'origin',
   message: 'must be an allowed passkey origin of this platform',
 };
@@ -176,14 +176,14 @@ const NOT_ALLOWED: FieldError = {
 export function readRegistration(
   ceremony: Ceremony,
 ): { facts: PasskeyFacts; signCount: number } | { errors: FieldError[] } {
-  if (!isAllowed(ceremony)) return { errors: [NOT_ALLOWED] };
+  if (!isAllowed(ceremony)) return { errors: [ORIGIN_NOT_ALLOWED] };
   const registeredFields = { transports: transportsOf(ceremony.json), name: NAME };
   if (ceremony.isSimulationAllowed) {
     const { credentialId, isValid } = readSimulation(ceremony);
     const message = 'belongs to another challenge or origin';
     if (!isValid)
       return {
-        errors: mappedErrors(ceremony, SIMULATION_PATHS, [{ field: 'clientDataJson', message }]),
+        errors: mapErrors(ceremony, SIMULATION_PATHS, [{ field: 'clientDataJson', message }]),
       };
     const passkey = { credentialId, publicKey: '', rpIdHash: '', origin: ceremony.origin };
     return { facts: { ...passkey, ...registeredFields }, signCount: 0 };
@@ -195,7 +195,7 @@ export function readRegistration(
     requirementsOf(ceremony),
   );
   if ('errors' in checkedAttestation)
-    return { errors: mappedErrors(ceremony, ATTESTATION_PATHS, checkedAttestation.errors) };
+    return { errors: mapErrors(ceremony, ATTESTATION_PATHS, checkedAttestation.errors) };
   return {
     facts: { ...checkedAttestation.passkey, ...registeredFields },
     signCount: checkedAttestation.signCount,
@@ -210,7 +210,7 @@ export function readAssertion(
   ceremony: Ceremony,
   { facts, signCount }: { facts: PasskeyFacts; signCount: number },
 ): number | undefined {
-  if (!isAllowed(ceremony)) throw invalid([NOT_ALLOWED]);
+  if (!isAllowed(ceremony)) throw invalid([ORIGIN_NOT_ALLOWED]);
   if (ceremony.isSimulationAllowed) return readSimulation(ceremony).isValid ? signCount : undefined;
   const assertion = textsOf(ceremony, ASSERTION_PATHS);
   const { challenge } = ceremony;
@@ -222,6 +222,6 @@ export function readAssertion(
   };
   const checkedAssertion = checkAssertion(assertion, expectation);
   if ('errors' in checkedAssertion)
-    throw invalid(mappedErrors(ceremony, ASSERTION_PATHS, checkedAssertion.errors));
+    throw invalid(mapErrors(ceremony, ASSERTION_PATHS, checkedAssertion.errors));
   return 'failed' in checkedAssertion ? undefined : checkedAssertion.signCount;
 }

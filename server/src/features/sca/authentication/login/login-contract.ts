@@ -120,7 +120,8 @@ const RecordSecurityEventResponse = named(
         }),
       ),
       failedAttempts: Type.Integer({
-        description: 'Number of failed attempts since the last password reset.',
+        description:
+          'Number of failed attempts since the last password reset or unlock by the operator.',
       }),
     },
     { description: 'Lockout state of the customer.' },
@@ -180,7 +181,7 @@ export const completeScaLogin = operation({
     'session. A wrong proof counts as a failed attempt. The fifth locks the ' +
     'customer for 15 minutes, the sixth for 30 minutes, the seventh for 1 hour, ' +
     'the eighth for 1 day, and the ninth suspends the customer until a password ' +
-    'reset. A success does not reduce the count, and five wrong proofs close a ' +
+    'reset. A success does not reduce the count. Five wrong proofs close a ' +
     'challenge.',
   body: ScaLoginCompleteRequest,
   bodyRules: completeErrors,

@@ -33,7 +33,7 @@ import {
 
 type Mobile = NonNullable<Static<(typeof completeTwoFactorReset)['body']>['mobile']>;
 
-const STARTS: readonly AttemptRule[] = [{ max: 5, withinMs: 24 * 3_600_000 }];
+const START_LIMITS: readonly AttemptRule[] = [{ max: 5, withinMs: 24 * 3_600_000 }];
 
 async function start(ctx: Ctx, parts: ScaParts, customerId: string, factor: ScaFactorName) {
   const { customer } = await scaCustomer(ctx, customerId);
@@ -41,7 +41,7 @@ async function start(ctx: Ctx, parts: ScaParts, customerId: string, factor: ScaF
     throw notEnrolledFault('factor', factor);
   }
   const reason = 'The limit of five resets in 24 hours is reached. Retry later.';
-  await countAttempt(ctx, `sca reset ${customer.id}`, STARTS, reason);
+  await countAttempt(ctx, `sca reset ${customer.id}`, START_LIMITS, reason);
   const { row, token } = await openReset(
     ctx,
     parts.connectors(ctx.caller.environment),
@@ -80,7 +80,7 @@ async function show(ctx: Ctx, parts: ScaParts, customerId: string, id: string) {
   return { status: 200, body: presentReset(updatedReset) } as const;
 }
 
-/** Maximum of E.164, including the calling code. */
+/** Maximum number of digits in E.164, including the calling code. */
 const MAX_DIGITS = 15;
 
 /** The number in E.164 form. Throws INVALID_INPUT for either part. */

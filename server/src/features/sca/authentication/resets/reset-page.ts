@@ -21,13 +21,13 @@ import { applyLiveness, checkOf } from './resets.ts';
 /** Path of the page, before the token. */
 export const RESET_PATH = '/reset';
 
-const FACTORS: Readonly<Record<ScaFactorName, string>> = {
+const FACTOR_NAMES: Readonly<Record<ScaFactorName, string>> = {
   SMS_OTP: 'the phone number that receives your codes',
   TOTP: 'your authenticator app',
   PASSKEY: 'your passkey',
 };
 
-const DONE: Readonly<Record<LivenessProgress['state'], PageContent>> = {
+const RESULT_PAGES: Readonly<Record<LivenessProgress['state'], PageContent>> = {
   passed: {
     status: 200,
     title: 'Identity confirmed',
@@ -65,7 +65,7 @@ async function expiredPage(runtime: Runtime, token: string): Promise<PageContent
 const confirmationPage = (name: string, factor: ScaFactorName): PageContent => ({
   status: 200,
   title: 'Confirm that it is you',
-  lines: [`${name} received a request to replace ${FACTORS[factor]}.`],
+  lines: [`${name} received a request to replace ${FACTOR_NAMES[factor]}.`],
   button: 'Confirm identity',
   decline: {
     label: 'I did not request this',
@@ -120,7 +120,7 @@ export function resetPage(
       const current = await findByToken(runtime, token);
       if (!current) return expiredPage(runtime, token);
       applyLiveness(ctx, current.customer, current.row, progress);
-      return { ...DONE[progress.state], brand };
+      return { ...RESULT_PAGES[progress.state], brand };
     });
   }
   return { path: RESET_PATH, show, confirm };

@@ -144,7 +144,7 @@ describe('a reset of codes by SMS', () => {
     expect((await messagesTo(app, id)).at(-1)).toMatchObject({ kind: 'SCA_CODE', to: phone });
   });
 
-  it('counts as verified if it was changed while no authentication was required', async () => {
+  it('counts a number as verified that was changed while no authentication was required', async () => {
     const { id } = await createPhoneVerifiedCustomer(app);
     const { resetId } = ok(await start(id), 201);
     for (const _ of [1, 2]) await readResetStatus(id, resetId);
@@ -201,7 +201,7 @@ describe('a reset of codes by SMS', () => {
       'CONFLICT',
     ]);
     expect((await rowOf(id)).phone).toBe(phoneNumber);
-    // Another card with the same number does not affect the wallet.
+    // A new SIM card with the same number does not affect the wallet.
     const mobile = { countryCode: '+49', number: phoneNumber.slice(3) };
     ok(await complete(id, resetId, { mobile }), 204);
   });
@@ -230,7 +230,7 @@ describe('a reset', () => {
   });
 
   describe('startTwoFactorReset', () => {
-    it('is replaced by a newer reset of its factor, which revokes its link', async () => {
+    it('replaces an open reset of the factor and revokes its link', async () => {
       const { id } = await createPhoneVerifiedCustomer(app);
       await factors.enrollTotp(id);
       const firstReset = await startReset(id);
@@ -244,7 +244,7 @@ describe('a reset', () => {
       expect((await requestPage('POST', firstReset.verificationLink)).statusCode).toBe(404);
     });
 
-    it('can be started five times within a day', async () => {
+    it('succeeds five times within a day', async () => {
       const { id } = await createPhoneVerifiedCustomer(app);
       for (let count = 0; count < 5; count++) {
         ok(await start(id), 201);
@@ -262,7 +262,7 @@ describe('a reset', () => {
   });
 
   describe('getTwoFactorResetStatus', () => {
-    it('expires after thirty minutes, even after the identity check', async () => {
+    it('returns EXPIRED after thirty minutes, even after the identity check', async () => {
       const { id } = await createPhoneVerifiedCustomer(app);
       await factors.enrollTotp(id);
       const passedReset = await passLiveness(id, 'TOTP');
@@ -299,7 +299,7 @@ describe('a reset', () => {
   });
 
   describe('completeTwoFactorReset', () => {
-    it('is started and completed once under concurrent requests', async () => {
+    it('succeeds once under concurrent requests', async () => {
       const { id } = await createPhoneVerifiedCustomer(app);
       await factors.enrollTotp(id);
       const startResponses = await Promise.all([

@@ -35,7 +35,7 @@ function scheduleExpiry(ctx: Ctx, resetId: string, expiresAt: Time): void {
 
 type ResetEvent = Parameters<typeof resetStates.next>[1];
 
-const OPEN: readonly ResetStatus[] = ['INITIATED', 'PENDING_REVIEW', 'LIVENESS_PASSED'];
+const OPEN_STATUSES: readonly ResetStatus[] = ['INITIATED', 'PENDING_REVIEW', 'LIVENESS_PASSED'];
 const EVENTS: Partial<Record<ResetEvent, ScaEventType>> = {
   pass: 'RESET_PASSED',
   reject: 'RESET_REJECTED',
@@ -43,7 +43,8 @@ const EVENTS: Partial<Record<ResetEvent, ScaEventType>> = {
   complete: 'RESET_COMPLETED',
 };
 
-export const isOpen = ({ status }: Pick<ResetRow, 'status'>): boolean => OPEN.includes(status);
+export const isOpen = ({ status }: Pick<ResetRow, 'status'>): boolean =>
+  OPEN_STATUSES.includes(status);
 
 interface ResetPatch extends Partial<Pick<ResetRow, 'expires_at' | 'completed_at' | 'enrollment'>> {
   /** The operator who decided. Absent without a decision of an operator. */
@@ -77,7 +78,9 @@ async function expireOpenResets(
   factor: ScaFactorName,
 ): Promise<void> {
   const openResets = await Promise.all(
-    OPEN.map((status) => ctx.db.find(scaResets, { customer_id: customer.id, factor, status })),
+    OPEN_STATUSES.map((status) =>
+      ctx.db.find(scaResets, { customer_id: customer.id, factor, status }),
+    ),
   );
   for (const row of openResets.flat()) transitionReset(ctx, customer, row, 'expire');
 }

@@ -52,7 +52,7 @@ interface TrustRequest {
 }
 
 /** The account of the path with its customer. Throws ACCOUNT_LOCKED while the customer is locked. */
-async function trustRequest(ctx: Ctx, kind: Direction, id: string): Promise<TrustRequest> {
+async function loadTrustRequest(ctx: Ctx, kind: Direction, id: string): Promise<TrustRequest> {
   const account = await externalAccountOf(ctx, id, 'customer');
   const party = await scaCustomer(ctx, account.customer_id as string);
   await checkLock(ctx, party.customer.id);
@@ -60,7 +60,7 @@ async function trustRequest(ctx: Ctx, kind: Direction, id: string): Promise<Trus
 }
 
 async function start(ctx: Ctx, parts: ScaParts, kind: Direction, id: string) {
-  const { party, account, action } = await trustRequest(ctx, kind, id);
+  const { party, account, action } = await loadTrustRequest(ctx, kind, id);
   const row = await openChallenge(ctx, parts, party, {
     ...action,
     factor: undefined,
@@ -72,7 +72,7 @@ async function start(ctx: Ctx, parts: ScaParts, kind: Direction, id: string) {
   return { status: 200, body: { scaChallenge } } as const;
 }
 
-/** Stages the trust unless it is already set. */
+/** Stages the trust or its removal, unless it is unchanged. */
 function setTrust(ctx: Ctx, account: ExternalAccountRow, isTrusted: boolean): void {
   if ((account.trusted_at !== null) === isTrusted) {
     requireExternalAccount(ctx, account);
@@ -88,7 +88,7 @@ async function confirm(
   id: string,
   { challengeId, ...proof }: ConfirmRequest,
 ) {
-  const { party, account, action } = await trustRequest(ctx, kind, id);
+  const { party, account, action } = await loadTrustRequest(ctx, kind, id);
   const row = await findPendingChallenge(ctx, kind, account.id);
   if (!row || (challengeId ?? row.id) !== row.id) {
     throw invalidField('challengeId', 'has no pending challenge for this action. Start a new one');
