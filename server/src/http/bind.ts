@@ -1,6 +1,6 @@
 // Validates a request, runs its operation and stores the reply under the idempotency key. The idempotency
-// record is part of the operation's change set, so the reply is stored exactly if its effects are. Only a
-// repeated request needs a read.
+// record is part of the operation's change set, so the reply is stored if and only if its effects are. The
+// insert of the record detects a repeated request, so most first requests need no read.
 
 import { createHash } from 'node:crypto';
 import type { Caller } from '../kernel/caller.ts';
@@ -201,12 +201,12 @@ const KEYED_HASH_PREFIX = 'k';
 const isSame = (storedHash: string, { hash, plainHash }: IdempotencyRecord): boolean =>
   storedHash === (storedHash.startsWith(KEYED_HASH_PREFIX) ? hash : plainHash());
 
-const sealedAs = ({ id }: Pick<IdempotencyRecord, 'id'>) => `idempotency ${id} reply`;
+const sealContextOf = ({ id }: Pick<IdempotencyRecord, 'id'>) => `idempotency ${id} reply`;
 
 export const sealedReplies: SealedColumn = {
   table: 'idempotency',
   column: 'reply',
-  contexts: (id) => [sealedAs({ id })],
+  contexts: (id) => [sealContextOf({ id })],
 };
 
 async function replay(
@@ -228,7 +228,7 @@ async function replay(
   // same contract in clear text.
   const isSealed = storedRow.reply.startsWith('s');
   const reply = isSealed
-    ? runtime.vault.openOwn(storedRow.reply, sealedAs(record)).toString()
+    ? runtime.vault.openOwn(storedRow.reply, sealContextOf(record)).toString()
     : storedRow.reply;
   const body: unknown = JSON.parse(unpackJson(reply));
   return { status: storedRow.status, body, replayed: true };
@@ -239,16 +239,16 @@ const isFinal = ({ signedRetry }: Contract, status: number): boolean =>
   !signedRetry || (status !== 202 && status !== 401);
 
 /** The stored reply, without secrets that are shown once. */
-const storable = (contract: Contract, { body, replayBody }: Reply): unknown =>
+const storableBodyOf = (contract: Contract, { body, replayBody }: Reply): unknown =>
   replayBody === undefined ? withoutSecrets(contract, body) : replayBody;
 
 function storeReply(ctx: Ctx, contract: Contract, record: IdempotencyRecord, reply: Reply): void {
-  const text = packJson(JSON.stringify(storable(contract, reply) ?? null));
+  const text = packJson(JSON.stringify(storableBodyOf(contract, reply) ?? null));
   ctx.insert(idempotency, {
     id: record.id,
     body_hash: record.hash,
     status: reply.status,
-    reply: contract.sealed ? ctx.vault.sealOwn(text, sealedAs(record)) : text,
+    reply: contract.sealed ? ctx.vault.sealOwn(text, sealContextOf(record)) : text,
     // Stored replies are deleted by real time.
     created_at: ctx.effects.now(),
   });
@@ -291,8 +291,8 @@ async function runWithIdempotency(
     } catch (conflict) {
       if (!isKeyTaken(conflict)) throw conflict;
       // Another process has concurrently stored a reply to the same request, which may differ.
-      const concurrent = await replay(runtime, contract, record);
-      if (concurrent) return concurrent;
+      const concurrentReply = await replay(runtime, contract, record);
+      if (concurrentReply) return concurrentReply;
     }
     throw error;
   }
@@ -320,7 +320,7 @@ export async function perform(
     query,
     headers,
     body: bodyOf(contract, request) as object,
-    closed: disconnect,
+    disconnect,
   };
   const record = idempotencyRecordOf(runtime, contract, caller, request);
   const map = inFlightIn(runtime);

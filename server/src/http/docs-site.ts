@@ -33,18 +33,18 @@ export function addDocsSite(
   reference: (reply: FastifyReply) => FastifyReply,
   folder = siteFolder(),
 ): void {
-  const built = builtFiles(folder);
+  const siteFiles = builtFiles(folder);
   server.get('/docs', async (_request, reply) =>
-    built() ? reply.redirect('/docs/') : reference(reply),
+    siteFiles() ? reply.redirect('/docs/') : reference(reply),
   );
   // The well-known paths of the documentation for language models.
   for (const name of ['llms.txt', 'llms-full.txt'])
     server.get(`/${name}`, async (request, reply) => {
-      const file = (await built())?.get(name);
+      const file = (await siteFiles())?.get(name);
       return file ? sendFile(request, reply, { name, file, policyOf }) : reply.code(404).send();
     });
   server.get<{ Params: { '*': string } }>('/docs/*', async (request, reply) => {
-    const filesByPath = await built();
+    const filesByPath = await siteFiles();
     if (!filesByPath) return reply.redirect('/docs');
     const name = request.params['*'];
     const file = filesByPath.get(name);

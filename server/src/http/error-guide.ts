@@ -2,9 +2,9 @@
 import type { Code } from '../kernel/fault.ts';
 
 export interface Guide {
-  /** Cause: one sentence. */
+  /** Cause of the error. */
   readonly cause: string;
-  /** Next step of the client: one sentence. */
+  /** Next step of the client. */
   readonly remedy: string;
 }
 

@@ -48,7 +48,7 @@ export function readExamples(folder = path.join(projectRoot(), 'server', 'exampl
 
 type NamedExamples = Record<string, { summary: string; value: unknown }>;
 
-const namedOf = (
+const namedExamplesOf = (
   exchanges: readonly Exchange[],
   value: (exchange: Exchange) => unknown,
 ): { examples?: NamedExamples } => {
@@ -63,19 +63,19 @@ const namedOf = (
 
 /** Examples of request bodies, except those of rejected requests. */
 export const requestExamples = (exchanges: readonly Exchange[]) =>
-  namedOf(
+  namedExamplesOf(
     exchanges.filter(({ status }) => status < 400),
     ({ request }) => request,
   );
 
 /** Examples of the body of a reply. */
 export const replyExamples = (exchanges: readonly Exchange[], status: number) =>
-  namedOf(
+  namedExamplesOf(
     exchanges.filter((each) => each.status === status),
     ({ reply }) => reply,
   );
 
-/** The value of a parameter in the first example that has one. */
+/** The value of a parameter in the first example that has it. */
 export function parameterExample(exchanges: readonly Exchange[], name: string): Json {
   const exchange = exchanges.find(({ parameters }) => parameters?.[name] !== undefined);
   return exchange ? { example: exchange.parameters?.[name] } : {};
@@ -83,10 +83,10 @@ export function parameterExample(exchanges: readonly Exchange[], name: string): 
 
 /** Examples of the body of a webhook. */
 export const webhookExamples = (
-  all: Examples,
+  { webhooks: allWebhooks }: Examples,
   types: readonly string[],
 ): { examples?: NamedExamples } => {
-  const webhooks = all.webhooks.filter(({ type }) => types.includes(type));
+  const webhooks = allWebhooks.filter(({ type }) => types.includes(type));
   if (webhooks.length === 0) return {};
   const examples = webhooks.map(
     ({ type, body }) => [type, { summary: type, value: body }] as const,

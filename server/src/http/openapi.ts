@@ -219,7 +219,7 @@ const SIGNED_RETRY = [
 
 const countHeader = (description: string) => ({ description, schema: { type: 'integer' } });
 
-/** The three `RateLimit` headers of every reply to a valid credential. */
+/** Headers of a 429 reply to a valid credential. */
 const RATE_LIMIT_HEADERS = {
   'Retry-After': countHeader('Seconds to wait before sending the request again.'),
   'RateLimit-Limit': countHeader(
@@ -229,7 +229,7 @@ const RATE_LIMIT_HEADERS = {
   'RateLimit-Reset': countHeader('Seconds until the full burst is available again.'),
 };
 
-/** Present only with a credential, because the limit belongs to a platform. */
+/** The `RateLimit` headers require a credential, because the limit belongs to a platform. */
 const headersOf = (contract: Contract, status: number): Json => {
   if (status !== 429) return {};
   const { 'Retry-After': retry } = RATE_LIMIT_HEADERS;

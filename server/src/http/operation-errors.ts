@@ -19,8 +19,8 @@ const COMMON_ERRORS: readonly CommonError[] = [
   { codes: ['INVALID_INPUT'], appliesTo: () => true },
   { codes: ['UNAUTHORIZED'], appliesTo: isAuthenticated },
   { codes: ['LINK_ENDED'], appliesTo: ({ auth }) => auth === 'hosted' },
-  // A token lacks the permission, or is a production token. Agents are excluded, because their policy
-  // decides.
+  // A token lacks the permission, or is a production token for a sandbox operation. Contracts of agents
+  // list the code.
   {
     codes: ['FORBIDDEN'],
     appliesTo: ({ auth = 'token' }) => auth === 'token' || auth === 'operator',
@@ -71,13 +71,13 @@ const PUBLIC_CONTRACT: Readonly<Record<string, readonly Code[]>> = {
  * Returned for a path without an operation of the method. A caller of an operation never receives this
  * code.
  */
-const OF_PATHS: readonly Code[] = ['METHOD_NOT_ALLOWED'];
+const PATH_CODES: readonly Code[] = ['METHOD_NOT_ALLOWED'];
 
 /** Codes by kind of operation. */
 export const commonCodesOf = (contract: Contract): readonly Code[] =>
   COMMON_ERRORS.filter((each) => each.appliesTo(contract)).flatMap(({ codes }) => codes);
 
-/** Codes of the contract. */
+/** Codes that the contract lists, including `notFound`. */
 export const ownCodesOf = ({ errors, notFound }: Contract): readonly Code[] =>
   notFound === undefined ? errors : [notFound, ...errors];
 
@@ -93,6 +93,6 @@ export function documentedCodesOf(contract: Contract): readonly Code[] {
 
 /** Whether the contract allows a reply with this code. */
 export const isListed = (contract: Contract, code: Code): boolean =>
-  OF_PATHS.includes(code) ||
+  PATH_CODES.includes(code) ||
   commonCodesOf(contract).includes(code) ||
   ownCodesOf(contract).includes(code);

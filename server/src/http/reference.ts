@@ -16,14 +16,14 @@ const PACKAGE = '@scalar/fastify-api-reference';
 const HTML = 'text/html; charset=utf-8';
 const JAVASCRIPT = 'text/javascript; charset=utf-8';
 
-/** Start of the script, which is one JavaScript string literal. */
+/** The script as a JavaScript string literal. */
 const LITERAL = /standalone_default = ("(?:[^"\\]|\\.)*")/s;
 
-/** The script of a release, which does not contain the package. */
-const releasedScript = () => join(projectRoot(), 'server', 'reference-viewer.js');
+/** File of the script in a release, which does not contain the package. */
+const releasedScriptFile = () => join(projectRoot(), 'server', 'reference-viewer.js');
 
 async function viewerScript(): Promise<string> {
-  if (existsSync(releasedScript())) return readFile(releasedScript(), 'utf8');
+  if (existsSync(releasedScriptFile())) return readFile(releasedScriptFile(), 'utf8');
   const file = createRequire(import.meta.url).resolve(PACKAGE);
   const [, literal] = LITERAL.exec(await readFile(file, 'utf8')) ?? [];
   if (literal === undefined) throw new Error(`${PACKAGE} does not contain the expected script.`);
@@ -48,7 +48,11 @@ function memoize<T>(make: () => Promise<T>): () => Promise<T> {
 const compressedScript = memoize(async () => promisify(gzip)(await viewerScript()));
 const uncompressedScript = memoize(async () => promisify(gunzip)(await compressedScript()));
 
-const page = (viewer: string, start: string, title = 'Railhead API reference') => `<!doctype html>
+const pageHtml = (
+  viewer: string,
+  start: string,
+  title = 'Railhead API reference',
+) => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -137,10 +141,10 @@ const CONFIGURATION = {
 const startScript = (url: string, options: object = {}) =>
   `Scalar.createApiReference('#reference', ${JSON.stringify({ url, ...CONFIGURATION, ...options })});\n`;
 
-/** The script of the viewer on a server. */
+/** Address of the viewer's script on a server. */
 const VIEWER = '/docs/reference/viewer.js';
 
-const PAGE = page(VIEWER, '/docs/reference/start.js');
+const PAGE = pageHtml(VIEWER, '/docs/reference/start.js');
 const START = startScript('/docs/reference/openapi.json');
 
 /** The reference of a document as files of a static site at `base`. */
@@ -148,7 +152,7 @@ export const referenceFiles = async (
   base: string,
   document: object,
 ): Promise<Record<string, string>> => ({
-  'reference.html': page(`${base}reference-viewer.js`, `${base}reference-start.js`),
+  'reference.html': pageHtml(`${base}reference-viewer.js`, `${base}reference-start.js`),
   'reference-viewer.js': await viewerScript(),
   'reference-start.js': startScript(`${base}reference-openapi.json`),
   'reference-openapi.json': JSON.stringify(withSdkSamples(document)),
@@ -166,7 +170,7 @@ export const operatorReferenceFiles = (
   document: object,
   { isStatic }: { isStatic: boolean },
 ): Record<string, string> => ({
-  'operator-reference.html': page(
+  'operator-reference.html': pageHtml(
     isStatic ? `${base}reference-viewer.js` : VIEWER,
     `${base}operator-reference-start.js`,
     OPERATOR_TITLE,
@@ -200,7 +204,7 @@ async function sendScript(request: FastifyRequest, reply: FastifyReply) {
 export const sendReference = (reply: FastifyReply): FastifyReply =>
   reply.header('content-type', HTML).header('content-security-policy', POLICY).send(PAGE);
 
-/** Adds the files of the page at `/docs/reference`. */
+/** Adds the scripts of a reference page below `base`. */
 function addFiles(server: FastifyInstance, base: string, start: string): void {
   server.get(`${base}/viewer.js`, sendScript);
   server.get(`${base}/start.js`, async (_request, reply) =>
@@ -217,7 +221,7 @@ export function addReference(server: FastifyInstance): void {
 /** Adds the reference of the operator API, whose document is at `base`, at `reference` below it. */
 export function addOperatorReference(server: FastifyInstance, base: string): void {
   const path = `${base}/reference`;
-  const html = page(`${path}/viewer.js`, `${path}/start.js`, OPERATOR_TITLE);
+  const html = pageHtml(`${path}/viewer.js`, `${path}/start.js`, OPERATOR_TITLE);
   server.get(path, async (_request, reply) =>
     reply.header('content-type', HTML).header('content-security-policy', POLICY).send(html),
   );

@@ -1,5 +1,5 @@
 // The route of a contract. Requests are admitted by their head before the body is read and the operation
-// runs. All responses are logged and sent in this file.
+// runs. All responses of operations are logged and sent in this file.
 
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
@@ -151,7 +151,7 @@ function exchangesOf(contract: Contract, options: RouteOptions) {
   };
 }
 
-/** Aborted when the connection ends before the reply is sent. */
+/** Aborted when the reply is complete or the connection closes. */
 function closedSignalOf(reply: FastifyReply): AbortSignal {
   const controller = new AbortController();
   reply.raw.once('close', () => controller.abort());

@@ -24,7 +24,7 @@ export { BASE_PATH, type Watch } from './route.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route of a contract, which admits its requests itself. */
+    /** A route that admits its requests itself, such as the route of a contract. */
     isOperation?: boolean;
     /** A path of a contract with a method that it does not support. */
     isUnsupported?: boolean;
@@ -36,16 +36,16 @@ interface ServerOptions extends AdmissionOptions, RouteOptions {
   operations: readonly Operation[];
   /** Addresses and networks whose `X-Forwarded-For` is trusted. None by default. */
   trustedProxies?: readonly string[] | undefined;
-  /** Public base URL. */
+  /** Public base URL of this server. */
   publicUrl?: string | undefined;
-  /** Maximum inactivity of a connection. */
+  /** Maximum inactivity of a connection, in milliseconds. */
   stalledMs?: number | undefined;
 }
 
 /** Health checks share the address of a load balancer with all clients. */
-const UNLIMITED = ['/healthz', '/readyz'];
+const UNLIMITED_PATHS = ['/healthz', '/readyz'];
 
-/** Longer than the longest request. */
+/** Longer than a long poll, whose connection has no data for up to 60 s. */
 const STALLED_MS = 90_000;
 
 const MAX_PARAMETER = 300;
@@ -87,7 +87,7 @@ function createGuard(
     return fault;
   }
 
-  /** The fault of a rejected request without a credential, delayed if there were many. */
+  /** The fault of a rejected request without a credential, delayed if its network has many rejections. */
   async function rejectionOf(request: FastifyRequest, fault?: Fault): Promise<Fault | undefined> {
     let rejection = fault;
     try {
@@ -124,9 +124,9 @@ function createGuard(
     /** Handles a request whose URL Fastify rejects before any hook runs. */
     async rejectAddress(error: unknown, request: FastifyRequest, reply: FastifyReply) {
       if (!isAccepted(request, reply)) return;
-      const unreadable = faultOf(error);
-      const head = headFaultOf(request, reply);
-      const fault = head ?? (await rejectionOf(request, unreadable)) ?? unreadable;
+      const addressFault = faultOf(error);
+      const violation = headFaultOf(request, reply);
+      const fault = violation ?? (await rejectionOf(request, addressFault)) ?? addressFault;
       drain.prepare(request.raw, reply.raw, request.ip);
       sendFault(reply, naming, fault);
     },
@@ -136,7 +136,7 @@ function createGuard(
         const fault = headFaultOf(request, reply);
         if (fault) return sendFault(reply, naming, fault);
         const { config, url = '' } = request.routeOptions;
-        if (config.isOperation || UNLIMITED.includes(url)) return done();
+        if (config.isOperation || UNLIMITED_PATHS.includes(url)) return done();
         void admitUnrouted(request, reply).then((isAdmitted) => isAdmitted && done());
       });
       server.addHook('onSend', ({ raw, ip }, reply, _payload, done) => {

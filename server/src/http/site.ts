@@ -24,23 +24,24 @@ interface SiteOptions {
   referenceDocument: (document: object) => Promise<object>;
 }
 
-const text = (reply: FastifyReply, type: string, body: string | Buffer) =>
+const sendText = (reply: FastifyReply, type: string, body: string | Buffer) =>
   reply.header('content-type', type).send(body);
 
 /**
- * Sends a JSON document, compressed where the client accepts it. Each document is serialized once.
+ * Returns a function that sends a JSON document, compressed where the client accepts it. Each document is
+ * compressed once.
  */
-function documentSender(indent?: number) {
-  const texts = new WeakMap<object, Promise<Buffer>>();
+function createDocumentSender(indent?: number) {
+  const compressedTexts = new WeakMap<object, Promise<Buffer>>();
   const compress = promisify(gzip);
   return async (headers: FastifyRequest['headers'], reply: FastifyReply, document: object) => {
     reply.header('vary', 'accept-encoding');
     const type = 'application/json; charset=utf-8';
     const json = () => JSON.stringify(document, null, indent);
-    if (!acceptsGzip(headers)) return text(reply, type, json());
-    const compressedText = texts.get(document) ?? compress(json());
-    texts.set(document, compressedText);
-    return text(reply.header('content-encoding', 'gzip'), type, await compressedText);
+    if (!acceptsGzip(headers)) return sendText(reply, type, json());
+    const compressedText = compressedTexts.get(document) ?? compress(json());
+    compressedTexts.set(document, compressedText);
+    return sendText(reply.header('content-encoding', 'gzip'), type, await compressedText);
   };
 }
 
@@ -54,15 +55,15 @@ const ROOT_BODY = JSON.stringify({
 /** Adds the routes of load balancers and monitoring. */
 export function addHealth(server: FastifyInstance, options: HealthOptions): void {
   server.get('/healthz', async (_request, reply) =>
-    text(reply, 'application/json; charset=utf-8', '{"status":"ok"}'),
+    sendText(reply, 'application/json; charset=utf-8', '{"status":"ok"}'),
   );
   server.get('/readyz', async (_request, reply) => {
     const status = await options.readiness();
     const type = 'application/json; charset=utf-8';
-    return text(reply.code(status === 'ready' ? 200 : 503), type, JSON.stringify({ status }));
+    return sendText(reply.code(status === 'ready' ? 200 : 503), type, JSON.stringify({ status }));
   });
   server.get('/metrics', async (_request, reply) =>
-    text(reply, options.metrics.contentType, await options.metrics.text()),
+    sendText(reply, options.metrics.contentType, await options.metrics.text()),
   );
 }
 
@@ -73,18 +74,18 @@ export function addSite(server: FastifyInstance, options: SiteOptions): void {
     openApi ??= options.openApi();
     return openApi;
   };
-  const sendIndented = documentSender(2);
-  const compact = documentSender();
+  const sendIndented = createDocumentSender(2);
+  const sendCompact = createDocumentSender();
   server.get('/openapi.json', async ({ headers }, reply) =>
     sendIndented(headers, reply, await document()),
   );
   server.get('/docs/reference/openapi.json', async ({ headers }, reply) =>
-    compact(headers, reply, withSdkSamples(await options.referenceDocument(await document()))),
+    sendCompact(headers, reply, withSdkSamples(await options.referenceDocument(await document()))),
   );
   server.get('/', async ({ headers }, reply) => {
     reply.header('vary', 'accept');
     if (/\btext\/html\b/.test(headers.accept ?? '')) return reply.redirect('/docs');
-    return text(reply, 'application/json; charset=utf-8', ROOT_BODY);
+    return sendText(reply, 'application/json; charset=utf-8', ROOT_BODY);
   });
   addReference(server);
   addDocsSite(server, sendReference, options.siteFolder);

@@ -123,7 +123,7 @@ const NOTES: Readonly<Record<string, string>> = {
   TransactionSource: 'Source of a payment, by its type.',
 };
 
-/** The schema with the description of this table, unless it has one. */
+/** The schema with the description of this table, unless it has a description or a title. */
 export function withNote(name: string, schema: unknown): unknown {
   const note = NOTES[name];
   const { description, title } = schema as { description?: string; title?: string };

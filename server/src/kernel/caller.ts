@@ -3,11 +3,14 @@ import type { Permission } from './contract/operation.ts';
 import type { OperatorPermission } from './contract/operator-permissions.ts';
 import type { Mode } from './mode.ts';
 
-/** The caller of an operation: a token of a platform, an agent, or the server for a platform. */
+/**
+ * The caller of an operation: a token or a link of a platform, an agent, an operator, the server for a
+ * platform, or a client without a credential.
+ */
 export interface Caller {
   platformId: string;
   environment: Mode;
-  /** Null for the server (a job, an operator command). */
+  /** ID of the token, link or operator. Null for the server and for a client without a credential. */
   tokenId: string | null;
   /** Display name of the token. */
   tokenName?: string;
@@ -16,9 +19,9 @@ export interface Caller {
   agentId?: string;
   /** Time until which bodies of its production requests are recorded, set by the operator. */
   requestBodiesUntil?: number | null;
-  /** IP address of a request without a credential. */
+  /** IP address of a request without a credential. For IPv6, its /64 network. */
   address?: string;
-  /** ID of a request by which an operator signs in. */
+  /** ID of a request without a credential, such as the sign-in of an operator. */
   requestId?: string;
   /** The operator of an operation of the operator API. `platformId` is then empty. */
   operator?: Operator;

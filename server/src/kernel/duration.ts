@@ -17,7 +17,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** A duration. Undefined for any other text. */
+/** An ISO 8601 duration. Undefined for any other text. */
 export function readDuration(text: string): Duration | undefined {
   const parts = PATTERN.exec(text)?.slice(1);
   if (!parts) return undefined;

@@ -7,7 +7,7 @@ export type Id<R extends string = string> = `${R}:${string}`;
 
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
-/** Maximum IDs of one millisecond. Further IDs have the next millisecond. */
+/** Maximum count within one millisecond. Further IDs have the next millisecond. */
 const MAX_COUNT = 0xfff;
 
 /** Time and count of the latest ID of each `Effects`. */

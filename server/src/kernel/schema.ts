@@ -89,8 +89,8 @@ export function nullable<T extends TSchema>(schema: T): TUnsafe<Static<T> | null
   return schemaOf({ anyOf: [schema, { type: 'null' }] });
 }
 
-const IN_MAP = new Set(['properties', 'patternProperties', '$defs', 'definitions']);
-const IN_LIST = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
+const MAP_KEYS = new Set(['properties', 'patternProperties', '$defs', 'definitions']);
+const LIST_KEYS = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
 const NESTED_SCHEMA_KEYS = new Set([
   'items',
   'not',
@@ -105,9 +105,9 @@ function mapChildren(schema: Json, project: (child: TSchema) => unknown): Json {
   const result: Json = {};
   for (const [key, value] of Object.entries(schema)) {
     if (key === '$id' || value === undefined) continue;
-    if (IN_MAP.has(key))
+    if (MAP_KEYS.has(key))
       result[key] = mapValues(value as Json, (child) => project(child as TSchema));
-    else if (IN_LIST.has(key)) result[key] = (value as TSchema[]).map(project);
+    else if (LIST_KEYS.has(key)) result[key] = (value as TSchema[]).map(project);
     else if (NESTED_SCHEMA_KEYS.has(key) && typeof value === 'object') {
       result[key] = Array.isArray(value) ? value.map(project) : project(value as TSchema);
     } else result[key] = structuredClone(value);
@@ -140,13 +140,13 @@ function taggedBranch(variantMark: VariantMark, value: string, withType: boolean
     };
   }
   const { $id, ...branchSchema } = branch;
-  const tagOnly = {
+  const tagSchema = {
     type: 'object',
     required: [variantMark.tag],
     properties: { [variantMark.tag]: property },
   };
   // The symbols that the TypeBox type requires are irrelevant to Ajv and the document.
-  return { ...($id ? { $id } : {}), allOf: [tagOnly, branchSchema] } as unknown as TSchema;
+  return { ...($id ? { $id } : {}), allOf: [tagSchema, branchSchema] } as unknown as TSchema;
 }
 
 /** Path prefix of component references. */
@@ -204,7 +204,7 @@ function variantToOpenApi(schema: TSchema, components: Record<string, unknown>):
 }
 
 /** Prefix of references within a single schema to the named schemas that it contains. */
-const LOCAL = '#/$defs/';
+const LOCAL_PREFIX = '#/$defs/';
 
 /** A schema for Ajv. Each schema of `definitions` refers only to schemas before it. */
 interface AjvParts {
@@ -224,7 +224,7 @@ export function ajvParts(schema: TSchema, base: string): AjvParts {
 
 /** The schema for Ajv, including its named schemas. */
 export function toAjv(schema: TSchema): Json {
-  const { body, definitions } = ajvParts(schema, LOCAL);
+  const { body, definitions } = ajvParts(schema, LOCAL_PREFIX);
   return Object.keys(definitions).length ? { ...body, $defs: definitions } : body;
 }
 
@@ -233,7 +233,7 @@ interface Defs {
   definitions: Json;
 }
 
-function forAjv(schema: TSchema, defs: Defs): Json {
+function schemaForAjv(schema: TSchema, defs: Defs): Json {
   const body = bodyForAjv(schema, defs);
   const name = schema.$id;
   if (!name) return body;
@@ -245,7 +245,7 @@ function forAjv(schema: TSchema, defs: Defs): Json {
 }
 
 function bodyForAjv(schema: TSchema, defs: Defs): Json {
-  const convertedSchema = mapChildren(schema, (child) => forAjv(child, defs));
+  const convertedSchema = mapChildren(schema, (child) => schemaForAjv(child, defs));
   // Documentation would double the memory that Ajv uses.
   const { title: _t, description: _d, examples: _e, ...rules } = convertedSchema;
   const errorText = (schema as { [RULE]?: string })[RULE];
@@ -261,7 +261,7 @@ function bodyForAjv(schema: TSchema, defs: Defs): Json {
     allOf: values.map((value) => ({
       if: { type: 'object', properties: { [tag]: { const: value } }, required: [tag] },
       // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema, never awaited.
-      then: forAjv(taggedBranch(variantMark, value, false), defs),
+      then: schemaForAjv(taggedBranch(variantMark, value, false), defs),
     })),
   };
 }

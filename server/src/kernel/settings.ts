@@ -61,8 +61,8 @@ export const listOf = (text: string): string[] => text.split(',').map((each) => 
 /** The error of the URL of a service. A call over a network requires encryption. */
 export function serviceUrlProblem(text: string): string | undefined {
   const url = readUrl(text);
-  const local = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url?.hostname ?? '');
-  const isAllowed = url?.protocol === 'https:' || (url?.protocol === 'http:' && local);
+  const isLocal = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url?.hostname ?? '');
+  const isAllowed = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLocal);
   return problemUnless(isAllowed, 'must be an https URL, or an http URL on this machine');
 }
 

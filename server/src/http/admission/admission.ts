@@ -1,6 +1,6 @@
-// Admits or rejects a request by its head. Checks credential, rate limits, permission, size of the body and
-// bytes per second, in this order. The body is read afterwards, so a rejected request costs no more than
-// its head.
+// Admits or rejects a request by its head. Checks the limit of the address, credential, rate limits,
+// permission, size of the body and bytes per second, in this order. The body is read afterwards, so a
+// rejected request costs no more than its head.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller, Operator } from '../../kernel/caller.ts';
@@ -31,7 +31,7 @@ interface AgentBearers {
 interface OperatorCredential {
   authorization: string | undefined;
   cookie: string | undefined;
-  /** Set for a request with a cookie and a method other than GET. */
+  /** Value of its header. Required with a cookie and a method other than GET. */
   csrfToken: string | undefined;
   host: string | undefined;
   origin: string | undefined;
@@ -59,7 +59,6 @@ export interface AdmissionOptions {
   limiter?: Limiter | undefined;
 }
 
-/** A credential with its caller. */
 interface Credential {
   /** Whether the credential was valid before. */
   isProven(): boolean;
@@ -137,7 +136,7 @@ const operatorCaller = (operator: Operator, { id, ip }: FastifyRequest): Caller 
   operator: { ...operator, address: ip, requestId: id },
 });
 
-/** Whether an operator may use an operation. */
+/** Requires the permission of the contract, and access to all platforms for `wholeInstallation`. */
 export function mayUse(
   { operatorPermission, wholeInstallation }: Contract,
   { permissions, platformIds }: Operator,
@@ -174,11 +173,11 @@ const limitOwnerOf = (
   share: agentId ?? (auth === 'hosted' ? (tokenId ?? undefined) : undefined),
 });
 
-/** Key of the byte limit. */
+/** Key of the byte limit: the operator, the platform, or the network of an anonymous caller. */
 export const bytesKeyOf = ({ platformId, operator, address }: Caller): string =>
   (operator?.id ?? platformId) || `${address}`;
 
-/** Checks the announced length, and counts it if the body is read immediately. */
+/** Checks the announced length and counts it. Bytes of an upload are counted as they arrive. */
 function admitLength(contract: Contract, caller: Caller, length: number, limiter?: Limiter): void {
   const { upload } = contract;
   if (upload) {
@@ -221,8 +220,8 @@ export function createAdmission(options: AdmissionOptions) {
 
   return {
     /**
-     * Returns the caller of an operation. Throws the fault of a rejected request, delayed if this
-     * client has many rejections. `onCaller` is called as soon as the caller is authenticated.
+     * Admits a request to an operation. Throws the fault of a rejected request, delayed if this client
+     * has many rejections. `onCaller` is called as soon as the caller is authenticated.
      */
     async admit(
       contract: Contract,
@@ -243,7 +242,7 @@ export function createAdmission(options: AdmissionOptions) {
     },
     /** Admits a request without an operation. Throws RATE_LIMITED. */
     admitAddress: ({ ip }: FastifyRequest): void => limiter?.admitAddress(ip),
-    /** Delays the rejection of a request without a route if there were many. */
+    /** Delays the rejection of a request without a route if its network has many rejections. */
     async delayRejection({ ip }: FastifyRequest): Promise<void> {
       if (limiter) await delay(networkOf(ip));
     },

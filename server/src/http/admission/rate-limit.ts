@@ -11,7 +11,7 @@ import { type Bucket, createMeter, type Meter } from './bucket.ts';
 export interface RateLimits {
   /** Requests of one platform. */
   requests: number;
-  /** Requests of one platform to operations of a rate class, which also count as `requests`. */
+  /** Requests of one platform to operations with a rate class, which also count as `requests`. */
   quotes: number;
   /** Rejected credentials of one address. */
   refused: number;
@@ -37,7 +37,10 @@ export interface Limiter {
   admitAddress(address: string): void;
   /** Counts bytes of a body of this platform or address. Throws RATE_LIMITED. */
   takeBytes(key: string, bytes: number): void;
-  /** Counts bytes of a file, and waits while the platform has less than half of its burst. */
+  /**
+   * Counts bytes of a file, and waits while the platform has less than half of its burst. Undefined
+   * without a wait.
+   */
   waitForBytes(key: string, bytes: number): Promise<void> | undefined;
   /**
    * Throws RATE_LIMITED for an address with too many rejected credentials, unless `isProven` returns true.
@@ -110,12 +113,12 @@ export function networkOf(address: string): string {
 const TOO_MANY = {
   platform: 'The platform exceeded its request rate limit. Wait before retrying.',
   share: 'The request rate limit of this agent or link was exceeded. Wait before retrying.',
-  refused: 'Too many invalid credentials were sent from this IP address.',
+  refused: 'Too many invalid credentials were sent from this IP address. Wait before retrying.',
   anonymous: 'Too many requests were sent from this IP address. Wait before retrying.',
   bytes: 'The platform exceeded its limit of request bytes. Wait before retrying.',
 };
 
-/** Requests of platforms, agents and links. */
+/** Limits the requests of platforms, agents and links. */
 function createRequestLimit(
   limits: Partial<RateLimits>,
   now: () => Time,

@@ -54,7 +54,7 @@ function callerTypeOf({ auth }: Contract, { platformId, agentId }: Caller): Call
 /** Characters of the stored hash: 128 bits. */
 const HASH_LENGTH = 32;
 
-/** Creates the record of a completed request of a contract. */
+/** Returns a function that creates the record of a completed request of a contract. */
 export function recordsOf(contract: Contract, { vault }: Pick<Runtime, 'vault'>, naming: Naming) {
   const takesKey = idempotencyOf(contract) !== 'none';
   const path = naming.path(contract.path);

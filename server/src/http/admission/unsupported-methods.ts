@@ -18,7 +18,6 @@ export interface UnsupportedMethod {
 /** Other methods, such as HEAD and OPTIONS, receive the reply for an unknown path. */
 const METHODS = new Set<string>(['GET', 'POST', 'PATCH', 'PUT', 'DELETE']);
 
-/** The contracts of each route. */
 function contractsOf(operations: readonly { contract: Contract }[], naming: Naming) {
   const contractsByRoute = new Map<string, Contract[]>();
   for (const { contract } of operations) {
@@ -28,7 +27,7 @@ function contractsOf(operations: readonly { contract: Contract }[], naming: Nami
   return contractsByRoute;
 }
 
-/** Whether a parameter of the second route accepts the fixed segment of the first at each position. */
+/** Whether each segment of the second route is a parameter or equals the segment of the first route. */
 const isShadowedBy = (segments: readonly string[], otherSegments: readonly string[]) =>
   segments.length === otherSegments.length &&
   otherSegments.every((each, index) => each.startsWith(':') || each === segments[index]);
@@ -53,7 +52,10 @@ export function shadowedMethods(operations: readonly { contract: Contract }[], n
   });
 }
 
-/** Returns a function that describes a request without a route, or undefined if its path is unknown. */
+/**
+ * Returns a function that describes the unsupported method of a request. Its result is undefined for an
+ * unknown path.
+ */
 export function createUnsupportedMethods(
   operations: readonly { contract: Contract }[],
   naming: Naming,

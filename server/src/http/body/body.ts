@@ -7,7 +7,7 @@ import { excessOf } from './json-limits.ts';
 
 /** Maximum levels of objects and lists in a body. Operations read at most ten. */
 const MAX_DEPTH = 32;
-/** Maximum items of one list. All operations accept fewer. */
+/** Maximum items of one list. No operation accepts more. */
 const MAX_ITEMS = 1_000;
 /** Bytes of the size limit per permitted value. Complete bodies have fewer values. */
 const BYTES_PER_VALUE = 16;
@@ -69,11 +69,14 @@ export function readBody(
   });
 }
 
-const [FIRST, SECOND] = [String.raw`\\ud[89ab][0-9a-f]{2}`, String.raw`\\ud[c-f][0-9a-f]{2}`];
+const [HIGH_SURROGATE, LOW_SURROGATE] = [
+  String.raw`\\ud[89ab][0-9a-f]{2}`,
+  String.raw`\\ud[c-f][0-9a-f]{2}`,
+];
 
 /** An unpaired surrogate escape, which PostgreSQL stores in JSON and cannot read. */
 const UNPAIRED_SURROGATE = new RegExp(
-  String.raw`(?<!\\)(?:\\\\)*(?:${FIRST}(?!${SECOND})|(?<!${FIRST})${SECOND})`,
+  String.raw`(?<!\\)(?:\\\\)*(?:${HIGH_SURROGATE}(?!${LOW_SURROGATE})|(?<!${HIGH_SURROGATE})${LOW_SURROGATE})`,
   'i',
 );
 

@@ -185,6 +185,6 @@ describe('a slow upload', () => {
   it('fails if no more data arrives', async () => {
     const body = new Readable({ read: () => undefined });
     body.push(formOf(GOOD, ''));
-    expect(await read(body)).toBe('The body took too long to arrive.');
+    expect(await read(body)).toContain('The body took too long to arrive.');
   });
 });

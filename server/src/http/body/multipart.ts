@@ -1,6 +1,6 @@
 // Reads a multipart/form-data body. Text fields are kept in memory, and the file is passed to storage at
-// the speed of storage, with one chunk in memory. Errors of all parts are collected for one reply. Only an
-// unreadable body ends immediately.
+// the speed of storage, with one chunk in memory. Errors of all parts are collected for one reply. A body
+// that is malformed, too long or too slow is rejected immediately.
 import type { Readable } from 'node:stream';
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
 import type { UploadedFile } from '../../kernel/contract/upload.ts';
@@ -9,15 +9,15 @@ import { Fault, type FieldError, invalid } from '../../kernel/fault.ts';
 const MAX_FIELDS = 20;
 /** Maximum bytes of a text field. */
 const MAX_FIELD = 10_240;
-/** Maximum characters of a file name. */
+/** Maximum characters of a field name. */
 const MAX_FIELD_NAME = 100;
 const MAX_FILE_NAME = 255;
 const MAX_HEADER = 8_192;
 /** Maximum bytes of a body without its file. */
 export const MAX_OVERHEAD = 262_144;
 /**
- * Maximum characters of the header. A boundary has at most 70, and a longer boundary costs time for every
- * byte.
+ * Maximum characters of the Content-Type header. A boundary has at most 70 characters. A longer boundary
+ * costs time for every byte.
  */
 const MAX_TYPE = 200;
 
@@ -25,6 +25,9 @@ const MAX_TYPE = 200;
 const MAX_TOTAL_MS = 600_000;
 const MAX_IDLE_MS = 30_000;
 const SWEEP_INTERVAL_MS = 1_000;
+const TOO_SLOW =
+  `The body took too long to arrive. Send it within ${MAX_TOTAL_MS / 1_000} s, ` +
+  `without a pause of ${MAX_IDLE_MS / 1_000} s.`;
 
 export interface Form {
   fields: Record<string, string>;
@@ -38,14 +41,14 @@ interface FormOptions {
   maxBytes: number;
   /** Called and awaited for each chunk. */
   throttle?: ((bytes: number) => Promise<void> | undefined) | undefined;
-  /** A 400 of the file joins the other errors. Any other fault rejects the request. */
+  /** Field errors of the file join the other errors. Any other error rejects the request. */
   store(source: AsyncIterable<Uint8Array>, fileName: string): Promise<UploadedFile>;
 }
 
 const invalidInput = (reason: string) => new Fault('INVALID_INPUT', reason);
 const malformedBody = () => invalidInput('The multipart body is malformed or incomplete.');
 
-/** The last part of a path of any system, without invisible characters. */
+/** The last part of a path of any system, without control characters. */
 function plainName(name: string): string {
   const baseName = name.split(/[/\\]/).at(-1) ?? '';
   return baseName.replaceAll(/\p{Cc}/gu, '').trim();
@@ -123,7 +126,7 @@ function createTimeouts() {
     timer = setInterval(() => {
       const now = performance.now();
       if (now - startedMs < MAX_TOTAL_MS && now - lastDataMs < MAX_IDLE_MS) return;
-      reject(invalidInput('The body took too long to arrive.'));
+      reject(invalidInput(TOO_SLOW));
     }, SWEEP_INTERVAL_MS);
   });
   return {
@@ -148,7 +151,7 @@ async function* chunksOf(body: Readable): AsyncGenerator<Buffer> {
   }
 }
 
-/** Processes the parts of the parser. `failure` rejects if the remaining parts cannot be processed. */
+/** Processes the parts of the parser. `failed` rejects if the remaining parts cannot be processed. */
 function processParts(parser: BusboyInstance, parts: Parts, store: FormOptions['store']) {
   let storage: Promise<UploadedFile | undefined> = Promise.resolve(undefined);
   let currentFile: BusboyFileStream | undefined;
@@ -190,7 +193,7 @@ function processParts(parser: BusboyInstance, parts: Parts, store: FormOptions['
   };
 }
 
-/** Reads the form of one request. After a fault part of the body may be unread. */
+/** Reads the form of one request. After a fault, part of the body may be unread. */
 export async function readForm(body: Readable, options: FormOptions): Promise<Form> {
   const parser = parserFor(options.contentType);
   const parts = collectParts();
@@ -214,7 +217,7 @@ export async function readForm(body: Readable, options: FormOptions): Promise<Fo
       await write(chunk);
       timeouts.waiting();
     }
-    // The client has sent everything. Storage has a separate timeout.
+    // The body is complete. Storage has a separate timeout.
     timeouts.end();
     parser.end();
     await finish;
@@ -229,7 +232,7 @@ export async function readForm(body: Readable, options: FormOptions): Promise<Fo
   } catch (error) {
     hasEnded = true;
     await processor.abandon();
-    // If both the file and the body are oversized, the error of the file is reported.
+    // If the body is oversized, errors of its parts are reported instead.
     throw remainingBytes < 0 && parts.errors.length > 0 ? invalid(parts.errors) : error;
   } finally {
     timeouts.end();

@@ -49,7 +49,7 @@ describe('a NUL in the query', () => {
     },
   );
 
-  it('is rejected without details without a credential', async () => {
+  it('is rejected without details if no credential is sent', async () => {
     expect(await get(`${BASE}/transactions?customerId=%00`)).toMatchObject({ status: 401 });
     expect(await get(`${BASE}/transactions?customerId=%00`, credentials())).toMatchObject({
       status: 400,

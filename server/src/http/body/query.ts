@@ -34,7 +34,7 @@ export function rejectUnreadableQuery(query: Query): void {
 /** Maximum items of one list in a query. */
 const MAX_ITEMS = 1_000;
 
-/** Splits lists of the contract at commas. Throws INVALID_INPUT for a longer list. */
+/** Splits lists of the contract at commas. Throws INVALID_INPUT above MAX_ITEMS. */
 export function splitLists(contract: Contract, query: Query): Query {
   const properties = (contract.query?.properties ?? {}) as Record<string, { type?: unknown }>;
   const values = { ...query };

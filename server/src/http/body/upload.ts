@@ -31,10 +31,10 @@ interface Upload {
   throttle?: (bytes: number) => Promise<void> | undefined;
 }
 
-/** The request of a file. */
+/** The parts of a request that its form contains. */
 export type FormParts = Pick<Request, 'body' | 'rawBody' | 'errors'>;
 
-/** The text by which two forms are compared, independent of boundary and duration. */
+/** The text by which two forms are compared, independent of boundary and order of fields. */
 function rawOf({ fields, file }: Form): string {
   const sortedFields = Object.entries(fields).sort(([a], [b]) => (a < b ? -1 : 1));
   return JSON.stringify([sortedFields, file ? [file.fileName, file.sha256] : null]);
@@ -88,9 +88,9 @@ export function createUploads(
         },
       }).finally(release);
       const { fields, file, errors } = form;
-      const fieldsAsSent = translate(fields) as object;
+      const translatedFields = translate(fields) as object;
       return await use({
-        body: { ...fieldsAsSent, ...(file && { file }) },
+        body: { ...translatedFields, ...(file && { file }) },
         rawBody: rawOf(form),
         errors,
       });
@@ -119,7 +119,7 @@ export function createUploads(
         receivingSockets.delete(socket);
       }
     },
-    /** Whether a file is arriving on this connection, regardless of its duration. */
+    /** Whether a file is arriving on this connection. */
     isReceiving: (socket: object) => receivingSockets.has(socket),
   };
 }

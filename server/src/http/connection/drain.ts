@@ -21,7 +21,7 @@ const UNREAD_MS = 1_000;
 /** Maximum connections that remain open unread. Further connections are closed immediately. */
 const MAX_UNREAD = 512;
 
-const ALL = '';
+const PROCESS_KEY = '';
 
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined ||
@@ -66,7 +66,7 @@ export function createDrain(now: () => number = () => performance.now()): Drain 
   let unreadCount = 0;
 
   const takeFor = (address: string) => (bytes: number) => {
-    const buckets = [addresses.bucketOf(address), process.bucketOf(ALL)];
+    const buckets = [addresses.bucketOf(address), process.bucketOf(PROCESS_KEY)];
     if (buckets.some(({ tokens }) => tokens <= 0)) return false;
     for (const bucket of buckets) bucket.tokens -= bytes;
     return true;

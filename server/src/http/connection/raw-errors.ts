@@ -18,10 +18,10 @@ const STATUS_LINES: Record<number, string> = {
 
 function faultOfConnection(code: string | undefined): Fault {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    return new Fault('REQUEST_TIMEOUT', 'The request was not received in time.');
+    return new Fault('REQUEST_TIMEOUT', 'The request was not received within 60 s.');
   }
   if (code === 'HPE_HEADER_OVERFLOW') {
-    return new Fault('HEADERS_TOO_LARGE', 'The URL and headers of the request are too long.');
+    return new Fault('HEADERS_TOO_LARGE', 'The URL and headers of the request exceed 16 KiB.');
   }
   return new Fault('INVALID_INPUT', 'The request is not a valid HTTP request.');
 }
@@ -47,13 +47,13 @@ export const rejectUnreadable =
     setTimeout(() => socket.destroy(), CLOSE_MS).unref();
   };
 
-function hostsOf({ rawHeaders }: IncomingMessage): number {
-  let hosts = 0;
+function hostCountOf({ rawHeaders }: IncomingMessage): number {
+  let hostCount = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] as string;
-    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+    if (name.length === 4 && name.toLowerCase() === 'host') hostCount += 1;
   }
-  return hosts;
+  return hostCount;
 }
 
 /** The expectation of a request. Ignored in HTTP/1.0 (RFC 9110, 10.1.1). */
@@ -62,8 +62,8 @@ export const expectationOf = ({ httpVersion, headers }: IncomingMessage): string
 
 /** The violation of HTTP in a head, if any. */
 export function headFault(request: IncomingMessage): Fault | undefined {
-  const hosts = hostsOf(request);
-  if (hosts > 1 || (hosts === 0 && request.httpVersion === '1.1')) {
+  const hostCount = hostCountOf(request);
+  if (hostCount > 1 || (hostCount === 0 && request.httpVersion === '1.1')) {
     return new Fault('INVALID_INPUT', 'The request must have exactly one Host header.');
   }
   const isCurrent = request.httpVersion === '1.1';

@@ -9,7 +9,7 @@ export const LIGHT_GROUND = '#f6f7f9';
 export const DARK_SURFACE = '#1a202a';
 
 /** Minimum contrast of text of normal size (WCAG 2.2, 1.4.3). */
-const MINIMUM = 4.5;
+const MIN_CONTRAST = 4.5;
 const STEP = 0.02;
 const BLACK: Rgb = [0, 0, 0];
 const WHITE: Rgb = [255, 255, 255];
@@ -23,14 +23,14 @@ const hexOf = (rgb: Rgb): string =>
   `#${rgb.map((each) => Math.round(each).toString(16).padStart(2, '0')).join('')}`;
 
 /** A channel without its gamma, 0 to 1. */
-function linear(channel: number): number {
+function linearChannel(channel: number): number {
   const share = channel / 255;
   return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
 }
 
 function luminance(hex: string): number {
   const [r, g, b] = rgbOf(hex);
-  return 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
+  return 0.2126 * linearChannel(r) + 0.7152 * linearChannel(g) + 0.0722 * linearChannel(b);
 }
 
 /** The contrast ratio of two colors, 1 to 21. */
@@ -47,7 +47,7 @@ function mix(from: Rgb, to: Rgb, share: number): Rgb {
 function readableColor(color: string, surface: string, towards: Rgb): string {
   for (let share = 0; share < 1; share += STEP) {
     const candidate = hexOf(mix(rgbOf(color), towards, share));
-    if (contrast(candidate, surface) >= MINIMUM) return candidate;
+    if (contrast(candidate, surface) >= MIN_CONTRAST) return candidate;
   }
   return hexOf(towards);
 }

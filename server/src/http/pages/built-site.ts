@@ -22,7 +22,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
-const COMPRESSED = new Set(['.css', '.html', '.js', '.json', '.mjs', '.svg', '.txt']);
+const COMPRESSED_TYPES = new Set(['.css', '.html', '.js', '.json', '.mjs', '.svg', '.txt']);
 
 type Files = ReadonlyMap<string, string>;
 
@@ -68,7 +68,7 @@ export async function sendFile(
   // Names of assets have a hash of their content.
   const isImmutable = name.startsWith('assets/');
   reply.header('cache-control', isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache');
-  if (!COMPRESSED.has(path.extname(file))) return reply.send(bytes);
+  if (!COMPRESSED_TYPES.has(path.extname(file))) return reply.send(bytes);
   reply.header('vary', 'accept-encoding');
   if (!acceptsGzip(headers)) return reply.send(bytes);
   return reply.header('content-encoding', 'gzip').send(await promisify(gzip)(bytes));

@@ -47,7 +47,7 @@ const appHtml = (
 `,
   });
 
-const BROKEN: PageContent = {
+const UNAVAILABLE_PAGE: PageContent = {
   status: 500,
   title: 'This page is temporarily unavailable',
   lines: ['Your data is safe. Open the link again in a few minutes.'],
@@ -60,7 +60,7 @@ interface HostedOptions {
 }
 
 /** The error page of a link that cannot be opened, or null for a valid link. */
-async function rejection(
+async function checkLink(
   app: HostedApp,
   { bearers, limiter, log }: HostedOptions,
   request: FastifyRequest,
@@ -80,7 +80,7 @@ async function rejection(
       limiter?.countRejection(request.ip);
       return { ...app.invalidLinkPage, brand: await app.brandOf(secret) };
     }
-    return BROKEN;
+    return UNAVAILABLE_PAGE;
   }
 }
 
@@ -95,7 +95,7 @@ export function addHostedApp(
     return { script, style };
   });
   server.get(`${app.path}/:secret`, async (request, reply) => {
-    const errorPage = await rejection(app, options, request, reply);
+    const errorPage = await checkLink(app, options, request, reply);
     if (errorPage) return sendPage(reply, errorPage);
     const { secret } = request.params as { secret: string };
     const [brand, { script, style }] = await Promise.all([app.brandOf(secret), load()]);

@@ -11,7 +11,7 @@ export const escapeHtml = (text: string): string =>
 export const hashSource = (text: string): string =>
   `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-/** Hosts that cannot end a directive of a policy. URLs allow `;` and `,` in host names. */
+/** Origins that cannot end a directive of a policy. URLs allow `;` and `,` in host names. */
 const PLAIN_ORIGIN = /^https?:\/\/([a-z0-9.-]+|\[[0-9a-f:]+\])(:\d{1,5})?$/;
 
 /** The origin of the logo as a source of a policy. Empty without a usable logo. */
@@ -23,20 +23,20 @@ export function logoOrigin(brand: PageBrand | undefined): string {
 
 // The name next to the logo is the text alternative. Without dimensions, a logo that fails to load needs no
 // space.
-const logo = (brand: PageBrand): string =>
+const logoHtml = (brand: PageBrand): string =>
   logoOrigin(brand)
     ? `<img class="logo" src="${escapeHtml(brand.logoUrl as string)}" alt="" referrerpolicy="no-referrer">\n`
     : '';
 
-const SANDBOX = `<div class="sandbox"><div class="inner">
+const SANDBOX_BANNER = `<div class="sandbox"><div class="inner">
 <p><b>Sandbox</b> – test data only, no real money</p>
 </div></div>
 `;
 
 const headerHtml = (brand: PageBrand): string =>
   `<header>
-${brand.isSandbox ? SANDBOX : ''}<div class="inner"><p class="brand">
-${logo(brand)}<span class="who">${escapeHtml(brand.name)}</span></p></div>
+${brand.isSandbox ? SANDBOX_BANNER : ''}<div class="inner"><p class="brand">
+${logoHtml(brand)}<span class="who">${escapeHtml(brand.name)}</span></p></div>
 </header>
 `;
 
@@ -47,7 +47,7 @@ interface Document {
   body: string;
 }
 
-/** The frame around the content. */
+/** The document around the content. */
 export function documentHtml({ title, brand, head, body }: Document): string {
   const accent = brandStyle(brand);
   return `<!doctype html>
@@ -64,20 +64,20 @@ ${brand ? headerHtml(brand) : ''}${body}</body>
 `;
 }
 
-const paragraphs = (lines: readonly string[]) =>
+const paragraphsHtml = (lines: readonly string[]) =>
   lines.map((line) => `<p>${escapeHtml(line)}</p>\n`).join('');
 
-const message = ({ lines, tone }: PageContent) =>
+const messageHtml = ({ lines, tone }: PageContent) =>
   tone
-    ? `<div class="outcome ${tone}"><div>\n${paragraphs(lines)}</div></div>\n`
-    : paragraphs(lines);
+    ? `<div class="outcome ${tone}"><div>\n${paragraphsHtml(lines)}</div></div>\n`
+    : paragraphsHtml(lines);
 
-const row = ({ label, value }: LabeledValue, actions = '') =>
+const rowHtml = ({ label, value }: LabeledValue, actions = '') =>
   `<div><dt>${escapeHtml(label)}</dt>\n` +
   `<dd><span class="code">${escapeHtml(value)}</span>${actions}</dd></div>\n`;
 
 const detailsHtml = (details: readonly LabeledValue[]) =>
-  details.length ? `<dl>\n${details.map((each) => row(each)).join('')}</dl>\n` : '';
+  details.length ? `<dl>\n${details.map((each) => rowHtml(each)).join('')}</dl>\n` : '';
 
 const copyButton = ({ label }: LabeledValue) =>
   `<button type="button" hidden data-copy="${escapeHtml(label)}" ` +
@@ -87,7 +87,7 @@ const cardHtml = ({ name, network, details, hideAfterS }: CardFace) =>
   `<div class="payment-card" data-hide-after="${hideAfterS}">
 <p class="issuer"><span>${escapeHtml(name)}</span><span>${escapeHtml(network)}</span></p>
 <dl>
-${details.map((each) => row(each, copyButton(each))).join('')}</dl>
+${details.map((each) => rowHtml(each, copyButton(each))).join('')}</dl>
 </div>
 <p class="timer hint" hidden></p>
 <p data-expired hidden>The card details are hidden now. Request a new link to see them again.</p>
@@ -96,25 +96,25 @@ ${details.map((each) => row(each, copyButton(each))).join('')}</dl>
 
 function buttonsHtml({ button, decline }: PageContent): string {
   if (!button && !decline) return '';
-  const primary = button
+  const primaryButton = button
     ? `<form method="post"><button type="submit" class="primary">${escapeHtml(button)}</button></form>\n`
     : '';
-  const secondary = decline
+  const secondaryButton = decline
     ? `<a class="button" href="?answer=no">${escapeHtml(decline.label)}</a>\n`
     : '';
-  return `<div class="buttons">\n${primary}${secondary}</div>\n`;
+  return `<div class="buttons">\n${primaryButton}${secondaryButton}</div>\n`;
 }
 
 const notesHtml = ({ notes = [] }: PageContent) =>
   notes.length
     ? `<div class="notes">\n${notes
-        .map(({ title, lines }) => `<h2>${escapeHtml(title)}</h2>\n${paragraphs(lines)}`)
+        .map(({ title, lines }) => `<h2>${escapeHtml(title)}</h2>\n${paragraphsHtml(lines)}`)
         .join('')}</div>\n`
     : '';
 
 const FOOTER = '<footer><p>This link is personal. Do not forward it.</p></footer>\n';
 
-/** The page of a content. `hasBackLink`: adds a link to the previous page. */
+/** Renders a page. `hasBackLink` adds a link to the page without an answer. */
 export function pageHtml(
   content: PageContent,
   { style, script }: { style: string; script: string },
@@ -124,7 +124,7 @@ export function pageHtml(
   const backLink = hasBackLink ? '<p class="back"><a href="?">Back</a></p>\n' : '';
   const parts = [
     card ? cardHtml(card) : '',
-    message(content),
+    messageHtml(content),
     detailsHtml(details),
     buttonsHtml(content),
     notesHtml(content),

@@ -9,7 +9,7 @@ import { pageAssets } from './assets.ts';
 import { brandStyle } from './brand.ts';
 import { hashSource, logoOrigin, pageHtml } from './page-html.ts';
 
-/** Headers of every page in addition to its policy. */
+/** Default headers of pages, in addition to the policy. */
 export const CLOSED_HEADERS: Readonly<Record<string, string>> = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-store',
@@ -82,7 +82,7 @@ const isPrefetch = ({ headers }: FastifyRequest): boolean =>
 
 type PageRequest = FastifyRequest<{ Params: { secret: string }; Querystring: { answer?: string } }>;
 
-/** The page after the user declines. Read-only. */
+/** The page after the user declines. Declining has no effect. */
 const declinedPageOf = ({ brand, decline }: PageContent): PageContent | undefined =>
   decline && { status: 200, title: decline.title, lines: decline.lines, brand };
 
@@ -117,7 +117,7 @@ export function addPages(
     const url = `${path}/:secret`;
     const respondToGet = respondWith(show);
     if (once) {
-      // The response to HEAD is not rendered, because rendering would consume the link.
+      // HEAD does not call `show`, because `show` would consume the link.
       const respondToHead = respondWith(preview ?? (async () => PREFETCH_REJECTED), true);
       server.head(url, async (request: PageRequest, reply) =>
         isPrefetch(request) ? sendHead(reply, PREFETCH_REJECTED) : respondToHead(request, reply),
@@ -134,8 +134,10 @@ export function addPages(
 
 /** Address of the listening server on the same machine. */
 export function originOf(server: FastifyInstance): string {
-  const bound = server.server.address();
-  if (typeof bound !== 'object' || bound === null) return 'http://127.0.0.1';
-  const host = ['0.0.0.0', '::'].includes(bound.address) ? '127.0.0.1' : bound.address;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${bound.port}`;
+  const boundAddress = server.server.address();
+  if (typeof boundAddress !== 'object' || boundAddress === null) return 'http://127.0.0.1';
+  const host = ['0.0.0.0', '::'].includes(boundAddress.address)
+    ? '127.0.0.1'
+    : boundAddress.address;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${boundAddress.port}`;
 }

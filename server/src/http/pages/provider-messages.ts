@@ -32,7 +32,7 @@ export interface ProviderMessageOptions {
   now(): Time;
   /** Public base URL of this server, which signatures cover. Defaults to the host of the request. */
   publicUrl: string | undefined;
-  /** Throws NOT_FOUND and UNAUTHORIZED. */
+  /** Returns the function that processes the message. Throws NOT_FOUND and UNAUTHORIZED. */
   authenticate(
     providerId: string,
     request: ReceivedRequest,

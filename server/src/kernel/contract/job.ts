@@ -24,7 +24,7 @@ export const defineJob = <S extends TObject>(kind: string, input: S): JobDefinit
   [DEFINED]: true,
 });
 
-/** Common input field: the platform of the job. */
+/** Common input fields: the platform of the job and its environment. */
 export const PlatformFields = {
   platformId: Type.String(),
   environment: oneOf(MODES),

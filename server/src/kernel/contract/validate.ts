@@ -11,7 +11,7 @@ import type { Contract } from './operation.ts';
 // Verbose, because the text of a rule is in the schema that a value violates. References are not inlined,
 // so that each compiled part remains small. Schemas are checked by a test instead of at every start,
 // because compiling the schema of schemas takes 50 ms.
-const base: Options = {
+const BASE_OPTIONS: Options = {
   meta: false,
   validateSchema: false,
   allErrors: true,
@@ -34,8 +34,8 @@ function isTimestamp(text: string): boolean {
   return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 }
 
-function ajv(options: Options): Ajv {
-  const instance = new Ajv({ ...base, ...options });
+function createAjv(options: Options): Ajv {
+  const instance = new Ajv({ ...BASE_OPTIONS, ...options });
   // The types of the package describe its ES module. Node loads the CommonJS module, which exports the
   // function directly.
   (addFormats as unknown as (to: Ajv) => void)(instance);
@@ -46,11 +46,11 @@ function ajv(options: Options): Ajv {
 }
 
 // Only query values are coerced, because they have no types. "5" becomes 5.
-const bodies = ajv({ useDefaults: false });
-const queries = ajv({ coerceTypes: 'array', useDefaults: true });
+const bodyAjv = createAjv({ useDefaults: false });
+const queryAjv = createAjv({ coerceTypes: 'array', useDefaults: true });
 
-/** Key of a named schema in an engine. */
-const NAMED = '/named/';
+/** Prefix of the key of a named schema in an engine. */
+const NAMED_PREFIX = '/named/';
 
 const validators = new WeakMap<TSchema, ValidateFunction>();
 
@@ -61,9 +61,9 @@ const validators = new WeakMap<TSchema, ValidateFunction>();
 function* compile(schema: TSchema, engine: Ajv): Generator<void, ValidateFunction> {
   const cachedValidator = validators.get(schema);
   if (cachedValidator) return cachedValidator;
-  const { body, definitions } = ajvParts(schema, NAMED);
+  const { body, definitions } = ajvParts(schema, NAMED_PREFIX);
   for (const [name, each] of Object.entries(definitions)) {
-    const key = NAMED + name;
+    const key = NAMED_PREFIX + name;
     const cachedSchema = engine.schemas[key];
     if (!cachedSchema) engine.addSchema(each as TSchema, key, undefined, false);
     else if (JSON.stringify(cachedSchema.schema) !== JSON.stringify(each)) {
@@ -80,9 +80,9 @@ function* compile(schema: TSchema, engine: Ajv): Generator<void, ValidateFunctio
 /** Compiles the schemas of these contracts. */
 export function* compileSchemas(contracts: readonly Contract[]): Generator<void, void> {
   for (const { body, query, headers } of contracts) {
-    if (body) yield* compile(body, bodies);
-    if (headers) yield* compile(headers, bodies);
-    if (query) yield* compile(query, queries);
+    if (body) yield* compile(body, bodyAjv);
+    if (headers) yield* compile(headers, bodyAjv);
+    if (query) yield* compile(query, queryAjv);
     yield;
   }
 }
@@ -133,7 +133,7 @@ export const MAX_FIELD_ERRORS = 100;
  * values are converted in place.
  */
 export function fieldErrors(schema: TSchema, value: unknown, part: 'body' | 'query'): FieldError[] {
-  const check = runToEnd(compile(schema, part === 'query' ? queries : bodies));
+  const check = runToEnd(compile(schema, part === 'query' ? queryAjv : bodyAjv));
   if (check(value)) return [];
   const fieldErrorsByPath = new Map<string, FieldError>();
   for (const error of check.errors ?? []) {

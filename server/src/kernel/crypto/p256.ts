@@ -18,7 +18,7 @@ const convertPoint = (hex: string, form: 'compressed' | 'uncompressed'): string 
 /** The compressed text of a point in either form. Undefined for any other text. */
 export const compressedPoint = (hex: string): string | undefined => convertPoint(hex, 'compressed');
 
-/** The uncompressed point: 65 bytes. */
+/** The uncompressed text of a point in either form: 130 digits. Undefined for any other text. */
 export const uncompressedPoint = (hex: string): string | undefined =>
   convertPoint(hex, 'uncompressed');
 
@@ -54,7 +54,7 @@ export function p256Pair(scalar: Uint8Array): P256Pair | undefined {
   return { scalar: bytes, point: curve.getPublicKey() };
 }
 
-/** Generates a key pair. Replaces an invalid scalar, which is one in four billion. */
+/** Generates a key pair. An invalid scalar, one in four billion, is replaced. */
 export function generateP256(randomScalar: () => Uint8Array): P256Pair {
   for (;;) {
     const pair = p256Pair(randomScalar());

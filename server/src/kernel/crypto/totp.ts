@@ -5,7 +5,7 @@ import type { Effects } from '../effects.ts';
 /** Common apps support only these values and ignore others in the URI. */
 const RULES = { algorithm: 'SHA1', digits: 6, period: 30 } as const;
 
-/** Accepted time steps before and after the current one, for inaccurate clocks. */
+/** Accepted time steps before and after the current step, for inaccurate clocks. */
 const WINDOW = 1;
 
 const SECRET_BYTES = 20;

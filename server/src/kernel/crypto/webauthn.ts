@@ -65,7 +65,7 @@ const bytesOf = (text: string): Bytes | undefined =>
 
 const base64url = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url');
 
-/** The result of `read`, or undefined if it throws. */
+/** The result of `read`. Undefined without bytes, or if `read` throws. */
 function attempt<T>(bytes: Bytes | undefined, read: (bytes: Bytes) => T): T | undefined {
   if (!bytes) return undefined;
   try {
@@ -198,9 +198,11 @@ interface RegisteredCredential {
   counter: number;
 }
 
-/** Whether a hash that a device signed is the hash of a site other than the required one. */
-const isElsewhere = (rpIdHash: Uint8Array, requirements: Requirements | undefined): boolean =>
-  requirements !== undefined && !sha256(requirements.rpId).equals(rpIdHash);
+/** Whether a hash that a device signed is the hash of a site other than the required site. */
+const isOtherRelyingParty = (
+  rpIdHash: Uint8Array,
+  requirements: Requirements | undefined,
+): boolean => requirements !== undefined && !sha256(requirements.rpId).equals(rpIdHash);
 
 /** The registered credential, or the error. */
 function readCredential(
@@ -220,7 +222,7 @@ function readCredential(
   }
   const problem = flagProblem(flags, requirements);
   if (problem) return problem;
-  if (isElsewhere(data.rpIdHash, requirements)) return 'belongs to another relying party';
+  if (isOtherRelyingParty(data.rpIdHash, requirements)) return 'belongs to another relying party';
   if (!attempt(publicKey, readKey)) return 'must contain a key for ES256, RS256 or EdDSA';
   return { rpIdHash: data.rpIdHash, credentialId, publicKey, counter: data.counter };
 }
@@ -327,7 +329,7 @@ export function checkAssertion(
   const problem = ceremonyProblem(client, passkey, challenge, origins);
   if (problem) return { failed: problem };
   const isOtherSite = Buffer.from(data.rpIdHash).toString('hex') !== passkey.rpIdHash;
-  if (isOtherSite || isElsewhere(data.rpIdHash, requirements)) {
+  if (isOtherSite || isOtherRelyingParty(data.rpIdHash, requirements)) {
     return { failed: 'The assertion belongs to another relying party.' };
   }
   const flags = flagProblem(data.flags, requirements);

@@ -11,7 +11,7 @@ const MAX_URL = 2_048;
 const HOST_SERVICES = new Set(['168.63.129.16']);
 
 /**
- * Block of the IPv6 addresses of the public internet. All other addresses are special.
+ * Block of the IPv6 addresses of the public internet. All other IPv6 addresses are rejected.
  */
 const PUBLIC_IPV6: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
 

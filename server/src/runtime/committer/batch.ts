@@ -47,9 +47,9 @@ interface Work {
   inserts: Row[];
 }
 
-type ByTable = [Table, Work][];
+type WorkByTable = [Table, Work][];
 
-function collect(sets: readonly ChangeSet[], order: TableOrder): ByTable {
+function collect(sets: readonly ChangeSet[], order: TableOrder): WorkByTable {
   const tables = new Map<Table, Work>();
   const workOn = (table: Table): Work => {
     let work = tables.get(table);
@@ -150,7 +150,7 @@ export function batchWrites(
   ];
 }
 
-/** State that validation reads. Updated as change sets are accepted. */
+/** State that validation reads. The books are updated as change sets are accepted. */
 interface BatchState {
   /** Version by table and ID, or null for a missing row. */
   versions: Map<Table, Map<string, number | null>>;

@@ -53,7 +53,7 @@ export interface EventRow {
   version?: string;
   account: string | null;
   created_at: Time;
-  /** Whether the event is delivered to the webhook endpoint of its platform. */
+  /** Whether the event is queued for delivery to the webhook endpoints of its platform. */
   delivered: boolean;
   /** The customer whose data key seals `data`. Absent if `data` is in clear text. */
   sealed_for?: string | null;
@@ -81,7 +81,7 @@ export const emptyChangeSet = (): ChangeSet => ({
   events: [],
 });
 
-/** Reason for a rejection, which is never caused by another change set of the same batch. */
+/** Reason for a rejection. A rejected change set has no effect on the others of its batch. */
 export type Rejection =
   /** A row that the change set updates, removes or requires has changed. The operation must run again. */
   | { reason: 'version'; table: string; id: string }

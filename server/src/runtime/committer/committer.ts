@@ -26,8 +26,8 @@ interface CommitterOptions {
   /** Maximum change sets in a batch. */
   max?: number;
   /**
-   * Minimum change sets for a further lane while other lanes are busy, unless they wait for
-   * `smallBatchDelayMs`.
+   * Minimum waiting change sets for a further lane while other lanes are busy. After `smallBatchDelayMs`,
+   * fewer are sufficient.
    */
   min?: number;
   smallBatchDelayMs?: number;
@@ -35,7 +35,7 @@ interface CommitterOptions {
   maxWaiting?: number;
   /** Names of tables that are written before all other tables, for foreign keys. */
   tablesFirst?: readonly string[];
-  /** Queues events for delivery. If absent, no events are delivered. Parameters: IDs, platforms, times. */
+  /** Queues events, with the parameters of `BatchFormat.enqueue`. If absent, no events are delivered. */
   enqueue?: Statement;
   /** A batch without a result in this time is abandoned together with its connection. */
   timeoutMs?: number;
@@ -53,7 +53,7 @@ interface CommitterStats {
   units: number;
   /** Batches, or parts of batches, that were validated before writing. */
   careful: number;
-  /** Repeated attempts, including attempts with a part of a batch. */
+  /** Attempts that the database rejected, including attempts with a part of a batch. */
   retries: number;
   waiting: number;
   writing: number;
@@ -70,7 +70,7 @@ export interface Committer {
    * SERVICE_UNAVAILABLE if the queue is full or the database cannot write now, and with code NOT_COMMITTED
    * if the committer was closed first. The code is OUTCOME_UNKNOWN if the connection broke before the
    * result, or if the commit may be on no replica. Any other error is an error of the database. Only with
-   * OUTCOME_UNKNOWN can the change set be written.
+   * OUTCOME_UNKNOWN may the change set have been written.
    */
   commit(set: ChangeSet): Promise<Outcome>;
   stats(): CommitterStats;
@@ -104,7 +104,7 @@ const isEmpty = (set: ChangeSet) =>
   0;
 
 /** Settles a batch on a lane, in halves if needed. Change sets that were never sent return to the queue. */
-async function work(
+async function settleBatch(
   lane: Lane,
   batch: Unit[],
   queue: Queue,
@@ -153,7 +153,7 @@ export function createCommitter(options: CommitterOptions): Committer {
   const { elapsed = () => 0, onBatch, timeoutMs = 25_000, maxDownMs = 10_000 } = options;
   const format = { order: tableOrder(options.tablesFirst ?? []), enqueue: options.enqueue };
   const queue = createQueue();
-  const idle = new Set<Lane>();
+  const idleLanes = new Set<Lane>();
   const busyLanes = new Set<Lane>();
   const count = { batches: 0, units: 0, careful: 0, retries: 0 };
   let writingCount = 0;
@@ -166,7 +166,7 @@ export function createCommitter(options: CommitterOptions): Committer {
 
   // If one lane takes the complete queue, the other lane has no work, and Node and PostgreSQL run
   // alternately.
-  const share = () =>
+  const batchLimit = () =>
     Math.min(max, Math.max(min, Math.ceil((queue.waiting + writingCount) / laneCount)));
 
   async function run(lane: Lane, batch: Unit[]): Promise<void> {
@@ -174,12 +174,12 @@ export function createCommitter(options: CommitterOptions): Committer {
     count.batches++;
     count.units += batch.length;
     writingCount += batch.length;
-    const counters = await work(lane, batch, queue, format);
+    const counters = await settleBatch(lane, batch, queue, format);
     writingCount -= batch.length;
     count.careful += counters.separateRounds;
     count.retries += counters.retries;
     busyLanes.delete(lane);
-    if (lane.isConnected) idle.add(lane);
+    if (lane.isConnected) idleLanes.add(lane);
     onBatch?.({ units: batch.length, ms: elapsed() - startMs, mode: modeOf(counters) });
     schedule();
   }
@@ -207,20 +207,20 @@ export function createCommitter(options: CommitterOptions): Committer {
     }, maxDownMs).unref();
   }
 
-  function pump(overdue = false): void {
+  function pump(isOverdue = false): void {
     isScheduled = false;
-    for (const lane of idle) {
+    for (const lane of idleLanes) {
       if (queue.waiting === 0) break;
       if (!lane.isConnected) {
-        idle.delete(lane);
+        idleLanes.delete(lane);
         continue;
       }
-      if (!overdue && isTooSmall()) break;
+      if (!isOverdue && isTooSmall()) break;
       clearTimeout(smallBatchTimer);
       smallBatchTimer = undefined;
-      const batch = queue.take(share());
+      const batch = queue.take(batchLimit());
       if (batch.length === 0) break; // All remaining change sets wait for rows that are being written.
-      idle.delete(lane);
+      idleLanes.delete(lane);
       busyLanes.add(lane);
       void run(lane, batch);
     }
@@ -237,7 +237,7 @@ export function createCommitter(options: CommitterOptions): Committer {
 
   function resolveIfDrained(): void {
     if (!whenDrained || busyLanes.size) return;
-    if (idle.size === 0) for (const unit of queue.clear()) unit.reject(notCommitted());
+    if (idleLanes.size === 0) for (const unit of queue.clear()) unit.reject(notCommitted());
     if (queue.waiting === 0) whenDrained();
   }
 
@@ -247,7 +247,7 @@ export function createCommitter(options: CommitterOptions): Committer {
       timeoutMs,
       maxAgeMs: options.maxAgeMs,
       onUp() {
-        if (!busyLanes.has(lane)) idle.add(lane);
+        if (!busyLanes.has(lane)) idleLanes.add(lane);
         schedule();
       },
     });
@@ -263,7 +263,7 @@ export function createCommitter(options: CommitterOptions): Committer {
       if (isEmpty(set)) return Promise.resolve(ACCEPTED);
       return new Promise((resolve, reject) => {
         queue.push(createUnit(set, resolve, reject));
-        if (idle.size) schedule();
+        if (idleLanes.size) schedule();
         else watchConnection();
       });
     },

@@ -128,7 +128,7 @@ export function postingReads(sets: readonly ChangeSet[]): BatchRead<LedgerState>
   ];
 }
 
-/** The accounts that a change set opens. */
+/** The ledger accounts among the inserted rows, by ID. */
 export function openedAccounts({ inserts }: ChangeSet): Map<string, Account> {
   const newAccounts = new Map<string, Account>();
   for (const { table, row } of inserts) {

@@ -19,7 +19,10 @@ export async function hasTransfersIn(
   return transfers.length > 0;
 }
 
-/** Net credit of each transaction to accounts whose IDs match. Negative if debits exceed credits. */
+/**
+ * Net credit of each transaction to accounts whose IDs match the `like` pattern `accounts`, without holds.
+ * Negative if debits exceed credits. A transaction without such transfers is absent.
+ */
 export async function netIn(
   db: Pick<Database, 'query'>,
   accounts: string,

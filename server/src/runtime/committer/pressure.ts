@@ -10,7 +10,7 @@ const BUSY_UTILIZATION = 0.8;
 const MIN_CHANGE_SETS = 20;
 
 /**
- * A meter over a committer's count of change sets. `selfThrottled` counts the change sets of work that
+ * A meter over a committer's count of change sets. `throttledCount` returns the change sets of work that
  * throttles itself, which are excluded.
  */
 function createPressureMeter(
@@ -28,12 +28,12 @@ function createPressureMeter(
     const share = performance.eventLoopUtilization(utilization, loop).utilization;
     // Only completed work is counted, so that both values are from the same time.
     const stats = committer.stats();
-    const written = stats.units - stats.writing - throttledCount();
-    const rate = ((written - units) * INTERVAL_MS) / (now - startMs);
+    const writtenUnits = stats.units - stats.writing - throttledCount();
+    const rate = ((writtenUnits - units) * INTERVAL_MS) / (now - startMs);
     isUnderLoad = share > BUSY_UTILIZATION && rate > MIN_CHANGE_SETS;
     loop = utilization;
     startMs = now;
-    units = written;
+    units = writtenUnits;
     return isUnderLoad;
   };
 }

@@ -1,5 +1,5 @@
-// Change sets that wait for a lane. Until it is settled, a change set claims the rows and client-chosen
-// keys that it writes. Two change sets of the same row therefore never share a batch, and no lane waits for
+// Change sets that wait for a lane. A change set in flight claims the rows and client-chosen keys that it
+// writes. Two change sets of the same row therefore never share a batch, and no lane waits for
 // another lane inside the database. Rows that are only required may be shared.
 
 import type { Table } from '../db/table.ts';
@@ -20,7 +20,7 @@ const keyOf = (table: Table, id: unknown) => `${table.name} ${String(id)}`;
 const readOf = (each: RowVersion) => `${keyOf(each.table, each.id)} ${each.version}`;
 
 /**
- * The change set with every row once. A removal replaces a change, and both replace a requirement. A
+ * The change set with every row once. A removal replaces a change, and all writes replace a requirement. A
  * requirement with another version remains, so that the database rejects a change set that depends on two
  * states.
  */

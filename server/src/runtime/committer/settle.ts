@@ -23,8 +23,8 @@ const ACCEPTED: Outcome = { ok: true };
 const MAX_ATTEMPTS = 3;
 
 const GUARD = 'GC001';
-const UNIQUE = '23505';
-const CHECK = '23514';
+const UNIQUE_VIOLATION = '23505';
+const CHECK_VIOLATION = '23514';
 const LOCK_TIMEOUT = '55P03';
 const CONFLICT_CODES = new Set([GUARD, '40001', '40P01']); // A guard, a serialization failure, a deadlock.
 
@@ -32,8 +32,8 @@ const CONFLICT_CODES = new Set([GUARD, '40001', '40P01']); // A guard, a seriali
 function needsValidation(error: unknown, sets: readonly ChangeSet[]): boolean {
   const { code, table, constraint } = error as DatabaseError;
   if (CONFLICT_CODES.has(code ?? '')) return true;
-  if (code === CHECK) return table === 'ledger_accounts';
-  if (code !== UNIQUE || constraint !== `${table}_pkey`) return false;
+  if (code === CHECK_VIOLATION) return table === 'ledger_accounts';
+  if (code !== UNIQUE_VIOLATION || constraint !== `${table}_pkey`) return false;
   if (table === 'ledger_transfers') return true;
   return sets.some((set) =>
     set.inserts.some((each) => each.table.clientKeyed && each.table.name === table),
@@ -48,7 +48,7 @@ const affectsAll = (error: unknown) =>
   /^(53|57|58|25006)/.test((error as DatabaseError).code ?? '');
 
 /** The error of a group that was not written. A later attempt may succeed. */
-const unavailable = (cause: unknown) =>
+const unavailableFault = (cause: unknown) =>
   new Fault('SERVICE_UNAVAILABLE', 'The request could not be committed. Try again.', undefined, {
     retryAfterS: 1,
     cause,
@@ -57,7 +57,7 @@ const unavailable = (cause: unknown) =>
 /** Verdict for a single change set that the database rejected. */
 function verdictOf(error: unknown): Verdict {
   const { code, constraint } = error as DatabaseError;
-  if (code === LOCK_TIMEOUT || CONFLICT_CODES.has(code ?? '')) return unavailable(error);
+  if (code === LOCK_TIMEOUT || CONFLICT_CODES.has(code ?? '')) return unavailableFault(error);
   if (code?.startsWith('23') && constraint) {
     return { ok: false, rejection: { reason: 'constraint', constraint } };
   }
@@ -118,7 +118,7 @@ export async function settle(
       return await write(lane, sets, format, counters);
     } catch (error) {
       if (isConnectionError(error)) throw error;
-      if (affectsAll(error)) return sets.map(() => unavailable(error));
+      if (affectsAll(error)) return sets.map(() => unavailableFault(error));
       counters.retries++;
       if (sets.length > 1) return undefined;
       if (attempt === MAX_ATTEMPTS || !needsValidation(error, sets)) return [verdictOf(error)];

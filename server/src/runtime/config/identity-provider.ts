@@ -43,21 +43,22 @@ export function groupRolesProblem(text: string): string | undefined {
   const isValid = areRoles && !groups.has('') && groups.size === count && count <= MAX_GROUPS;
   return problemUnless(
     isValid,
-    'must give roles to different groups, like admins=administrator;ops=support+treasury. Roles are ' +
+    `must give roles to different groups, at most ${MAX_GROUPS}, like ` +
+      ' admins=administrator;ops=support+treasury. Roles are ' +
       OPERATOR_ROLE_NAMES.join(', '),
   );
 }
 
 const PREFIX = 'RAILHEAD_OPERATOR_OIDC_';
 
-const REQUIRED = ['ISSUER', 'CLIENT_ID', 'ROLES'] as const;
+const REQUIRED_NAMES = ['ISSUER', 'CLIENT_ID', 'ROLES'] as const;
 
-/** The identity provider of valid settings. Undefined if none is set. */
+/** The identity provider of valid settings. Undefined without its required settings. */
 export function identityProviderOf(
   values: ReadonlyMap<string, string>,
 ): IdentityProviderSettings | undefined {
   const text = (name: string) => values.get(`${PREFIX}${name}`);
-  const [issuer, clientId, roles] = REQUIRED.map(text);
+  const [issuer, clientId, roles] = REQUIRED_NAMES.map(text);
   if (issuer === undefined || clientId === undefined || roles === undefined) return undefined;
   return {
     issuer,
@@ -71,8 +72,8 @@ export function identityProviderOf(
 /** The error if only some of the settings are present. */
 export function identityProviderProblem(values: ReadonlyMap<string, string>): string | undefined {
   const isSet = (name: string) => values.has(`${PREFIX}${name}`);
-  const isAny = [...REQUIRED, 'CLIENT_SECRET', 'GROUPS'].some(isSet);
-  if (!isAny || REQUIRED.every(isSet)) return undefined;
-  const [issuerName, clientName, rolesName] = REQUIRED.map((name) => `${PREFIX}${name}`);
+  const isAnySet = [...REQUIRED_NAMES, 'CLIENT_SECRET', 'GROUPS'].some(isSet);
+  if (!isAnySet || REQUIRED_NAMES.every(isSet)) return undefined;
+  const [issuerName, clientName, rolesName] = REQUIRED_NAMES.map((name) => `${PREFIX}${name}`);
   return `${issuerName}, ${clientName} and ${rolesName} must all be set, or no ${PREFIX} setting.`;
 }

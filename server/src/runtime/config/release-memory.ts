@@ -42,7 +42,7 @@ function readUnusedBytes(): number {
 }
 
 /** The function that collects garbage, which Node offers to scripts only with a flag. */
-function collector(): () => void {
+function createCollector(): () => void {
   v8.setFlagsFromString('--expose-gc');
   const collect = vm.runInNewContext('gc') as () => void;
   v8.setFlagsFromString('--no-expose-gc');
@@ -51,7 +51,7 @@ function collector(): () => void {
 
 /** Collects garbage after the start, and later while idle. The timer does not keep the process running. */
 export function releaseIdleMemory(): void {
-  const collect = collector();
+  const collect = createCollector();
   const observe = createIdleCollector(collect);
   collect();
   let lastUtilization = performance.eventLoopUtilization();

@@ -1,7 +1,6 @@
-// The production `Effects`: the machine's clock, its random generator and the network. Requests use the
-// client of Node.js, because addresses must be checked when connecting. A name is resolved once, and the
-// connection uses exactly the checked addresses. A different second response of a name server (rebinding)
-// therefore has no effect.
+// The production `Effects`: the machine's clock, its random generator and the network. Addresses are checked
+// when connecting. A name is resolved once, and the connection uses exactly the checked addresses. A
+// different second response of a name server (rebinding) therefore has no effect.
 import { randomBytes } from 'node:crypto';
 import { lookup as systemLookup } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
@@ -28,7 +27,7 @@ interface SystemEffectsOptions {
   resolve?: Resolve;
 }
 
-/** Maximum sockets to one receiver and in total, for each of the two kinds of request. */
+/** Maximum sockets of one agent, to one receiver and in total. */
 const MAX_SOCKETS_PER_HOST = 256;
 const MAX_SOCKETS = 2_048;
 /** Shorter than the five seconds after which servers of Node.js close an idle connection. */
@@ -206,14 +205,14 @@ const deadlineError = (ms: number) => failure('ETIMEDOUT', `no complete response
 
 /** Destroys a call that exceeds the time to connect, between two chunks, or in total. */
 function limit(call: http.ClientRequest, { timeoutMs, deadlineMs }: StreamRequest): void {
-  const idle = () => void call.destroy(failure('ETIMEDOUT', `no data for ${timeoutMs} ms`));
-  const connectTimer = setTimeout(idle, timeoutMs);
+  const onIdle = () => void call.destroy(failure('ETIMEDOUT', `no data for ${timeoutMs} ms`));
+  const connectTimer = setTimeout(onIdle, timeoutMs);
   const deadline = setTimeout(() => call.destroy(deadlineError(deadlineMs)), deadlineMs);
   call.on('socket', (socket) => {
     if (!socket.connecting) clearTimeout(connectTimer);
     else socket.once('connect', () => clearTimeout(connectTimer));
   });
-  call.setTimeout(timeoutMs, idle);
+  call.setTimeout(timeoutMs, onIdle);
   call.on('close', () => {
     clearTimeout(connectTimer);
     clearTimeout(deadline);

@@ -14,10 +14,10 @@ export const createSink = (bytes: number): Sink => ({ buffer: Buffer.allocUnsafe
 /** Ensures space for `bytes` further bytes and returns the buffer for them. */
 export function reserve(sink: Sink, bytes: number): Buffer {
   if (sink.at + bytes <= sink.buffer.length) return sink.buffer;
-  const longer = Buffer.allocUnsafe(Math.max(sink.buffer.length * 2, sink.at + bytes));
-  sink.buffer.copy(longer, 0, 0, sink.at);
-  sink.buffer = longer;
-  return longer;
+  const longerBuffer = Buffer.allocUnsafe(Math.max(sink.buffer.length * 2, sink.at + bytes));
+  sink.buffer.copy(longerBuffer, 0, 0, sink.at);
+  sink.buffer = longerBuffer;
+  return longerBuffer;
 }
 
 /** The OID of a column's element type in PostgreSQL's catalog. */
@@ -69,13 +69,13 @@ function putText(sink: Sink, value: unknown, type: ColumnType): void {
 }
 
 /** The escapes of NUL and lone surrogates, which PostgreSQL stores in JSON and cannot read. */
-const UNREADABLE = /(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/g;
+const UNREADABLE_ESCAPES = /(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/g;
 
 function putJson(sink: Sink, value: unknown): void {
   const text = JSON.stringify(value);
-  // The replacement of a lone surrogate in a text.
-  const readable = text?.includes('\\u') ? text.replace(UNREADABLE, '$1\ufffd') : text;
-  putText(sink, readable, 'json');
+  // UTF-8 encoding also replaces lone surrogates with U+FFFD.
+  const readableText = text?.includes('\\u') ? text.replace(UNREADABLE_ESCAPES, '$1\ufffd') : text;
+  putText(sink, readableText, 'json');
 }
 
 function putBytes(sink: Sink, value: unknown): void {

@@ -114,11 +114,11 @@ export function openDatabase(options: DatabaseOptions): Database {
   const { url, poolSize = 8, ...limits } = { ...CONNECTION_LIMITS, ...options };
   const { statementTimeoutMs, maxAgeMs } = limits;
   const pool = createPool({ url, size: poolSize, ...limits });
-  const repeatable = (sql: Sql) => ({ ...sql, keep: true, repeatable: true });
-  const run = (sql: Sql) => pool.run(repeatable(sql));
+  const asRepeatable = (sql: Sql) => ({ ...sql, keep: true, repeatable: true });
+  const run = (sql: Sql) => pool.run(asRepeatable(sql));
   const reader = createReader({
     connect: () => connectLane(url, { name: 'railhead reader', ...limits }),
-    runSeparately: (statements) => pool.runSeparately(statements.map(repeatable)),
+    runSeparately: (statements) => pool.runSeparately(statements.map(asRepeatable)),
     timeoutMs: statementTimeoutMs + RESPONSE_MARGIN_MS,
     maxAgeMs,
   });

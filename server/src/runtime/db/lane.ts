@@ -195,7 +195,7 @@ function send(client: pg.Client, message: Buffer): Promise<TextRow[][]> {
 }
 
 /** The connection of a lane, which reconnects until it is closed. */
-function laneConnection({ connect, onUp, maxAgeMs }: Omit<LaneOptions, 'timeoutMs'>) {
+function createLaneConnection({ connect, onUp, maxAgeMs }: Omit<LaneOptions, 'timeoutMs'>) {
   const preparedNames = new Set<string>();
   const abortController = new AbortController();
   const { signal } = abortController;
@@ -299,25 +299,26 @@ function laneConnection({ connect, onUp, maxAgeMs }: Omit<LaneOptions, 'timeoutM
 
 /** Opens a lane, which connects immediately and reconnects until `end` is called. */
 export function openLane({ timeoutMs, ...options }: LaneOptions): Lane {
-  const connection = laneConnection(options);
+  const connection = createLaneConnection(options);
 
   async function execute(statements: readonly Bound[]): Promise<TextRow[][]> {
-    const current = connection.client();
-    if (!current) throw lostConnection('the lane is down');
+    const currentClient = connection.client();
+    if (!currentClient) throw lostConnection('the lane is down');
     const { message, newNames } = connection.encode(statements);
-    const timer = setTimeout(() => connection.drop(current), timeoutMs);
+    const timer = setTimeout(() => connection.drop(currentClient), timeoutMs);
     connection.setBusy(true);
     try {
-      const responses = await send(current, message);
+      const responses = await send(currentClient, message);
       for (const name of newNames) connection.prepared.add(name);
-      if (hasCanceledWait(current)) throw unknownOutcome('no replica has confirmed the commit');
+      if (hasCanceledWait(currentClient))
+        throw unknownOutcome('no replica has confirmed the commit');
       return responses;
     } catch (error) {
-      if (connection.client() === current && isRejection(error as { code?: unknown })) {
+      if (connection.client() === currentClient && isRejection(error as { code?: unknown })) {
         if ((error as { code?: unknown }).code === READ_ONLY) void connection.renew();
         throw error;
       }
-      connection.drop(current);
+      connection.drop(currentClient);
       throw isConnectionError(error) ? error : lostConnection(error);
     } finally {
       clearTimeout(timer);

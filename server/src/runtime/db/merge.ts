@@ -1,4 +1,4 @@
-// Merges lists of the same order, such as those of two indexes, to one page. Each list is read from the
+// Merges lists of the same order, such as those of two indexes, into one page. Each list is read from the
 // same position up to a different end. The page ends at the nearest of these ends.
 
 /** A page of one list. */

@@ -41,7 +41,7 @@ export interface PendingMigrations {
 
 /** A number that no other program locks in the same database. */
 const LOCK = 7_245_184_346;
-/** Class of the locks by which running servers announce their newest migration, as the object. */
+/** Class of the locks of running servers. The object is the number of the newest migration. */
 const SERVERS = 724_518;
 /** Lock that a contraction holds exclusively, so that no server announces its migrations. */
 const CONTRACTION = `${SERVERS}, 0`;
@@ -103,7 +103,7 @@ async function readApplied(client: pg.Client): Promise<AppliedMigration[]> {
   return rows;
 }
 
-const lacks = (name: string) =>
+const missingMigrationError = (name: string) =>
   migrationError(
     `The database has migration ${name}, which this version lacks. Use a newer Railhead.`,
   );
@@ -115,7 +115,7 @@ function pendingMigrations(files: Migration[], appliedMigrations: AppliedMigrati
     const file = byName.get(name);
     // Expansions of later versions are accepted, because this version works with them.
     if (!file && phase === 'expand') continue;
-    if (!file) throw lacks(name);
+    if (!file) throw missingMigrationError(name);
     if (file.checksum !== checksum) {
       throw migrationError(
         `Migration ${name} was changed after it was applied. Restore it and add a new ` +
@@ -254,7 +254,7 @@ export async function migrate(url: string, now: () => Time, folder = FOLDER): Pr
     const appliedMigrations = await readApplied(client);
     const pendingFiles = pendingMigrations(files, appliedMigrations);
     const isNew = appliedMigrations.length === 0;
-    // The first check needs no lock, because in most starts no file is pending.
+    // Most starts have no pending file and need no lock.
     const isCurrent = !pendingFiles.some(
       ({ contractsAfter }) => isNew || contractsAfter === undefined,
     );
@@ -317,5 +317,5 @@ export async function announceMigrations(client: pg.Client, folder = FOLDER): Pr
   const laterContraction = appliedMigrations.find(
     ({ name, phase }) => phase === 'contract' && !names.includes(name),
   );
-  if (laterContraction) throw lacks(laterContraction.name);
+  if (laterContraction) throw missingMigrationError(laterContraction.name);
 }

@@ -17,7 +17,7 @@ export type Filter<T extends Table = Table> =
   | { column: ColumnName<T>; op: 'has'; value: string }
   | { or: readonly Filter<T>[] };
 
-/** Conditions for the requested columns. Undefined values add none. */
+/** Conditions for the requested columns. Undefined values add no condition. */
 export const equals = <C extends string>(acceptedValues: Readonly<Record<C, unknown>>) =>
   Object.entries(acceptedValues).flatMap(([column, value]) =>
     value === undefined ? [] : [{ column: column as C, op: '=' as const, value }],
@@ -128,8 +128,8 @@ function condition(table: Table, filter: Filter, values: unknown[]): string {
   const column = quoteName(filter.column);
   if (filter.op === 'isNull') return `${column} is null`;
   if (filter.op === 'in') {
-    const possible = filter.value.filter((each) => !containsNul(each));
-    return `${column} = any($${values.push(pgArray(type, possible))})`;
+    const storableValues = filter.value.filter((each) => !containsNul(each));
+    return `${column} = any($${values.push(pgArray(type, storableValues))})`;
   }
   if (containsNul(filter.value)) return 'false';
   if (filter.op === 'has') return `${column}::jsonb ? $${values.push(filter.value)}`;
@@ -178,14 +178,14 @@ const isChoice = (filter: Filter) =>
 function branches(table: Table, filters: readonly Filter[], values: unknown[]): string[] {
   const choiceIndex = filters.findIndex(isChoice);
   if (choiceIndex < 0) return [conditions(table, filters, values)];
-  const common = conditions(table, filters.toSpliced(choiceIndex, 1), values);
+  const commonSql = conditions(table, filters.toSpliced(choiceIndex, 1), values);
   const choices = (filters[choiceIndex] as { or: readonly Filter[] }).or;
   const alternatives = choices.map((term) => condition(table, term, values));
   return alternatives.map((term, nth) => {
-    const indexedFilters = alternatives
+    const exclusions = alternatives
       .slice(0, nth)
       .map((condition) => ` and (${condition}) is not true`);
-    return `${common} and ${term}${indexedFilters.join('')}`;
+    return `${commonSql} and ${term}${exclusions.join('')}`;
   });
 }
 

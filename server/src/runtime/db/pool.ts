@@ -53,11 +53,9 @@ interface Slot {
   load: number;
   /** Whether a query used the connection since the last check for idle connections. */
   used: boolean;
-  /**
-   * Time at which the connection is replaced because of its age. `respondedAt` is the time of its last
-   * response.
-   */
+  /** Time at which the connection is replaced because of its age. */
   expiresAt: number;
+  /** Time of the last response, or of the first query in flight if it is later. */
   respondedAt: number;
 }
 
@@ -99,7 +97,7 @@ function isBroken(error: unknown): boolean {
   return severity === undefined || /^(57P|08|25P03|25006)/.test(code ?? '');
 }
 
-const unavailable = (reason: string, cause?: unknown) =>
+const unavailableFault = (reason: string, cause?: unknown) =>
   new Fault('SERVICE_UNAVAILABLE', reason, undefined, { retryAfterS: 1, cause });
 
 /** Removes a client from its slot, so that a later query opens another connection. */
@@ -187,16 +185,16 @@ export function createPool(options: PoolOptions): Pool {
   }
 
   /** Closes connections without a recent query, except the first, which is preferred. */
-  function closeIdle(): void {
+  function closeIdleConnections(): void {
     for (const slot of slots.slice(1)) {
-      const idle = slot.load === 0 && !slot.used ? slot.client : undefined;
+      const idleClient = slot.load === 0 && !slot.used ? slot.client : undefined;
       slot.used = false;
-      if (idle) retire(slot, idle, deadlineMs);
+      if (idleClient) retire(slot, idleClient, deadlineMs);
     }
   }
 
   /** Replaces old connections and connections whose host no longer responds. */
-  function replaceOld(): void {
+  function replaceOldConnections(): void {
     const now = performance.now();
     for (const slot of slots) {
       if (!slot.client) continue;
@@ -207,25 +205,25 @@ export function createPool(options: PoolOptions): Pool {
   }
 
   const timer = setInterval(() => {
-    closeIdle();
-    replaceOld();
+    closeIdleConnections();
+    replaceOldConnections();
   }, idleMs);
   timer.unref();
 
   async function run(statement: Statement, preferredSlot?: Slot): Promise<ResultRow[]> {
-    if (isClosed) throw unavailable('The server is shutting down. Retry the request.');
+    if (isClosed) throw unavailableFault('The server is shutting down. Retry the request.');
     if (inFlight >= MAX_IN_FLIGHT)
-      throw unavailable('Too many requests are waiting for the database. Retry the request.');
+      throw unavailableFault('Too many requests are waiting for the database. Retry the request.');
     inFlight++;
     try {
       let slot = preferredSlot ?? leastLoadedSlot(slots);
-      for (let attemptsLeft = statement.repeatable ? 2 : 1; ; attemptsLeft--) {
+      for (let remainingAttempts = statement.repeatable ? 2 : 1; ; remainingAttempts--) {
         try {
           return await runOn(slot, statement);
         } catch (error) {
           if (!isBroken(error)) throw error;
-          if (attemptsLeft === 1)
-            throw unavailable('The database is unavailable. Retry the request.', error);
+          if (remainingAttempts === 1)
+            throw unavailableFault('The database is unavailable. Retry the request.', error);
           slot = leastLoadedSlot(slots);
         }
       }

@@ -61,7 +61,7 @@ function fail(error: unknown, waitersById: WaitersById): void {
 
 export function createReader({ runSeparately, lanes: max = 3, ...laneOptions }: ReaderOptions) {
   const lanes: Lane[] = [];
-  const idle = new Set<Lane>();
+  const idleLanes = new Set<Lane>();
   const inFlight = new Set<Promise<void>>();
   let tables = new Map<Table, WaitersById>();
   let waitingCount = 0;
@@ -72,7 +72,7 @@ export function createReader({ runSeparately, lanes: max = 3, ...laneOptions }: 
     const lane: Lane = openLane({
       ...laneOptions,
       onUp() {
-        idle.add(lane);
+        idleLanes.add(lane);
         schedule();
       },
     });
@@ -99,13 +99,13 @@ export function createReader({ runSeparately, lanes: max = 3, ...laneOptions }: 
     );
     try {
       const responses = await lane.execute(bounds);
-      if (lane.isConnected) idle.add(lane);
+      if (lane.isConnected) idleLanes.add(lane);
       [...batch].forEach(([table, waitersById], i) => {
         const { decode } = selectOf(table);
         settle((responses[i] ?? []).map(decode), waitersById);
       });
     } catch {
-      if (lane.isConnected) idle.add(lane);
+      if (lane.isConnected) idleLanes.add(lane);
       // After a failed batch, the reads run singly. Only the reads that caused an error fail, and reads of
       // a lost connection succeed.
       runSingly(batch);
@@ -114,8 +114,8 @@ export function createReader({ runSeparately, lanes: max = 3, ...laneOptions }: 
   }
 
   function freeLane(): Lane | undefined {
-    for (const lane of idle) {
-      idle.delete(lane);
+    for (const lane of idleLanes) {
+      idleLanes.delete(lane);
       if (lane.isConnected) return lane;
     }
     return undefined;

@@ -12,18 +12,18 @@ interface RetentionRule {
 }
 
 const BATCH_SIZE = 5_000;
-const USUAL_MS = 10 * 60_000;
+const DEFAULT_INTERVAL_MS = 10 * 60_000;
 
 const statement = ({ table, time }: RetentionRule) => `delete from ${table} where id in (
   select id from ${table} where ${time} < $1 limit ${BATCH_SIZE}) returning 1`;
 
-/** Deletes rows of these tables after their retention period. Checks again after `everyMs`. */
+/** Deletes rows of these tables after their retention period. Without a backlog, checks again after `everyMs`. */
 export function retentionSweep(
   name: string,
-  windows: readonly RetentionRule[],
-  everyMs = USUAL_MS,
+  retentionRules: readonly RetentionRule[],
+  everyMs = DEFAULT_INTERVAL_MS,
 ): Sweep {
-  const rules = windows.map((each) => ({ sql: statement(each), keepMs: each.keepMs }));
+  const rules = retentionRules.map((each) => ({ sql: statement(each), keepMs: each.keepMs }));
   let nextTime: Time = 0;
   return {
     name,

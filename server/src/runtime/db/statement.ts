@@ -21,14 +21,14 @@ export const bind = (statement: Statement, ...columns: (readonly unknown[])[]): 
 });
 
 /** Statements by text, so that two definitions of one table never use one name for two texts. */
-const byText = new Map<string, Statement>();
+const statementsByText = new Map<string, Statement>();
 
 /** The prepared statement of this text, which is the same object for every caller. */
 export function statement(text: string, types: readonly ColumnType[] = []): Statement {
-  let cachedStatement = byText.get(text);
+  let cachedStatement = statementsByText.get(text);
   if (!cachedStatement) {
-    cachedStatement = { name: `statement_${byText.size + 1}`, text, types };
-    byText.set(text, cachedStatement);
+    cachedStatement = { name: `statement_${statementsByText.size + 1}`, text, types };
+    statementsByText.set(text, cachedStatement);
   }
   return cachedStatement;
 }

@@ -1,6 +1,6 @@
 // Pages of a table, newest first, with filters for which no index exists. Rows are read in steps along an
-// index, and each page ends after a bounded time. Such a page is shorter than requested and reports that
-// there is more. Frequently written tables therefore need no index for each filter.
+// index, and each page ends after a bounded time. A page that ends early is shorter than requested and
+// reports that there is more. Frequently written tables therefore need no index for each filter.
 import type { Time } from '../../kernel/effects.ts';
 import { idsFrom } from '../../kernel/id.ts';
 import type { Database } from './database.ts';
@@ -30,11 +30,12 @@ export interface StepPage<T extends Table> {
   nextCursor?: string;
 }
 
+/** Rows of the first step and of the longest step. */
 const FIRST_STEP = 250;
 const LONGEST_STEP = 2_000;
 /** Maximum duration of a page. */
 const PAGE_MS = 100;
-/** Difference between the time of an ID and `created_at`, which is the time of its operation. */
+/** Maximum difference between the time of an ID and `created_at`, which is the time of its operation. */
 const DISORDER_MS = 120_000;
 
 interface Position {
@@ -58,13 +59,13 @@ export function stepSql(table: Table, query: StepQuery, { resource, after, lengt
   const values: unknown[] = [];
   const placeholder = (value: unknown) => `$${values.push(value)}`;
   const range = [conditions(table, scope, values)];
-  const hasTimeBounds = hasTimes(query);
-  const order = hasTimeBounds ? 'created_at desc, id desc' : 'id desc';
-  if (after && hasTimeBounds) {
+  const isOrderedByTime = hasTimes(query);
+  const order = isOrderedByTime ? 'created_at desc, id desc' : 'id desc';
+  if (after && isOrderedByTime) {
     const time = placeholder(new Date(after.created_at));
     range.push(`(created_at, id) < (${time}::timestamptz, ${placeholder(after.id)})`);
   }
-  if (!hasTimeBounds) {
+  if (!isOrderedByTime) {
     // A semicolon is the character after the colon.
     range.push(
       `id < ${placeholder(after ? after.id : `${resource};`)} and id > ${placeholder(`${resource}:`)}`,
@@ -76,7 +77,7 @@ export function stepSql(table: Table, query: StepQuery, { resource, after, lengt
   ] as const) {
     if (time === undefined) continue;
     range.push(
-      hasTimeBounds
+      isOrderedByTime
         ? `created_at ${op} ${placeholder(new Date(time))}::timestamptz`
         : `id ${op} ${placeholder(idsFrom(resource, time + slack))}`,
     );
@@ -87,7 +88,7 @@ export function stepSql(table: Table, query: StepQuery, { resource, after, lengt
   ].flatMap(([op, value]) =>
     value === undefined ? [] : [{ column: 'created_at', op, value } as Filter],
   );
-  const filterSql = conditions(table, [...filters, ...(hasTimeBounds ? [] : bounds)], values);
+  const filterSql = conditions(table, [...filters, ...(isOrderedByTime ? [] : bounds)], values);
   const columns = columnList(table);
   const text = `with step as materialized (select ${columns} from ${quoteName(table.name)}
       where ${range.join(' and ')} order by ${order} limit ${placeholder(length)}::int)
@@ -110,12 +111,12 @@ async function pageOfResource(
   db: Pick<Database, 'query'>,
   table: Table,
   query: StepQuery,
-  { resource, after: first }: Pick<Step, 'resource' | 'after'>,
+  { resource, after: startPosition }: Pick<Step, 'resource' | 'after'>,
 ): Promise<{ rows: Position[]; end: Position | undefined }> {
   const { limit, filters } = query;
   const startMs = performance.now();
   let length = filters.length === 0 ? limit + 1 : FIRST_STEP;
-  let position = first;
+  let position = startPosition;
   const rows: Position[] = [];
   for (;;) {
     const step = { resource, after: position, length, limit: limit + 1 - rows.length };
@@ -150,18 +151,18 @@ export async function pageInSteps<T extends Table>(
 ): Promise<StepPage<T>> {
   const { limit, cursor, resources } = query;
   const after = cursor === undefined ? undefined : positionOf(cursor);
-  const hasTimeBounds = hasTimes(query);
-  // An index with an owner contains all resources in one order.
+  const isOrderedByTime = hasTimes(query);
+  // An index of (created_at, id) contains all resources in one order.
   const parts = await Promise.all(
-    (hasTimeBounds ? [''] : resources).map((resource) => {
-      const id = after && (hasTimeBounds ? after.id : `${resource}:${uuidOf(after)}`);
+    (isOrderedByTime ? [''] : resources).map((resource) => {
+      const id = after && (isOrderedByTime ? after.id : `${resource}:${uuidOf(after)}`);
       const position = after && { created_at: after.created_at, id: id as string };
       return pageOfResource(db, table, query, { resource, after: position });
     }),
   );
   const [firstPart] = parts;
   if (parts.length === 1 && firstPart) return pageTo<T>(firstPart.rows, firstPart.end);
-  // Rows beyond the nearest end of a part are not loaded.
+  // Some rows beyond the nearest end of a part are not loaded.
   const [end] = parts.flatMap((part) => part.end ?? []).sort(newestFirst);
   const sortedRows = parts
     .flatMap(({ rows }) => rows)

@@ -17,7 +17,7 @@ interface StreamOptions {
   statementTimeoutMs: number;
 }
 
-/** Maximum rows in the memory of this process. */
+/** Maximum rows of a stream in the memory of this process. */
 const CHUNK_ROWS = 2_000;
 
 // All rows are needed, so a plan optimized for the first row is wrong.

@@ -132,7 +132,7 @@ export async function checkMigrations(url: string): Promise<MigrationFinding> {
     const [firstExpansion] = expansions;
     if (firstExpansion !== undefined) {
       const detail = `Missing migrations: ${expansions.length}, the first is ${firstExpansion}.`;
-      const remedy = 'A start applies them, or railhead-server migrate.';
+      const remedy = 'Start the server, or run railhead-server migrate.';
       return result(warning('migrations', detail, remedy), false);
     }
     if (contractions.length > 0) {
@@ -224,7 +224,7 @@ export async function checkJobs(client: pg.Client): Promise<Finding> {
     : warning(
         'jobs',
         `Jobs that have failed permanently: ${dead}.`,
-        'railhead-server jobs list --state dead',
+        'List them with railhead-server jobs list --state dead.',
       );
 }
 
@@ -236,18 +236,19 @@ export function checkDeliveries(overdueSeconds: number): Finding {
   return warning(
     'deliveries',
     `A delivery has been due for ${Math.round(overdueSeconds / 60)} minutes.`,
-    'Start a process with the role deliver. railhead-server webhooks pending',
+    'Start a process with the role deliver. List deliveries with railhead-server webhooks pending.',
   );
 }
 
-/** `unusable` are the providers that payments cannot use. */
+/** `unusableProviders` are the providers that payments cannot use. */
 export function checkProviders(
-  unusable: readonly { id: string; status: string; problem: string | null }[],
+  unusableProviders: readonly { id: string; status: string; problem: string | null }[],
 ): Finding {
-  if (unusable.length === 0) return success('providers', 'No provider is paused or failing.');
-  const list = unusable.map(({ id, status, problem }) =>
+  if (unusableProviders.length === 0)
+    return success('providers', 'No provider is paused or failing.');
+  const list = unusableProviders.map(({ id, status, problem }) =>
     status === 'PAUSED' ? `${id} is paused.` : `${id}: ${problem}`,
   );
-  const remedy = 'railhead-server providers check PROVIDER, or resume PROVIDER';
+  const remedy = 'Run railhead-server providers check PROVIDER, or resume a paused provider.';
   return warning('providers', list.join(' '), remedy);
 }

@@ -65,7 +65,7 @@ describe('the master key', () => {
     expect(checkMasterKeyFile(inFolder).status).toBe('OK');
     fs.chmodSync(file, 0o640);
     expect(checkMasterKeyFile(inFolder)).toMatchObject({
-      ...{ status: 'WARNING', remedy: `chmod 600 ${file}` },
+      ...{ status: 'WARNING', remedy: `Run chmod 600 ${file}.` },
     });
   });
 });

@@ -71,7 +71,10 @@ export function checkDataFolder({ dataDir }: Pick<Settings, 'dataDir'>): Finding
   return success('data-folder', `${dataDir} can be read and written.`);
 }
 
-/** Checks that the master key is present and readable by its owner only. Never creates a key. */
+/**
+ * Checks that the master key is readable by its owner only, and that production has one. Never creates a
+ * key.
+ */
 export function checkMasterKeyFile({
   production,
   dataDir,
@@ -100,7 +103,7 @@ function checkKeyFile(file: string): Finding {
     return failure('master-key', `${file} does not exist.`, 'Restore the file of the master key.');
   }
   if (process.platform !== 'win32' && (state.mode & 0o077) !== 0) {
-    return warning('master-key', `${file} can be read by other users.`, `chmod 600 ${file}`);
+    return warning('master-key', `${file} can be read by other users.`, `Run chmod 600 ${file}.`);
   }
   return success('master-key', `${file} can be read by its owner only.`);
 }

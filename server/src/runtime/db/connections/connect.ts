@@ -34,7 +34,7 @@ const STATE = 'select pg_is_in_recovery() as standby';
 const DURABLE = `select set_config('synchronous_commit', 'on', false)
   where current_setting('synchronous_commit') in ('off', 'local', 'remote_write')`;
 
-// Settings of the tests, so that every PostgreSQL uses the same plans. By default, PostgreSQL assumes disks
+// The tests use the same settings, so that every PostgreSQL uses the same plans. By default, PostgreSQL assumes disks
 // on which a random page costs four times as much as the next page, and scans complete tables. The
 // compilation of a plan takes longer than its execution.
 export const PLANS = ['set random_page_cost = 1.1', 'set jit = off'];
@@ -46,7 +46,7 @@ const standbyError = () =>
 const unconfirmedError = () => new Error('no replica has confirmed a commit');
 
 /** Rejects and releases the backend if `work` waits for a replica beyond the limit. */
-async function confirmedInTime<R>(client: pg.Client, work: Promise<R>): Promise<R> {
+async function awaitInTime<R>(client: pg.Client, work: Promise<R>): Promise<R> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
@@ -75,7 +75,7 @@ async function prepare(
   ];
   // The driver returns one result for each statement of a text.
   const work = client.query(statements.join('; ')) as unknown as Promise<pg.QueryResult[]>;
-  const [state] = await confirmedInTime(client, work);
+  const [state] = await awaitInTime(client, work);
   if (requiresPrimary && state?.rows[0]?.standby) throw standbyError();
   if (hasCanceledWait(client)) throw unconfirmedError();
 }
@@ -109,7 +109,7 @@ async function connectHost(
 }
 
 /** The failure of all hosts. The failure of a standby is preferred, because a standby responded. */
-function noHost(failures: readonly Error[]): Error {
+function noHostError(failures: readonly Error[]): Error {
   const text = failures.map(({ message }) => message).join('; ');
   const { code, severity } = (failures.find((each) => 'severity' in each) ?? failures[0]) as {
     code?: string;
@@ -124,7 +124,7 @@ function noHost(failures: readonly Error[]): Error {
  * Connects to the first host that can be used. Hosts are tried in order. If a host does not respond within
  * NEXT_HOST_MS, the next host is tried concurrently.
  */
-function firstOf(hosts: readonly string[], openHost: (host: string) => Promise<pg.Client>) {
+function connectFirst(hosts: readonly string[], openHost: (host: string) => Promise<pg.Client>) {
   return new Promise<pg.Client>((resolve, reject) => {
     const failures: Error[] = [];
     let startedCount = 0;
@@ -141,7 +141,7 @@ function firstOf(hosts: readonly string[], openHost: (host: string) => Promise<p
     function onFailure(error: Error): void {
       failures.push(error);
       if (failures.length < hosts.length) startNext();
-      else reject(noHost(failures));
+      else reject(noHostError(failures));
     }
 
     function startNext(): void {
@@ -163,5 +163,5 @@ export async function connectDatabase(url: string, options: ConnectOptions): Pro
   const openHost = (host: string) => connectHost(host, requiresPrimary, options);
   return hosts.length === 1 && firstHost !== undefined
     ? openHost(firstHost)
-    : firstOf(hosts, openHost);
+    : connectFirst(hosts, openHost);
 }

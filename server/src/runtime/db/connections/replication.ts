@@ -4,7 +4,7 @@
 import net from 'node:net';
 import type pg from 'pg';
 
-/** Fields of the warning. The text is translated, so only other fields identify it. */
+/** Fields of the warning. The text can be translated, so `routine` is checked as well. */
 interface Notice {
   severity?: string | undefined;
   routine?: string | undefined;

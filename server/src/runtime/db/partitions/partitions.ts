@@ -138,7 +138,7 @@ const covers = (time: Time) => (each: Partition) =>
   (each.from === null || each.from <= time) &&
   (each.until === null || time < each.until);
 
-/** Creates the partition of a week, with its rows of the default partition. */
+/** Creates the partition of a week and moves its rows from the default partition. */
 async function createPartition(db: Connection, table: PartitionedTable, monday: Time) {
   const { name, key } = table;
   const [from, until] = [monday, monday + WEEK_MS].map((each) => quoteText(keyAt(table, each)));
@@ -203,10 +203,10 @@ export async function createPartitions(db: Connection, now: Time): Promise<numbe
   for (const table of TABLES) {
     const partitions = existingPartitions.filter((each) => each.table === table.name);
     if (partitions.length === 0) continue;
-    const ahead = Array.from({ length: WEEKS_AHEAD + 1 }, (_, index) => index * WEEK_MS);
+    const offsets = Array.from({ length: WEEKS_AHEAD + 1 }, (_, index) => index * WEEK_MS);
     const weeks = new Set([
       ...(await weeksOfDefault(db, table)),
-      ...ahead.map((each) => mondayOf(now) + each),
+      ...offsets.map((each) => mondayOf(now) + each),
     ]);
     for (const monday of weeks) {
       if (partitions.some(covers(monday))) continue;
@@ -221,7 +221,10 @@ export async function createPartitions(db: Connection, now: Time): Promise<numbe
   return count;
 }
 
-/** Whether partitions of this week or the next week are missing, or a default partition has rows. */
+/**
+ * Whether the partition of this week or of the last week ahead (`WEEKS_AHEAD`) is missing, or a default
+ * partition has rows.
+ */
 export async function needsPartitions(db: Queryable, now: Time): Promise<boolean> {
   const existingPartitions = await listPartitions(db);
   const tables = TABLES.filter(({ name }) =>
