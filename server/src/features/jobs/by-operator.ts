@@ -95,7 +95,10 @@ export async function retryDeadJobs(runtime: Runtime, kind: string): Promise<num
   }
 }
 
-/** Stages the wait for the operator's result if the transfer of a canceled job is still open. */
+/**
+ * Stages the wait for the operator's result if the transfer of a canceled job is still open. Throws
+ * CONFLICT for an internal refund.
+ */
 async function awaitOperator(ctx: Ctx, { kind, input }: Job): Promise<void> {
   const transfer = TRANSFER_OF[kind];
   const row = transfer && (await readTransaction(ctx, String(input.transactionId)));
@@ -115,7 +118,10 @@ interface CancelInput {
   platformIds?: PlatformIds | undefined;
 }
 
-/** Removes a job permanently. Throws NOT_FOUND, and CONFLICT while it runs. */
+/**
+ * Removes a job permanently. Throws NOT_FOUND, and CONFLICT for a running job or an internal
+ * refund.
+ */
 export async function cancelJob(
   runtime: Runtime,
   { jobId, reason, platformIds = null }: CancelInput,

@@ -153,7 +153,10 @@ async function removeLine(ctx: Ctx, dayId: string, lineId: string): Promise<void
   }
 }
 
-/** Posts the opening balance of the first day. A corrected statement of that day posts the difference. */
+/**
+ * Posts the opening balance of the first day, or its difference after a correction. Returns the
+ * amount.
+ */
 async function postOpening(ctx: Ctx, day: DayRow, opening: bigint): Promise<bigint> {
   const source = await ctx.read(statementSources, day.provider_id);
   const days = await daysOf(ctx, { providerId: day.provider_id, currency: day.currency });
@@ -224,7 +227,7 @@ async function applyToOpenDay({ runtime, source, key, statement }: Application):
   return false;
 }
 
-/** Returns the first open day after a closed one. */
+/** Returns the first open day after the closed day, or the day after the last day. */
 async function currentDayOf({ runtime, key }: Application): Promise<string> {
   const days = await daysOf(runtime, key);
   const openDay = days.find((each) => each.day > key.day && each.status === 'OPEN');
@@ -255,9 +258,9 @@ async function applyToClosedDay(application: Application): Promise<boolean> {
   const { runtime, source, key, statement } = application;
   const nextLines = await statementLinesOf(runtime, statement, 0);
   const { removed, added } = changesOf(await latestLines(application), nextLines);
-  const effect = (lines: readonly NewLine[]) =>
+  const effectOfLines = (lines: readonly NewLine[]) =>
     lines.reduce((sum, each) => sum + effectOf(each), 0n);
-  const amount = effect(added) - effect(removed);
+  const amount = effectOfLines(added) - effectOfLines(removed);
   const currentKey = { ...key, day: await currentDayOf(application) };
   return operate(runtime, systemCaller('', source.environment), async (ctx) => {
     const row = await ctx.read(providerStatements, statement.id);

@@ -44,19 +44,19 @@ const textOf = (time: Time) => new Date(time).toISOString().slice(0, 10);
 /** The day of a time, such as `2026-11-27`. */
 export const dayOf = (time: Time, timeZone: string): string => textOf(localTime(time, timeZone));
 
-/** The day after `days` days. */
+/** `days` can be negative. */
 export const addDays = (day: string, days: number): string =>
   textOf(Date.parse(day) + days * DAY_MS);
 
 /**
- * Start of a day in UTC. The offset is read twice, because the clock can change between the two
+ * Start of a local day. The offset is read twice, because the clock can change between the two
  * times.
  */
 function startOfDay(day: string, timeZone: string): Time {
   const local = Date.parse(day);
   const offsetAt = (time: Time) => localTime(time, timeZone) - time;
-  const guess = local - offsetAt(local);
-  return local - offsetAt(guess);
+  const estimate = local - offsetAt(local);
+  return local - offsetAt(estimate);
 }
 
 /** Start and end of a day. */

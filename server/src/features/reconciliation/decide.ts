@@ -68,6 +68,8 @@ const ACCOUNT_OF: Partial<Record<Decision, Exclude<SystemAccount, 'provider'>>> 
 
 const conflict = (message: string) => new Fault('CONFLICT', message);
 
+const NO_LINE = 'The difference has no line of a statement. Choose another decision.';
+
 /** The rows that a decision concerns. */
 interface Subject {
   difference: DifferenceRow;
@@ -134,7 +136,7 @@ async function stageMatch(
   { difference, line, day }: Subject,
   item: BookItem,
 ): Promise<void> {
-  if (!line) throw conflict('The difference has no line of a statement.');
+  if (!line) throw conflict(NO_LINE);
   const posting = { postingId: line.id, step: 'match', amount: difference.amount };
   postBetween(ctx, day, posting, { from: 'suspense', to: item.account });
   ctx.update(statementLines, line, {
@@ -191,7 +193,7 @@ async function stageSelectedMatch(ctx: Ctx, subject: Subject, input: DecisionInp
   const { line } = subject;
   const { transactionId } = input;
   if (transactionId === undefined) throw invalidField('transactionId', 'is required for MATCH');
-  if (!line) throw conflict('The difference has no line of a statement.');
+  if (!line) throw conflict(NO_LINE);
   const isSelected = (item: BookItem) =>
     item.transactionId === transactionId && item.direction === line.direction;
   const keys = ['', '/pull', '/refund'].map((suffix) => `${transactionId}${suffix}#in`);
@@ -246,7 +248,10 @@ async function stageSettlement(ctx: Ctx, subject: Subject, input: DecisionInput)
     );
   }
   if (item.amount !== line.amount) {
-    throw conflict(`The line has ${formatAmount(line)} and the transfer ${formatAmount(item)}.`);
+    throw conflict(
+      `The line has ${formatAmount(line)} and the transfer ${formatAmount(item)}. ` +
+        `${input.decision} requires equal amounts.`,
+    );
   }
   const { failureReason: reason = 'PAYOUT_RETURNED' } = input;
   await stageResult(
@@ -331,7 +336,7 @@ async function stageDeposit(
   prepared: PreparedDeposit,
 ): Promise<string> {
   const { line, difference, day } = subject;
-  if (!line) throw conflict('The difference has no line of a statement.');
+  if (!line) throw conflict(NO_LINE);
   const transactionId = await providerReports.stageDeposit(ctx, prepared);
   const posting = { postingId: line.id, step: 'match', amount: difference.amount };
   postBetween(ctx, day, posting, { from: 'suspense', to: 'rail_in_transit' });
@@ -402,7 +407,10 @@ const STATUS_AFTER: Partial<Record<Decision, DifferenceRow['status']>> = {
   SUSPENSE: 'IN_SUSPENSE',
 };
 
-/** Settles a difference. Throws NOT_FOUND, CONFLICT, and INVALID_INPUT for a decision that is not allowed. */
+/**
+ * Applies a decision to a difference. Throws NOT_FOUND, CONFLICT, and INVALID_INPUT for a decision
+ * that is not allowed.
+ */
 export async function decideDifference(runtime: Runtime, input: DecisionInput): Promise<void> {
   const subject = await readSubject(runtime.db, input);
   assertAllowed(subject, input);

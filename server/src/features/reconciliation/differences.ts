@@ -80,8 +80,9 @@ interface Assignment {
 }
 
 /**
- * Sets the responsible operator of a difference, and a note. `isOperator` is a parameter because this feature
- * cannot import the feature staff. Throws NOT_FOUND.
+ * Sets the responsible operator of a difference, and a note. `isOperator` is a parameter because
+ * this feature cannot import the feature staff. Throws NOT_FOUND, and INVALID_INPUT if `ownerId` is
+ * no active operator.
  */
 export async function assignDifference(
   runtime: Runtime,

@@ -34,12 +34,12 @@ function createKeyedQueue() {
   const lastRuns = new Map<string, Promise<unknown>>();
   return async <R>(key: string, work: () => Promise<R>): Promise<R> => {
     const result = (lastRuns.get(key) ?? Promise.resolve()).then(work);
-    const end = result.catch(() => undefined);
-    lastRuns.set(key, end);
+    const completion = result.catch(() => undefined);
+    lastRuns.set(key, completion);
     try {
       return await result;
     } finally {
-      if (lastRuns.get(key) === end) lastRuns.delete(key);
+      if (lastRuns.get(key) === completion) lastRuns.delete(key);
     }
   };
 }

@@ -1,6 +1,6 @@
 // Matches the lines of a statement with the transfers and deposits of the ledger: by ID, then by reference,
 // then by amount and time. The result is independent of the source and the order of the lines. Each line and
-// each candidate is used once. The cost is the cost of sorting lines and candidates.
+// each candidate is matched at most once. The cost is the cost of sorting lines and candidates.
 
 import type { Time } from '../../kernel/effects.ts';
 import type { Money } from '../../kernel/money.ts';

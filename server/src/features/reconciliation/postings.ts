@@ -1,6 +1,5 @@
 // Postings of statement lines. Each line is posted once, between the ledger account of the provider and the
-// account that its match determines. The provider's account therefore always has the balance of the posted
-// lines.
+// account that its match determines. The provider's account therefore contains every posted line.
 
 import { providerAccount, type SystemAccount, systemAccount } from '../../ledger/chart.ts';
 import type { Ctx } from '../../runtime/operation/context.ts';
@@ -49,7 +48,7 @@ function post(
   });
 }
 
-const system = ({ environment, currency }: AccountKey, purpose: Purpose) =>
+const systemAccountOf = ({ environment, currency }: AccountKey, purpose: Purpose) =>
   systemAccount(environment, purpose, currency);
 
 /** Posts a change of the balance at the provider. An increase credits the account of `purpose`. */
@@ -58,7 +57,7 @@ export const postAtProvider = (
   key: AccountKey,
   posting: Posting,
   purpose: Purpose,
-): void => post(ctx, key, posting, system(key, purpose), accountOfProvider(key));
+): void => post(ctx, key, posting, systemAccountOf(key, purpose), accountOfProvider(key));
 
 /** Posts between two system accounts. A negative amount is posted in the other direction. */
 export const postBetween = (
@@ -66,7 +65,7 @@ export const postBetween = (
   key: AccountKey,
   posting: Posting,
   { from, to }: { from: Purpose; to: Purpose },
-): void => post(ctx, key, posting, system(key, to), system(key, from));
+): void => post(ctx, key, posting, systemAccountOf(key, to), systemAccountOf(key, from));
 
 /** Returns the amount with the sign of its effect on the balance at the provider. */
 export const signed = (direction: Direction, amount: bigint): bigint =>

@@ -54,7 +54,7 @@ interface Run {
 
 const SOURCE_CHANGED = 'SOURCE_CHANGED';
 
-/** Another process has compared a day of the same provider concurrently. */
+/** Another process has compared a day of the same provider or changed its settings concurrently. */
 const sourceChanged = () =>
   Object.assign(new Error('the source of statements has changed'), { code: SOURCE_CHANGED });
 
@@ -270,7 +270,7 @@ async function matchedByOtherLines(
   return matchedKeys;
 }
 
-/** Lists items that are missing on the statement. A carried difference is reopened and keeps its age. */
+/** Lists items that are missing on the statement. A carried or resolved difference is reopened. */
 async function stageMissing(ctx: Ctx, run: Run, items: readonly BookItem[]): Promise<void> {
   const day = await dayIn(ctx, run.key);
   const differencesByKey = await differencesBy(
@@ -340,7 +340,10 @@ async function stageGap(ctx: Ctx, run: Run, day: DayRow, days: readonly DayRow[]
   });
 }
 
-/** Stages the difference of the closing balance, and that of the next day, which starts with it. */
+/**
+ * Stages the difference of the closing balance, and that of the next day, which starts with this
+ * balance.
+ */
 async function stageBalance(ctx: Ctx, run: Run): Promise<void> {
   const day = await dayIn(ctx, run.key);
   const days = await daysOf(ctx, run.key);
@@ -383,7 +386,7 @@ async function firstDayOf({ runtime, source, key }: Run): Promise<number> {
 async function compare(run: Run): Promise<void> {
   const { runtime, source, key } = run;
   run.sourceVersion = (await runtime.db.read(statementSources, key.providerId))?.version ?? 0;
-  // Days share items and balances, so that a commit is based on all earlier ones.
+  // Days share items and balances, so each commit is based on all earlier commits.
   const commit = async (work: (ctx: Ctx) => Promise<void>) => {
     await operate(runtime, systemCaller('', source.environment), async (ctx) => {
       run.stagedKinds.length = 0;

@@ -67,18 +67,18 @@ async function storePage(ctx: Ctx, source: Source, page: StatementPage): Promise
   const totals = totalsOf(page);
   const pageId = `${id}/${page.page}`;
   const body = JSON.stringify(page);
-  const [before, pageBefore] = [
+  const [previousStatement, previousPage] = [
     await ctx.read(providerStatements, id),
     await ctx.read(statementPages, pageId),
   ];
-  if (before && !hasTotals(before, totals)) {
+  if (previousStatement && !hasTotals(previousStatement, totals)) {
     return contradictoryResult(
       'An earlier page of this statement has other balances, lineCount or pageCount. ' +
         'Send a corrected statement with another statementId.',
     );
   }
-  if (pageBefore) {
-    const isSame = pageBefore.body === body;
+  if (previousPage) {
+    const isSame = previousPage.body === body;
     return isSame
       ? { result: 'IGNORED' }
       : contradictoryResult(
@@ -86,8 +86,8 @@ async function storePage(ctx: Ctx, source: Source, page: StatementPage): Promise
             'Send a corrected statement with another statementId.',
         );
   }
-  const pages_received = (before?.pages_received ?? 0) + 1;
-  const lines_received = (before?.lines_received ?? 0) + page.lines.length;
+  const pages_received = (previousStatement?.pages_received ?? 0) + 1;
+  const lines_received = (previousStatement?.lines_received ?? 0) + page.lines.length;
   const isComplete = pages_received === page.pageCount;
   if (isComplete ? lines_received !== page.lineCount : lines_received > page.lineCount) {
     return contradictoryResult(
@@ -103,7 +103,7 @@ async function storePage(ctx: Ctx, source: Source, page: StatementPage): Promise
     status: isComplete ? ('COMPLETE' as const) : ('INCOMPLETE' as const),
     completed_at: isComplete ? ctx.now : null,
   };
-  if (before) ctx.update(providerStatements, before, progress);
+  if (previousStatement) ctx.update(providerStatements, previousStatement, progress);
   else {
     ctx.insert(providerStatements, {
       ...{ id, day_id, provider_id: providerId, environment, currency, day },
@@ -113,7 +113,7 @@ async function storePage(ctx: Ctx, source: Source, page: StatementPage): Promise
   return { result: 'APPLIED', isComplete };
 }
 
-/** Stores a page once. With `stagesJob`, the last page stages the job that reconciles the day. */
+/** Stores a page once. With `stagesJob`, the page that completes the statement stages its job. */
 export async function receivePage(
   runtime: Runtime,
   providerId: string,
@@ -135,7 +135,7 @@ type PageReader = (page: number) => Promise<StatementPage | undefined>;
 
 /**
  * Requests the pages of a statement and stores them. Returns false if the provider does not have
- * the statement yet. Throws CONFLICT if the statement is contradictory.
+ * the statement yet. Throws CONFLICT if the statement is contradictory or lacks a page.
  */
 export async function fetchStatement(
   runtime: Runtime,

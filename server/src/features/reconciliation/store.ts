@@ -5,7 +5,7 @@ import type { Mode } from '../../kernel/mode.ts';
 import { col, type RowOf, table } from '../../runtime/db/table.ts';
 import type { Direction, MatchedBy } from './matching.ts';
 
-/** `id` is the name of the provider. */
+/** `id` is the ID of the provider. */
 export const statementSources = table('statement_sources', {
   id: col.text,
   time_zone: col.text.mut,

@@ -33,7 +33,9 @@ interface RemovedPartition {
   partition: string;
   /** WAITING: its deliveries are pending, or it is in use. */
   result: 'ARCHIVED' | 'DROPPED' | 'WAITING';
-  /** Rows in the archive. Before that, the estimate of the planner. */
+  /**
+   * Number of archived rows, or the estimate of the planner for a partition that is not archived.
+   */
   rows: number;
 }
 
@@ -47,7 +49,7 @@ export interface RetentionResult {
 const STATEMENT_TIMEOUT_MS = 600_000;
 
 const concurrentRunFault = () =>
-  new Fault('CONFLICT', 'Another process is applying the retention. Try later.');
+  new Fault('CONFLICT', 'Another process is applying the retention. Try again later.');
 
 const entryOf = ({ table, name, rows }: ExpiredPartition, result: RemovedPartition['result']) => ({
   ...{ history: table, partition: name, result, rows },

@@ -1,5 +1,5 @@
 // Retention periods of events, delivery attempts and recorded requests. Payments, postings,
-// statements and audit records are kept permanently.
+// statements and audit records are retained permanently.
 import type { Time } from '../../kernel/effects.ts';
 import { RETENTION_DAYS } from '../../runtime/config/settings.ts';
 import type { Partition, PartitionedName } from '../../runtime/db/partitions/partitions.ts';
@@ -35,7 +35,10 @@ export const HISTORIES = Object.keys(SETTING_OF) as readonly PartitionedName[];
 export const retentionOf = (settings: RetentionSettings, history: PartitionedName): number =>
   settings[SETTING_OF[history]];
 
-/** When a partition is removed, or null if it has no upper bound. */
+/**
+ * Time at which a partition is removed, or null for the default partition or without an upper
+ * bound.
+ */
 export const removalTime = (settings: RetentionSettings, partition: Partition): Time | null =>
   partition.until === null || partition.isDefault
     ? null

@@ -42,7 +42,9 @@ type AttemptOfEvent = AttemptRow & EventColumns;
 
 type Keys = ReadonlyMap<string, DataKey | undefined>;
 
-/** The data of an event, or undefined if it is erased, or if its base event is missing. */
+/**
+ * The plain data of an event, or undefined if it is sealed or erased, or its base event is missing.
+ */
 function dataOf({ data, base_id, base, sealed_for }: EventColumns): string | undefined {
   if (data === null || sealed_for !== null) return undefined;
   return completeEventData(data, base_id === null ? null : (base ?? '')) || undefined;

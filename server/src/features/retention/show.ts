@@ -6,7 +6,7 @@ import type { RetentionParts } from './parts.ts';
 import { latestArchives, presentArchive } from './store.ts';
 
 const DAY_MS = 86_400_000;
-/** Maximum number of archives, the latest. */
+/** Maximum number of archives. Older archives are omitted. */
 const MAX_ARCHIVES = 500;
 
 const isoOrNull = (time: number | null) => (time === null ? null : iso(time));

@@ -112,7 +112,7 @@ async function inTransaction<T>(db: Connection, work: () => Promise<T>): Promise
 }
 
 /** Error codes: the partition has pending deliveries, or other statements hold locks on it. */
-const WAITING = new Set(['DELIVERIES_PENDING', '55P03', '40P01']);
+const WAITING_CODES = new Set(['DELIVERIES_PENDING', '55P03', '40P01']);
 
 const pendingError = () =>
   Object.assign(new Error('deliveries of the partition are pending'), {
@@ -145,7 +145,7 @@ export async function detach(
       return 'DETACHED' as const;
     });
   } catch (error) {
-    if (WAITING.has((error as { code?: string }).code ?? '')) return 'WAITING';
+    if (WAITING_CODES.has((error as { code?: string }).code ?? '')) return 'WAITING';
     throw error;
   }
 }
@@ -166,7 +166,7 @@ export interface Content {
   sha256: string;
 }
 
-/** Drops the partition whose rows are stored in the file. */
+/** Records the file and drops the partition whose rows it contains, in one transaction. */
 export const finishStoring = (
   db: Connection,
   { id, partition }: ArchiveRow,
@@ -187,7 +187,10 @@ export const removeKey = (db: Queryable, id: string, now: Time) =>
 /** Advisory lock number, which no other program uses in the same database. */
 export const RETENTION_LOCK = 7_245_184_347;
 
-/** Whether this connection may change partitions. The lock is held until the connection closes. */
+/**
+ * Acquires the lock for changes of partitions until the connection closes. Returns false if another
+ * connection holds it.
+ */
 export async function takeLock(db: Connection): Promise<boolean> {
   const [row] = await db.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [
     RETENTION_LOCK,

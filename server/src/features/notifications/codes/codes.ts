@@ -18,7 +18,7 @@ export interface CodeRules {
   /** Defaults to decimal digits. */
   alphabet?: string;
   validityMs: number;
-  /** Failed attempts after which the code is void. */
+  /** Maximum number of failed attempts. */
   maxAttempts: number;
   /** Minimum time between two codes. */
   resendAfterMs: number;
@@ -95,12 +95,14 @@ export async function issueCode(ctx: Ctx, purpose: CodePurpose): Promise<string>
   return code;
 }
 
-/** `none`: no code is pending. The code was used, has expired or had too many failed attempts. */
+/**
+ * `none`: no code is pending, for example after its use, its expiry or too many failed attempts.
+ */
 type CodeResult = 'valid' | 'invalid' | 'none';
 
 /**
- * Checks the code and stages its use or the failed attempt. Both must be committed, so the caller rejects the
- * request with `{ rejected }` and must not throw.
+ * Checks the code and stages its use or the failed attempt. A failed attempt must be committed, so
+ * the caller rejects the request with `{ rejected }` and must not throw.
  */
 export async function verifyCode(
   ctx: Ctx,

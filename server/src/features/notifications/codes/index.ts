@@ -13,7 +13,7 @@ export {
   verifyCode,
 } from './codes.ts';
 
-/** Operations, jobs and other parts that this feature adds to a server. */
+/** Parts that this feature adds to a server. */
 export const codeFeature = {
   sweeps: () => [codeSweep()],
 } satisfies Feature;

@@ -14,7 +14,7 @@ import { cursorAfter, eventIdsOf, readCursor } from './position.ts';
 import { presentDelivery } from './present.ts';
 import type { DeliveryFilter, PlatformKey, Step } from './store.ts';
 
-/** Filters of the list. A filter by endpoint selects its platform. */
+/** Filters of the list. A request with `endpointId` uses the list of the endpoint's platform. */
 export type AllDeliveriesQuery = Omit<
   Static<typeof listWebhookDeliveries.query>,
   'sortOrder' | 'endpointId'
@@ -33,7 +33,7 @@ interface PendingEndpoint {
 /** Maximum number of endpoints whose pending deliveries are merged. */
 export const MAX_QUEUES = 500;
 
-/** Each step of the recursion finds the next endpoint in the primary key, past all of its deliveries. */
+/** Each step of the recursion skips the remaining deliveries of an endpoint in the primary key. */
 export const QUEUES = `with recursive queues as (
     (select platform_id, endpoint from webhook_queue order by platform_id, endpoint limit 1)
     union all
@@ -67,7 +67,7 @@ const pendingSql = (bounds: string, queues: string) => `select q.* from unnest($
 
 /**
  * The statement of the next deliveries that may match, exported to test its plan. `queues` are the endpoints
- * whose pending deliveries are read. Without `queues`, events are read.
+ * whose pending deliveries are read. Without `queues`, failed attempts or events are read.
  */
 export function allCandidatesSql(
   { status, eventId, from, before }: Filter,
@@ -117,7 +117,10 @@ function filterOf(query: AllDeliveriesQuery): Filter {
   return { status, eventId, types: eventType, resourceId, ...ids, ...times };
 }
 
-/** A page of the deliveries of all platforms, newest first. An invalid cursor throws INVALID_INPUT. */
+/**
+ * A page of the deliveries of all platforms, newest first. Throws INVALID_INPUT for an invalid
+ * cursor or time range.
+ */
 export async function pageOfAllDeliveries({ db }: Pick<Runtime, 'db'>, query: AllDeliveriesQuery) {
   const { limit = 20, cursor } = query;
   const filter = filterOf(query);

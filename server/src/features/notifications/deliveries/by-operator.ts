@@ -81,7 +81,7 @@ function partsOf(cursor: string | undefined, integers: readonly number[]): strin
   return parts;
 }
 
-/** The items of a page and the cursor of the next page. `rows` has one row more than the page. */
+/** The items of a page and the cursor of the next page. `rows` includes the first row after it. */
 function pageOf<R>(rows: readonly R[], limit: number, cursorAfter: (row: R) => string) {
   const [items, last] = [rows.slice(0, limit), rows[limit - 1]];
   const hasMore = rows.length > limit;
@@ -213,7 +213,7 @@ export async function resendEventByOperator(
   if (!recipients.length) {
     throw new Fault(
       'CONFLICT',
-      'The event cannot be resent: no endpoint receives events of its type.',
+      'No webhook endpoint receives events of this type. Add the type to an endpoint first.',
     );
   }
   const numbers = recipients.map(({ number }) => number);

@@ -62,13 +62,14 @@ const Attempt = named(
             'Headers of the response, at most 1 KB. Values are `***`, except in common ' +
             'headers without secrets, such as `content-type`, `retry-after` and `x-request-id`. ' +
             '`location` has no credentials and no values of parameters. Headers of the ' +
-            'connection and `date` are omitted.',
+            'connection and `date` are omitted. Absent if no header remains.',
         }),
       ),
       responseBody: optionalOf(
         text(
           'Start of the response body, at most 1 KB. Possible secrets and personal data are ' +
-            'replaced by `[masked]`, with the last four digits of a card or an account.',
+            'replaced by `[masked]`, with the last four digits of a card or an account. Absent ' +
+            'without a response.',
         ),
       ),
     },
@@ -96,7 +97,12 @@ const DELIVERY = {
 export const WebhookDelivery = named(
   'WebhookDelivery',
   Type.Object(
-    { ...DELIVERY, lastAttempt: optionalOf(AttemptSummary) },
+    {
+      ...DELIVERY,
+      lastAttempt: optionalOf(
+        withDescription(AttemptSummary, 'The latest attempt. Absent before the first attempt.'),
+      ),
+    },
     { description: 'The delivery of an event to an endpoint.' },
   ),
 );
@@ -223,10 +229,7 @@ export const resendEvent = operation({
     Type.Object(
       {
         endpointId: optionalOf(
-          text(
-            'The endpoint to send to. Defaults to all endpoints that receive the type of the ' +
-              'event.',
-          ),
+          text('ID of the endpoint. Defaults to all endpoints that receive the type of the event.'),
         ),
       },
       { additionalProperties: false, description: 'The endpoint to send the event to.' },
@@ -239,10 +242,10 @@ export const resendEvent = operation({
       Type.Object(
         {
           deliveryIds: Type.Array(Type.String(), {
-            description: 'The deliveries that are pending now, one for each endpoint.',
+            description: 'IDs of the pending deliveries, one for each endpoint.',
           }),
         },
-        { description: 'An event that is sent again.' },
+        { description: 'The deliveries of an event that is sent again.' },
       ),
     ),
   },

@@ -1,5 +1,6 @@
-// State of webhook deliveries of platforms: pending deliveries, failures of the last day, and the last
-// success of each endpoint. Each count has a maximum, so that a short range of an index is read.
+// State of webhook deliveries of platforms: pending deliveries, failures of events of the last day,
+// and the last success of each endpoint. Each count has a maximum, so that a short range of an
+// index is read.
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { idsFrom, timeOfId } from '../../../kernel/id.ts';
 import type { Database } from '../../../runtime/db/database.ts';

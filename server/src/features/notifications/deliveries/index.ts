@@ -19,7 +19,7 @@ export { pageOfDeliveries } from './list.ts';
 export { deliveryId, eventIdsOf } from './position.ts';
 export { countUndelivered } from './store.ts';
 
-/** Operations, jobs and other parts that this feature adds to a server. */
+/** Parts that this feature adds to a server. */
 export const deliveryFeature = {
   operations: () => deliveryOperations,
 } satisfies Feature;

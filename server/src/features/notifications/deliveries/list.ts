@@ -12,17 +12,15 @@ import {
   type Step,
 } from './store.ts';
 
-/**
- * Number of deliveries in the first step of a filter that may skip many deliveries, and in the longest step.
- */
+/** Minimum and maximum number of deliveries in a step of a filter that may skip many deliveries. */
 const FIRST_STEP = 250;
 const LONGEST_STEP = 2_000;
-/** Maximum duration of a page. */
+/** Time after which no further step of a page begins. */
 const PAGE_MS = 100;
 
 export interface DeliveryPage {
   rows: DeliveryRow[];
-  /** The last delivery that was read, or undefined on the last page. */
+  /** The delivery after which the next page begins, or undefined on the last page. */
   end: DeliveryKey | undefined;
 }
 

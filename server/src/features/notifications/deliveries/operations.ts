@@ -1,5 +1,6 @@
-// Operations of webhook deliveries. An event that is sent again is written to the queue directly. The
-// deliverer reads the queue within a second. A repeated request has no further effect.
+// Operations of webhook deliveries. An event that is sent again is written to the queue directly.
+// The deliverer reads the queue within a second. While an event is queued, a repeated request only
+// makes it due again.
 import type { Static } from '@sinclair/typebox';
 import { Fault, invalid } from '../../../kernel/fault.ts';
 import { isAnyId, isId, timeOfId } from '../../../kernel/id.ts';
@@ -86,13 +87,16 @@ async function requireDelivery(ctx: Ctx, id: string) {
 const dataErased = () =>
   new Fault('CONFLICT', 'The event cannot be sent again, because its data was erased.');
 
-/** The numbers of the endpoints to send an event to again. */
+/** Numbers of the endpoints that receive an event again. Throws NOT_FOUND and CONFLICT. */
 async function receiversOf(ctx: Ctx, type: string, endpointId?: string): Promise<number[]> {
   if (endpointId !== undefined) return [(await endpointOf(ctx, endpointId)).number];
   const targets = await deliveryTargets(ctx.db, ctx.caller.platformId);
   const recipients = [...targets.values()].filter((target) => receivesType(target, type));
   if (!recipients.length)
-    throw new Fault('CONFLICT', 'No webhook endpoint receives events of this type.');
+    throw new Fault(
+      'CONFLICT',
+      'No webhook endpoint receives events of this type. Add the type to an endpoint first.',
+    );
   return recipients.map(({ number }) => number);
 }
 
@@ -111,7 +115,10 @@ export const deliveryOperations = [
   handle(resendWebhookDelivery, async (ctx, { params }) => {
     const { key, targets } = await requireDelivery(ctx, params.deliveryId);
     if (!targets.get(key.endpoint)?.isLive) {
-      throw new Fault('CONFLICT', 'The webhook endpoint of this delivery was deleted.');
+      throw new Fault(
+        'CONFLICT',
+        'The webhook endpoint of this delivery was deleted. Use `resendEvent` for another endpoint.',
+      );
     }
     const requeuedEvents = await requeueEvents(ctx.db, [key.eventId], ctx.effects.now(), [
       key.endpoint,

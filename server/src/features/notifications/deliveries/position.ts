@@ -20,7 +20,7 @@ const uuidOf = (eventId: string) => eventId.slice(eventId.indexOf(':') + 1);
 export const deliveryId = ({ eventId, endpoint }: DeliveryKey): string =>
   `WebhookDelivery:${endpoint}-${uuidOf(eventId)}`;
 
-/** Parses the id of a delivery, or undefined for any other text. */
+/** Parses the id of a delivery. Returns undefined for any other text. */
 export function deliveryOf(id: string): DeliveryKey | undefined {
   const [, endpoint, uuid] = ID.exec(id) ?? [];
   return uuid === undefined

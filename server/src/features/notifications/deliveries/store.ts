@@ -53,7 +53,9 @@ export interface DeliveryRow {
   result: AttemptDetails['result'] | null;
 }
 
-/** Deliveries of a status are in these tables, as `t`. */
+/**
+ * Statements that select the deliveries of each status (`SOURCES`). Conditions on `t` are appended.
+ */
 const QUEUED = 'select t.event_id from webhook_queue t where true';
 const ATTEMPTED = 'select t.event_id from webhook_attempts t where t.attempt = 1';
 const DROPPED = "select t.event_id from webhook_attempts t where t.result = 'dropped'";
@@ -134,7 +136,7 @@ export function detailsSql(
   if (createdBefore !== undefined) {
     conditions.push(`x.created_at <= ${parameter(new Date(createdBefore))}`);
   }
-  const hasStatus =
+  const statusCondition =
     status === undefined || status === 'UNDELIVERED'
       ? `s.status ${status === undefined ? 'is not null' : "<> 'DELIVERED'"}`
       : `s.status = ${parameter(status)}`;
@@ -152,7 +154,7 @@ export function detailsSql(
       cross join lateral (select case when q.due_at is not null then 'PENDING'
         when l.result = 'delivered' then 'DELIVERED' when l.result is not null then 'FAILED'
         end as status) s
-    where ${hasStatus}
+    where ${statusCondition}
     order by e.id ${order}, k.endpoint ${order} limit $4::int`;
   return { text, values };
 }

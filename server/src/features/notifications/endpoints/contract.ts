@@ -75,13 +75,13 @@ const PROPERTIES = {
     text('URL that deliveries are sent to. Absent if they are pulled.', { format: 'uri' }),
   ),
   delivery: Delivery,
-  description: Type.Optional(text('Display name.')),
+  description: Type.Optional(text('Display name. Absent if none is set.')),
   eventTypes: Type.Array(WebhookType, {
     description: 'Types of the events that the endpoint receives. Empty for all types.',
   }),
   format: Format,
   status: Status,
-  statusReason: Type.Optional(text('Reason for the pause.')),
+  statusReason: Type.Optional(text('Reason for the pause. Absent while the endpoint is enabled.')),
   statusChangedAt: time('Time of the last change of the status.'),
   failingSince: Type.Optional(
     time('Time of the first failed attempt since the last success. Absent after a success.'),
@@ -294,7 +294,7 @@ export const deleteWebhookEndpointById = operation({
   summary: 'Delete a webhook endpoint',
   description:
     'Deletes an endpoint permanently. Its pending deliveries are discarded. Its delivery history ' +
-    'remains for 30 days. The endpoint of the platform configuration cannot be deleted.',
+    'is retained as long as its events. The endpoint of the platform configuration cannot be deleted.',
   permission: 'MANAGE',
   params,
   query: NO_QUERY,
@@ -328,8 +328,8 @@ export const rotateWebhookEndpointKey = operation({
             minimum: 0,
             maximum: MAX_OVERLAP_HOURS,
             description:
-              'Hours for which the earlier key still signs, 0 to 168. Defaults to 24. With 0 it ' +
-              'stops immediately, even before its expiry.',
+              'Hours for which earlier keys still sign, 0 to 168. Defaults to 24. With 0 they ' +
+              'stop signing immediately. An earlier expiry of a key remains.',
           }),
         ),
       },

@@ -8,7 +8,10 @@ import { CONFIGURED, type EndpointRow, webhookEndpoints } from './store.ts';
 
 const notFound = () => new Fault('NOT_FOUND', 'Webhook endpoint not found.');
 
-/** An endpoint: its row, or the platform that configures it, with a row if it has other settings. */
+/**
+ * An endpoint with its row. The configured endpoint has its platform, and a row only for other
+ * settings.
+ */
 export type Endpoint =
   | { number: 0; platform: PlatformRow; row: EndpointRow | undefined }
   | { number: number; platform: null; row: EndpointRow };

@@ -1,6 +1,7 @@
-// Signing keys of an endpoint: symmetric secrets of Standard Webhooks (`whsec_`). During a rotation both keys
-// sign, because the header can contain several signatures. The earlier key stops at its expiry. Keys are
-// valid by real time, even on platforms with their own clock, because signatures contain real time.
+// Signing keys of an endpoint: symmetric secrets of Standard Webhooks (`whsec_`). During a rotation
+// all valid keys sign, because the header can contain several signatures. An earlier key stops at
+// its expiry. Keys are valid by real time, even on platforms with their own clock, because
+// signatures contain real time.
 import { createHmac } from 'node:crypto';
 import type { Time } from '../../../kernel/effects.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';

@@ -253,7 +253,7 @@ export const endpointOperations = (deps: EndpointDeps) => [
     const endpoint = await endpointOf(ctx, params.endpointId);
     if (endpoint.platform) {
       throw configuredConflict(
-        'It is signed with the keys of the service, which its operator rotates.',
+        'Its deliveries are signed with the keys of the service, which its operator rotates.',
       );
     }
     const hours = body.overlapHours ?? DEFAULT_OVERLAP_HOURS;

@@ -3,7 +3,7 @@
 import type { Time } from '../../../kernel/effects.ts';
 import type { Sweep } from '../../../runtime/jobs/jobs.ts';
 
-/** Longer than any attempt in progress. */
+/** Retention of the row after the deletion, longer than any attempt in progress. */
 const KEEP_MS = 86_400_000;
 const EVERY_MS = 3_600_000;
 

@@ -1,10 +1,11 @@
-// Webhook endpoints of a platform. Number 0 is the endpoint of the platform's configuration. Its address is
-// `platforms.webhook_endpoint`. It has a row here only after it was paused, filtered or described.
+// Webhook endpoints of a platform. Number 0 is the endpoint of the platform's configuration. Its
+// address is `platforms.webhook_endpoint`. It has a row here only after its status, types,
+// description or format was set.
 import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
 
-/** Endpoints of one platform, except the endpoint of its configuration. */
+/** Maximum number of endpoints of a platform, without the endpoint of its configuration. */
 export const MAX_ENDPOINTS = 15;
 
 /** Number of the endpoint of the platform's configuration. */

@@ -13,7 +13,9 @@ export interface Target {
   eventTypes: readonly string[] | null;
   /** Whether the endpoint still receives events. */
   isLive: boolean;
-  /** Whether deliveries are sent at their due time, because the endpoint is neither paused nor pulled. */
+  /**
+   * Whether deliveries are sent at their due time. False for a paused, pulled or deleted endpoint.
+   */
   isSent: boolean;
 }
 
@@ -25,7 +27,9 @@ const targetOf = (row: EndpointRow): Target => ({
   isSent: row.deleted_at === null && row.status === 'ENABLED' && row.url !== null,
 });
 
-/** All endpoints of a platform that have or had deliveries, by number. */
+/**
+ * All endpoints of a platform by number, including deleted endpoints and the configured endpoint.
+ */
 export async function deliveryTargets(
   db: Pick<Database, 'find' | 'read'>,
   platformId: string,
@@ -49,7 +53,9 @@ export async function deliveryTargets(
 
 const TEST_TYPE = 'TEST';
 
-/** Whether an endpoint receives events of a type. A test is for the configured endpoint only. */
+/**
+ * Whether an endpoint receives events of a type. Only the configured endpoint receives test events.
+ */
 export const receivesType = ({ number, eventTypes, isLive }: Target, type: string): boolean =>
   isLive &&
   (number === CONFIGURED || type !== TEST_TYPE) &&

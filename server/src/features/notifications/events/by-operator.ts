@@ -45,7 +45,10 @@ const present = (row: Head) => ({
   createdAt: iso(row.created_at),
 });
 
-/** The index contains only a part of the customer's hash. Data that is unreadable matches. */
+/**
+ * The index contains only a part of the customer's hash. Unreadable data matches the customer of
+ * its key.
+ */
 function isAboutReadable({ vault }: Runtime, customerId: string, row: EventRow): boolean {
   try {
     return isAbout(customerId, row, readData(vault, row));
@@ -99,7 +102,7 @@ export async function pageOfEventsByOperator(runtime: Runtime, query: OperatorEv
 export const platformOfEventById = async ({ db }: Pick<Runtime, 'db'>, id: string) =>
   isId(id, 'Webhook') ? platformOfEvent(db, id) : undefined;
 
-/** An event with its data, which may be personal, or null if it was erased. Throws NOT_FOUND. */
+/** An event with its data, which may be personal and is null after an erasure. Throws NOT_FOUND. */
 export async function eventByOperator({ db, vault }: Runtime, id: string) {
   const platformId = isId(id, 'Webhook') ? await platformOfEvent(db, id) : undefined;
   const row = platformId === undefined ? undefined : await eventOf(db, platformId, id);

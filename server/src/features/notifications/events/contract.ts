@@ -1,4 +1,4 @@
-// Contracts of the list of events, and of requests that follow the list.
+// Contracts of the list of events and of one event.
 import { Type } from '@sinclair/typebox';
 import { EVENT_TYPES } from '../../../kernel/contract/event.ts';
 import { operation } from '../../../kernel/contract/operation.ts';
@@ -24,7 +24,7 @@ const EventResource = named(
             additionalProperties: true,
             description:
               'The resource as the webhook of the event shows it: the state directly after the ' +
-              'event. Null if the data was erased together with a customer.',
+              'event. Null if the data was erased together with a customer or is unreadable.',
           },
         ),
       ),
@@ -54,8 +54,9 @@ const EventListResponse = named(
       ),
       before: Type.Optional(
         text(
-          'Cursor before the oldest event of this reply. Pass it as `before` for the events ' +
-            'before it. Absent if the reply has no events.',
+          'Cursor before the oldest event that this reply covers. Pass it as `before` for the ' +
+            'events before it. Absent on the last page of a list with the newest events first, ' +
+            'and with `after` if the reply has no events.',
         ),
       ),
     },

@@ -20,7 +20,7 @@ export interface Cursor extends EventPosition {
 export const BEGINNING = 'beginning';
 
 const CURSOR_FORM = /^ *(-?\d{1,19}) +(\d{1,15}) ([\x21-\x7e]{0,200})$/;
-/** All cursors have the same length. */
+/** Numbers are padded, so that the length of a cursor depends only on the id. */
 const POSITION_WIDTH = 24;
 const TIME_WIDTH = 20;
 
@@ -36,5 +36,8 @@ export function readCursor(field: string, text: string): Cursor {
     const cursor = { position: BigInt(position), id, at: Number(time) };
     if (cursorOf(cursor) === text) return cursor;
   }
-  throw invalidField(field, 'is not a cursor of the list of events');
+  throw invalidField(
+    field,
+    'is not a cursor of the list of events. Use `after` or `before` of an earlier reply',
+  );
 }

@@ -26,7 +26,10 @@ interface Waiter extends WaitingRequest {
 
 /** The registration of one waiting request. */
 interface FollowerRegistration {
-  /** Resolves when the platform has an event after the position, after `ms`, or when it is closed. */
+  /**
+   * Resolves when the platform has an event after the position, after `ms`, or on disconnect or
+   * stop.
+   */
   wait(position: EventPosition, ms: number): Promise<void>;
   /** Whether to respond immediately, because the client has disconnected or the process stops. */
   readonly isClosed: boolean;
@@ -93,9 +96,12 @@ function createLoop({ db, log }: FollowersOptions) {
       currentWaiters[followerIndex]?.arrived();
   }
 
-  /** Waits until the next poll: at most POLL_MS, less if events are committed in this process. */
-  async function pause(tookMs: number): Promise<void> {
-    await sleep(Math.max(MIN_PAUSE_MS, tookMs * PAUSE_SHARE));
+  /**
+   * Waits for the minimum pause, and then up to POLL_MS or until events are committed in this
+   * process.
+   */
+  async function pause(pollDurationMs: number): Promise<void> {
+    await sleep(Math.max(MIN_PAUSE_MS, pollDurationMs * PAUSE_SHARE));
     if (isWoken) return;
     const controller = new AbortController();
     wakeUp = () => controller.abort();

@@ -47,7 +47,7 @@ function customerIn({ subject, data, base_id, base, sealed_for }: Row): string |
   return customerOf(subject, text === '' ? undefined : JSON.parse(text));
 }
 
-/** Up to `limit` events of these platforms after a position and below a position, in their order. */
+/** Up to `limit` events of these platforms after one position and below another, in their order. */
 export async function eventsOfPlatforms(
   db: Pick<Database, 'query'>,
   platformIds: readonly string[],

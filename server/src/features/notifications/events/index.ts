@@ -17,7 +17,7 @@ export {
   subjectsAfter,
 } from './store.ts';
 
-/** Operations, jobs and other parts that this feature adds to a server. */
+/** Parts that this feature adds to a server. */
 export const eventFeature = {
   operations: (parts: EventDeps) => eventOperations(parts),
   sweeps: () => [epochSweep()],

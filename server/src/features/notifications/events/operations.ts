@@ -117,14 +117,14 @@ function filterOf({ caller, effects }: Reads, query: Query): EventFilter {
   };
 }
 
-const MAX_LIMIT = 20;
+const DEFAULT_LIMIT = 20;
 
 /** Fields of a context that a page uses. */
 type Reads = Pick<Ctx, 'db' | 'effects' | 'caller'>;
 
 /** A page, oldest first, after a cursor. */
 async function readPageAfter(ctx: Ctx, query: Query, from: Cursor) {
-  const { limit = MAX_LIMIT } = query;
+  const { limit = DEFAULT_LIMIT } = query;
   const filter = filterOf(ctx, query);
   const startedAt = ctx.effects.now();
   if (from.position === LOWEST_POSITION)
@@ -142,7 +142,7 @@ async function readPageAfter(ctx: Ctx, query: Query, from: Cursor) {
   const walk = await readSteps(ctx.db, filter, { order: 'asc', ...bounds, from, limit });
   const firstEvent = walk.rows[0];
   const lastRow = walk.rows.at(-1);
-  // All current events are read if the walk has reached the horizon.
+  // Without further events, all events up to `startedAt` were read.
   const readUntil: Time = walk.hasMore
     ? Math.max(from.at, lastRow ? timeOfId(lastRow.id) : 0)
     : startedAt;
@@ -162,7 +162,7 @@ const positionOf = ({ position, id }: EventPosition): EventPosition => ({ positi
 
 /** A page, newest first, before a cursor or from the newest event. */
 export async function readPageBefore(ctx: Reads, query: Query, before: Cursor | undefined) {
-  const { limit = MAX_LIMIT } = query;
+  const { limit = DEFAULT_LIMIT } = query;
   const filter = filterOf(ctx, query);
   const horizon = await horizonOf(ctx.db);
   const horizonCursor: Cursor = { position: horizon, id: '', at: ctx.effects.now() };

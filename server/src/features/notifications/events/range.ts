@@ -13,7 +13,7 @@ export interface EventRange {
   createdBefore: Time;
 }
 
-/** Counts up to `maximum` events, excluding test webhooks. */
+/** Counts up to `maximum` events, excluding test events. */
 export async function countEvents(db: Database, range: EventRange, maximum: number) {
   const { low, high } = await boundsOf(db, range, await horizonOf(db));
   return countIn(db, range, { low, high }, maximum);

@@ -25,7 +25,7 @@ export interface EventFilter {
   customerKey?: number | undefined;
   createdAfter?: Time | undefined;
   createdBefore?: Time | undefined;
-  /** Lower bound for the ids of matching events. */
+  /** Time before which no event matches. */
   since?: Time | undefined;
 }
 
@@ -116,15 +116,15 @@ export function countSql(
 ) {
   const times = [new Date(createdAfter), new Date(createdBefore)];
   const values: unknown[] = [platformId, low, high, ...times, maximum];
-  const ofTypes = types ? `and ${typesCondition(`$${values.push(types)}`)}` : '';
+  const typesClause = types ? `and ${typesCondition(`$${values.push(types)}`)}` : '';
   const timesSql = `select e.created_at from events e
     where ${PLATFORM_CONDITION} and e.position >= $2 and e.position < $3
-      and e.created_at >= $4 and e.created_at <= $5 and e.type <> 'TEST' ${ofTypes}
+      and e.created_at >= $4 and e.created_at <= $5 and e.type <> 'TEST' ${typesClause}
     order by e.position`;
   return { text: countedSql(timesSql, '$6'), values };
 }
 
-/** The events of a range, without tests. */
+/** Number and times of the events of a range, without test events. */
 export async function countIn(
   db: Database,
   filter: EventFilter,
@@ -151,7 +151,7 @@ const PLATFORM = 'select platform_id from events where id = $1';
 export const platformOfEvent = async (db: Database, id: string): Promise<string | undefined> =>
   (await db.query<{ platform_id: string }>(PLATFORM, [id]))[0]?.platform_id;
 
-/** All events with a lower position are committed. */
+/** The position below which all events are committed. */
 export async function horizonOf(db: Database): Promise<bigint> {
   const [row] = await db.query<{ horizon: bigint }>('select event_horizon() as horizon');
   return (row as { horizon: bigint }).horizon;
@@ -214,8 +214,8 @@ export const BOUNDARY = `with recursive halves(low, high, step) as (
   select low, high from halves order by step desc limit 1`;
 
 /**
- * Bounds of the positions of events of a time. The bounds are found by binary search, so the cost does not
- * depend on the number of events.
+ * Bounds of the positions of events in the time range of a filter. The bounds are found by binary
+ * search in at most 64 steps.
  */
 export async function boundsOf(
   db: Database,
@@ -259,7 +259,7 @@ const ARRIVED = `select w.at from unnest($1::int[], $2::text[], $3::bigint[], $4
       and e.position >= w.position and e.position < $5
       and (e.position, e.id) > (w.position, w.id))`;
 
-/** The followers that have an event to read, by their index in the list. */
+/** Indexes of the waiting requests that have an event to read. */
 export async function requestsWithEvents(
   db: Database,
   waitingRequests: readonly WaitingRequest[],

@@ -5,8 +5,8 @@ import { openEpoch } from './store.ts';
 const EVERY_MS = 60_000;
 
 /**
- * Starts a new epoch after a failover to another timeline, where transaction ids restart and positions must
- * not. Processes that store events do this when they connect.
+ * Starts a new epoch after a failover to another timeline, because transaction ids can be lower
+ * there and positions must increase. Processes that store events also do this when they connect.
  */
 export function epochSweep(): Sweep {
   let nextRunAt = 0;

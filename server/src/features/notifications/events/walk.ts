@@ -12,10 +12,10 @@ import {
   type Range,
 } from './store.ts';
 
-/** Positions of the first step. The length doubles while steps are short. */
+/** Positions of the first step. The length doubles while steps are fast. */
 const FIRST_STEP = 4_096n;
 const SHORT_STEP_MS = 20;
-/** Maximum duration of a page. */
+/** Time after which no further step of a page begins. */
 const PAGE_MS = 100;
 
 export interface Walk {
@@ -56,7 +56,7 @@ function split({ order, low, high, ...rest }: Range, length: bigint | undefined)
 
 const positionOf = ({ position, id }: EventPosition): EventPosition => ({ position, id });
 
-/** Up to `limit` events of a range that begins at its position. */
+/** Up to `limit` events of a range, from the position `from` in its order. */
 export async function readSteps(
   db: Database,
   filter: EventFilter,

@@ -1,5 +1,6 @@
-// Messages of every platform, for the operator. Messages of the sandbox are not sent. The operator reads
-// their codes here. The list contains no personal data, so it is read without the master key.
+// Messages of every platform, for the operator. In the sandbox without a connector, messages are
+// not sent. The operator reads their codes here. The list contains no personal data, so it is read
+// without the master key.
 
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';

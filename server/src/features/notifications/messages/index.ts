@@ -23,7 +23,7 @@ export {
   walletExportedText,
 } from './texts.ts';
 
-/** Operations, jobs and other parts that this feature adds to a server. */
+/** Parts that this feature adds to a server. */
 export const messageFeature = {
   sealed: sealedMessageColumns,
   jobs: messageJobs,

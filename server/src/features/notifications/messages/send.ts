@@ -75,8 +75,8 @@ export function sendMessage(ctx: Ctx, message: NewMessage): MessageRow {
 }
 
 /**
- * Reads a customer's data key, or undefined after an erasure. A port, because the customers feature
- * depends on messages.
+ * Returns a customer's data key, or undefined after an erasure. A port, because the customers
+ * feature depends on messages.
  */
 export type CustomerKey = (reader: Reader, customerId: string) => Promise<DataKey | undefined>;
 
@@ -121,7 +121,10 @@ async function submit(
   return (await port.send(message)) === 'sent' ? { event: 'send' } : failWith('REFUSED');
 }
 
-/** Stages the final status. Only messages of the sandbox, which are not sent, retain their content. */
+/**
+ * Stages the final status. Only messages that the sandbox stores instead of sending retain their
+ * content.
+ */
 function endMessage(ctx: Ctx, row: MessageRow, outcome: Outcome, attempts: number): void {
   ctx.update(messages, row, {
     status: messageStates.next(row.status, outcome.event),

@@ -44,7 +44,6 @@ export const scaCodeText = (
           `It expires in ${spanText(validityMs)}. Do not share it with anyone.`,
       };
 
-/** Security notice: the recovery phrase of the wallet was exported. */
 export const walletExportedText = (platformName: string): Content => ({
   subject: `Your wallet at ${platformName} was exported`,
   text:

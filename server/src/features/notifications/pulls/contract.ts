@@ -29,7 +29,7 @@ const PulledDelivery = named(
         minimum: 1,
         description:
           'Number of the attempt: 1, or more if the event was sent again after it had been ' +
-          'acknowledged. Pulling a delivery again does not change the number.',
+          'acknowledged or had expired. Pulling a delivery again does not change the number.',
       }),
       headers: Type.Record(Type.String(), Type.String(), {
         description:
@@ -147,7 +147,9 @@ export const acknowledgeWebhookDeliveries = operation({
     const { cursor, eventIds } = body as { cursor?: unknown; eventIds?: unknown };
     if ((cursor === undefined) !== (eventIds === undefined)) return [];
     const message =
-      cursor === undefined ? 'is required, or `eventIds`' : 'must be absent if `eventIds` is set';
+      cursor === undefined
+        ? 'is required unless `eventIds` is set'
+        : 'must be absent if `eventIds` is set';
     return [{ field: 'cursor', message }];
   },
   idempotency: 'none',
@@ -161,8 +163,8 @@ export const acknowledgeWebhookDeliveries = operation({
           }),
           hasMore: Type.Boolean({
             description:
-              'Whether deliveries up to the cursor remain, because one request is limited. ' +
-              'Repeat the request.',
+              'Whether deliveries up to the cursor remain, because one request acknowledges at ' +
+              'most 20,000. If true, repeat the request.',
           }),
         },
         { description: 'Result of an acknowledgment.' },

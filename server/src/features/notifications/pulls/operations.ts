@@ -34,7 +34,7 @@ export interface PullDeps {
 
 type Query = Static<typeof pullWebhookDeliveries.query>;
 
-const MAX_LIMIT = 20;
+const DEFAULT_LIMIT = 20;
 /** Maximum deliveries that one statement, and one request, acknowledges. */
 const BATCH = 2_000;
 const MAX_ACKNOWLEDGED = 20_000;
@@ -73,7 +73,7 @@ async function pull(
   ctx: Ctx,
   { followers, log }: PullDeps,
   lane: PulledEndpoint,
-  { after, wait = 0, limit = MAX_LIMIT }: Query,
+  { after, wait = 0, limit = DEFAULT_LIMIT }: Query,
   closed: AbortSignal | undefined,
 ) {
   const cursor = after === undefined ? undefined : readPullCursor('after', lane.endpoint, after);
@@ -100,7 +100,10 @@ async function pull(
 async function laneOf(ctx: Ctx, endpointId: string): Promise<PulledEndpoint> {
   const row = await pulledEndpointOf(ctx, endpointId);
   if (row) return { platformId: row.platform_id, endpoint: row.number };
-  throw new Fault('CONFLICT', 'The deliveries of this endpoint are sent to its URL.');
+  throw new Fault(
+    'CONFLICT',
+    'The deliveries of this endpoint are sent to its URL. Create an endpoint with `delivery` PULL.',
+  );
 }
 
 async function acknowledge(ctx: Ctx, lane: PulledEndpoint, text: string) {
@@ -150,8 +153,8 @@ export function pullOperations(deps: PullDeps): readonly Operation[] {
       const lane = await laneOf(ctx, params.endpointId);
       const { cursor, eventIds = [] } = body;
       if (cursor !== undefined) return { status: 200, body: await acknowledge(ctx, lane, cursor) };
-      const acknowledgedIds = await acknowledgeEvents(ctx.db, lane, ctx.now, eventIds);
-      return { status: 200, body: { acknowledged: acknowledgedIds, hasMore: false } };
+      const acknowledgedCount = await acknowledgeEvents(ctx.db, lane, ctx.now, eventIds);
+      return { status: 200, body: { acknowledged: acknowledgedCount, hasMore: false } };
     }),
   ];
 }

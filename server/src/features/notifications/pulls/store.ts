@@ -22,7 +22,9 @@ export interface PullRow extends StoredEvent {
   /** Null after an erasure. */
   data_key: string | null;
   position: bigint;
-  /** Number of earlier attempts, which belong to acknowledged deliveries of the event. */
+  /**
+   * Number of earlier attempts, which belong to acknowledged or expired deliveries of the event.
+   */
   attempts: number;
   /** Whether the delivery has the headers of Standard Webhooks. */
   standard: boolean;
@@ -65,7 +67,7 @@ export async function pullable(
 }
 
 /** `condition` selects rows of the queue. `$3` is the time. */
-const acknowledge = (condition: string) => `
+const acknowledgeSql = (condition: string) => `
   with acknowledged as (
     delete from webhook_queue where (platform_id, endpoint, event_id) in (
       select platform_id, endpoint, event_id from webhook_queue
@@ -78,9 +80,9 @@ const acknowledge = (condition: string) => `
   )
   select event_id from acknowledged`;
 
-const ACKNOWLEDGE_UP_TO = acknowledge(`(position, event_id) <= ($4::bigint, $5::text)
+const ACKNOWLEDGE_UP_TO = acknowledgeSql(`(position, event_id) <= ($4::bigint, $5::text)
       order by position, event_id limit $6`);
-const ACKNOWLEDGE_EVENTS = acknowledge('event_id = any($4::text[])');
+const ACKNOWLEDGE_EVENTS = acknowledgeSql('event_id = any($4::text[])');
 
 /** Acknowledges up to `limit` deliveries up to a position. Returns their number. */
 export async function acknowledgeUpTo(

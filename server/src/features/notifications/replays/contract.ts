@@ -45,10 +45,10 @@ const WebhookReplay = named(
   Type.Object(
     {
       id: text('ID of the replay.'),
-      endpointId: text('The endpoint that receives the events.'),
+      endpointId: text('ID of the endpoint that receives the events.'),
       scope: Scope,
-      from: time('Start of the time range.'),
-      to: time('End of the time range.'),
+      from: time('Start of the time range, inclusive.'),
+      to: time('End of the time range, inclusive.'),
       status: Status,
       total: count('Number of events when the replay was created.'),
       done: count(
@@ -64,7 +64,7 @@ const WebhookReplay = named(
 );
 
 const REQUEST = {
-  endpointId: text('The endpoint to send to.'),
+  endpointId: text('ID of the endpoint to send to.'),
   from: time('Start of the time range, inclusive.'),
   to: optionalOf(time('End of the time range, inclusive. Defaults to the time of the request.')),
   scope: optionalOf(

@@ -5,7 +5,7 @@ import { replayOperations } from './operations.ts';
 import { replayStates } from './states.ts';
 import { replayRetention } from './store.ts';
 
-/** Operations, jobs and other parts that this feature adds to a server. */
+/** Parts that this feature adds to a server. */
 export const replayFeature = {
   operations: () => replayOperations,
   jobs: replayJobs,

@@ -74,7 +74,7 @@ async function recordStep(ctx: Ctx, currentRow: ReplayRow, { queued, place }: Pr
   if (place !== null) ctx.later(REPLAY_STEP, { replayId: row.id });
 }
 
-/** Fails a replay early. */
+/** Columns of a replay that is stopped early. */
 export const failedPatch = ({ status }: ReplayRow, failure_reason: string, now: Time) => ({
   status: replayStates.next(status, 'fail'),
   failure_reason,

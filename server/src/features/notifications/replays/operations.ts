@@ -67,7 +67,8 @@ async function requireIdle(ctx: Ctx, { target, platformId }: ReplayRange): Promi
   const activeReplay = runningReplays.find((row) => row.updated_at > ctx.now - STALLED_MS);
   if (activeReplay) {
     const details = { replayId: activeReplay.id };
-    throw new Fault('CONFLICT', 'Another replay to this endpoint is in progress.', details);
+    const reason = 'Another replay to this endpoint is in progress. Wait until it has ended.';
+    throw new Fault('CONFLICT', reason, details);
   }
   for (const row of runningReplays) {
     ctx.update(

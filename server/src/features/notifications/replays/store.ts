@@ -20,7 +20,9 @@ export const webhookReplays = table(
     status: col.enum<ReplayStatus>().mut,
     total: col.int4,
     done: col.int4.mut,
-    /** Position of the last queued event in the list of its scope, or null at the beginning. */
+    /**
+     * Position of the last event that was read, or null at the beginning and after the completion.
+     */
     place: col.text.null.mut,
     failure_reason: col.text.null.mut,
     created_at: col.time,

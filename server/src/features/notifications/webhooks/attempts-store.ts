@@ -82,9 +82,9 @@ interface RequeuedEvent {
 }
 
 /**
- * Makes events due now, delivered or not, for these endpoints. `now` is real time. Events that do not exist
- * or are unreadable are omitted from the result. An event keeps its id and body and has at least one more
- * attempt.
+ * Makes events due now, delivered or not, for these endpoints. `now` is real time. Unknown and
+ * erased events are omitted from the result. An event keeps its id and body and has at least one
+ * more attempt.
  */
 export const requeueEvents = (
   db: Database,

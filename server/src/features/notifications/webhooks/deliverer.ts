@@ -194,9 +194,9 @@ function createPipeline(options: DelivererOptions, { holder, onlyPlatform }: Sco
 
   /** Reads and lease renewals of one process never overlap. */
   function runSequentially<R>(work: () => Promise<R>): Promise<R> {
-    const turn = leaseWork.then(work);
-    leaseWork = turn.catch(() => undefined);
-    return turn;
+    const completion = leaseWork.then(work);
+    leaseWork = completion.catch(() => undefined);
+    return completion;
   }
 
   /** Releases the lease of a platform, unless events of it were read since the last delivery. */
@@ -238,8 +238,8 @@ function createPipeline(options: DelivererOptions, { holder, onlyPlatform }: Sco
     restart: reader.restart,
     attempts: () => attempts,
     /**
-     * Reads a batch and starts its deliveries. `after` runs after each delivery. If `throttled`, fewer
-     * deliveries are started under load.
+     * Reads a batch and starts its deliveries. `after` runs after each delivery. If
+     * `canBeThrottled`, fewer deliveries are started under load.
      */
     deliverBatch: (now: Time, after: () => void, canBeThrottled: boolean): Promise<ReadBatch> =>
       runSequentially(async () => {
@@ -258,7 +258,10 @@ function createPipeline(options: DelivererOptions, { holder, onlyPlatform }: Sco
         log.error({ err: error }, 'held clocks could not be read');
       });
     },
-    /** Waits until no request is in flight and all results are recorded. Returns the number of deliveries. */
+    /**
+     * Waits until no request is in flight and all results are recorded. Returns the deliveries
+     * waited for.
+     */
     async waitUntilIdle(): Promise<number> {
       let deliveryCount = 0;
       while (tasks.size) {
@@ -375,8 +378,9 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 /** Deliveries of one platform while its clock is held. */
 export interface PlatformDeliveries {
   /**
-   * Delivers all events that are due on the clock, one request after the other. `hasResponded` is false if
-   * the endpoint did not respond soon. The regular deliverer then sends the remaining events.
+   * Delivers a batch of events that are due on the clock, one request after the other.
+   * `hasResponded` is false if a response or the release of a lease took too long. The regular
+   * deliverer then sends the other events.
    */
   run(): Promise<{ attempts: number; hasResponded: boolean }>;
   /** Releases the platform to the regular deliverer after the last response. */

@@ -1,13 +1,13 @@
-// Concurrency limits for webhook delivery, without I/O. Every endpoint has a lane with a number of slots. A
-// success adds one slot and a failure halves their number, so an unavailable receiver occupies one request.
-// The lanes of one platform share its maximum, and each lane has one further slot, so that a slow endpoint
-// does not stop the others.
+// Concurrency limits for webhook delivery, without I/O. Every endpoint has a lane with a number of
+// slots. A success adds one slot and a failure halves their number, so an unavailable receiver
+// occupies one request. The lanes of one platform share its maximum. A lane without a request in
+// flight may exceed it by one, so that a slow endpoint does not stop the others.
 import type { Time } from '../../../kernel/effects.ts';
 import { createLaneQueue, type LaneQueue } from './lane-queue.ts';
 import type { DueEvent, LaneId } from './store.ts';
 
 export interface Limits {
-  /** Maximum requests in flight to one platform. */
+  /** Maximum requests in flight to one platform, exceeded only by the first request of a lane. */
   perPlatform: number;
   /** Maximum requests in flight in total. */
   inFlightTotal: number;
@@ -67,10 +67,10 @@ export interface Lanes {
   done(event: DueEvent, outcome: DeliveryOutcome | null): void;
   /** Removes an event whose result is recorded from the buffer. */
   recorded(event: DueEvent): void;
-  /** Expiry of this process's lease on a platform. */
+  /** Expiry of this process's lease on a platform, or 0 without a lease. */
   leaseOf(platformId: string): Time;
   setLease(platformId: string, until: Time): void;
-  /** Clears the queues of a platform that another process has leased. */
+  /** Removes the lease of a platform and clears its queues. */
   dropLease(platformId: string): void;
   /** Whether no event of a platform is buffered. */
   isIdle(platformId: string): boolean;

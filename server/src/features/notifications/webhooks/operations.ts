@@ -28,7 +28,7 @@ export interface WebhookDeps {
   answerTimeoutMs?: number;
 }
 
-/** `url` if it has the scheme and host of the endpoint, otherwise the endpoint. */
+/** `url` if it is permitted and has the scheme and host of the endpoint, otherwise the endpoint. */
 function testAddress(endpoint: string, url: string | undefined, rule: EndpointRule): string {
   const requestedUrlObject = url === undefined ? undefined : readUrl(url);
   if (url === undefined || !requestedUrlObject) return endpoint;

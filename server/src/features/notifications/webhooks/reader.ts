@@ -1,6 +1,6 @@
 // Reads due events into the lanes. Platforms that no other process delivers are leased. Each endpoint is read
 // up to the free capacity of its lane. Each batch continues after the previous batch, so every endpoint is
-// reached, regardless of their number.
+// reached, regardless of the number of endpoints.
 import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import type { Log } from '../../../runtime/observability/log.ts';
@@ -32,8 +32,9 @@ const LANES_PER_BATCH = 500;
 /** New leases per batch, so that several processes share the platforms. */
 const NEW_LEASES_PER_BATCH = 256;
 /**
- * An endpoint with a backlog is read from the end of the previous read. An event that was committed before
- * this position is found by the next read from the start, which follows after this time at the latest.
+ * An endpoint with a backlog is read from the end of the previous read. An event that is committed
+ * later at an earlier position is found by the next read from the start, which follows after this
+ * time at the latest.
  */
 const CONTINUE_MS = 1_000;
 /** Events without an endpoint that are discarded in one statement. */
@@ -42,7 +43,7 @@ const DISCARD_BATCH = 5_000;
 export interface ReadBatch {
   /** Number of events that were read or discarded. */
   eventCount: number;
-  /** Whether this pass has further platforms. */
+  /** Whether this pass has further endpoints. */
   hasMore: boolean;
 }
 

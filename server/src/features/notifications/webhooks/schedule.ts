@@ -18,7 +18,7 @@ export const RETRY_DELAYS_MS: readonly number[] = [
   10 * HOUR,
 ];
 
-/** No attempt starts later than this after the event. */
+/** No retry is scheduled later than this after the event. */
 export const RETRY_PERIOD_MS = 7 * DAY;
 
 /** Response timeout, including the connection. */
@@ -43,8 +43,9 @@ function jitterOf(effects: Effects): number {
 }
 
 /**
- * Time of the next attempt after attempt number `attempt` (from 1) failed at `at`, or null after the last
- * attempt. The clock of a platform has no jitter, so that equal calls lead to equal attempts.
+ * Time of the next attempt after attempt number `attempt` (from 1) failed at `attemptedAt`, or null
+ * after the last attempt. On the own clock of a platform there is no jitter, so that equal calls
+ * lead to equal attempts.
  */
 export function nextAttemptAt(
   effects: Effects,

@@ -176,11 +176,11 @@ export async function send(
 ): Promise<AttemptOutcome> {
   const { effects } = deps;
   const { url, environment } = target;
-  const started = effects.now();
+  const startedAt = effects.now();
   const problem = endpointProblem(url, { environment, loopback: deps.loopbackWebhooks });
-  if (problem) return failedAttempt(started, 0, `EADDRREFUSED: the URL ${problem}`);
+  if (problem) return failedAttempt(startedAt, 0, `EADDRREFUSED: the URL ${problem}`);
   try {
-    const { body, headers } = signDelivery(deps, event, target, started);
+    const { body, headers } = signDelivery(deps, event, target, startedAt);
     const reply = await effects.http({
       ...{ url, method: 'POST', body },
       headers: traceparent === undefined ? headers : { ...headers, traceparent },
@@ -189,13 +189,13 @@ export async function send(
       publicOnly: mustBePublic(url),
       repeatable: true,
     });
-    const ms = effects.now() - started;
+    const ms = effects.now() - startedAt;
     const { status } = reply;
     return {
-      ...{ at: started, status, error: null, ms },
+      ...{ at: startedAt, status, error: null, ms },
       ...{ headers: reply.headers, responseText: reply.body },
     };
   } catch (error) {
-    return failedAttempt(started, effects.now() - started, errorText(error));
+    return failedAttempt(startedAt, effects.now() - startedAt, errorText(error));
   }
 }

@@ -198,7 +198,7 @@ const FIRST_QUEUED = `select q.due_at from webhook_queue q ${WITH_SETTINGS}
   where q.platform_id = $1 and q.due_at <= $2 and ${TARGET} <> 'retained'
   order by q.due_at limit 1`;
 
-/** Due time of the first delivery of a platform, or undefined if it is after `until`. */
+/** Due time of the first delivery of a platform to send, or undefined if none is due at `until`. */
 export async function firstQueued(
   db: Pick<Database, 'query'>,
   platformId: string,
@@ -269,8 +269,8 @@ export const restored = <E extends StoredEvent>(row: Stored<E>): E => ({
 const EARLIEST: QueuePosition = { due_at: 0, id: '' };
 
 /**
- * The `take` events of each endpoint that have been due longest after its position, except those in `known`.
- * Ordered by due time and id.
+ * The `take` events of each endpoint that have been due longest after its position, except
+ * `bufferedEvents`. Ordered by due time and id.
  */
 export async function dueEvents(
   db: Database,
@@ -344,7 +344,9 @@ export interface Failing extends LaneId {
   since: Time | null;
 }
 
-/** Records the first failure of endpoints. An earlier time of the first failure remains. */
+/**
+ * Records or clears the first failure of endpoints. A recorded time of the first failure remains.
+ */
 export async function noteFailing(
   db: Database,
   failingEndpoints: readonly Failing[],

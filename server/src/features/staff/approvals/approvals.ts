@@ -1,6 +1,6 @@
-// Changes that require the approval of a second operator. The change set of a requested change is stored
-// without a commit. On approval the change is prepared again. If the change set is the same, it is committed
-// together with the decision, otherwise the change must be requested again.
+// Changes that require the approval of a second operator. The change set of a requested change is
+// stored without a commit. On approval the change is prepared again. An identical change set is
+// committed together with the decision. If it differs, the change must be requested again.
 import type { Operator } from '../../../kernel/caller.ts';
 import { canonical } from '../../../kernel/crypto/canonical.ts';
 import { iso, type Time } from '../../../kernel/effects.ts';
@@ -362,6 +362,8 @@ export interface ApprovedChange {
   check: CommitCheck;
 }
 
+const CUSTOMER_ERASED = 'The customer of this change was erased. Reject the approval.';
+
 /** Prepares the execution of a change. Throws NOT_FOUND, FORBIDDEN and CONFLICT. */
 export async function prepareApproved(
   runtime: Runtime,
@@ -377,7 +379,7 @@ export async function prepareApproved(
     row.request,
     contextOf(id, 'request'),
   );
-  if (openedRequest === undefined) throw new Fault('CONFLICT', 'The customer was erased.');
+  if (openedRequest === undefined) throw new Fault('CONFLICT', CUSTOMER_ERASED);
   return {
     operationId: row.operation_id,
     input: JSON.parse(openedRequest) as RequestedInput,

@@ -15,7 +15,7 @@ export interface NewPolicy {
   operationId: string;
   /** Absent: every platform. */
   platformId?: string | undefined;
-  /** The smallest posting to which the policy applies. Absent: every change. */
+  /** Minimum posting to which the policy applies, in minor units. Absent: every change. */
   minimum?: { amount: number; currency: string } | undefined;
   /** Hours after which an undecided request expires. */
   hours: number;

@@ -52,7 +52,7 @@ function* rowChangesOf({ inserts, updates, removes }: ChangeSet): Generator<RowC
   }
 }
 
-/** The changes of a change set, without jobs and events. */
+/** The changes of a change set, without jobs, idempotency keys and events. */
 export function changesOf(set: ChangeSet): Changes {
   const rows = [...rowChangesOf(set)].filter(({ table }) => !OMITTED_TABLES.has(table));
   const transfers = set.transfers.map((transfer) => {

@@ -116,9 +116,7 @@ export interface AuditedRuntime {
   recordAccess(owners?: Owners): Promise<void>;
   /** Number of records that were written. */
   count(): number;
-  /**
-   * Whether a request with the same key was executed before, so that the reply is that of the first request.
-   */
+  /** Whether a request with the same key was executed before. */
   isRepeated(): Promise<boolean>;
 }
 

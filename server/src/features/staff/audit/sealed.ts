@@ -30,7 +30,7 @@ async function readAuditKey({ db }: Pick<SealingParts, 'db'>): Promise<DataKey |
   return row && { owner: AUDIT, sealed: row.data_key };
 }
 
-async function auditKey(parts: SealingParts): Promise<DataKey> {
+async function ensureAuditKey(parts: SealingParts): Promise<DataKey> {
   const existingKey = await readAuditKey(parts);
   if (existingKey) return existingKey;
   await parts.db.query(
@@ -70,7 +70,7 @@ export async function sealRecord(
   context: string,
 ): Promise<string> {
   const sealedText = await sealForCustomer(parts, customerId, text, context);
-  return sealedText ?? AUDIT_KEY + parts.vault.seal(await auditKey(parts), text, context);
+  return sealedText ?? AUDIT_KEY + parts.vault.seal(await ensureAuditKey(parts), text, context);
 }
 
 /** Opens a sealed value, or undefined if the customer was erased. */

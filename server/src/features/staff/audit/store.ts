@@ -28,7 +28,7 @@ const COLUMNS = {
   reason: col.text.null,
   /** WAITING_FOR_APPROVAL or the code of an error, or null if the request succeeded. */
   outcome: col.text.null,
-  /** `SealedChanges`. Unreadable after an erasure of the customer. */
+  /** Sealed JSON of `Changes`. Unreadable after an erasure of the customer. */
   changes: col.text.null,
   request_key: col.text.null,
   previous_hash: col.text,

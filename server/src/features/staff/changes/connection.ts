@@ -5,9 +5,9 @@ import type { Operator } from '../../../kernel/caller.ts';
 import { type ChangePosition, cursorText, laterOf } from './cursor.ts';
 import { type Batch, lastOfEach, type Message, messagesFor } from './messages.ts';
 
-/** Messages per second, and in one burst. */
+/** Maximum messages per second, and in one burst. */
 const MAX_RATE = 200;
-/** Messages that a slow client has not received yet. */
+/** Maximum messages that a slow client has not received yet. */
 const MAX_PENDING = 400;
 /** Minimum time between two resets. */
 const RESET_MS = 1_000;

@@ -28,7 +28,7 @@ export const isEventAfter = (
   b: Pick<ChangePosition, 'position' | 'id'>,
 ): boolean => a.position > b.position || (a.position === b.position && a.id > b.id);
 
-/** The later position in both orders. */
+/** The later event position and the later audit record. */
 export const laterOf = (a: ChangePosition, b: ChangePosition): ChangePosition => {
   const { position, id } = isEventAfter(a, b) ? a : b;
   const { record } = a.record > b.record ? a : b;

@@ -33,7 +33,7 @@ const MAX_BATCH = 500;
 export interface ChangeFeed {
   /** Opens a stream of changes, after a cursor or from the current position. Throws RATE_LIMITED. */
   open(operator: Operator, after: string | undefined): Promise<Connection['stream']>;
-  /** To be called after a commit that may have stored events. */
+  /** Call this after a commit that may have stored events. */
   wake(): void;
   /** Closes all streams. Streams that are opened later are closed immediately. */
   close(): void;
@@ -47,7 +47,9 @@ interface FeedOptions {
 
 type FeedDatabase = FeedOptions['runtime']['db'];
 
-/** The changes after a position, or undefined if there are too many. */
+/**
+ * The changes after a position and the new position. `batch` is undefined if there are too many.
+ */
 async function readAfter(
   db: FeedDatabase,
   from: ChangePosition,
@@ -114,8 +116,8 @@ function createPause() {
       isWoken = true;
       wakeUp?.();
     },
-    async until(leastMs: number): Promise<void> {
-      await sleep(leastMs);
+    async until(minimumMs: number): Promise<void> {
+      await sleep(minimumMs);
       if (!isWoken) {
         const controller = new AbortController();
         wakeUp = () => controller.abort();

@@ -16,7 +16,6 @@ const COMMON_PERMISSIONS = OPERATOR_PERMISSION_NAMES.filter(
     (permission.endsWith('.read') && permission !== 'audit.read' && permission !== 'staff.read'),
 );
 
-/** Role → its permissions. */
 export const ROLES = {
   viewer: COMMON_PERMISSIONS,
   support: [

@@ -17,7 +17,6 @@ const unauthorizedFault = () =>
 
 const SECRET = /^bearer +(rho_[A-Za-z0-9_-]{43}) *$/i;
 
-/** Whether a token can be used. */
 const isActiveToken = ({ revoked_at, expires_at }: OperatorTokenRow, now: Time): boolean =>
   revoked_at === null && expires_at > now;
 

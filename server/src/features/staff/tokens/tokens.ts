@@ -53,7 +53,7 @@ export function assertWithin(
   if (missingPermissions.length) {
     throw new Fault(
       'FORBIDDEN',
-      `You do not have all permissions of these roles: ${missingPermissions[0]}.`,
+      `You do not have the permission ${missingPermissions[0]} of these roles.`,
     );
   }
   const creatorPlatformIds = creator.platformIds;

@@ -14,7 +14,7 @@ import {
 
 const LINK_MS = 24 * 3_600_000;
 
-/** A new link with its secret, which is shown once. */
+/** A valid link with its secret. */
 export interface NewLink {
   secret: string;
   kind: LinkKind;

@@ -103,7 +103,7 @@ export function insertUser(
   });
 }
 
-/** A user with the single-use link for the enrollment, whose secret is not stored. */
+/** A user with a single-use link, whose secret is not stored. */
 export type InvitedUser = OperatorUser & { link: NewLink };
 
 /**

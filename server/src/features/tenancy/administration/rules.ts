@@ -130,7 +130,7 @@ export function checkPaymentLimit(limit: PaymentLimit): void {
     return isKnown ? [] : [{ field, message: `${code} is not a supported currency` }];
   });
   if (limit.perPayment === undefined && limit.perDay === undefined) {
-    errors.push({ field: 'perPayment', message: 'or perDay is required' });
+    errors.push({ field: 'perPayment', message: 'is required if perDay is absent' });
   }
   if (errors.length) throw invalid(errors);
 }

@@ -74,7 +74,7 @@ export async function pageOfPlatforms(
 export const platformSettings = async (runtime: Runtime, id: string): Promise<PlatformSettings> =>
   presentPlatform(await platformById(runtime, id));
 
-/** Stages a change by `stage`, computed from the current row. */
+/** Commits the change that `stage` computes from the current row. */
 async function change(
   runtime: Runtime,
   platformId: string,
@@ -138,7 +138,10 @@ interface SettingsInput {
   provision: Provision;
 }
 
-/** Changes settings of a platform and returns all. Throws PLATFORM_NOT_FOUND and INVALID_INPUT. */
+/**
+ * Changes settings of a platform and returns all settings. Throws PLATFORM_NOT_FOUND and
+ * INVALID_INPUT.
+ */
 export async function changePlatformSettings(
   runtime: Runtime,
   { platformId, change: changeOf, provision }: SettingsInput,

@@ -78,7 +78,7 @@ function feeErrors(fees: readonly FeeConfig[]): FieldError[] {
   );
 }
 
-/** Valid fees that are not supported. */
+/** Throws NOT_IMPLEMENTED for valid fees that are not supported. */
 function rejectForeignFees(fees: readonly FeeConfig[]): void {
   for (const { sourceCurrency, fixedFee } of fees) {
     if (sourceCurrency !== FEE_CURRENCY) {
@@ -195,13 +195,13 @@ export function patchOf(
   };
 }
 
-/** Codes that `after` enables. */
+/** Codes of the currencies that a change adds. */
 export function addedCurrencies(
-  before: readonly PlatformCurrency[],
-  after: readonly PlatformCurrency[],
+  previousCurrencies: readonly PlatformCurrency[],
+  nextCurrencies: readonly PlatformCurrency[],
 ): string[] {
-  const previous = new Set(before.map((each) => each.currencyCode));
-  return after.map((each) => each.currencyCode).filter((code) => !previous.has(code));
+  const previousCodes = new Set(previousCurrencies.map((each) => each.currencyCode));
+  return nextCurrencies.map((each) => each.currencyCode).filter((code) => !previousCodes.has(code));
 }
 
 /** A currency with the customer data that its provider requires, absent if none. */

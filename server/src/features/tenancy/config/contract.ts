@@ -88,7 +88,10 @@ export const EmbeddedWalletConfig = object(
         description: 'Lifetime of a code in seconds, 1 to 86,400. Defaults to 300.',
       }),
     ),
-    sendFromEmailAddress: maybeText('Address from which the e-mail is sent.', EMAIL),
+    sendFromEmailAddress: maybeText(
+      'Stored without effect. E-mail is sent from the address of the operator.',
+      EMAIL,
+    ),
     sendFromEmailSenderName: maybeText(
       'Name shown as the sender of the e-mail. Defaults to `Notifications`.',
       {

@@ -9,7 +9,7 @@ export { FixedFee, testEvent } from './contract.ts';
 export { checkAmount, checkDirection, platformFeeOf, settingOf } from './currencies.ts';
 export { defaultUmaDomain, openCurrency } from './defaults.ts';
 
-/** Operations, jobs and other parts that this feature adds to a server. */
+/** Parts that this feature adds to a server. */
 export const configFeature = {
   operations: platformOperations,
 } satisfies Feature;

@@ -95,7 +95,7 @@ const contentsOf = (db: Reader, heads: readonly ReadsHead[]) =>
 const ROWS = 10;
 const STEP = 500;
 const PAGE_MS = 100;
-/** Before the ids of one time. */
+/** Lower than every id. */
 const FIRST_ID = ' ';
 
 async function readsPart(
@@ -122,13 +122,13 @@ async function readsPart(
     const { text, values } = headsSql({ from, until, operationId, tokenId, after, length });
     const heads = await db.query<ReadsHead>(text, values);
     const matchingHeads = heads.filter(({ matches }) => matches);
-    const read = matchingHeads.slice(0, ROWS);
-    for (const row of read.length ? await contentsOf(db, read) : []) {
+    const headsToRead = matchingHeads.slice(0, ROWS);
+    for (const row of headsToRead.length ? await contentsOf(db, headsToRead) : []) {
       foundRows.push(...requestsOf(row, isWanted));
     }
     foundRows.sort(newestFirst);
     const isCut = matchingHeads.length > ROWS;
-    after = isCut ? read.at(-1) : heads.at(-1);
+    after = isCut ? headsToRead.at(-1) : heads.at(-1);
     const isLast = !isCut && heads.length < length;
     if (isLast && foundRows.length <= limit) return { items: foundRows, end: undefined };
     // No further row has a request after this time.

@@ -73,7 +73,12 @@ const fields = {
   ),
   status: Type.Integer({ description: 'HTTP status of the reply.' }),
   errorCode: optional(text('Error code of the reply. Absent if the request succeeded.')),
-  error: optional(withDescription(RequestError, 'Reason and details of an error reply.')),
+  error: optional(
+    withDescription(
+      RequestError,
+      'Reason and details of an error reply. Absent if the request succeeded.',
+    ),
+  ),
   durationMs: Type.Number({
     minimum: 0,
     description:
@@ -86,7 +91,7 @@ const fields = {
       'LINK: the link of a hosted page.',
   }),
   token: optional(withDescription(RequestToken, 'The API token. Absent for other credentials.')),
-  agentId: optional(text('The agent that sent the request. Absent for other credentials.')),
+  agentId: optional(text('ID of the agent that sent the request. Absent for other credentials.')),
   address: optional(
     text(
       'IP address of the client. Present for API tokens only, because agents and hosted pages ' +
@@ -96,7 +101,7 @@ const fields = {
   idempotencyKeyHash: optional(
     text(
       'Keyed hash of the `Idempotency-Key`: requests of the platform with the same key have ' +
-        'the same hash. The key itself is not stored.',
+        'the same hash. The key itself is not stored. Absent for a request without a key.',
     ),
   ),
   replayed: Type.Boolean({
@@ -104,8 +109,8 @@ const fields = {
   }),
   resourceId: optional(
     text(
-      'The resource that the request created or affected, or that a rejected request named. ' +
-        'Absent for a successful read.',
+      'ID of the resource that the request created or affected, or that a rejected request ' +
+        'named. Absent for a successful read.',
     ),
   ),
 };
@@ -157,7 +162,8 @@ const ApiRequestDetails = named(
 );
 
 const RETENTION =
-  'Requests are retained for 30 days. A request is listed at most a second after its reply. ' +
+  'Requests are retained for 30 days unless the operator has set another period. A request is ' +
+  'listed at most a second after its reply. ' +
   'The requests of the last second can be lost if the server stops unexpectedly.';
 
 export const listRequests = operation({
@@ -213,7 +219,7 @@ export const getRequestById = operation({
   summary: 'Get a request',
   description:
     'Returns one request of the platform by the `X-Request-Id` of its reply, with the reason and ' +
-    `details of an error and, where they are kept, its masked bodies. ${RETENTION}`,
+    `details of an error and, where they are retained, its masked bodies. ${RETENTION}`,
   permission: 'VIEW',
   params: Type.Object({ requestId: text('The `X-Request-Id` of the reply.') }),
   query: NO_QUERY,

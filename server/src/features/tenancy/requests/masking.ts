@@ -19,7 +19,7 @@ const SECRET_NAMES = [
   /secret|password|authorization|token$|apikey|privatekey/i,
   /otp|pin$|cvv|cvc|pan$|signature|proof|mnemonic|seed/i,
 ];
-/** Enumerations and numbers that describe a person. */
+/** Names of enumerations and numbers that describe a person. */
 const PERSONAL_NAME =
   /country|nationality|region|state$|gender|sex|birth|idtype|(tax|national)_?id|latitude|longitude/i;
 const ID_NAME = /(^id|Id)s?$/;
@@ -36,7 +36,7 @@ interface ListedValues {
   values: Map<string, Set<unknown>>;
   /** Words that are part of rules: field names and values of enumerations. */
   words: Set<unknown>;
-  /** Rules by the name of the field. Names of requests are not added. */
+  /** Rules by the name of the field. Names that no schema lists are not added. */
   rules: Map<string, FieldRule>;
 }
 
@@ -121,7 +121,7 @@ const listedByContract = new WeakMap<Contract, ListedValues>();
 
 /**
  * Names and values that a contract lists. A contract that calls operations also lists those of
- * `all` contracts, and their ids as values of `operationId`.
+ * `contracts`, and their ids as values of `operationId`.
  */
 function listedIn(contract: Contract, contracts: readonly Contract[]): ListedValues {
   const cachedValues = listedByContract.get(contract);
@@ -306,7 +306,10 @@ export interface ErrorRecord {
   details?: unknown;
 }
 
-/** Texts of a request that must not appear in a stored message. */
+/**
+ * Maximum number and minimum length of the texts of a request that are removed from a stored
+ * message.
+ */
 const MAX_TEXTS = 2_000;
 const MIN_LENGTH = 3;
 

@@ -59,7 +59,7 @@ export const requestOperations = ({ flushRequests, isOperation }: RequestPorts) 
     if (!recordedRequest) {
       throw new Fault(
         'NOT_FOUND',
-        'Request not found. Requests are retained for 30 days and belong to one platform.',
+        'Request not found. It may belong to another platform or be older than the retention period.',
       );
     }
     return { status: 200, body: presentDetails(recordedRequest), idleMs };

@@ -14,9 +14,9 @@ type PageOptions = Omit<PageQuery, 'filters' | 'count'>;
 /** Length of the first period. The length doubles while periods are read quickly. */
 const FIRST_PERIOD_MS = 24 * 3_600_000;
 const SHORT_MS = 50;
-/** Maximum duration of a page. */
+/** Time after which no further period of a page is read. */
 const PAGE_MS = 500;
-/** Before and after the ids of one time. */
+/** Lower and higher than every id. */
 const FIRST_ID = ' ';
 const LAST_ID = '~';
 
@@ -29,7 +29,7 @@ function isSelective(selection: RequestSelection): boolean {
   return !hasIndex && (operationId ?? tokenId ?? status ?? statusClass) !== undefined;
 }
 
-/** A time before all requests of a platform. */
+/** A time that is not after any request of a platform, or undefined without requests. */
 async function findOldestTime(db: Database, platformId: string): Promise<Time | undefined> {
   const filters = [{ column: 'platform_id' as const, op: '=' as const, value: platformId }];
   const [{ rows }, oldestRead] = await Promise.all([
@@ -131,13 +131,13 @@ async function pageInPeriods(
     // A full page reads one more row, which shows whether there is a next page.
     const remainingPage = { ...page, limit: Math.max(page.limit - rows.length, 1) };
     const bounds = { createdAfter: iso(firstPeriod.from), createdBefore: iso(firstPeriod.until) };
-    const pageOfReads = await pageIn(db, platformId, { ...selection, ...bounds }, remainingPage);
+    const periodPage = await pageIn(db, platformId, { ...selection, ...bounds }, remainingPage);
     const isFull = rows.length === page.limit;
-    if (isFull && pageOfReads.rows.length > 0) {
+    if (isFull && periodPage.rows.length > 0) {
       return { rows, hasMore: true, nextCursor: cursorOf(rows.at(-1) as RequestRow) };
     }
-    rows.push(...pageOfReads.rows);
-    if (pageOfReads.hasMore) return { ...pageOfReads, rows };
+    rows.push(...periodPage.rows);
+    if (periodPage.hasMore) return { ...periodPage, rows };
     period = remainingPeriod;
     if (performance.now() - periodStartedAt < SHORT_MS) lengthMs *= 2;
     if (period.from <= period.until && performance.now() - startedAt > PAGE_MS) {

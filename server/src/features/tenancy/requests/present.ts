@@ -52,8 +52,7 @@ export function presentDetails({ row, bodies }: RecordedRequest): ApiRequestDeta
   };
 }
 
-/** Statuses of errors. */
-const FAILED = [...new Set(Object.values(STATUS_OF))];
+const ERROR_STATUSES = [...new Set(Object.values(STATUS_OF))];
 
 type RequestFilter = Filter<typeof apiRequests>;
 
@@ -69,9 +68,9 @@ const classFilter = (statusClass: string): RequestFilter =>
   statusClass === '2xx'
     ? { column: 'status', op: '<=', value: 399 }
     : {
-        or: FAILED.filter((status) => statusClass.startsWith(String(status)[0] as string)).map(
-          statusFilter,
-        ),
+        or: ERROR_STATUSES.filter((status) =>
+          statusClass.startsWith(String(status)[0] as string),
+        ).map(statusFilter),
       };
 
 const replayedFilter = (isReplayed: boolean): RequestFilter =>

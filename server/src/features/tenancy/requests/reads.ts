@@ -1,5 +1,6 @@
-// Successful reads are most of the requests, so the reads of a platform in a batch share one row. Requests
-// that differ only in id and duration share a shape. The time of a request is encoded in its id.
+// Successful reads are most of the requests, so the reads of a platform in a batch share rows.
+// Requests that differ only in id and duration share a shape. The time of a request is encoded in
+// its id.
 import type { Time } from '../../../kernel/effects.ts';
 import { timeOfUuid7 } from '../../../kernel/id.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
@@ -17,7 +18,7 @@ export const apiRequestReads = table('api_request_reads', {
   last_id: col.text,
   /** JSON of `Shape[]`. */
   shapes: col.text,
-  /** Binary: the entries of `packed`. */
+  /** Binary, as `packEntries` writes them. */
   entries: col.bytes,
   /** `hashOf` of the operations and tokens, by which lists skip rows. */
   operation_hashes: col.int8s,
@@ -77,7 +78,7 @@ export const newReads = ({ platformId, createdAt, requestId }: RequestRecord): R
   shapeValues: [],
 });
 
-/** A page reads whole rows, so a row is limited. */
+/** Maximum requests of a row, because a page reads whole rows. */
 const MAX_ENTRIES = 500;
 
 /** Whether there is room for the request and its time is close to the others. */
@@ -145,7 +146,7 @@ function packEntries({ ids, durations, shapes }: Reads): Buffer {
   return buffer;
 }
 
-const hashes = (texts: readonly (string | undefined)[]) => [
+const hashesOf = (texts: readonly (string | undefined)[]) => [
   ...new Set(texts.flatMap((text) => (text === undefined ? [] : BigInt(hashOf(text))))),
 ];
 
@@ -156,8 +157,8 @@ export const rowOfReads = (reads: Reads): ReadsRow => ({
   last_id: reads.lastId,
   shapes: JSON.stringify(reads.shapeValues),
   entries: packEntries(reads),
-  operation_hashes: hashes(reads.shapeValues.map(({ operationId }) => operationId)),
-  token_hashes: hashes(reads.shapeValues.map(({ tokenId }) => tokenId)),
+  operation_hashes: hashesOf(reads.shapeValues.map(({ operationId }) => operationId)),
+  token_hashes: hashesOf(reads.shapeValues.map(({ tokenId }) => tokenId)),
 });
 
 function idAt(entries: Buffer, offset: number): string {

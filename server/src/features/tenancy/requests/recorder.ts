@@ -43,7 +43,7 @@ interface RecorderOptions {
   maxBuffered?: number;
 }
 
-/** Maximum delay before a record is written. */
+/** Delay that collects records into one write. */
 const GATHER_MS = 250;
 /** A batch is full with this many rows, or this many records, of which reads share rows. */
 const MAX_ROWS = 500;
@@ -53,7 +53,7 @@ const MAX_BUFFERED = 20_000;
 const MAX_CHARACTERS = 32 * 1024 * 1024;
 const TIMEOUT_MS = 20_000;
 const RETRY_MS = 1_000;
-/** Records of rejections by the rate limit, for each platform and second. */
+/** Maximum records of rejections by the rate limit, for each platform and second. */
 const LIMITED_PER_SECOND = 20;
 
 type Columns = readonly unknown[][];
@@ -164,7 +164,10 @@ function rowOf(request: CompletedRequest, allContracts: Contracts): RequestRow {
   };
 }
 
-/** Whether bodies are kept. These are bodies of requests that change data, except forms of hosted pages. */
+/**
+ * Whether bodies are stored: bodies of changes outside of hosted pages, in the sandbox or while the
+ * operator allows it.
+ */
 function keepsBodies({ contract, caller }: CompletedRequest, now: Time): boolean {
   if (contract.method === 'GET' || contract.auth === 'hosted') return false;
   return caller.environment === 'sandbox' || (caller.requestBodiesUntil ?? 0) > now;
@@ -196,7 +199,7 @@ const sizeOf = (row: RequestRow, bodies: RequestBodyRow | undefined) =>
   (bodies?.response_body?.length ?? 0);
 
 /** Bounds the records of a platform that sends far more requests than its limit. */
-function limitedRecords(now: () => Time) {
+function createRecordLimiter(now: () => Time) {
   let second = 0;
   const counts = new Map<string, number>();
   return ({ record }: CompletedRequest): boolean => {
@@ -212,7 +215,7 @@ function limitedRecords(now: () => Time) {
 
 export function createRequestRecorder(options: RecorderOptions) {
   const { connect, now, log, contracts = () => [], maxBuffered = MAX_BUFFERED } = options;
-  const isKept = limitedRecords(now);
+  const isKept = createRecordLimiter(now);
   /** Full batches and batches of a failed write, oldest first. */
   const fullBatches: Batch[] = [];
   let currentBatch = emptyBatch();

@@ -36,7 +36,7 @@ interface CachedCaller {
 const invalidCredentials = () =>
   new Fault('UNAUTHORIZED', 'The API credentials are missing or invalid.');
 
-/** Parses `Basic base64(id:secret)`, or null for anything else. */
+/** Parses `Basic base64(id:secret)`. Returns null for anything else. */
 export function readBasic(header: string | undefined): { id: string; secret: string } | null {
   if (!header || header.length > MAX_HEADER) return null;
   const encodedCredentials = /^basic +([A-Za-z0-9+/_-]+={0,2}) *$/i.exec(header)?.[1];
@@ -114,8 +114,8 @@ export function authenticator(db: Database, now: () => Time): Authenticator {
       const time = now();
       for (const [id, until] of tokensInDeletion) if (until <= time) tokensInDeletion.delete(id);
       tokensInDeletion.set(tokenId, time + DELETION_MS);
-      for (const [key, platformId] of tokensByHeaderHash)
-        if (platformId === tokenId) tokensByHeaderHash.delete(key);
+      for (const [key, provenTokenId] of tokensByHeaderHash)
+        if (provenTokenId === tokenId) tokensByHeaderHash.delete(key);
       for (const [key, each] of cachedCallers)
         if (each.caller.tokenId === tokenId) cachedCallers.delete(key);
     },

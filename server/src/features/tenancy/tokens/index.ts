@@ -14,7 +14,7 @@ export {
   revokeToken,
 } from './token.ts';
 
-/** Operations, jobs and other parts that this feature adds to a server. */
+/** Parts that this feature adds to a server. */
 export const tokenFeature = {
   operations: ({ tokens }: { tokens: Pick<Authenticator, 'drop'> }) => tokenOperations(tokens),
   reset: { retained: { tokens: 'true' } },

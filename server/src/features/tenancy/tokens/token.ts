@@ -30,16 +30,16 @@ async function findFreeNumber(ctx: Ctx, platformId: string): Promise<number> {
   const freeNumbers = Array.from({ length: MAX_TOKENS }, (_, index) => index + 1).filter(
     (n) => !usedNumbers.has(n),
   );
-  const suffixValue = Buffer.from(ctx.effects.random(4)).readUInt32BE();
-  const number = freeNumbers[suffixValue % freeNumbers.length];
+  const randomValue = Buffer.from(ctx.effects.random(4)).readUInt32BE();
+  const number = freeNumbers[randomValue % freeNumbers.length];
   if (rows.length < MAX_TOKENS && number !== undefined) return number;
   const reason = `The platform has the maximum of ${MAX_TOKENS} tokens. Delete a token first.`;
   throw new Fault('INVALID_INPUT', reason);
 }
 
 /**
- * Stages a new token. Throws INVALID_INPUT if the platform has the maximum number of them. `clientSecret` is
- * not stored, so the caller must return it once.
+ * Stages a new token. Throws INVALID_INPUT if the platform has the maximum number of tokens.
+ * `clientSecret` is not stored, so the caller must return it once.
  */
 export async function createTokenFor(
   ctx: Ctx,

@@ -146,7 +146,7 @@ export function signInOptions(runtime: Runtime, { site, deviceHash }: Browser) {
 /** The reply omits the reason, so that it does not reveal which users exist. */
 const rejectedFault = (): Fault => new Fault('UNAUTHORIZED', 'The sign-in was not accepted.');
 
-/** Verifies an assertion, or undefined if it is invalid. */
+/** Verifies an assertion. Returns undefined if it is invalid. */
 function verifyAssertion(
   row: PasskeyRow | undefined,
   credential: AssertedCredential,

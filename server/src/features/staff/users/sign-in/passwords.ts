@@ -34,7 +34,7 @@ type PasswordResult =
   | { user: UserRow; step: number }
   | { user: UserRow | undefined; step?: undefined; reason: string };
 
-/** Verifies password and code, always with the same work. */
+/** Verifies password and code. Hashes the password even for an unknown address. */
 async function verifyPassword(
   { db, vault, effects }: Runtime,
   digest: string,

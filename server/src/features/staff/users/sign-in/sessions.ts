@@ -169,7 +169,7 @@ export async function listSessions(
   return { data: rows.map((row) => presentSession(row, effects.now())), ...rest };
 }
 
-/** Revokes a session immediately. A revoked session is unchanged. Throws NOT_FOUND. */
+/** Revokes a session immediately. An expired or revoked session is unchanged. Throws NOT_FOUND. */
 export const endSession = (runtime: Runtime, id: string): Promise<OperatorSession> =>
   operate(runtime, INSTALLATION, async (ctx) => {
     const row = await sessionRow(ctx, id);

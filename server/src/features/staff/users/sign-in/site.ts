@@ -18,8 +18,8 @@ export const isSecureSite = (operatorUrl: string | undefined): boolean =>
 const forbiddenFault = (reason: string): Fault => new Fault('FORBIDDEN', reason);
 
 /**
- * The site of a request with this Host header. `operatorUrl` is the configured one. Throws FORBIDDEN
- * with the address to use.
+ * The site of a request with this Host header. `operatorUrl` is the configured address. Throws
+ * FORBIDDEN with the address to use.
  */
 export function siteOf(operatorUrl: string | undefined, host = ''): Site {
   if (operatorUrl !== undefined) {
