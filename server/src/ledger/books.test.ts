@@ -140,7 +140,7 @@ describe('applyPostings', () => {
     expect(books.accounts.get('n')?.balance).toBe(1n);
   });
 
-  it('rejects the currency of another account', () => {
+  it('rejects a transfer between accounts of different currencies', () => {
     const books = booksOf({ a: account(10n), e: account(10n, 0n, 'EUR') });
     expect(validate(books, transfer('a', 'e', 1n))).toEqual({
       reason: 'constraint',

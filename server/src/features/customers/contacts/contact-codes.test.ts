@@ -156,9 +156,9 @@ describe.each(CONFIRM_OPERATIONS)('%s', (_operation, name, field) => {
     const responses = [];
     for (let index = 0; index < 5; index++)
       responses.push(await confirmCode(app, person.id, name, `99999${index}`));
-    const correctCode = await confirmCode(app, person.id, name, '123456');
-    expect(correctCode.status).toBe(400);
-    for (const each of responses) expect(each.body).toEqual(correctCode.body);
+    const correctResponse = await confirmCode(app, person.id, name, '123456');
+    expect(correctResponse.status).toBe(400);
+    for (const each of responses) expect(each.body).toEqual(correctResponse.body);
     advanceClock(30_000);
     ok(await sendCode(app, person.id, name), 204);
     for (let index = 0; index < 4; index++) {
@@ -181,8 +181,8 @@ describe.each(CONFIRM_OPERATIONS)('%s', (_operation, name, field) => {
 
   it('rejects a missing or malformed code', async () => {
     const person = await createEuropeanCustomer(app);
-    for (const invalidState of [undefined, '', 123456, null]) {
-      expect(errorOf(await confirmCode(app, person.id, name, invalidState))).toEqual([
+    for (const invalidCode of [undefined, '', 123456, null]) {
+      expect(errorOf(await confirmCode(app, person.id, name, invalidCode))).toEqual([
         400,
         'INVALID_INPUT',
       ]);
@@ -191,54 +191,51 @@ describe.each(CONFIRM_OPERATIONS)('%s', (_operation, name, field) => {
   });
 });
 
-describe.each(CONFIRM_OPERATIONS)(
-  '%s: customers without a pending channel',
-  (_operation, name, field) => {
-    const sendAndConfirm = (id: string, platform = app.platform) =>
-      Promise.all([
-        sendCode(app, id, name, { as: platform }),
-        confirmCode(app, id, name, '123456', { as: platform }),
-      ]);
+describe.each(CONFIRM_OPERATIONS)('%s without a pending channel', (_operation, name, field) => {
+  const sendAndConfirm = (id: string, platform = app.platform) =>
+    Promise.all([
+      sendCode(app, id, name, { as: platform }),
+      confirmCode(app, id, name, '123456', { as: platform }),
+    ]);
 
-    it('returns 409 if no verification is required', async () => {
-      const person = await createCustomer(
-        app,
-        {},
-        { email: 'a@example.org', phoneNumber: '+14155550100' },
-      );
-      for (const each of await sendAndConfirm(person.id))
-        expect(errorOf(each)).toEqual([409, 'CONFLICT']);
-    });
+  it('returns 409 if no verification is required', async () => {
+    const person = await createCustomer(
+      app,
+      {},
+      { email: 'a@example.org', phoneNumber: '+14155550100' },
+    );
+    for (const each of await sendAndConfirm(person.id))
+      expect(errorOf(each)).toEqual([409, 'CONFLICT']);
+  });
 
-    it('rejects deleted customers and customers of other platforms', async () => {
-      const person = await createEuropeanCustomer(app);
-      for (const each of await sendAndConfirm(person.id, app.other)) {
-        expect(errorOf(each)).toEqual([404, 'CUSTOMER_NOT_FOUND']);
-      }
-      ok(await app.call('DELETE', `/customers/${person.id}`), 200);
-      for (const each of await sendAndConfirm(person.id))
-        expect(errorOf(each)).toEqual([410, 'CUSTOMER_DELETED']);
-      expect(await messagesTo(app, person.id)).toEqual([]);
-    });
+  it('rejects deleted customers and customers of other platforms', async () => {
+    const person = await createEuropeanCustomer(app);
+    for (const each of await sendAndConfirm(person.id, app.other)) {
+      expect(errorOf(each)).toEqual([404, 'CUSTOMER_NOT_FOUND']);
+    }
+    ok(await app.call('DELETE', `/customers/${person.id}`), 200);
+    for (const each of await sendAndConfirm(person.id))
+      expect(errorOf(each)).toEqual([410, 'CUSTOMER_DELETED']);
+    expect(await messagesTo(app, person.id)).toEqual([]);
+  });
 
-    it('rejects a customer without the contact if SCA was enabled later', async () => {
-      const platform = await app.newPlatform('Late');
-      const platformOptions = { as: platform };
-      const set = 'update platforms set sca = $2, version = version + 1 where id = $1';
-      await app.runtime.db.query(set, [platform.id, false]);
-      const person = await createCustomer(app, platformOptions, { region: 'DE' });
-      expect(person).not.toHaveProperty('contactVerification');
-      await app.runtime.db.query(set, [platform.id, true]);
-      const patch = { customerType: 'INDIVIDUAL', fullName: 'Ada King' };
-      const body = ok(
-        await app.call('PATCH', `/customers/${person.id}`, patch, platformOptions),
-        200,
-      );
-      expect(body.contactVerification).toEqual({ email: 'PENDING', phone: 'PENDING' });
-      for (const each of await sendAndConfirm(person.id, platform)) {
-        expect(errorOf(each)).toEqual([400, 'INVALID_INPUT']);
-        expect(each.body.details.errors[0].field).toBe(field);
-      }
-    });
-  },
-);
+  it('rejects a customer without the contact if SCA was enabled later', async () => {
+    const platform = await app.newPlatform('Late');
+    const platformOptions = { as: platform };
+    const setSca = 'update platforms set sca = $2, version = version + 1 where id = $1';
+    await app.runtime.db.query(setSca, [platform.id, false]);
+    const person = await createCustomer(app, platformOptions, { region: 'DE' });
+    expect(person).not.toHaveProperty('contactVerification');
+    await app.runtime.db.query(setSca, [platform.id, true]);
+    const patch = { customerType: 'INDIVIDUAL', fullName: 'Ada King' };
+    const body = ok(
+      await app.call('PATCH', `/customers/${person.id}`, patch, platformOptions),
+      200,
+    );
+    expect(body.contactVerification).toEqual({ email: 'PENDING', phone: 'PENDING' });
+    for (const each of await sendAndConfirm(person.id, platform)) {
+      expect(errorOf(each)).toEqual([400, 'INVALID_INPUT']);
+      expect(each.body.details.errors[0].field).toBe(field);
+    }
+  });
+});

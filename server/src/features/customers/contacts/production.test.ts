@@ -39,7 +39,6 @@ const createPerson = (overrides?: object) => createEuropeanCustomer(app, as(), o
 const readMailedCode = (index = -1): string =>
   /^(\d{6}) is your code/m.exec(mail.receivedMail.at(index)?.rawText ?? '')?.[1] ?? '';
 const readTextMessage = () => JSON.parse(sms.arrivals.at(-1)?.body ?? '{}');
-/** A different code. */
 const wrongCode = (code: string, offset = 1) =>
   String((Number(code) + offset) % 1_000_000).padStart(6, '0');
 
@@ -98,7 +97,8 @@ describe('a code in production', () => {
       [secondMailedCode, 'phone'],
     ];
     for (const [code, name] of codes) {
-      if (code === secondMailedCode && name === 'email') continue; // Equal in one of a million cases.
+      // The two codes are equal in one of a million cases.
+      if (code === secondMailedCode && name === 'email') continue;
       expect((await confirmCode(app, id, name, code, as())).status).toBe(400);
     }
     ok(await confirmCode(app, id, 'email', secondMailedCode, as()), 200);
@@ -249,7 +249,7 @@ describe('the verification of a code', () => {
       );
       const [firstStatus, ...rejections] = responses.sort();
       expect(firstStatus).toBe(200);
-      // A request that read the customer before and the code after its use gets 400.
+      // 400: the request read the customer before the code was used, and the code after it.
       for (const rejection of rejections) expect([400, 409]).toContain(rejection);
     });
   });

@@ -132,15 +132,15 @@ describe('stored documents', () => {
     const storedContents = [Buffer.from(dump?.text as string), ...readFilesIn(app.filesFolder)];
     expect(storedContents.length).toBeGreaterThan(1);
     for (const each of storedContents) {
-      for (const clear of [SECRET, 'C01X00T47', 'Stadt K', 'tEXtComment']) {
-        expect(each.includes(clear), clear).toBe(false);
+      for (const plainText of [SECRET, 'C01X00T47', 'Stadt K', 'tEXtComment']) {
+        expect(each.includes(plainText), plainText).toBe(false);
       }
     }
     expect(app.log.join('')).not.toContain(SECRET);
     const row = await harness.readRow(id);
-    const owner = await app.runtime.db.read(customers, holder);
-    if (!owner) throw new Error('no such customer');
-    const content = await readAll(app.files.read(fileOf(app.runtime.vault, owner, row)));
+    const customer = await app.runtime.db.read(customers, holder);
+    if (!customer) throw new Error('no such customer');
+    const content = await readAll(app.files.read(fileOf(app.runtime.vault, customer, row)));
     expect(content.equals(bytes)).toBe(true);
   });
 

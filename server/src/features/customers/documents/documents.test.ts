@@ -76,16 +76,16 @@ describe('uploadDocument', () => {
     const emptyResponse = await harness.upload(fields, { bytes: Buffer.alloc(0) });
     expect([emptyResponse.status, ...errorFields(emptyResponse)]).toEqual([400, 'file']);
     expect(emptyResponse.body.details.errors[0].message).toBe('is empty');
-    const max = Buffer.alloc(10 * 1024 * 1024 + 1, 0x20);
-    pdfFile().copy(max);
-    const largeResponse = await harness.upload(fields, { bytes: max });
+    const oversizedContent = Buffer.alloc(10 * 1024 * 1024 + 1, 0x20);
+    pdfFile().copy(oversizedContent);
+    const largeResponse = await harness.upload(fields, { bytes: oversizedContent });
     expect([largeResponse.status, ...errorFields(largeResponse)]).toEqual([400, 'file']);
     const missingFile = await harness.upload(fields, null);
     expect([missingFile.status, ...errorFields(missingFile)]).toEqual([400, 'file']);
     expect(
       await app.runtime.db.find(documents, { holder_id: fields.documentHolder as string }),
     ).toEqual([]);
-    await harness.uploadDocument(fields, { bytes: max.subarray(0, -1) });
+    await harness.uploadDocument(fields, { bytes: oversizedContent.subarray(0, -1) });
   });
 
   it('reports all errors together', async () => {
@@ -280,10 +280,10 @@ describe('replaceDocument', () => {
     expect(statusAndCode(response)).toEqual([409, 'DOCUMENT_ALREADY_EXISTS']);
     ok(await harness.replace(id, billFields(undefined)), 200);
     const otherDocument = await harness.uploadDocument(billFields(holder, 'OTHER'));
-    const selfies = [id, otherDocument.id].map((each) =>
+    const replacements = [id, otherDocument.id].map((each) =>
       harness.replace(each, billFields(undefined, 'SELFIE')),
     );
-    const uploadedDocuments = await Promise.all(selfies);
+    const uploadedDocuments = await Promise.all(replacements);
     expect(uploadedDocuments.map((each) => each.status).sort()).toEqual([200, 409]);
   });
 

@@ -1,4 +1,4 @@
-// The verification page shows the brand of the platform, even after its link was used.
+// The verification page shows the brand of the platform, even after its link has expired.
 import { describe, expect, it } from 'vitest';
 import { createCustomer, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -15,7 +15,7 @@ describe('the brand of the verification page', () => {
     return { status: reply.statusCode, body: reply.body, policy };
   }
 
-  it('is the brand of the platform, even after the link was used', async () => {
+  it('is the brand of the platform, even after the link has expired', async () => {
     const platformOptions = { as: app.unregulated };
     const { id } = await createCustomer(app, platformOptions, {
       idType: 'SSN',

@@ -79,7 +79,7 @@ const passportForm = (documentHolder: string, name?: string) =>
     { bytes: pdfFile(), ...(name ? { name } : {}) },
   );
 
-/** A complete individual, and a link. */
+/** Creates an individual with complete data, and a link. */
 async function createReadyCustomer(fullName = 'Ada Lovelace', redirectUri?: string) {
   const person = await createCustomer(app, as(), { ...IDENTIFIER, fullName });
   ok(await app.call('POST', '/documents', passportForm(person.id), as()), 201);
@@ -259,12 +259,12 @@ describe('the page of a link', () => {
   it('becomes invalid only after an accepted submission', async () => {
     const { person, secret } = await createReadyCustomer('Ada Lovelace', 'https://shop.example/');
     const otherSecret = secretOf(await createLink(person.id));
-    const submit = await Promise.all([
+    const submitResponses = await Promise.all([
       send(secret, 'POST', '/submit'),
       send(secret, 'POST', '/submit'),
     ]);
-    expect(submit.map(({ status }) => status).sort()).toEqual([200, 410]);
-    const acceptedResponse = submit.find(({ status }) => status === 200);
+    expect(submitResponses.map(({ status }) => status).sort()).toEqual([200, 410]);
+    const acceptedResponse = submitResponses.find(({ status }) => status === 200);
     expect(acceptedResponse?.body).toEqual({
       verificationStatus: 'APPROVED',
       errors: [],
@@ -310,9 +310,12 @@ describe('the page of a link', () => {
       },
     ]);
     expect(body.gaps).toEqual(body.findings);
-    const submit = await send(secret, 'POST', '/submit');
-    expect(submit.body).toEqual({ verificationStatus: 'RESOLVE_ERRORS', errors: body.findings });
-    expect(JSON.stringify([body, submit.body])).not.toMatch(/SANCTIONED|list X/);
+    const submitResponse = await send(secret, 'POST', '/submit');
+    expect(submitResponse.body).toEqual({
+      verificationStatus: 'RESOLVE_ERRORS',
+      errors: body.findings,
+    });
+    expect(JSON.stringify([body, submitResponse.body])).not.toMatch(/SANCTIONED|list X/);
     const { body: listedBody } = await app.call(
       'GET',
       `/verifications?customerId=${id}`,

@@ -1,4 +1,4 @@
-// Texts of the verification page: messages for empty fields, and terminology.
+// Texts of the verification page: messages for empty fields.
 import { describe, expect, it } from 'vitest';
 import {
   activityFields,
@@ -34,7 +34,7 @@ describe('the message about an empty field', () => {
     },
   );
 
-  it('uses standard terms', () => {
+  it('contains the noun or the label of the field', () => {
     const findField = (name: string) => FIELDS.find((field) => field.name === name);
     const messages = ['fullName', 'roles', 'businessInfo.naicsCode', 'businessInfo.entityType'].map(
       (name) => emptyMessage(findField(name) ?? { name, label: '', kind: 'text' }),

@@ -16,32 +16,48 @@ beforeAll(async () => {
   harness = await importHarness(app);
 });
 
-const GERMAN = { idType: 'NON_US_TAX_ID', identifier: '65 929 970 489', countryOfIssuance: 'DE' };
+const GERMAN_NUMBER = {
+  idType: 'NON_US_TAX_ID',
+  identifier: '65 929 970 489',
+  countryOfIssuance: 'DE',
+};
 const SSN = { idType: 'SSN', identifier: '123-45-6789' };
 
 /** Cells of an individual with an address in `country`. */
 const PEOPLE: readonly Record<string, string>[] = [
-  { country: 'DE', nationality: 'DE', ...GERMAN },
-  { country: 'DE', nationality: 'DE', ...GERMAN, identifier: '65929970489' },
-  { country: 'DE', nationality: 'DE', ...GERMAN, identifier: '65 929 970 480' },
-  { country: 'DE', nationality: 'DE', ...GERMAN, identifier: '0' },
-  { country: 'DE', nationality: 'DE', ...GERMAN, countryOfIssuance: 'FR' },
-  { country: 'DE', nationality: 'DE', ...GERMAN, countryOfIssuance: 'XX' },
-  { country: 'DE', nationality: 'DE', ...GERMAN, countryOfIssuance: 'de' },
-  { country: 'DE', nationality: 'DE', ...GERMAN, countryOfIssuance: 'US' },
-  { country: 'DE', nationality: 'DE', ...GERMAN, countryOfIssuance: 'PR' },
+  { country: 'DE', nationality: 'DE', ...GERMAN_NUMBER },
+  { country: 'DE', nationality: 'DE', ...GERMAN_NUMBER, identifier: '65929970489' },
+  { country: 'DE', nationality: 'DE', ...GERMAN_NUMBER, identifier: '65 929 970 480' },
+  { country: 'DE', nationality: 'DE', ...GERMAN_NUMBER, identifier: '0' },
+  { country: 'DE', nationality: 'DE', ...GERMAN_NUMBER, countryOfIssuance: 'FR' },
+  { country: 'DE', nationality: 'DE', ...GERMAN_NUMBER, countryOfIssuance: 'XX' },
+  { country: 'DE', nationality: 'DE', ...GERMAN_NUMBER, countryOfIssuance: 'de' },
+  { country: 'DE', nationality: 'DE', ...GERMAN_NUMBER, countryOfIssuance: 'US' },
+  { country: 'DE', nationality: 'DE', ...GERMAN_NUMBER, countryOfIssuance: 'PR' },
   { country: 'DE', nationality: 'DE', idType: 'NON_US_TAX_ID' },
   { country: 'DE', nationality: 'DE', identifier: '65 929 970 489' },
   { country: 'DE', nationality: 'DE', countryOfIssuance: 'DE' },
   { country: 'DE', nationality: 'DE' },
   { country: 'de', nationality: 'DE' },
-  { country: 'DE', nationality: 'US', ...GERMAN },
-  { country: 'US', nationality: 'DE', ...GERMAN },
-  { country: 'PR', nationality: 'US', ...GERMAN },
+  { country: 'DE', nationality: 'US', ...GERMAN_NUMBER },
+  { country: 'US', nationality: 'DE', ...GERMAN_NUMBER },
+  { country: 'PR', nationality: 'US', ...GERMAN_NUMBER },
   { country: 'AE', nationality: 'AE' },
-  { country: 'AE', nationality: 'AE', ...GERMAN, countryOfIssuance: 'AE', identifier: 'A-1' },
-  { country: 'AE', nationality: 'AE', ...GERMAN, countryOfIssuance: 'AE', identifier: '***-1' },
-  { country: 'AE', nationality: 'DE', ...GERMAN },
+  {
+    country: 'AE',
+    nationality: 'AE',
+    ...GERMAN_NUMBER,
+    countryOfIssuance: 'AE',
+    identifier: 'A-1',
+  },
+  {
+    country: 'AE',
+    nationality: 'AE',
+    ...GERMAN_NUMBER,
+    countryOfIssuance: 'AE',
+    identifier: '***-1',
+  },
+  { country: 'AE', nationality: 'DE', ...GERMAN_NUMBER },
   { country: 'BM', nationality: 'BM', idType: 'NON_US_TAX_ID', countryOfIssuance: 'BM' },
   { country: 'DE', nationality: 'DE', ...SSN, countryOfIssuance: 'DE' },
   { country: 'DE', nationality: 'US', ...SSN, countryOfIssuance: 'US' },

@@ -212,8 +212,11 @@ describe('uploadCustomersCsv', () => {
       { type: 'BULK_UPLOAD.FAILED', data: body },
     ]);
     const oversizedFile = `${HEAD}\n${`${harness.personRow('w-2')}\n`.repeat(50_001)}`;
-    const tooMany = await harness.importFile(oversizedFile);
-    expect([tooMany.status, tooMany.progress]).toEqual(['FAILED', progress(50_001, 0, 0)]);
+    const oversizedImport = await harness.importFile(oversizedFile);
+    expect([oversizedImport.status, oversizedImport.progress]).toEqual([
+      'FAILED',
+      progress(50_001, 0, 0),
+    ]);
     expect(await harness.countRows('customers')).toBe(customerCount);
     expect(await harness.countRows("files where state <> 'GONE'")).toBe(0);
   });
@@ -280,11 +283,11 @@ describe('getBulkCustomerImportJob', () => {
     const otherResponse = await app.call('GET', `/customers/bulk/jobs/${id}`, undefined, {
       as: app.other,
     });
-    const random = await app.call(
+    const unknownResponse = await app.call(
       'GET',
       `/customers/bulk/jobs/BulkCustomerImportJob:${uuid7(app.effects)}`,
     );
-    for (const each of [otherResponse, random]) {
+    for (const each of [otherResponse, unknownResponse]) {
       expect([each.status, each.body.code]).toEqual([404, 'BULK_UPLOAD_JOB_NOT_FOUND']);
     }
     await app.settle();

@@ -24,7 +24,7 @@ beforeAll(async () => {
   harness = await importHarness(app);
 });
 
-describe('slices', () => {
+describe('the import job', () => {
   const createHandler = (overrides: Partial<Parameters<typeof importJobs>[0]> = {}): JobHandler =>
     importJobs({
       connectors: connectorRegistry(app.effects),
@@ -224,17 +224,17 @@ describe('slices', () => {
     const id = await harness.startImport(
       csvFile(...Array.from({ length: 40 }, (_, index) => harness.personRow(`h-${index}`))),
     );
-    let max = 0;
-    let runningJobs = 0;
+    let maxRunning = 0;
+    let runningCommits = 0;
     let startedCount = 0;
     const observedRuntime = {
       ...app.runtime,
       committer: {
         async commit(set: Parameters<typeof app.runtime.committer.commit>[0]) {
-          max = Math.max(max, ++runningJobs);
+          maxRunning = Math.max(maxRunning, ++runningCommits);
           if (++startedCount === 20) app.effects.set(app.effects.now() + 5_000);
           const outcome = await app.runtime.committer.commit(set);
-          runningJobs--;
+          runningCommits--;
           return outcome;
         },
       },
@@ -243,8 +243,8 @@ describe('slices', () => {
       observedRuntime,
       await jobOf(id),
     );
-    expect(max).toBeGreaterThan(0);
-    expect(max).toBeLessThanOrEqual(8);
+    expect(maxRunning).toBeGreaterThan(0);
+    expect(maxRunning).toBeLessThanOrEqual(8);
     await app.operate(stage);
     const { processed, successful } = (await harness.readImport(id)).progress;
     expect(processed).toBe(successful);
@@ -265,7 +265,7 @@ describe('slices', () => {
     for (const id of ids) expect((await harness.readImport(id)).status).toBe('COMPLETED');
   });
 
-  it('reports every commit, which excludes imports from the load', async () => {
+  it('reports every commit of a row, so that imports are excluded from the load', async () => {
     const rows = [
       harness.personRow('w-1'),
       harness.personRow('w-1'),

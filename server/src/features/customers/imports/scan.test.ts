@@ -133,7 +133,7 @@ describe('inspectCsv', () => {
     }
   });
 
-  it('keeps no columns of a rejected file', () => {
+  it('returns no columns of a rejected file', () => {
     expect(inspect('John Doe,1990-01-01\n').columns).toEqual([]);
   });
 });
@@ -147,11 +147,11 @@ describe('readRows', () => {
       const readCells: (string[] | undefined)[] = [];
       let startOffset = 0;
       for (;;) {
-        const max = { rows: 2, bytes: 1_000 };
+        const limits = { rows: 2, bytes: 1_000 };
         const slice = await readRows(
           splitIntoChunks(bytes.subarray(startOffset), size),
           startOffset,
-          max,
+          limits,
         );
         if (slice.length === 0) break;
         expect(slice.length).toBeLessThanOrEqual(2);
@@ -171,12 +171,12 @@ describe('readRows', () => {
   it('stops reading at its limits', async () => {
     const largeFile = Buffer.from('0123456789,0123456789\n'.repeat(1_000_000));
     const progress = { bytes: 0 };
-    const max = { rows: 1_024, bytes: 1_048_576 };
-    const slice = await readRows(splitIntoChunks(largeFile, 65_536, progress), 0, max);
+    const limits = { rows: 1_024, bytes: 1_048_576 };
+    const slice = await readRows(splitIntoChunks(largeFile, 65_536, progress), 0, limits);
     expect(slice).toHaveLength(1_024);
     expect(progress.bytes).toBe(65_536);
     const wideRows = Buffer.from(`${'x'.repeat(60_000)}\n`.repeat(300));
-    expect(await readRows(splitIntoChunks(wideRows, 65_536), 0, max)).toHaveLength(18);
+    expect(await readRows(splitIntoChunks(wideRows, 65_536), 0, limits)).toHaveLength(18);
   });
 });
 

@@ -203,7 +203,7 @@ describe('getInvitation', () => {
 });
 
 describe('a code of an older version', () => {
-  it('is supported', async () => {
+  it('can be read and claimed', async () => {
     const { code } = await createInvitationOfNewInviter({ firstName: 'Bob' });
     const oldCode = 'c0ffee42';
     await app.operate(async (ctx) => {

@@ -16,10 +16,10 @@ async function createInvitationOfNewInviter(
   return ok(await app.call('POST', '/invitations', body, { as: platform }), 201);
 }
 
-const openPage = (code: string, method: 'GET' | 'POST' = 'GET', platform = app) =>
-  platform.server.inject({ method, url: `/i/${code}` });
+const openPage = (code: string, method: 'GET' | 'POST' = 'GET', testedApp = app) =>
+  testedApp.server.inject({ method, url: `/i/${code}` });
 
-const PERSONAL = ['Lovelace', 'ada@example.com', '1 Main St', '1990'];
+const PERSONAL_DATA = ['Lovelace', 'ada@example.com', '1 Main St', '1990'];
 
 describe('the page of an invitation', () => {
   it('shows the inviter, the amount and the providers', async () => {
@@ -43,10 +43,10 @@ describe('the page of an invitation', () => {
     ]) {
       expect(body).toContain(message);
     }
-    // The catalog permits no payments to Blockvale.
+    // Payments to Blockvale are blocked.
     expect(body).not.toContain('Blockvale');
     expect(body).not.toMatch(/<(script|button|form|a)\b/);
-    for (const secret of PERSONAL) expect(body).not.toContain(secret);
+    for (const secret of PERSONAL_DATA) expect(body).not.toContain(secret);
     expect(headers).toMatchObject({
       'cache-control': 'no-store',
       'referrer-policy': 'no-referrer',
@@ -104,7 +104,7 @@ describe('the page of an invitation', () => {
     },
   );
 
-  it('ignores POST requests', async () => {
+  it('returns the same page to a POST request, without effect', async () => {
     const invitation = await createInvitationOfNewInviter();
     const sentResponse = await openPage(invitation.code, 'POST');
     expect(sentResponse.body).toBe((await openPage(invitation.code)).body);
@@ -112,18 +112,18 @@ describe('the page of an invitation', () => {
     expect(response.body).toEqual(invitation);
   });
 
-  it('limits only attempts with unknown codes', async () => {
+  it('counts only attempts with unknown codes for the rate limit', async () => {
     const inviter = await createCustomer(limitedApp);
     const body = { inviterUma: inviter.umaAddress };
     const { code } = ok(await limitedApp.call('POST', '/invitations', body), 201);
-    for (let time = 0; time < 10; time++) {
+    for (let attempt = 0; attempt < 10; attempt++) {
       expect((await openPage(code, 'GET', limitedApp)).statusCode).toBe(200);
     }
-    for (let unknownCode = 0; unknownCode < 4; unknownCode++) {
+    for (let attempt = 0; attempt < 4; attempt++) {
       expect((await openPage('00000000', 'GET', limitedApp)).statusCode).toBe(404);
     }
-    for (const unknownCode of ['00000000', code]) {
-      const rejectedResponse = await openPage(unknownCode, 'GET', limitedApp);
+    for (const requestedCode of ['00000000', code]) {
+      const rejectedResponse = await openPage(requestedCode, 'GET', limitedApp);
       expect(rejectedResponse.statusCode).toBe(429);
       expect(rejectedResponse.headers['retry-after']).toBe('1');
       expect(rejectedResponse.body).toContain('Too many attempts');

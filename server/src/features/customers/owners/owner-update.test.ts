@@ -12,7 +12,7 @@ describe('updateBeneficialOwner', () => {
     const previousOwner = await harness.create({}, { middleName: 'B', email: 'grace@example.com' });
     await app.advance(60_000);
     const newAddress = { line1: '2 Elm St', postalCode: '10001', country: 'US' };
-    const updatedChange = ok(
+    const updatedOwner = ok(
       await harness.change(previousOwner.id, {
         ownershipPercentage: 25,
         personalInfo: { lastName: 'Murray', middleName: null, email: null, address: newAddress },
@@ -20,14 +20,14 @@ describe('updateBeneficialOwner', () => {
       200,
     );
     const { middleName: _, email: __, ...storedInfo } = previousOwner.personalInfo;
-    expect(updatedChange).toEqual({
+    expect(updatedOwner).toEqual({
       ...previousOwner,
       ownershipPercentage: 25,
       personalInfo: { ...storedInfo, lastName: 'Murray', address: newAddress },
-      updatedAt: updatedChange.updatedAt,
+      updatedAt: updatedOwner.updatedAt,
     });
-    expect(updatedChange.updatedAt > previousOwner.updatedAt).toBe(true);
-    expect((await harness.show(previousOwner.id)).body).toEqual(updatedChange);
+    expect(updatedOwner.updatedAt > previousOwner.updatedAt).toBe(true);
+    expect((await harness.show(previousOwner.id)).body).toEqual(updatedOwner);
     const roles = ok(
       await harness.change(previousOwner.id, { roles: ['TRUSTEE', 'TRUSTEE'] }),
       200,
@@ -78,10 +78,10 @@ describe('updateBeneficialOwner', () => {
       ...germanNumber,
       identifier: '** *** *** 719',
     });
-    const issuer = await harness.change(previousOwner.id, {
+    const issuerResponse = await harness.change(previousOwner.id, {
       personalInfo: { countryOfIssuance: 'AT' },
     });
-    expect(fieldsOf(issuer)).toEqual(['personalInfo.identifier']);
+    expect(fieldsOf(issuerResponse)).toEqual(['personalInfo.identifier']);
     const unchangedReply = await harness.change(previousOwner.id, {
       personalInfo: germanOwner.personalInfo,
     });
@@ -122,18 +122,18 @@ describe('updateBeneficialOwner', () => {
 
   it('limits the total share of UBOs to 100 percent', async () => {
     const firstOwner = await harness.create({ roles: ['UBO'], ownershipPercentage: 60 });
-    const otherBody = ok(
+    const secondOwner = ok(
       await harness.add(
         ownerBody(firstOwner.customerId, { roles: ['UBO'], ownershipPercentage: 30 }),
       ),
       201,
     );
-    expect(fieldsOf(await harness.change(otherBody.id, { ownershipPercentage: 41 }))).toEqual([
+    expect(fieldsOf(await harness.change(secondOwner.id, { ownershipPercentage: 41 }))).toEqual([
       'ownershipPercentage',
     ]);
     const raceResponses = await Promise.all([
       harness.change(firstOwner.id, { ownershipPercentage: 70 }),
-      harness.change(otherBody.id, { ownershipPercentage: 40 }),
+      harness.change(secondOwner.id, { ownershipPercentage: 40 }),
     ]);
     expect(raceResponses.map((each) => each.status).sort()).toEqual([200, 400]);
     const director = ok(

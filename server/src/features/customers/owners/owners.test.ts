@@ -184,10 +184,10 @@ describe('createBeneficialOwner', () => {
 
   it('accepts twenty concurrent directors', async () => {
     const { id } = await harness.company();
-    const manyResponses = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, () => harness.add(ownerBody(id))),
     );
-    expect(manyResponses.map((response) => response.status)).toEqual(manyResponses.map(() => 201));
+    expect(responses.map((response) => response.status)).toEqual(responses.map(() => 201));
     expect((await harness.list(`?customerId=${id}`)).body.totalCount).toBe(20);
   });
 
@@ -195,10 +195,8 @@ describe('createBeneficialOwner', () => {
     const business = await harness.company();
     const uboBody = (share: number) =>
       ownerBody(business.id, { roles: ['UBO'], ownershipPercentage: share });
-    const manyResponses = await Promise.all(
-      Array.from({ length: 6 }, () => harness.add(uboBody(40))),
-    );
-    expect(manyResponses.map((each) => each.status).sort()).toEqual([201, 201, 400, 400, 400, 400]);
+    const responses = await Promise.all(Array.from({ length: 6 }, () => harness.add(uboBody(40))));
+    expect(responses.map((each) => each.status).sort()).toEqual([201, 201, 400, 400, 400, 400]);
     const exceedingResponse = await harness.add(uboBody(21));
     expect(fieldsOf(exceedingResponse)).toEqual(['ownershipPercentage']);
     expect(exceedingResponse.body.details.errors[0].message).toContain('must not exceed 20,');
@@ -223,8 +221,8 @@ describe('createBeneficialOwner', () => {
 
 describe('listBeneficialOwners', () => {
   it('pages owners of one business, newest first', async () => {
-    const [business, otherHolder] = [await harness.company(), await harness.company()];
-    await harness.add(ownerBody(otherHolder.id));
+    const [business, otherBusiness] = [await harness.company(), await harness.company()];
+    await harness.add(ownerBody(otherBusiness.id));
     const ids: string[] = [];
     for (const lastName of ['A', 'B', 'C']) {
       await app.advance(1_000);
@@ -287,7 +285,7 @@ describe('getBeneficialOwner', () => {
   });
 });
 
-describe('masked', () => {
+describe('maskIdentifier', () => {
   it.each([
     ['123-45-6789', '***-**-6789'],
     ['1234', '**34'],

@@ -42,7 +42,7 @@ const readColumns = async (id: string) => {
 const rowOf = async (id: string) => (await app.runtime.db.read(customers, id)) as CustomerRow;
 const upgrade = () => sealOldCustomers(app.runtime.db, app.runtime.vault);
 
-it('encrypts plain-text data without loss', async () => {
+it('encrypts plain-text data and preserves all values', async () => {
   const id = await createOldRow('123-45-6789', DETAILS, { email: 'ada@lovelace.example' });
   const withoutIdentifier = await createOldRow(null);
   const versionBefore = (await readColumns(id)).version as number;

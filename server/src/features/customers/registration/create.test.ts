@@ -360,10 +360,10 @@ describe('createCustomer in a region that requires contact verification', () => 
       'email',
       'phoneNumber',
     ]);
-    const byAddress = await create(
+    const addressResponse = await create(
       individualBody({ address: berlinAddress, email: 'a@b.example' }),
     );
-    expect(fieldsOf(byAddress)).toEqual(['phoneNumber']);
+    expect(fieldsOf(addressResponse)).toEqual(['phoneNumber']);
     const business = await create(businessBody(contact, { country: 'FR', taxId: 'FR123' }));
     expect(fieldsOf(business)).toEqual([
       'businessInfo.primaryContactFirstName',

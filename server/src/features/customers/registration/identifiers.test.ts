@@ -12,13 +12,13 @@ import { customers } from '../records/store.ts';
 const app = testApp();
 const harness = ownerHarness(app);
 
-const GERMAN = {
+const GERMAN_NUMBER = {
   idType: 'NON_US_TAX_ID',
   identifier: '65 929 970 489',
   countryOfIssuance: 'DE',
 };
 /** Valid format. The correct last digit is 9. */
-const WRONG_CHECK = { ...GERMAN, identifier: '65 929 970 480' };
+const WRONG_CHECK_DIGIT = { ...GERMAN_NUMBER, identifier: '65 929 970 480' };
 
 const RESIDENT = {
   customerType: 'INDIVIDUAL',
@@ -41,7 +41,7 @@ const readPersonal = async (id: string) => {
 
 describe('createCustomer', () => {
   it('encrypts the number of a German resident and never returns it', async () => {
-    const body = ok(await create({ ...RESIDENT, ...GERMAN }), 201);
+    const body = ok(await create({ ...RESIDENT, ...GERMAN_NUMBER }), 201);
     expect(body).toMatchObject({ idType: 'NON_US_TAX_ID', countryOfIssuance: 'DE' });
     expect(body).not.toHaveProperty('identifier');
     expect(await readPersonal(body.id)).toMatchObject({ identifier: '65 929 970 489' });
@@ -59,33 +59,35 @@ describe('createCustomer', () => {
     [{ idType: 'EIN' }, ['idType']],
     [{ idType: 'SSN', identifier: '123-45-6789' }, ['countryOfIssuance']],
   ])('rejects a German number with %j', async (change, fields) => {
-    const rejectedResponse = await create({ ...RESIDENT, ...GERMAN, ...change });
+    const rejectedResponse = await create({ ...RESIDENT, ...GERMAN_NUMBER, ...change });
     expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([400, 'INVALID_INPUT']);
     expect(fieldsOf(rejectedResponse)).toEqual(fields);
     expect(JSON.stringify(rejectedResponse.body)).not.toContain('970 489');
   });
 
   it('validates check digits in production only', async () => {
-    expect((await create({ ...RESIDENT, ...WRONG_CHECK })).status).toBe(201);
-    const rejectedResponse = await create({ ...RESIDENT, ...WRONG_CHECK }, app.production);
+    expect((await create({ ...RESIDENT, ...WRONG_CHECK_DIGIT })).status).toBe(201);
+    const rejectedResponse = await create({ ...RESIDENT, ...WRONG_CHECK_DIGIT }, app.production);
     expect([rejectedResponse.status, fieldsOf(rejectedResponse)]).toEqual([400, ['identifier']]);
-    expect((await create({ ...RESIDENT, ...GERMAN }, app.production)).status).toBe(201);
+    expect((await create({ ...RESIDENT, ...GERMAN_NUMBER }, app.production)).status).toBe(201);
   });
 });
 
 describe('updateCustomerById', () => {
   it('requires the country with a number and clears both with the type', async () => {
     const { id } = ok(await create(RESIDENT), 201);
-    expect(fieldsOf(await patchCustomer(id, { ...GERMAN, countryOfIssuance: undefined }))).toEqual([
-      'countryOfIssuance',
-    ]);
-    expect(ok(await patchCustomer(id, GERMAN), 200)).toMatchObject({ countryOfIssuance: 'DE' });
+    expect(
+      fieldsOf(await patchCustomer(id, { ...GERMAN_NUMBER, countryOfIssuance: undefined })),
+    ).toEqual(['countryOfIssuance']);
+    expect(ok(await patchCustomer(id, GERMAN_NUMBER), 200)).toMatchObject({
+      countryOfIssuance: 'DE',
+    });
     ok(await patchCustomer(id, { fullName: 'Erika Musterfrau' }), 200);
-    expect(await readPersonal(id)).toMatchObject({ identifier: GERMAN.identifier });
+    expect(await readPersonal(id)).toMatchObject({ identifier: GERMAN_NUMBER.identifier });
     expect(fieldsOf(await patchCustomer(id, { countryOfIssuance: 'AT' }))).toEqual(['identifier']);
     const itin = { idType: 'ITIN', identifier: '912-70-1234' };
     expect(ok(await patchCustomer(id, itin), 200)).toMatchObject({ countryOfIssuance: 'US' });
-    ok(await patchCustomer(id, GERMAN), 200);
+    ok(await patchCustomer(id, GERMAN_NUMBER), 200);
     const clearedCustomer = ok(await patchCustomer(id, { idType: null }), 200);
     expect(clearedCustomer).not.toHaveProperty('countryOfIssuance');
     expect(await readPersonal(id)).toMatchObject({ identifier: null });
@@ -93,7 +95,7 @@ describe('updateCustomerById', () => {
 });
 
 describe('owners', () => {
-  it('are not required in a country without such numbers', async () => {
+  it('need no number in a country that issues none', async () => {
     const info = { nationality: 'AE', address: DUBAI, idType: undefined, identifier: undefined };
     const owner = await harness.create({}, info);
     expect(owner.personalInfo).toMatchObject({ idType: 'NON_US_TAX_ID', identifier: '' });
@@ -117,7 +119,7 @@ describe('owners', () => {
       personalInfo: { address: RESIDENT.address },
     });
     expect(fieldsOf(updatedResponse)).toEqual(['personalInfo.idType', 'personalInfo.identifier']);
-    const change = { address: RESIDENT.address, ...GERMAN };
+    const change = { address: RESIDENT.address, ...GERMAN_NUMBER };
     ok(await harness.change(owner.id, { personalInfo: change }), 200);
     const withoutIdentifier = { personalInfo: { idType: null } };
     expect(fieldsOf(await harness.change(owner.id, withoutIdentifier))).toEqual([
@@ -136,17 +138,17 @@ describe('owners', () => {
     expect(fieldsOf(rejectedResponse)).toEqual(['personalInfo.idType', 'personalInfo.identifier']);
   });
 
-  it('are validated by check digits in production only', async () => {
-    ok(await harness.add(ownerBody((await harness.company()).id, {}, WRONG_CHECK)), 201);
+  it('must have valid check digits in production only', async () => {
+    ok(await harness.add(ownerBody((await harness.company()).id, {}, WRONG_CHECK_DIGIT)), 201);
     const platform = await app.newPlatform('Firm bank', {
       environment: 'production',
       regulated: false,
     });
     const { id } = await harness.company(platform);
-    expect(fieldsOf(await harness.add(ownerBody(id, {}, WRONG_CHECK), platform))).toEqual([
+    expect(fieldsOf(await harness.add(ownerBody(id, {}, WRONG_CHECK_DIGIT), platform))).toEqual([
       'personalInfo.identifier',
     ]);
-    ok(await harness.add(ownerBody(id, {}, GERMAN), platform), 201);
+    ok(await harness.add(ownerBody(id, {}, GERMAN_NUMBER), platform), 201);
   });
 
   it('stored without a country remain valid until the number changes', async () => {
@@ -173,6 +175,6 @@ describe('owners', () => {
       'personalInfo.countryOfIssuance',
       'personalInfo.identifier',
     ]);
-    ok(await harness.change(owner.id, { personalInfo: GERMAN }), 200);
+    ok(await harness.change(owner.id, { personalInfo: GERMAN_NUMBER }), 200);
   });
 });

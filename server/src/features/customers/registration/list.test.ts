@@ -113,9 +113,9 @@ describe('listCustomers', () => {
       await harness.company(platform),
       await harness.company(platform),
     ];
-    const names = ['Hopper', 'Lamarr'];
+    const expectedNames = ['Hopper', 'Lamarr'];
     for (const { id } of [firstCompany, secondCompany]) {
-      for (const lastName of names) {
+      for (const lastName of expectedNames) {
         await app.advance(1_000);
         ok(await harness.add(ownerBody(id, {}, { lastName }), platform), 201);
       }
@@ -123,14 +123,14 @@ describe('listCustomers', () => {
     ok(await create(individualBody(), platform), 201);
     const { db } = app.runtime;
     const { find } = db;
-    const ids: string[] = [];
+    const tableNames: string[] = [];
     db.find = (table, filter, options) => {
-      ids.push(table.name);
+      tableNames.push(table.name);
       return find(table, filter, options);
     };
     const { data } = (await app.call('GET', '/customers', undefined, { as: platform })).body;
     db.find = find;
-    expect(ids).not.toContain('beneficial_owners');
+    expect(tableNames).not.toContain('beneficial_owners');
     expect(data.map((each: { id: string }) => each.id).slice(1)).toEqual([
       secondCompany.id,
       firstCompany.id,
@@ -142,7 +142,7 @@ describe('listCustomers', () => {
       const lastNames = each.beneficialOwners.map(
         (owner: { personalInfo: { lastName: string } }) => owner.personalInfo.lastName,
       );
-      expect(lastNames).toEqual(names);
+      expect(lastNames).toEqual(expectedNames);
     }
     expect(data[0]).not.toHaveProperty('beneficialOwners');
   });

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { generateUmaAddress, normalizeUmaAddress, umaAddressError } from './uma.ts';
 
-describe('umaProblem', () => {
+describe('umaAddressError', () => {
   it.each(['$ada@pay.example', '$a.b-c_d+1@pay.example', `$${'a'.repeat(63)}@pay.example`])(
     'accepts %s',
     (address) => {

@@ -226,11 +226,11 @@ describe('updateCustomerById', () => {
     expect(fieldsOf(await patchCustomer(customer.id, { currencies: ['JPY'] }))).toEqual([
       'currencies',
     ]);
-    const namelessResponse = await createCustomer({ customerType: 'INDIVIDUAL' });
-    const requestedResponse = await patchCustomer(namelessResponse.id, { currencies: ['INR'] });
+    const namelessCustomer = await createCustomer({ customerType: 'INDIVIDUAL' });
+    const requestedResponse = await patchCustomer(namelessCustomer.id, { currencies: ['INR'] });
     expect(requestedResponse.body.code).toBe('MISSING_MANDATORY_USER_INFO');
     expect(
-      (await patchCustomer(namelessResponse.id, { currencies: ['INR'], fullName: 'Ada' })).status,
+      (await patchCustomer(namelessCustomer.id, { currencies: ['INR'], fullName: 'Ada' })).status,
     ).toBe(200);
   });
 

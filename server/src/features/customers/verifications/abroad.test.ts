@@ -15,11 +15,11 @@ beforeAll(async () => {
 const GERMANY = { line1: 'Heidestr. 17', city: 'Köln', postalCode: '51147', country: 'DE' };
 const DUBAI = { line1: '1 Sheikh Zayed Rd', city: 'Dubai', postalCode: '00000', country: 'AE' };
 const NO_NUMBER = { idType: undefined, identifier: undefined, countryOfIssuance: undefined };
-const GERMAN = {
+const GERMAN_PERSON = {
   ...{ nationality: 'DE', address: GERMANY },
   ...{ idType: 'NON_US_TAX_ID', identifier: '65 929 970 489', countryOfIssuance: 'DE' },
 };
-const EMIRATI = { nationality: 'AE', address: DUBAI, ...NO_NUMBER };
+const EMIRATI_PERSON = { nationality: 'AE', address: DUBAI, ...NO_NUMBER };
 const CONTACTS = { email: 'erika@example.com', phoneNumber: '+4915123456789' };
 
 /** The EU requires verification of both contacts before the identity check. */
@@ -46,7 +46,10 @@ describe('an individual', () => {
     ['Erika Mustermann 002', 'REJECTED'],
     ['Erika Mustermann 003', 'RESOLVE_ERRORS'],
   ])('in Germany with a German number, %s, becomes %s', async (fullName, outcome) => {
-    const { id } = await harness.createPerson(platform, fullName, { ...GERMAN, ...CONTACTS });
+    const { id } = await harness.createPerson(platform, fullName, {
+      ...GERMAN_PERSON,
+      ...CONTACTS,
+    });
     await verifyContacts(id);
     await harness.addDocument(platform, id, 'PASSPORT', { country: 'DE' });
     expect((await submitCustomer(id)).verificationStatus).toBe(outcome);
@@ -54,7 +57,7 @@ describe('an individual', () => {
 
   it('in Germany requires an identity number', async () => {
     const { id } = await harness.createPerson(platform, 'Erika Muster', {
-      ...GERMAN,
+      ...GERMAN_PERSON,
       ...NO_NUMBER,
       ...CONTACTS,
     });
@@ -65,14 +68,14 @@ describe('an individual', () => {
       ['MISSING_FIELD', 'idType'],
       ['MISSING_FIELD', 'identifier'],
     ]);
-    const { idType, identifier, countryOfIssuance } = GERMAN;
+    const { idType, identifier, countryOfIssuance } = GERMAN_PERSON;
     const change = { customerType: 'INDIVIDUAL', idType, identifier, countryOfIssuance };
     ok(await harness.app.call('PATCH', `/customers/${id}`, change, { as: platform }), 200);
     expect((await submitCustomer(id)).verificationStatus).toBe('APPROVED');
   });
 
   it('in the Emirates requires a document and no number', async () => {
-    const { id } = await harness.createPerson(platform, 'Amna Al Suwaidi', EMIRATI);
+    const { id } = await harness.createPerson(platform, 'Amna Al Suwaidi', EMIRATI_PERSON);
     expect(gapsOf(await submitCustomer(id))).toEqual([['MISSING_IDENTITY_DOCUMENT', '']]);
     await harness.addDocument(platform, id, 'PASSPORT', { country: 'AE' });
     expect((await submitCustomer(id)).verificationStatus).toBe('APPROVED');
@@ -81,7 +84,10 @@ describe('an individual', () => {
 
   it('in the US requires a US number, city and state', async () => {
     const address = { line1: '1 Main St', postalCode: '78701', country: 'US' };
-    const { id } = await harness.createPerson(platform, 'Erika Austin', { ...GERMAN, address });
+    const { id } = await harness.createPerson(platform, 'Erika Austin', {
+      ...GERMAN_PERSON,
+      address,
+    });
     await harness.addDocument(platform, id, 'PASSPORT', { country: 'DE' });
     const { errors } = await submitCustomer(id);
     expect(gapsOf({ errors })).toEqual([
@@ -100,8 +106,8 @@ describe('a business', () => {
     const { id } = await harness.createBusiness(platform, 'REG-1000');
     await harness.completeBusiness(platform, id, ['Hopper']);
     for (const [lastName, person] of [
-      ['Mustermann', GERMAN],
-      ['Suwaidi', EMIRATI],
+      ['Mustermann', GERMAN_PERSON],
+      ['Suwaidi', EMIRATI_PERSON],
     ] as const) {
       const owner = await harness.addOwner(platform, id, lastName, 30, person);
       const { errors } = await submitCustomer(id);

@@ -99,7 +99,7 @@ const summarizeGaps = (facts: KnownCustomer) =>
 describe('an individual', () => {
   it('with complete data has no gaps', () => expect(gapsIn(PERSON)).toEqual([]));
 
-  it.each(PERSON_FIELDS)('needs %s', (field) => {
+  it.each(PERSON_FIELDS)('requires %s', (field) => {
     const gap = [['Customer:1', 'MISSING_FIELD', field]];
     expect(summarizeGaps({ ...PERSON, fields: copyWithout(PERSON.fields, field) })).toEqual(gap);
     expect(summarizeGaps({ ...PERSON, fields: copyWithout(PERSON.fields, field, ' ') })).toEqual(
@@ -149,35 +149,35 @@ describe('an individual', () => {
     ...{ idType: 'NON_US_TAX_ID', identifier: '86095742719', countryOfIssuance: 'DE' },
   };
   const noIdentifier = { idType: undefined, identifier: undefined, countryOfIssuance: undefined };
-  const numberOf = (overrides: object) => [
+  const gapsWith = (overrides: object) => [
     summarizeGaps({ ...PERSON, fields: { ...PERSON.fields, ...overrides } }),
     summarizeGaps({
       ...BUSINESS,
       owners: [{ ...OWNER, personalInfo: { ...OWNER.personalInfo, ...overrides } }],
     }),
   ];
-  const gapsOf = (type: string, ...fields: string[]) => [
+  const expectedGapsOf = (type: string, ...fields: string[]) => [
     fields.map((field) => ['Customer:1', type, field]),
     fields.map((field) => [OWNER.id, type, `personalInfo.${field}`]),
   ];
 
   it('outside the US requires a national number with its country', () => {
-    expect(numberOf(germanFields)).toEqual([[], []]);
+    expect(gapsWith(germanFields)).toEqual([[], []]);
     const withoutCountry = { ...germanFields, countryOfIssuance: undefined };
-    expect(numberOf(withoutCountry)).toEqual(gapsOf('MISSING_FIELD', 'countryOfIssuance'));
-    expect(numberOf({ ...germanFields, ...noIdentifier })).toEqual(
-      gapsOf('MISSING_FIELD', 'idType', 'identifier'),
+    expect(gapsWith(withoutCountry)).toEqual(expectedGapsOf('MISSING_FIELD', 'countryOfIssuance'));
+    expect(gapsWith({ ...germanFields, ...noIdentifier })).toEqual(
+      expectedGapsOf('MISSING_FIELD', 'idType', 'identifier'),
     );
-    expect(numberOf({ ...germanFields, idType: 'ITIN', countryOfIssuance: 'US' })).toEqual([
+    expect(gapsWith({ ...germanFields, idType: 'ITIN', countryOfIssuance: 'US' })).toEqual([
       [],
       [],
     ]);
   });
 
   it.each([{ nationality: 'US' }, { address }])('of the US requires a US number: %j', (us) => {
-    expect(numberOf({ ...germanFields, ...us })).toEqual(gapsOf('INVALID_FIELD', 'idType'));
-    expect(numberOf({ ...germanFields, ...us, ...noIdentifier })).toEqual(
-      gapsOf('MISSING_FIELD', 'idType', 'identifier'),
+    expect(gapsWith({ ...germanFields, ...us })).toEqual(expectedGapsOf('INVALID_FIELD', 'idType'));
+    expect(gapsWith({ ...germanFields, ...us, ...noIdentifier })).toEqual(
+      expectedGapsOf('MISSING_FIELD', 'idType', 'identifier'),
     );
   });
 
@@ -187,9 +187,9 @@ describe('an individual', () => {
       ...noIdentifier,
       address: { ...address, country: 'AE' },
     };
-    expect(numberOf(emiratiFields)).toEqual([[], []]);
-    expect(numberOf({ ...emiratiFields, nationality: 'US' })).toEqual(
-      gapsOf('MISSING_FIELD', 'idType', 'identifier'),
+    expect(gapsWith(emiratiFields)).toEqual([[], []]);
+    expect(gapsWith({ ...emiratiFields, nationality: 'US' })).toEqual(
+      expectedGapsOf('MISSING_FIELD', 'idType', 'identifier'),
     );
     const fields = { ...PERSON.fields, ...emiratiFields };
     expect(summarizeGaps({ ...PERSON, fields, documents: [] })).toEqual([
@@ -220,7 +220,7 @@ describe('an individual', () => {
     ['one side of a license and a passport', [frontSide, PASSPORT], []],
     ['a passport of another customer', [{ ...PASSPORT, holder: 'Customer:2' }], expectedGaps],
     ['documents of other types', [documentOf('SELFIE'), documentOf('UTILITY_BILL')], expectedGaps],
-  ])('with %s', (_, documents, gaps) => {
+  ])('has the expected identity gaps with %s', (_, documents, gaps) => {
     expect(summarizeGaps({ ...PERSON, documents })).toEqual(gaps);
   });
 
@@ -261,7 +261,7 @@ describe('an individual', () => {
 describe('a business', () => {
   it('with complete data has no gaps', () => expect(gapsIn(BUSINESS)).toEqual([]));
 
-  it.each(BUSINESS_FIELDS)('needs %s', (field) => {
+  it.each(BUSINESS_FIELDS)('requires %s', (field) => {
     const gap = [['Customer:1', 'MISSING_FIELD', `customer.${field}`]];
     expect(summarizeGaps({ ...BUSINESS, fields: copyWithout(BUSINESS.fields, field) })).toEqual(
       gap,
@@ -318,10 +318,10 @@ describe('a business', () => {
     for (const category of categories) {
       for (const type of DOCUMENT_TYPES) {
         const acceptedTypes = findingKind(category).acceptedDocuments ?? [];
-        const responses = acceptedTypes.some((each) => each === type);
+        const isAccepted = acceptedTypes.some((each) => each === type);
         expect([type, gapTypesWith([documentOf(type)]).includes(category)]).toEqual([
           type,
-          !responses,
+          !isAccepted,
         ]);
       }
     }

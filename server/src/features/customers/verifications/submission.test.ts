@@ -72,8 +72,8 @@ describe('createVerification', () => {
       [verification.id],
     );
     expect(JSON.stringify(storedRow)).not.toContain('MISSING');
-    const erase = 'update customers set data_key = null, personal = null where id = $1';
-    await harness.app.runtime.db.query(erase, [id]);
+    const eraseSql = 'update customers set data_key = null, personal = null where id = $1';
+    await harness.app.runtime.db.query(eraseSql, [id]);
     expect(ok(await readResource(`/verifications/${verification.id}`), 200).errors).toEqual([]);
     expect(ok(await readResource(`/verifications?customerId=${id}`), 200).data[0].errors).toEqual(
       [],
@@ -303,10 +303,10 @@ describe('concurrent requests', () => {
         'APPROVED',
         'operator',
       ]);
-      const expectedTransaction =
+      const resubmissionEvents =
         response.status === 200 ? ['VERIFICATION.PENDING_MANUAL_REVIEW'] : [];
       expect(await readEventTypes(id)).toEqual([
-        ...[...eventTypesBefore, ...expectedTransaction],
+        ...[...eventTypesBefore, ...resubmissionEvents],
         ...['VERIFICATION.APPROVED', 'CUSTOMER.KYC_APPROVED'],
       ]);
     }

@@ -51,8 +51,8 @@ describe('getExchangeRates', () => {
     expect(sources).toContain('BTC');
     expect(sources).toContain('USD');
     for (const each of body.data) expect(each.sendingAmount).toBe(500);
-    const responses = await getRates();
-    expect(responses.body.data.length).toBeGreaterThan(300);
+    const response = await getRates();
+    expect(response.body.data.length).toBeGreaterThan(300);
   });
 
   it("includes the platform's fee", async () => {
@@ -100,8 +100,8 @@ describe('getDiscoveries', () => {
   const getDiscoveries = (query = '') => app.call('GET', `/discoveries${query}`);
 
   it('returns all institutions, or the institutions of a country and currency', async () => {
-    const responses = await getDiscoveries();
-    expect(responses.status).toBe(200);
+    const response = await getDiscoveries();
+    expect(response.status).toBe(200);
     const nigerianInstitutions = await getDiscoveries('?country=NG');
     expect(nigerianInstitutions.body.data).toContainEqual({
       bankName: 'Guaranty Trust Bank',
@@ -109,7 +109,7 @@ describe('getDiscoveries', () => {
       country: 'NG',
       currency: 'NGN',
     });
-    expect(nigerianInstitutions.body.data.length).toBeLessThan(responses.body.data.length);
+    expect(nigerianInstitutions.body.data.length).toBeLessThan(response.body.data.length);
     expect((await getDiscoveries('?country=SV&currency=USD')).body.data.length).toBeGreaterThan(0);
     expect((await getDiscoveries('?country=NG&currency=USD')).body.data).toEqual([]);
   });

@@ -13,7 +13,7 @@ import { rateCache } from './rates.ts';
 const platformWith = (overrides: Partial<PlatformRow> = {}) =>
   ({ currencies: [], fees: [], ...overrides }) as unknown as PlatformRow;
 
-function row(to: string, sendingAmount: bigint, pricedPlatform: PlatformRow = platformWith()) {
+function priceOf(to: string, sendingAmount: bigint, pricedPlatform: PlatformRow = platformWith()) {
   const corridor = corridors('USD', to)[0];
   if (!corridor) throw new Error(`no corridor to ${to}`);
   const midRate = { rate: referenceRate('USD', to) as Rate, at: 0 };
@@ -31,8 +31,8 @@ function row(to: string, sendingAmount: bigint, pricedPlatform: PlatformRow = pl
 }
 
 describe('priceRow', () => {
-  it('deducts fees before conversion and includes them', () => {
-    expect(row('EUR', 10_000n)).toMatchObject({
+  it('deducts fees before conversion and includes them in the rate', () => {
+    expect(priceOf('EUR', 10_000n)).toMatchObject({
       sendingAmount: 10_000,
       receivingAmount: 9_154,
       fees: { fixed: 0, total: 50 },
@@ -50,11 +50,11 @@ describe('priceRow', () => {
         fixedFee: { amount: 50, currency: 'USD' },
       },
     ];
-    expect(row('EUR', 1_000n, platformWith({ fees }))?.fees).toEqual({ fixed: 50, total: 58 });
+    expect(priceOf('EUR', 1_000n, platformWith({ fees }))?.fees).toEqual({ fixed: 50, total: 58 });
   });
 
-  it('shows the mid rate if fees exceed the amount', () => {
-    expect(row('EUR', 0n)).toMatchObject({ receivingAmount: 0, exchangeRate: 1.08695652 });
+  it('shows the mid rate if the receiving amount is zero', () => {
+    expect(priceOf('EUR', 0n)).toMatchObject({ receivingAmount: 0, exchangeRate: 1.08695652 });
   });
 
   it('intersects the limits of the corridor with the limits of the platform', () => {
@@ -67,14 +67,14 @@ describe('priceRow', () => {
         enabledTransactionTypes: ['OUTGOING' as const],
       },
     ];
-    expect(row('EUR', 1_000n, platformWith({ currencies }))).toMatchObject({
+    expect(priceOf('EUR', 1_000n, platformWith({ currencies }))).toMatchObject({
       minSendingAmount: 500,
       maxSendingAmount: 60_000,
     });
   });
 
   it('omits a row without a representable amount', () => {
-    expect(row('VND', 9_000_000_000_000_000n)).toBeUndefined();
+    expect(priceOf('VND', 9_000_000_000_000_000n)).toBeUndefined();
   });
 });
 
@@ -85,15 +85,15 @@ describe('readableRate', () => {
   });
 });
 
-describe('rateMemory', () => {
+describe('rateCache', () => {
   it('requests a rate again after five minutes', async () => {
     let requests = 0;
     let now = 1_000_000;
     const port: RatePort = {
       rate: async () => ({ rate: { num: BigInt(++requests), den: 1n }, at: now }),
     };
-    const memory = rateCache();
-    const requestRate = async () => (await memory(port, 'USD', 'EUR', now))?.rate.num;
+    const cache = rateCache();
+    const requestRate = async () => (await cache(port, 'USD', 'EUR', now))?.rate.num;
     expect([await requestRate(), await requestRate()]).toEqual([1n, 1n]);
     now += 299_999;
     expect(await requestRate()).toBe(1n);
@@ -103,8 +103,8 @@ describe('rateMemory', () => {
 
   it('requests no rate from a currency to itself', async () => {
     const port: RatePort = { rate: async () => undefined };
-    const memory = rateCache();
-    expect((await memory(port, 'USD', 'USD', 5))?.rate).toEqual({ num: 1n, den: 1n });
-    expect(await memory(port, 'USD', 'EUR', 5)).toBeUndefined();
+    const cache = rateCache();
+    expect((await cache(port, 'USD', 'USD', 5))?.rate).toEqual({ num: 1n, den: 1n });
+    expect(await cache(port, 'USD', 'EUR', 5)).toBeUndefined();
   });
 });

@@ -13,18 +13,20 @@ import { divide, scale } from '../../../kernel/money.ts';
 
 const DIGITAL_ASSETS = ['USDC', 'USDT', 'USDB', 'BTC'];
 
-const { beneficiary: indian } = exampleOf('INR_ACCOUNT');
-const { beneficiary: salvadoran } = exampleOf('SLV_ACCOUNT');
-/** Fields for the rails that the catalog examples do not cover. */
+const { beneficiary: indianBeneficiary } = exampleOf('INR_ACCOUNT');
+const { beneficiary: salvadoranBeneficiary } = exampleOf('SLV_ACCOUNT');
+/** Accounts for the rails that the examples of the catalog do not cover. */
 const RAIL_FIELDS: Record<string, Account[]> = {
   INR: ['NEFT', 'RTGS'].map((rail, index) => ({
     accountType: 'INR_ACCOUNT',
     accountNumber: `5010001234567${index}`,
     ifsc: 'HDFC0001234',
     rail,
-    beneficiary: indian,
+    beneficiary: indianBeneficiary,
   })),
-  USD: [{ accountType: 'SLV_ACCOUNT', phoneNumber: '+50371234567', beneficiary: salvadoran }],
+  USD: [
+    { accountType: 'SLV_ACCOUNT', phoneNumber: '+50371234567', beneficiary: salvadoranBeneficiary },
+  ],
 };
 
 const app = testApp();
@@ -44,7 +46,7 @@ beforeAll(async () => {
   );
 });
 
-/** One example per account type that can hold the currency. */
+/** Account types that can hold the currency, except Lightning. */
 const typesOf = (currency: string): AccountType[] =>
   (Object.keys(ACCOUNT_TYPE_ROWS) as AccountType[]).filter((type) => {
     const { currencies } = ACCOUNT_TYPE_ROWS[type];
@@ -122,7 +124,7 @@ describe('getExchangeRates compared with createQuote', () => {
           amount,
         );
         if (response.status !== 201) {
-          // SWIFT does not support every currency of such an account.
+          // An account type without currencies allows all, and SWIFT supports only some of them.
           expect([rail, response.body.code]).toEqual(['SWIFT', 'NOT_IMPLEMENTED']);
           continue;
         }

@@ -49,13 +49,13 @@ describe('checkProposal', () => {
   const withRouting = (routingNumber: string) => untypedInfo({ ...usdAccount, routingNumber });
 
   it('validates check digits in production only', () => {
-    const invalidBody = { currency: 'USD', production: true };
+    const productionOverrides = { currency: 'USD', production: true };
     expect(rejectionOf(proposal(withRouting('123456789'), { currency: 'USD' }))).toBeNull();
-    expect(rejectionOf(proposal(withRouting('123456789'), invalidBody))).toEqual({
+    expect(rejectionOf(proposal(withRouting('123456789'), productionOverrides))).toEqual({
       code: 'INVALID_INPUT',
       fields: ['accountInfo.routingNumber'],
     });
-    expect(rejectionOf(proposal(withRouting('021000021'), invalidBody))).toBeNull();
+    expect(rejectionOf(proposal(withRouting('021000021'), productionOverrides))).toBeNull();
   });
 
   it('rejects a currency that the account type does not support', () => {
@@ -90,7 +90,7 @@ describe('checkProposal', () => {
 });
 
 describe('firstStatus', () => {
-  it('requires a proof only for a wallet of the customer, where regulation requires it', () => {
+  it('requires a proof only for FIRST_PARTY self-custody wallets under the travel rule', () => {
     const firstParty = { ownershipType: 'FIRST_PARTY', isCounterpartyRequired: true } as const;
     expect(firstStatus(proposal(wallet, firstParty))).toBe('PENDING_OWNERSHIP_VERIFICATION');
     expect(firstStatus(proposal({ ...wallet, vaspName: 'Kraken' }, firstParty))).toBe('ACTIVE');
@@ -123,7 +123,7 @@ describe('duplicateHash', () => {
   });
 });
 
-describe('railsOfAccount', () => {
+describe('railsOf', () => {
   it('derives the rails from the fields present', () => {
     const inrAccount = untypedInfo({ accountType: 'INR_ACCOUNT', vpa: 'ada@upi', beneficiary });
     expect(railsOf(inrAccount)).toEqual(['UPI']);

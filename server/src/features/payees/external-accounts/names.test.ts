@@ -59,14 +59,14 @@ it('a pending name check is repeated at the requested interval', async () => {
 it('a name check disables an account that does not exist and emits an event', async () => {
   const id = await createPendingCheck();
   await applyResult(id, { status: 'INVALID_ACCOUNT' });
-  const closedAccount = await read(id);
-  expect(closedAccount).toMatchObject({
+  const disabledAccount = await read(id);
+  expect(disabledAccount).toMatchObject({
     status: 'INACTIVE',
     beneficiaryVerificationStatus: 'NOT_MATCHED',
   });
   expect(await eventTypes(app, id)).toEqual(['EXTERNAL_ACCOUNT.STATUS_UPDATED']);
   const [event] = (await app.events()).filter((each) => each.subject === id);
-  expect(event?.data).toEqual(closedAccount);
+  expect(event?.data).toEqual(disabledAccount);
 });
 
 it('a name check ignores a deleted account', async () => {

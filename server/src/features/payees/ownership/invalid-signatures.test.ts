@@ -52,13 +52,13 @@ describe('a rejected signature', () => {
 
   it('can be a signature for a superseded challenge', async () => {
     const { id, wallet, messageToSign } = await ownership.createPendingProof();
-    const { messageToSign: newer } = ok(await ownership.challenge(id), 201);
-    expect(newer).not.toBe(messageToSign);
+    const { messageToSign: newerMessage } = ok(await ownership.challenge(id), 201);
+    expect(newerMessage).not.toBe(messageToSign);
     expect((await ownership.verify(id, wallet.sign(messageToSign))).status).toBe(400);
-    expect((await ownership.verify(id, wallet.sign(newer))).status).toBe(409);
+    expect((await ownership.verify(id, wallet.sign(newerMessage))).status).toBe(409);
   });
 
-  it('also changes a wallet that requires no verification', async () => {
+  it('changes an ACTIVE wallet without a required proof to UNVERIFIED', async () => {
     const wallet = evmWallet(nextSecret());
     const { id, status } = ok(
       await ownership.app.call('POST', OWNER_PATHS.platform, {

@@ -65,7 +65,7 @@ describe('liveness', () => {
     expect(response.body).toContain('Travel rule');
     expect(response.body).toContain('<form method="post"><button type="submit" class="primary">');
     expect(await ownership.statusOf(id)).toBe('PENDING_OWNERSHIP_VERIFICATION');
-    // A browser sends a form without fields this way.
+    // The content type of a form without fields in a browser.
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     const confirmation = await requestPage('POST', verificationLink, headers);
     expect([confirmation.statusCode, await ownership.statusOf(id)]).toEqual([200, 'ACTIVE']);

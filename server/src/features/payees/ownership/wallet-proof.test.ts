@@ -25,7 +25,7 @@ describe.each([
   ['verifyExternalAccountOwnership', 'customer'],
   ['verifyPlatformExternalAccountOwnership', 'platform'],
 ] as const)('%s', (_operation, owner) => {
-  it('is verified by its signature', async () => {
+  it('verifies a wallet by its signature', async () => {
     const { id, wallet, messageToSign, expiresAt } = await ownership.createPendingProof(owner);
     expect(Date.parse(expiresAt)).toBe(ownership.app.effects.now() + HOUR);
     expect(messageToSign.split('\n')).toEqual([
@@ -53,7 +53,7 @@ describe.each([
     ]);
   });
 
-  it('remains pending while its chain node does not respond', async () => {
+  it('leaves the account pending while its chain node does not respond', async () => {
     const { id } = await ownership.createPendingProof(owner, 'BASE_WALLET');
     ownership.node.respondWith('nothing');
     expect((await ownership.verify(id, '0xabcd', {}, owner)).status).toBe(503);
@@ -61,7 +61,7 @@ describe.each([
     expect((await ownership.challenge(id, 'FAX', owner)).status).toBe(400);
   });
 
-  it('has no liveness check in production, where a signature is accepted', async () => {
+  it('accepts a signature in production, where no liveness check is available', async () => {
     const platform = ownership.app.production;
     const wallet = evmWallet(nextSecret());
     const ownerFields =
@@ -115,7 +115,7 @@ describe.each([
   });
 });
 
-describe('wallets by chain', () => {
+describe('a wallet', () => {
   const seed = () => Buffer.from((nextSecret() % 256n).toString(16).padStart(64, '0'), 'hex');
   const chains: Record<string, () => { address: string; sign: (text: string) => string }> = {
     ETHEREUM_WALLET: () => evmWallet(nextSecret()),
@@ -133,7 +133,7 @@ describe('wallets by chain', () => {
     SPARK_WALLET: 'BTC',
   };
 
-  it.each(Object.keys(chains))('%s', async (accountType) => {
+  it.each(Object.keys(chains))('is verified by its signature: %s', async (accountType) => {
     const wallet = chains[accountType]!();
     const { id } = await ownership.add(accountType, wallet.address, {
       ...(currencies[accountType] ? { currency: currencies[accountType] } : {}),
@@ -151,15 +151,18 @@ describe('wallets by chain', () => {
     ['segwit', 'segwit', 'bip137'],
     ['segwit', 'p2pkh', 'electrum'],
     ['p2sh', 'p2pkh', 'electrum'],
-  ] as const)('BITCOIN_L1, %s address, %s header, %s', async (kind, header, signatureScheme) => {
-    const wallet = bitcoinWallet(nextSecret());
-    const { id } = await ownership.add('BITCOIN_L1', wallet[kind], { currency: 'BTC' });
-    const { messageToSign } = ok(await ownership.challenge(id), 201);
-    const schemeField = signatureScheme ? { signatureScheme } : {};
-    ok(await ownership.verify(id, wallet.sign(messageToSign, header), schemeField), 200);
-  });
+  ] as const)(
+    'is verified by its signature: BITCOIN_L1, %s address, %s header, %s',
+    async (kind, header, signatureScheme) => {
+      const wallet = bitcoinWallet(nextSecret());
+      const { id } = await ownership.add('BITCOIN_L1', wallet[kind], { currency: 'BTC' });
+      const { messageToSign } = ok(await ownership.challenge(id), 201);
+      const schemeField = signatureScheme ? { signatureScheme } : {};
+      ok(await ownership.verify(id, wallet.sign(messageToSign, header), schemeField), 200);
+    },
+  );
 
-  it('a Bitcoin script address supports the liveness check only', async () => {
+  it('with a Bitcoin script address supports only the liveness check', async () => {
     const script = 'bc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qccfmv3';
     const { id } = await ownership.add('BITCOIN_L1', script, { currency: 'BTC' });
     expect(statusAndCode(await ownership.challenge(id))).toEqual([409, 'CONFLICT']);

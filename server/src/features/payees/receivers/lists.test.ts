@@ -48,7 +48,7 @@ describe('getAvailableUmaProviders', () => {
     });
   });
 
-  it('is paged in either order', async () => {
+  it('returns pages in either order', async () => {
     for (const [order, expectedNames] of [
       ['asc', allNames],
       ['desc', [...allNames].reverse()],
@@ -76,7 +76,7 @@ describe('getAvailableUmaProviders', () => {
   });
 
   it('rejects an invalid code, order and cursor', async () => {
-    const vasps = ok(await get('/vasps?limit=1'), 200).nextCursor;
+    const vaspCursor = ok(await get('/vasps?limit=1'), 200).nextCursor;
     for (const query of [
       'countryCode=Mexico',
       'currencyCode=x',
@@ -86,14 +86,14 @@ describe('getAvailableUmaProviders', () => {
       'limit=101',
       'cursor=abc',
       'cursor=',
-      `cursor=${vasps}`,
+      `cursor=${vaspCursor}`,
     ]) {
       const response = await get(`/uma-providers?${query}`);
       expect([query, response.status, response.body.code]).toEqual([query, 400, 'INVALID_INPUT']);
     }
   });
 
-  it('is empty without a connected provider', async () => {
+  it('returns an empty list without a connected provider', async () => {
     const body = ok(await get('/uma-providers', app.production), 200);
     expect(body).toEqual({ data: [], hasMore: false, totalCount: 0 });
   });

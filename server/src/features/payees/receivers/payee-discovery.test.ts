@@ -176,7 +176,7 @@ describe('lookupUma', () => {
     expect(codeOf(response)).toEqual([424, 'LNURLP_REQUEST_FAILED']);
   });
 
-  it('sends no request from production', async () => {
+  it('returns 501 in production without a connector', async () => {
     const response = await discoverUma(`$success.usd@${HOST}`, { as: app.production });
     expect(codeOf(response)).toEqual([501, 'NOT_IMPLEMENTED']);
   });
@@ -186,7 +186,7 @@ describe('lookupUma of a customer of this server', () => {
   const currencyCodesOf = (body: { supportedCurrencies: { currency: { code: string } }[] }) =>
     body.supportedCurrencies.map((each) => each.currency.code);
 
-  it('returns the currencies of their open accounts', async () => {
+  it('returns the currencies of the open accounts of the customer', async () => {
     const body = ok(
       await discoverUma(secondCustomer.umaAddress, { customerId: firstCustomer.id }),
       200,
@@ -201,7 +201,7 @@ describe('lookupUma of a customer of this server', () => {
     expect(row.receiver_customer_id).toBe(secondCustomer.id);
   });
 
-  it('applies the settings of their platform and returns its required fields', async () => {
+  it('applies the settings and the required fields of the platform of the customer', async () => {
     const platform = await app.newPlatform('Picky');
     const otherCustomer = await createCustomer(app, { as: platform });
     const requiredFields = [
@@ -238,7 +238,7 @@ describe('lookupUma of a customer of this server', () => {
     expect(currencyCodesOf(ok(await discoverUma(receiver.umaAddress), 200))[0]).toBe('MXN');
   });
 
-  it('returns 404 for a customer that is pending, deleted, unknown or of the other environment', async () => {
+  it('returns 404 for a pending, deleted or unknown customer, 501 from production', async () => {
     const pendingCustomer = await createCustomer(app, { as: app.unregulated });
     expect(codeOf(await discoverUma(pendingCustomer.umaAddress))).toEqual([404, 'UMA_NOT_FOUND']);
     const deletedCustomer = await createCustomer(app);
@@ -250,7 +250,7 @@ describe('lookupUma of a customer of this server', () => {
     expect(codeOf(fromProduction)).toEqual([501, 'NOT_IMPLEMENTED']);
   });
 
-  it('takes precedence over scripted addresses of the sandbox', async () => {
+  it('resolves scripted addresses of the sandbox before addresses of customers', async () => {
     const platform = await app.newPlatform('Squatter');
     ok(await app.call('PATCH', '/config', { umaDomain: HOST }, { as: platform }), 200);
     const otherCustomer = await createCustomer(
@@ -274,7 +274,7 @@ describe('lookupExternalAccount', () => {
       ],
       requiredPayerDataFields: [],
     });
-    // Ten million dollars by SEPA.
+    // The maximum of SEPA is ten million dollars.
     expect(body.supportedCurrencies[0].max).toBe(920_000_000);
     const row = await app.operate((ctx) => payeeDiscoveryOf(ctx, body.lookupId));
     expect(row).toMatchObject({
@@ -376,7 +376,7 @@ describe('lookupExternalAccount', () => {
 
   it('reports a missing rate and a missing rail', async () => {
     const platform = app.production;
-    const discover = async (accountInfo: object, currency: string) => {
+    const createPlatformAccount = async (accountInfo: object, currency: string) => {
       const body = { currency, accountInfo };
       return ok(await app.call('POST', '/platform/external-accounts', body, { as: platform }), 201);
     };
@@ -387,13 +387,13 @@ describe('lookupExternalAccount', () => {
       iban,
       beneficiary: { ...beneficiary, countryOfResidence: 'DE' },
     };
-    const bank = await discover(eurAccount, 'EUR');
+    const bank = await createPlatformAccount(eurAccount, 'EUR');
     expect(codeOf(await discoverAccount(bank.id, { as: platform }))).toEqual([
       400,
       'QUOTE_RATE_UNAVAILABLE',
     ]);
     const lightningWallet = { accountType: 'LIGHTNING', lightningAddress: 'grace@wallet.example' };
-    const wallet = await discover(lightningWallet, 'BTC');
+    const wallet = await createPlatformAccount(lightningWallet, 'BTC');
     expect(codeOf(await discoverAccount(wallet.id, { as: platform }))).toEqual([
       501,
       'NOT_IMPLEMENTED',

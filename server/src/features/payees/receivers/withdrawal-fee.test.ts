@@ -43,7 +43,7 @@ describe('estimateCryptoWithdrawalFee', () => {
     ['SOLANA', 'USDT', SOLANA, 'SOL', 5_000, 750],
     ['ETHEREUM', 'USDC', EVM, 'ETH', 325_000_000_000_000, 1_137_500],
     ['BASE', 'USDC', EVM, 'ETH', 650_000_000_000, 2_275],
-    // 487.5 millionths, rounded up.
+    // 487.5 minor units, rounded up.
     ['POLYGON', 'USDC', EVM, 'POL', 1_950_000_000_000_000, 488],
     ['PLASMA', 'USDT', EVM, 'XPL', 65_000_000_000_000, 33],
     ['TRON', 'USDT', TRON, 'TRX', 13_500_000, 4_050_000],
@@ -51,20 +51,23 @@ describe('estimateCryptoWithdrawalFee', () => {
     ['SPARK', 'USDB', SPARK, 'BTC', 0, 0],
     ['LIGHTNING', 'BTC', 'ada@wallet.example', 'BTC', 10, 10],
     ['BITCOIN', 'BTC', BITCOIN, 'BTC', 705, 705],
-  ])('on %s in %s', async (cryptoNetwork, currency, destinationAddress, asset, fee, total) => {
-    const amount = 10_000_000;
-    const internalAccountId = accounts[currency];
-    const request = { internalAccountId, currency, cryptoNetwork, amount, destinationAddress };
-    expect(ok(await estimate(request), 200)).toEqual({
-      networkFee: fee,
-      networkFeeAsset: asset,
-      applicationFee: 0,
-      totalFee: total,
-      netAmount: amount - total,
-    });
-  });
+  ])(
+    'estimates the fees on %s in %s',
+    async (cryptoNetwork, currency, destinationAddress, asset, fee, total) => {
+      const amount = 10_000_000;
+      const internalAccountId = accounts[currency];
+      const request = { internalAccountId, currency, cryptoNetwork, amount, destinationAddress };
+      expect(ok(await estimate(request), 200)).toEqual({
+        networkFee: fee,
+        networkFeeAsset: asset,
+        applicationFee: 0,
+        totalFee: total,
+        netAmount: amount - total,
+      });
+    },
+  );
 
-  it('creates no hold and no row', async () => {
+  it('creates no hold and no event', async () => {
     const { USDC } = accounts as { USDC: string };
     await fundAccount(app, USDC, 2_000_000);
     const emittedEventsBefore = await app.events();
@@ -104,8 +107,8 @@ describe('estimateCryptoWithdrawalFee', () => {
     const response = await estimate({ internalAccountId: accounts.USDT });
     expect([response.status, response.body.code]).toEqual([400, 'INVALID_CURRENCY']);
     expect(response.body.details.errors[0].field).toBe('currency');
-    const fiat = await estimate({ internalAccountId: accounts.USD });
-    expect(fiat.body.code).toBe('INVALID_CURRENCY');
+    const fiatResponse = await estimate({ internalAccountId: accounts.USD });
+    expect(fiatResponse.body.code).toBe('INVALID_CURRENCY');
   });
 
   it('accepts accounts of the caller only', async () => {
@@ -123,15 +126,18 @@ describe('estimateCryptoWithdrawalFee', () => {
   it('validates the checksum in production, where no network provides fees yet', async () => {
     const platformAccount = await findInternalAccount(app, null, 'USDC', { as: app.production });
     const request = { internalAccountId: platformAccount.id, cryptoNetwork: 'BASE' };
-    const wrongId = EVM.replace('5aAeb', '5AAeb');
+    const invalidAddress = EVM.replace('5aAeb', '5AAeb');
     const invalidResponse = await estimate(
-      { ...request, destinationAddress: wrongId },
+      { ...request, destinationAddress: invalidAddress },
       app.production,
     );
     expect([invalidResponse.status, invalidResponse.body.code]).toEqual([400, 'INVALID_INPUT']);
     const validResponse = await estimate({ ...request, destinationAddress: EVM }, app.production);
     expect([validResponse.status, validResponse.body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
-    const sandbox = await estimate({ cryptoNetwork: 'BASE', destinationAddress: wrongId });
-    expect(sandbox.status).toBe(200);
+    const sandboxResponse = await estimate({
+      cryptoNetwork: 'BASE',
+      destinationAddress: invalidAddress,
+    });
+    expect(sandboxResponse.status).toBe(200);
   });
 });

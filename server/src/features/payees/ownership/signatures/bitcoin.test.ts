@@ -202,7 +202,7 @@ describe('electrum', () => {
 });
 
 describe('Taproot', () => {
-  // BIP-86 test vectors, first receiving address: its internal key is the x of this secret.
+  // BIP-86 test vectors, first receiving address. Its internal key belongs to this secret.
   const address = 'bc1p5cyxnuxmeuwuvkwfem96lqzszd02n6xdcjrs20cac6yqjjwudpxqkedrcr';
   const secret = 0x41f41d69260df4cf277826a9b65a3717e4eeddbeedf637f212ca096576479361n;
 

@@ -92,7 +92,7 @@ describe('Tron', () => {
   });
 });
 
-describe('hexBytes', () => {
+describe('decodeHex', () => {
   it('parses whole bytes', () => {
     expect(decodeHex('0xAb01')).toEqual(Buffer.from([0xab, 1]));
     expect([decodeHex('0xab0'), decodeHex(''), decodeHex('0x'), decodeHex('xy')]).toEqual([

@@ -75,7 +75,7 @@ describe('provesSolana', () => {
     ['order 8', 'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a'],
     ['order 8', '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05'],
     ['y = 1 encoded as p + 1', `ee${'ff'.repeat(30)}7f`],
-  ])('rejects keys that sign without a secret: %s', (_, key) => {
+  ])('rejects forged signatures of weak keys: %s', (_, key) => {
     const neutralPoint = `01${'00'.repeat(31)}`;
     for (const head of [neutralPoint, key]) {
       const forgedSignature = encode(`${head}${'00'.repeat(32)}`);
