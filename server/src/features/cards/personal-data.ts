@@ -17,7 +17,7 @@ const CARDS = `update cards set secret = null, last4 = null, exp_month = null, e
 const MERCHANTS = `update card_messages set merchant = null
   where customer_id = $1 and json_typeof(merchant) = 'object' returning id`;
 
-/** Listed after payments. */
+/** Follows payments in the order of an export and an erasure. */
 export const cardPersonalData: PersonalData = {
   tables: {
     cards: { rows: CUSTOMER_ROWS_SQL, without: ['secret'], erasure: 'emptied' },

@@ -1,5 +1,5 @@
-// Export of orders that refer to a customer's accounts. An erasure keeps these orders. The record of manual
-// decisions is described here, because orders are the last resources that it refers to.
+// Export of orders that refer to a customer's accounts. An erasure keeps these orders. The records of
+// manual decisions are listed here, because they refer to orders as well as accounts.
 import type { PersonalData } from '../../runtime/operation/personal-data.ts';
 
 const EXTERNAL_ACCOUNTS = 'select id from external_accounts where customer_id = $1';

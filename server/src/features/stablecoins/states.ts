@@ -45,8 +45,8 @@ export type ServiceStatus = (typeof SERVICE_STATUSES)[number];
 export type ServiceEvent = 'request' | 'reject' | 'approve' | 'enable' | 'disable' | 'drop';
 
 /**
- * A platform requests and the operator decides. A token that is never issued is disabled
- * automatically.
+ * A platform requests and the operator decides. A token that is never issued loses its request or
+ * approval automatically.
  */
 export const serviceStates = stateTable<ServiceStatus, ServiceEvent>('service of a stablecoin', {
   NOT_ENABLED: { request: 'PENDING_APPROVAL', approve: 'ENABLING' },

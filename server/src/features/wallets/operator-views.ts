@@ -1,6 +1,6 @@
 // Embedded wallets of every platform, for the operator: credentials, sessions, and the signatures of each
 // key. The lists contain no personal data and no secrets. The details of one signature are decrypted, which
-// needs the master key.
+// requires the master key.
 
 import { iso, type Time } from '../../kernel/effects.ts';
 import { Fault } from '../../kernel/fault.ts';
@@ -39,11 +39,11 @@ interface SearchInput extends PageInput {
   customerId?: string | undefined;
 }
 
-const WALLETS_SQL = `
+const CREDENTIAL_TYPES_SQL = `
   select account_id, array_agg(distinct type order by type) as types
     from credentials where account_id = any($1) and status = 'ACTIVE' group by account_id`;
 
-const RECOVERING = `
+const RECOVERING_WALLETS_SQL = `
   select account_id from wallet_recoveries where account_id = any($1) and status = 'WAITING'`;
 
 /** A page of the wallets of a platform, of a customer, or of all, newest first. */
@@ -56,8 +56,8 @@ export async function searchWallets(
   const ids = rows.map(({ id }) => id);
   const [accounts, types, recoveries] = await Promise.all([
     Promise.all(ids.map((id) => readInternalAccount(db, id))),
-    db.query<{ account_id: string; types: CredentialType[] }>(WALLETS_SQL, [ids]),
-    db.query<{ account_id: string }>(RECOVERING, [ids]),
+    db.query<{ account_id: string; types: CredentialType[] }>(CREDENTIAL_TYPES_SQL, [ids]),
+    db.query<{ account_id: string }>(RECOVERING_WALLETS_SQL, [ids]),
   ]);
   const typesOf = new Map(types.map((each) => [each.account_id, each.types]));
   const recoveringIds = new Set(recoveries.map(({ account_id }) => account_id));

@@ -41,17 +41,17 @@ export const authorizationPersonal = (opener: Opener, row: AuthorizationRow) => 
 });
 
 /**
- * Stages the deletion of a customer's seeds, the revocation of credentials, and the cancellation of
+ * Stages the deletion of a customer's walletRows, the revocation of credentials, and the cancellation of
  * recoveries.
  */
 async function eraseWallets(ctx: Ctx, customerId: string): Promise<void> {
   const filter = { customer_id: customerId };
-  const [seeds, credentialRows] = await Promise.all([
+  const [walletRows, credentialRows] = await Promise.all([
     ctx.db.find(wallets, filter, UNPAGED),
     ctx.db.find(credentials, filter, UNPAGED),
   ]);
   await eraseRecoveries(ctx, customerId);
-  for (const row of seeds) ctx.update(wallets, row, { seed: null });
+  for (const row of walletRows) ctx.update(wallets, row, { seed: null });
   for (const row of credentialRows) {
     ctx.update(credentials, row, {
       ...(row.status === 'ACTIVE' ? { status: credentialStates.next(row.status, 'revoke') } : {}),
@@ -63,7 +63,7 @@ async function eraseWallets(ctx: Ctx, customerId: string): Promise<void> {
   }
 }
 
-const CODES = `select 'otp ' || id as id from credentials where customer_id = $1`;
+const CODE_IDS_SQL = `select 'otp ' || id as id from credentials where customer_id = $1`;
 
 /** An erasure also removes one-time codes, because their keyed hash covers the contact. */
 export const walletPersonalData: PersonalData = {
@@ -98,7 +98,7 @@ export const walletPersonalData: PersonalData = {
   },
   erase: (ctx, { id }) => eraseWallets(ctx, id),
   async empty(runtime, { id: customerId }) {
-    const ids = await runtime.db.query<{ id: string }>(CODES, [customerId]);
+    const ids = await runtime.db.query<{ id: string }>(CODE_IDS_SQL, [customerId]);
     return {
       codes: await eraseCodes(
         runtime,

@@ -1,4 +1,4 @@
-// Wallet functions that earlier features need: provisioning of wallets for new accounts, and
+// Wallet functions for features that must not import wallets: provisioning of wallets for new accounts, and
 // authorization of a contact change that affects credentials.
 
 import type { Ctx } from '../../runtime/operation/context.ts';
@@ -21,7 +21,7 @@ interface WalletPorts {
   authorizeContactChange: AuthorizeContactChange;
 }
 
-/** The functions that the composition passes to earlier features. */
+/** The functions that the composition passes to these features. */
 export const walletPorts = (parts: WalletParts): WalletPorts => ({
   openWallets: (ctx, customer, accounts) => openWallets(ctx, parts, customer, accounts),
   openWalletsForAccounts: (ctx, accounts) => openWalletsForAccounts(ctx, parts, accounts),

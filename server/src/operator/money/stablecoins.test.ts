@@ -37,7 +37,8 @@ describe.each(Object.keys(OUTCOMES))('stablecoins %s', (name) => {
     const id = await coinIn(status);
     const outcome = OUTCOMES[name]?.[status];
     if (outcome === undefined) {
-      await service.expectRejected(`The stablecoin is ${status}.`, 'stablecoins', name, id);
+      const reason = `The stablecoin is ${status}. The decision ${name} is not possible.`;
+      await service.expectRejected(reason, 'stablecoins', name, id);
       expect(await verb('history', id)).toEqual([]);
       return;
     }

@@ -171,7 +171,8 @@ describe('wallet cancel-recovery', () => {
       ...{ actor: 'Ada', endedAt: new Date(app.effects.now()).toISOString() },
     });
     const { code, err } = await run('cancel-recovery', recoveryId);
-    expect([code, err]).toEqual([1, 'The recovery is CANCELLED.\n']);
+    const expectedReason = 'The recovery is CANCELLED. Only a WAITING recovery can be canceled.';
+    expect([code, err]).toEqual([1, `${expectedReason}\n`]);
     await app.advance(48 * HOUR);
     expect(await fixture.credentialsOf(accountId)).toHaveLength(1);
   });

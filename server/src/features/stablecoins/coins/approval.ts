@@ -78,11 +78,18 @@ interface DecideInput {
 /** Stages the decision with its reason. */
 function decide(ctx: Ctx, row: StablecoinRow, { decision, reason }: DecideInput): StablecoinRow {
   if (serviceStates.targetOf(row.service_status, decision) === undefined) {
-    throw new Fault('CONFLICT', `The stablecoin is ${row.service_status}.`);
+    const { service_status: status } = row;
+    throw new Fault(
+      'CONFLICT',
+      `The stablecoin is ${status}. The decision ${decision} is not possible.`,
+    );
   }
-  // A stablecoin can be enabled only once the token is provisioned.
+  // A token that was rejected or failed is never provisioned.
   if (decision === 'approve' && !isIssuable(row.issuance_status)) {
-    throw new Fault('CONFLICT', `The token is ${row.issuance_status} at its provider.`);
+    throw new Fault(
+      'CONFLICT',
+      `The token is ${row.issuance_status} at its provider and cannot be approved.`,
+    );
   }
   recordAccountAction(ctx, row, { actor: 'operator', action: decision, reason });
   return decideService(ctx, row, decision);

@@ -74,7 +74,7 @@ export const nameOf = (row: StablecoinRow): TokenName => ({
 });
 
 /**
- * Rejects a token that is registered, and, once its symbol is known, another one with that symbol.
+ * Rejects a token that is registered, and, once its symbol is known, another token with that symbol.
  * A token that was rejected or failed does not reserve its symbol.
  */
 async function checkNotRegistered(
@@ -158,7 +158,10 @@ export async function registerCoin(ctx: Ctx, parts: StablecoinParts, body: Regis
 }
 
 const notRequestable = (status: string): Fault =>
-  new Fault('STABLECOIN_SERVICE_ENABLEMENT_NOT_REQUESTABLE', `The stablecoin is ${status}.`);
+  new Fault(
+    'STABLECOIN_SERVICE_ENABLEMENT_NOT_REQUESTABLE',
+    `The stablecoin is ${status}, so its enablement cannot be requested.`,
+  );
 
 /** Requests the approval of the operator. A repetition has no effect. */
 export function requestEnablement(

@@ -110,7 +110,7 @@ function selectAccount(accountIds: readonly string[], requestedId: string | unde
   throw invalidField('providerAccountId', message);
 }
 
-/** The routed provider of a new account. An account that is linked again keeps its own. */
+/** The routed provider of a new account. An account that is linked again keeps its provider. */
 async function providerIdFor(
   ctx: Ctx,
   mint: MintPort,
@@ -171,7 +171,7 @@ export async function linkAccount(
   });
 }
 
-/** The account for the registration of a token. */
+/** The requested account, or the only active account without an `id`. */
 export async function requireAccount(
   ctx: Ctx,
   id: string | undefined,
@@ -183,7 +183,7 @@ export async function requireAccount(
     limit: 2,
   });
   if (!firstAccount) {
-    const reason = 'No provider account is linked and active.';
+    const reason = 'No provider account is ACTIVE. Link one with linkStablecoinProviderAccount.';
     throw new Fault('STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND', reason);
   }
   if (secondAccount) {

@@ -36,14 +36,14 @@ export function schedulePoll(ctx: Ctx, coin: StablecoinRow, afterMs?: number): v
   ctx.later(POLL_ISSUANCE, input, pollAt);
 }
 
-/** Schedules the next poll while a token is being issued, unless its state is final. */
+/** Schedules the next poll unless the issuance is final or the provider requests no poll. */
 export function scheduleNextPoll(
   ctx: Ctx,
   coin: StablecoinRow,
   { checkAfterMs = DEFAULT_INTERVAL_MS }: Pick<ProviderToken, 'checkAfterMs'>,
 ): void {
-  const changes = Object.keys(issuanceStates.transitions[coin.issuance_status]).length > 0;
-  if (changes && checkAfterMs !== null) schedulePoll(ctx, coin, checkAfterMs);
+  const canChange = Object.keys(issuanceStates.transitions[coin.issuance_status]).length > 0;
+  if (canChange && checkAfterMs !== null) schedulePoll(ctx, coin, checkAfterMs);
 }
 
 /** Schedules the automatic decisions about a token. */

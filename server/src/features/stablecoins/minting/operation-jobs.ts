@@ -77,7 +77,7 @@ const begin = (
     return 'first';
   });
 
-/** Fails an operation of an account that the provider no longer accepts, or polls it later. */
+/** Fails an operation whose account the provider no longer accepts, or submits or polls it later. */
 async function handleUnlinked(
   ctx: Ctx,
   row: StablecoinOperationRow,
@@ -134,7 +134,7 @@ export function operationJobs(parts: StablecoinParts): JobHandler[] {
       }
       return createResult(async (ctx, current) => {
         const linkedProviderAccount = await ctx.read(providerAccounts, account.id);
-        // The account was linked again during the provider's response for the previous link.
+        // The account was linked again during the call with the previous link.
         const isRelinked =
           linkedProviderAccount?.version !== account.version &&
           linkedProviderAccount?.status === 'ACTIVE';

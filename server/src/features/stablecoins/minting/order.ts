@@ -42,7 +42,7 @@ interface OrderParties {
   to?: OrderParty;
 }
 
-/** External accounts of an order. A wire and a deposit have none. */
+/** External accounts of an order. `from` is absent unless a bank account is debited. */
 export function partiesOf({ type, source, destination }: OrderFields): OrderParties {
   const { accountId, rail } = destination;
   if (type === 'BURN' && rail) return { to: { accountId, use: rail } };

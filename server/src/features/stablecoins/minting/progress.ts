@@ -11,9 +11,9 @@ import { type OperationEvent, operationStates } from '../states.ts';
 import { mintsAndBurns, type StablecoinOperationRow } from '../store.ts';
 import { postHold, postLate, voidHold } from '../supply/supply.ts';
 
-/** Polls an order. */
 export const OperationInput = Type.Object({ operationId: Type.String() });
 
+/** Polls an order. */
 export const CHECK = defineJob('stablecoins.check', OperationInput);
 
 /** Default interval, and the shortest one. */
@@ -70,7 +70,7 @@ function nextPollTime(
     : pollAt;
 }
 
-/** Polls an EXPIRED operation again. The last time is recorded after a week. */
+/** Schedules the next poll of an EXPIRED operation. A week after the expiry, records the end of the polls. */
 function pollLate(ctx: Ctx, row: StablecoinOperationRow): void {
   const pollEnd = (row.expired_at ?? row.updated_at) + LATE_PERIOD_MS;
   if (ctx.now < pollEnd) {
@@ -110,10 +110,11 @@ export const failUnsubmitted = (ctx: Ctx, row: StablecoinOperationRow, reason: s
 export async function endByOperator(
   ctx: Ctx,
   row: StablecoinOperationRow,
-  as: 'complete' | 'fail',
+  outcome: 'complete' | 'fail',
   reason: string,
 ): Promise<StablecoinOperationRow> {
-  const event = as === 'fail' && isUnpaid(row) && row.submitted_at !== null ? 'expire' : as;
+  const event =
+    outcome === 'fail' && isUnpaid(row) && row.submitted_at !== null ? 'expire' : outcome;
   recordAccountAction(ctx, row, { actor: 'operator', action: event, reason });
   const updatedOperation = await setFinalStatus(
     ctx,
@@ -126,8 +127,8 @@ export async function endByOperator(
   return updatedOperation;
 }
 
-/** Whether the reported state is final. */
-const isFinal = (progress: OrderProgress): boolean =>
+/** Whether the provider reports a failure, or an expiry after which no payment is possible. */
+const isFinalFailure = (progress: OrderProgress): boolean =>
   progress.state === 'failed' || (progress.state === 'expired' && progress.final === true);
 
 /** Stages the response to a poll. Ignored if the status is final. */
@@ -144,7 +145,7 @@ export async function applyProgress(
   if (event === 'complete') await setFinalStatus(ctx, row, event, { provider_status });
   else if (event === 'expire') {
     const expiredOperation = await setFinalStatus(ctx, row, event, { provider_status });
-    if (!isFinal(progress)) pollLate(ctx, expiredOperation);
+    if (!isFinalFailure(progress)) pollLate(ctx, expiredOperation);
   } else if (event === 'fail') {
     await setFinalStatus(ctx, row, event, { provider_status, failure_reason: failureOf(progress) });
   } else continueWith(ctx, row, event, progress);
@@ -171,7 +172,7 @@ export async function applyReported(
   }
 }
 
-/** An EXPIRED operation changes only by a payment. */
+/** The status of an EXPIRED operation changes only by a payment. */
 async function applyLateProgress(
   ctx: Ctx,
   row: StablecoinOperationRow,
@@ -188,7 +189,7 @@ async function applyLateProgress(
   if (provider_status !== row.provider_status) {
     ctx.update(mintsAndBurns, row, { provider_status, updated_at: ctx.now });
   }
-  if (!isFinal(progress)) pollLate(ctx, row);
+  if (!isFinalFailure(progress)) pollLate(ctx, row);
 }
 
 /** Stages an operation that continues, with the next poll. */

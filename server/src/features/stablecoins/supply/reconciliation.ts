@@ -15,7 +15,7 @@ interface SupplyRow {
   expectedMinting: string;
 }
 
-const PENDING = "o.status not in ('COMPLETED', 'FAILED', 'EXPIRED')";
+const PENDING_CONDITION = "o.status not in ('COMPLETED', 'FAILED', 'EXPIRED')";
 const sumOf = (type: string, condition: string) =>
   `coalesce(sum(o.amount - coalesce(o.uncounted, 0)) filter (where o.type = '${type}' and ${condition}), 0)`;
 
@@ -34,7 +34,7 @@ const countSql = (
   left join ledger_transfers s on s.transaction_id = c.id and s.step = 'supply'
   cross join lateral (select ${sumOf('MINT', "o.status = 'COMPLETED'")} as minted,
       ${sumOf('BURN', "o.status = 'COMPLETED'")} as burnt,
-      ${sumOf('MINT', PENDING)} as minting, ${sumOf('BURN', PENDING)} as burning
+      ${sumOf('MINT', PENDING_CONDITION)} as minting, ${sumOf('BURN', PENDING_CONDITION)} as burning
     from stablecoin_operations o where o.stablecoin_id = c.id) o
   ${whereClause} order by c.id`;
 
@@ -48,7 +48,7 @@ const MEASURES = {
 
 export const SUPPLY_MEASURES = Object.keys(MEASURES) as (keyof typeof MEASURES)[];
 
-/** An amount of a coin in the ledger, and the same from its mints and burns, in minor units. */
+/** An amount of a coin in the ledger, and as its mints and burns require it, in minor units. */
 interface SupplyLine {
   measure: keyof typeof MEASURES;
   ledger: string;

@@ -1,6 +1,5 @@
 // The ledger accounts of a stablecoin: issued against circulating supply, in one currency per token. Burns
-// debit the circulating supply, so they cannot exceed the existing tokens. A difference to the figure of the
-// provider is visible.
+// debit the circulating supply, so they cannot exceed the existing tokens.
 import { Fault } from '../../../kernel/fault.ts';
 import type { Money } from '../../../kernel/money.ts';
 import {
@@ -12,7 +11,7 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import { openLedgerAccount } from '../../balances/ledger-accounts/index.ts';
 import { MAX_UNITS } from '../minting/validation.ts';
 
-/** Currency of its ledger accounts. */
+/** Currency of the ledger accounts of a token. */
 const unitOf = (id: string) => TOKEN_UNIT + id;
 
 /** An amount of a token in the currency of its ledger accounts. */
@@ -35,7 +34,7 @@ export const isCountable = (supply: bigint): boolean => supply <= MAX_UNITS;
 export function postInitialSupply(ctx: Ctx, { id }: { id: string }, supply: bigint): void {
   if (supply <= 0n) return;
   if (!isCountable(supply)) {
-    const reason = 'The circulating supply of the token exceeds the maximum.';
+    const reason = `The circulating supply of the token exceeds the maximum of ${MAX_UNITS}.`;
     throw new Fault('STABLECOIN_VERIFICATION_FAILED', reason);
   }
   ctx.transfer({

@@ -146,7 +146,7 @@ export function clientKeyOf(publicKey: string, field = 'clientPublicKey'): strin
 }
 
 /**
- * Throws INVALID_INPUT if the key already belongs to a session of the wallet, because each key is used once.
+ * Throws INVALID_INPUT if the key already belongs to an active session of the wallet.
  */
 export async function rejectUsedKey(
   ctx: Ctx,

@@ -44,7 +44,9 @@ const methodFields = {
 
 const AuthMethod = object('AuthMethod', 'A credential of a wallet.', methodFields);
 
-const bundle = text('JSON with the encryption key for the one-time code.');
+const bundle = text(
+  'JSON with the encryption key for the one-time code. Absent if no code was sent.',
+);
 
 export const AuthMethodResponse = object(
   'AuthMethodResponse',
@@ -189,7 +191,7 @@ export const createAuthCredential = operation({
   summary: 'Add a credential',
   description:
     'Adds a credential to an embedded wallet. The first credential of a wallet requires no ' +
-    'signature. A session of the wallet signs the request for each further one.',
+    'signature. A session of the wallet signs the request for each further credential.',
   permission: 'TRANSACT',
   signedRetry: true,
   callsExternal: true,

@@ -74,7 +74,7 @@ export interface Kind<T extends string = string> {
     ctx: Ctx,
     parts: WalletParts,
     credential: WalletCredential,
-    act: Authorization,
+    authorization: Authorization,
   ): Promise<Reply>;
   /** Activity that a session signs to remove the credential. */
   removalActivity(ctx: Ctx, credential: WalletCredential): Activity;

@@ -52,7 +52,7 @@ const uniquenessKeyOf = (ctx: Ctx, { issuer, audience, subject }: Facts): string
 
 const CLAIMS = { issuer: 'iss', audience: 'aud', subject: 'sub' } as const;
 
-/** The fault for a token that does not match the credential or the key. */
+/** The fault for a token that does not match the credential or the key, or undefined. */
 function findMismatch(identity: OidcIdentity, facts: Facts, clientPublicKey: string) {
   for (const name of ['issuer', 'audience', 'subject'] as const) {
     if (identity[name] !== facts[name]) {

@@ -44,7 +44,7 @@ const KINDS = {
 /** Callers pass bodies of the same type only, which the type system cannot express here. */
 const kindOf = (type: CredentialType): Kind => KINDS[type] as Kind;
 
-/** The wallet of a list query, or undefined for other accounts. */
+/** The wallet of a list query, or undefined for other accounts. Throws INVALID_INPUT for other IDs. */
 export async function requireListedWallet(ctx: Ctx, accountId: string) {
   if (!isId(accountId, 'InternalAccount')) {
     throw invalidField('accountId', 'is not the ID of an internal account');

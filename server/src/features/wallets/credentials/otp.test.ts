@@ -98,7 +98,7 @@ describe('createAuthCredential', () => {
       );
     });
 
-    it('rejects a second one of each type', async () => {
+    it('rejects a second credential of each type', async () => {
       const { accountId } = await otp.createOtpWallet();
       for (const type of TYPES) {
         const code = `${type}_CREDENTIAL_ALREADY_EXISTS`;

@@ -117,7 +117,7 @@ async function rulesOf(ctx: Ctx) {
       ...(config.alphanumeric ? { alphabet: LETTERS_AND_DIGITS } : {}),
       validityMs: config.expirationSeconds * 1000,
       maxAttempts: MAX_WRONG_CODES,
-      // Sending is limited per credential, so that a used code does not shorten the wait.
+      // Sending is limited per wallet, so that a used code does not shorten the wait.
       resendAfterMs: 0,
     },
   };
@@ -272,7 +272,7 @@ async function verify(
   await rejectUsedKey(ctx, wallet.row.id, publicKey, FIELD);
   const { rules } = await rulesOf(ctx);
   const purpose: CodePurpose = { id: purposeId(row.id), binding: contact, rules };
-  // Codes have capital letters only. Input is case-insensitive.
+  // The letters of codes are capital. Input is case-insensitive.
   const result = await verifyCode(ctx, purpose, openedOtp.code.trim().toUpperCase());
   if (result === 'none') throw noPendingCode();
   if (result === 'invalid')

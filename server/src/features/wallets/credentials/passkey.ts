@@ -1,6 +1,7 @@
 // Passkeys as credentials of a wallet. Registration uses a challenge of the platform. Verification uses a
 // challenge of this server, which is the hash of the payload that opens the session, so the session key is
-// fixed before signing. Every challenge is a pending request and can be used once.
+// fixed before signing. The challenge of a verification is a pending request. Every
+// challenge can be used once.
 
 import {
   checkAssertion,
@@ -43,7 +44,7 @@ type CreateBody = CreateBodyOf<'PASSKEY'>;
 type VerifyBody = VerifyBodyOf<'PASSKEY'>;
 
 /** Challenges per passkey. A protection against client loops. */
-const CHALLENGES: readonly AttemptRule[] = [{ max: 60, withinMs: 60_000 }];
+const CHALLENGE_LIMITS: readonly AttemptRule[] = [{ max: 60, withinMs: 60_000 }];
 
 const NICKNAME = /^[\p{L}\p{M}\p{Nd} ._'()-]{1,100}$/u;
 const NICKNAME_RULE = "must be 1 to 100 letters, digits, spaces and . _ - ' ( )";
@@ -131,7 +132,7 @@ async function challengePasskey(
     throw invalidField('clientPublicKey', 'is required for a passkey');
   }
   await rejectUsedKey(ctx, row.account_id, clientKeyOf(clientPublicKey));
-  await countAttempt(ctx, `challenge ${row.id}`, CHALLENGES);
+  await countAttempt(ctx, `challenge ${row.id}`, CHALLENGE_LIMITS);
   const signable = {
     ...verificationOf(row.id),
     input: { params: { id: row.id }, body: { clientPublicKey } },

@@ -57,7 +57,10 @@ export async function cancelWalletRecovery(
   const caller = await callerOf(runtime.db, platform_id);
   const canceledRecovery = await operate(runtime, caller, async (ctx) => {
     const row = await recoveryById(ctx, recoveryId);
-    if (row.status !== 'WAITING') throw new Fault('CONFLICT', `The recovery is ${row.status}.`);
+    if (row.status !== 'WAITING') {
+      const reason = `The recovery is ${row.status}. Only a WAITING recovery can be canceled.`;
+      throw new Fault('CONFLICT', reason);
+    }
     return cancelRecovery(ctx, row, 'OPERATOR', actor);
   });
   return presentRecovery(canceledRecovery);
@@ -70,7 +73,10 @@ interface SearchInput extends PageInput {
   after?: string | undefined;
 }
 
-/** A page of recoveries, latest first, optionally filtered by platform and status. Throws NOT_FOUND. */
+/**
+ * A page of recoveries, latest first, optionally filtered by platform and status. Throws NOT_FOUND if `after`
+ * is unknown.
+ */
 export async function searchWalletRecoveries(
   { db }: Runtime,
   { platformId, status, after, cursor: pageCursor, limit }: SearchInput,

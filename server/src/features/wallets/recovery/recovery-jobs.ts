@@ -1,7 +1,6 @@
-// Account recovery of a wallet. The operator requests the recovery, and a delayed job adds a one-time code
-// credential. Existing credentials remain, no funds are transferred, and the user then verifies the contact
-// as usual. All conditions are checked again before completion, after a delay that is a setting of the
-// server.
+// Account recovery of a wallet. The operator requests the recovery. After a delay, which is a setting of the
+// server, a job checks all conditions again and adds a one-time code credential. Existing credentials remain,
+// and no funds are transferred.
 
 import { Type } from '@sinclair/typebox';
 import { defineJob, PlatformFields } from '../../../kernel/contract/job.ts';
@@ -61,9 +60,9 @@ async function rejectUnneeded(ctx: Ctx, wallet: Wallet, type: RecoveryType): Pro
   if ((await sessionsOf(ctx, id)).length) {
     throw conflict('The wallet has an active session, which can sign for a new credential.');
   }
-  const waitingRecovery = await findPendingRecovery(ctx, id);
-  if (waitingRecovery)
-    throw conflict(`The recovery ${waitingRecovery.id} is already pending for this wallet.`);
+  const pendingRecovery = await findPendingRecovery(ctx, id);
+  if (pendingRecovery)
+    throw conflict(`The recovery ${pendingRecovery.id} is already pending for this wallet.`);
 }
 
 export interface NewRecovery {
@@ -112,7 +111,7 @@ async function isAnnounced(ctx: Ctx, { customer_id, created_at }: RecoveryRow): 
 }
 
 /** The reason to cancel a due recovery, or undefined to finish it. */
-async function cancelReason(
+async function findCancelReason(
   ctx: Ctx,
   row: RecoveryRow,
   wallet: Wallet | undefined,
@@ -142,7 +141,7 @@ async function recover(ctx: Ctx, id: string, delayMs: number | undefined): Promi
     return;
   }
   const wallet = await findWallet(ctx, row.account_id);
-  const reason = await cancelReason(ctx, row, wallet);
+  const reason = await findCancelReason(ctx, row, wallet);
   if (reason !== undefined || !wallet) {
     await cancelRecovery(ctx, row, reason ?? 'WALLET_GONE');
     return;

@@ -78,7 +78,7 @@ async function closeRecovery(
 export const finishRecovery = (ctx: Ctx, row: RecoveryRow): Promise<RecoveryRow> =>
   closeRecovery(ctx, row, 'finish');
 
-/** `by` is the operator who canceled it, if any. */
+/** Stages the cancellation. `cancelledBy` is absent without an operator. */
 export const cancelRecovery = (
   ctx: Ctx,
   row: RecoveryRow,

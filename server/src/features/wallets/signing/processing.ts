@@ -1,5 +1,5 @@
-// PROCESSING replies. The built-in signer replies immediately, so only a scripted environment returns them,
-// as often as configured for the platform, for client tests.
+// PROCESSING replies for client tests. The built-in signer replies immediately, so only a scripted
+// environment returns them. Their number is a setting of the platform.
 
 import { attemptLimits } from '../../../runtime/operation/attempt-limiter.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';

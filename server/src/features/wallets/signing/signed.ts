@@ -188,8 +188,9 @@ async function settleRequest(
 }
 
 /**
- * The job that completes background work. `operations` are all signed operations. The next retry of the
- * client returns a rejection, which stages no rows, so the work is committed separately from the job.
+ * The job that completes background work. `operations` are all signed operations. The work is committed
+ * separately from the job, because a rejection stages no rows. The next retry of the client returns the
+ * rejection.
  */
 export function settleJobs(operations: readonly SignedOperation[]): JobHandler[] {
   const byId = new Map(operations.map((each) => [each.contract.operationId, each]));

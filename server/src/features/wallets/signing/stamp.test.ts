@@ -250,7 +250,7 @@ describe('stamps of clients', () => {
     expect(Math.min(highS.yes, highS.no)).toBeGreaterThan(0);
   });
 
-  it('with more keys than are cached are valid', () => {
+  it('are valid with more keys than are cached', () => {
     const publicKeys = Array.from({ length: 1_100 }, () => generateKeys().publicKey);
     const readStampOf = (publicKey: string) => read({ ...VECTOR, publicKey });
     const firstStamp = readStampOf(publicKeys[0] as string);

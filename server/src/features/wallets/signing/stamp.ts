@@ -17,7 +17,7 @@ export interface Stamp {
 }
 
 const BASE64URL = /^[A-Za-z0-9_-]+={0,2}$/;
-const COMPRESSED = /^0[23][0-9a-f]{64}$/i;
+const COMPRESSED_KEY = /^0[23][0-9a-f]{64}$/i;
 /** A sequence of two integers of at most 33 bytes, with one-byte lengths. */
 const DER = /^30(?:[0-9a-f]{2}){7,71}$/i;
 const MEMBER_COUNT = 3;
@@ -82,7 +82,7 @@ export const cacheKey = (point: string): void => void keyOf(point);
 /** Parses a header value, or undefined if it is not a stamp. */
 export function parseStamp(header: string): Stamp | undefined {
   const members = membersOf(header);
-  if (!members || !COMPRESSED.test(members.publicKey)) return undefined;
+  if (!members || !COMPRESSED_KEY.test(members.publicKey)) return undefined;
   const signature = derOf(members.signature);
   const publicKey = members.publicKey.toLowerCase();
   const key = signature && keyOf(publicKey);

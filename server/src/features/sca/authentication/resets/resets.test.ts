@@ -144,7 +144,7 @@ describe('a reset of codes by SMS', () => {
     expect((await messagesTo(app, id)).at(-1)).toMatchObject({ kind: 'SCA_CODE', to: phone });
   });
 
-  it('counts a number as verified that was changed while no authentication was required', async () => {
+  it('counts a number as verified that changed while no authentication was required', async () => {
     const { id } = await createPhoneVerifiedCustomer(app);
     const { resetId } = ok(await start(id), 201);
     for (const _ of [1, 2]) await readResetStatus(id, resetId);
