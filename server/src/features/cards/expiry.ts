@@ -1,13 +1,13 @@
-// Closes card payments that receive no further network messages. Networks drop uncleared authorizations after
-// days or weeks, and some do not report the expiry. A sweep finds such payments by real time. On a platform
-// with a separate clock a job closes each payment.
+// Closes card payments that are still open 30 days after their approval. Networks drop uncleared
+// authorizations after days or weeks, and some do not report the expiry. A sweep finds such payments by real
+// time. On a platform with a separate clock a job closes each payment.
 import { defineJob } from '../../kernel/contract/job.ts';
 import type { RowOf } from '../../runtime/db/table.ts';
 import type { Ctx } from '../../runtime/operation/context.ts';
 import { PaymentInput } from '../payments/refunds/index.ts';
 import type { openPayments } from './store.ts';
 
-/** Time after which a payment without further network messages is closed. */
+/** Time from the approval after which an open payment is closed. */
 export const CARD_AUTHORIZATION_MS = 30 * 24 * 3_600_000;
 
 export const CLOSE_PAYMENT = defineJob('cards.expire', PaymentInput);

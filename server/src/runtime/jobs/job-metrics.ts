@@ -165,7 +165,7 @@ function watchJobs(
       async () => (await read())[name],
     );
   watch('queued', '', `Queued jobs, due or not. Counted up to ${MAX_COUNTED}.`);
-  watch('oldest', '_seconds', 'Age of the oldest due job.');
+  watch('oldest', '_seconds', 'Time since the earliest due time of a job.');
   watch('dead', '', `Dead jobs (attempts exhausted). Counted up to ${MAX_COUNTED}.`);
   const help = 'Jobs running in this process.';
   metrics.watchEach('railhead_jobs_running', help, 'kind', runningJobs);
