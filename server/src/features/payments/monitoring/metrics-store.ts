@@ -1,6 +1,6 @@
-// SQL of payment metrics. The outcome of each counted payment is stored. A repeated count changes the
-// totals only by the difference, so counting is idempotent. Each statement advances the progress mark of
-// its platform in the same transaction.
+// SQL of payment metrics. The outcome of each counted payment is stored. A repeated count changes
+// the totals only by the difference, so counting is idempotent. Each count also advances the
+// progress mark of its platform in the same transaction.
 import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 
@@ -17,8 +17,9 @@ export interface Mark {
 const COLUMNS = 'platform_id, stage, position, event_id, backfill_at, backfill_id, version';
 
 /**
- * The outcome of a payment. NONE: a quote that was not executed. RETURNED: a payment that failed after its
- * settlement. FAILED: a payment that failed before its settlement or was canceled.
+ * The outcome of a payment. NONE: a quote that was not executed. RETURNED: a payment that failed
+ * after its settlement, or a refunded card payment. FAILED: a payment that failed before its
+ * settlement or was canceled.
  */
 export const OUTCOME = `case t.type
     when 'OUTGOING' then case
@@ -40,7 +41,7 @@ export const PAYMENT_COLUMNS = `t.id, t.platform_id, t.created_at, t.type, coale
     case t.type when 'INCOMING' then t.received_currency else t.sent_currency end as currency,
     case t.type when 'INCOMING' then t.received_amount else t.sent_amount end as amount`;
 
-/** Changes of the count and amount of an outcome. */
+/** SQL for the change of the count or amount of an outcome. */
 const change = (outcome: string, factor: string) =>
   `sum(${factor} * ((c.outcome = '${outcome}')::int - (c.before = '${outcome}')::int))`;
 const total = (factor: string) =>
@@ -103,7 +104,7 @@ export async function count(
   return (await db.query(COUNT, [platform_id, version, ids, ...mark])).length > 0;
 }
 
-/** Marks of platforms. */
+/** Marks of platforms, without the row of the claim, whose `platform_id` is empty. */
 export const readMarks = (db: Database): Promise<Mark[]> =>
   db.query(`select ${COLUMNS} from payment_metric_marks where platform_id <> $1`, ['']);
 
@@ -123,7 +124,8 @@ export const startMarks = (
 
 const CLEAR_BATCH = 5_000;
 
-// Requires the version of the mark that was read, because another process can write metrics during a pause.
+// Requires the version of the mark that was read, because another process can write metrics while
+// this process is paused.
 const CLEAR = `with mark as (
     select platform_id from payment_metric_marks where platform_id = $1 and version = $2 for update)
   delete from payment_counts where ctid = any(array(
@@ -136,8 +138,8 @@ const CLEAR_SUMS = `with mark as (
   delete from payment_metrics m using mark where m.platform_id = mark.platform_id`;
 
 /**
- * Removes the rows of earlier metrics in batches. A sweep can still count while the reset of a sandbox
- * platform removes rows.
+ * Removes one batch of earlier counts, or the sums after the last batch. Returns the amount of
+ * work.
  */
 export async function clear(db: Database, { platform_id, version }: Mark): Promise<number> {
   const removedCount = (await db.query(CLEAR, [platform_id, version])).length;
@@ -161,7 +163,7 @@ const CLAIM = `update payment_metric_marks set claimed_by = $1, claimed_until = 
   where platform_id = '' and (claimed_by = $1 or claimed_until is null or claimed_until < $2)
   returning 1`;
 
-/** Whether this process may maintain the metrics until a time. */
+/** Claims the maintenance of the metrics until a time. False if another process has the claim. */
 export const claim = async (db: Database, process: string, now: Time, until: Time) =>
   (await db.query(CLAIM, [process, new Date(now), new Date(until)])).length > 0;
 
@@ -171,6 +173,6 @@ const SET_COMPLETE = `update payment_metric_marks set complete_until = $1 where 
 export const setComplete = (db: Database, until: Time | null) =>
   db.query(SET_COMPLETE, [until === null ? null : new Date(until)]);
 
-/** Recounts the payments of a platform. */
+/** Removes the mark of a platform. The sweep then recounts its payments. */
 export const removeMark = (db: Database, platformId: string) =>
   db.query('delete from payment_metric_marks where platform_id = $1', [platformId]);

@@ -20,7 +20,7 @@ import {
 } from './metrics-store.ts';
 
 const BATCH = 1_000;
-/** Maximum steps per run, so that other sweeps are not delayed and the claim is renewed. */
+/** Steps after which a run ends, so that other sweeps are not delayed and the claim is renewed. */
 const MAX_STEPS = 50;
 const EVERY_MS = 5_000;
 const CLAIM_MS = 30_000;
@@ -29,8 +29,8 @@ const STATUS_EVENTS = [outgoingPayment, incomingPayment, cardTransaction].flatMa
   Object.entries(events).flatMap(([name, { type }]) => (name.startsWith('REFUND_') ? [] : type)),
 );
 
-/** Counts the payments of one step. Returns the amount of work, which is 0 at the end. */
-async function step({ db }: Runtime, mark: Mark, horizon: bigint): Promise<number> {
+/** Runs one step for a platform. Returns the amount of work, or 0 after the last step. */
+async function runStep({ db }: Runtime, mark: Mark, horizon: bigint): Promise<number> {
   if (mark.stage === 'clear') return clear(db, mark);
   if (mark.stage === 'backfill') {
     const createdPayments = await createdAfter(db, mark, BATCH);
@@ -56,8 +56,8 @@ async function step({ db }: Runtime, mark: Mark, horizon: bigint): Promise<numbe
   return lastEvent ? events.length : 0;
 }
 
-/** The marks of all platforms, including new platforms. */
-async function currentMarks({ db }: Runtime, horizon: bigint): Promise<Mark[]> {
+/** Reads the marks of all platforms and creates the marks of new platforms. */
+async function readAllMarks({ db }: Runtime, horizon: bigint): Promise<Mark[]> {
   const marks = await readMarks(db);
   const markedPlatforms = new Set(marks.map((mark) => mark.platform_id));
   const platformsWithoutMark = (await allPlatforms(db))
@@ -81,24 +81,24 @@ async function pendingMarks({ db }: Runtime, marks: readonly Mark[]): Promise<Ma
 }
 
 interface Progress {
-  /** Number of executed steps. 0 if the metrics are complete below the horizon. */
+  /** Total amount of work of the steps. */
   count: number;
   isComplete: boolean;
 }
 
 async function advance(runtime: Runtime, horizon: bigint): Promise<Progress> {
-  let stepCount = 0;
+  let totalWork = 0;
   for (let steps = 0; steps < MAX_STEPS; ) {
-    const marks = await pendingMarks(runtime, await currentMarks(runtime, horizon));
+    const marks = await pendingMarks(runtime, await readAllMarks(runtime, horizon));
     let workCount = 0;
     for (const mark of marks) {
-      workCount += await step(runtime, mark, horizon);
+      workCount += await runStep(runtime, mark, horizon);
       steps++;
     }
-    stepCount += workCount;
-    if (workCount === 0) return { count: stepCount, isComplete: true };
+    totalWork += workCount;
+    if (workCount === 0) return { count: totalWork, isComplete: true };
   }
-  return { count: stepCount, isComplete: false };
+  return { count: totalWork, isComplete: false };
 }
 
 /** A time, and a position above the positions of all transactions that started before this time. */

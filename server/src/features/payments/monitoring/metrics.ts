@@ -11,8 +11,9 @@ type Bucket = (typeof BUCKETS)[number];
 export const GROUPS = ['rail', 'platform'] as const;
 type Group = (typeof GROUPS)[number];
 
-/** Maximum number of buckets and of rows in a reply. */
+/** Maximum number of buckets in a period. */
 export const MAX_BUCKETS = 750;
+/** Maximum number of rows in a reply. */
 const MAX_ROWS = 10_000;
 
 const HOUR_MS = 3_600_000;
@@ -73,7 +74,7 @@ export const metricsSql = (bucket: Bucket, groups: readonly Group[], isLimited: 
     order by 1, ${labelNames.join(', ')} limit ${MAX_ROWS + 1}`;
 };
 
-/** A ratio with four decimals, or null if the denominator is zero. */
+/** A ratio truncated to four decimals, or null if the denominator is zero. */
 const ratio = (numerator: bigint, denominator: bigint) =>
   denominator === 0n ? null : Number((numerator * 10_000n) / denominator) / 10_000;
 
@@ -122,7 +123,10 @@ function periodOf({ effects }: Runtime, { bucket = 'day', from, until }: Metrics
 /** Start of the hour or day of a time. */
 const floor = (time: Time, length: number) => Math.floor(time / length) * length;
 
-/** Metrics by bucket, type and currency. Throws INVALID_INPUT for a period that is too long. */
+/**
+ * Metrics by bucket, type and currency. Throws INVALID_INPUT for an invalid period, and for a reply
+ * with too many rows.
+ */
 export async function paymentMetrics(runtime: Runtime, query: MetricsQuery) {
   const { bucket = 'day', groupBy = [], type, currency, rail } = query;
   const { start, end } = periodOf(runtime, query);
@@ -168,7 +172,7 @@ export async function paymentsOfAmount(
   { amount, currency, date, platformId, limit }: AmountQuery,
 ): Promise<string[]> {
   const from = date === undefined ? 0 : Date.parse(date);
-  if (Number.isNaN(from)) throw new Fault('INVALID_INPUT', 'The date is invalid.');
+  if (Number.isNaN(from)) throw new Fault('INVALID_INPUT', 'The date is invalid. Use YYYY-MM-DD.');
   const until = date === undefined ? 'infinity' : new Date(from + LENGTHS.day);
   const values = [currency, BigInt(amount), new Date(from), until, platformId ?? null, limit];
   return (await db.query<{ id: string }>(BY_AMOUNT_SQL, values)).map(({ id }) => id);

@@ -1,11 +1,14 @@
-// Counts committed changes of payments for Prometheus. The lists of operators count the same payments by
-// amount and day from the database. The counters show current changes without a query.
+// Counts committed changes of payments for Prometheus. The counters need no query. Amounts by day
+// are in the payment metrics of the database.
 import type { ChangeSet, Row } from '../../../runtime/committer/change-set.ts';
 import type { Metrics } from '../../../runtime/observability/metrics.ts';
 
 const TABLE = 'transactions';
 
-/** Returns a function that counts the payments which a committed change set has created or changed. */
+/**
+ * Returns a function that counts the payments that a committed change set created, or whose status
+ * it changed.
+ */
 export function paymentCounter(metrics: Pick<Metrics, 'counter'>): (set: ChangeSet) => void {
   const count = metrics.counter(
     'railhead_payments_total',

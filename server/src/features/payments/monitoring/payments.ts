@@ -37,7 +37,7 @@ const money = (amount: bigint | null, currency: string | null) =>
 
 const timeOrNull = (time: number | null) => (time === null ? null : iso(time));
 
-/** An account by its id. An address would be personal data. */
+/** The id of an account, or null for an address, which is personal data. */
 const accountId = (account: string | null) => (account && isAnyId(account) ? account : null);
 
 const presentPayment = (row: TransactionRow) => ({
@@ -66,10 +66,7 @@ const presentPayment = (row: TransactionRow) => ({
   updatedAt: iso(row.updated_at),
 });
 
-/**
- * Rows of a page, newest first. `extraFilters` are further filters. `scope` selects an index other than the
- * index of the owner.
- */
+/** Rows of a page, newest first. `scope` selects an index other than the index of the owner. */
 export async function transactionsPage(
   { db }: Runtime,
   query: PaymentQuery,
@@ -91,7 +88,7 @@ const newestFirst = (first: Position, second: Position) =>
   second.created_at - first.created_at ||
   (first.id < second.id ? 1 : first.id > second.id ? -1 : 0);
 
-/** Payments from an account and to it, read by two indexes. */
+/** Payments from or to an account, read by two indexes. */
 async function pageOfAccount(runtime: Runtime, query: PaymentQuery, account: string) {
   const parts = await Promise.all(
     ['source_account', 'destination_account'].map(async (column) => {
@@ -120,8 +117,8 @@ export async function pageOfPayments(runtime: Runtime, query: PaymentQuery) {
 
 /** A payment of any platform, with the results of banks and providers. Throws TRANSACTION_NOT_FOUND. */
 export async function paymentById({ db }: Pick<Runtime, 'db'>, id: string) {
-  const isOwn = isId(id, 'Transaction') || isId(id, 'CardTransaction');
-  const row = isOwn ? await readTransaction(db, id) : undefined;
+  const isTransactionId = isId(id, 'Transaction') || isId(id, 'CardTransaction');
+  const row = isTransactionId ? await readTransaction(db, id) : undefined;
   if (!row) throw new Fault('TRANSACTION_NOT_FOUND', 'Transaction not found.');
   const [recorded, wait, recall] = await Promise.all([
     railResultsOf(db, id),

@@ -28,7 +28,6 @@ const presentQuote = async ({ db }: Runtime, row: QuoteRow, { status }: Transact
 /** A page of quotes, newest first. */
 export async function pageOfQuotes(runtime: Runtime, query: Omit<PaymentQuery, 'type' | 'rail'>) {
   const outgoing = { ...query, type: 'OUTGOING' } as const;
-  // The quote of a payment is absent only after the reset of a sandbox platform.
   const { rows, ...rest } = await transactionsPage(runtime, outgoing, [
     { column: 'quote_id', op: '>=', value: '' },
   ]);
@@ -37,6 +36,7 @@ export async function pageOfQuotes(runtime: Runtime, query: Omit<PaymentQuery, '
   );
   const data = rows.flatMap((row, index) => {
     const quote = quotes[index];
+    // Absent only after the reset of a sandbox platform.
     return quote ? [presentQuote(runtime, quote, row)] : [];
   });
   return { data: await Promise.all(data), ...rest };

@@ -72,7 +72,7 @@ export const approvePendingPayment = operation({
           }),
         ),
       },
-      { description: 'Data for the approval.' },
+      { description: 'Information that the approval requires.' },
     ),
   ),
 });
@@ -99,7 +99,7 @@ export const rejectPendingPayment = operation({
           }),
         ),
       },
-      { description: 'Data for the rejection.' },
+      { description: 'Optional details of the rejection.' },
     ),
   ),
 });

@@ -16,7 +16,7 @@ import { isHeld, releaseDeposit } from './deposit.ts';
 /** Pending reasons that a declaration resolves. */
 const RESOLVED_REASONS = ['COUNTERPARTY_DECLARATION_REQUIRED', 'WALLET_VERIFICATION_REQUIRED'];
 
-/** Normalizes an address of this account type. */
+/** Returns a function that normalizes addresses of this account type. */
 function addressNormalizer({ info }: ExternalAccountRow): (address: unknown) => string {
   const field = rowOf(info).fields.address;
   return (address) => (typeof address === 'string' ? (field?.normalize(address) ?? address) : '');

@@ -73,7 +73,10 @@ interface RejectedDeposit extends IncomingFunds, Money {
 /** Posting of funds for an account. */
 type Disposition = 'credit' | 'hold' | 'reject';
 
-/** Funds for a frozen account are held. A closed account or a deleted owner cannot receive funds. */
+/**
+ * Funds for a frozen account are held. Funds for an account in any other inactive status, or of a
+ * deleted owner, are rejected.
+ */
 export function dispositionAt(
   account: Pick<InternalAccountRow, 'status'> | undefined,
   owner: Pick<CustomerRow, 'deleted_at'> | null,

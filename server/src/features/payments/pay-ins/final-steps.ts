@@ -1,6 +1,6 @@
-// The final steps of every kind of incoming payment: completion, failure without funds, and failure with a
-// return of the funds. Each function stages row, postings and events together. A row that is past the step
-// is unchanged.
+// The final steps of every kind of incoming payment: completion, failure without funds, and failure
+// with a return of the funds. Each function stages row, postings and events together. Callers check
+// the state of the row first.
 
 import type { Progress, FailureReason as RailReason } from '../../../connectors/ports/index.ts';
 import type { JobDefinition } from '../../../kernel/contract/job.ts';
@@ -32,7 +32,8 @@ import {
 } from './postings.ts';
 
 /**
- * Schedules the next status check, or awaits an operator's result if the rail states no time.
+ * Schedules the next status check, or awaits an operator's result if the rail accepted the transfer
+ * and stated no time.
  */
 export async function followUp(
   ctx: Ctx,
@@ -116,12 +117,12 @@ export function fail(
 
 /** Starts the return of funds that are in `inbound`. */
 export function openDepositReturn(ctx: Ctx, row: IncomingRow): IncomingRow {
-  const refunding = changeTransaction(ctx, row, {
+  const refundingPayment = changeTransaction(ctx, row, {
     refund: openRefund(ctx, row, 'TRANSACTION_FAILED'),
   });
-  emitPayment(ctx, incomingPayment.REFUND_PENDING, refunding);
+  emitPayment(ctx, incomingPayment.REFUND_PENDING, refundingPayment);
   ctx.later(RETURN_DEPOSIT, { transactionId: row.id, request: 'send' });
-  return refunding;
+  return refundingPayment;
 }
 
 /** Fails a payment whose funds have arrived and cannot be credited, and returns them. */
@@ -130,7 +131,7 @@ export function failAndReturn(ctx: Ctx, row: IncomingRow, reason: FailureReason)
   return openDepositReturn(ctx, fail(ctx, row, reason, 'HELD'));
 }
 
-/** Closes a deposit return: the funds were returned to the payer, or are in suspense. */
+/** Closes a deposit return: the funds are returned to the payer, or posted to suspense. */
 export async function closeDepositReturn(
   ctx: Ctx,
   row: IncomingRow,

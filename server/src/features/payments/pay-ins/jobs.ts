@@ -70,8 +70,8 @@ const isInTransit = ({ status, funds, pending_reason }: IncomingRow) =>
   status === 'PROCESSING' && (funds === 'AWAITED' || funds === 'HELD') && pending_reason === null;
 
 /**
- * Cancels a debit in progress. A debit that has failed or settled, or whose rail does not support
- * cancellation, is unchanged.
+ * Cancels a debit in progress. If the debit has failed or settled, or its rail does not support
+ * cancellation, only the request is cleared.
  */
 const cancelDebitJob = (connectors: ConnectorsOf): JobHandler =>
   jobHandler(CANCEL_DEBIT, {
@@ -157,7 +157,7 @@ export async function applyIncomingStatus(
   }
 }
 
-const FORWARDING: RailTransfer<IncomingRow> = {
+const FORWARDING_TRANSFER: RailTransfer<IncomingRow> = {
   narrow: asIncoming,
   instructionOf: payoutOf,
   apply: applyForwardingStatus,
@@ -171,7 +171,7 @@ const DEBIT_TRANSFER: RailTransfer<IncomingRow> = {
   isDue: (row, request) => request === 'check' || row.funds === 'AWAITED',
 };
 
-const RETURNING: RailTransfer<IncomingRow> = {
+const RETURN_TRANSFER: RailTransfer<IncomingRow> = {
   narrow: asIncoming,
   instructionOf: refundOf,
   apply: applyReturnStatus,
@@ -272,9 +272,9 @@ export function incomingJobs({ connectors, webhooks }: IncomingParts): JobHandle
     jobHandler(COLLECT, { run: collectFunds }),
     jobHandler(REVIEW_EXPIRY, { run: withPayment(async () => expireReview) }),
     jobHandler(WALLET_DECLARED, { run: handleWalletDeclared }),
-    createRailJobHandler(connectors, FORWARD, FORWARDING),
+    createRailJobHandler(connectors, FORWARD, FORWARDING_TRANSFER),
     createRailJobHandler(connectors, DEBIT, DEBIT_TRANSFER),
-    createRailJobHandler(connectors, RETURN_DEPOSIT, RETURNING),
+    createRailJobHandler(connectors, RETURN_DEPOSIT, RETURN_TRANSFER),
     cancelDebitJob(connectors),
   ];
 }

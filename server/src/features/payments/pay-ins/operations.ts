@@ -65,8 +65,8 @@ export const incomingOperations = (parts: IncomingParts) => [
       }));
       throw invalid(errors, 'MISSING_MANDATORY_USER_INFO');
     }
-    const approvedBody = await pendingItem.approve(info);
-    return 'rejected' in approvedBody ? approvedBody : { status: 200, body: viewOf(approvedBody) };
+    const result = await pendingItem.approve(info);
+    return 'rejected' in result ? result : { status: 200, body: viewOf(result) };
   }),
   handle(rejectPendingPayment, async (ctx, { params, body }) => {
     const pendingItem = await pendingOf(ctx, parts, params.transactionId);

@@ -47,7 +47,7 @@ export const release = (ctx: Ctx, row: IncomingRow, accountId: string): void =>
 export const postHeld = (ctx: Ctx, row: IncomingRow, accountId: string): void =>
   stage(ctx, row, 'post', 'review', [accountId, systemAccountFor(ctx, row, 'rail_in_transit')]);
 
-/** Posts funds to `inbound` that no account can be credited with. */
+/** Posts funds to `inbound` that are returned or forwarded. */
 export const postToInbound = (ctx: Ctx, row: IncomingRow): void =>
   stage(ctx, row, 'transfer', 'fund', [
     systemAccountFor(ctx, row, 'rail_in_transit'),

@@ -1,7 +1,7 @@
-// A payment from another UMA provider to a customer's UMA address. The platform approves the payment by its
-// response to an event that is sent once. The funds are then collected from the sending provider. They are
-// credited to the customer's internal account, or forwarded over a rail to the customer's default external
-// account for such payments.
+// A payment from another UMA provider to a customer's UMA address. The platform approves the
+// payment by its response to the approval request. The funds are then collected from the sending
+// provider. They are credited to the customer's internal account, or forwarded over a rail to the
+// customer's default external account for such payments.
 
 import type { Static } from '@sinclair/typebox';
 import { railsOf } from '../../../catalog/accounts/account-info.ts';
@@ -83,10 +83,13 @@ function checkAdmission({ platform, customer, currency, amount }: UmaIncoming): 
   checkAmount(platform, { currency, amount });
 }
 
-/** The sender information that the platform requires. Throws SENDER_NOT_ACCEPTED if a field is missing. */
+/**
+ * The sender information that the platform requests, or null if there is none. Throws
+ * SENDER_NOT_ACCEPTED if a mandatory field is missing.
+ */
 function senderInformationOf({ platform, currency, payerData }: UmaIncoming): Info | null {
-  const mandatoryFields = settingOf(platform, currency)?.requiredCounterpartyFields ?? [];
-  const missingNames = mandatoryFields
+  const counterpartyFields = settingOf(platform, currency)?.requiredCounterpartyFields ?? [];
+  const missingNames = counterpartyFields
     .filter(({ name, mandatory }) => mandatory && payerData[name] === undefined)
     .map(({ name }) => name);
   if (missingNames.length) {
@@ -94,7 +97,7 @@ function senderInformationOf({ platform, currency, payerData }: UmaIncoming): In
     const reason = `The platform requires sender information that is missing: ${names}.`;
     throw new Fault('SENDER_NOT_ACCEPTED', reason, { requiredFields: missingNames });
   }
-  const presentFields = mandatoryFields.filter(({ name }) => payerData[name] !== undefined);
+  const presentFields = counterpartyFields.filter(({ name }) => payerData[name] !== undefined);
   if (!presentFields.length) return null;
   return Object.fromEntries(presentFields.map(({ name }) => [name, payerData[name]]));
 }
@@ -188,8 +191,8 @@ export async function receiveUmaPayment(
 }
 
 /**
- * Stages the approval request, an event outside the webhook queue. A job sends the event once and reads the
- * response.
+ * Stages the approval request, an event outside the webhook queue. A job sends the event and reads
+ * the response.
  */
 function requestApproval(ctx: Ctx, row: IncomingRow): void {
   const data = {

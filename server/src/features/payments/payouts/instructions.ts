@@ -54,7 +54,7 @@ export async function payoutOf(runtime: Runtime, row: PaymentRow): Promise<RailI
 export async function debitOf(runtime: Runtime, row: PaymentRow): Promise<RailInstruction> {
   const { account, beneficiaryName } = await readAccountInfo(runtime, row.source_account);
   return {
-    // The id is the idempotency key of debits in progress.
+    // The suffix must not change, because the id is the idempotency key of debits in progress.
     id: `${row.id}/pull`,
     platformId: row.platform_id,
     kind: 'debit',

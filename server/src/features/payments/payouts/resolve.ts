@@ -39,8 +39,9 @@ export const suspenseCurrencyOf = (row: TransactionRow): string =>
   row.type === 'INCOMING' ? row.received_currency : row.sent_currency;
 
 /**
- * The balance to which funds in suspense are returned. Undefined for an external account, for a closed
- * account, and for an account of a deleted owner. An operator then sends the funds manually.
+ * The balance to which funds in suspense are returned. Undefined if the funds return to an external
+ * account, if the account is closed, or if its owner is deleted. An operator then sends the funds
+ * manually.
  */
 export async function findSuspenseReturnAccount(
   db: Ctx['db'],
@@ -153,8 +154,8 @@ export async function returnSuspenseFunds(
 }
 
 /**
- * Covers a shortfall in suspense with received funds. The return of a debit causes a shortfall if no
- * account can be debited. Throws CONFLICT without a shortfall.
+ * Covers a shortfall in suspense with received funds. The return of a debit or deposit causes a
+ * shortfall if no account can be debited. Throws CONFLICT without a shortfall.
  */
 export async function settleSuspenseShortfall(
   ctx: Ctx,

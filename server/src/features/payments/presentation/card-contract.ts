@@ -30,7 +30,7 @@ const summarySchema = (name: string, description: string, overrides = {}) =>
 
 const PullSummary = summarySchema(
   'CardPullSummary',
-  'Debits of the account that funds the card, without failed debits.',
+  'Debits of the account that funds the card, without failed debits. Absent for a merchant credit.',
   {
     pendingCount: Type.Optional(
       Type.Integer({
@@ -114,6 +114,6 @@ export const CardTransaction = named(
       createdAt: withDescription(Timestamp, 'Time of creation.'),
       updatedAt: withDescription(Timestamp, 'Time of the last change.'),
     },
-    { description: 'A card transaction.' },
+    { description: 'A payment with a card, or a merchant credit to a card.' },
   ),
 );

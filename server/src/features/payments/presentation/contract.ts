@@ -103,7 +103,7 @@ const IncomingEvent = Type.Object({
     Type.Array(CounterpartyFieldDefinition, {
       description:
         'Fields about the receiving customer to return as `receiverCustomerInfo` with ' +
-        'the approval.',
+        'the approval. Absent if no approval is requested.',
     }),
   ),
 });
@@ -160,11 +160,11 @@ export const transactionWebhooks: readonly WebhookContract[] = [
     description:
       'Sent when an incoming payment is pending, completes or fails, and for each ' +
       'change of its refund. INCOMING_PAYMENT.PENDING for a payment from a UMA ' +
-      'address is sent once and requests approval within 5 seconds. Respond with ' +
-      '200 and `receiverCustomerInfo` to approve, 202 to decide through ' +
-      '`approvePendingPayment` or `rejectPendingPayment` in a further 5 seconds, ' +
-      '403 to reject, or 422 if required information is missing. For other incoming ' +
-      'payments the response has no effect.',
+      'address requests approval within 5 seconds and is not retried. Respond with ' +
+      '200 and `receiverCustomerInfo` to approve, 403 to reject, or 422 if required ' +
+      'information is missing. Respond with 202 to decide through `approvePendingPayment` ' +
+      'or `rejectPendingPayment` in a further 5 seconds. For other incoming payments the ' +
+      'response has no effect.',
     events: Object.values(incomingPayment),
   },
   {

@@ -20,7 +20,7 @@ import { getTransactionById, listTransactions } from './contract.ts';
 import { presentTransaction } from './present.ts';
 import type { TransactionOneOf } from './transaction-schemas.ts';
 
-type Presented = Static<typeof TransactionOneOf>;
+type TransactionView = Static<typeof TransactionOneOf>;
 type Query = Static<(typeof listTransactions)['query']>;
 
 const transactionNotFound = () => new Fault('TRANSACTION_NOT_FOUND', 'Transaction not found.');
@@ -99,7 +99,7 @@ async function filtersOf(ctx: Ctx, query: Query): Promise<Filter[]> {
 export const transactionOperations = [
   handle(getTransactionById, async (ctx, { params }) => ({
     status: 200,
-    body: presentTransaction(await anyTransactionOf(ctx, params.transactionId)) as Presented,
+    body: presentTransaction(await anyTransactionOf(ctx, params.transactionId)) as TransactionView,
   })),
   handle(listTransactions, async (ctx, { query }) => {
     const { limit = 20, cursor, sortOrder = 'desc' } = query;
@@ -111,6 +111,9 @@ export const transactionOperations = [
       limit,
       cursor,
     });
-    return { status: 200, body: { data: rows.map(presentTransaction) as Presented[], ...rest } };
+    return {
+      status: 200,
+      body: { data: rows.map(presentTransaction) as TransactionView[], ...rest },
+    };
   }),
 ];

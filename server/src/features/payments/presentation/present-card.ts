@@ -1,5 +1,6 @@
-// The API view of a card payment. Sums of clearings, refunds and funding debits are calculated from the
-// facts of the payment, in the currency of the card. A sum without items is omitted. Pure.
+// The API view of a card payment. Sums of clearings, refunds and funding debits are calculated from
+// the facts of the payment, in the currency of the card. Empty summaries of clearings and refunds
+// are omitted. Pure.
 
 import type { Static } from '@sinclair/typebox';
 import { currencyView } from '../../../catalog/currencies/currencies.ts';
@@ -23,7 +24,7 @@ const summarizeAmounts = (amounts: readonly bigint[]) => ({
   totalAmount: Number(sumOf(amounts)),
 });
 
-/** Completed and pending debits. Failed debits are excluded. */
+/** All debits except failed debits. */
 function fundingDebitSummary({ fundingDebits }: CardFacts) {
   const countedFundingDebits = fundingDebits.filter(({ status }) => status !== 'FAILED');
   const pendingCount = fundingDebits.filter(({ status }) => status === 'PENDING').length;

@@ -154,7 +154,10 @@ export const TransactionSource = named(
               Type.String({ description: 'End-to-end identifier that the originator assigned.' }),
             ),
             traceNumber: Type.Optional(
-              Type.String({ description: 'ACH trace number, or IMAD or OMAD of a wire.' }),
+              Type.String({
+                description:
+                  'Reference that the bank assigned, such as an ACH trace number or an IMAD.',
+              }),
             ),
             onChainTransaction: Type.Optional(OnChainTransaction),
           },
@@ -216,7 +219,9 @@ export const RefundSchema = named(
       }),
       reason: Type.Optional(
         oneOf(['TRANSACTION_FAILED', 'USER_CANCELLATION', 'TIMEOUT'], {
-          description: 'Reason for the refund.',
+          description:
+            'TRANSACTION_FAILED: the payment failed. USER_CANCELLATION: the payment was ' +
+            'canceled. TIMEOUT is not used.',
         }),
       ),
     },

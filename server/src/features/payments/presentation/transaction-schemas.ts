@@ -68,7 +68,8 @@ const commonFields = {
   ),
   agentId: Type.Optional(
     Type.String({
-      description: 'Agent that requested the payment. Absent for a payment without an agent.',
+      description:
+        'ID of the agent that requested the payment. Absent for a payment without an agent.',
     }),
   ),
   description: Type.Optional(
@@ -83,7 +84,7 @@ const commonFields = {
     }),
   ),
   quoteId: Type.Optional(
-    Type.String({ description: 'Quote of the transaction. Absent if there is none.' }),
+    Type.String({ description: 'ID of the quote of the transaction. Absent if there is none.' }),
   ),
   refund: Type.Optional(RefundSchema),
   counterpartyInformation: Type.Optional(CounterpartyInformation),
@@ -112,7 +113,8 @@ const commonFields = {
   fees: Type.Optional(
     withDescription(
       Amount,
-      'Total fees, in minor units of the sending currency. They are part of ' + '`sentAmount`.',
+      'Total fees, in minor units of the sending currency. They are part of `sentAmount`. ' +
+        'Absent if the transaction was not priced.',
     ),
   ),
   senderUmaAddress: Type.Optional(

@@ -35,7 +35,10 @@ function requiredFacts(platform: PlatformRow, currency: string, facts: Facts): F
   return information.length ? Object.fromEntries(information) : null;
 }
 
-/** Information about the owner of an internal account, or null for the platform. */
+/**
+ * Information about the owner of an internal account: the customer, or the platform. Null if the
+ * platform requires none.
+ */
 export const ownerInformation = (
   vault: Vault,
   platform: PlatformRow,

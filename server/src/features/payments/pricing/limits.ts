@@ -3,6 +3,7 @@
 // ownership. The same checks apply to quotes and same-currency transfers.
 import { isSelfCustody } from '../../../catalog/accounts/account-info.ts';
 import { allowsAmount, type Corridor, corridors } from '../../../catalog/currencies/corridors.ts';
+import { formatMoney } from '../../../catalog/currencies/money-format.ts';
 import { requiresPurpose } from '../../../catalog/rails/purposes.ts';
 import { chooseRail, type PaymentRail } from '../../../catalog/rails/rails.ts';
 import type { RatePort } from '../../../connectors/ports/index.ts';
@@ -56,8 +57,8 @@ const ONE_TO_ONE: Rate = { num: 1n, den: 1n };
 const UNVERIFIED_STATUSES: readonly string[] = ['PENDING_OWNERSHIP_VERIFICATION', 'UNVERIFIED'];
 
 /**
- * Whether this amount requires a proof of ownership of the destination wallet. The amount is converted at
- * the current rate. Without a rate a proof is required.
+ * Whether this amount requires a proof of ownership of a self-custody destination wallet. The
+ * amount is converted at the current rate. Without a rate a proof is required.
  */
 export async function needsProof(
   { account }: Payee & { kind: 'external' },
@@ -93,7 +94,7 @@ export function checkReceiver(
   );
 }
 
-function noCorridor(candidates: readonly Corridor[], { currency, amount }: Money): Fault {
+function corridorFault(candidates: readonly Corridor[], { currency, amount }: Money): Fault {
   if (candidates.length === 0) {
     return new Fault(
       'NOT_IMPLEMENTED',
@@ -103,11 +104,16 @@ function noCorridor(candidates: readonly Corridor[], { currency, amount }: Money
   const minimums = candidates.map((corridor) => Number(corridor.minSending));
   const maximums = candidates.map((corridor) => Number(corridor.maxSending));
   const details = { min: Math.min(...minimums), max: Math.max(...maximums) };
+  const textOf = (units: number) => formatMoney({ currency, amount: BigInt(units) });
   return amount < BigInt(details.min)
-    ? new Fault('AMOUNT_OUT_OF_RANGE', 'The amount is below the minimum for this payment.', details)
+    ? new Fault(
+        'AMOUNT_OUT_OF_RANGE',
+        `The minimum for this payment is ${textOf(details.min)}.`,
+        details,
+      )
     : new Fault(
         'TRANSACTION_SIZE_LIMIT_EXCEEDED',
-        'The amount is above the maximum for one payment.',
+        `The maximum for one payment is ${textOf(details.max)}.`,
         details,
       );
 }
@@ -120,7 +126,7 @@ function routeOf(sending: Money, payee: Payee): Route {
     rails.length ? rail !== null && rails.includes(rail) : rail === null,
   );
   const allowedCorridors = candidates.filter((corridor) => allowsAmount(corridor, sending));
-  if (allowedCorridors.length === 0) throw noCorridor(candidates, sending);
+  if (allowedCorridors.length === 0) throw corridorFault(candidates, sending);
   return {
     rail: chooseRail(allowedCorridors.flatMap((corridor) => corridor.rail ?? [])) ?? null,
     railMode,

@@ -109,11 +109,14 @@ export function checkValidated({
     );
   }
   if (status === 'INACTIVE') {
-    throw new Fault('INVALID_BANK_ACCOUNT', 'The bank account failed validation.');
+    throw new Fault(
+      'INVALID_BANK_ACCOUNT',
+      'The bank account failed validation. Use another account.',
+    );
   }
 }
 
-/** Throws if an external account cannot be debited. */
+/** Returns the rail that debits an external account. Throws if the account cannot be debited. */
 export function checkDebitable(
   account: Pick<ExternalAccountRow, 'status' | 'account_type' | 'info'>,
   port: RailPort | undefined,
@@ -130,7 +133,10 @@ export function checkDebitable(
   return rail;
 }
 
-/** The wallet of a wallet account. Throws WALLET_NOT_PROVISIONED before it is created. */
+/**
+ * The wallet of a wallet account, or undefined for other accounts and closed accounts. Throws
+ * WALLET_NOT_PROVISIONED before the wallet is created.
+ */
 async function findPayingWallet(
   ctx: Ctx,
   account: InternalAccountRow,

@@ -63,7 +63,10 @@ function sendingAmountFor({ amount, rate, service, platform }: Terms): Money | u
   return add(base, { currency: from, amount: service.fixed + platform.fixed });
 }
 
-/** Undefined if the amount to convert or to deliver is not above zero. */
+/**
+ * Undefined if the amount to convert or to deliver is not above zero, or if the fee rates reach 100
+ * %.
+ */
 export function priceOf(terms: Terms): Price | undefined {
   const { lock, amount, rate } = terms;
   const sending = lock === 'SENDING' ? amount : sendingAmountFor(terms);
@@ -78,16 +81,13 @@ export function priceOf(terms: Terms): Price | undefined {
 const DECIMAL_PLACES = 8;
 const MAX_PLACES = 24;
 /** A rate has at least four significant digits. */
-const MIN_SIGNIFICANT_DIGITS = 1_000n;
+const MIN_SCALED_RATE = 1_000n;
 
 /** Sending units for one receiving unit, both in major units: 8 decimals, more for very small rates. */
 export function exchangeRate({ net, receiving }: Pick<Price, 'net' | 'receiving'>): string {
   const rate = wholeUnitRate(net, receiving);
   let places = DECIMAL_PLACES;
-  while (
-    places < MAX_PLACES &&
-    scale(10n ** BigInt(places), rate, 'floor') < MIN_SIGNIFICANT_DIGITS
-  ) {
+  while (places < MAX_PLACES && scale(10n ** BigInt(places), rate, 'floor') < MIN_SCALED_RATE) {
     places += 1;
   }
   return toDecimal(rate, places);

@@ -58,7 +58,7 @@ function platformFeeFor(
 const FIRM_MARGIN_MS = 1_000;
 
 /** The fixed amount to exchange, which on the sending side is the amount after fees. */
-const exchangedOf = ({ lock, amount, service, platform }: Omit<Terms, 'rate'>): bigint =>
+const exchangedAmountOf = ({ lock, amount, service, platform }: Omit<Terms, 'rate'>): bigint =>
   lock === 'SENDING'
     ? amount.amount - calculateFees(amount.amount, service, platform).total
     : amount.amount;
@@ -73,7 +73,7 @@ async function firmQuoteOf(
   terms: Omit<Terms, 'rate'>,
   { id, from, to }: Pick<FirmQuoteRequest, 'id' | 'from' | 'to'>,
 ): Promise<FirmQuote | null> {
-  const amount = exchangedOf(terms);
+  const amount = exchangedAmountOf(terms);
   if (!firmQuotes || from === to || amount <= 0n) return null;
   const side = terms.lock === 'SENDING' ? 'SELL' : 'BUY';
   const quote = await firmQuotes.request({ id, from, to, side, amount }).catch(() => undefined);
@@ -101,15 +101,17 @@ async function serviceFeeFor(
   return (await addNetworkFee(connectors, network, [from, payee.currency])).service;
 }
 
-/** The platform account that receives a platform fee. */
+/**
+ * The platform account that receives a platform fee, or null without a fee. Throws INVALID_INPUT.
+ */
 async function findFeeAccount(ctx: Ctx, { currency, amount }: Money): Promise<string | null> {
   if (amount === 0n) return null;
-  const customerAccounts = await findInternalAccounts(ctx.db, {
+  const platformAccounts = await findInternalAccounts(ctx.db, {
     platform_id: ctx.caller.platformId,
     customer_id: null,
     currency,
   });
-  const activeAccount = customerAccounts.find((each) => each.status === 'ACTIVE');
+  const activeAccount = platformAccounts.find((each) => each.status === 'ACTIVE');
   if (!activeAccount) {
     const reason = `The platform has no ACTIVE ${currency} account for its fee.`;
     throw new Fault('INVALID_INPUT', reason);
@@ -134,10 +136,10 @@ export interface PaymentPrice {
   /** Service and platform fees, in the sending currency. */
   fees: Money;
   exchangeRate: string;
-  /** Null without a conversion and without fees. */
+  /** Null for a same-currency transfer without fees. */
   rateDetails: RateDetails | null;
   feeAccount: string | null;
-  /** The held rate, or null if the rate is a mid rate. */
+  /** The quote whose rate a provider holds, or null. */
   firm: FirmQuote | null;
 }
 
@@ -147,7 +149,10 @@ async function priceTerms(
   firm: FirmQuote | null = null,
 ): Promise<PaymentPrice> {
   const price = priceOf(terms);
-  if (!price) throw new Fault('AMOUNT_OUT_OF_RANGE', 'The amount does not cover the fees.');
+  if (!price) {
+    const reason = 'The amount does not cover the fees. Increase the amount.';
+    throw new Fault('AMOUNT_OUT_OF_RANGE', reason);
+  }
   const { from, to } = terms.rate;
   return {
     price,

@@ -106,11 +106,11 @@ export function payerData(
   customer: CustomerRow | null,
   senderInfo: Record<string, unknown> = {},
 ): Record<string, unknown> {
-  const provided: Record<string, unknown> = {
+  const providedFields: Record<string, unknown> = {
     ...(customer ? factsOfCustomer(vault, customer) : {}),
     ...senderInfo,
   };
-  const missingNames = missingPayerData(discovery, provided);
+  const missingNames = missingPayerData(discovery, providedFields);
   if (missingNames.length) {
     const errors = missingNames.map((name) => ({
       field: `senderCustomerInfo.${name}`,
@@ -120,7 +120,7 @@ export function payerData(
   }
   const requiredNames = discovery.required_payer_data.map(({ name }) => name as string);
   return Object.fromEntries(
-    requiredNames.flatMap((name) => (provided[name] ? [[name, provided[name]]] : [])),
+    requiredNames.flatMap((name) => (providedFields[name] ? [[name, providedFields[name]]] : [])),
   );
 }
 

@@ -49,7 +49,9 @@ export async function applyDepositReturn(
   if (!deposit) throw new Fault('NOT_FOUND', 'No deposit has this bank reference.');
   const subject = { platformId: deposit.platform_id, transactionId: deposit.transaction_id };
   if (deposit.amount !== BigInt(amount)) {
-    const problem = `The message has ${amount} ${currency}, but the deposit has ${deposit.amount}.`;
+    const problem =
+      `The message has ${amount} ${currency}, but the deposit has ${deposit.amount} ` +
+      '(minor units).';
     return { result: 'CONTRADICTORY', ...subject, problem };
   }
   const row = await readTransaction(runtime.db, deposit.transaction_id);

@@ -1,20 +1,21 @@
-// Export, erasure and retention of messages of providers. Only a message without effect has a body.
-// A message about an unknown payment belongs to no customer and is removed at the end of its
-// retention period.
+// Export, erasure and retention of messages of providers. Only a rejected or contradictory message
+// has a body. A message about an unknown payment belongs to no customer and is removed at the end
+// of its retention period.
 import { retentionSweep } from '../../../runtime/db/retention.ts';
 import type { Sweep } from '../../../runtime/jobs/jobs.ts';
 import { changedRows, type PersonalData } from '../../../runtime/operation/personal-data.ts';
 import { bodyContext } from './store.ts';
 
-const OF_CUSTOMER = 'transaction_id in (select id from transactions where customer_id = $1)';
+const CUSTOMER_CONDITION_SQL =
+  'transaction_id in (select id from transactions where customer_id = $1)';
 
 const EMPTY_SQL = `update provider_messages set body = null
-  where ${OF_CUSTOMER} and body is not null returning id`;
+  where ${CUSTOMER_CONDITION_SQL} and body is not null returning id`;
 
 export const providerMessagePersonalData: PersonalData = {
   tables: {
     provider_messages: {
-      rows: `t.${OF_CUSTOMER}`,
+      rows: `t.${CUSTOMER_CONDITION_SQL}`,
       without: ['digest'],
       open: ({ vault }, { id, body }) =>
         typeof body === 'string'

@@ -129,7 +129,7 @@ async function apply(
 type StoredMessage = Pick<ProviderMessageRow, 'result'> &
   Partial<Pick<ProviderMessageRow, 'platform_id' | 'transaction_id' | 'problem' | 'type'>>;
 
-/** Stages a message, with its body if it was not applied. */
+/** Stages a message, with its body if it was rejected or contradictory. */
 function stageStored(
   ctx: Ctx,
   { row }: Provider,
@@ -137,14 +137,14 @@ function stageStored(
   body: string,
   storedRow: StoredMessage,
 ): void {
-  const isKept = storedRow.result === 'REJECTED' || storedRow.result === 'CONTRADICTORY';
+  const hasBody = storedRow.result === 'REJECTED' || storedRow.result === 'CONTRADICTORY';
   const rowId = `${row.id}/${id}`;
   ctx.insert(providerMessages, {
     id: rowId,
     provider_id: row.id,
     digest: sha256(body),
     ...storedRow,
-    body: isKept ? ctx.vault.sealOwn(body, bodyContext(rowId)) : null,
+    body: hasBody ? ctx.vault.sealOwn(body, bodyContext(rowId)) : null,
     created_at: ctx.effects.now(),
   });
 }
@@ -188,7 +188,7 @@ function messageOf(
   return { fault: invalid([field]) };
 }
 
-/** The payment of an invalid message, so that it is erased with the customer. */
+/** The payment of an invalid message, so that the message is erased with the customer. */
 async function subjectOfInvalid({ runtime }: ReceiverParts, providerId: string, value: unknown) {
   const { transferId } = (value ?? {}) as { transferId?: unknown };
   if (typeof transferId !== 'string') return {};
@@ -196,7 +196,10 @@ async function subjectOfInvalid({ runtime }: ReceiverParts, providerId: string, 
   return isOwn ? { transaction_id: transferId.split('/')[0] ?? null } : {};
 }
 
-/** Result of a message that was received before. Throws CONFLICT if its body differs. */
+/**
+ * Result of a message that was received before. Throws CONFLICT if its body differs, or if it was
+ * rejected.
+ */
 function repeatedResult(storedRow: ProviderMessageRow, body: string): Result {
   if (storedRow.digest !== sha256(body)) {
     throw new Fault(
@@ -291,8 +294,8 @@ async function receiveCard(
 }
 
 /**
- * Result of a message that was received before, with the recorded decision about an authorization. Throws
- * CONFLICT if its body differs.
+ * Result of a message that was received before, with the recorded decision about an authorization.
+ * Throws CONFLICT if its body differs, or if it was rejected.
  */
 async function receiveRepetition(
   parts: ReceiverParts,

@@ -17,7 +17,7 @@ import { asPayment, type TransactionRow } from '../transactions/index.ts';
 
 export type TransferMessage = Extract<Message, { type: 'transfer.updated' }>;
 
-/** Result of a message. `problem` explains a contradiction, which an operator resolves. */
+/** Result of a message. `problem` explains a contradiction, or why the message had no effect. */
 export interface Outcome {
   result: ReportResult;
   /** Absent for a result that concerns no platform or no payment. */
@@ -66,7 +66,7 @@ function amountProblem({ amount, currency }: TransferMessage, expected: Money) {
   if (isSame) return undefined;
   return (
     `The message has ${amount ?? 'no amount'} ${currency ?? ''}, ` +
-    `but the transfer has ${expected.amount} ${expected.currency}.`
+    `but the transfer has ${expected.amount} ${expected.currency} (minor units).`
   );
 }
 

@@ -244,7 +244,7 @@ export const QuoteRequest = named(
         ),
       ),
     },
-    { description: 'Payment to price.' },
+    { description: 'Payment for which a price is requested.' },
   ),
 );
 

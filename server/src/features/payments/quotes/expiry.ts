@@ -30,12 +30,12 @@ const DUE_QUOTES_SQL = `select q.transaction_id, t.platform_id, q.expires_at
 
 const LATEST_EXPIRY_SQL = 'select max(expires_at) as latest from quotes where expires_at <= $1';
 
-/** Time before the latest expired quote at which the first sweep after a start begins. */
+/** Period before the latest expired quote that the first sweep after a start covers. */
 const FIRST_SWEEP_MS = 7 * 24 * 3_600_000;
 
 /**
- * The first position is relative to the latest quote, so that pending payments are also found after a long
- * outage.
+ * The first position is relative to the latest expired quote, so that pending payments are also
+ * found after a long outage.
  */
 async function readFirstPosition(runtime: Runtime, now: Time): Promise<Time> {
   const [row] = await runtime.db.query<{ latest: Time | null }>(LATEST_EXPIRY_SQL, [new Date(now)]);
@@ -54,7 +54,10 @@ async function expire(ctx: Ctx, id: string): Promise<void> {
   if (payment?.type === 'OUTGOING' && payment.status === 'PENDING') expirePayment(ctx, payment);
 }
 
-/** Adds an expiry job on a platform with its own clock. The sweep uses the clock of the server. */
+/**
+ * Adds an expiry job for a quote of a platform with its own clock. The sweep uses the clock of the
+ * server.
+ */
 export function expireOnClock(
   ctx: Ctx,
   { transaction_id: transactionId, expires_at }: Pick<DueQuote, 'transaction_id' | 'expires_at'>,
@@ -121,7 +124,9 @@ export function expirySweep(log: Log): Sweep {
   };
 }
 
-/** The job that retries a payment that the sweep could not expire. */
+/**
+ * The job that expires a payment on a platform with its own clock, or retries after a failed sweep.
+ */
 export const expiryJobs = (): JobHandler[] => [
   jobHandler(EXPIRE, {
     run: async (runtime, { input }) => {

@@ -25,7 +25,7 @@ import type { QuoteRow } from './store.ts';
 
 type FirmQuoteState = 'HELD' | 'REDEEMED' | 'REJECTED' | 'DIFFERENT';
 
-/** A HELD quote without an execution has expired. DIFFERENT: other amounts were exchanged. */
+/** A quote that is not executed remains HELD. DIFFERENT: other amounts were exchanged. */
 export const firmQuoteStates = stateTable<FirmQuoteState, 'redeem' | 'reject' | 'differ'>(
   'firm quote',
   {
@@ -50,7 +50,9 @@ const firmQuotes = table(
     bought_currency: col.text,
     bought: col.int8,
     state: col.enum<FirmQuoteState>().mut,
-    /** ID of the exchange, or the reason for its rejection or difference. */
+    /**
+     * ID of the exchange, followed by the amounts if DIFFERENT, or the reason for the rejection.
+     */
     result: col.text.null.mut,
     expires_at: col.time,
     ended_at: col.time.null.mut,
@@ -100,7 +102,7 @@ const heldQuoteOf = (row: FirmQuoteRow): HeldQuote => ({
   ...{ from: row.sold_currency, sold: row.sold, to: row.bought_currency, bought: row.bought },
 });
 
-/** The state after a result, and its text. */
+/** The state and the result after a redemption. */
 function resultOf(
   row: FirmQuoteRow,
   redemption: Exclude<Redemption, { state: 'pending' }>,

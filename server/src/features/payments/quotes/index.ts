@@ -22,7 +22,7 @@ export { firmQuoteOf } from './firm-quotes.ts';
 export { paymentOf, quoteOf, quoteView, signQuote, startQuote } from './quote.ts';
 export { type QuoteRow, readQuote } from './store.ts';
 
-const BELONGS_TO_PLATFORM =
+const PLATFORM_CONDITION_SQL =
   't.transaction_id in (select id from transactions where platform_id = any($1::text[]))';
 
 /** Operations, jobs and other parts that this feature adds to a server. */
@@ -38,5 +38,7 @@ export const quoteFeature = {
   onOwnClock: expireAllOnClock,
   states: { firmQuote: firmQuoteStates },
   personalData: paymentPersonalData,
-  reset: { belongs: { invoice_uses: BELONGS_TO_PLATFORM, rail_results: BELONGS_TO_PLATFORM } },
+  reset: {
+    belongs: { invoice_uses: PLATFORM_CONDITION_SQL, rail_results: PLATFORM_CONDITION_SQL },
+  },
 } satisfies Feature;

@@ -15,7 +15,7 @@ import { tombstoneOf } from '../../customers/records/index.ts';
 
 const BATCH_SIZE = 500;
 
-/** A party after erasure: its kind, Railhead ids and currency. */
+/** A party after erasure: its kind, Railhead ids and currency. A UMA address is replaced. */
 const partyOf = (column: string) => `case when json_typeof(${column}) = 'object' then (
     select json_object_agg(key,
       case key when 'umaAddress' then to_json('${ERASED}'::text) else value end)
@@ -23,7 +23,7 @@ const partyOf = (column: string) => `case when json_typeof(${column}) = 'object'
       ('sourceType', 'destinationType', 'accountId', 'customerId', 'currency', 'umaAddress'))
   else ${column} end`;
 
-const withoutMerchant = (column: string) => `case when json_typeof(${column}) = 'object' then
+const eraseMerchantSql = (column: string) => `case when json_typeof(${column}) = 'object' then
     (${column}::jsonb || '{"merchant": {"descriptor": "${ERASED}"}}')::json end`;
 
 const ownId = (column: string) =>
@@ -44,7 +44,7 @@ const PAYMENTS = `with batch as (
       destination_account = ${ownId('t.destination_account')}, description = null,
       remittance = null, purpose = null, counterparty = null, rail_payload = null,
       requested_fields = null, instructions = null, source_chain = null,
-      destination_chain = null, card = ${withoutMerchant('t.card')}, version = t.version + 1
+      destination_chain = null, card = ${eraseMerchantSql('t.card')}, version = t.version + 1
     from batch b where t.id = b.id
   )
   select created_at as at, id, quote_id is not null as quoted from batch order by created_at, id`;

@@ -79,8 +79,8 @@ export async function quoteView(
 
 /**
  * Verifies the signature of the wallet holder. `signed` is false if the source is not an embedded
- * wallet. Otherwise returns the response: the challenge (202), or a rejection that counts as a
- * failed attempt.
+ * wallet. Without a valid signature returns the response: the challenge (202), or a rejection that
+ * counts as a failed attempt.
  */
 export async function signQuote(
   ctx: Ctx,

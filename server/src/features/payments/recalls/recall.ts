@@ -35,7 +35,7 @@ const presentRecall = (row: RecallRow) => ({
   decidedAt: row.decided_at === null ? null : iso(row.decided_at),
 });
 
-/** The recall of a payment. */
+/** The recall of a payment, or null if there is none. */
 export const recallOf = async ({ read }: Pick<Ctx, 'read'>, transactionId: string) => {
   const row = await read(transferRecalls, transactionId);
   return row ? presentRecall(row) : null;

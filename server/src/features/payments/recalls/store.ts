@@ -8,7 +8,7 @@ import { col, type RowOf, table } from '../../../runtime/db/table.ts';
 export const RECALL_STATES = ['REQUESTED', 'ACCEPTED', 'REJECTED'] as const;
 export type RecallStatus = (typeof RECALL_STATES)[number];
 
-/** ACCEPTED announces a return. The return itself is a result of the payment. */
+/** ACCEPTED: the bank agreed to a return. The return is recorded as a result of the payment. */
 export const recallStates = stateTable<RecallStatus, 'accept' | 'reject'>('recall', {
   REQUESTED: { accept: 'ACCEPTED', reject: 'REJECTED' },
   ACCEPTED: {},
@@ -24,7 +24,7 @@ export const transferRecalls = table(
     provider_id: col.text,
     cause: col.enum<RecallCause>(),
     state: col.enum<RecallStatus>().mut,
-    /** Reason for the rejection. */
+    /** Null unless REJECTED. */
     rejection: col.enum<RecallRejection>().null.mut,
     decided_at: col.time.null.mut,
     created_at: col.time,

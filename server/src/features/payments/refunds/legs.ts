@@ -11,7 +11,9 @@ import { debitedOf, type OutgoingRow, receivedOf } from '../transactions/index.t
 export type Leg = Omit<TransferInput, 'transactionId'>;
 
 export interface Legs {
-  /** Debits of the source account: fees, and the amount that is sent or sold. */
+  /**
+   * Debits of the source account: fees, the amount that is sent or sold, and a rounding difference.
+   */
   source: Leg[];
   /** From the FX position to rail in transit or the receiving account. */
   destination: Leg[];

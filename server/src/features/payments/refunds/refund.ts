@@ -104,10 +104,10 @@ async function reverseLegs(ctx: Ctx, row: OutgoingRow, suspense?: string): Promi
   }
   if (row.funds === 'SETTLED') reverse(ctx, row.id, legs.settle);
   reverse(ctx, row.id, legs.destination);
-  const withoutPlatformFee = legs.source.filter((leg) => leg.step !== 'fee.platform');
-  reverse(ctx, row.id, withoutPlatformFee, suspense);
+  const otherLegs = legs.source.filter((leg) => leg.step !== 'fee.platform');
+  reverse(ctx, row.id, otherLegs, suspense);
   for (const leg of legs.source) {
-    if (withoutPlatformFee.includes(leg)) continue;
+    if (otherLegs.includes(leg)) continue;
     await returnPlatformFee(ctx, leg, row, suspense ?? leg.debit);
   }
 }
@@ -127,8 +127,8 @@ export async function findRefundBalance(
 }
 
 /**
- * Statuses in which an account receives refunds of funds that it paid. Refunds to a frozen account are not
- * available.
+ * Statuses in which an account receives refunds of funds that it paid. Refunds on a frozen account
+ * cannot be spent.
  */
 const REFUND_STATUSES = ['ACTIVE', 'FROZEN'];
 
@@ -180,9 +180,9 @@ export async function payRefund(
   refundable: boolean,
 ): Promise<OutgoingRow> {
   if (row.refund?.status !== 'PENDING') return row;
-  const byRail = isRefundedByRail(row);
-  const account = byRail || !refundable ? undefined : await receiverOf(ctx, row);
-  const isReturned = refundable && (byRail || account !== undefined);
+  const isByRail = isRefundedByRail(row);
+  const account = isByRail || !refundable ? undefined : await receiverOf(ctx, row);
+  const isReturned = refundable && (isByRail || account !== undefined);
   const [suspense, railInTransit] = (['suspense', 'rail_in_transit'] as const).map((purpose) =>
     systemAccount(ctx.caller.environment, purpose, row.sent_currency),
   ) as [string, string];
@@ -190,7 +190,7 @@ export async function payRefund(
   await postAndNotify(ctx, async () => {
     await reverseLegs(ctx, row, isReturned ? undefined : suspense);
     if (account && isExternallyFunded(row)) refundToBalance(ctx, row, account);
-    else if (isReturned && byRail) postFromInbound(ctx, row, 'refund.out', railInTransit);
+    else if (isReturned && isByRail) postFromInbound(ctx, row, 'refund.out', railInTransit);
     else if (row.funds === 'FUNDED') postFromInbound(ctx, row, 'suspense.fund', suspense);
   });
   const status = transactionFeature.states.refund.next('PENDING', isReturned ? 'pay' : 'fail') as

@@ -29,7 +29,7 @@ const awaitedRailResults = table(
 
 export type WaitRow = RowOf<typeof awaitedRailResults>;
 
-/** Results and decisions that operators recorded, with the bank reference. */
+/** Results and decisions that operators recorded or providers reported, with the bank reference. */
 const railResults = table(
   'rail_results',
   {
@@ -53,8 +53,8 @@ export async function awaitRailResult(
   row: TransactionRow,
   kind: WaitKind,
 ): Promise<void> {
-  const railResultBefore = await ctx.read(awaitedRailResults, row.id);
-  if (railResultBefore) ctx.update(awaitedRailResults, railResultBefore, { kind, since: ctx.now });
+  const waitRow = await ctx.read(awaitedRailResults, row.id);
+  if (waitRow) ctx.update(awaitedRailResults, waitRow, { kind, since: ctx.now });
   else
     ctx.insert(awaitedRailResults, {
       id: row.id,
@@ -86,7 +86,7 @@ export const recordRailResult = (
     created_at: ctx.now,
   });
 
-/** Results that were recorded for a transaction, oldest first. */
+/** The first 100 results that were recorded for a transaction, oldest first. */
 export async function railResultsOf(
   db: Pick<Database, 'query'>,
   transactionId: string,

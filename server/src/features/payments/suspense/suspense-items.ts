@@ -60,10 +60,10 @@ export async function awaitDecision(ctx: Ctx, row: TransactionRow): Promise<void
   else ctx.insert(suspenseItems, { id: row.id, platform_id: row.platform_id, since: ctx.now });
 }
 
-/** Removes the transaction from the queue if no decision is needed. */
+/** Removes the transaction from the queue without a decision. */
 export async function cancelDecision(ctx: Ctx, { id }: { id: string }): Promise<void> {
-  const waitingSuspenseItem = await ctx.read(suspenseItems, id);
-  if (waitingSuspenseItem) ctx.remove(suspenseItems, waitingSuspenseItem);
+  const suspenseItem = await ctx.read(suspenseItems, id);
+  if (suspenseItem) ctx.remove(suspenseItems, suspenseItem);
 }
 
 /**
@@ -80,10 +80,9 @@ export async function recordDecision(
   state: Progress['state'],
   { reference, reason }: OperatorInput,
 ): Promise<void> {
-  const waitingSuspenseItem = await ctx.read(suspenseItems, row.id);
-  if (!waitingSuspenseItem)
-    throw new Fault('CONFLICT', 'The transaction has no funds in suspense.');
-  ctx.remove(suspenseItems, waitingSuspenseItem);
+  const suspenseItem = await ctx.read(suspenseItems, row.id);
+  if (!suspenseItem) throw new Fault('CONFLICT', 'The transaction has no funds in suspense.');
+  ctx.remove(suspenseItems, suspenseItem);
   recordRailResult(ctx, row, {
     kind: 'suspense',
     name: `${state}${occurrenceOf(row)}`,

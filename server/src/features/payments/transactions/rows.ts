@@ -56,7 +56,10 @@ export function sourceAccountOf({ id, source_account: account }: TransactionRow)
   return account;
 }
 
-/** Amount debited from the source, which for an incoming payment equals the received amount. */
+/**
+ * Amount debited from the source. For an incoming payment this is the received amount, because
+ * debits have no conversion.
+ */
 export const debitedOf = (row: PaymentRow): Money =>
   row.type === 'OUTGOING'
     ? { currency: row.sent_currency, amount: row.sent_amount }

@@ -85,7 +85,7 @@ export const refundStates = stateTable<RefundStatus, 'open' | 'pay' | 'fail' | '
     NONE: { open: 'PENDING' },
     PENDING: { pay: 'COMPLETED', fail: 'FAILED' },
     COMPLETED: {},
-    // An operator returned the funds manually.
+    // An operator returned the funds from suspense.
     FAILED: { resolve: 'COMPLETED' },
   },
 );

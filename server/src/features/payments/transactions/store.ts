@@ -37,9 +37,10 @@ interface Refund {
 }
 
 /**
- * State of the funds of a payment. Outgoing: not debited, awaited from a debit, received in `inbound`, held
- * on the source, submitted to the rail, settled, returned, or in suspense for a decision. Incoming: NONE
- * before arrival, HELD until the funds are available, then SETTLED.
+ * State of the funds of a payment. Outgoing: not debited, awaited from a debit, received in
+ * `inbound`, held on the source, submitted to the rail, settled, returned, or in suspense for a
+ * decision. Incoming: NONE or AWAITED before arrival, HELD until available or forwarded, SUBMITTED
+ * while forwarded, then SETTLED, RETURNED or SUSPENSE.
  */
 type Funds =
   | 'NONE'
@@ -109,11 +110,10 @@ const columns = {
   funded_amount: col.int8.null.mut,
   /** Time at which the current debit or payout was first sent. */
   sent_at: col.time.null.mut,
-  /** Time at which cancellation was requested, or null after the response of the rail. */
+  /** Time at which cancellation was requested, or null without a pending request. */
   cancel_requested_at: col.time.null.mut,
   /** Whether the amount requires a proof of ownership of the destination wallet. */
   needs_proof: col.bool.null,
-  /** Payment instructions. */
   instructions: col.json<PaymentInstructions[]>().null,
   rail_payload: col.json<UmaPayload>().null,
   /** Fields about its customer that the receiving platform provides with its approval. */
@@ -186,7 +186,7 @@ type CardPayment = CardColumns & {
   type: 'CARD';
   status: CardStatus;
   customer_id: string;
-  /** Currency of the debited or credited account. */
+  /** Amount in `sent_currency`, the currency of the debited or credited account. */
   sent_amount: bigint;
   sent_currency: string;
 };

@@ -3,6 +3,7 @@
 
 import { type Static, Type } from '@sinclair/typebox';
 import { corridors } from '../../../catalog/currencies/corridors.ts';
+import { formatMoney } from '../../../catalog/currencies/money-format.ts';
 import { operation } from '../../../kernel/contract/operation.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { allInOrder } from '../../../kernel/in-order.ts';
@@ -28,7 +29,7 @@ export const createTransferIn = operation({
   description:
     'Debits an external account and credits an internal account of the same ' +
     'currency and owner. The external account must support debits (USD_ACCOUNT ' +
-    'over ACH). For others, use the `fundingPaymentInstructions` of the ' +
+    'over ACH). For other accounts, use the `fundingPaymentInstructions` of the ' +
     'internal account. The transaction is returned as PENDING and the balance is ' +
     'credited when the debit settles. Deprecated: use `createQuote`.',
   permission: 'TRANSACT',
@@ -104,7 +105,8 @@ function checkLimits(platform: PlatformRow, rail: string, money: Money): void {
   checkAmount(platform, money);
   const corridor = corridors(currency, currency).find((each) => each.rail === rail);
   if (corridor && isLess({ currency, amount: corridor.maxSending }, money)) {
-    const reason = 'The amount is above the maximum for one debit.';
+    const max = formatMoney({ currency, amount: corridor.maxSending });
+    const reason = `The maximum for one debit is ${max}.`;
     throw new Fault('TRANSACTION_SIZE_LIMIT_EXCEEDED', reason, {
       max: Number(corridor.maxSending),
     });

@@ -47,7 +47,10 @@ function checkParties(payer: Payer, payee: Payee): void {
   }
   const owner = payee.account.customer_id;
   if (owner !== null && owner !== account.customer_id) {
-    throw invalidField('destination.accountId', 'must have the same owner as the source account');
+    throw invalidField(
+      'destination.accountId',
+      'must belong to the platform or to the owner of the source account',
+    );
   }
 }
 

@@ -46,7 +46,10 @@ async function pendingAuthorizationOf(ctx: Ctx, quoteId: string): Promise<Pendin
   return { quote, payment, row, authorizer: { customer, platform } };
 }
 
-/** After a completed step: the next step, a payment that awaits its funds, or the start. */
+/**
+ * After a completed step requests the next step. After the last step starts the payment, or
+ * releases a payment that awaits its funds.
+ */
 function releaseOrExecute(
   ctx: Ctx,
   parts: ScaParts,

@@ -72,7 +72,7 @@ interface Parties {
   source: InternalAccountRow | undefined;
   /** Undefined for a receiver at another UMA provider. */
   target: InternalAccountRow | ExternalAccountRow | undefined;
-  /** Owner of the target account. */
+  /** Owner of the target account, or null for the platform. */
   owner: CustomerRow | null;
 }
 

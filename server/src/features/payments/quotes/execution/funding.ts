@@ -1,6 +1,6 @@
-// External funding of payments: by debit over a rail, or by deposit. When the funds arrive, the payment
-// continues, or it fails and the funds are returned. `receiveFunds` is the only entry point for funds that
-// arrive. The funds identify a quote, a payment reference or an account.
+// External funding of payments: by debit over a rail, or by deposit. When the funds arrive, the
+// payment continues, or it fails and the funds are returned. `receiveFunds` is the only entry point
+// for deposits. A deposit states a quote, a payment reference or an account.
 
 import { isFiat } from '../../../../catalog/currencies/currencies.ts';
 import type { Progress } from '../../../../connectors/ports/index.ts';
@@ -123,8 +123,9 @@ async function depositFunds(
 }
 
 /**
- * Late or duplicate funds for a payment. A digital asset is credited to its owner, because the sending
- * wallet may not accept a return. Fiat funds are returned.
+ * Late or duplicate funds for a payment, or funds in another currency. A digital asset is credited
+ * to an account of the payer, because the sending wallet may not accept a return. Fiat funds are
+ * returned.
  */
 async function receiveUnexpectedFunds(
   ctx: Ctx,

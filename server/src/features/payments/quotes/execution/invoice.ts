@@ -1,6 +1,7 @@
-// Payments to a Lightning invoice. An invoice has a fixed amount and an expiry and is valid for one
-// payment, across all platforms. Amount, expiry and use are checked for the quote and again at the start of
-// the payment. The payment then inserts a row of `invoice_uses`, which prevents a second payment.
+// Payments to a Lightning invoice. An invoice expires, can state an amount, and is valid for one
+// payment across all platforms. Amount, expiry and use are checked for the quote and again at the
+// start of the payment. The payment then inserts a row of `invoice_uses`, which prevents a second
+// payment.
 
 import { type Invoice, parseBolt11 } from '../../../../catalog/crypto/bolt11.ts';
 import { iso } from '../../../../kernel/effects.ts';
@@ -31,12 +32,15 @@ function checkTerms(ctx: Ctx, { amountMsat, expiresAt }: Invoice, amount: bigint
   const neededSatoshis = satoshisOf(amountMsat);
   throw new Fault(
     'INVALID_AMOUNT',
-    `The invoice requires ${neededSatoshis} satoshis, not ${amount}. Lock this receiving amount.`,
+    `The invoice requires ${neededSatoshis} satoshis, not ${amount}. ` +
+      `Lock a receiving amount of ${neededSatoshis}.`,
     { receivingAmount: Number(neededSatoshis) },
   );
 }
 
-/** The use of the invoice, if any. Throws if it belongs to another payment that has not failed. */
+/**
+ * The use of the invoice, if any. Throws if the use belongs to another payment that has not failed.
+ */
 async function findInvoiceUse(ctx: Ctx, { paymentHash }: Invoice, transactionId?: string) {
   const invoiceUse = await ctx.read(invoiceUses, paymentHash);
   if (!invoiceUse || invoiceUse.transaction_id === transactionId) return invoiceUse;
