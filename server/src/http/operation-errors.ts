@@ -19,8 +19,8 @@ const COMMON_ERRORS: readonly CommonError[] = [
   { codes: ['INVALID_INPUT'], appliesTo: () => true },
   { codes: ['UNAUTHORIZED'], appliesTo: isAuthenticated },
   { codes: ['LINK_ENDED'], appliesTo: ({ auth }) => auth === 'hosted' },
-  // A token lacks the permission, or is a production token for a sandbox operation. Contracts of agents
-  // list the code.
+  // A token lacks the permission, or is a production token for a sandbox operation. Contracts of
+  // agents list the code.
   {
     codes: ['FORBIDDEN'],
     appliesTo: ({ auth = 'token' }) => auth === 'token' || auth === 'operator',

@@ -87,7 +87,10 @@ function createGuard(
     return fault;
   }
 
-  /** The fault of a rejected request without a credential, delayed if its network has many rejections. */
+  /**
+   * The fault of a rejected request without a credential, delayed if its network has many
+   * rejections.
+   */
   async function rejectionOf(request: FastifyRequest, fault?: Fault): Promise<Fault | undefined> {
     let rejection = fault;
     try {

@@ -28,8 +28,8 @@ const sendText = (reply: FastifyReply, type: string, body: string | Buffer) =>
   reply.header('content-type', type).send(body);
 
 /**
- * Returns a function that sends a JSON document, compressed where the client accepts it. Each document is
- * compressed once.
+ * Returns a function that sends a JSON document, compressed where the client accepts it. Each
+ * document is compressed once.
  */
 function createDocumentSender(indent?: number) {
   const compressedTexts = new WeakMap<object, Promise<Buffer>>();

@@ -4,13 +4,15 @@ import type { OperatorPermission } from './contract/operator-permissions.ts';
 import type { Mode } from './mode.ts';
 
 /**
- * The caller of an operation: a token or a link of a platform, an agent, an operator, the server for a
- * platform, or a client without a credential.
+ * The caller of an operation: a token or a link of a platform, an agent, an operator, the server
+ * for a platform, or a client without a credential.
  */
 export interface Caller {
   platformId: string;
   environment: Mode;
-  /** ID of the token, link or operator. Null for the server and for a client without a credential. */
+  /**
+   * ID of the token, link or operator. Null for the server and for a client without a credential.
+   */
   tokenId: string | null;
   /** Display name of the token. */
   tokenName?: string;

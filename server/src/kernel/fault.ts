@@ -1,6 +1,6 @@
-// All request errors, as one class and one table from code to HTTP status. A decline, a return or a failed
-// payment is a state of a resource, never a Fault. Clients switch on the codes. New codes are added in this
-// table only.
+// All request errors, as one class and one table from code to HTTP status. A decline, a return or a
+// failed payment is a state of a resource, never a Fault. Clients switch on the codes. New codes
+// are added in this table only.
 
 /** All error codes with their HTTP status. */
 export const STATUS_OF = {

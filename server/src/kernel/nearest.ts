@@ -1,5 +1,5 @@
-// Suggests the known name that was probably intended. A name is not suggested if its edit distance exceeds
-// a third of the longer text.
+// Suggests the known name that was probably intended. A name is not suggested if its edit distance
+// exceeds a third of the longer text.
 
 /** Edit distance of two strings: added, removed, replaced and transposed letters. */
 function distance(text: string, otherText: string): number {

@@ -1,6 +1,6 @@
-// Admits or rejects a request by its head. Checks the limit of the address, credential, rate limits,
-// permission, size of the body and bytes per second, in this order. The body is read afterwards, so a
-// rejected request costs no more than its head.
+// Admits or rejects a request by its head. Checks the limit of the address, credential, rate
+// limits, permission, size of the body and bytes per second, in this order. The body is read
+// afterwards, so a rejected request costs no more than its head.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller, Operator } from '../../kernel/caller.ts';
@@ -220,8 +220,8 @@ export function createAdmission(options: AdmissionOptions) {
 
   return {
     /**
-     * Admits a request to an operation. Throws the fault of a rejected request, delayed if this client
-     * has many rejections. `onCaller` is called as soon as the caller is authenticated.
+     * Admits a request to an operation. Throws the fault of a rejected request, delayed if this
+     * client has many rejections. `onCaller` is called as soon as the caller is authenticated.
      */
     async admit(
       contract: Contract,

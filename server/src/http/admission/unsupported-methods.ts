@@ -27,7 +27,9 @@ function contractsOf(operations: readonly { contract: Contract }[], naming: Nami
   return contractsByRoute;
 }
 
-/** Whether each segment of the second route is a parameter or equals the segment of the first route. */
+/**
+ * Whether each segment of the second route is a parameter or equals the segment of the first route.
+ */
 const isShadowedBy = (segments: readonly string[], otherSegments: readonly string[]) =>
   segments.length === otherSegments.length &&
   otherSegments.every((each, index) => each.startsWith(':') || each === segments[index]);
@@ -53,8 +55,8 @@ export function shadowedMethods(operations: readonly { contract: Contract }[], n
 }
 
 /**
- * Returns a function that describes the unsupported method of a request. Its result is undefined for an
- * unknown path.
+ * Returns a function that describes the unsupported method of a request. Its result is undefined
+ * for an unknown path.
  */
 export function createUnsupportedMethods(
   operations: readonly { contract: Contract }[],

@@ -1,6 +1,6 @@
-// Reads a multipart/form-data body. Text fields are kept in memory, and the file is passed to storage at
-// the speed of storage, with one chunk in memory. Errors of all parts are collected for one reply. A body
-// that is malformed, too long or too slow is rejected immediately.
+// Reads a multipart/form-data body. Text fields are kept in memory, and the file is passed to
+// storage at the speed of storage, with one chunk in memory. Errors of all parts are collected for
+// one reply. A body that is malformed, too long or too slow is rejected immediately.
 import type { Readable } from 'node:stream';
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
 import type { UploadedFile } from '../../kernel/contract/upload.ts';
@@ -16,8 +16,8 @@ const MAX_HEADER = 8_192;
 /** Maximum bytes of a body without its file. */
 export const MAX_OVERHEAD = 262_144;
 /**
- * Maximum characters of the Content-Type header. A boundary has at most 70 characters. A longer boundary
- * costs time for every byte.
+ * Maximum characters of the Content-Type header. A boundary has at most 70 characters. A longer
+ * boundary costs time for every byte.
  */
 const MAX_TYPE = 200;
 
@@ -151,7 +151,9 @@ async function* chunksOf(body: Readable): AsyncGenerator<Buffer> {
   }
 }
 
-/** Processes the parts of the parser. `failed` rejects if the remaining parts cannot be processed. */
+/**
+ * Processes the parts of the parser. `failed` rejects if the remaining parts cannot be processed.
+ */
 function processParts(parser: BusboyInstance, parts: Parts, store: FormOptions['store']) {
   let storage: Promise<UploadedFile | undefined> = Promise.resolve(undefined);
   let currentFile: BusboyFileStream | undefined;

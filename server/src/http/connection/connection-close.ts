@@ -1,6 +1,7 @@
-// Closes connections when the server stops. Requests in progress may complete within REQUESTS_MS. Open
-// connections are then destroyed, so that no client can delay the end of the process. A drain before the
-// stop closes each connection with its next reply, which clients do not report as a failure.
+// Closes connections when the server stops. Requests in progress may complete within REQUESTS_MS.
+// Open connections are then destroyed, so that no client can delay the end of the process. A drain
+// before the stop closes each connection with its next reply, which clients do not report as a
+// failure.
 
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -27,7 +28,10 @@ export interface DrainOptions {
 
 const drains = new WeakMap<FastifyInstance, (options: DrainOptions) => Promise<void>>();
 
-/** Announces the closing of each connection with its next reply. Must complete before the server is closed. */
+/**
+ * Announces the closing of each connection with its next reply. Must complete before the server is
+ * closed.
+ */
 export async function drainConnections(
   server: FastifyInstance,
   options: DrainOptions,

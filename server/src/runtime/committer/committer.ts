@@ -26,8 +26,8 @@ interface CommitterOptions {
   /** Maximum change sets in a batch. */
   max?: number;
   /**
-   * Minimum waiting change sets for a further lane while other lanes are busy. After `smallBatchDelayMs`,
-   * fewer are sufficient.
+   * Minimum waiting change sets for a further lane while other lanes are busy. After
+   * `smallBatchDelayMs`, fewer are sufficient.
    */
   min?: number;
   smallBatchDelayMs?: number;
@@ -35,7 +35,10 @@ interface CommitterOptions {
   maxWaiting?: number;
   /** Names of tables that are written before all other tables, for foreign keys. */
   tablesFirst?: readonly string[];
-  /** Queues events, with the parameters of `BatchFormat.enqueue`. If absent, no events are delivered. */
+  /**
+   * Queues events, with the parameters of `BatchFormat.enqueue`. If absent, no events are
+   * delivered.
+   */
   enqueue?: Statement;
   /** A batch without a result in this time is abandoned together with its connection. */
   timeoutMs?: number;

@@ -1,6 +1,6 @@
-// The SQL of the ledger. Only these statements write transfers, change balances, floors and freezes, or read
-// them for the runtime and for features. The code in ledger/ contains the rules. Parameters of a `statement` are
-// arrays, one for each column.
+// The SQL of the ledger. Only these statements write transfers, change balances, floors and
+// freezes, or read them for the runtime and for features. The code in ledger/ contains the rules.
+// Parameters of a `statement` are arrays, one for each column.
 import { quoteName } from '../db/paging.ts';
 import { statement } from '../db/statement.ts';
 import type { ColumnType, Table } from '../db/table.ts';

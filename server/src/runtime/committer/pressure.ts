@@ -10,8 +10,8 @@ const BUSY_UTILIZATION = 0.8;
 const MIN_CHANGE_SETS = 20;
 
 /**
- * A meter over a committer's count of change sets. `throttledCount` returns the change sets of work that
- * throttles itself, which are excluded.
+ * A meter over a committer's count of change sets. `throttledCount` returns the change sets of work
+ * that throttles itself, which are excluded.
  */
 function createPressureMeter(
   committer: { stats(): { units: number; writing: number } },

@@ -1,6 +1,6 @@
-// Change sets that wait for a lane. A change set in flight claims the rows and client-chosen keys that it
-// writes. Two change sets of the same row therefore never share a batch, and no lane waits for
-// another lane inside the database. Rows that are only required may be shared.
+// Change sets that wait for a lane. A change set in flight claims the rows and client-chosen keys
+// that it writes. Two change sets of the same row therefore never share a batch, and no lane waits
+// for another lane inside the database. Rows that are only required may be shared.
 
 import type { Table } from '../db/table.ts';
 import type { ChangeSet, Outcome, RowVersion } from './change-set.ts';
@@ -20,9 +20,9 @@ const keyOf = (table: Table, id: unknown) => `${table.name} ${String(id)}`;
 const readOf = (each: RowVersion) => `${keyOf(each.table, each.id)} ${each.version}`;
 
 /**
- * The change set with every row once. A removal replaces a change, and all writes replace a requirement. A
- * requirement with another version remains, so that the database rejects a change set that depends on two
- * states.
+ * The change set with every row once. A removal replaces a change, and all writes replace a
+ * requirement. A requirement with another version remains, so that the database rejects a change
+ * set that depends on two states.
  */
 function removeDuplicates(set: ChangeSet): ChangeSet {
   if (set.removes.length + set.requires.length === 0) return set;

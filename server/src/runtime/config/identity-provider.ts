@@ -44,7 +44,7 @@ export function groupRolesProblem(text: string): string | undefined {
   return problemUnless(
     isValid,
     `must give roles to different groups, at most ${MAX_GROUPS}, like ` +
-      ' admins=administrator;ops=support+treasury. Roles are ' +
+      'admins=administrator;ops=support+treasury. Roles are ' +
       OPERATOR_ROLE_NAMES.join(', '),
   );
 }

@@ -1,6 +1,6 @@
-// The production `Effects`: the machine's clock, its random generator and the network. Addresses are checked
-// when connecting. A name is resolved once, and the connection uses exactly the checked addresses. A
-// different second response of a name server (rebinding) therefore has no effect.
+// The production `Effects`: the machine's clock, its random generator and the network. Addresses
+// are checked when connecting. A name is resolved once, and the connection uses exactly the checked
+// addresses. A different second response of a name server (rebinding) therefore has no effect.
 import { randomBytes } from 'node:crypto';
 import { lookup as systemLookup } from 'node:dns';
 import { Resolver } from 'node:dns/promises';

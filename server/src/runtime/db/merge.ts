@@ -1,5 +1,5 @@
-// Merges lists of the same order, such as those of two indexes, into one page. Each list is read from the
-// same position up to a different end. The page ends at the nearest of these ends.
+// Merges lists of the same order, such as those of two indexes, into one page. Each list is read
+// from the same position up to a different end. The page ends at the nearest of these ends.
 
 /** A page of one list. */
 export interface Part<I, P> {

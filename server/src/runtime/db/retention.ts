@@ -17,7 +17,10 @@ const DEFAULT_INTERVAL_MS = 10 * 60_000;
 const statement = ({ table, time }: RetentionRule) => `delete from ${table} where id in (
   select id from ${table} where ${time} < $1 limit ${BATCH_SIZE}) returning 1`;
 
-/** Deletes rows of these tables after their retention period. Without a backlog, checks again after `everyMs`. */
+/**
+ * Deletes rows of these tables after their retention period. Without a backlog, checks again after
+ * `everyMs`.
+ */
 export function retentionSweep(
   name: string,
   retentionRules: readonly RetentionRule[],

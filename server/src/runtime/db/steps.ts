@@ -1,6 +1,7 @@
-// Pages of a table, newest first, with filters for which no index exists. Rows are read in steps along an
-// index, and each page ends after a bounded time. A page that ends early is shorter than requested and
-// reports that there is more. Frequently written tables therefore need no index for each filter.
+// Pages of a table, newest first, with filters for which no index exists. Rows are read in steps
+// along an index, and each page ends after a bounded time. A page that ends early is shorter than
+// requested and reports that there is more. Frequently written tables therefore need no index for
+// each filter.
 import type { Time } from '../../kernel/effects.ts';
 import { idsFrom } from '../../kernel/id.ts';
 import type { Database } from './database.ts';
@@ -35,7 +36,10 @@ const FIRST_STEP = 250;
 const LONGEST_STEP = 2_000;
 /** Maximum duration of a page. */
 const PAGE_MS = 100;
-/** Maximum difference between the time of an ID and `created_at`, which is the time of its operation. */
+/**
+ * Maximum difference between the time of an ID and `created_at`, which is the time of its
+ * operation.
+ */
 const DISORDER_MS = 120_000;
 
 interface Position {

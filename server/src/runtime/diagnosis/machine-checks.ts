@@ -72,8 +72,8 @@ export function checkDataFolder({ dataDir }: Pick<Settings, 'dataDir'>): Finding
 }
 
 /**
- * Checks that the master key is readable by its owner only, and that production has one. Never creates a
- * key.
+ * Checks that the master key is readable by its owner only, and that production has one. Never
+ * creates a key.
  */
 export function checkMasterKeyFile({
   production,

@@ -84,7 +84,7 @@ export async function attachFile(ctx: Ctx, upload: UploadedFile): Promise<void> 
   if (row?.platform_id !== ctx.caller.platformId || row.state === 'GONE') {
     throw new Fault(
       'SERVICE_UNAVAILABLE',
-      'The file could not be stored in time. Upload it again.',
+      'The file was not attached within an hour of its upload. Upload it again.',
     );
   }
   ctx.update(files, row, {
@@ -114,12 +114,12 @@ export const fileReset: ResetRules = {
   retained: { files: "t.state = 'GONE'", jobs: `t.kind = '${REMOVE.kind}'` },
 };
 
-const REMAINING = `select id from files where platform_id = $1 and state <> 'GONE' limit 500`;
+const REMAINING_FILES = `select id from files where platform_id = $1 and state <> 'GONE' limit 500`;
 
 /** Drops all files of a platform. */
 export async function dropFiles(runtime: Runtime, caller: Caller): Promise<void> {
   for (;;) {
-    const rows = await runtime.db.query<{ id: string }>(REMAINING, [caller.platformId]);
+    const rows = await runtime.db.query<{ id: string }>(REMAINING_FILES, [caller.platformId]);
     if (rows.length === 0) return;
     await operate(runtime, caller, async (ctx) => {
       for (const { id } of rows) await deleteFile(ctx, id);
@@ -130,8 +130,8 @@ export async function dropFiles(runtime: Runtime, caller: Caller): Promise<void>
 /** Name of the object: a UUID, which every storage accepts as a name. */
 const objectOf = (fileId: string) => fileId.slice(PREFIX.length);
 
-/** The server itself, for a platform. Files are the same in both environments. */
-const onBehalfOf = (platformId: string): Caller => ({
+/** The server as the caller for a platform. Files are the same in both environments. */
+const serverCallerOf = (platformId: string): Caller => ({
   platformId,
   environment: 'sandbox',
   tokenId: null,
@@ -209,7 +209,7 @@ export function createFiles(runtime: Runtime, storage: StoragePort): Files {
     read: ({ id, key }, from = 0) =>
       openContent(key, id, (offset) => storage.get(objectOf(id), offset), from),
     async discard(caller, fileId) {
-      // The sweep ran before storage had the object.
+      // Without a row, the sweep dropped the file before storage had the object.
       if (!(await drop(runtime, caller, fileId))) await storage.remove(objectOf(fileId));
     },
   };
@@ -225,7 +225,7 @@ export function fileJobs({ storage }: { storage: StoragePort }): JobHandler[] {
 
   async function run(_runtime: Runtime, { input }: JobOf<typeof REMOVE>): Promise<Result> {
     const { file, platform } = input;
-    const caller = onBehalfOf(platform);
+    const caller = serverCallerOf(platform);
     if (runningCount >= MAX_REMOVALS) {
       return { caller, stage: async (ctx) => ctx.later(REMOVE, input, ctx.now + WAIT_MS) };
     }
@@ -250,7 +250,7 @@ export function fileJobs({ storage }: { storage: StoragePort }): JobHandler[] {
 const SWEEP_EVERY_MS = 60_000;
 const BATCH_SIZE = 100;
 
-const UNATTACHED = `select id, platform_id from files
+const UNATTACHED_FILES = `select id, platform_id from files
   where state = 'UPLOADING' and created_at < $1 order by created_at limit ${BATCH_SIZE}`;
 
 /**
@@ -265,10 +265,10 @@ export function fileSweep(): Sweep {
       const now = runtime.effects.now();
       if (now < nextTime) return 0;
       const cutoff = new Date(now - UNATTACHED_MS);
-      const rows = await runtime.db.query<{ id: string; platform_id: string }>(UNATTACHED, [
+      const rows = await runtime.db.query<{ id: string; platform_id: string }>(UNATTACHED_FILES, [
         cutoff,
       ]);
-      const drops = rows.map((row) => drop(runtime, onBehalfOf(row.platform_id), row.id));
+      const drops = rows.map((row) => drop(runtime, serverCallerOf(row.platform_id), row.id));
       const droppedCount = (await Promise.all(drops)).filter(
         (previousState) => previousState === 'UPLOADING',
       ).length;

@@ -1,6 +1,6 @@
-// Circuit breakers of providers. After a number of consecutive calls without a response, calls fail
-// immediately until a periodic probe succeeds. A rejection (4xx) is a response. Circuits are between
-// connector and network, so that no connector can omit them.
+// Circuit breakers of providers. After a number of consecutive calls without a response or with a
+// server error (5xx), calls fail immediately until a periodic probe succeeds. A rejection (4xx) is
+// no failure. Circuits are between connector and network, so that no connector can omit them.
 
 import type { Effects, Time } from '../../kernel/effects.ts';
 import { circuitOpen } from '../../kernel/net/circuit.ts';
@@ -10,7 +10,7 @@ type CircuitState = 'closed' | 'half-open' | 'open';
 export interface CircuitChange {
   provider: string;
   state: CircuitState;
-  /** Consecutive calls without a response. */
+  /** Consecutive calls without a response or with a server error. */
   failures: number;
 }
 
@@ -28,7 +28,7 @@ export const OPEN_MS = 30_000;
 /** Retry delay for calls during a probe, about the longest deadline of a call. */
 const PROBING_MS = 10_000;
 
-const BY_SEVERITY: readonly CircuitState[] = ['closed', 'half-open', 'open'];
+const SEVERITY_ORDER: readonly CircuitState[] = ['closed', 'half-open', 'open'];
 
 interface Circuit {
   state(): CircuitState;
@@ -141,11 +141,11 @@ export function createCircuits(
     },
     states() {
       const worstIndex = (circuits: Map<string, Circuit>) =>
-        Math.max(0, ...[...circuits.values()].map((each) => BY_SEVERITY.indexOf(each.state())));
+        Math.max(0, ...[...circuits.values()].map((each) => SEVERITY_ORDER.indexOf(each.state())));
       return new Map(
         [...providers].map(([name, circuits]) => [
           name,
-          BY_SEVERITY[worstIndex(circuits)] ?? 'closed',
+          SEVERITY_ORDER[worstIndex(circuits)] ?? 'closed',
         ]),
       );
     },

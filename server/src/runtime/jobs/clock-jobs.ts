@@ -74,11 +74,11 @@ const CLAIM = `update jobs j set state = 'running', due_at = $1, clock_due_at = 
     for update skip locked) due
   where j.id = due.id returning ${COLUMNS}`;
 
-/** Claims jobs that are due on their clocks until `leaseUntil`. */
+/** Claims jobs that are due on their clocks, with a lease until `leaseUntil`. */
 export const claimOnClock = (db: Reader, leaseUntil: Time, ids: readonly string[]) =>
   db.query<RowOf<typeof jobs>>(CLAIM, [new Date(leaseUntil), ids]);
 
-const FIRST = `select id, clock_due_at as at from jobs
+const FIRST_JOB = `select id, clock_due_at as at from jobs
   where platform_id = $1 and clock_due_at is not null and clock_due_at <= $2
   order by clock_due_at, id limit 1`;
 
@@ -88,7 +88,7 @@ export async function firstOnClock(
   platformId: string,
   until: Time,
 ): Promise<{ id: string; at: Time } | undefined> {
-  const rows = await db.query<{ id: string; at: Time }>(FIRST, [platformId, new Date(until)]);
+  const rows = await db.query<{ id: string; at: Time }>(FIRST_JOB, [platformId, new Date(until)]);
   return rows[0];
 }
 
@@ -110,7 +110,7 @@ export async function moveToClock(
   await db.query(ADOPT, values);
 }
 
-const RUNNING = `select 1 from jobs where state <> 'dead' and kind = any($2::text[])
+const RUNNING_JOB = `select 1 from jobs where state <> 'dead' and kind = any($2::text[])
   and platform_id = $1 and state = 'running' and due_at > $3 limit 1`;
 
 /** Whether a job of a platform is running in any process. */
@@ -120,4 +120,4 @@ export const hasRunningJob = async (
   kinds: readonly string[],
   realTime: Time,
 ): Promise<boolean> =>
-  (await db.query(RUNNING, [platformId, kinds, new Date(realTime)])).length > 0;
+  (await db.query(RUNNING_JOB, [platformId, kinds, new Date(realTime)])).length > 0;

@@ -51,7 +51,7 @@ const CLAIM = `update jobs j set state = 'running', due_at = $2, attempts = atte
 
 type Due = Pick<Job, 'id' | 'kind' | 'platform_id'>;
 
-interface InLane extends Omit<Due, 'id'> {
+interface LaneRow extends Omit<Due, 'id'> {
   id: string | null;
   place: number;
 }
@@ -70,7 +70,7 @@ interface ClaimOptions {
   leaseMs: number;
 }
 
-/** The claim of one process. Each returned job occupies a slot. */
+/** Returns the function that claims jobs for one process. Each claimed job occupies a slot. */
 export function createClaim({ db, slots, isHandled, leaseMs }: ClaimOptions) {
   let afterLane = { kind: '', platform_id: '' };
   let afterPlatform = '';
@@ -86,7 +86,7 @@ export function createClaim({ db, slots, isHandled, leaseMs }: ClaimOptions) {
     const { kinds, platforms, lanes } = slots.reachedLimits();
     const limits = [LANES, ROWS_PER_LANE, kinds, platforms, lanes];
     const values = [now, afterLane.kind, afterLane.platform_id, ...limits];
-    const rows = await db.query<InLane>(IN_LANES, values);
+    const rows = await db.query<LaneRow>(IN_LANES, values);
     const visitedCount = Math.max(0, ...rows.map((each) => each.place));
     const lastRow = rows.find((each) => each.place === visitedCount);
     const isLast = visitedCount < LANES || !lastRow;
@@ -142,7 +142,7 @@ export function createClaim({ db, slots, isHandled, leaseMs }: ClaimOptions) {
       hasMore = !lanes.isLast || dueJobs.length > 0;
     }
     const jobs = await claimJobs(selectedJobs, now);
-    // Another process may have claimed some of them concurrently.
+    // Another process may have claimed some of the selected jobs concurrently.
     return {
       jobs,
       hasMore: slots.freeCount() > 0 && (hasMore || jobs.length < selectedJobs.length),
@@ -150,15 +150,15 @@ export function createClaim({ db, slots, isHandled, leaseMs }: ClaimOptions) {
   }
 
   return async function claim(now: Time, { onClocks = true } = {}): Promise<ClaimResult> {
-    const inRealTime = await claimInRealTime(now);
-    if (!onClocks) return inRealTime;
-    const onPlatformClocks = await claimOnClocks(now).catch((error: unknown) => {
-      for (const each of inRealTime.jobs) slots.release(each);
+    const realTimeClaim = await claimInRealTime(now);
+    if (!onClocks) return realTimeClaim;
+    const clockClaim = await claimOnClocks(now).catch((error: unknown) => {
+      for (const each of realTimeClaim.jobs) slots.release(each);
       throw error;
     });
     return {
-      jobs: [...inRealTime.jobs, ...onPlatformClocks.jobs],
-      hasMore: inRealTime.hasMore || onPlatformClocks.hasMore,
+      jobs: [...realTimeClaim.jobs, ...clockClaim.jobs],
+      hasMore: realTimeClaim.hasMore || clockClaim.hasMore,
     };
   };
 }

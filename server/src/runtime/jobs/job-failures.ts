@@ -11,8 +11,9 @@ import { dueAt } from './jobs-table.ts';
 /** Attempts of about ten hours, including the waits. */
 export const MAX_ATTEMPTS = 20;
 /**
- * Attempts of about a week, for jobs that call a provider, so that they continue after an outage of days. A
- * circuit does not postpone its probe, and connectors that a program adds have no circuit.
+ * Attempts of about a week, for jobs that call a provider, so that they continue after an outage of
+ * days. The probe of a circuit counts as an attempt, and connectors that a program adds have no
+ * circuit.
  */
 export const OUTAGE_ATTEMPTS = 180;
 const MAX_BACKOFF_MS = 3_600_000;
@@ -41,7 +42,7 @@ const RELEASE = `update jobs set state = 'queued', due_at = $3, clock_due_at = $
 export const backoffMs = (attempts: number): number =>
   Math.min(MAX_BACKOFF_MS, 1_000 * 2 ** Math.min(attempts, 20));
 
-const PERSONAL = [
+const PERSONAL_PATTERNS = [
   /[^\s@<>"']+@[^\s@<>"']+/g,
   // Telephone and account numbers. Digits within an ID are between hyphens.
   /(?<![\w-])\+?\d{7,}(?![\w-])/g,
@@ -52,7 +53,10 @@ export function errorText(error: unknown): string {
   const { message, code } = error as { message?: unknown; code?: unknown };
   const text = typeof message === 'string' && message !== '' ? message : String(code ?? error);
   const line = (text.split('\n')[0] as string).replaceAll(/\p{Cc}/gu, ' ');
-  const redactedLine = PERSONAL.reduce((text, each) => text.replaceAll(each, '[redacted]'), line);
+  const redactedLine = PERSONAL_PATTERNS.reduce(
+    (text, each) => text.replaceAll(each, '[redacted]'),
+    line,
+  );
   return redactText(redactedLine).slice(0, MAX_ERROR);
 }
 
@@ -83,10 +87,10 @@ export async function failJob(
     return 'postponed';
   }
   const isDead = job.attempts >= maxAttempts;
-  const [nextDueAt, onClock] = isDead
+  const [nextDueAt, clockDueAt] = isDead
     ? [new Date(NOT_DUE), null]
     : await columnsAfter(backoffMs(job.attempts));
   const [state, text] = [isDead ? 'dead' : 'queued', errorText(error)];
-  await db.query(FAIL, [job.id, job.version, state, nextDueAt, text, new Date(now), onClock]);
+  await db.query(FAIL, [job.id, job.version, state, nextDueAt, text, new Date(now), clockDueAt]);
   return isDead ? 'dead' : 'again';
 }

@@ -11,7 +11,7 @@ export const MAX_COUNTED = 10_000;
 /** Maximum lanes of one kind that are searched for the oldest job. */
 const MAX_LANES = 1_000;
 /** Period for which the gauges of a scrape and the scrapes of several collectors share one reading. */
-const KEPT_MS = 5_000;
+const CACHE_MS = 5_000;
 
 // Kinds by steps along jobs_lanes, each with a bounded count and the earliest due time of its lanes.
 export const WAITING = `with recursive kinds as (
@@ -115,7 +115,10 @@ interface QueueGauges {
  * Returns a function that reads at most once per `KEPT_MS`. A kind that has occurred once remains with
  * zero.
  */
-function reader({ db, effects }: Pick<Runtime, 'db' | 'effects'>): () => Promise<QueueGauges> {
+function createReader({
+  db,
+  effects,
+}: Pick<Runtime, 'db' | 'effects'>): () => Promise<QueueGauges> {
   const kinds = new Set<string>();
   let cachedRead: Promise<QueueGauges> | undefined;
   let readAt: Time = 0;
@@ -139,7 +142,7 @@ function reader({ db, effects }: Pick<Runtime, 'db' | 'effects'>): () => Promise
 
   return () => {
     const now = effects.now();
-    if (cachedRead && now >= readAt && now < readAt + KEPT_MS) return cachedRead;
+    if (cachedRead && now >= readAt && now < readAt + CACHE_MS) return cachedRead;
     readAt = now;
     const nextRead = read();
     cachedRead = nextRead;
@@ -156,7 +159,7 @@ function watchJobs(
   runtime: Pick<Runtime, 'db' | 'effects'>,
   runningJobs: () => ReadonlyMap<string, number>,
 ): void {
-  const read = reader(runtime);
+  const read = createReader(runtime);
   const watch = (name: keyof QueueGauges, unit: string, help: string) =>
     metrics.watchEach(
       `railhead_jobs_${name}${unit}`,

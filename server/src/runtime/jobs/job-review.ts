@@ -131,8 +131,9 @@ async function placedJobs(
 }
 
 /**
- * The position of a cursor. Throws a fault on the field `cursor` for a string that is not a cursor of this
- * list. The due time of jobs that wait for the clock of a platform (`ON_CLOCK`) occurs in no other list.
+ * The position of a cursor. Throws a fault on the field `cursor` for a string that is not a cursor
+ * of this list. Times have up to 15 digits, because jobs that wait for the clock of a platform are
+ * due at `ON_CLOCK`.
  */
 function positionOf(cursor: string): Position {
   const text = Buffer.from(cursor, 'base64url').toString();

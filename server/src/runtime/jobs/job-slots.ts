@@ -30,7 +30,7 @@ export interface JobSlots {
 
 export const laneOf = ({ kind, platform_id }: Claimant): string => `${kind} ${platform_id}`;
 
-function counter(limit: number) {
+function createCounter(limit: number) {
   const counts = new Map<string, number>();
   const countOf = (key: string) => counts.get(key) ?? 0;
   return {
@@ -51,7 +51,11 @@ export function createJobSlots({
   perPlatform,
   perLane,
 }: JobLimits): JobSlots {
-  const [kinds, platforms, lanes] = [counter(perKind), counter(perPlatform), counter(perLane)];
+  const [kinds, platforms, lanes] = [
+    createCounter(perKind),
+    createCounter(perPlatform),
+    createCounter(perLane),
+  ];
   let usedSlots = 0;
   return {
     freeCount: () => total - usedSlots,

@@ -102,7 +102,7 @@ const RENEW = `update jobs set due_at = $3 where id in (
     for update of j skip locked)`;
 
 /** Rejects if `work` has no result in time. A later result has no effect on the job. */
-function within<R>(ms: number, work: Promise<R>): Promise<R> {
+function withTimeLimit<R>(ms: number, work: Promise<R>): Promise<R> {
   return new Promise((resolve, reject) => {
     const timeoutError = Object.assign(new Error(`no result within ${ms} ms`), {
       code: 'ETIMEDOUT',
@@ -149,19 +149,19 @@ export function createWorker(options: WorkerOptions): Worker {
   const runningSweeps = new Map<Sweep, Promise<void>>();
   let timer: NodeJS.Timeout | undefined;
   let claimPromise: Promise<void> | undefined;
-  let claimAgain = false;
+  let shouldClaimAgain = false;
   /**
    * Clocks are read at each poll, and immediately if this process has read a clock of a platform.
    */
-  let readClocks = true;
+  let shouldReadClocks = true;
   let isStopped = true;
 
   async function attempt(job: Job, { run, maxAttempts, deadlineMs }: JobHandler): Promise<void> {
-    // An attempt whose process exited, including the last one, was not recorded.
+    // An attempt whose process exited, including the last attempt, was not recorded.
     if (job.attempts > (maxAttempts ?? MAX_ATTEMPTS)) {
       throw new Error('the process exited while the job was running');
     }
-    const result = await within(deadlineMs ?? DEADLINE_MS, run(runtime, job));
+    const result = await withTimeLimit(deadlineMs ?? DEADLINE_MS, run(runtime, job));
     await finish(runtime, job, result);
   }
 
@@ -222,13 +222,13 @@ export function createWorker(options: WorkerOptions): Worker {
 
   async function claimRounds(): Promise<void> {
     do {
-      claimAgain = false;
-      const onClocks = readClocks || runtime.clocks.anyOwn();
-      readClocks = false;
+      shouldClaimAgain = false;
+      const onClocks = shouldReadClocks || runtime.clocks.anyOwn();
+      shouldReadClocks = false;
       const { jobs: claimedJobs, hasMore } = await claim(runtime.effects.now(), { onClocks });
       for (const job of claimedJobs) void beginInSlot(job).finally(claimDue);
-      if (hasMore) claimAgain = true;
-    } while (claimAgain && !isStopped);
+      if (hasMore) shouldClaimAgain = true;
+    } while (shouldClaimAgain && !isStopped);
   }
 
   /**
@@ -237,14 +237,14 @@ export function createWorker(options: WorkerOptions): Worker {
   function claimDue(): void {
     if (isStopped) return;
     if (claimPromise) {
-      claimAgain = true;
+      shouldClaimAgain = true;
       return;
     }
     claimPromise = claimRounds()
       .catch((error: unknown) => log.error({ err: error }, 'claiming jobs failed'))
       .finally(() => {
         claimPromise = undefined;
-        if (claimAgain) claimDue();
+        if (shouldClaimAgain) claimDue();
       });
   }
 
@@ -278,7 +278,7 @@ export function createWorker(options: WorkerOptions): Worker {
         renew().catch((error: unknown) =>
           log.error({ err: error }, 'job leases could not be renewed'),
         );
-        readClocks = true;
+        shouldReadClocks = true;
         claimDue();
         sweepDue();
       };

@@ -42,7 +42,7 @@ interface Replication {
 }
 
 /** Period for which the metrics of a scrape share one query. */
-const SHARED_MS = 5_000;
+const CACHE_MS = 5_000;
 
 function watchReplication({ metrics, db, elapsed }: WatchParts): void {
   let cachedRead: Promise<Replication> | undefined;
@@ -54,7 +54,7 @@ function watchReplication({ metrics, db, elapsed }: WatchParts): void {
   };
 
   function readShared(): Promise<Replication> {
-    if (cachedRead && elapsed() < readAt + SHARED_MS) return cachedRead;
+    if (cachedRead && elapsed() < readAt + CACHE_MS) return cachedRead;
     const nextRead = read();
     [cachedRead, readAt] = [nextRead, elapsed()];
     nextRead.catch(() => {

@@ -87,7 +87,7 @@ function withoutStacks(value: unknown): unknown {
   );
 }
 
-const countedOf = ({ count, lastFields: last }: RepeatedLine): Fields => ({
+const countedFieldsOf = ({ count, lastFields: last }: RepeatedLine): Fields => ({
   ...(withoutStacks(plainValue(last)) as Fields),
   count,
 });
@@ -104,7 +104,7 @@ function createCollapser(write: (fields: Fields, message: string) => void) {
     const repeatedLine = kinds.get(key);
     kinds.delete(key);
     if (!repeatedLine || repeatedLine.count === 0) return;
-    write(countedOf(repeatedLine), message);
+    write(countedFieldsOf(repeatedLine), message);
     openPeriod(key, message);
   }
 
@@ -131,7 +131,7 @@ function createCollapser(write: (fields: Fields, message: string) => void) {
       for (const [key, repeatedLine] of kinds) {
         kinds.delete(key);
         const [message] = JSON.parse(key) as [string];
-        if (repeatedLine.count) write(countedOf(repeatedLine), message);
+        if (repeatedLine.count) write(countedFieldsOf(repeatedLine), message);
       }
     },
   };
@@ -174,7 +174,7 @@ const requestLine = (time: string, record: RequestRecord) =>
 export function createLog(effects: Effects, level: Level, write: (line: string) => void): Log {
   const min = LEVELS.indexOf(level);
   const flushes: (() => void)[] = [];
-  const at = (name: Exclude<Level, 'silent'>) => {
+  const loggerAt = (name: Exclude<Level, 'silent'>) => {
     if (LEVELS.indexOf(name) < min) return () => undefined;
     const line = (fields: Fields, message: string) => {
       const fieldsWithTime = {
@@ -190,14 +190,14 @@ export function createLog(effects: Effects, level: Level, write: (line: string) 
     flushes.push(flush);
     return add;
   };
-  const requestLines = LEVELS.indexOf('info') >= min;
+  const logsRequests = LEVELS.indexOf('info') >= min;
   return {
-    debug: at('debug'),
-    info: at('info'),
-    warn: at('warn'),
-    error: at('error'),
+    debug: loggerAt('debug'),
+    info: loggerAt('info'),
+    warn: loggerAt('warn'),
+    error: loggerAt('error'),
     request(record) {
-      if (requestLines) write(requestLine(iso(effects.now()), record));
+      if (logsRequests) write(requestLine(iso(effects.now()), record));
     },
     flush() {
       for (const each of flushes) each();
@@ -216,22 +216,22 @@ interface LineWriter {
 /**
  * A buffered writer of lines to a file descriptor. `flush` writes the remaining lines at an orderly
  * shutdown. A killed process loses at most the lines of the last interval. If processes share the
- * descriptor (`isShared`), lines are written in chunks that do not mix.
+ * descriptor (`isShared`), lines up to `ATOMIC_BYTES` do not mix.
  */
 export function lineWriter(descriptor: number, isShared = false): LineWriter {
-  let unwritten = '';
+  let unwrittenText = '';
   let timer: NodeJS.Timeout | undefined;
   function flush(): void {
     clearTimeout(timer);
     timer = undefined;
-    const text = unwritten;
-    unwritten = '';
+    const text = unwrittenText;
+    unwrittenText = '';
     for (const chunk of isShared ? chunksOf(text) : [text]) writeAll(descriptor, chunk);
   }
   return {
     flush,
     write(line) {
-      unwritten += line;
+      unwrittenText += line;
       timer ??= setTimeout(flush, BUFFER_MS).unref();
     },
   };

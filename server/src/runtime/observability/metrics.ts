@@ -1,5 +1,5 @@
-// The metrics at /metrics for Prometheus, such as requests by operation and status. Labels are operation
-// IDs and statuses, never IDs of customers or platforms.
+// The metrics at /metrics for Prometheus, such as requests by operation and status. Values of
+// labels are bounded, such as operation IDs and statuses, and never IDs of customers or platforms.
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { installedVersion } from '../config/version.ts';
@@ -16,7 +16,7 @@ type Count = (...labels: string[]) => void;
 
 export interface Metrics {
   request(operationId: string, status: number, ms: number): void;
-  /** A request rejected by a rate limit. `limit` is the setting. */
+  /** Counts a request that a rate limit rejected. `limit` is the name of the limit. */
   recordRateLimit(limit: string): void;
   batch(units: number, ms: number, mode: string): void;
   job(kind: string, result: 'done' | 'again' | 'postponed' | 'dead'): void;
@@ -96,7 +96,7 @@ function addBuildInfo(registers: Registry[]): void {
 /** Shorter than the time in which the processes of a machine report to the scraped process. */
 const READ_MS = 700;
 
-/** Reads a value, or undefined if it cannot be read in time. */
+/** Returns a value, or undefined if it cannot be read within READ_MS. */
 async function readInTime<R>(read: () => R | Promise<R>, countFailure: () => void) {
   const result: { value?: R } = {};
   let isRead = false;

@@ -18,7 +18,7 @@ export type ReadyStatus =
 
 export interface Readiness {
   check(): Promise<ReadyStatus>;
-  /** The first platform and its credentials exist. */
+  /** Called when the first platform and its credentials exist. */
   markStarted(): void;
   /** Closes the connection of the probe and sets the status to `stopping`. */
   stop(): void;
@@ -68,7 +68,7 @@ function createProbe(url: string, deadlineMs: number) {
       name: 'railhead readiness',
       settings: ['default_transaction_read_only = off'],
       timeoutMs: deadlineMs,
-      confirmed: false, // the probe itself commits
+      confirmed: false, // The probe commits.
     });
     if (signal.aborted) {
       openedClient.connection.stream.destroy();
@@ -81,11 +81,11 @@ function createProbe(url: string, deadlineMs: number) {
 
   async function commit(signal: AbortSignal): Promise<ReadyStatus> {
     silentStatus = 'database unreachable';
-    const current = client ?? (await openConnection(signal));
-    await current.query(WORK);
+    const currentClient = client ?? (await openConnection(signal));
+    await currentClient.query(WORK);
     silentStatus = 'database cannot commit';
-    await current.query('commit');
-    return hasCanceledWait(current) ? 'database cannot commit' : 'ready';
+    await currentClient.query('commit');
+    return hasCanceledWait(currentClient) ? 'database cannot commit' : 'ready';
   }
 
   return {

@@ -103,7 +103,7 @@ function maskJson(text: string): string | undefined {
     // The formatting of the receiver is unchanged if no value is masked.
     return maskedJson === JSON.stringify(json) ? text : maskedJson;
   } catch (error) {
-    return error instanceof RangeError ? MASKED : undefined; // The JSON exceeds the maximum depth.
+    return error instanceof RangeError ? MASKED : undefined; // The nesting exceeds the stack.
   }
 }
 
@@ -112,7 +112,7 @@ function maskJson(text: string): string | undefined {
  */
 export const maskBody = (body: string): string => maskJson(body) ?? maskText(body);
 
-/** Headers that cannot contain a secret. The values of all other headers are replaced. */
+/** Headers whose values usually contain no secret. Their values are masked like other text. */
 const CLEAR_HEADERS = new RegExp(
   '^(content-(type|length|encoding|language)|date|server|via|allow|age|vary|cache-control|' +
     'retry-after|x-powered-by|x-cache|(x-)?ratelimit-(limit|remaining|reset))$',
@@ -120,7 +120,10 @@ const CLEAR_HEADERS = new RegExp(
 );
 const REQUEST_ID = /^(cf-ray|traceparent|(x-)?(amzn-)?(request|correlation|trace)-?id)$/i;
 
-/** The value of a response header, or `***`. The address of a location is unchanged. */
+/**
+ * The masked value of a response header, or `***` for other headers. Request IDs are unchanged. A
+ * location has no fragment.
+ */
 export function maskHeader(name: string, value: string): string {
   if (REQUEST_ID.test(name)) return value;
   if (CLEAR_HEADERS.test(name)) return maskText(value);

@@ -1,6 +1,6 @@
-// The record of a completed request, with the fields of its log line and of its row. The record contains no
-// values of the request. Bodies are passed separately from the record and are masked before they are
-// stored.
+// The record of a completed request, with the fields of its log line and of its row. The record
+// contains no values of the request except IDs, the token name and the address. Bodies are passed
+// separately from the record and are masked before they are stored.
 import type { Caller } from '../../kernel/caller.ts';
 import type { Contract } from '../../kernel/contract/operation.ts';
 import type { Time } from '../../kernel/effects.ts';
@@ -16,7 +16,7 @@ export interface RequestRecord {
   /** The value of `X-Request-Id`, a version 7 UUID whose time is `createdAt`. */
   requestId: string;
   createdAt: Time;
-  /** Empty without a valid credential. */
+  /** Empty without a valid credential of a platform. */
   platformId: string;
   operationId: string;
   method: string;

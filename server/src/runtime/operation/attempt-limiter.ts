@@ -74,9 +74,9 @@ export async function countAttempt(
   const row = await ctx.read(attemptLimits, id);
   const now = ctx.effects.now();
   rejectTooMany(row?.at ?? [], rules, now, reason);
-  const longest = Math.max(...rules.map((rule) => rule.withinMs));
-  const recent = (row?.at ?? []).filter((time) => time > now - longest);
-  const values = { at: [...recent, now], updated_at: now };
+  const longestMs = Math.max(...rules.map((rule) => rule.withinMs));
+  const recentTimes = (row?.at ?? []).filter((time) => time > now - longestMs);
+  const values = { at: [...recentTimes, now], updated_at: now };
   if (row) ctx.update(attemptLimits, row, values);
   else ctx.insert(attemptLimits, { id, platform_id: ctx.caller.platformId, ...values });
 }
@@ -88,10 +88,11 @@ export async function isLimitReached(ctx: Ctx, id: string, rules: readonly Attem
 }
 
 /** Rules without a limit. The row is used only for the conflict of concurrent claims. */
-const UNLIMITED: readonly AttemptRule[] = [{ max: Number.POSITIVE_INFINITY, withinMs: 0 }];
+const UNLIMITED_RULES: readonly AttemptRule[] = [{ max: Number.POSITIVE_INFINITY, withinMs: 0 }];
 
 /** Stages a claim on `id`. Of two concurrent claims, one operation runs again. */
-export const claim = (ctx: Ctx, id: string): Promise<void> => countAttempt(ctx, id, UNLIMITED);
+export const claim = (ctx: Ctx, id: string): Promise<void> =>
+  countAttempt(ctx, id, UNLIMITED_RULES);
 
 const DAY_MS = 24 * 3_600_000;
 

@@ -36,7 +36,7 @@ export interface TransferInput extends Money {
   force?: boolean;
   /** Fault if the debit account cannot pay the amount. Defaults to INSUFFICIENT_FUNDS. */
   insufficientFundsFault?: () => Fault;
-  /** If the debit account cannot pay the amount, the operation runs once more with fresh reads. */
+  /** If the debit account cannot pay the amount, the operation runs again with fresh reads. */
   retryOnInsufficientFunds?: boolean;
 }
 
@@ -56,7 +56,7 @@ export interface Ctx {
   readonly set: ChangeSet;
   /** Faults that transfers define for an account that cannot pay. */
   readonly insufficientFundsFaults: ReadonlyMap<string, () => Fault>;
-  /** Accounts whose lack of funds or freeze causes the operation to run once more. */
+  /** Accounts whose lack of funds or freeze causes the operation to run again. */
   readonly retryAccounts: ReadonlySet<string>;
   id<R extends string>(resource: R): Id<R>;
   /** Reads a row by ID, together with the rows that concurrent callers request. */
@@ -102,8 +102,8 @@ export interface Ctx {
     data: () => Static<S>,
   ): void;
   /**
-   * Emits an event with personal data, sealed under a customer's key until it is sent. No event is staged
-   * for an erased customer, whose key is undefined.
+   * Stages an event with personal data, sealed under a customer's key until it is sent. Without a
+   * key, the data is stored in clear text.
    */
   emitSealed<S extends TSchema>(
     key: DataKey | undefined,
@@ -115,7 +115,7 @@ export interface Ctx {
   record<S extends TSchema>(event: EventDefinition<S>, subject: string, data: Static<S>): string;
   /**
    * Runs `work`. If it throws a fault, all its staged changes are discarded and the fault is returned. If
-   * the commit rejects a staged transfer because of funds or a freeze, the operation runs once more.
+   * the commit rejects a staged transfer because of funds or a freeze, the operation runs again.
    */
   attempt<R>(work: () => Promise<R>): Promise<R | Fault>;
   /** Stages a job to run after the commit, at `at` or immediately. */

@@ -23,7 +23,10 @@ export function customerKeyOf(customerId: string): number {
   return (hash >>> 17) ^ (hash & 0x7fff);
 }
 
-/** Minimum saved bytes. Shorter data is stored completely, because the reference needs as many bytes. */
+/**
+ * Minimum saved bytes. Below it, data is stored complete, because the reference needs as many
+ * bytes.
+ */
 const MIN_SAVED_BYTES = 200;
 
 /**

@@ -61,8 +61,8 @@ export function rememberEvents(db: Database, { events }: ChangeSet): void {
     map.delete(key);
     map.set(key, { version, id, customerKey: customer_key ?? null });
     if (map.size <= MAX_CACHED) continue;
-    for (const oldest of map.keys()) {
-      map.delete(oldest);
+    for (const oldestKey of map.keys()) {
+      map.delete(oldestKey);
       break;
     }
   }

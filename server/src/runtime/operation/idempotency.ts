@@ -8,7 +8,8 @@ export const idempotency = table(
   'idempotency',
   {
     /**
-     * Platform, agent if any, method, path and key. Parameters of the path are hashed unless they are IDs.
+     * Platform with agent, or operator, then method, path and key. Parameters of the path are
+     * hashed unless they are IDs.
      */
     id: col.text,
     /** Keyed hash of the query and the body, because both may contain secrets. */

@@ -157,11 +157,11 @@ export function operate<R>(
   caller: Caller,
   work: (ctx: Ctx) => Promise<R>,
 ): Promise<R> {
-  if (!currentSpan()) return attempts(runtime, caller, work);
-  return inChild('operation', 'internal', {}, () => attempts(runtime, caller, work));
+  if (!currentSpan()) return runAttempts(runtime, caller, work);
+  return inChild('operation', 'internal', {}, () => runAttempts(runtime, caller, work));
 }
 
-async function attempts<R>(
+async function runAttempts<R>(
   runtime: Runtime,
   caller: Caller,
   work: (ctx: Ctx) => Promise<R>,

@@ -20,7 +20,7 @@ export type Json = Record<string, unknown>;
  */
 export const rowAs = <R extends Json>(row: Json): R => row as R;
 
-/** Condition for tables with a column of that name. `t` is the table, `$1` the customer. */
+/** Condition for tables with a column `customer_id`. `t` is the table, `$1` the customer. */
 export const CUSTOMER_ROWS_SQL = 't.customer_id = $1';
 
 /** The customer of an export or an erasure. */

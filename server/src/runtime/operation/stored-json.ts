@@ -112,8 +112,8 @@ function tokenOf(match: string): string {
   if (token !== undefined) return token;
   // Without a token of the complete text, only the name may have a token.
   const name = match.slice(0, match.indexOf(':') + 1);
-  const ofName = TOKENS.get(name);
-  return ofName === undefined ? match : ofName + match.slice(name.length);
+  const nameToken = TOKENS.get(name);
+  return nameToken === undefined ? match : nameToken + match.slice(name.length);
 }
 
 function textOf(token: string): string {

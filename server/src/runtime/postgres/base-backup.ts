@@ -9,8 +9,8 @@ import { connectDatabase } from '../db/connections/connect.ts';
 /** The archive of the write-ahead log in the folder of the backups. */
 export const walFolder = (folder: string) => path.join(folder, 'wal');
 
-/** Omitted folders, which belong to the running server or are created at a start. */
-const OMITTED = new Set(['pg_wal', 'pg_replslot', 'pg_stat_tmp', 'pg_dynshmem', 'pg_notify']);
+/** Folders that are copied empty, because their content belongs to the running server. */
+const EMPTY_FOLDERS = new Set(['pg_wal', 'pg_replslot', 'pg_stat_tmp', 'pg_dynshmem', 'pg_notify']);
 const OMITTED_FILES = new Set([
   'postmaster.pid',
   'postmaster.opts',
@@ -41,7 +41,7 @@ function copyFolder(from: string, to: string, isTop = false): number {
     const [source, target] = [path.join(from, entry.name), path.join(to, entry.name)];
     if (entry.isSymbolicLink())
       throw new Error(`${source} is a tablespace, which is not supported.`);
-    if (isTop && OMITTED.has(entry.name)) fs.mkdirSync(target, { mode: 0o700 });
+    if (isTop && EMPTY_FOLDERS.has(entry.name)) fs.mkdirSync(target, { mode: 0o700 });
     else if (entry.isDirectory()) bytes += copyFolder(source, target);
     else if (entry.isFile() && !(isTop && OMITTED_FILES.has(entry.name))) {
       bytes += copyFile(source, target);
@@ -85,30 +85,35 @@ export async function createBaseBackup(
 ): Promise<BaseBackup> {
   const name = nameAt(time);
   const target = path.join(folder, name);
-  const temporary = `${target}.part`;
+  const temporaryFolder = `${target}.part`;
   fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
-  fs.rmSync(temporary, { recursive: true, force: true });
+  fs.rmSync(temporaryFolder, { recursive: true, force: true });
   const client = await connectDatabase(url, { name: 'railhead backup' });
   try {
     const { first } = await firstRow(
       client,
       `select pg_walfile_name(pg_backup_start('railhead', true)) as first`,
     );
-    const bytes = copyFolder(cluster, temporary, true);
+    const bytes = copyFolder(cluster, temporaryFolder, true);
     // Copied last, as in pg_basebackup, because this file contains the newest checkpoint.
     const control = path.join('global', 'pg_control');
-    copyFile(path.join(cluster, control), path.join(temporary, control));
+    copyFile(path.join(cluster, control), path.join(temporaryFolder, control));
     const stopResult = await firstRow(
       client,
       'select pg_walfile_name(lsn) as last, labelfile from pg_backup_stop(false)',
     );
-    copyLog(path.join(cluster, 'pg_wal'), path.join(temporary, 'pg_wal'), [first, stopResult.last]);
-    fs.writeFileSync(path.join(temporary, 'backup_label'), stopResult.labelfile, { mode: 0o600 });
-    fs.renameSync(temporary, target);
+    copyLog(path.join(cluster, 'pg_wal'), path.join(temporaryFolder, 'pg_wal'), [
+      first,
+      stopResult.last,
+    ]);
+    fs.writeFileSync(path.join(temporaryFolder, 'backup_label'), stopResult.labelfile, {
+      mode: 0o600,
+    });
+    fs.renameSync(temporaryFolder, target);
     return { name, bytes };
   } finally {
     await client.end();
-    fs.rmSync(temporary, { recursive: true, force: true });
+    fs.rmSync(temporaryFolder, { recursive: true, force: true });
   }
 }
 
@@ -141,8 +146,8 @@ export async function archiveLog(url: string, folder: string): Promise<void> {
 export function backupBefore(folder: string, time?: Date): string {
   const limit = time && nameAt(time);
   const names = fs.readdirSync(folder).filter((each) => BASE.test(each));
-  const usable = names.filter((each) => limit === undefined || each < limit).sort();
-  const lastName = usable.at(-1);
+  const usableNames = names.filter((each) => limit === undefined || each < limit).sort();
+  const lastName = usableNames.at(-1);
   if (lastName !== undefined) return path.join(folder, lastName);
   throw new Error(
     names.length === 0

@@ -73,7 +73,7 @@ function makeLinks(native: string): boolean {
 }
 
 /** Whether any user can enter `folder` and read its content. */
-function openToAll(folder: string): boolean {
+function isOpenToAll(folder: string): boolean {
   for (let index = folder; ; index = path.dirname(index)) {
     const requiredMode = index === folder ? 0o005 : 0o001;
     if ((fs.statSync(index).mode & requiredMode) !== requiredMode) return false;
@@ -83,13 +83,13 @@ function openToAll(folder: string): boolean {
 
 /** Whether `user` can reach `folder`. An undefined user is the user of this process. */
 export function canEnter(folder: string, user: RunAs | undefined): boolean {
-  return user === undefined || openToAll(fs.realpathSync(folder));
+  return user === undefined || isOpenToAll(fs.realpathSync(folder));
 }
 
 function isUsableBy(native: string, user: RunAs | undefined): boolean {
   // npm applies the umask, so with umask 077 the files inside an accessible checkout are private.
-  const inner = ['bin', 'lib', 'share'].map((name) => path.join(native, name));
-  return inner.every((folder) => canEnter(folder, user)) && makeLinks(native);
+  const innerFolders = ['bin', 'lib', 'share'].map((name) => path.join(native, name));
+  return innerFolders.every((folder) => canEnter(folder, user)) && makeLinks(native);
 }
 
 function* filesBelow(folder: string, subfolder = ''): Generator<string> {
@@ -140,20 +140,20 @@ function copyAll(native: string, copy: string): void {
 function relocate(from: Package, folder: string): string {
   const copy = path.join(folder, 'native');
   if (isOwnedFolder(folder) && isComplete(from.native, copy)) return copy;
-  const temporary = fs.mkdtempSync(`${folder}.`);
+  const temporaryFolder = fs.mkdtempSync(`${folder}.`);
   try {
-    copyAll(from.native, path.join(temporary, 'native'));
-    makeLinks(path.join(temporary, 'native'));
+    copyAll(from.native, path.join(temporaryFolder, 'native'));
+    makeLinks(path.join(temporaryFolder, 'native'));
     if (isOwnedFolder(folder) && !isComplete(from.native, copy)) {
-      fs.renameSync(folder, path.join(temporary, 'old'));
+      fs.renameSync(folder, path.join(temporaryFolder, 'old'));
     }
     try {
-      fs.renameSync(temporary, folder);
+      fs.renameSync(temporaryFolder, folder);
     } catch {
-      // Another process has created the copy concurrently; it is checked below.
+      // Another process has created the copy concurrently. The copy is checked below.
     }
   } finally {
-    fs.rmSync(temporary, { recursive: true, force: true });
+    fs.rmSync(temporaryFolder, { recursive: true, force: true });
   }
   fs.rmSync(path.join(folder, 'old'), { recursive: true, force: true });
   if (isOwnedFolder(folder) && isComplete(from.native, copy)) return copy;

@@ -24,7 +24,7 @@ interface ClusterOptions {
 /** The cluster's only database user. */
 export const DATABASE_USER = 'railhead';
 /** The unprivileged user that exists on every Linux. `initdb` requires a user with a name. */
-const UNPRIVILEGED: RunAs = { uid: 65534, gid: 65534 };
+const UNPRIVILEGED_USER: RunAs = { uid: 65534, gid: 65534 };
 
 export const clusterOf = (dir: string) => path.join(path.resolve(dir), 'postgres');
 
@@ -35,8 +35,8 @@ export const cleanEnv = (): NodeJS.ProcessEnv =>
     : { PATH: process.env.PATH ?? '', LC_ALL: 'C', TZ: 'UTC' };
 
 /**
- * The user that must run PostgreSQL. If this process is root, it is the owner of the cluster, or else the
- * user of this process.
+ * The user that must run PostgreSQL. If this process is root, this is the owner of the cluster, or
+ * the unprivileged user if there is no other owner. Undefined for the user of this process.
  */
 function chooseUser(cluster: string): RunAs | undefined {
   if (process.getuid?.() !== 0) return undefined;
@@ -46,7 +46,7 @@ function chooseUser(cluster: string): RunAs | undefined {
     );
   }
   const owner = fs.statSync(cluster, { throwIfNoEntry: false });
-  return owner && owner.uid !== 0 ? { uid: owner.uid, gid: owner.gid } : UNPRIVILEGED;
+  return owner && owner.uid !== 0 ? { uid: owner.uid, gid: owner.gid } : UNPRIVILEGED_USER;
 }
 
 /**
@@ -101,13 +101,13 @@ function admitRootOnly(cluster: string): void {
 
 function createCluster(location: ClusterLocation, options: ClusterOptions): void {
   const { cluster, user } = location;
-  const temporary = fs.mkdtempSync(`${cluster}.new-${process.pid}-`);
+  const temporaryFolder = fs.mkdtempSync(`${cluster}.new-${process.pid}-`);
   try {
-    if (user) fs.chownSync(temporary, user.uid, user.gid);
-    runInitdb({ ...location, cluster: temporary }, options);
-    if (user) admitRootOnly(temporary);
+    if (user) fs.chownSync(temporaryFolder, user.uid, user.gid);
+    runInitdb({ ...location, cluster: temporaryFolder }, options);
+    if (user) admitRootOnly(temporaryFolder);
     try {
-      fs.renameSync(temporary, cluster);
+      fs.renameSync(temporaryFolder, cluster);
     } catch (error) {
       // Another process has created the cluster concurrently. The start determines which process
       // serves it.
@@ -116,12 +116,12 @@ function createCluster(location: ClusterLocation, options: ClusterOptions): void
     if (!options.durable) return;
     for (const folder of [options.dir, path.dirname(options.dir)]) flushFolder(folder);
   } finally {
-    fs.rmSync(temporary, { recursive: true, force: true });
+    fs.rmSync(temporaryFolder, { recursive: true, force: true });
   }
 }
 
 /** Removes incomplete clusters of processes that were killed. */
-function removeLeftovers(dir: string): void {
+function removeIncompleteClusters(dir: string): void {
   for (const name of fs.readdirSync(dir)) {
     const pid = /^postgres\.new-(\d+)-/.exec(name)?.[1];
     if (pid === undefined) continue;
@@ -134,14 +134,14 @@ function removeLeftovers(dir: string): void {
   }
 }
 
-/** Folders, user, programs and a cluster, created if missing. */
+/** Creates the data folder and the cluster if they are missing. Returns their location. */
 export function prepareCluster(options: ClusterOptions): ClusterLocation {
   const { dir } = options;
   fs.mkdirSync(dir, { recursive: true, mode: 0o700 });
   const cluster = path.join(fs.realpathSync(dir), 'postgres');
   const user = chooseUser(cluster);
   const location = { binaries: findBinaries(user), cluster, user };
-  removeLeftovers(dir);
+  removeIncompleteClusters(dir);
   if (!fs.existsSync(path.join(cluster, 'PG_VERSION'))) createCluster(location, options);
   return location;
 }

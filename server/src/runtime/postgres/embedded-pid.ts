@@ -74,8 +74,8 @@ export function runningIn(cluster: string): RunningPostgres | undefined {
     if (socketFolder) removeReusedPid(cluster, pid, socketFolder, port);
     return undefined;
   }
-  const secret = path.join(path.dirname(cluster), PASSWORD_FILE);
-  const password = fs.existsSync(secret) ? fs.readFileSync(secret, 'utf8').trim() : '';
+  const passwordFile = path.join(path.dirname(cluster), PASSWORD_FILE);
+  const password = fs.existsSync(passwordFile) ? fs.readFileSync(passwordFile, 'utf8').trim() : '';
   return {
     pid,
     port: Number(port),

@@ -83,10 +83,10 @@ const FLAGS = {
   log_line_prefix: '',
 };
 // Settings on the command line override postgresql.conf and ALTER SYSTEM.
-const DURABLE = { fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on' };
+const DURABLE_FLAGS = { fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on' };
 // On macOS, a plain fsync writes the data only to the cache of the disk.
-const DURABLE_MAC = { ...DURABLE, wal_sync_method: 'fsync_writethrough' };
-const FAST = {
+const DURABLE_MAC_FLAGS = { ...DURABLE_FLAGS, wal_sync_method: 'fsync_writethrough' };
+const FAST_FLAGS = {
   ...{ fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' },
   // Without a standby, and with the log in memory.
   ...{ wal_level: 'minimal', max_wal_senders: '0', max_wal_size: '256MB' },
@@ -104,16 +104,16 @@ kill $reader 2>/dev/null
 exit $code`;
 
 function flagsFor(durable: boolean, connections: number): string[] {
-  const safe = process.platform === 'darwin' ? DURABLE_MAC : DURABLE;
+  const durableFlags = process.platform === 'darwin' ? DURABLE_MAC_FLAGS : DURABLE_FLAGS;
   const max = String(Math.max(connections, Number(FLAGS.max_connections)));
-  const settings = { ...FLAGS, max_connections: max, ...(durable ? safe : FAST) };
+  const settings = { ...FLAGS, max_connections: max, ...(durable ? durableFlags : FAST_FLAGS) };
   return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 
 // The socket is outside the data folder, whose path may exceed the maximum length of a socket path. Trust
 // authentication is sufficient, because the folder is 0700. Only its owner and root can connect, and both
 // can read the files of the cluster.
-function socketFolder(cluster: string, user: RunAs | undefined): string {
+function createSocketFolder(cluster: string, user: RunAs | undefined): string {
   const name = `railhead-${createHash('sha256').update(cluster).digest('hex').slice(0, 12)}`;
   const uid = process.getuid?.();
   for (const base of [os.tmpdir(), '/tmp', '/var/tmp']) {
@@ -147,7 +147,7 @@ const folderInUse = (dir: string, pid?: number) =>
     `The data folder ${dir} is already served by a running PostgreSQL${pid ? ` (process ${pid})` : ''}.`,
   );
 
-/** Waits until no process serves the cluster. */
+/** Waits until no process serves the cluster. Throws if one still serves it. */
 async function waitUntilFree(dir: string, cluster: string): Promise<void> {
   let remainingServer = await waitWhile(cluster, ({ status }) => status !== 'stopping', BUSY_MS);
   if (remainingServer?.status === 'stopping')
@@ -157,7 +157,14 @@ async function waitUntilFree(dir: string, cluster: string): Promise<void> {
 
 function startGuard({ binaries, cluster, user }: ClusterLocation, flags: string[]): ChildProcess {
   const program = path.join(binaries, 'bin', 'postgres');
-  const args = ['-D', dataPath(cluster, user), '-k', socketFolder(cluster, user), '-p', `${PORT}`];
+  const args = [
+    '-D',
+    dataPath(cluster, user),
+    '-k',
+    createSocketFolder(cluster, user),
+    '-p',
+    `${PORT}`,
+  ];
   args.push('-c', 'listen_addresses=', '-c', 'unix_socket_permissions=0700', ...flags);
   return spawn('/bin/sh', ['-c', GUARD, 'railhead-postgres', program, ...args], {
     ...user,
@@ -172,7 +179,7 @@ function startGuard({ binaries, cluster, user }: ClusterLocation, flags: string[
 
 /**
  * Resolves with true when PostgreSQL accepts connections. Resolves with false if it exited because children
- * of its killed predecessor still run. Rejects with its last log line.
+ * of its killed predecessor still run. Rejects with its FATAL line or its last log line.
  */
 function waitUntilReady(
   dir: string,
@@ -182,11 +189,11 @@ function waitUntilReady(
   const lines: string[] = [];
   return new Promise((resolve, reject) => {
     const fail = (code: number | null) => {
-      const fatal =
+      const fatalLine =
         lines.find((line) => line.startsWith('FATAL')) ?? lines.at(-1) ?? `exit ${code}`;
-      if (/pre-existing shared memory block .* still in use/.test(fatal)) return resolve(false);
-      const isInUse = /lock file "postmaster.pid" already exists/.test(fatal);
-      const reason = fatal.replace(/^FATAL:\s+/, '');
+      if (/pre-existing shared memory block .* still in use/.test(fatalLine)) return resolve(false);
+      const isInUse = /lock file "postmaster.pid" already exists/.test(fatalLine);
+      const reason = fatalLine.replace(/^FATAL:\s+/, '');
       reject(isInUse ? folderInUse(dir) : unavailable(`PostgreSQL does not start: ${reason}`));
     };
     guard.once('error', (error) =>

@@ -1,6 +1,6 @@
-// A restored cluster that recovers the write-ahead log up to a time, and then serves only this process. It
-// uses a socket in a separate folder, without an archive and without the settings of its server. It is
-// stopped when this process exits for any reason.
+// A restored cluster that recovers the write-ahead log up to a time, and then serves only this
+// process. It uses a socket in a separate folder. Settings for archiving, replication, TLS and
+// libraries are overridden. The cluster is stopped when this process exits for any reason.
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -17,6 +17,7 @@ export interface ScratchOptions {
   bin?: string | undefined;
   /** Folder of the archive. Defaults to the settings of the cluster. */
   wal?: string | undefined;
+  /** Time up to which the log is recovered. Defaults to its end. */
   until?: Date | undefined;
   user: string;
   database: string;

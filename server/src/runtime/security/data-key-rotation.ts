@@ -55,22 +55,24 @@ export interface KeyState {
   masterKeys: string[];
 }
 
-/** The keys of the installation, oldest first. Needs no master key unless there was no rotation. */
+/**
+ * The keys of the installation, oldest first. Needs the master key only before the first rotation.
+ */
 export function keyStates({ keys, masterKey, runtime }: RotationParts): KeyState[] {
   const rows = keys.rows();
   if (rows.length === 0) {
     const masterKeys = [masterKeyId(masterKey())];
     return [{ number: 0, status: 'active', activeFrom: null, masterKeys }];
   }
-  const active = activeNumber(rows, runtime.effects.now());
+  const activeKeyNumber = activeNumber(rows, runtime.effects.now());
   return numbersOf(rows).map((number) => {
-    const ofNumber = rows.filter((row) => row.number === number);
-    const laterStatus = number > active ? 'announced' : 'active';
+    const numberRows = rows.filter((row) => row.number === number);
+    const laterStatus = number > activeKeyNumber ? 'announced' : 'active';
     return {
       number,
-      status: number < active ? 'superseded' : laterStatus,
-      activeFrom: number === 0 ? null : (ofNumber[0]?.active_from ?? null),
-      masterKeys: ofNumber.map((row) => row.master_key),
+      status: number < activeKeyNumber ? 'superseded' : laterStatus,
+      activeFrom: number === 0 ? null : (numberRows[0]?.active_from ?? null),
+      masterKeys: numberRows.map((row) => row.master_key),
     };
   });
 }
@@ -134,7 +136,7 @@ async function* reseal(parts: RotationParts): AsyncGenerator<string> {
   const activeFrom = Math.max(0, ...keys.rows().map((row) => row.active_from));
   const wait = activeFrom - runtime.effects.now();
   if (wait > 0) {
-    yield `Key ${number} seals in ${Math.ceil(wait / 1_000)} s. All servers read it until then.`;
+    yield `Key ${number} seals in ${Math.ceil(wait / 1_000)} s. All servers read it before then.`;
     await sleep(wait);
   }
   for (const column of columns) {

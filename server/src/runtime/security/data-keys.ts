@@ -96,7 +96,7 @@ export function createDataKeys({ db, effects, masterKey }: Options): DataKeys {
   let timer: NodeJS.Timeout | undefined;
   let isFollowing = false;
 
-  function openedKey(number: number): Uint8Array {
+  function openAndCacheKey(number: number): Uint8Array {
     const key = openKey(number);
     openedKeys.set(number, key);
     return key;
@@ -104,15 +104,15 @@ export function createDataKeys({ db, effects, masterKey }: Options): DataKeys {
 
   function openKey(number: number): Uint8Array {
     if (rows.length === 0 && number === 0) return masterKey();
-    const ofNumber = rows.filter((row) => row.number === number);
-    if (ofNumber.length === 0) throw new Error(`The data key ${number} does not exist.`);
+    const numberRows = rows.filter((row) => row.number === number);
+    if (numberRows.length === 0) throw new Error(`The data key ${number} does not exist.`);
     const id = masterKeyId(masterKey());
-    const row = ofNumber.find((each) => each.master_key === id);
+    const row = numberRows.find((each) => each.master_key === id);
     if (row) return unwrapKey(masterKey(), row);
     throw new Error(`The data key ${number} is sealed with another master key.`);
   }
 
-  const keyOf = (number: number) => openedKeys.get(number) ?? openedKey(number);
+  const keyOf = (number: number) => openedKeys.get(number) ?? openAndCacheKey(number);
 
   async function read(): Promise<void> {
     const startMs = performance.now();
@@ -128,9 +128,9 @@ export function createDataKeys({ db, effects, masterKey }: Options): DataKeys {
         await read();
         for (const { number } of rows) keyOf(number);
         problem = undefined;
-        const now = activeNumber(rows, effects.now());
-        if (now !== previousNumber) log.info({ number: now }, 'another data key is active');
-        previousNumber = now;
+        const number = activeNumber(rows, effects.now());
+        if (number !== previousNumber) log.info({ number }, 'another data key is active');
+        previousNumber = number;
       } catch (error) {
         const { message } = error as Error;
         if (problem !== message) log.error({ err: error }, 'data keys could not be read');

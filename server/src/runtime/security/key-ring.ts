@@ -80,14 +80,14 @@ export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
   }
 
   function signingKey(environment: Mode, now: Time): SigningKey {
-    const active = (algorithm: KeyAlgorithm): KeyRow => {
+    const activeRowOf = (algorithm: KeyAlgorithm): KeyRow => {
       const row = activeKey(rows, { environment, algorithm }, now);
       if (row) return row;
       const reason = `The ${algorithm} signing key of ${environment} is missing.`;
       throw new Fault('INTERNAL_ERROR', reason);
     };
-    const service = active('P-256');
-    const standard = active('Ed25519');
+    const service = activeRowOf('P-256');
+    const standard = activeRowOf('Ed25519');
     const earlierKeys = rows.filter(
       (row) =>
         row.environment === environment &&
@@ -103,7 +103,7 @@ export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
     };
   }
 
-  function current(): SigningKeys {
+  function currentKeys(): SigningKeys {
     const now = effects.now();
     if (cachedKeys && now >= cachedKeys.from && now < cachedKeys.until) return cachedKeys.keys;
     const keys = { sandbox: signingKey('sandbox', now), production: signingKey('production', now) };
@@ -131,10 +131,10 @@ export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
   await readOnce();
   const keys: SigningKeys = {
     get sandbox() {
-      return current().sandbox;
+      return currentKeys().sandbox;
     },
     get production() {
-      return current().production;
+      return currentKeys().production;
     },
   };
 
@@ -145,9 +145,9 @@ export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
       try {
         await readOnce();
         isFailing = false;
-        const now = activeIds();
-        if (now !== previousIds) {
-          previousIds = now;
+        const ids = activeIds();
+        if (ids !== previousIds) {
+          previousIds = ids;
           log.info(
             { sandbox: keys.sandbox.keyId, production: keys.production.keyId },
             'another webhook signing key is active',

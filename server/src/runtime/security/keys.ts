@@ -124,7 +124,7 @@ export const allKeys = async (db: Pick<Database, 'find'>): Promise<KeyRow[]> => 
 
 const isRetired = ({ retired_at }: KeyRow, now: Time) => retired_at !== null && retired_at <= now;
 
-const sameKind = (rows: readonly KeyRow[], { environment, algorithm }: KeyKind) =>
+const rowsOfKind = (rows: readonly KeyRow[], { environment, algorithm }: KeyKind) =>
   rows.filter((row) => row.environment === environment && row.algorithm === algorithm);
 
 type KeyKind = Pick<KeyRow, 'environment' | 'algorithm'>;
@@ -137,7 +137,7 @@ const latestKey = (rows: readonly KeyRow[]): KeyRow | undefined =>
 
 /** The key that signs at `now`, or the latest key if the clock is set back before all keys. */
 export function activeKey(rows: readonly KeyRow[], kind: KeyKind, now: Time): KeyRow | undefined {
-  const publishedRows = sameKind(rows, kind).filter((row) => !isRetired(row, now));
+  const publishedRows = rowsOfKind(rows, kind).filter((row) => !isRetired(row, now));
   return (
     latestKey(publishedRows.filter((row) => row.active_from <= now)) ?? latestKey(publishedRows)
   );
@@ -208,14 +208,14 @@ export const onKeys = <R>(
 ): Promise<R> => operate(runtime, callerOf(environment), work);
 
 /**
- * Creates missing keys. Safe for concurrent starts. Read the keys with `openSigningKeys` or
+ * Creates missing keys. Safe for concurrent starts. Read the keys with `openKeyRing` or
  * `publicKeyPem`.
  */
 export async function ensureSigningKeys(runtime: Runtime): Promise<void> {
   const rows = await allKeys(runtime.db);
   for (const environment of MODES) {
     const isMissing = (algorithm: KeyAlgorithm) =>
-      sameKind(rows, { environment, algorithm }).length === 0;
+      rowsOfKind(rows, { environment, algorithm }).length === 0;
     const missingAlgorithms = KEY_ALGORITHMS.filter(isMissing);
     if (!missingAlgorithms.length) continue;
     await onKeys(runtime, environment, async (ctx) =>

@@ -35,16 +35,16 @@ export function readMasterKey(file: string): Uint8Array | undefined {
 }
 
 function makeKey(file: string, effects: Effects): void {
-  const temporary = `${file}.${Buffer.from(effects.random(8)).toString('hex')}`;
+  const temporaryFile = `${file}.${Buffer.from(effects.random(8)).toString('hex')}`;
   fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
   const text = `${Buffer.from(effects.random(KEY_BYTES)).toString('hex')}\n`;
-  fs.writeFileSync(temporary, text, { mode: 0o600, flag: 'wx', flush: true });
+  fs.writeFileSync(temporaryFile, text, { mode: 0o600, flag: 'wx', flush: true });
   try {
-    fs.linkSync(temporary, file);
+    fs.linkSync(temporaryFile, file);
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error;
   } finally {
-    fs.unlinkSync(temporary);
+    fs.unlinkSync(temporaryFile);
   }
 }
 

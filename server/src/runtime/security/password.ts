@@ -50,7 +50,7 @@ export async function passwordHash(
 }
 
 /** Hash for the comparison without a password, so that both cases have the same duration. */
-const ABSENT = [
+const ABSENT_HASH = [
   ...[NAME, COST.N, COST.r, COST.p],
   ...[SALT_BYTES, HASH_BYTES].map((bytes) => Buffer.alloc(bytes).toString('base64url')),
 ].join('$');
@@ -60,14 +60,14 @@ export async function matchesPassword(
   password: string,
   storedHash: string | null,
 ): Promise<boolean> {
-  const [name, N, r, p, salt = '', hash = ''] = (storedHash ?? ABSENT).split('$');
+  const [name, N, r, p, salt = '', hash = ''] = (storedHash ?? ABSENT_HASH).split('$');
   if (name !== NAME) throw new Error('a password hash of an unknown kind');
   const cost = { N: Number(N), r: Number(r), p: Number(p) };
-  const actual = await deriveHash(password, Buffer.from(salt, 'base64url'), cost);
+  const actualHash = await deriveHash(password, Buffer.from(salt, 'base64url'), cost);
   const expectedHash = Buffer.from(hash, 'base64url');
   return (
     storedHash !== null &&
-    actual.length === expectedHash.length &&
-    timingSafeEqual(actual, expectedHash)
+    actualHash.length === expectedHash.length &&
+    timingSafeEqual(actualHash, expectedHash)
   );
 }

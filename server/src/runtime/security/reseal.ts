@@ -1,6 +1,6 @@
-// Seals the values of a column again with the newest key of the installation. A sealed value is replaced
-// only if it is unchanged since the read, so that no request is overwritten. Locked rows are processed in
-// the next pass, so that no request is delayed.
+// Seals the values of a column again with the newest key of the installation. A sealed value is
+// replaced only if it is unchanged since the read, so that no change of a request is overwritten.
+// Locked rows are processed in the next pass, so that no request is delayed.
 import type { Database } from '../db/database.ts';
 import type { Runtime } from '../operation/operate.ts';
 import type { SealedColumn } from './sealed-columns.ts';
@@ -49,7 +49,7 @@ interface SealedText {
   sealed: string;
 }
 
-/** Undefined if the text cannot be decrypted. */
+/** The text sealed again. Undefined if it cannot be decrypted. */
 function newText(vault: Vault, column: SealedColumn, row: Row): string | undefined {
   try {
     return resealRow(vault, column, row);

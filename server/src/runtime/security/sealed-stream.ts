@@ -57,8 +57,8 @@ export async function* sealContent(
 ): AsyncGenerator<Buffer> {
   const aad = Buffer.from(id);
   let index = 0;
-  for await (const { bytes, isLast: last } of chunksOf(source, CHUNK_BYTES)) {
-    yield encrypt(key, nonceOf(index++, last), bytes, aad);
+  for await (const { bytes, isLast } of chunksOf(source, CHUNK_BYTES)) {
+    yield encrypt(key, nonceOf(index++, isLast), bytes, aad);
   }
 }
 
@@ -75,12 +75,13 @@ export async function* openContent(
   const aad = Buffer.from(id);
   // The offset after a full last chunk belongs to that chunk.
   let index = Math.floor(Math.max(0, from - 1) / CHUNK_BYTES);
-  let skip = from - index * CHUNK_BYTES;
-  for await (const { bytes, isLast: last } of chunksOf(get(index * SEALED_BYTES), SEALED_BYTES)) {
-    const clear = openSegment(key, nonceOf(index++, last), bytes, aad, id);
-    if (skip > clear.length) throw new Error(`${id} has no byte ${from}`);
-    if (skip < clear.length) yield skip ? clear.subarray(skip) : clear;
-    skip = 0;
+  let skippedBytes = from - index * CHUNK_BYTES;
+  for await (const { bytes, isLast } of chunksOf(get(index * SEALED_BYTES), SEALED_BYTES)) {
+    const clearBytes = openSegment(key, nonceOf(index++, isLast), bytes, aad, id);
+    if (skippedBytes > clearBytes.length) throw new Error(`${id} has no byte ${from}`);
+    if (skippedBytes < clearBytes.length)
+      yield skippedBytes ? clearBytes.subarray(skippedBytes) : clearBytes;
+    skippedBytes = 0;
   }
 }
 

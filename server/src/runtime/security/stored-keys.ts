@@ -11,7 +11,7 @@ interface StoredKeys {
   signingKey: { id: string; private_key: string } | undefined;
 }
 
-async function storedKeys(url: string): Promise<StoredKeys> {
+async function readStoredKeys(url: string): Promise<StoredKeys> {
   const client = await connectDatabase(url, { name: 'railhead key check' });
   const rowsOf = async <R extends object>(table: string, text: string): Promise<R[]> => {
     const result = await client.query('select to_regclass($1) is not null as exists', [table]);
@@ -32,26 +32,26 @@ async function storedKeys(url: string): Promise<StoredKeys> {
   }
 }
 
-const UNTOUCHED = 'Nothing was written.';
+const NOTHING_WRITTEN = 'Nothing was written.';
 
 function assertOpens(masterKey: Uint8Array, { dataKeys, signingKey }: StoredKeys): void {
   if (dataKeys.length > 0) {
     const id = masterKeyId(masterKey);
-    const ofThis = dataKeys.filter((row) => row.master_key === id);
+    const matchingRows = dataKeys.filter((row) => row.master_key === id);
     const otherIds = [...new Set(dataKeys.map((row) => row.master_key))].join(', ');
-    if (ofThis.length === 0) {
+    if (matchingRows.length === 0) {
       throw masterKeyError(
-        `The master key ${id} does not open this database, which needs ${otherIds}. ${UNTOUCHED}`,
+        `The master key ${id} does not open this database, which needs ${otherIds}. ${NOTHING_WRITTEN}`,
       );
     }
-    for (const row of ofThis) unwrapKey(masterKey, row);
+    for (const row of matchingRows) unwrapKey(masterKey, row);
     return;
   }
   if (!signingKey) return;
   try {
     open(masterKey, signingKey.private_key, `signing_keys ${signingKey.id}`);
   } catch (cause) {
-    const reason = `This database was sealed with another master key. ${UNTOUCHED}`;
+    const reason = `This database was sealed with another master key. ${NOTHING_WRITTEN}`;
     throw masterKeyError(reason, cause);
   }
 }
@@ -64,10 +64,12 @@ export async function assertMasterKey(
   url: string,
   masterKey: Uint8Array | undefined,
 ): Promise<void> {
-  const keys = await storedKeys(url);
+  const keys = await readStoredKeys(url);
   if (masterKey) return assertOpens(masterKey, keys);
   if (keys.dataKeys.length === 0 && !keys.signingKey) return;
-  throw masterKeyError(`The master key of this database is missing. Restore it. ${UNTOUCHED}`);
+  throw masterKeyError(
+    `The master key of this database is missing. Restore it. ${NOTHING_WRITTEN}`,
+  );
 }
 
 /** The master key of this installation, which is generated in the data folder for an empty database. */

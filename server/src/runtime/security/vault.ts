@@ -39,10 +39,10 @@ const MAX_CACHED_KEYS = 4_096;
 export const dataKeyContext = (owner: string) => `data key of ${owner}`;
 
 /**
- * A value that is sealed with a key whose number is above 0: `s2.<number>.<nonce>.<ciphertext and
- * tag>`.
+ * Prefix of a value that is sealed with a key whose number is above 0:
+ * `s2.<number>.<nonce>.<ciphertext and tag>`.
  */
-const NUMBERED = /^s2\.(\d{1,9})\./;
+const NUMBERED_PREFIX = /^s2\.(\d{1,9})\./;
 
 /** A single key that never rotates. */
 const onlyKey = (key: () => Uint8Array): SealingKeys => ({
@@ -66,9 +66,9 @@ export function createVault(
   }
 
   function openOwn(sealedText: string, context: string): Buffer {
-    const [, number] = NUMBERED.exec(sealedText) ?? [];
+    const [, number] = NUMBERED_PREFIX.exec(sealedText) ?? [];
     if (number === undefined) return open(keys.key(0), sealedText, context);
-    return open(keys.key(Number(number)), sealedText.replace(NUMBERED, 's1.'), context);
+    return open(keys.key(Number(number)), sealedText.replace(NUMBERED_PREFIX, 's1.'), context);
   }
 
   function keyOf({ owner, sealed }: DataKey): Buffer {

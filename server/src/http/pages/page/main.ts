@@ -1,6 +1,6 @@
-// The script of a page with card details. A button copies a value. The details are removed after a time
-// limit or when the page is closed. The page allows only this script, by its hash. Without the script, the
-// values can be selected.
+// The script of a page with card details. A button copies a value. The details are removed after a
+// time limit or when the page is closed. The page allows only this script, by its hash. Without the
+// script, the values can be selected.
 
 const panel = document.querySelector<HTMLElement>('[data-hide-after]');
 const timer = document.querySelector<HTMLElement>('.timer');

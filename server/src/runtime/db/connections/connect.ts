@@ -34,9 +34,9 @@ const STATE = 'select pg_is_in_recovery() as standby';
 const DURABLE = `select set_config('synchronous_commit', 'on', false)
   where current_setting('synchronous_commit') in ('off', 'local', 'remote_write')`;
 
-// The tests use the same settings, so that every PostgreSQL uses the same plans. By default, PostgreSQL assumes disks
-// on which a random page costs four times as much as the next page, and scans complete tables. The
-// compilation of a plan takes longer than its execution.
+// The tests use the same settings, so that every PostgreSQL uses the same plans. By default,
+// PostgreSQL assumes disks on which a random page costs four times as much as the next page, and
+// scans complete tables. The compilation of a plan takes longer than its execution.
 export const PLANS = ['set random_page_cost = 1.1', 'set jit = off'];
 
 /** The error of a write to a standby. */

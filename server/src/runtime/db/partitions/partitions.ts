@@ -222,8 +222,8 @@ export async function createPartitions(db: Connection, now: Time): Promise<numbe
 }
 
 /**
- * Whether the partition of this week or of the last week ahead (`WEEKS_AHEAD`) is missing, or a default
- * partition has rows.
+ * Whether the partition of this week or of the last week ahead (`WEEKS_AHEAD`) is missing, or a
+ * default partition has rows.
  */
 export async function needsPartitions(db: Queryable, now: Time): Promise<boolean> {
   const existingPartitions = await listPartitions(db);

@@ -174,10 +174,10 @@ export function createTracer({ effects, sampler, onFinish }: TracerOptions): Tra
     start(name, kind, { parent, cause }) {
       const causeSpan = cause === undefined ? undefined : causes.get(cause);
       if (causeSpan) return causeSpan.child(name, kind);
-      const remote = contextOf(parent);
-      const traceId = remote?.traceId ?? randomHex(16);
-      if (!sampler(traceId, remote?.isSampled)) return undefined;
-      return openSpan(traceId, remote?.spanId, name, kind, {});
+      const remoteContext = contextOf(parent);
+      const traceId = remoteContext?.traceId ?? randomHex(16);
+      if (!sampler(traceId, remoteContext?.isSampled)) return undefined;
+      return openSpan(traceId, remoteContext?.spanId, name, kind, {});
     },
   };
 }
