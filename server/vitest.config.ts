@@ -26,7 +26,7 @@ const TESTS = ['server/src/**/*.test.ts', 'server/test/**/*.test.ts', 'bench/src
 const suite = process.env.RAILHEAD_TEST_SUITE;
 
 /** Files that need 30 seconds or more run first, so that none of them runs alone at the end. */
-const LONG = new Set(
+const LONG_FILES = new Set(
   [
     ...['guides', 'site', 'crash', 'crash-three-processes', 'signals', 'invariants', 'stop'],
     ...['reference', 'event-followers.property', 'replay-kill', 'hosted-pages', 'flat'],
@@ -35,7 +35,7 @@ const LONG = new Set(
 );
 
 const keyOf = ({ moduleId }: TestSpecification) =>
-  (LONG.has(path.basename(moduleId)) ? '0' : '1') +
+  (LONG_FILES.has(path.basename(moduleId)) ? '0' : '1') +
   createHash('sha256').update(`${seed} ${moduleId}`).digest('hex');
 
 /** The order of a seed, the long files first. */

@@ -94,7 +94,7 @@ const listOf = (call, visit, collection) =>
 /** Throws if a credential or session does not belong to the wallet of the visit. */
 async function requireOwn(call, visit, collection, id) {
   const { body } = await listOf(call, visit, collection);
-  if (!body.data.some((each) => each.id === id))
+  if (!body.data.some((entry) => entry.id === id))
     throw rejection(404, 'NOT_FOUND', 'The ID was not found.');
 }
 

@@ -1,6 +1,6 @@
 // Output of the demonstration: short aligned lines, formatted amounts, color in a terminal only.
-const colorful = process.stdout.isTTY && !process.env.NO_COLOR;
-const paint = (code) => (text) => (colorful ? `\x1b[${code}m${text}\x1b[0m` : text);
+const hasColors = process.stdout.isTTY && !process.env.NO_COLOR;
+const paint = (code) => (text) => (hasColors ? `\x1b[${code}m${text}\x1b[0m` : text);
 const bold = paint(1);
 const green = paint(32);
 

@@ -22,7 +22,7 @@ export const LIST = 'packages.json';
 export const bundledPackages = () => ({
   name: 'railhead:bundled-packages',
   generateBundle(_options, bundle) {
-    const modules = Object.values(bundle).flatMap((each) => each.moduleIds ?? []);
+    const modules = Object.values(bundle).flatMap((chunk) => chunk.moduleIds ?? []);
     const source = `${JSON.stringify(packageFolders(modules, process.cwd()))}\n`;
     this.emitFile({ type: 'asset', fileName: LIST, source });
   },

@@ -48,7 +48,7 @@ export function licensesText(packages, furtherTexts) {
 
 /** The lock file that names a package, and its path there. */
 function lockedAt(folder, locks) {
-  const { base, packages } = locks.find((each) => folder.startsWith(each.base + path.sep));
+  const { base, packages } = locks.find((lock) => folder.startsWith(lock.base + path.sep));
   const name = path.relative(base, folder).replaceAll(path.sep, '/');
   if (!packages[name]) throw new Error(`No lock file names the package in ${folder}.`);
   return { packages, name };
@@ -67,7 +67,7 @@ function dependenciesOf({ packages, name }) {
   const { dependencies, optionalDependencies, peerDependencies } = packages[name];
   const names = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies });
   return names.flatMap((dependency) => {
-    const dependencyPath = placesOf(name, dependency).find((each) => packages[each]);
+    const dependencyPath = placesOf(name, dependency).find((candidate) => packages[candidate]);
     return dependencyPath ? [`${dependency}@${packages[dependencyPath].version}`] : [];
   });
 }
@@ -118,7 +118,10 @@ export function sbomOf({ version, time, packages, files, lockFolders }) {
     .map((base) => ({ base, packages: readJson(path.join(base, 'package-lock.json')).packages }))
     // The lock file of the server is above the others.
     .sort((a, b) => b.base.length - a.base.length);
-  const libraries = packages.map((each) => ({ ...each, locked: lockedAt(each.folder, locks) }));
+  const libraries = packages.map((packageInfo) => ({
+    ...packageInfo,
+    locked: lockedAt(packageInfo.folder, locks),
+  }));
   const fileComponents = files.map(fileComponent);
   const refs = libraries.map(refOf);
   const dependencies = libraries.map(({ locked, ...each }) => ({
@@ -141,11 +144,11 @@ export function sbomOf({ version, time, packages, files, lockFolders }) {
       },
     },
     components: [
-      ...libraries.map((each) => libraryComponent(each, each.locked)),
+      ...libraries.map((library) => libraryComponent(library, library.locked)),
       ...fileComponents,
     ],
     dependencies: [
-      { ref, dependsOn: [...refs, ...fileComponents.map((each) => each['bom-ref'])] },
+      { ref, dependsOn: [...refs, ...fileComponents.map((component) => component['bom-ref'])] },
       ...dependencies,
     ],
   };

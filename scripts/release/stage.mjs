@@ -51,7 +51,7 @@ async function writeViewer(root, folder) {
 /** Copies a bundle of Vite. Returns the folders of its packages. */
 function copyBundle(from, to, base, withoutFiles) {
   copyFolder(from, to, (name) => ![LIST, ...withoutFiles].includes(name));
-  return readJson(path.join(from, LIST)).map((each) => path.join(base, each));
+  return readJson(path.join(from, LIST)).map((packageFolder) => path.join(base, packageFolder));
 }
 
 /** Writes all files except package.json and the database. Returns the folders of its packages. */
@@ -66,7 +66,7 @@ export async function stage(root, folder) {
   const site = inRoot('site');
   const consoleDist = inFolder('packages', 'console', 'dist');
   const packages = [
-    ...server.map((each) => inRoot(each)),
+    ...server.map((packageFolder) => inRoot(packageFolder)),
     inRoot('node_modules', VIEWER),
     ...copyBundle(path.join(console, 'dist'), consoleDist, console, ['source.json']),
     ...copyBundle(path.join(site, 'dist'), inFolder('site', 'dist'), site, []),
@@ -84,8 +84,8 @@ export function addDatabase(root, folder, platform) {
   const name = path.join('node_modules', DATABASE, platform);
   const from = path.join(root, name);
   const to = path.join(folder, name);
-  const isUsed = (each) =>
-    /^(package\.json|LICENSE\.md|dist\/|native\/)/.test(each) && !COMPILER_FILES.test(each);
+  const isUsed = (fileName) =>
+    /^(package\.json|LICENSE\.md|dist\/|native\/)/.test(fileName) && !COMPILER_FILES.test(fileName);
   copyFolder(from, to, isUsed);
   // The server cannot create these links if the installation belongs to root.
   for (const { source, target } of readJson(path.join(to, 'native', 'pg-symlinks.json'))) {

@@ -82,8 +82,9 @@ export async function writeSdkReference() {
   if (!project) throw new Error('The SDK cannot be read.');
   const names = Object.keys(ENTRIES);
   for (const [index, child] of (project.children ?? []).entries()) {
-    const name = names.find((each) => ENTRIES[each] === `src/${child.name}.ts`);
-    child.name = name ?? names.find((each) => each.endsWith(`/${child.name}`)) ?? names[index];
+    const name = names.find((entryName) => ENTRIES[entryName] === `src/${child.name}.ts`);
+    child.name =
+      name ?? names.find((entryName) => entryName.endsWith(`/${child.name}`)) ?? names[index];
   }
   shorten(project, typedoc);
   rmSync(OPTIONS.out, { recursive: true, force: true });
@@ -111,7 +112,7 @@ const isPage = (name) => name.endsWith('.md') && name !== 'index.md';
 /** Pages below a folder, by their kind. */
 function pagesIn(folder) {
   return readdirSync(path.join(site, folder), { withFileTypes: true })
-    .filter((each) => each.isFile() && isPage(each.name))
+    .filter((entry) => entry.isFile() && isPage(entry.name))
     .map(({ name }) => name.slice(0, -'.md'.length))
     .sort()
     .map((name) => ({ text: name, link: `/${folder}/${name}` }));
@@ -124,7 +125,7 @@ export function sdkGroups() {
   return Object.keys(ENTRIES).map((name) => {
     const folder = `${FOLDER}/${name}`;
     const items = KINDS.map((kind) => `${folder}/${kind}`)
-      .filter((each) => existsSync(path.join(site, each)))
+      .filter((kindFolder) => existsSync(path.join(site, kindFolder)))
       .flatMap(pagesIn);
     return { text: name, collapsed: name !== PACKAGE, items };
   });

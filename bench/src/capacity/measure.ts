@@ -261,9 +261,9 @@ const RETENTION_HEAD = ['Event B', 'Request B', 'Body B', 'Reused B'];
 function tableOf(measurements: readonly Measurement[]): string {
   const lines = measurements.map(({ kind, nodeUs, postgresUs, log, events, bytes }) => {
     const { kept, replies, requests, bodies, reused } = bytes;
-    const figures = [nodeUs, postgresUs, log, kept, replies].map((each) => each.toFixed(0));
-    const retentionFigures = [bytes.events, requests, bodies, reused].map((each) =>
-      each.toFixed(0),
+    const figures = [nodeUs, postgresUs, log, kept, replies].map((value) => value.toFixed(0));
+    const retentionFigures = [bytes.events, requests, bodies, reused].map((value) =>
+      value.toFixed(0),
     );
     return [kind, ...figures, events.toFixed(1), ...retentionFigures];
   });

@@ -148,10 +148,10 @@ export async function preparePgbench(bench: Bench): Promise<BestPgbench> {
   const choices = quick ? [16] : [8, 16, 32];
   const search = (spread: Spread) =>
     bestOf(`pgbench, ${spread}, clients`, choices, (n) => run(spread, n, settings.tuningSeconds));
-  const best = { spread: await search('spread'), hot: await search('hot') };
+  const bestClients = { spread: await search('spread'), hot: await search('hot') };
   return {
-    best,
-    run: (spread) => run(spread, best[spread], settings.seconds),
+    best: bestClients,
+    run: (spread) => run(spread, bestClients[spread], settings.seconds),
     transferCount: () => transferCount,
   };
 }

@@ -65,7 +65,7 @@ async function run({ spread, callers, warmupMs, seconds }: Transfers): Promise<R
   return tally.result();
 }
 
-async function open(url: string): Promise<void> {
+async function openCommitter(url: string): Promise<void> {
   const createdCommitter = createCommitter({ connect: () => connectLane(url) });
   committer = createdCommitter;
   while (createdCommitter.stats().lanes < LANES)
@@ -73,7 +73,7 @@ async function open(url: string): Promise<void> {
 }
 
 serveJobs({
-  open,
+  open: openCommitter,
   run,
   close: () => committer?.close(),
 });

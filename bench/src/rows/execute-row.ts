@@ -62,7 +62,7 @@ export function executor(context: RowContext, database: string) {
   const { bench, api, load } = context;
   const { warmupMs } = bench.settings;
   const initialRate = database === DATABASE ? FIRST_GUESS.railhead : FIRST_GUESS.peer;
-  let fastest = initialRate / 2;
+  let fastestRate = initialRate / 2;
   let executedCount = 0;
   let processorUse: ReturnType<typeof watchProcessor> | undefined;
   let lastRun: Run | undefined;
@@ -79,7 +79,7 @@ export function executor(context: RowContext, database: string) {
       { perSecond, count }: RunOptions = {},
     ): Promise<Run> {
       await bench.cluster.checkpoint();
-      const rate = perSecond ?? (lastRun ? fastest * RESERVE_FACTOR : initialRate);
+      const rate = perSecond ?? (lastRun ? fastestRate * RESERVE_FACTOR : initialRate);
       const quoteCount = count ?? Math.ceil(rate * (seconds + warmupMs / 1000));
       const quotes = await copyQuotes(bench, database, api.templates[kind], quoteCount);
       const resume = database === DATABASE ? undefined : pauseServer(api);
@@ -101,7 +101,7 @@ export function executor(context: RowContext, database: string) {
       lastRun = run;
       printProgress(processorUse.report(run.completedCount));
       resume?.();
-      fastest = Math.max(fastest, run.perSecond);
+      fastestRate = Math.max(fastestRate, run.perSecond);
       executedCount += run.completedCount;
       return run;
     },
@@ -154,13 +154,13 @@ export async function preparePeer(context: RowContext, peer: Worker) {
   const { run, done } = executor(context, PEER_DATABASE);
   const choices = bench.quick ? ['16/64'] : ['8/64', '16/64', '32/64', '32/256'];
   const split = (choice: string) => choice.split('/').map(Number) as [number, number];
-  const best = await bench.interactive(() =>
+  const bestSetting = await bench.interactive(() =>
     bestOf('interactive, pool/connections', choices, async (choice) => {
       const [poolSize, connections] = split(choice);
       return run('convert', await listen(poolSize), connections, tuningSeconds);
     }),
   );
-  const [poolSize, connections] = split(best);
+  const [poolSize, connections] = split(bestSetting);
   const port = await listen(poolSize);
   const { seconds } = bench.settings;
   return {

@@ -160,11 +160,13 @@ export async function importRows(bench: Bench): Promise<Row[]> {
       registerIndividually(api.port, (index) => bodyOf(run, umaDomain, index), count, connections),
     );
   const requestCount = Math.min(individualCount, 1_000);
-  const fastest = await bestOf('POST /customers, connections', quick ? [64] : [16, 64], (n) =>
-    peer(n, requestCount),
+  const bestConnections = await bestOf(
+    'POST /customers, connections',
+    quick ? [64] : [16, 64],
+    (n) => peer(n, requestCount),
   );
   peaks.peer = [];
-  const sides = { 'import, a file': importRows, 'import, one by one': () => peer(fastest) };
+  const sides = { 'import, a file': importRows, 'import, one by one': () => peer(bestConnections) };
   const results = await alternate(sides, ROUNDS);
   const [{ n }] = (await cluster.rows<{ n: string }>(
     DATABASE,
@@ -173,7 +175,10 @@ export async function importRows(bench: Bench): Promise<Row[]> {
   )) as [{ n: string }];
   printProgress(`${n} customers exist`);
   const file = sideOf(`a file of ${rows}`, results['import, a file']);
-  const singleRequests = sideOf(`POST /customers, ${fastest}`, results['import, one by one']);
+  const singleRequests = sideOf(
+    `POST /customers, ${bestConnections}`,
+    results['import, one by one'],
+  );
   const memory = (side: Side, values: number[]): Side => ({ ...side, values, p50: [], p99: [] });
   return [
     // An import reports no latencies of single rows.

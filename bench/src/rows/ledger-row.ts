@@ -55,12 +55,12 @@ export async function ledgerRows(bench: Bench): Promise<Row[]> {
   const choices = quick ? [256] : [128, 256, 1_024];
   const search = (spread: Spread) =>
     bestOf(`committer, ${spread}, callers`, choices, (n) => runCommitter(spread, n, tuningSeconds));
-  const best = { spread: await search('spread'), hot: await search('hot') };
+  const bestCallers = { spread: await search('spread'), hot: await search('hot') };
   const runs = await alternate(
     {
-      'committer, spread': () => runCommitter('spread', best.spread),
+      'committer, spread': () => runCommitter('spread', bestCallers.spread),
       'pgbench, spread': () => pgbench.run('spread'),
-      'committer, hot': () => runCommitter('hot', best.hot),
+      'committer, hot': () => runCommitter('hot', bestCallers.hot),
       'pgbench, hot': () => pgbench.run('hot'),
     },
     rounds,
@@ -77,7 +77,11 @@ export async function ledgerRows(bench: Bench): Promise<Row[]> {
     id,
     label: `ledger transfers, ${subject}`,
     unit: '/s',
-    railhead: side(`committer, ${best[kind]} callers`, runs[`committer, ${kind}`], wrongCount),
+    railhead: side(
+      `committer, ${bestCallers[kind]} callers`,
+      runs[`committer, ${kind}`],
+      wrongCount,
+    ),
     peer: side(`pgbench, ${pgbench.best[kind]} clients`, runs[`pgbench, ${kind}`], wrongPeer),
     target,
   });

@@ -67,18 +67,18 @@ export async function listRows(bench: Bench): Promise<Row[]> {
     printProgress(processorUse.report(run.completedCount));
     return run;
   };
-  const best = (name: string, port: number) =>
+  const findBest = (name: string, port: number) =>
     bestOf(`list, ${name}, connections`, quick ? [64] : [16, 64], (n) =>
       get(port, n, tuningSeconds),
     );
-  const fastest = {
-    railhead: await best('railhead', api.port),
-    bare: await best('bare', barePort),
+  const bestConnections = {
+    railhead: await findBest('railhead', api.port),
+    bare: await findBest('bare', barePort),
   };
   const runs = await alternate(
     {
-      'list, railhead': () => get(api.port, fastest.railhead),
-      'list, bare Fastify': () => get(barePort, fastest.bare),
+      'list, railhead': () => get(api.port, bestConnections.railhead),
+      'list, bare Fastify': () => get(barePort, bestConnections.bare),
     },
     rounds,
   );
@@ -88,8 +88,8 @@ export async function listRows(bench: Bench): Promise<Row[]> {
       id: '10',
       label: 'GET /transactions, a page of 20 with filters',
       unit: '/s',
-      railhead: sideOf(`server, ${fastest.railhead} connections`, runs['list, railhead']),
-      peer: sideOf(`bare Fastify and pg, ${fastest.bare}`, runs['list, bare Fastify']),
+      railhead: sideOf(`server, ${bestConnections.railhead} connections`, runs['list, railhead']),
+      peer: sideOf(`bare Fastify and pg, ${bestConnections.bare}`, runs['list, bare Fastify']),
       target: 0.5,
     },
   ];

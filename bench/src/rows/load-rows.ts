@@ -70,15 +70,15 @@ export async function latencyRows(bench: Bench): Promise<Row[]> {
   const peer = await preparePeer(context, worker);
   const executedBefore = await executedIn(bench, DATABASE);
   await server.run('convert', api.port, CONNECTIONS, LONG_S, { count: WARM_UP_QUOTES });
-  const fastest = await server.run('convert', api.port, CONNECTIONS, tuningSeconds);
-  const peerFastest = await peer.run('convert');
+  const serverRun = await server.run('convert', api.port, CONNECTIONS, tuningSeconds);
+  const peerRun = await peer.run('convert');
   const runs = { railhead: [] as Run[], peer: [] as Run[] };
   for (let round = 1; round <= rounds; round++) {
-    const halfRate = fastest.perSecond / 2;
+    const halfRate = serverRun.perSecond / 2;
     runs.railhead.push(
       await server.run('convert', api.port, CONNECTIONS, seconds, { perSecond: halfRate }),
     );
-    runs.peer.push(await peer.run('convert', { perSecond: peerFastest.perSecond / 2 }));
+    runs.peer.push(await peer.run('convert', { perSecond: peerRun.perSecond / 2 }));
     const latencies = [runs.railhead.at(-1), runs.peer.at(-1)].map((run) => run?.p99.toFixed(1));
     printProgress(
       `round ${round}, open loop, p99 in ms, railhead and the peer: ${latencies.join(', ')}`,
@@ -95,8 +95,8 @@ export async function latencyRows(bench: Bench): Promise<Row[]> {
       id: '12',
       label: 'p99 of execute at half of the saturated rate, open loop',
       unit: 'ms',
-      railhead: side(`server, ${(fastest.perSecond / 2).toFixed(0)}/s`, runs.railhead, errors),
-      peer: side(`interactive, ${(peerFastest.perSecond / 2).toFixed(0)}/s`, runs.peer),
+      railhead: side(`server, ${(serverRun.perSecond / 2).toFixed(0)}/s`, runs.railhead, errors),
+      peer: side(`interactive, ${(peerRun.perSecond / 2).toFixed(0)}/s`, runs.peer),
       target: 4,
     },
   ];

@@ -67,23 +67,24 @@ export async function readRows(bench: Bench): Promise<Row[]> {
     prism: (n: number, runSeconds?: number) => get(prism.port, '', n, runSeconds),
   };
   const choices = quick ? [64] : [16, 64];
-  const best = (name: keyof typeof sides) =>
+  const findBest = (name: keyof typeof sides) =>
     bestOf(`GET, ${name}, connections`, choices, (n) => sides[name](n, tuningSeconds));
-  const fastest = {
-    railhead: await best('railhead'),
-    bare: await best('bare'),
-    prism: await best('prism'),
+  const bestConnections = {
+    railhead: await findBest('railhead'),
+    bare: await findBest('bare'),
+    prism: await findBest('prism'),
   };
   const runs = await alternate(
     {
-      'GET, railhead': () => sides.railhead(fastest.railhead),
-      'GET, bare Fastify': () => sides.bare(fastest.bare),
-      'GET, Prism': () => sides.prism(fastest.prism),
+      'GET, railhead': () => sides.railhead(bestConnections.railhead),
+      'GET, bare Fastify': () => sides.bare(bestConnections.bare),
+      'GET, Prism': () => sides.prism(bestConnections.prism),
     },
     rounds,
   );
   for (const child of [load, bareServer, prism.process]) await child.stop();
-  const serverSide = () => sideOf(`server, ${fastest.railhead} connections`, runs['GET, railhead']);
+  const serverSide = () =>
+    sideOf(`server, ${bestConnections.railhead} connections`, runs['GET, railhead']);
   const row = (id: string, subject: string, peer: Row['peer'], target: number): Row => ({
     id,
     label: subject,
@@ -92,8 +93,8 @@ export async function readRows(bench: Bench): Promise<Row[]> {
     peer,
     target,
   });
-  const bareSide = sideOf(`bare Fastify, ${fastest.bare}`, runs['GET, bare Fastify']);
-  const prismSide = sideOf(`Prism, ${fastest.prism}`, runs['GET, Prism']);
+  const bareSide = sideOf(`bare Fastify, ${bestConnections.bare}`, runs['GET, bare Fastify']);
+  const prismSide = sideOf(`Prism, ${bestConnections.prism}`, runs['GET, Prism']);
   return [
     row('3a', 'GET /transactions/{id}, the same bytes', bareSide, 0.6),
     row('3b', 'GET /transactions/{id}, a mock', prismSide, 10),

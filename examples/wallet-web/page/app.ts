@@ -37,7 +37,8 @@ function millionths(text: string): number {
 }
 
 function show(name: 'welcome' | 'ways' | 'wallet') {
-  for (const each of ['welcome', 'ways', 'wallet']) elementById(each).hidden = each !== name;
+  for (const section of ['welcome', 'ways', 'wallet'])
+    elementById(section).hidden = section !== name;
   elementById('sign-out').hidden = name !== 'wallet';
   elementById(name === 'wallet' ? 'balance-title' : `${name}-title`).focus();
 }
@@ -140,17 +141,17 @@ async function showWays() {
   elementById('who').textContent = email;
   elementById('code-form').hidden = true;
   elementById('ways-list').replaceChildren(
-    ...passkeys.map((each) =>
+    ...passkeys.map((passkey) =>
       button(
-        `Passkey: ${each.nickname}`,
+        `Passkey: ${passkey.nickname}`,
         async () => {
-          await wallet.signInByPasskey(each);
+          await wallet.signInByPasskey(passkey);
           await enter();
         },
         'primary',
       ),
     ),
-    ...codes.map((each) => button('Send me a code', () => send(each))),
+    ...codes.map((credential) => button('Send me a code', () => send(credential))),
   );
   show('ways');
 }

@@ -19,8 +19,8 @@ export function linesOf(result: Result, { seed }: AttackOptions, ms: number): st
     [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map((pair) => pair.join(' '));
   const describePayments = (name: string, { paymentCount, failures }: typeof payments) =>
     `${name}: ${paymentCount} payments of the other tenant, ${failures.length} failed`;
-  const latency = (of: typeof payments) =>
-    `p50 ${quantile(of, 0.5)} ms, p99 ${quantile(of, 0.99)} ms`;
+  const latency = (measuredPayments: typeof payments) =>
+    `p50 ${quantile(measuredPayments, 0.5)} ms, p99 ${quantile(measuredPayments, 0.99)} ms`;
   return [
     `seed ${seed}: ${list(result.requestCounts).join(', ')}; ${Math.round(ms / 1_000)} s`,
     `statuses: ${list(result.statuses).join(', ')}`,

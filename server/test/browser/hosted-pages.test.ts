@@ -109,7 +109,7 @@ const VIEWS = [
   ['desktop', 'light'],
 ] as const;
 
-async function open(size: Size, colorScheme: Theme) {
+async function openPage(size: Size, colorScheme: Theme) {
   const context = await browser.newContext({
     ...SIZES[size],
     colorScheme,
@@ -150,7 +150,7 @@ describe.runIf(browserPath)('hosted pages', () => {
   it.each(VIEWS)(
     'confirm that a wallet belongs to a customer (%s, %s)',
     async (size, theme) => {
-      const { page, inspectState, close } = await open(size, theme);
+      const { page, inspectState, close } = await openPage(size, theme);
       await page.goto(await ownershipLink());
       await title(page, 'Is this wallet yours?');
       await expectBrand(page);
@@ -172,7 +172,7 @@ describe.runIf(browserPath)('hosted pages', () => {
   it.each(VIEWS)(
     'replace a factor (%s, %s)',
     async (size, theme) => {
-      const { page, inspectState, close } = await open(size, theme);
+      const { page, inspectState, close } = await openPage(size, theme);
       await page.goto(await resetLink());
       await title(page, 'Confirm that it is you');
       await expectBrand(page);
@@ -188,7 +188,7 @@ describe.runIf(browserPath)('hosted pages', () => {
   it.each(VIEWS)(
     'invite (%s, %s)',
     async (size, theme) => {
-      const { page, inspectState, close } = await open(size, theme);
+      const { page, inspectState, close } = await openPage(size, theme);
       const link = await invitationLink();
       await page.goto(link);
       await title(page, 'You are invited, Grace');
@@ -209,7 +209,7 @@ describe.runIf(browserPath)('hosted pages', () => {
   it.each(VIEWS)(
     'show a card (%s, %s)',
     async (size, theme) => {
-      const { page, inspectState, close } = await open(size, theme);
+      const { page, inspectState, close } = await openPage(size, theme);
       const link = await cardLink();
       await page.goto(link);
       await title(page, 'Your card');
@@ -228,7 +228,7 @@ describe.runIf(browserPath)('hosted pages', () => {
   it.each(VIEWS)(
     'verify a person (%s, %s)',
     async (size, theme) => {
-      const { page, inspectState, close } = await open(size, theme);
+      const { page, inspectState, close } = await openPage(size, theme);
       const { id } = await person({ ...COMPLETE_DATA, birthDate: undefined });
       const links = [await kycLink(id), await kycLink(id)] as const;
       await page.goto(links[0]);
@@ -272,7 +272,7 @@ describe.runIf(browserPath)('hosted pages', () => {
       expect(logos.referrers.length).toBeGreaterThan(0);
       expect(logos.referrers.filter((referrer) => referrer !== undefined)).toEqual([]);
       await setBrand(ownership.as, '/gone.png');
-      const { page, inspectState, close } = await open('phone', 'light');
+      const { page, inspectState, close } = await openPage('phone', 'light');
       await page.goto(await ownershipLink());
       await title(page, 'Is this wallet yours?');
       await expectBrand(page);
@@ -286,7 +286,7 @@ describe.runIf(browserPath)('hosted pages', () => {
   it(
     'fit a window of 195 pixels, as at 200 % zoom of a phone',
     async () => {
-      const { page, close } = await open('phone', 'light');
+      const { page, close } = await openPage('phone', 'light');
       await page.setViewportSize({ width: 195, height: 422 });
       for (const link of [await ownershipLink(), await invitationLink(), await cardLink()]) {
         await page.goto(link);

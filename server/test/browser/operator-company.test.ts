@@ -41,14 +41,14 @@ const app = testApp(() => ({
 let browser: Awaited<ReturnType<typeof launch>>;
 let visited: Visit;
 
-const at = (path: string) => `http://localhost:${port}/operator${path}`;
+const urlOf = (path: string) => `http://localhost:${port}/operator${path}`;
 
 const COMPANY = 'Sign in with your company account';
 
 /** Signs in on the page of the provider, which accepts every password. */
 async function signInAtProvider(account: string): Promise<void> {
   const { page } = visited;
-  await page.goto(at('/sign-in'));
+  await page.goto(urlOf('/sign-in'));
   await press(page, COMPANY);
   await page.waitForURL(`${provider.issuer}/interaction/**`);
   await page.locator('input[name=login]').fill(account);
@@ -83,7 +83,7 @@ describe.runIf(browserPath)('the sign-in with a company account', () => {
       // The heading is in the document before the script runs, so the test waits for the e-mail address.
       await page.getByText('olga@example.com').waitFor();
       await page.getByText('support', { exact: true }).waitFor();
-      expect(page.url()).toBe(at(''));
+      expect(page.url()).toBe(urlOf(''));
       await press(page, 'Sign out');
       // The session at the provider continues, so no input is required.
       await press(page, COMPANY);
@@ -101,10 +101,10 @@ describe.runIf(browserPath)('the sign-in with a company account', () => {
       provider.accounts.set('norma', { name: 'Norma', groups: ['others'] });
       await signInAtProvider('norma');
       await waitForAlert('None of your groups at the identity provider has a role here.');
-      expect(visited.page.url()).toBe(at('/sign-in'));
-      await visited.page.goto(at(''));
+      expect(visited.page.url()).toBe(urlOf('/sign-in'));
+      await visited.page.goto(urlOf(''));
       await visited.page.getByRole('button', { name: COMPANY }).waitFor();
-      expect(visited.page.url()).toBe(at('/sign-in'));
+      expect(visited.page.url()).toBe(urlOf('/sign-in'));
     },
     TIMEOUT_MS,
   );
@@ -113,12 +113,12 @@ describe.runIf(browserPath)('the sign-in with a company account', () => {
     'is rejected if the person cancels at the provider',
     async () => {
       const { page } = visited;
-      await page.goto(at('/sign-in'));
+      await page.goto(urlOf('/sign-in'));
       await press(page, COMPANY);
       await page.waitForURL(`${provider.issuer}/interaction/**`);
       await page.getByRole('link', { name: /cancel/i }).click();
       await waitForAlert('not completed');
-      expect(page.url()).toBe(at('/sign-in'));
+      expect(page.url()).toBe(urlOf('/sign-in'));
     },
     TIMEOUT_MS,
   );

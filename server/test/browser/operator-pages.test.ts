@@ -17,7 +17,7 @@ let visited: Visit;
 /** Secrets of links and passwords that the test has used. */
 const secrets: string[] = [PASSWORD];
 
-const at = (path: string, host = 'localhost') => `http://${host}:${port}/operator${path}`;
+const urlOf = (path: string, host = 'localhost') => `http://${host}:${port}/operator${path}`;
 
 /** Problems except failed loads: the browser also logs the error replies that a page shows. */
 const violations = () =>
@@ -100,13 +100,13 @@ describe.runIf(browserPath)('the pages for operators', () => {
       await visited.close();
       visited = await visit(browser, 'desktop', 'http://');
       const secret = await firstLink();
-      await visited.page.goto(at(`/enroll#${secret}`, '127.0.0.1'));
+      await visited.page.goto(urlOf(`/enroll#${secret}`, '127.0.0.1'));
       await title(visited.page, 'Open this page at another address');
       await inspectState('wrong-address');
       await visited.page.getByRole('link', { name: `Open at http://localhost:${port}` }).click();
       await title(visited.page, 'Set up your sign-in');
-      expect(visited.page.url()).toBe(at('/enroll'));
-      await visited.page.goto(at('/sign-in', '127.0.0.1'));
+      expect(visited.page.url()).toBe(urlOf('/enroll'));
+      await visited.page.goto(urlOf('/sign-in', '127.0.0.1'));
       await title(visited.page, 'Open this page at another address');
       expect(violations()).toEqual([]);
     },
@@ -118,9 +118,9 @@ describe.runIf(browserPath)('the pages for operators', () => {
     async () => {
       const { page } = visited;
       const device = await addDevice();
-      await page.goto(at(`/enroll#${await firstLink()}`));
+      await page.goto(urlOf(`/enroll#${await firstLink()}`));
       await title(page, 'Set up your sign-in');
-      expect(page.url()).toBe(at('/enroll'));
+      expect(page.url()).toBe(urlOf('/enroll'));
       expect(await page.getByLabel('Name of this device').inputValue()).toMatch(/Chrome on Linux/);
       await inspectState('enroll');
 
@@ -147,9 +147,9 @@ describe.runIf(browserPath)('the pages for operators', () => {
       await press(page, 'Sign out');
       await title(page, 'Sign in');
       await inspectState('sign-in');
-      await page.goto(at(''));
+      await page.goto(urlOf(''));
       await title(page, 'Sign in');
-      expect(page.url()).toBe(at('/sign-in'));
+      expect(page.url()).toBe(urlOf('/sign-in'));
       // The button has the focus, so the keyboard presses it. The document has the heading before the script
       // runs.
       await page.locator('button:focus').waitFor();
@@ -192,7 +192,7 @@ describe.runIf(browserPath)('the pages for operators', () => {
     'enroll a user with a password and an authenticator app, who signs in with them',
     async () => {
       const { page } = visited;
-      const link = at(`/enroll#${await invite('Carl Support', 'carl@example.com')}`);
+      const link = urlOf(`/enroll#${await invite('Carl Support', 'carl@example.com')}`);
       await page.goto(link);
       await page.getByText('For Carl Support (carl@example.com).').waitFor();
       await inspectState('enroll-invited');
@@ -255,7 +255,7 @@ describe.runIf(browserPath)('the pages for operators', () => {
       await page.addInitScript(`
         delete PublicKeyCredential.parseCreationOptionsFromJSON;
         delete PublicKeyCredential.parseRequestOptionsFromJSON;`);
-      await page.goto(at('/sign-in'));
+      await page.goto(urlOf('/sign-in'));
       await press(page, 'Use a password and a code');
       await fill('E-mail address', 'unknown@example.com');
       await fill('Password', 'wrong');
@@ -268,7 +268,7 @@ describe.runIf(browserPath)('the pages for operators', () => {
       await waitForAlert('Too many attempts. Try again in 15 minutes.');
       await inspectState('sign-in-limited');
 
-      await page.goto(at(`/enroll#${await invite('Dora', 'dora@example.com')}`));
+      await page.goto(urlOf(`/enroll#${await invite('Dora', 'dora@example.com')}`));
       await press(page, 'Create a passkey');
       await title(page, 'Your account');
       await press(page, 'Sign out');
@@ -287,19 +287,19 @@ describe.runIf(browserPath)('the pages for operators', () => {
       await page.route('**/operator/v1/sign-in/oidc*', async (route) => {
         const isOptions = route.request().url().endsWith('-options');
         if (!isOptions) postedBodies.push(route.request().postDataJSON());
-        const authorizationUrl = at('/sign-in?code=one&state=two');
+        const authorizationUrl = urlOf('/sign-in?code=one&state=two');
         return isOptions
           ? route.fulfill({ json: { state: 'sealed', authorizationUrl } })
           : route.fulfill({ status: 401, json: { status: 401, code: 'UNAUTHORIZED', reason: '' } });
       });
-      await page.goto(at('/sign-in'));
+      await page.goto(urlOf('/sign-in'));
       await title(page, 'Sign in');
       await page.getByRole('button', { name: 'Sign in with your company account' }).waitFor();
       await inspectState('sign-in-company');
       await press(page, 'Sign in with your company account');
       await waitForAlert('The sign-in with your company account was not completed.');
-      expect(page.url()).toBe(at('/sign-in'));
-      const callbackUrl = at('/sign-in?code=one&state=two');
+      expect(page.url()).toBe(urlOf('/sign-in'));
+      const callbackUrl = urlOf('/sign-in?code=one&state=two');
       expect(postedBodies).toEqual([{ state: 'sealed', callbackUrl }]);
       expect(violations()).toEqual([]);
     },
@@ -308,7 +308,7 @@ describe.runIf(browserPath)('the pages for operators', () => {
 
   it('have strict headers, and write no secret to the log', async () => {
     for (const path of ['', '/sign-in', '/enroll']) {
-      const { headers } = await fetch(at(path, '127.0.0.1'));
+      const { headers } = await fetch(urlOf(path, '127.0.0.1'));
       expect(headers.get('cache-control')).toBe('no-store');
       expect(headers.get('referrer-policy')).toBe('no-referrer');
       expect(headers.get('x-frame-options')).toBe('DENY');

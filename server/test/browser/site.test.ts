@@ -155,7 +155,7 @@ describe.skipIf(reasonToSkip || !browserPath)('the site in a browser', () => {
   afterAll(() => browser.close());
 
   /** A context that records bytes as transferred and requests to other origins. */
-  async function open(size: keyof typeof SIZES, colorScheme: 'light' | 'dark') {
+  async function openPage(size: keyof typeof SIZES, colorScheme: 'light' | 'dark') {
     const settings = { ...SIZES[size], colorScheme, reducedMotion: 'reduce' } as const;
     const context = await browser.newContext(settings);
     const page = await context.newPage();
@@ -198,7 +198,7 @@ describe.skipIf(reasonToSkip || !browserPath)('the site in a browser', () => {
   ] as const;
 
   it.each(VIEWS)('is accessible and small: %s, %s', { timeout: PAGES_MS }, async (size, theme) => {
-    const { page, problems, go, close } = await open(size, theme);
+    const { page, problems, go, close } = await openPage(size, theme);
     const view = VIEWS.findIndex(([name]) => name === size);
     for (const [index, name] of PAGES.entries()) {
       const views = variantsOf(VIEWS, index).map(([name]) => name);
@@ -219,7 +219,7 @@ describe.skipIf(reasonToSkip || !browserPath)('the site in a browser', () => {
   });
 
   it('finds the common tasks', { timeout: PAGES_MS }, async () => {
-    const { page, problems, go, close } = await open('desktop', 'light');
+    const { page, problems, go, close } = await openPage('desktop', 'light');
     await go('');
     const searches = [
       ['Mexico', '/docs/guides/payouts'],
@@ -242,7 +242,7 @@ describe.skipIf(reasonToSkip || !browserPath)('the site in a browser', () => {
   });
 
   it('shows the reference of the operator API', { timeout: PAGES_MS }, async () => {
-    const { page, problems, go, close } = await open('desktop', 'light');
+    const { page, problems, go, close } = await openPage('desktop', 'light');
     await go('guides/operators');
     await page.getByRole('link', { name: 'Operator API', exact: true }).first().click();
     await page.getByRole('heading', { name: 'Railhead operator API' }).first().waitFor();
@@ -254,7 +254,7 @@ describe.skipIf(reasonToSkip || !browserPath)('the site in a browser', () => {
   });
 
   it('opens an operation from the index', { timeout: PAGES_MS }, async () => {
-    const { page, problems, go, close } = await open('desktop', 'light');
+    const { page, problems, go, close } = await openPage('desktop', 'light');
     await go('operations/');
     await page.evaluate('window.isSameDocument = true');
     await page.locator('.vp-doc').getByRole('link', { name: 'Execute a quote' }).first().click();
@@ -268,14 +268,14 @@ describe.skipIf(reasonToSkip || !browserPath)('the site in a browser', () => {
   });
 
   it('switches the theme, and has neighbors and an edit date', { timeout: PAGES_MS }, async () => {
-    const { page, problems, go, close } = await open('desktop', 'light');
+    const { page, problems, go, close } = await openPage('desktop', 'light');
     await go('guides/payouts');
     expect(await page.locator('.pager-link').count()).toBe(2);
     expect(await page.locator('.VPLastUpdated time').getAttribute('datetime')).toMatch(/^20\d\d-/);
     const background = 'getComputedStyle(document.body).backgroundColor';
-    const before = await page.evaluate(background);
+    const backgroundBefore = await page.evaluate(background);
     await page.locator('.VPNavBar .VPSwitchAppearance').first().click();
-    expect(await page.evaluate(background)).not.toBe(before);
+    expect(await page.evaluate(background)).not.toBe(backgroundBefore);
     await page.locator('.pager-link.next').click();
     await page.waitForURL((url) => !url.pathname.endsWith('/guides/payouts'));
     expect(problems).toEqual([]);
@@ -283,7 +283,7 @@ describe.skipIf(reasonToSkip || !browserPath)('the site in a browser', () => {
   });
 
   it('opens and closes groups of the sidebar by keyboard', { timeout: PAGES_MS }, async () => {
-    const { page, go, close } = await open('desktop', 'light');
+    const { page, go, close } = await openPage('desktop', 'light');
     await go('start');
     const caret = page.getByRole('button', { name: 'Decisions' });
     expect(await caret.getAttribute('aria-expanded')).toBe('false');

@@ -254,13 +254,13 @@ describe.runIf(browserPath)('the verification page', () => {
       await inspect(page, `${size}-business-8-review`);
       await press(page, 'Submit');
       await title(page, 'The business is verified');
-      const { body: after } = await fixture.app.call(
+      const { body: verifiedBusiness } = await fixture.app.call(
         'GET',
         `/customers/${business.id}`,
         undefined,
         fixture.as,
       );
-      expect(after).toMatchObject({
+      expect(verifiedBusiness).toMatchObject({
         kybStatus: 'APPROVED',
         businessInfo: { countriesOfOperation: ['US', 'MX'], registrationNumber: 'HRB 1000' },
         beneficialOwners: [{ ownershipPercentage: 70, kycStatus: 'APPROVED' }],

@@ -66,7 +66,7 @@ async function startBackend(): Promise<string> {
   throw new Error('The example does not start.');
 }
 
-async function open(size: Size): Promise<Visit> {
+async function openPage(size: Size): Promise<Visit> {
   const tab = await visit(browser, size, `${site}/`);
   const cdp = await tab.context.newCDPSession(tab.page);
   await cdp.send('WebAuthn.enable');
@@ -249,7 +249,7 @@ describe.runIf(browserPath)('the web wallet example', () => {
   it.each(['desktop', 'phone'] as const)(
     'signs in, pays and shows the seed phrase: %s',
     async (size) => {
-      const tab = await open(size);
+      const tab = await openPage(size);
       const accountId = await useWallet(tab, size);
       await revokeOtherSession(tab, accountId);
       expect(tab.problems).toEqual([]);
@@ -261,7 +261,7 @@ describe.runIf(browserPath)('the web wallet example', () => {
   it(
     'shows rejections, and requires a sign-in after the session was revoked on another device',
     async () => {
-      const { page, close } = await open('desktop');
+      const { page, close } = await openPage('desktop');
       await openWallet(page, 'refused@example.com');
       await press(page, 'Send me a code');
       await enterCode(page, '123456');

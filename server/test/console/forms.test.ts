@@ -12,7 +12,7 @@ const SCHEMA: FieldSchema = {
     reason: { type: 'string' },
   },
 };
-const CURRENT = { name: 'Shop', color: '#112233', isOpen: true, currencies: ['USD'] };
+const CURRENT_VALUES = { name: 'Shop', color: '#112233', isOpen: true, currencies: ['USD'] };
 
 it.each([
   ['only a required value', {}, { reason: 'why' }],
@@ -24,12 +24,16 @@ it.each([
   ['null for an emptied value', { color: '' }, { color: null, reason: 'why' }],
   ['a changed list', { currencies: ['USD', 'EUR'] }, { currencies: ['USD', 'EUR'], reason: 'why' }],
 ])('a form sends %s', (_, description, body) => {
-  const change = changeOf(SCHEMA, { ...CURRENT, ...description, reason: 'why' }, CURRENT);
+  const change = changeOf(
+    SCHEMA,
+    { ...CURRENT_VALUES, ...description, reason: 'why' },
+    CURRENT_VALUES,
+  );
   expect(change).toEqual({ body, missingFields: [] });
 });
 
 it('a form requires values that cannot be null', () => {
-  expect(changeOf(SCHEMA, { ...CURRENT, name: '' }, CURRENT).missingFields).toEqual([
+  expect(changeOf(SCHEMA, { ...CURRENT_VALUES, name: '' }, CURRENT_VALUES).missingFields).toEqual([
     'reason',
     'name',
   ]);

@@ -255,14 +255,22 @@ describe.runIf(isTestable)('in the console', () => {
       await choose({ routes: [...file.routes, { ...route, priority: 8_000 }] });
       await page.getByText('1 change of providers, keys and routes:').waitFor();
       await page.getByText('priority=8000', { exact: false }).waitFor();
-      const { data: before } = ok(await consoleFixture.client.call('GET', '/provider-routes'), 200);
+      const { data: routesBefore } = ok(
+        await consoleFixture.client.call('GET', '/provider-routes'),
+        200,
+      );
       await button(page, 'Import file').click();
       await dialogOf(page).getByLabel('Reason').fill('New bank');
       await send('Import file');
       await close();
-      const { data: after } = ok(await consoleFixture.client.call('GET', '/provider-routes'), 200);
-      expect(after.length).toBe(before.length + 1);
-      expect(after.some((route: { priority: number }) => route.priority === 8_000)).toBe(true);
+      const { data: routesAfter } = ok(
+        await consoleFixture.client.call('GET', '/provider-routes'),
+        200,
+      );
+      expect(routesAfter.length).toBe(routesBefore.length + 1);
+      expect(routesAfter.some((route: { priority: number }) => route.priority === 8_000)).toBe(
+        true,
+      );
     },
     TIMEOUT_MS,
   );

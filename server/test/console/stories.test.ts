@@ -45,11 +45,18 @@ describe.runIf(isTestable)('in the console', () => {
   }
 
   /** The administrator finds the record of a change in the audit log. */
-  async function expectRecord(operationId: string, by: string, reason: string): Promise<void> {
+  async function expectRecord(
+    operationId: string,
+    operatorName: string,
+    reason: string,
+  ): Promise<void> {
     const { page } = ann;
     await ann.go(`/audit?operationId=${operationId}`);
     await titled(page, 'Audit log');
-    const records = page.getByRole('row').filter({ hasText: operationId }).filter({ hasText: by });
+    const records = page
+      .getByRole('row')
+      .filter({ hasText: operationId })
+      .filter({ hasText: operatorName });
     await records.filter({ hasText: reason }).first().waitFor();
   }
 
@@ -86,13 +93,13 @@ describe.runIf(isTestable)('in the console', () => {
       const timeline = page.getByRole('region', { name: 'Timeline' });
       await timeline.getByText('COUNTERPARTY_POST_TX_FAILED').first().waitFor();
 
-      const before = receiver.arrivals.length;
+      const countBefore = receiver.arrivals.length;
       await button(page, 'Resend last event').click();
       await send(page, 'Resend last event', { Reason: 'The shop was not reachable' });
       await app.settle();
-      expect(receiver.arrivals).toHaveLength(before + 1);
+      expect(receiver.arrivals).toHaveLength(countBefore + 1);
       const resentWebhook = receiver.arrivals.at(-1);
-      expect(receiver.arrivals.slice(0, before).map((arrival) => arrival.id)).toContain(
+      expect(receiver.arrivals.slice(0, countBefore).map((arrival) => arrival.id)).toContain(
         resentWebhook?.id,
       );
       expect(JSON.parse(resentWebhook?.body ?? '').data.id).toBe(id);

@@ -111,14 +111,14 @@ describe.runIf(isTestable)('a screen', () => {
     async () => {
       const { page } = ann;
       const { id } = await createCustomer(consoleFixture.app);
-      const before = (await recordsOf('operationId=searchResources')).length;
+      const countBefore = (await recordsOf('operationId=searchResources')).length;
       await page.keyboard.press('Control+k');
       await page.locator('[role=dialog] input:focus').waitFor();
       await page.evaluate(`(${typeInto})(${JSON.stringify(id)})`);
       await page.getByRole('option').filter({ hasText: 'found by' }).first().waitFor();
       // The new audit record must not start another search.
       await page.waitForTimeout(2_500);
-      expect(await recordsOf('operationId=searchResources')).toHaveLength(before + 1);
+      expect(await recordsOf('operationId=searchResources')).toHaveLength(countBefore + 1);
       await page.keyboard.press('Escape');
       await dialogOf(page).waitFor({ state: 'detached' });
     },

@@ -38,7 +38,7 @@ const FILES_OF_THE_PROGRAMS = ['payouts.md', 'provider-adapters.md', 'README.md'
 const FILES_WITH_PORTS = ['provider-adapters.md'];
 const SHELLS = SHELL_NAMES.filter((shell) => missingPrograms(shell).length === 0);
 /** Runs every guide in every shell. By default only the README runs in every shell. */
-const ALL = process.env.RAILHEAD_GUIDE_SHELLS === 'all';
+const RUNS_EVERY_SHELL = process.env.RAILHEAD_GUIDE_SHELLS === 'all';
 
 let dataFolder: DataFolder;
 let runningServer: Running;
@@ -91,7 +91,7 @@ async function configurationOf({ platformId, clientId, clientSecret }: Credentia
 /** The shell of guides that use Node. The other guides alternate between all shells. */
 function shellsOf(file: string): readonly Shell[] {
   const hasPorts = FILES_WITH_PORTS.includes(path.basename(file));
-  if ((ALL && !hasPorts) || file === README) return SHELLS;
+  if ((RUNS_EVERY_SHELL && !hasPorts) || file === README) return SHELLS;
   const usesPrograms = FILES_OF_THE_PROGRAMS.includes(path.basename(file));
   const nextShell = SHELLS[FILES.indexOf(file) % SHELLS.length];
   return SHELLS.filter((shell) => shell === (usesPrograms ? SHELL_OF_THE_PROGRAMS : nextShell));
@@ -116,7 +116,7 @@ function checkoutOf(shell: Shell, file: string, createdCredentials: Credentials)
 async function follow(file: string, shell: Shell): Promise<Result> {
   // Named like the credentials of a first start.
   const createdCredentials: Credentials = await operator('platform', 'create', '--name', 'Sandbox');
-  const before = await configurationOf(createdCredentials);
+  const configurationBefore = await configurationOf(createdCredentials);
   const result = await runGuide(file, {
     shell,
     bin: hasPrograms(file, shell) ? bin : clients,
@@ -125,7 +125,7 @@ async function follow(file: string, shell: Shell): Promise<Result> {
     limitMs: GUIDE_MS - 20_000,
   });
   expect(await configurationOf(createdCredentials), 'the configuration of the platform').toEqual(
-    before,
+    configurationBefore,
   );
   return result;
 }
@@ -158,8 +158,8 @@ afterAll(async () => {
 
 describe('guides', () => {
   it.for(SHELL_NAMES)('%s is installed', (shell, { skip }) => {
-    const absent = missingPrograms(shell);
-    skip(absent.length > 0, `guides in ${shell} need ${absent.join(' and ')}`);
+    const missingNames = missingPrograms(shell);
+    skip(missingNames.length > 0, `guides in ${shell} need ${missingNames.join(' and ')}`);
     expect(SHELLS).toContain(shell);
   });
 
@@ -186,8 +186,10 @@ describe('the page about existing clients', () => {
 
   it('names the API, each client and the setting', () => {
     const names = ['Grid API', 'CLI', 'TypeScript SDK', '0.7.0', 'front end', 'wallet demo'];
-    const absent = [...names, 'RAILHEAD_SERVICE_WORD=Grid'].filter((name) => !text.includes(name));
-    expect(absent).toEqual([]);
+    const missingNames = [...names, 'RAILHEAD_SERVICE_WORD=Grid'].filter(
+      (name) => !text.includes(name),
+    );
+    expect(missingNames).toEqual([]);
   });
 
   it('shows names with the service name prefix', () => {

@@ -52,7 +52,7 @@ let client: pg.Client;
 let checkFlat: Planned;
 const pages: { table: Table; query: PageQuery }[] = [];
 
-const NEW = ['beneficial_owners', 'documents', 'verifications', 'messages'];
+const ONBOARDING_TABLES = ['beneficial_owners', 'documents', 'verifications', 'messages'];
 
 const CLOSED = `case when n % ${RARE} = 1 then 'CLOSED' else t.status end`;
 
@@ -117,7 +117,7 @@ beforeAll(async () => {
     'stablecoin_provider_accounts',
     'stablecoins',
     'stablecoin_operations',
-    ...NEW,
+    ...ONBOARDING_TABLES,
   ]) {
     await client.query(`vacuum analyze ${table}`);
   }

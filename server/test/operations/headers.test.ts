@@ -42,7 +42,7 @@ const OPERATIONS = Object.entries(document.paths).flatMap(([path, item]) =>
   Object.keys(item).map((method) => [method.toUpperCase(), path] as const),
 );
 
-const OTHERS = [
+const OTHER_ROUTES = [
   ...[
     '/',
     '/docs',
@@ -62,7 +62,7 @@ const WRONG_METHODS = [
 ] as const;
 
 describe('every reply', () => {
-  it.each([...OPERATIONS, ...OTHERS, ...WRONG_METHODS])(
+  it.each([...OPERATIONS, ...OTHER_ROUTES, ...WRONG_METHODS])(
     'has the security headers: %s %s',
     async (method, path) => {
       const { headers } = await send(app, method, path.replaceAll(/\{\w+\}/g, 'x'));

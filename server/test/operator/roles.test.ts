@@ -11,8 +11,8 @@ import { testApp } from '../kit/app/test-app.ts';
 import { operatorClient } from '../kit/operator/client.ts';
 import { type Browser, browser, enrollWithPasskey } from '../kit/operator/people.ts';
 
-const ALL = OPERATOR_OPERATIONS.map(({ contract }) => contract);
-const CONTRACTS = ALL.filter(({ auth }) => auth === 'operator');
+const ALL_CONTRACTS = OPERATOR_OPERATIONS.map(({ contract }) => contract);
+const CONTRACTS = ALL_CONTRACTS.filter(({ auth }) => auth === 'operator');
 /** Operations on the current session. Tokens have no session. */
 const isOwn = ({ operatorPermission }: Contract) => operatorPermission === 'profile.manage';
 
@@ -60,7 +60,7 @@ describe('permissions', () => {
     },
   );
 
-  it.each(ALL.filter((contract) => !CONTRACTS.includes(contract)))(
+  it.each(ALL_CONTRACTS.filter((contract) => !CONTRACTS.includes(contract)))(
     '$operationId needs no credential',
     async ({ method, path }) => {
       const { status } = await client.call(method, path, { body: {}, secret: null });

@@ -160,14 +160,14 @@ describe('a clock and several processes', () => {
   }, 90_000);
 
   it('survives a restart of all processes', async () => {
-    const before = await clockOf(secondServer);
+    const clockBefore = await clockOf(secondServer);
     secondServer.child.kill('SIGTERM');
     await dataFolders[1].waitForExit(secondServer.child);
     [firstServer, secondServer] = await Promise.all([
       dataFolders[0].start([], env()),
       dataFolders[1].start([], env()),
     ]);
-    expect(await clockOf(firstServer)).toEqual(before);
+    expect(await clockOf(firstServer)).toEqual(clockBefore);
     const { currentTime } = await change(secondServer, { advance: 'PT1H', freeze: false });
     expect(await timeOf(firstServer)).toBeGreaterThanOrEqual(Date.parse(currentTime));
   }, 90_000);

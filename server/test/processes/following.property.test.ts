@@ -95,9 +95,9 @@ async function write({ events, ageMs, openMs, isRolledBack }: Commit): Promise<s
 it('a group of processes delivers every committed event once, in any order of IDs and commits', async () => {
   await fc.assert(
     fc.asyncProperty(commits, async (generatedCommits) => {
-      const before = receiver.arrivals.length;
+      const countBefore = receiver.arrivals.length;
       const writtenIds = (await Promise.all(generatedCommits.map(write))).flat();
-      const receivedIds = () => receiver.arrivals.slice(before).map(({ id }) => id);
+      const receivedIds = () => receiver.arrivals.slice(countBefore).map(({ id }) => id);
       await vi.waitUntil(
         async () => {
           const { rows } = await pool.query('select count(*)::int as left from webhook_queue');

@@ -198,7 +198,7 @@ it('a start with the old master key fails without a write', async () => {
       .rows;
   for (const folder of folders.splice(0)) await folder.remove();
   await sleep(1_500);
-  const before = await state();
+  const stateBefore = await state();
   const folder = createDataFolder('keys-old');
   folders.push(folder);
   const oldKeyEnv = { ...env, RAILHEAD_MASTER_KEY_FILE: '', RAILHEAD_MASTER_KEY: '07'.repeat(32) };
@@ -210,5 +210,5 @@ it('a start with the old master key fails without a write', async () => {
   expect(secondExit.err).toMatch(/is missing\. Restore it\. Nothing was written\.\n$/);
   expect(fs.readdirSync(folder.dir).filter((fileName) => fileName === 'master.key')).toEqual([]);
   await sleep(1_500);
-  expect(await state()).toEqual(before);
+  expect(await state()).toEqual(stateBefore);
 }, 120_000);

@@ -57,8 +57,8 @@ it('a replay of thousands of events delivers every event after a kill', async ()
   const { id, total } = await call('POST', '/webhook-replays', body);
   expect(total).toBeGreaterThanOrEqual(EVENTS);
   await vi.waitUntil(() => receiver.arrivals.length > 700, WAIT);
-  const before = await call('GET', `/webhook-replays/${id}`);
-  expect(before.status).toBe('PROCESSING');
+  const replayBefore = await call('GET', `/webhook-replays/${id}`);
+  expect(replayBefore.status).toBe('PROCESSING');
   await dataFolder.kill(server.child, 'both');
   server = await dataFolder.start(FLAGS, ENV);
   const replay = () => call('GET', `/webhook-replays/${id}`);

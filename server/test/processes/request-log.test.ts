@@ -42,14 +42,14 @@ it('the request log keeps all requests except those of the last second before a 
   const expectedIds = replies.filter(({ at }) => at < killedAt - LOST_MS);
   expect(expectedIds.length).toBeGreaterThanOrEqual(REQUESTS);
   const secondServer = await dataFolder.start([], env);
-  const absent: string[] = [];
+  const missingIds: string[] = [];
   const find = async ({ id }: { id: string }) => {
     const response = await send(secondServer, `/requests/${id}`);
     await response.arrayBuffer();
-    if (response.status !== 200) absent.push(id);
+    if (response.status !== 200) missingIds.push(id);
   };
   for (let start = 0; start < expectedIds.length; start += BATCH_SIZE) {
     await Promise.all(expectedIds.slice(start, start + BATCH_SIZE).map(find));
   }
-  expect(absent).toEqual([]);
+  expect(missingIds).toEqual([]);
 }, 120_000);

@@ -75,13 +75,16 @@ describe.skipIf(process.platform !== 'linux')('several processes', () => {
   });
 
   it('are replaced one after the other on SIGHUP without a failed request', async () => {
-    const before = pids();
+    const pidsBefore = pids();
     const stop = sendSteadily(8);
     server.child.kill('SIGHUP');
-    await vi.waitUntil(() => pids().length === 2 && pids().every((pid) => !before.includes(pid)), {
-      ...WAIT,
-      timeout: 80_000,
-    });
+    await vi.waitUntil(
+      () => pids().length === 2 && pids().every((pid) => !pidsBefore.includes(pid)),
+      {
+        ...WAIT,
+        timeout: 80_000,
+      },
+    );
     await sleep(200);
     const results = await stop();
     expect(Object.keys(results)).toEqual(['200']);

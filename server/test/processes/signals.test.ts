@@ -176,9 +176,9 @@ describe('SIGTERM', () => {
   }, 90_000);
 
   it('keeps data and credentials for the next start', async () => {
-    const before = storedCredentials(folder);
+    const credentialsBefore = storedCredentials(folder);
     const server = await folder.start();
-    const { baseUrl, docsUrl, ...persistentCredentials } = before;
+    const { baseUrl, docsUrl, ...persistentCredentials } = credentialsBefore;
     expect(server.credentials).toMatchObject(persistentCredentials);
     const { body } = await call(server, 'GET', '/customers');
     expect(body.data.map((customer: { fullName: string }) => customer.fullName)).toEqual([
@@ -213,7 +213,7 @@ describe('SIGTERM', () => {
 
   it('replies to every request that it executes, under load', async () => {
     const server = await folder.start([], { LOG_LEVEL: 'error' });
-    const before = await countCustomers(server);
+    const countBefore = await countCustomers(server);
     let replyCount = 0;
     let isStopped = false;
     const client = async () => {
@@ -231,7 +231,7 @@ describe('SIGTERM', () => {
     expect(await folder.waitForExit(server.child)).toMatchObject({ code: 0, signal: null });
     expect(replyCount).toBeGreaterThan(16);
     const next = await folder.start();
-    expect(await countCustomers(next)).toBe(before + replyCount);
+    expect(await countCustomers(next)).toBe(countBefore + replyCount);
     next.child.kill('SIGTERM');
     expect(await folder.waitForExit(next.child)).toMatchObject({ code: 0, signal: null });
   }, 90_000);

@@ -14,7 +14,7 @@ import { type Receiver, startReceiver } from '../kit/http/webhook-receiver.ts';
 
 const CLIENT = { id: 'both', secret: 'know-this' };
 const PAYMENTS = 60;
-const EACH = 3_00;
+const AMOUNT = 3_00;
 const FUNDS = 100_00;
 const name = `railhead_two_${process.pid}`;
 
@@ -148,7 +148,7 @@ describe('two processes on one database', () => {
         const transfer = {
           source: { accountId: account },
           destination: { accountId: payee },
-          amount: EACH,
+          amount: AMOUNT,
           remittanceInformation: `payment ${index}`,
         };
         return postToBoth('/transfer-out', transfer, randomUUID());
@@ -156,7 +156,7 @@ describe('two processes on one database', () => {
     );
     for (const [firstReply, secondReply] of responses) expect(firstReply).toEqual(secondReply);
     const statuses = responses.map(([firstReply]) => firstReply?.status);
-    const paidCount = Math.floor(FUNDS / EACH);
+    const paidCount = Math.floor(FUNDS / AMOUNT);
     expect(statuses.filter((status) => status === 201)).toHaveLength(paidCount);
     const codes = responses.flatMap(([firstReply]) =>
       firstReply?.status === 201 ? [] : [firstReply?.body.code],
@@ -169,7 +169,7 @@ describe('two processes on one database', () => {
     const [holding] = await rows(
       `select balance - held as left from ledger_accounts where id = '${account}'`,
     );
-    expect(holding).toEqual({ left: String(FUNDS - paidCount * EACH) });
+    expect(holding).toEqual({ left: String(FUNDS - paidCount * AMOUNT) });
   });
 
   it('run each job once', async () => {
@@ -181,7 +181,7 @@ describe('two processes on one database', () => {
       `select count(*)::int as done from transactions
         where type = 'OUTGOING' and status = 'COMPLETED'`,
     );
-    expect(done).toBe(Math.floor(FUNDS / EACH));
+    expect(done).toBe(Math.floor(FUNDS / AMOUNT));
     expect(await readCounter('railhead_jobs_total{kind="payout.send",result="done"}')).toBe(done);
     expect(await readCounter('railhead_jobs_total{kind="payout.send",result="again"}')).toBe(0);
     expect(await readCounter('railhead_jobs_total{kind="payout.send",result="failed"}')).toBe(0);

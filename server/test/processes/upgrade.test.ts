@@ -166,11 +166,11 @@ async function committedBy({ origin }: Running): Promise<number> {
 
 /** Waits until both servers have committed change sets for `SERVE_MS`. */
 async function serve(): Promise<void> {
-  const before = await Promise.all(servers.map(committedBy));
+  const countsBefore = await Promise.all(servers.map(committedBy));
   await sleep(SERVE_MS);
   await vi.waitUntil(async () => {
-    const after = await Promise.all(servers.map(committedBy));
-    return after.every((count, index) => count > (before[index] ?? 0));
+    const countsAfter = await Promise.all(servers.map(committedBy));
+    return countsAfter.every((count, index) => count > (countsBefore[index] ?? 0));
   }, WAIT);
 }
 

@@ -216,12 +216,12 @@ it('a rotation updates every copy of the public key', async () => {
     algorithm: string;
     status: string;
   }[];
-  const active = allKeys.find(
+  const activeKey = allKeys.find(
     (key) => key.environment === 'sandbox' && key.algorithm === 'P-256' && key.status === 'active',
   );
   for (const { dir } of dataFolders) {
     const text = readFileSync(path.join(dir, 'credentials.json'), 'utf8');
     const { webhookPublicKey } = JSON.parse(text) as { webhookPublicKey: string };
-    expect(webhookPublicKey).toBe(active?.publicKeyPem);
+    expect(webhookPublicKey).toBe(activeKey?.publicKeyPem);
   }
 });

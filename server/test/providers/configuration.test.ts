@@ -103,15 +103,15 @@ describe('importProviders', () => {
 
   it('applies the file in one commit, and has no effect at the second import', async () => {
     const query = '/audit-records?operationId=importProviders&limit=100';
-    const before = (await read(query)).data.filter(
+    const recordsBefore = (await read(query)).data.filter(
       (record: { hasChanges: boolean }) => record.hasChanges,
     );
     expect((await importFile(completeFile())).applied).toBe(true);
     expect(await importFile(completeFile())).toEqual({ applied: false, changes: [] });
-    const after = (await read(query)).data.filter(
+    const recordsAfter = (await read(query)).data.filter(
       (record: { hasChanges: boolean }) => record.hasChanges,
     );
-    expect(after).toHaveLength(before.length + 1);
+    expect(recordsAfter).toHaveLength(recordsBefore.length + 1);
     expect((await read('/providers/acme-bank')).ownKeys).toHaveLength(1);
     expect((await read('/provider-routes')).data).toHaveLength(2);
   });

@@ -140,8 +140,8 @@ describe('a firm quote', () => {
       expect(firmQuote).toMatchObject({ state, endedAt: expect.any(String) });
       expect(firmQuote.result).toMatch(text);
       const path = `/quotes/${quote.id}`;
-      const { body: after } = await service.app.call('GET', path, undefined, service.as);
-      expect(after).toMatchObject({
+      const { body: executedQuote } = await service.app.call('GET', path, undefined, service.as);
+      expect(executedQuote).toMatchObject({
         ...{ status: 'PROCESSING', totalReceivingAmount: quote.totalReceivingAmount },
       });
       replyWithRedemption();

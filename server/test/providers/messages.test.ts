@@ -54,7 +54,7 @@ describe('deposit.received', () => {
   });
 
   it('is posted once if an operator also records it, in either order', async () => {
-    const before = await balance();
+    const balanceBefore = await balance();
     const recordManually = (bankReference: string, amount: number) =>
       write('POST', '/deposits', { bankReference, amount, currency: 'USD', accountId: account });
     const firstDeposit = await recordManually('STMT-H1', 3_00);
@@ -68,10 +68,10 @@ describe('deposit.received', () => {
     });
     await adapter.send(BANK, deposit({ amount: 4_00, bankReference: 'STMT-H2' }));
     expect((await recordManually('STMT-H2', 4_00)).recorded).toBe('before');
-    expect(await balance()).toBe(before + 7_00);
+    expect(await balance()).toBe(balanceBefore + 7_00);
     // Another amount is another entry.
     await adapter.send(BANK, deposit({ amount: 5_00, bankReference: 'STMT-H1' }));
-    expect(await balance()).toBe(before + 12_00);
+    expect(await balance()).toBe(balanceBefore + 12_00);
     const matches = await write('POST', '/search', { query: 'STMT-H2' });
     expect(matches.data).toHaveLength(1);
     for (const [bankReference, amount] of [
@@ -82,7 +82,7 @@ describe('deposit.received', () => {
       expect((await adapter.send(BANK, returnedFields)).body).toEqual({ result: 'APPLIED' });
     }
     await write('POST', `/deposits/${firstDeposit.transactionId}/return`);
-    expect(await balance()).toBe(before);
+    expect(await balance()).toBe(balanceBefore);
   });
 
   it('is stored for an operator if its payment reference is unknown', async () => {

@@ -106,8 +106,8 @@ it('the prefunded balance is unchanged by a statement of an earlier day', async 
 
 it('the prefunded balance is not stored without prefunding', async () => {
   await write('POST', `/providers/${BANK}/terms`, { terms: {} });
-  const before = await readBalance();
+  const balanceBefore = await readBalance();
   bank.dayOf(bank.today());
   await endDay();
-  expect(await readBalance()).toEqual(before);
+  expect(await readBalance()).toEqual(balanceBefore);
 });

@@ -155,8 +155,8 @@ describe.skipIf(python === '')('the Python adapter', () => {
     const { number } = cards()[card.id];
     expect(await serve(new URL(address).port)).toBe(address);
     await app.advance(3_600_000);
-    const { body: active } = await app.call('GET', `/cards/${card.id}`, undefined, as);
-    expect(active).toMatchObject({ state: 'ACTIVE', last4: number.slice(-4) });
+    const { body: activeCard } = await app.call('GET', `/cards/${card.id}`, undefined, as);
+    expect(activeCard).toMatchObject({ state: 'ACTIVE', last4: number.slice(-4) });
     expect(Object.keys(cards())).toEqual([card.id]);
     await stop();
     // A restart sets the clock of the adapter to the current test time.

@@ -87,10 +87,10 @@ describe('recallTransfer', () => {
   it('is repeated while the provider does not respond, and polled until there is a decision', async () => {
     const { id } = await settledPayment();
     reply({}, 503);
-    const before = callCount();
+    const countBefore = callCount();
     await recall(id, 'FRAUD');
     await service.app.advance(3_600_000);
-    expect(callCount()).toBeGreaterThan(before + 1);
+    expect(callCount()).toBeGreaterThan(countBefore + 1);
     expect(await recallOf(id)).toMatchObject({ state: 'REQUESTED', decidedAt: null });
     reply({ state: 'requested', checkAfterSeconds: 86_400 });
     await service.app.advance(DAY);
@@ -99,9 +99,9 @@ describe('recallTransfer', () => {
     expect(await recallOf(id)).toMatchObject({
       ...{ state: 'REJECTED', cause: 'FRAUD', rejectionReason: 'BENEFICIARY_REFUSED' },
     });
-    const after = callCount();
+    const countAfter = callCount();
     await service.app.advance(3 * DAY);
-    expect(callCount()).toBe(after);
+    expect(callCount()).toBe(countAfter);
     expect(await service.readStatus(id)).toBe('COMPLETED - -');
     // A reported return is posted regardless of an earlier decision.
     await state(id, { state: 'returned', reason: 'ACCOUNT_INVALID' });

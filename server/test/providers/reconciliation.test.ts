@@ -146,8 +146,8 @@ describe('a day', () => {
     const reply = adapter.replies['/statements/day'];
     adapter.replies['/statements/day'] = () => ({ status: 404, body: {} });
     await service.app.advance(DAY);
-    const before = (await read(`/provider-days?providerId=${BANK}`)).data;
-    expect(before.map((record: { day: string }) => record.day)).not.toContain(day);
+    const daysBefore = (await read(`/provider-days?providerId=${BANK}`)).data;
+    expect(daysBefore.map((record: { day: string }) => record.day)).not.toContain(day);
     if (reply) adapter.replies['/statements/day'] = reply;
     await service.app.advance(3_600_000);
     const [latestDay] = (await read(`/provider-days?providerId=${BANK}`)).data;
@@ -195,13 +195,13 @@ describe('a difference', () => {
     expect(await system('suspense')).toBe(12_34);
     const difference = await onlyDifference('MISSING_WITH_US');
     expect(difference).toMatchObject({ amount: 12_34, status: 'OPEN', ownerId: null });
-    const before = await balanceOf(account);
+    const balanceBefore = await balanceOf(account);
     await rejects(400, 'INVALID_INPUT', 'POST', `/differences/${difference.differenceId}/decide`, {
       body: { decision: 'SETTLE', reason: 'x' },
     });
     const decidedDifference = await decide(difference, 'RECORD_DEPOSIT', { accountId: account });
     expect(decidedDifference).toMatchObject({ status: 'DECIDED', decision: 'RECORD_DEPOSIT' });
-    expect(await balanceOf(account)).toBe(before + 12_34);
+    expect(await balanceOf(account)).toBe(balanceBefore + 12_34);
     expect(await system('suspense')).toBe(0);
     // The deposit exists, so that the later message of the provider is ignored.
     const fields = { amount: 12_34, currency: 'EUR', accountId: account };
@@ -216,8 +216,8 @@ describe('a difference', () => {
     bank.book({ direction: 'out', amount: 3_00, kind: 'fee' });
     bank.book({ direction: 'out', amount: 7_00, kind: 'other' });
     await endDay();
-    const before = await balances();
-    expect(before.suspense).toBe(490_00);
+    const totals = await balances();
+    expect(totals.suspense).toBe(490_00);
     const differencesByAmount = new Map(
       (await listOpen()).map((difference: { amount: number }) => [difference.amount, difference]),
     );
@@ -227,12 +227,12 @@ describe('a difference', () => {
     const suspendedDifference = await decide(pick(-7_00), 'SUSPENSE');
     expect(suspendedDifference.status).toBe('IN_SUSPENSE');
     expect(await balances()).toMatchObject({
-      ...{ suspense: -7_00, expenses: before.expenses - 3_00 },
-      external_settlement: before.external_settlement + 500_00,
+      ...{ suspense: -7_00, expenses: totals.expenses - 3_00 },
+      external_settlement: totals.external_settlement + 500_00,
     });
     await expectBalanced();
     await decide(pick(-7_00), 'WRITE_OFF');
-    expect(await balances()).toMatchObject({ suspense: 0, losses: before.losses - 7_00 });
+    expect(await balances()).toMatchObject({ suspense: 0, losses: totals.losses - 7_00 });
   }, 60_000);
 
   it('MISSING_WITH_US can be matched, and is resolved by a later report', async () => {
@@ -281,19 +281,19 @@ describe('a difference', () => {
   it('MISSING_AT_PROVIDER of a payout and of a deposit can be returned', async () => {
     const payout = await settledPayout();
     await reportedDeposit(15_00);
-    const before = await balanceOf(account);
+    const balanceBefore = await balanceOf(account);
     await endDay();
     const allOpen = await listOpen();
     expect(allOpen).toHaveLength(2);
     for (const difference of allOpen) await decide(difference, 'RETURN');
     await service.app.settle();
     expect(await service.readStatus(payout)).toBe('FAILED COMPLETED PAYOUT_RETURNED');
-    expect(await balanceOf(account)).toBe(before - 15_00);
+    expect(await balanceOf(account)).toBe(balanceBefore - 15_00);
     await expectBalanced();
   }, 60_000);
 
   it('MISSING_AT_PROVIDER can be written off or ignored, and is not listed again', async () => {
-    const before = await balances();
+    const totals = await balances();
     const payout = await settledPayout();
     const { amount } = adapter.transfers.get(payout);
     await settledPayout();
@@ -302,8 +302,8 @@ describe('a difference', () => {
     await decide(firstDifference, 'WRITE_OFF');
     await decide(secondDifference, 'IGNORE');
     expect(await balances()).toMatchObject({
-      losses: before.losses + amount,
-      external_settlement: before.external_settlement + amount,
+      losses: totals.losses + amount,
+      external_settlement: totals.external_settlement + amount,
     });
     await expectBalanced();
     day = bank.today();
@@ -313,7 +313,7 @@ describe('a difference', () => {
   }, 60_000);
 
   it('AMOUNT_DIFFERS posts the difference of the amounts to suspense', async () => {
-    const before = await balances();
+    const totals = await balances();
     const payout = await settledPayout();
     const { amount } = adapter.transfers.get(payout);
     bank.pay(payout, { amount: amount + 1_50 });
@@ -322,7 +322,7 @@ describe('a difference', () => {
     expect(difference).toMatchObject({ amount: -1_50, transactionId: payout });
     expect(await system('suspense')).toBe(-1_50);
     await decide(difference, 'RECORD_FEE');
-    expect(await balances()).toEqual({ ...before, expenses: before.expenses - 1_50 });
+    expect(await balances()).toEqual({ ...totals, expenses: totals.expenses - 1_50 });
     await expectBalanced();
   }, 60_000);
 
@@ -383,21 +383,21 @@ describe('a difference', () => {
     await endDay();
     const difference = await onlyDifference('DUPLICATED');
     expect(difference.amount).toBe(-entry.amount);
-    const before = await balances();
-    expect(before.suspense).toBe(-entry.amount);
+    const totals = await balances();
+    expect(totals.suspense).toBe(-entry.amount);
     await decide(difference, 'WRITE_OFF');
-    expect(await balances()).toMatchObject({ suspense: 0, losses: before.losses - entry.amount });
+    expect(await balances()).toMatchObject({ suspense: 0, losses: totals.losses - entry.amount });
     await expectBalanced();
   }, 60_000);
 
   it('FEE_UNEXPECTED can be recorded as an expense, and is not opened if fees are expected', async () => {
-    const before = await balances();
+    const totals = await balances();
     bank.pay(await settledPayout(), { fee: 35 });
     await endDay();
     const difference = await onlyDifference('FEE_UNEXPECTED');
     expect(difference.amount).toBe(-35);
     await decide(difference, 'RECORD_FEE');
-    expect(await balances()).toEqual({ ...before, expenses: before.expenses - 35 });
+    expect(await balances()).toEqual({ ...totals, expenses: totals.expenses - 35 });
     await expectBalanced();
     const source = { feesExpected: true, timeZone: 'UTC' };
     expect(await write('POST', SOURCE, source)).toMatchObject(source);
@@ -405,13 +405,13 @@ describe('a difference', () => {
     bank.pay(await settledPayout(), { fee: 35 });
     bank.book({ direction: 'out', amount: 65, kind: 'fee' });
     await endDay();
-    expect(await balances()).toEqual({ ...before, expenses: before.expenses - 1_35 });
+    expect(await balances()).toEqual({ ...totals, expenses: totals.expenses - 1_35 });
     await expectBalanced();
     await write('POST', SOURCE, { feesExpected: false });
   }, 60_000);
 
   it('BALANCE_DIFFERS can be written off', async () => {
-    const before = await balances();
+    const totals = await balances();
     bank.shift(day, -9_00);
     const result = await endDay();
     expect(result).toMatchObject({ ties: false, closingBalance: bank.balance() });
@@ -419,7 +419,7 @@ describe('a difference', () => {
     expect(difference.amount).toBe(-9_00);
     await rejects(409, 'CONFLICT', 'POST', CLOSE, { body: key() });
     await decide(difference, 'WRITE_OFF');
-    expect(await balances()).toEqual({ ...before, losses: before.losses - 9_00 });
+    expect(await balances()).toEqual({ ...totals, losses: totals.losses - 9_00 });
     await expectBalanced();
   }, 60_000);
 });

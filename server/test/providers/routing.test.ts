@@ -180,9 +180,9 @@ describe('a prefunded balance', () => {
     const metrics = await service.app.server.inject('/metrics');
     expect(metrics.body).toContain('railhead_provider_balances_low{provider="alpha-bank"} 1');
     // A report of a time before the payment does not contain it.
-    const before = new Date(service.app.effects.now() + 1).toISOString();
+    const timeBefore = new Date(service.app.effects.now() + 1).toISOString();
     await service.app.advance(60_000);
-    const laterBalance = await balance(50_000, { asOf: before });
+    const laterBalance = await balance(50_000, { asOf: timeBefore });
     expect(laterBalance.balances).toMatchObject([{ amount: 50_000, sentSince: 0, isLow: false }]);
     await rejects(400, 'INVALID_INPUT', 'POST', '/providers/alpha-bank/balances', {
       body: { currency: 'EUR', amount: 1, asOf: '2026-01-01T00:00:00Z' },

@@ -132,10 +132,10 @@ describe('rates', () => {
   it('are requested, and replaced by a message immediately', async () => {
     const now = harness.app.effects.now();
     reply('/rates', rates(now - 1_000, '0.5'));
-    const before = await estimate();
+    const estimateBefore = await estimate();
     const message = { type: 'rates.updated', rates: rates(now, '0.25') };
     expect((await adapter.send('bank', message)).body).toEqual({ result: 'APPLIED' });
-    expect((await estimate()) / before).toBeCloseTo(2, 3);
+    expect((await estimate()) / estimateBefore).toBeCloseTo(2, 3);
     const olderRates = { type: 'rates.updated', rates: rates(now - 60_000, '0.75') };
     expect((await adapter.send('bank', olderRates)).body).toEqual({ result: 'IGNORED' });
     const unusable = [
@@ -149,7 +149,7 @@ describe('rates', () => {
       });
       expect([status, body.details?.errors[0].field]).toEqual([400, 'rates']);
     }
-    expect((await estimate()) / before).toBeCloseTo(2, 3);
+    expect((await estimate()) / estimateBefore).toBeCloseTo(2, 3);
   });
 });
 

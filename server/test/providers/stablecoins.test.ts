@@ -97,7 +97,7 @@ describe('a mint', () => {
         to: { accountId: wallet.id, rail: 'SPARK', reference: 'addr-1' },
       },
     ]);
-    const before = (await readCirculating()) ?? 0n;
+    const supplyBefore = (await readCirculating()) ?? 0n;
     const processing = { occurredAt: '2026-11-27T09:30:00Z', id: 'processing-1' };
     expect(await resultOf(id, isPending('processing'), processing)).toBe('APPLIED');
     expect(await statusOf(id)).toBe('PROCESSING');
@@ -106,11 +106,11 @@ describe('a mint', () => {
     expect(await resultOf(id, isPending('funding'))).toBe('IGNORED');
     expect(await resultOf(id, state('expired'))).toBe('IGNORED');
     expect(await statusOf(id)).toBe('PROCESSING');
-    expect(await readCirculating()).toBe(before);
+    expect(await readCirculating()).toBe(supplyBefore);
     expect(await resultOf(id, state('completed', { amount: '10000000' }))).toBe('APPLIED');
     expect(await resultOf(id, state('completed'))).toBe('IGNORED');
     expect(await resultOf(id, isPending('processing'))).toBe('IGNORED');
-    expect(await readCirculating()).toBe(before + 10n * DOLLAR);
+    expect(await readCirculating()).toBe(supplyBefore + 10n * DOLLAR);
     expect(await fixture.readOperation(id)).toMatchObject({
       ...{ status: 'COMPLETED', providerStatus: 'acme completed' },
     });
@@ -120,12 +120,12 @@ describe('a mint', () => {
     const { id } = await orderMint();
     await harness.app.settle();
     expect(await resultOf(id, state('completed'))).toBe('APPLIED');
-    const before = await readCirculating();
+    const supplyBefore = await readCirculating();
     expect(await report(id, state('failed', { reason: 'PROVIDER_CANCELLED' }))).toMatchObject({
       status: 409,
       body: { message: 'The reported state is failed, but the order is COMPLETED.' },
     });
-    expect([await statusOf(id), await readCirculating()]).toEqual(['COMPLETED', before]);
+    expect([await statusOf(id), await readCirculating()]).toEqual(['COMPLETED', supplyBefore]);
     const listedMessages = await write('GET', '/provider-messages?result=CONTRADICTORY');
     expect(listedMessages.data[0]).toMatchObject({
       type: 'stablecoin.order',
@@ -136,7 +136,7 @@ describe('a mint', () => {
   it('of another amount is not applied, from a message or a request', async () => {
     const { id } = await orderMint();
     await harness.app.settle();
-    const before = await readCirculating();
+    const supplyBefore = await readCirculating();
     const otherState = state('completed', { amount: '9000000' });
     expect((await report(id, otherState)).status).toBe(409);
     reply('/stablecoins/state', otherState);
@@ -145,12 +145,12 @@ describe('a mint', () => {
       ...{ status: 'PENDING_FUNDING' },
       providerStatus: 'acme completed: amount 9000000 instead of 10000000',
     });
-    expect(await readCirculating()).toBe(before);
+    expect(await readCirculating()).toBe(supplyBefore);
     reply('/stablecoins/state', state('completed', { amount: '10000000' }));
     await harness.app.advance(2 * MINUTE);
     expect([await statusOf(id), await readCirculating()]).toEqual([
       'COMPLETED',
-      (before ?? 0n) + 10n * DOLLAR,
+      (supplyBefore ?? 0n) + 10n * DOLLAR,
     ]);
   });
 
@@ -171,12 +171,12 @@ describe('a mint', () => {
       ...{ status: 'CREATED', providerStatus: 'not found' },
     });
     reply('/stablecoins/state', state('failed', { reason: 'PROVIDER_TRANSFER_FAILED' }));
-    const before = await readCirculating();
+    const supplyBefore = await readCirculating();
     await harness.app.advance(2 * MINUTE);
     expect(await fixture.readOperation(id)).toMatchObject({
       ...{ status: 'FAILED', failureReason: 'PROVIDER_TRANSFER_FAILED' },
     });
-    expect(await readCirculating()).toBe(before);
+    expect(await readCirculating()).toBe(supplyBefore);
     expect((await report(id, state('completed'))).status).toBe(409);
     reply('/stablecoins/submit', isPending('funding'));
     reply('/stablecoins/state', isPending('funding'));

@@ -90,8 +90,8 @@ describe('a payment that', () => {
       await step(scenario);
       await scenario.next();
     }
-    const before = await scenario.payment();
-    expect(before.status).toBe(status);
+    const paymentBefore = await scenario.payment();
+    expect(paymentBefore.status).toBe(status);
     const response = await scenario.send(kind, kind === 'return_reversal' ? undefined : 20);
     if (accepts.includes(kind)) {
       ok(response, 202);
@@ -101,18 +101,19 @@ describe('a payment that', () => {
     const field = amount.includes(kind) ? 'amount' : 'cardTransactionId';
     expect(fieldsOf(response)).toEqual([400, 'INVALID_INPUT', field]);
     expect(await scenario.next()).toEqual([]);
-    expect(await scenario.payment()).toEqual(before);
+    expect(await scenario.payment()).toEqual(paymentBefore);
   });
 
   it('cannot be refunded above the cleared amount less earlier refunds', async () => {
     const scenario = await fixture.begin();
     for (const step of [auth, clearingStep, notice('return', 10)]) await step(scenario);
     const { id: cardTransactionId } = await scenario.payment();
-    const returns = (amount: number) => scenario.simulate('return', { cardTransactionId, amount });
-    expect(fieldsOf(await returns(30_01))).toEqual([400, 'INVALID_INPUT', 'amount']);
-    ok(await returns(29_99), 202);
-    expect(fieldsOf(await returns(2))).toEqual([400, 'INVALID_INPUT', 'amount']);
-    ok(await returns(1), 202);
+    const sendReturn = (amount: number) =>
+      scenario.simulate('return', { cardTransactionId, amount });
+    expect(fieldsOf(await sendReturn(30_01))).toEqual([400, 'INVALID_INPUT', 'amount']);
+    ok(await sendReturn(29_99), 202);
+    expect(fieldsOf(await sendReturn(2))).toEqual([400, 'INVALID_INPUT', 'amount']);
+    ok(await sendReturn(1), 202);
     expect((await scenario.payment()).status).toBe('REFUNDED');
   });
 });

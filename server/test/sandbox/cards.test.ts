@@ -36,10 +36,10 @@ interface Issuing {
   end: { state: string; stateReason: string | null };
 }
 
-const ACTIVE = { state: 'ACTIVE', stateReason: null };
+const ACTIVE_CARD = { state: 'ACTIVE', stateReason: null };
 
 const ISSUING: Readonly<Record<string, Issuing>> = {
-  [OTHER_SUFFIX]: { immediateEvents: ['card ACTIVE'], end: ACTIVE },
+  [OTHER_SUFFIX]: { immediateEvents: ['card ACTIVE'], end: ACTIVE_CARD },
   '001': { immediateEvents: [], end: { state: 'PROCESSING', stateReason: null } },
   '002': {
     immediateEvents: ['card CLOSED ISSUER_REJECTED'],
@@ -48,7 +48,7 @@ const ISSUING: Readonly<Record<string, Issuing>> = {
   '005': {
     immediateEvents: [],
     laterEvents: { afterMs: 30 * SECOND, events: ['card ACTIVE'] },
-    end: ACTIVE,
+    end: ACTIVE_CARD,
   },
 };
 

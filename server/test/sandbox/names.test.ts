@@ -111,7 +111,7 @@ describe('name checks', () => {
 });
 
 const HOST = 'sandbox.uma.money';
-const at = (name: string, host = HOST) => `${name}@${host}`;
+const addressOf = (name: string, host = HOST) => `${name}@${host}`;
 const NAMES_OF_UMA = UMA_SCRIPTS.map(({ name }) => name);
 
 /** A payment, or the rejection of the payee discovery or of the quote. */
@@ -254,11 +254,11 @@ describe('UMA addresses as receivers', () => {
   }
 
   it.each(NAMES_OF_UMA)('have the expected outcome: %s', (name) =>
-    pay(at(name), expectedOf(RECEIVERS, name)),
+    pay(addressOf(name), expectedOf(RECEIVERS, name)),
   );
 
   it('also exist at a host with an additional label', () =>
-    pay(at('$success.usd', 'sandbox.label.uma.money'), PAID_ROW));
+    pay(addressOf('$success.usd', 'sandbox.label.uma.money'), PAID_ROW));
 });
 
 const ACCEPTED: Row = {
@@ -315,7 +315,7 @@ describe('UMA addresses as senders', () => {
     let id = '';
     const scenario = await observePayment(fixture, () => id, accounts);
     const response = await app.call('POST', '/sandbox/uma/receive', {
-      senderUmaAddress: at(name),
+      senderUmaAddress: addressOf(name),
       customerId: person.id,
       receivingCurrencyCode: currency,
       receivingCurrencyAmount: SENT_AMOUNT,

@@ -72,10 +72,10 @@ const customerEvent = (check: string, status: string) =>
   status === 'UNVERIFIED' ? [] : [`CUSTOMER.${check}_${status}`];
 
 async function expectFinal(as: TestPlatform, customerId: string) {
-  const before = await fixture.readEventTypes(customerId);
+  const typesBefore = await fixture.readEventTypes(customerId);
   const response = await fixture.submitVerification(as, customerId);
   expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
-  expect(await fixture.readEventTypes(customerId)).toEqual(before);
+  expect(await fixture.readEventTypes(customerId)).toEqual(typesBefore);
 }
 
 const typesOf = (body: { errors: { type: string }[] }) => body.errors.map((error) => error.type);

@@ -39,8 +39,10 @@ describe('llms.txt', () => {
     );
     const files = linkedPaths.map((link) => `${link.replace(/(^|\/)$/, '$1index')}.md`);
     expect(files).toHaveLength(pages.length);
-    const absent = files.filter((file) => !existsSync(path.join(projectRoot(), 'docs', file)));
-    expect(absent).toEqual([]);
+    const missingFiles = files.filter(
+      (file) => !existsSync(path.join(projectRoot(), 'docs', file)),
+    );
+    expect(missingFiles).toEqual([]);
   });
 
   it('links below the base, and omits decisions from the full text', () => {

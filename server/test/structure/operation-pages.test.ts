@@ -28,7 +28,7 @@ const document: Record<
 const operationsIn = (section: 'paths' | 'webhooks') =>
   Object.values(document[section]).flatMap((item) => Object.values(item));
 const operations = operationsIn('paths');
-const all = [...operations, ...operationsIn('webhooks')];
+const allOperations = [...operations, ...operationsIn('webhooks')];
 
 const pages = new Map<string, string>(
   entries.map((entry: { id: string }) => [entry.id, pageOf(entry)]),
@@ -42,8 +42,10 @@ const codesOf = ({ description }: Operation) =>
 
 describe('the pages of operations', () => {
   it('include one page for each operation and webhook', () => {
-    expect([...pages.keys()].sort()).toEqual(all.map((operation) => operation.operationId).sort());
-    const untitledPages = all.filter(
+    expect([...pages.keys()].sort()).toEqual(
+      allOperations.map((operation) => operation.operationId).sort(),
+    );
+    const untitledPages = allOperations.filter(
       (operation) => !pageFor(operation.operationId).includes(`# ${operation.summary}`),
     );
     expect(untitledPages).toEqual([]);
@@ -59,7 +61,7 @@ describe('the pages of operations', () => {
   });
 
   it('have all examples of requests and events', () => {
-    const missingExamples = all.flatMap((operation) =>
+    const missingExamples = allOperations.flatMap((operation) =>
       Object.values(operation.requestBody?.content ?? {})
         .flatMap(({ examples }) => Object.values(examples ?? {}))
         .filter(
@@ -86,7 +88,7 @@ describe('the pages of operations', () => {
     const items: { link: string }[] = operationGroups().flatMap(
       (group: { items: unknown[] }) => group.items,
     );
-    for (const { operationId } of all) {
+    for (const { operationId } of allOperations) {
       expect(index).toContain(`](${operationId}.md)`);
       expect(items.filter(({ link }) => link.endsWith(`/${operationId}`))).toHaveLength(1);
     }

@@ -53,9 +53,9 @@ function referencesOf(text: string): string[] {
 /** Tables that an SQL statement, or a part of one, names. */
 export function tablesIn(sql: string): string[] {
   if (!IS_SQL.test(sql)) return [];
-  const after = ({ index, 0: head }: RegExpExecArray) => sql.slice(index + head.length);
-  const lists = [...sql.matchAll(LIST)].flatMap((match) => referencesOf(after(match)));
-  const names = [...lists, ...[...sql.matchAll(SINGLE)].map(after)].flatMap(nameOf);
+  const textAfter = ({ index, 0: head }: RegExpExecArray) => sql.slice(index + head.length);
+  const lists = [...sql.matchAll(LIST)].flatMap((match) => referencesOf(textAfter(match)));
+  const names = [...lists, ...[...sql.matchAll(SINGLE)].map(textAfter)].flatMap(nameOf);
   return [...new Set(names)];
 }
 

@@ -58,7 +58,7 @@ describe('the public interface of a feature', () => {
       const files = sourceFiles.filter((candidate) =>
         candidate.startsWith(`server/src/features/${folder}/`),
       );
-      const internal = new Set(
+      const internalNames = new Set(
         files.flatMap((file) =>
           [...read(file).matchAll(/\bconst (\w+) = (?:table|stateTable)\b/g)].map(
             ([, name]) => name,
@@ -66,7 +66,7 @@ describe('the public interface of a feature', () => {
         ),
       );
       return exportsOf(file)
-        .filter(({ originalName }) => internal.has(originalName))
+        .filter(({ originalName }) => internalNames.has(originalName))
         .map(({ name }) => `${folder} ${name}`);
     });
     expect(exposedTables).toEqual([]);

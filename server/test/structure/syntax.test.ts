@@ -123,9 +123,11 @@ function uncheckedCasts(source: ts.SourceFile): string[] {
       ) {
         statement = statement.parent;
       }
-      const first = lineOf(source, statement.getStart()) - 1;
+      const firstLine = lineOf(source, statement.getStart()) - 1;
       const castLine = lineOf(source, cast.getEnd()) - 1;
-      return ![first - 1, first, castLine - 1, castLine].some((line) => isComment(lines[line]));
+      return ![firstLine - 1, firstLine, castLine - 1, castLine].some((line) =>
+        isComment(lines[line]),
+      );
     })
     .map(
       (cast) =>

@@ -86,9 +86,9 @@ describe('tidy', () => {
       // A request to the database, with a deadline.
       'server/src/runtime/db/connections/replication.ts',
     ]);
-    const opens = /\b(https?|http2|net|tls)\.(request|get|connect|createConnection)\(/;
+    const openingCall = /\b(https?|http2|net|tls)\.(request|get|connect|createConnection)\(/;
     const isViolation = (line: string, file: string) =>
-      !allowedFiles.has(file) && !isComment(line) && opens.test(line);
+      !allowedFiles.has(file) && !isComment(line) && openingCall.test(line);
     const server = sourceFiles.filter((file) => !file.includes('/hosted-verification/page/'));
     expect(offenders(server, isViolation)).toEqual([]);
     const libraries = server.filter((file) => /\bcreateTransport\(/.test(read(file)));

@@ -14,7 +14,7 @@ export function resolve(node) {
   const target = $ref
     .slice(2)
     .split('/')
-    .reduce((each, key) => each[key], document);
+    .reduce((value, key) => value[key], document);
   return resolve({ ...target, ...rest });
 }
 

@@ -18,7 +18,7 @@ function mergeSchemas(schema, other) {
     properties: { ...other.properties, ...schema.properties },
   };
   if (schema.enum && other.enum)
-    result.enum = schema.enum.filter((each) => other.enum.includes(each));
+    result.enum = schema.enum.filter((value) => other.enum.includes(value));
   return result;
 }
 
@@ -26,8 +26,8 @@ function mergeSchemas(schema, other) {
 export function flatten(schema) {
   const { allOf = [], anyOf = [], ...ownFields } = resolve(schema);
   const mergedSchema = allOf.map(flatten).reduce(mergeSchemas, ownFields);
-  const isNull = (each) => each.type === 'null';
-  const [alternative, ...otherAlternatives] = anyOf.filter((each) => !isNull(each));
+  const isNull = (candidate) => candidate.type === 'null';
+  const [alternative, ...otherAlternatives] = anyOf.filter((candidate) => !isNull(candidate));
   if (alternative === undefined) return mergedSchema;
   if (otherAlternatives.length === 0)
     return { ...mergeSchemas(mergedSchema, flatten(alternative)), nullable: true };
@@ -37,7 +37,7 @@ export function flatten(schema) {
 const typesOf = (schema) =>
   [schema.type ?? (schema.properties ? 'object' : undefined)]
     .flat()
-    .filter((each) => each !== undefined && each !== 'null');
+    .filter((typeName) => typeName !== undefined && typeName !== 'null');
 
 const isNullable = ({ type, nullable }) => nullable || [type].flat().includes('null');
 
@@ -94,7 +94,7 @@ export function limitsOf(schema) {
     ...LIMITS.filter(([key]) => shape[key] !== undefined && shape[key] !== false).map(
       ([key, sentence]) => sentence(shape[key], shape),
     ),
-  ].filter((each) => each !== undefined);
+  ].filter((limit) => limit !== undefined);
 }
 
 /** The value of the discriminator, and the schema of each variant. */
@@ -120,7 +120,7 @@ function collector(maxVariants) {
     const key = `${at} ${nameOf(schema) ?? value}`;
     const existingTable = tableByKey.get(key);
     if (existingTable) return existingTable;
-    const sameTitle = tables.some((each) => each.at === at && each.value === value);
+    const sameTitle = tables.some((table) => table.at === at && table.value === value);
     const table = {
       at,
       discriminator,
@@ -147,7 +147,7 @@ function collector(maxVariants) {
       const discriminator = shape.discriminator?.propertyName;
       const variants = variantsOf(shape);
       if (variants.length > maxVariants) return variants;
-      return variants.map((each) => variantAt(at, discriminator, each));
+      return variants.map((variant) => variantAt(at, discriminator, variant));
     }
     return typesOf(shape).includes('array') ? unionOf(flatten(shape.items ?? {}), `${at}[]`) : [];
   }

@@ -62,8 +62,8 @@ const sentence = (text = '') => (text && !/[.!?:)]$/.test(text) ? `${text}.` : t
 const nameCell = (name, type, required) => `\`${name}\` ${type}${required ? ', **required**' : ''}`;
 
 function fieldRow(entry, row, isLinked) {
-  const variants = row.variants.map((each) =>
-    isLinked && each.rows ? `[${each.value}](#${anchorOfTable(each)})` : each.value,
+  const variants = row.variants.map((variant) =>
+    isLinked && variant.rows ? `[${variant.value}](#${anchorOfTable(variant)})` : variant.value,
   );
   const texts = [
     sentence(textFor(entry, row.description)),
@@ -143,7 +143,7 @@ const leadOf = (text = '') => text.split('\n\n- ')[0];
 
 function repliesOf(entry) {
   const replies = Object.entries(entry.operation.responses).filter(
-    (each) => entry.isWebhook || isSuccess(each),
+    (reply) => entry.isWebhook || isSuccess(reply),
   );
   const statusBySchema = new Map();
   return [
@@ -174,7 +174,7 @@ const ERROR = /^- (\[`\w+`\]\([^)]*\)): (.*)$/gm;
 function errorsOf(entry) {
   if (entry.isWebhook) return [];
   const rows = Object.entries(entry.operation.responses)
-    .filter((each) => !isSuccess(each))
+    .filter((reply) => !isSuccess(reply))
     .flatMap(([status, reference]) =>
       [...resolve(reference).description.matchAll(ERROR)].map(([, code, text]) =>
         [`${textFor(entry, code)} ${status}`, textFor(entry, text)].map(cell),

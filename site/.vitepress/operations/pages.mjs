@@ -66,7 +66,7 @@ export function searchText(source, env, md) {
   if (env.frontmatter?.search === false) return '';
   if (!isOperation) return html;
   const id = path.posix.basename(env.relativePath, '.md');
-  const { method, path: operationPath } = entries.find((each) => each.id === id);
+  const { method, path: operationPath } = entries.find((entry) => entry.id === id);
   // Search results show the operation after the title.
   return html.replace(/ <a class="header-anchor"/, ` (${id}, ${method} ${operationPath})$&`);
 }

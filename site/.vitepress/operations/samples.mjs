@@ -59,7 +59,7 @@ function javascript({ method, url, auth, headers, body, form, hasForm, hasReply 
     ...(JS_NAMES[auth] ? [`const { ${JS_NAMES[auth]} } = process.env;`] : []),
     `const response = await fetch(${quotedText(url)}, {`,
     `  method: '${method}',`,
-    ...(fields.length ? ['  headers: {', ...fields.map((each) => `    ${each}`), '  },'] : []),
+    ...(fields.length ? ['  headers: {', ...fields.map((field) => `    ${field}`), '  },'] : []),
     ...(body === undefined ? [] : [`  body: JSON.stringify(${indent(json(body), 2)}),`]),
     ...(hasForm ? ['  body: form,'] : []),
     '});',
@@ -84,7 +84,7 @@ function pythonLiteral(value, indentation = 0) {
   });
   if (items.length === 0) return openingBracket + closingBracket;
   const pad = ' '.repeat(indentation + 4);
-  return `${openingBracket}\n${items.map((each) => `${pad}${each},\n`).join('')}${' '.repeat(indentation)}${closingBracket}`;
+  return `${openingBracket}\n${items.map((item) => `${pad}${item},\n`).join('')}${' '.repeat(indentation)}${closingBracket}`;
 }
 
 const PYTHON_AUTH = {
@@ -167,10 +167,10 @@ function go({ method, url, auth, headers, body, form, hasForm }) {
   ];
   return [
     'package main\n',
-    `import (\n${packages.map((each) => `\t"${each}"`).join('\n')}\n)\n`,
+    `import (\n${packages.map((packageName) => `\t"${packageName}"`).join('\n')}\n)\n`,
     'func main() {',
     // A literal of several lines keeps its lines.
-    ...statements.map((each) => `\t${each}`),
+    ...statements.map((statement) => `\t${statement}`),
     '}',
   ].join('\n');
 }
@@ -185,11 +185,12 @@ const LANGUAGES = [
 function urlOf({ path, operation }, server) {
   const parameters = operation.parameters ?? [];
   const inPath = path.replaceAll(/\{(\w+)\}/g, (placeholder, name) => {
-    const { example } = parameters.find((each) => each.in === 'path' && each.name === name) ?? {};
+    const { example } =
+      parameters.find((parameter) => parameter.in === 'path' && parameter.name === name) ?? {};
     return example ?? placeholder;
   });
   const query = parameters
-    .filter((each) => each.in === 'query' && each.example !== undefined)
+    .filter((parameter) => parameter.in === 'query' && parameter.example !== undefined)
     .map(({ name, example }) => `${name}=${encodeURIComponent(example)}`);
   return `${server}${inPath}${query.length ? `?${query.join('&')}` : ''}`;
 }
@@ -205,7 +206,7 @@ export function samplesOf(entry, server) {
     headers: [
       ...(example.body === undefined ? [] : [['Content-Type', 'application/json']]),
       ...(operation.parameters ?? [])
-        .filter((each) => each.in === 'header' && each.example !== undefined)
+        .filter((parameter) => parameter.in === 'header' && parameter.example !== undefined)
         .map(({ name, example: value }) => [name, String(value)]),
     ],
   };

@@ -125,16 +125,16 @@ async function preparePeer(context: RowContext, peer: Worker) {
   const { bench, cards } = context;
   const { platformId, dataDir } = cards;
   const url = databaseUrl(bench.cluster.url, PEER_CARDS_DATABASE);
-  const open = (poolSize: number) =>
+  const openPeer = (poolSize: number) =>
     peer.call('open', { url, dataDir, poolSize, platformId } satisfies AuthorizationPeerOptions);
   const authorize = requestSender(context, peer);
   const choices = bench.quick ? [16] : [16, 32, 64];
-  const best = await bestOf('interactive, pool', choices, async (size) => {
-    await open(size);
+  const bestPoolSize = await bestOf('interactive, pool', choices, async (size) => {
+    await openPeer(size);
     return authorize('spread', bench.settings.tuningSeconds);
   });
-  await open(best);
-  return { name: `interactive, pool ${best}, ${IN_FLIGHT}`, authorize };
+  await openPeer(bestPoolSize);
+  return { name: `interactive, pool ${bestPoolSize}, ${IN_FLIGHT}`, authorize };
 }
 
 export async function authorizeRows(bench: Bench): Promise<Row[]> {

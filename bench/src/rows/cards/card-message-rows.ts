@@ -97,11 +97,11 @@ export async function cardMessageRows(bench: Bench): Promise<Row[]> {
   const execute = executor({ bench, api, load: payments, groups }, DATABASE);
   const load: Load = { bench, api, provider, cards, execute };
   const executedBefore = await executedIn(bench, DATABASE);
-  const { perSecond: fastest } = await execute.run('convert', api.port, CONNECTIONS, tuningSeconds);
+  const { perSecond: maxRate } = await execute.run('convert', api.port, CONNECTIONS, tuningSeconds);
   const runs = { alone: [] as Run[], half: [] as Run[], saturated: [] as Run[] };
   for (let round = 1; round <= rounds; round++) {
     runs.alone.push(await authorizations(load, 'none'));
-    runs.half.push(await authorizations(load, fastest / 2));
+    runs.half.push(await authorizations(load, maxRate / 2));
     runs.saturated.push(await authorizations(load, 'saturated'));
   }
   for (const child of [payments, provider, api.process]) await child.stop();
@@ -118,7 +118,7 @@ export async function cardMessageRows(bench: Bench): Promise<Row[]> {
     peer: side('the same without payments', runs.alone),
     maxP99Ms: MAX_P99_MS,
   });
-  const half = (fastest / 2).toFixed(0);
+  const half = (maxRate / 2).toFixed(0);
   return [
     row('7e', `beside ${half} payments/s`, runs.half),
     row('7f', 'with as many payments as the server executes', runs.saturated),

@@ -162,7 +162,7 @@ async function runDuringAttack(
   });
 }
 
-const WAITING = "select count(*)::int as n from messages where status = 'QUEUED'";
+const QUEUED_MESSAGES = "select count(*)::int as n from messages where status = 'QUEUED'";
 const UNFINISHED = `select count(*)::int as n from transactions
   where type = 'OUTGOING' and status in ('PENDING', 'PROCESSING')
     and exists (select from ledger_transfers l where l.transaction_id = transactions.id)`;
@@ -200,10 +200,13 @@ async function runDuringServiceOutage(
     await sleep(ONSET_MS);
     return paySequentially(pay, { ...boundsOf(bench), minPayments: 1 });
   });
-  const [waitingCount] = await bench.cluster.rows<{ n: number }>(FAIRNESS_DATABASE, WAITING);
+  const [waitingCount] = await bench.cluster.rows<{ n: number }>(
+    FAIRNESS_DATABASE,
+    QUEUED_MESSAGES,
+  );
   const concurrent = await service.call<number>('release');
   const releasedAt = performance.now();
-  const unsent = await waitUntilEmpty(context, WAITING);
+  const unsent = await waitUntilEmpty(context, QUEUED_MESSAGES);
   const seconds = ((performance.now() - releasedAt) / 1000).toFixed(1);
   printProgress(
     `${waitingCount?.n} of ${customers.length} messages were queued at the end, ` +

@@ -170,10 +170,10 @@ function mutateHead(draft: Draft, operation: Operation, session: Session): void 
     () => {
       // The last ID of the path is replaced.
       const segments = path.split('/');
-      const at = segments.findLastIndex((segment) => segment.includes('%3A'));
-      if (at < 0) return;
+      const index = segments.findLastIndex((segment) => segment.includes('%3A'));
+      if (index < 0) return;
       const id = chance.percent(50) ? (callers.attacker.ids.pickAny(chance) ?? '') : hostileText();
-      segments[at] = encode(id);
+      segments[index] = encode(id);
       draft.isRouted = false;
       draft.path = segments.join('/');
     },

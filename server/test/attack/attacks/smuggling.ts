@@ -39,12 +39,12 @@ const partsOf = ({ callers, chance }: Session): Parts => {
 };
 
 /** A request whose body is framed by `framingFields`, with bytes after it. */
-const post = ({ authorization, host }: Parts, framingFields: string, after: string) =>
+const post = ({ authorization, host }: Parts, framingFields: string, bytesAfter: string) =>
   `POST ${BASE}/customers HTTP/1.1\r\n${host}authorization: ${authorization}\r\n` +
-  `content-type: application/json\r\n${framingFields}\r\n${after}`;
+  `content-type: application/json\r\n${framingFields}\r\n${bytesAfter}`;
 
-const get = ({ authorization, host }: Parts, fields: string, after = '') =>
-  `GET ${BASE}/config HTTP/1.1\r\n${host}authorization: ${authorization}\r\n${fields}\r\n${after}`;
+const get = ({ authorization, host }: Parts, fields: string, bytesAfter = '') =>
+  `GET ${BASE}/config HTTP/1.1\r\n${host}authorization: ${authorization}\r\n${fields}\r\n${bytesAfter}`;
 
 function lengthCases(parts: Parts): Case[] {
   const { hiddenRequest } = parts;

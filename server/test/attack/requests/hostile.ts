@@ -135,9 +135,9 @@ export function mutate(body: Json, chance: Chance, foreignId?: string): Json {
 
 /** JSON text with a syntactic defect. */
 export function corrupt(json: string, chance: Chance): Buffer | string {
-  const at = chance.integerBelow(Math.max(1, json.length));
+  const position = chance.integerBelow(Math.max(1, json.length));
   const kinds: (() => Buffer | string)[] = [
-    () => json.slice(0, at),
+    () => json.slice(0, position),
     () => `${json}${chance.pick(['}', ',', 'x', '\0', ' {}'])}`,
     () => `\ufeff${json}`,
     () => json.replace(/^\{/, `{"${chance.pick(HOSTILE_KEYS)}":1,`),
@@ -147,7 +147,10 @@ export function corrupt(json: string, chance: Chance): Buffer | string {
     () =>
       json.replace(/:\s*\d+/, `:${chance.pick(['NaN', '1e999', '01', '+1', '0x1', '1.', '.5'])}`),
     () =>
-      Buffer.concat([Buffer.from(json.slice(0, at)), Buffer.from([0xff, 0xc0, 0xed, 0xa0, 0x80])]),
+      Buffer.concat([
+        Buffer.from(json.slice(0, position)),
+        Buffer.from([0xff, 0xc0, 0xed, 0xa0, 0x80]),
+      ]),
     () => Buffer.from(json, 'utf16le'),
     () => `/* */${json}`,
     () => json.replace(/"([^"]*)"/, '"$1\\ud800"'),

@@ -38,8 +38,8 @@ function readReply(bytes: Buffer): Parsed | undefined {
   if (end < 0) return undefined;
   const [line = '', ...fields] = bytes.toString('latin1', 0, end).split('\r\n');
   const status = Number(line.split(' ')[1]);
-  const after = bytes.subarray(end + HEAD_END.length);
-  if (status === 100) return readReply(after);
+  const bodyBytes = bytes.subarray(end + HEAD_END.length);
+  if (status === 100) return readReply(bodyBytes);
   const headers = Object.fromEntries(
     fields.map((field) => {
       const colon = field.indexOf(':');
@@ -47,13 +47,13 @@ function readReply(bytes: Buffer): Parsed | undefined {
     }),
   );
   if (status === 204 || status === 304)
-    return { reply: { status, headers, body: '' }, remainingBytes: after };
+    return { reply: { status, headers, body: '' }, remainingBytes: bodyBytes };
   if (headers['transfer-encoding'] === 'chunked') {
     // A stream is complete with its head.
     if (headers['content-type']?.startsWith('text/event-stream')) {
       return { reply: { status, headers, body: '' }, remainingBytes: Buffer.alloc(0) };
     }
-    const chunks = readChunks(after);
+    const chunks = readChunks(bodyBytes);
     return (
       chunks && {
         reply: { status, headers, body: chunks.body.toString() },
@@ -62,9 +62,9 @@ function readReply(bytes: Buffer): Parsed | undefined {
     );
   }
   const length = Number(headers['content-length'] ?? 0);
-  if (after.length < length) return undefined;
-  const body = after.toString('utf8', 0, length);
-  return { reply: { status, headers, body }, remainingBytes: after.subarray(length) };
+  if (bodyBytes.length < length) return undefined;
+  const body = bodyBytes.toString('utf8', 0, length);
+  return { reply: { status, headers, body }, remainingBytes: bodyBytes.subarray(length) };
 }
 
 /** All complete replies in the bytes. */

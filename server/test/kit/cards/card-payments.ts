@@ -61,7 +61,7 @@ export function cardPayments(app: TestApp) {
     options: PaymentOptions & { accountId: string },
   ) {
     const { amount = 100, descriptor = 'Shop', kind = 'authorization', currency = 'USD' } = options;
-    const before = await readSystemBalances(currency);
+    const balancesBefore = await readSystemBalances(currency);
     const from = (await app.events()).length;
     const body = { amount, currency: { code: 'USD' }, merchant: { descriptor } };
     const path = `/sandbox/cards/${card.id}/simulate/${kind}`;
@@ -92,12 +92,12 @@ export function cardPayments(app: TestApp) {
       /** Status, available and total balance, and changes of the system accounts. */
       async readState() {
         const { status } = await readPayment(id);
-        const after = await readSystemBalances(currency);
+        const balancesAfter = await readSystemBalances(currency);
         const changes = SYSTEM_ACCOUNTS.map(
           (accountName) =>
             [
               accountName === 'external_settlement' ? 'settled' : accountName,
-              (after.get(accountName) ?? 0) - (before.get(accountName) ?? 0),
+              (balancesAfter.get(accountName) ?? 0) - (balancesBefore.get(accountName) ?? 0),
             ] as const,
         );
         const text = 'select balance, held from ledger_accounts where id = $1';

@@ -421,12 +421,12 @@ function workProblems(snapshot: BookSnapshot): string[] {
     (payment) => !transactionsWithJobs.has(payment.id),
   );
   const ids = new Map(snapshot.payments.map((payment) => [payment.id, payment]));
-  const orphan = snapshot.quotes.filter(
+  const orphanQuotes = snapshot.quotes.filter(
     (quote) => ids.get(quote.transaction_id)?.quote_id !== quote.id,
   );
   return [
     ...unfinishedPayments.map((payment) => `${payment.id} is ${payment.status} and has no job`),
-    ...orphan.map((quote) => `${quote.id} has no payment`),
+    ...orphanQuotes.map((quote) => `${quote.id} has no payment`),
   ];
 }
 

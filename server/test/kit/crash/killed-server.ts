@@ -78,11 +78,11 @@ async function inspect(): Promise<BookSnapshot> {
 
 /** Waits for a random time. On a slow machine, until at least `MIN_REPLIES` replies have arrived. */
 async function waitUnderLoad(): Promise<void> {
-  const before = load.replyCount;
+  const countBefore = load.replyCount;
   await sleep(200 + 800 * chance());
   for (
     let remainingMs = 0;
-    load.replyCount < before + MIN_REPLIES && remainingMs < 10_000;
+    load.replyCount < countBefore + MIN_REPLIES && remainingMs < 10_000;
     remainingMs += 5
   )
     await sleep(5);
@@ -162,9 +162,9 @@ export function testKilledServer(processes: number): void {
       'is killed again during webhook deliveries',
       async () => {
         for (const index of ['node', 'both'] as const) {
-          const before = receiver.arrivals.length;
+          const countBefore = receiver.arrivals.length;
           for (let waitedMs = 0; waitedMs < SILENCE_MS; waitedMs += 5) {
-            if (receiver.arrivals.length > before + 20) break;
+            if (receiver.arrivals.length > countBefore + 20) break;
             await sleep(5);
           }
           await dataFolder.kill(server.child, index);

@@ -46,29 +46,29 @@ export interface Step {
 
 export function readGuide(markdown: string): Step[] {
   const steps: Step[] = [];
-  let into: string[] | undefined;
+  let fenceLines: string[] | undefined;
   let isInFence = false;
   for (const [index, text] of markdown.split('\n').entries()) {
     const [, openingFence] = /^ *```(.*)$/.exec(text) ?? [];
     if (openingFence === undefined) {
-      into?.push(text);
+      fenceLines?.push(text);
       continue;
     }
     isInFence = !isInFence;
-    into = undefined;
+    fenceLines = undefined;
     if (!isInFence) continue;
     const language = openingFence.trim();
     const line = index + 2;
     if (language === 'sh' || language === 'js') {
-      into = [];
-      steps.push({ language, line, lines: into });
+      fenceLines = [];
+      steps.push({ language, line, lines: fenceLines });
     }
     if (language !== 'text') continue;
     const step = steps.findLast((step) => step.language === 'sh');
     if (!step || step.shownOutput)
       throw new Error(`${line}: a text fence belongs to the sh fence before`);
-    into = [];
-    step.shownOutput = { line, lines: into };
+    fenceLines = [];
+    step.shownOutput = { line, lines: fenceLines };
   }
   if (isInFence) throw new Error('a fence is not closed');
   return steps;
@@ -291,10 +291,10 @@ export function constantPlaceholders(
 ): string[] {
   const [firstRun = [], ...otherRuns] = runs;
   if (otherRuns.length === 0) return [];
-  const constant = firstRun.filter(
+  const constantValues = firstRun.filter(
     ({ text }, position) =>
       // Messages are shortened with the same character.
       text !== '…' && !differs.test(text) && otherRuns.every((run) => run[position]?.text === text),
   );
-  return constant.map(({ line, text }) => `${line} … is always ${text}`);
+  return constantValues.map(({ line, text }) => `${line} … is always ${text}`);
 }

@@ -49,8 +49,8 @@ export function jpegSegment(code: number, data: Uint8Array): Buffer {
 const START = Buffer.from([0xff, 0xd8]);
 const END = Buffer.from([0xff, 0xd9]);
 
-/** A gray JPEG. `before` are segments in front of its frame header. */
-export function jpegFile(width = 600, height = 400, before: Buffer[] = []): Buffer {
+/** A gray JPEG. `segments` are further segments in front of its frame header. */
+export function jpegFile(width = 600, height = 400, segments: Buffer[] = []): Buffer {
   const frame = [8, height >> 8, height & 0xff, width >> 8, width & 0xff, 1, 1, 0x11, 0];
   // Each table has one code, the bit 0. The bit means no difference and no further coefficients.
   const code = [1, ...Array<number>(15).fill(0), 0];
@@ -58,7 +58,7 @@ export function jpegFile(width = 600, height = 400, before: Buffer[] = []): Buff
   return Buffer.concat([
     START,
     jpegSegment(0xe0, Buffer.from([...Buffer.from('JFIF\0'), 1, 1, 0, 0, 1, 0, 1, 0, 0])),
-    ...before,
+    ...segments,
     jpegSegment(0xdb, Buffer.from([0, ...Array<number>(64).fill(1)])),
     jpegSegment(0xc0, Buffer.from(frame)),
     jpegSegment(0xc4, Buffer.from([0x00, ...code])),
@@ -69,7 +69,7 @@ export function jpegFile(width = 600, height = 400, before: Buffer[] = []): Buff
   ]);
 }
 
-/** An empty page. `trailer` are further words in its trailer, `comment` a comment. */
+/** An empty page. `trailer` are further words in its trailer, and `note` is a comment. */
 export function pdfFile({ trailer = '', note = '' } = {}): Buffer {
   const objects = [
     '<</Type/Catalog/Pages 2 0 R>>',

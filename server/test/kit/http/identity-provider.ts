@@ -76,9 +76,9 @@ export async function startIdentityProvider(keys: readonly ProviderKey[] = []) {
     restore: () => replacements.clear(),
     /** Paths requested since the last call. */
     takeRequests(): string[] {
-      const before = requestedPaths;
+      const takenPaths = requestedPaths;
       requestedPaths = [];
-      return before;
+      return takenPaths;
     },
     close: () =>
       new Promise<void>((resolve) => {

@@ -9,7 +9,7 @@ import { projectRoot } from '../../../src/runtime/config/root.ts';
 import { migrate } from '../../../src/runtime/db/migrate.ts';
 import { databaseUrl, execute } from '../app/database.ts';
 
-const ALL = path.join(projectRoot(), 'server', 'migrations');
+const MIGRATIONS = path.join(projectRoot(), 'server', 'migrations');
 
 /** An empty database named `name`, opened before the tests of the file and dropped after them. */
 export function earlierDatabase(name: string) {
@@ -35,9 +35,9 @@ export function earlierDatabase(name: string) {
       client.query<R>(text, values && [...values]),
     /** Applies the migrations before `next`, or all. */
     async migrateUntil(next?: string): Promise<void> {
-      for (const file of fs.readdirSync(ALL)) {
+      for (const file of fs.readdirSync(MIGRATIONS)) {
         if (next === undefined || file < next) {
-          fs.copyFileSync(path.join(ALL, file), path.join(folder, file));
+          fs.copyFileSync(path.join(MIGRATIONS, file), path.join(folder, file));
         }
       }
       await migrate(url(), Date.now, folder);

@@ -66,12 +66,12 @@ export function operatorService() {
       platformId = service.platform.id,
     ) {
       const filter = `/audit-records?operationId=${operationId}&limit=100`;
-      const before = (await call('GET', filter)).body.data.length;
+      const countBefore = (await call('GET', filter)).body.data.length;
       const secret = await secretOf(platformId);
       const reply = await call('POST', path, { body, secret });
       expect({ isDone: reply.status < 300, body: reply.body }).toMatchObject({ isDone: true });
       const records = (await expectReply(call('GET', filter), 200)).data;
-      expect(records).toHaveLength(before + 1);
+      expect(records).toHaveLength(countBefore + 1);
       expect(records[0]).toMatchObject({
         platformId,
         hasChanges: true,

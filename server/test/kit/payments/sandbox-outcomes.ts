@@ -204,10 +204,10 @@ interface Payment {
 
 /** Lines about the accounts of this payment. */
 const describePaymentEvents = ({ accounts }: Payment, lines: readonly string[]) => {
-  const absent = ['payer', 'platform'].filter(
+  const absentAccounts = ['payer', 'platform'].filter(
     (name) => !accounts.some((account) => account.name === name),
   );
-  return lines.filter((line) => !absent.includes(line.split(' ')[0] as string));
+  return lines.filter((line) => !absentAccounts.includes(line.split(' ')[0] as string));
 };
 
 async function read({ app }: Fixture, path: string) {

@@ -99,11 +99,11 @@ export function bankAccount(
     },
     /** Changes the entries of a reported day. The next statement of the day is a corrected one. */
     correct(day: string, change: (entries: Entry[]) => Entry[]) {
-      const before = dayOf(day);
-      const net = closingOf(before);
-      before.entries = change(before.entries);
-      before.statementId += 'c';
-      balance += closingOf(before) - net;
+      const correctedDay = dayOf(day);
+      const net = closingOf(correctedDay);
+      correctedDay.entries = change(correctedDay.entries);
+      correctedDay.statementId += 'c';
+      balance += closingOf(correctedDay) - net;
     },
   };
 }

@@ -20,16 +20,16 @@ interface Secret {
 }
 
 /** A part of a longer secret is searched as well, which finds truncated output. */
-const PART = 40;
+const PART_LENGTH = 40;
 const MIN_PART_LENGTH = 8;
 
 /** Base64 characters that depend on these bytes only, for each of the three alignments. */
 function base64Forms(bytes: Buffer): string[] {
-  return [0, 1, 2].flatMap((before) => {
-    const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
+  return [0, 1, 2].flatMap((offset) => {
+    const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64');
     const [start, end] = [
-      before === 0 ? 0 : before + 1,
-      Math.floor(((before + bytes.length) * 8) / 6),
+      offset === 0 ? 0 : offset + 1,
+      Math.floor(((offset + bytes.length) * 8) / 6),
     ];
     const determinedText = text.slice(start, end);
     return [determinedText, determinedText.replaceAll('+', '-').replaceAll('/', '_')];
@@ -50,10 +50,10 @@ function encodingsOf(value: string): string[] {
 
 function formsOf(value: string): string[] {
   if (value.length < MIN_PART_LENGTH) throw new RangeError(`${value} may be anywhere by chance`);
-  const middle = Math.floor((value.length - PART) / 2);
+  const middle = Math.floor((value.length - PART_LENGTH) / 2);
   // Members of JSON secrets are searched separately, except public ones.
-  const isCut = value.length > 2 * PART && !value.startsWith('{');
-  const parts = isCut ? [value, value.slice(middle, middle + PART)] : [value];
+  const isCut = value.length > 2 * PART_LENGTH && !value.startsWith('{');
+  const parts = isCut ? [value, value.slice(middle, middle + PART_LENGTH)] : [value];
   return [...new Set(parts.flatMap(encodingsOf).map((text) => text.toLowerCase()))];
 }
 

@@ -64,8 +64,8 @@ type Fixtures = ReturnType<typeof fixtures>;
 
 /** Expects the rejection of a wrong proof. */
 const expectWrong = (response: ApiResponse) =>
-  expect([response.status, response.body.code]).toEqual(INVALID);
-const INVALID = [400, 'INVALID_INPUT'];
+  expect([response.status, response.body.code]).toEqual(INVALID_INPUT);
+const INVALID_INPUT = [400, 'INVALID_INPUT'];
 
 async function createApprovedCustomer(lifecycle: StrongLifecycle): Promise<string> {
   const { app, as } = lifecycle;

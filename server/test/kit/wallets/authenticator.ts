@@ -118,7 +118,7 @@ export function authenticator({
   function authDataOf(ceremony: Ceremony, isAttested: boolean, attestedData: Uint8Array): Buffer {
     const { up = true, uv = false, be = false, bs = false, counter = 0 } = ceremony;
     const flags = [up, false, uv, be, bs, false, isAttested].reduce(
-      (all, on, bit) => all | (Number(on) << bit),
+      (bits, on, bit) => bits | (Number(on) << bit),
       0,
     );
     const count = Buffer.alloc(4);

@@ -203,7 +203,7 @@ const OPERATIONS: readonly Provocation[] = [
   ),
 ];
 
-const EXTERNAL: readonly Provocation[] = [
+const EXTERNAL_ACCOUNTS: readonly Provocation[] = [
   provocation(
     'STABLECOIN_EXTERNAL_ACCOUNT_NOT_FOUND',
     'Mint to an unknown external account',
@@ -226,5 +226,5 @@ export const STABLECOINS: readonly Provocation[] = [
   ...ACCOUNTS,
   ...COINS,
   ...OPERATIONS,
-  ...EXTERNAL,
+  ...EXTERNAL_ACCOUNTS,
 ];

@@ -86,7 +86,7 @@ const OPENING = [
 export const opensPayment = ({ kind }: RecordedRow): boolean => OPENING.includes(kind ?? '');
 
 const sumOf = (amounts: readonly string[]) =>
-  amounts.reduce((all, amount) => all + BigInt(amount), 0n);
+  amounts.reduce((sum, amount) => sum + BigInt(amount), 0n);
 
 /** Applies a notice. Returns whether an event is emitted. */
 const APPLY_NOTICE: Readonly<Record<string, (replay: Replay, amount: string) => boolean>> = {

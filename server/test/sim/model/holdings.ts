@@ -36,29 +36,31 @@ const incrementCount = (counts: Map<string, number>, name: string) =>
 const isDone = (row: RecordedRow | null) => row?.status === 'SETTLED' || row?.status === 'DONE';
 const isAccepted = (row: RecordedRow | null) => row?.status === 'PROCESSING' || isDone(row);
 
-const APPLY: Readonly<Record<string, (of: Holding, change: RowChange, model: Model) => void>> = {
-  credentials(holding, { before, after }) {
-    if (!after) return;
-    if (!before && holding.credentials.size === 0) holding.unsignedCredentials++;
-    holding.credentials.set(after.id as string, after);
-  },
-  wallet_sessions(holding, { after }) {
-    if (after) holding.sessions.set(after.id as string, after);
-  },
-  wallet_requests(holding, { before, after }) {
-    if (!after) return;
-    const [operation = ''] = (after.subject ?? '').split(' ');
-    if (isDone(after) && !isDone(before)) incrementCount(holding.doneCounts, operation);
-    if (isAccepted(after) && !isAccepted(before)) incrementCount(holding.acceptedCounts, operation);
-  },
-  wallet_authorizations(holding, { after }, { signedAuthorizations }) {
-    if (!after) return;
-    incrementCount(holding.signedCounts, after.operation as string);
-    const quote = after.subject as string;
-    if (after.operation === 'executeQuote')
-      signedAuthorizations.set(quote, [...(signedAuthorizations.get(quote) ?? []), after]);
-  },
-};
+const APPLY: Readonly<Record<string, (holding: Holding, change: RowChange, model: Model) => void>> =
+  {
+    credentials(holding, { before, after }) {
+      if (!after) return;
+      if (!before && holding.credentials.size === 0) holding.unsignedCredentials++;
+      holding.credentials.set(after.id as string, after);
+    },
+    wallet_sessions(holding, { after }) {
+      if (after) holding.sessions.set(after.id as string, after);
+    },
+    wallet_requests(holding, { before, after }) {
+      if (!after) return;
+      const [operation = ''] = (after.subject ?? '').split(' ');
+      if (isDone(after) && !isDone(before)) incrementCount(holding.doneCounts, operation);
+      if (isAccepted(after) && !isAccepted(before))
+        incrementCount(holding.acceptedCounts, operation);
+    },
+    wallet_authorizations(holding, { after }, { signedAuthorizations }) {
+      if (!after) return;
+      incrementCount(holding.signedCounts, after.operation as string);
+      const quote = after.subject as string;
+      if (after.operation === 'executeQuote')
+        signedAuthorizations.set(quote, [...(signedAuthorizations.get(quote) ?? []), after]);
+    },
+  };
 
 /** Applies a row change to a wallet. */
 export function applyHolderChange(model: Model, change: RowChange): void {
@@ -78,7 +80,7 @@ const TRANSITIONS: Readonly<Record<string, Readonly<Record<string, readonly stri
     DROPPED: [],
   },
 };
-const FIRST: Readonly<Record<string, string>> = { wallet_requests: 'PENDING' };
+const INITIAL_STATUSES: Readonly<Record<string, string>> = { wallet_requests: 'PENDING' };
 
 /** An invalid change of status. Only requests are deleted, after their retention period. */
 export function walletTransitionProblem(
@@ -87,7 +89,7 @@ export function walletTransitionProblem(
   after: RecordedRow | null,
 ): string | undefined {
   if (!after) return table === 'wallet_requests' ? undefined : `${before?.id} was removed`;
-  const [from, to] = [before?.status ?? (FIRST[table] || 'ACTIVE'), after.status ?? ''];
+  const [from, to] = [before?.status ?? (INITIAL_STATUSES[table] || 'ACTIVE'), after.status ?? ''];
   if (from === to || TRANSITIONS[table]?.[from]?.includes(to)) return undefined;
   return `${after.id} went from ${from} to ${to}`;
 }
@@ -147,8 +149,8 @@ export function holdingProblem({ holdings, internal }: Model, id: string): strin
   if (!holding) return undefined;
   const { credentials, sessions, unsignedCredentials, doneCounts, acceptedCounts, signedCounts } =
     holding;
-  const active = activeIn(credentials);
-  if (credentials.size && !active && internal.get(id)?.status !== 'CLOSED') {
+  const activeCount = activeIn(credentials);
+  if (credentials.size && !activeCount && internal.get(id)?.status !== 'CLOSED') {
     return 'has no credential left';
   }
   const countRequests = (...operations: string[]) =>
@@ -159,7 +161,7 @@ export function holdingProblem({ holdings, internal }: Model, id: string): strin
       credentials.size - unsignedCredentials,
       countRequests('createAuthCredential'),
     ],
-    ['credentials removed', credentials.size - active, countRequests('revokeAuthCredential')],
+    ['credentials removed', credentials.size - activeCount, countRequests('revokeAuthCredential')],
     ['sessions', sessions.size, countRequests('verifyAuthCredential', 'refreshAuthSession')],
   ];
   const unexpectedEffect = effects.find(([, actual, expected]) => actual !== expected);

@@ -72,13 +72,13 @@ export function simulatedBank(parts: BankParts) {
     const rejection = rejectIfUnavailable();
     if (rejection) return rejection;
     if (happens(2, 'crashes of the adapter')) return null;
-    const before = transfers.get(id);
-    if (currency !== 'EUR' || (before && before.amount !== amount)) {
-      violations.push(`${id} was sent with ${amount} ${currency} after ${before?.amount}`);
+    const earlierTransfer = transfers.get(id);
+    if (currency !== 'EUR' || (earlierTransfer && earlierTransfer.amount !== amount)) {
+      violations.push(`${id} was sent with ${amount} ${currency} after ${earlierTransfer?.amount}`);
     }
-    const transfer: BankTransfer = before ?? { id, state: 'accepted', amount };
+    const transfer: BankTransfer = earlierTransfer ?? { id, state: 'accepted', amount };
     transfers.set(id, transfer);
-    if (!before && !isCalm && chanceOfCalls.percent(10)) settle(transfer);
+    if (!earlierTransfer && !isCalm && chanceOfCalls.percent(10)) settle(transfer);
     if (happens(4, 'crashes of the server')) {
       faults.crash = chanceOfCalls.pick(['before', 'after']);
     }

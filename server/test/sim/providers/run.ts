@@ -47,20 +47,21 @@ function contradictions(parts: DayParts, deposits: DayParts['deposits']) {
 
   /** A final payment with another result, or with another amount. */
   async function contradictTransfer(): Promise<void> {
-    const all = [...bank.transfers.keys()].sort();
-    const transferId = all[chance.integerBelow(Math.max(all.length, 1))];
+    const transferIds = [...bank.transfers.keys()].sort();
+    const transferId = transferIds[chance.integerBelow(Math.max(transferIds.length, 1))];
     if (!transferId) return;
-    const before = await service.readStatus(transferId);
-    if (before.startsWith('PROCESSING')) return;
+    const statusBefore = await service.readStatus(transferId);
+    if (statusBefore.startsWith('PROCESSING')) return;
     const failedState = { state: 'failed', reason: 'ACCOUNT_INVALID' };
     const settledState = { state: 'settled', reference: 'BANK-X' };
-    const isCompleted = before.startsWith('COMPLETED');
+    const isCompleted = statusBefore.startsWith('COMPLETED');
     const type = 'transfer.updated';
     if (chance.percent(70)) {
       await send({ type, transferId, transfer: isCompleted ? failedState : settledState });
     } else await send({ type, transferId, transfer: settledState, amount: 1, currency: 'EUR' });
-    const after = await service.readStatus(transferId);
-    if (after !== before) violations.push(`${transferId} was ${before} and is ${after}`);
+    const statusAfter = await service.readStatus(transferId);
+    if (statusAfter !== statusBefore)
+      violations.push(`${transferId} was ${statusBefore} and is ${statusAfter}`);
   }
 
   return {

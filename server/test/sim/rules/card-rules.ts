@@ -180,12 +180,13 @@ export function cardProblem(model: Model, id: string): string | undefined {
   if (boundAccounts.join() !== [...expectedSources].sort().join())
     return `is funded by [${boundAccounts}], and its row lists [${expectedSources}]`;
   const liveKeys = [...(keys.get(id)?.values() ?? [])].filter(({ status }) => status !== 'REVOKED');
-  const orphan = liveKeys.find(
+  const orphanKey = liveKeys.find(
     (key) => !openBindings.some((fundingSource) => fundingSource.id === key.funding_source_id),
   );
-  if (orphan) return `has ${orphan.id}, which is ${orphan.status} and has no funding source`;
-  const active = liveKeys.filter(({ status }) => status === 'ACTIVE');
-  if (new Set(active.map((key) => key.funding_source_id)).size !== active.length) {
+  if (orphanKey)
+    return `has ${orphanKey.id}, which is ${orphanKey.status} and has no funding source`;
+  const activeKeys = liveKeys.filter(({ status }) => status === 'ACTIVE');
+  if (new Set(activeKeys.map((key) => key.funding_source_id)).size !== activeKeys.length) {
     return 'has two keys for one account';
   }
   const [actual, expected] = [eventCount.get(id) ?? 0, changes.get(id) ?? 0];

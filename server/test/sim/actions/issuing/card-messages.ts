@@ -138,8 +138,8 @@ export function decisionOverConnection(
   remainingMs: number,
 ): string {
   if (remainingMs < 0 || connection === 'lost before') return 'TOO_LATE';
-  const opens = expectedDecision === 'approved' && kind !== 'BALANCE_INQUIRY' && amount > 0n;
-  return connection === 'slow' && opens ? 'TOO_LATE' : expectedDecision;
+  const opensPayment = expectedDecision === 'approved' && kind !== 'BALANCE_INQUIRY' && amount > 0n;
+  return connection === 'slow' && opensPayment ? 'TOO_LATE' : expectedDecision;
 }
 
 /** A request through the authorization handler. */
@@ -194,8 +194,9 @@ function chooseNotice(sim: Sim, row: RecordedRow): NoticeInput {
   const isSettled = ['SETTLED', 'REFUNDED'].includes(row.status as string) && direction === 'DEBIT';
   // Usually a notice that is valid for the payment.
   const notices = settledAmount > 0n || chance.percent(15) ? NOTICES : NOTICES.slice(0, 3);
-  const returns = isSettled && chance.percent(60) ? 'RETURN' : chance.pickWeighted(notices).kind;
-  const kind = reversesRefund ? 'RETURN_REVERSAL' : returns;
+  const ordinaryKind =
+    isSettled && chance.percent(60) ? 'RETURN' : chance.pickWeighted(notices).kind;
+  const kind = reversesRefund ? 'RETURN_REVERSAL' : ordinaryKind;
   const amountUpTo = (maximum: bigint) =>
     BigInt(chance.integerBetween(1, Math.max(1, Number(maximum))));
   const fullAmounts: Partial<Record<NoticeInput['kind'], bigint>> = {

@@ -155,8 +155,8 @@ async function retryUndone(sim: Sim): Promise<string> {
   const card = sim.model.cardBook.cards.get(facts.cardId) as RecordedRow;
   const requestInput = chooseRequest(sim, card);
   const predictedDecision = predictDecision(sim, card, requestInput);
-  const opens = predictedDecision === 'approved' && requestInput.kind !== 'BALANCE_INQUIRY';
-  const expectedDecision = opens
+  const opensPayment = predictedDecision === 'approved' && requestInput.kind !== 'BALANCE_INQUIRY';
+  const expectedDecision = opensPayment
     ? facts.settlements.length
       ? 'CONFLICT'
       : 'TOO_LATE'

@@ -94,8 +94,8 @@ async function issueCard(sim: Sim): Promise<string> {
   const { ids, codes } = chooseSources(sim, person);
   const { suffix } = sim.chance.pickWeighted(NAME_SUFFIXES);
   const [otherCard] = openCards(sim).slice(-1);
-  const repeats = otherCard && sim.chance.percent(4);
-  const platformCardId = repeats
+  const isRepeated = otherCard && sim.chance.percent(4);
+  const platformCardId = isRepeated
     ? (otherCard.platform_card_id as string)
     : `card-${sim.nextNumber()}-${suffix}`;
   const body = {
@@ -304,11 +304,13 @@ async function payOutSuspended(sim: Sim): Promise<string> {
 /** Accounts that card payments have emptied and that have no card payment in progress. */
 function emptyAccounts({ model }: Sim): string[] {
   const allPayments = [...model.cardBook.payments.values()];
-  const busy = new Set(allPayments.filter(({ funds }) => funds !== 'SETTLED').map(accountOf));
+  const busyAccounts = new Set(
+    allPayments.filter(({ funds }) => funds !== 'SETTLED').map(accountOf),
+  );
   return [...new Set(allPayments.map(accountOf))].filter((id) => {
     const { balance = 1n, held = 0n } = model.accounts.get(id) ?? {};
     const { status, owed } = model.internal.get(id) ?? {};
-    return balance + held === 0n && status === 'ACTIVE' && owed === '0' && !busy.has(id);
+    return balance + held === 0n && status === 'ACTIVE' && owed === '0' && !busyAccounts.has(id);
   });
 }
 

@@ -89,9 +89,9 @@ async function linkProvider(sim: Sim): Promise<string> {
 
 /** The provider revokes a platform's access in one of several ways, without notification. */
 async function revokeAccess(sim: Sim): Promise<string> {
-  const active = sim.mints.clients.filter((client) => statusOf(sim, client) === 'ACTIVE');
-  if (active.length === 0) return 'none';
-  const client = sim.chance.pick(active);
+  const activeClients = sim.mints.clients.filter((client) => statusOf(sim, client) === 'ACTIVE');
+  if (activeClients.length === 0) return 'none';
+  const client = sim.chance.pick(activeClients);
   const secret = sim.chance.pick(['003', '004', '009', '010']);
   await replaceSecret(sim, client, secret);
   return secret;
@@ -180,13 +180,13 @@ function tokenCodes(sim: Sim, client: MintClient, token: string, names: Names): 
 async function registerCoin(sim: Sim): Promise<string> {
   const platform = sim.chance.pick(sandboxPlatforms(sim));
   const previousClients = clientsOf(sim, platform);
-  const active = previousClients.filter((client) => statusOf(sim, client) === 'ACTIVE');
+  const activeClients = previousClients.filter((client) => statusOf(sim, client) === 'ACTIVE');
   const names = chooseNames(sim, platform);
   const { suffix } = sim.chance.pickWeighted(TOKENS);
   const namesAccount = previousClients.length > 0 && sim.chance.percent(70);
   const client = namesAccount
-    ? sim.chance.pick(active.length ? active : previousClients)
-    : active[0];
+    ? sim.chance.pick(activeClients.length ? activeClients : previousClients)
+    : activeClients[0];
   const body = {
     providerTokenIdentifier: `${names.symbol}-${suffix}`,
     ...{ networkTokenIdentifier: names.network, network: 'SPARK' },
@@ -194,10 +194,10 @@ async function registerCoin(sim: Sim): Promise<string> {
   };
   const response = await sim.call('POST', '/stablecoins', body, platform, { callsExternal: true });
   const isUnnamed =
-    active.length > 1
+    activeClients.length > 1
       ? ['STABLECOIN_PROVIDER_ACCOUNT_SELECTION_REQUIRED']
       : ['STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND'];
-  const accountErrors = !namesAccount && active.length !== 1 ? isUnnamed : undefined;
+  const accountErrors = !namesAccount && activeClients.length !== 1 ? isUnnamed : undefined;
   const codes = accountErrors ?? tokenCodes(sim, client as MintClient, suffix, names);
   const code = checkReply(response, codes, `a token …${suffix}`);
   if (code) return code;

@@ -49,12 +49,12 @@ function endpointFor(sim: Sim, platform: Platform, kind: 'SPARK' | 'bank'): Endp
       : undefined);
   if (!chosenAccount) return { id: UNKNOWN_ACCOUNT, codes: ACCOUNT_NOT_FOUND };
   const { id, isDeleted, owner, suffix } = chosenAccount;
-  const active = sim.model.externalAccounts.get(id)?.status === 'ACTIVE';
+  const isActive = sim.model.externalAccounts.get(id)?.status === 'ACTIVE';
   const notSupported = ['STABLECOIN_EXTERNAL_ACCOUNT_NOT_SUPPORTED'];
   const codes =
     isDeleted || owner.isDeleted
       ? ACCOUNT_NOT_FOUND
-      : isOfKind(chosenAccount) && active
+      : isOfKind(chosenAccount) && isActive
         ? []
         : notSupported;
   return { id, codes, ...(kind === 'bank' ? { bank: suffix } : {}) };

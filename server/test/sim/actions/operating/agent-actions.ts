@@ -86,7 +86,7 @@ async function createTransfer(sim: Sim, direction: 'out' | 'in'): Promise<string
   const { currency } = internalAccount;
   const request = { permission: 'CREATE_TRANSFERS', account: internalAccount.id, amount, currency };
   const verdict = predictVerdict(sim, agent, request);
-  const before = spendableAmount(sim, internalAccount);
+  const amountBefore = spendableAmount(sim, internalAccount);
   const path = `/agents/me/transfer-${direction}`;
   const response = await sim.call('POST', path, body, agent.client);
   const requiresSca = direction === 'out' && requiresScaIn(owner, currency);
@@ -98,8 +98,8 @@ async function createTransfer(sim: Sim, direction: 'out' | 'in'): Promise<string
   if (verdict === 'rejected' || requiresSca || isFrozen)
     throw violation(`${path} of ${agent.id}: succeeded`);
   const action = bodyOf(response, 201);
-  if (action.status === 'APPROVED' && direction === 'out' && before < amount) {
-    throw violation(`${agent.id} spends ${amount} of ${before}`);
+  if (action.status === 'APPROVED' && direction === 'out' && amountBefore < amount) {
+    throw violation(`${agent.id} spends ${amount} of ${amountBefore}`);
   }
   const expectedStatus =
     direction === 'out'

@@ -318,10 +318,10 @@ async function changeAccount(sim: Sim): Promise<string> {
         ? unexpectedAccounts
         : allAccounts,
   );
-  const before = sim.model.internal.get(internalAccount.id)?.status ?? '';
+  const statusBefore = sim.model.internal.get(internalAccount.id)?.status ?? '';
   const result = await runVerb(sim, 'accounts', verb, internalAccount.id, '--reason', 'simulated');
   const from = { close: ['ACTIVE', 'FROZEN'], fail: ['PENDING'], retry: ['FAILED'] }[verb] ?? [];
-  const isAllowed = from.includes(before);
+  const isAllowed = from.includes(statusBefore);
   const isCertain = isAllowed && verb !== 'close';
   if (verb === 'close' && isAllowed && !result.rejection && !isEmpty(sim, internalAccount)) {
     throw violation(`${internalAccount.id} was closed with funds`);

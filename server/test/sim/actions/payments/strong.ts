@@ -138,13 +138,13 @@ function pickLoggedOut(sim: Sim): StrongCustomer {
 
 async function logIn(sim: Sim, person = pickLoggedOut(sim)): Promise<string> {
   const { id, platform } = person;
-  const at = (step: string) => `/sca/login/${step}?customerId=${id}`;
+  const pathOf = (step: string) => `/sca/login/${step}?customerId=${id}`;
   const factor = 'SMS_OTP';
-  const start = await sim.call('POST', at('start'), { factor }, platform);
+  const start = await sim.call('POST', pathOf('start'), { factor }, platform);
   const startCode = checkReply(
     start,
     person.strongAuthentication.phoneVerified ? [] : ['INVALID_INPUT'],
-    at('start'),
+    pathOf('start'),
   );
   if (startCode) return startCode;
   const { challengeId } = bodyOf(start, 200);
@@ -152,8 +152,8 @@ async function logIn(sim: Sim, person = pickLoggedOut(sim)): Promise<string> {
   if (variant === 'late') sim.effects.advance(5 * MINUTE);
   const codes = loginCodes(sim, person, variant);
   const proof = { factor, challengeId, code: codeOf(variant), endUserIpAddress: IP_ADDRESS };
-  const response = await sim.call('POST', at('complete'), proof, platform);
-  const rejection = checkReply(response, codes, at('complete'));
+  const response = await sim.call('POST', pathOf('complete'), proof, platform);
+  const rejection = checkReply(response, codes, pathOf('complete'));
   if (rejection) return `${variant}: ${rejection}`;
   const { sessionExpiresAt } = bodyOf(response, 200);
   const expiresMs = Date.parse(sessionExpiresAt);
