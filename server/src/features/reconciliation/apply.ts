@@ -112,11 +112,11 @@ const isSame = (a: NewLine, b: NewLine) => CONTENT.every((name) => a[name] === b
 
 /** Returns the lines that a statement removes and adds. */
 function changesOf<L extends NewLine>(
-  current: readonly L[],
+  currentLines: readonly L[],
   nextLines: ReadonlyMap<string, NewLine>,
 ) {
   const unchangedIds = new Set(
-    current
+    currentLines
       .filter((currentLine) => {
         const line = nextLines.get(currentLine.line_id);
         return line !== undefined && isSame(currentLine, line);
@@ -124,7 +124,7 @@ function changesOf<L extends NewLine>(
       .map((each) => each.line_id),
   );
   return {
-    removed: current.filter((each) => !unchangedIds.has(each.line_id)),
+    removed: currentLines.filter((each) => !unchangedIds.has(each.line_id)),
     added: [...nextLines.values()].filter((each) => !unchangedIds.has(each.line_id)),
   };
 }
@@ -202,12 +202,12 @@ async function applyToOpenDay({ runtime, source, key, statement }: Application):
     });
   }
   await commit(async (ctx) => {
-    const [current, row] = [
+    const [currentDay, row] = [
       await ctx.read(providerDays, dayId),
       await ctx.read(providerStatements, statement.id),
     ];
-    if (!current || row?.status !== 'COMPLETE') return;
-    const opening = await postOpening(ctx, current, row.opening_balance);
+    if (!currentDay || row?.status !== 'COMPLETE') return;
+    const opening = await postOpening(ctx, currentDay, row.opening_balance);
     const replacedStatements = await ctx.db.find(providerStatements, {
       day_id: dayId,
       status: 'APPLIED',
@@ -215,12 +215,12 @@ async function applyToOpenDay({ runtime, source, key, statement }: Application):
     for (const each of replacedStatements)
       ctx.update(providerStatements, each, { status: 'REPLACED' });
     ctx.update(providerStatements, row, { status: 'APPLIED' });
-    ctx.update(providerDays, current, {
+    ctx.update(providerDays, currentDay, {
       statement_id: row.statement_id,
       statement_version: version,
       opening_balance: row.opening_balance,
       closing_balance: row.closing_balance,
-      opening_posted: current.opening_posted + opening,
+      opening_posted: currentDay.opening_posted + opening,
       updated_at: ctx.now,
     });
   });

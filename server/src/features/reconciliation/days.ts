@@ -53,10 +53,10 @@ export const addDays = (day: string, days: number): string =>
  * times.
  */
 function startOfDay(day: string, timeZone: string): Time {
-  const local = Date.parse(day);
+  const localMidnight = Date.parse(day);
   const offsetAt = (time: Time) => localTime(time, timeZone) - time;
-  const estimate = local - offsetAt(local);
-  return local - offsetAt(estimate);
+  const estimate = localMidnight - offsetAt(localMidnight);
+  return localMidnight - offsetAt(estimate);
 }
 
 /** Start and end of a day. */

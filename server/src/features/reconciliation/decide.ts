@@ -333,14 +333,14 @@ async function prepareDeposit(
 async function stageDeposit(
   ctx: Ctx,
   subject: Subject,
-  prepared: PreparedDeposit,
+  preparedDeposit: PreparedDeposit,
 ): Promise<string> {
   const { line, difference, day } = subject;
   if (!line) throw conflict(NO_LINE);
-  const transactionId = await providerReports.stageDeposit(ctx, prepared);
+  const transactionId = await providerReports.stageDeposit(ctx, preparedDeposit);
   const posting = { postingId: line.id, step: 'match', amount: difference.amount };
   postBetween(ctx, day, posting, { from: 'suspense', to: 'rail_in_transit' });
-  const key = `${providerReports.depositIdOf(day.environment, prepared.input)}#in`;
+  const key = `${providerReports.depositIdOf(day.environment, preparedDeposit.input)}#in`;
   ctx.update(statementLines, line, {
     ...{ state: 'MATCHED', matched_key: key, matched_by: 'DECISION' },
   });
@@ -355,10 +355,11 @@ const decisionColumns = (ctx: Ctx, { decision, reason, decidedBy }: DecisionInpu
 async function callerFor(
   runtime: Runtime,
   subject: Subject,
-  prepared: PreparedDeposit | undefined,
+  preparedDeposit: PreparedDeposit | undefined,
 ) {
   const { day, difference } = subject;
-  if (prepared) return systemCaller(prepared.platform.id, prepared.platform.environment);
+  if (preparedDeposit)
+    return systemCaller(preparedDeposit.platform.id, preparedDeposit.platform.environment);
   const { transaction_id: id } = difference;
   const row = id === null ? undefined : await readTransaction(runtime.db, id);
   return row ? callerOf(runtime.db, row.platform_id) : systemCaller('', day.environment);
@@ -368,7 +369,7 @@ async function stage(
   ctx: Ctx,
   subject: Subject,
   input: DecisionInput,
-  prepared: PreparedDeposit | undefined,
+  preparedDeposit: PreparedDeposit | undefined,
 ): Promise<string | null> {
   const { difference } = subject;
   const isMissing = difference.kind === 'MISSING_AT_PROVIDER';
@@ -377,7 +378,7 @@ async function stage(
       await stageSelectedMatch(ctx, subject, input);
       return input.transactionId ?? null;
     case 'RECORD_DEPOSIT':
-      return prepared ? stageDeposit(ctx, subject, prepared) : null;
+      return preparedDeposit ? stageDeposit(ctx, subject, preparedDeposit) : null;
     case 'SETTLE':
       await stageSettlement(ctx, subject, input);
       break;
@@ -414,25 +415,27 @@ const STATUS_AFTER: Partial<Record<Decision, DifferenceRow['status']>> = {
 export async function decideDifference(runtime: Runtime, input: DecisionInput): Promise<void> {
   const subject = await readSubject(runtime.db, input);
   assertAllowed(subject, input);
-  const prepared =
+  const preparedDeposit =
     input.decision === 'RECORD_DEPOSIT' ? await prepareDeposit(runtime, subject, input) : undefined;
-  const caller = await callerFor(runtime, subject, prepared);
-  await operate(runtime, caller, (ctx) => stageDecision(ctx, input, prepared)).catch((error) => {
-    if (isKeyTaken(error)) {
-      throw conflict('The deposit was already recorded. Use MATCH with its payment.');
-    }
-    throw error;
-  });
+  const caller = await callerFor(runtime, subject, preparedDeposit);
+  await operate(runtime, caller, (ctx) => stageDecision(ctx, input, preparedDeposit)).catch(
+    (error) => {
+      if (isKeyTaken(error)) {
+        throw conflict('The deposit was already recorded. Use MATCH with its payment.');
+      }
+      throw error;
+    },
+  );
 }
 
 async function stageDecision(
   ctx: Ctx,
   input: DecisionInput,
-  prepared: PreparedDeposit | undefined,
+  preparedDeposit: PreparedDeposit | undefined,
 ): Promise<void> {
   const subject = await readSubject(ctx, input);
   assertAllowed(subject, input);
-  const transaction_id = await stage(ctx, subject, input, prepared);
+  const transaction_id = await stage(ctx, subject, input, preparedDeposit);
   const { difference, line } = subject;
   ctx.update(differences, difference, {
     ...decisionColumns(ctx, input),

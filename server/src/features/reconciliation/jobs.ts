@@ -134,9 +134,9 @@ function dueDays({ requested_day, time_zone }: Source, now: number): string[] {
   const lastCompleteDay = addDays(dayOf(now, time_zone), -1);
   if (requested_day === null) return [lastCompleteDay];
   const days: string[] = [];
-  const earliest = addDays(lastCompleteDay, 1 - MAX_DAYS);
+  const earliestDay = addDays(lastCompleteDay, 1 - MAX_DAYS);
   let day = addDays(requested_day, 1);
-  if (day < earliest) day = earliest;
+  if (day < earliestDay) day = earliestDay;
   for (; day <= lastCompleteDay; day = addDays(day, 1)) days.push(day);
   return days;
 }

@@ -93,12 +93,12 @@ type NewDifference = Pick<DifferenceRow, 'key' | 'kind' | 'amount' | 'detail'> &
 
 function stageDifference(
   ctx: Ctx,
-  { stagedKinds: staged }: Run,
+  { stagedKinds }: Run,
   day: DayRow,
   difference: NewDifference,
 ): void {
   const { provider_id, environment, currency } = day;
-  staged.push(difference.kind);
+  stagedKinds.push(difference.kind);
   ctx.insert(differences, {
     id: ctx.id('ReconciliationDifference'),
     ...{ day_id: day.id, provider_id, environment, currency, status: 'OPEN', line_id: null },

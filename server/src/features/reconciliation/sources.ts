@@ -58,12 +58,12 @@ export async function changeSource(runtime: Runtime, change: SourceChange) {
   if (timeZone !== undefined && !isTimeZone(timeZone)) {
     throw invalidField('timeZone', 'must be an IANA time zone, such as Europe/Berlin');
   }
-  const previous = await sourceOf(runtime, providerId);
+  const previousSource = await sourceOf(runtime, providerId);
   await operate(runtime, INSTALLATION, async (ctx) => {
     const row = await ctx.read(statementSources, providerId);
     const fields = {
-      time_zone: timeZone ?? row?.time_zone ?? previous.time_zone,
-      fees_expected: feesExpected ?? row?.fees_expected ?? previous.fees_expected,
+      time_zone: timeZone ?? row?.time_zone ?? previousSource.time_zone,
+      fees_expected: feesExpected ?? row?.fees_expected ?? previousSource.fees_expected,
       updated_at: ctx.now,
     };
     if (row) ctx.update(statementSources, row, fields);

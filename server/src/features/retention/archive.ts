@@ -79,11 +79,11 @@ export async function storeArchive(
 async function storedArchive({ runtime }: ArchiveParts, id: string) {
   const archive = await findArchive(runtime.db, id);
   if (!archive) throw new Fault('NOT_FOUND', 'Archive not found.');
-  const { state, object, file_key: sealed } = archive;
-  if (state !== 'STORED' || object === null || sealed === null) {
+  const { state, object, file_key: sealedKey } = archive;
+  if (state !== 'STORED' || object === null || sealedKey === null) {
     throw new Fault('CONFLICT', `The archive is ${state}. It has no file.`);
   }
-  return { object, bytes: Number(archive.bytes), sealed };
+  return { object, bytes: Number(archive.bytes), sealed: sealedKey };
 }
 
 /** The compressed content from the byte offset `from`. Throws NOT_FOUND and CONFLICT. */

@@ -39,8 +39,8 @@ type Json = Record<string, unknown>;
 /** All lines of the archives of a table. */
 async function readArchivedRows(history: string): Promise<Json[]> {
   const lines: Json[] = [];
-  for (const { id, history: own } of (await retentionOverview(partsOf())).archives) {
-    if (own !== history) continue;
+  for (const { id, history: historyOfArchive } of (await retentionOverview(partsOf())).archives) {
+    if (historyOfArchive !== history) continue;
     let text = '';
     for await (const part of await archiveText(partsOf(), id)) text += part;
     lines.push(
@@ -58,7 +58,7 @@ const idsOf = async (table: string, column: string) => {
   return rows.map(({ id }) => id);
 };
 
-async function payer(testedApp: TestApp) {
+async function createPayer(testedApp: TestApp) {
   const { person, account } = await createFundedCustomer(testedApp);
   const payee = await createExternalAccount(testedApp, person.id, 'USD');
   return {
@@ -81,7 +81,7 @@ describe('retention over weeks of payments', () => {
   it('keeps the rows of the retention period and stores every older row in one archive', async () => {
     const receiver = await startReceiver();
     ok(await app.call('PATCH', '/config', { webhookEndpoint: receiver.url }), 200);
-    const { pay } = await payer(app);
+    const { pay } = await createPayer(app);
     const events = new Set<string>();
     const attempts = new Set<string>();
     const requests = new Set<string>();
@@ -152,14 +152,14 @@ describe('archives', () => {
   it.each(['within', 'after'] as const)(
     'contain each row once after a failure %s the write of a file',
     async (failureTime) => {
-      const { pay } = await payer(app);
+      const { pay } = await createPayer(app);
       await pay();
       const events = await idsOf('events', 'id');
       setClockForward(6 * WEEK_MS);
       const parts = partsOf(failingStorage(failureTime));
       await expect(applyRetention(parts)).rejects.toThrow('the machine stopped');
-      const [detached] = (await retentionOverview(parts)).archives;
-      expect(detached?.state).toBe('DETACHED');
+      const [detachedArchive] = (await retentionOverview(parts)).archives;
+      expect(detachedArchive?.state).toBe('DETACHED');
       const appliedResult = await applyRetention(parts);
       expect(appliedResult.partitions.length).toBeGreaterThan(0);
       expect((await readArchivedRows('events')).map(({ id }) => id)).toEqual(events.toSorted());
@@ -172,7 +172,7 @@ describe('archives', () => {
     },
   );
 
-  it('seal personal data of a customer, so that an erasure erases it', async () => {
+  it('seal personal data of a customer, so that an erasure makes it unreadable', async () => {
     const { id } = await createCustomer(app, {}, { fullName: 'Zyxwina Quorbat' });
     ok(await app.call('DELETE', `/customers/${id}`), 200);
     await app.settle();
@@ -197,7 +197,7 @@ describe('archives', () => {
   });
 
   it('have no content for an erased customer', async () => {
-    const { person, pay } = await payer(app);
+    const { person, pay } = await createPayer(app);
     await pay();
     await app.runtime.db.query('update customers set data_key = null where id = $1', [person.id]);
     setClockForward(6 * WEEK_MS);
@@ -214,7 +214,7 @@ describe('archives', () => {
   });
 
   it('are added for rows that are written after the removal of their week', async () => {
-    await (await payer(app)).pay();
+    await (await createPayer(app)).pay();
     const { db } = app.runtime;
     await db.query('create table late_events as select * from events');
     setClockForward(6 * WEEK_MS);
@@ -232,7 +232,7 @@ describe('archives', () => {
   });
 
   it('are removed after their own retention period', async () => {
-    await (await payer(app)).pay();
+    await (await createPayer(app)).pay();
     setClockForward(6 * WEEK_MS);
     // A statement of the server may still use a table.
     await vi.waitFor(async () => {
@@ -259,7 +259,7 @@ describe('archives', () => {
 
 describe('applying the retention', () => {
   it('leaves partitions unchanged in a dry run', async () => {
-    await (await payer(app)).pay();
+    await (await createPayer(app)).pay();
     setClockForward(6 * WEEK_MS);
     const partitionsBefore = await listPartitions(app.runtime.db);
     const dryRunResult = await applyRetention(partsOf(), true);
@@ -277,7 +277,7 @@ describe('applying the retention', () => {
     const closedReceiver = await startReceiver();
     ok(await app.call('PATCH', '/config', { webhookEndpoint: closedReceiver.url }), 200);
     await closedReceiver.close();
-    const { pay } = await payer(app);
+    const { pay } = await createPayer(app);
     await pay();
     const count = (await idsOf('events', 'id')).length;
     setClockForward(6 * WEEK_MS);
@@ -303,7 +303,7 @@ describe('applying the retention', () => {
   });
 
   it('drops rows without an archive if archives are disabled', async () => {
-    await (await payer(app)).pay();
+    await (await createPayer(app)).pay();
     setClockForward(6 * WEEK_MS);
     const settings = { ...DEFAULT_RETENTION, archiveRetentionMs: 0 };
     const { partitions } = await applyRetention({ ...partsOf(), settings });

@@ -10,20 +10,20 @@ const EVERY_MS = 3_600_000;
 const RETRY_MS = 60_000;
 
 export function retentionSweep(parts: RetentionParts): Sweep {
-  let next: Time = 0;
+  let nextRunAt: Time = 0;
   return {
     name: 'retention',
     async run({ effects }) {
       const now = effects.now();
-      if (now < next) return 0;
-      next = now + RETRY_MS;
+      if (now < nextRunAt) return 0;
+      nextRunAt = now + RETRY_MS;
       try {
         if (await isRetentionDue(parts)) await applyRetention(parts);
       } catch (error) {
         // Another process is applying the retention.
         if (!(error instanceof Fault && error.code === 'CONFLICT')) throw error;
       }
-      next = now + EVERY_MS;
+      nextRunAt = now + EVERY_MS;
       return 0;
     },
   };

@@ -83,9 +83,9 @@ function partsOf(cursor: string | undefined, integers: readonly number[]): strin
 
 /** The items of a page and the cursor of the next page. `rows` includes the first row after it. */
 function pageOf<R>(rows: readonly R[], limit: number, cursorAfter: (row: R) => string) {
-  const [items, last] = [rows.slice(0, limit), rows[limit - 1]];
+  const [items, lastRow] = [rows.slice(0, limit), rows[limit - 1]];
   const hasMore = rows.length > limit;
-  return { items, hasMore, ...(hasMore && last ? { nextCursor: cursorAfter(last) } : {}) };
+  return { items, hasMore, ...(hasMore && lastRow ? { nextCursor: cursorAfter(lastRow) } : {}) };
 }
 
 /** A page of pending deliveries, in the order of `listPending`. */

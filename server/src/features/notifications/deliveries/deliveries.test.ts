@@ -74,18 +74,18 @@ describe('listWebhookDeliveries', () => {
       [true, 'PENDING'],
       [false, 'DELIVERED'],
     ]);
-    const [pending, delivered] = deliveries;
-    expect(pending).toMatchObject({
+    const [pendingDelivery, completedDelivery] = deliveries;
+    expect(pendingDelivery).toMatchObject({
       eventType: 'CUSTOMER.KYC_APPROVED',
       resourceId,
       attemptCount: 1,
       lastAttempt: { number: 1, result: 'RETRY', responseStatus: 503 },
     });
-    expect(pending?.eventId).toBe(delivered?.eventId);
-    const remainingMs = Date.parse(pending?.nextAttemptAt ?? '') - app.effects.now();
+    expect(pendingDelivery?.eventId).toBe(completedDelivery?.eventId);
+    const remainingMs = Date.parse(pendingDelivery?.nextAttemptAt ?? '') - app.effects.now();
     expect(remainingMs).toBeGreaterThan(4_000);
     expect(remainingMs).toBeLessThan(6_000);
-    expect(delivered).not.toHaveProperty('nextAttemptAt');
+    expect(completedDelivery).not.toHaveProperty('nextAttemptAt');
     await change({ status: 'PAUSED' });
     const [delivery] = await listAll({ resourceId, endpointId });
     expect(delivery).toMatchObject({ status: 'PENDING' });
@@ -99,22 +99,22 @@ describe('listWebhookDeliveries', () => {
     const eventId = deliveries[0]?.eventId as string;
     const listIds = async (query: Record<string, string>) =>
       (await listAll({ ...query, createdAfter: from })).map((each) => each.id);
-    const [delivered, pending] = deliveries.map((each) => each.id);
-    expect(await listIds({})).toEqual([delivered, pending]);
-    expect(await listIds({ eventId })).toEqual([delivered, pending]);
-    expect(await listIds({ endpointId })).toEqual([delivered]);
-    expect(await listIds({ status: 'PENDING' })).toEqual([pending]);
-    expect(await listIds({ status: 'DELIVERED', resourceId })).toEqual([delivered]);
+    const [deliveredId, pendingId] = deliveries.map((each) => each.id);
+    expect(await listIds({})).toEqual([deliveredId, pendingId]);
+    expect(await listIds({ eventId })).toEqual([deliveredId, pendingId]);
+    expect(await listIds({ endpointId })).toEqual([deliveredId]);
+    expect(await listIds({ status: 'PENDING' })).toEqual([pendingId]);
+    expect(await listIds({ status: 'DELIVERED', resourceId })).toEqual([deliveredId]);
     expect(await listIds({ status: 'FAILED' })).toEqual([]);
     const eventType = 'CUSTOMER.KYC_APPROVED,TEST';
-    expect(await listIds({ eventType })).toEqual([delivered, pending]);
+    expect(await listIds({ eventType })).toEqual([deliveredId, pendingId]);
     expect(await listIds({ eventType: 'TEST' })).toEqual([]);
     expect(await listIds({ endpointId: 'WebhookEndpoint:none' })).toEqual([]);
     const createdBefore = new Date(app.effects.now() - 1).toISOString();
-    expect((await listAll({ createdBefore })).map((each) => each.id)).not.toContain(pending);
+    expect((await listAll({ createdBefore })).map((each) => each.id)).not.toContain(pendingId);
     await app.advance(8 * DAY);
-    expect(await listIds({ status: 'FAILED' })).toEqual([pending]);
-    expect((await get(pending as string)).attempts.at(-1)?.result).toBe('FAILED');
+    expect(await listIds({ status: 'FAILED' })).toEqual([pendingId]);
+    expect((await get(pendingId as string)).attempts.at(-1)?.result).toBe('FAILED');
   });
 
   it('returns pages in both orders, with each delivery once', async () => {

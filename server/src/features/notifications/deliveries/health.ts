@@ -59,13 +59,17 @@ export async function deliveryHealth(runtime: Runtime, platformIds: readonly str
   const rows = await rowsOf(runtime, platformIds);
   return platformIds.flatMap((platformId) => {
     const platformRows = rows.filter((row) => row.platform_id === platformId);
-    const [oldest = null] = platformRows.flatMap((row) => row.oldest ?? []).sort();
+    const [oldestEventId = null] = platformRows.flatMap((row) => row.oldest ?? []).sort();
     const sum = (read: (row: Row) => number) =>
       Math.min(
         MAX_COUNTED,
         platformRows.reduce((total, row) => total + read(row), 0),
       );
-    const total = { pending: sum((row) => row.pending), failed: sum((row) => row.failed), oldest };
+    const total = {
+      pending: sum((row) => row.pending),
+      failed: sum((row) => row.failed),
+      oldest: oldestEventId,
+    };
     const isQuiet = total.pending === 0 && total.failed === 0;
     return isQuiet ? [] : [{ platformId, ...presentHealth(total) }];
   });

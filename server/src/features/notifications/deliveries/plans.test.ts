@@ -23,7 +23,7 @@ const app = testApp();
 let client: pg.Client;
 let checkFlat: Planned;
 let filter: DeliveryFilter;
-const middle: DeliveryKey = { eventId: `Webhook:${uuid(EVENTS / 2)}`, endpoint: 0 };
+const middleKey: DeliveryKey = { eventId: `Webhook:${uuid(EVENTS / 2)}`, endpoint: 0 };
 
 beforeAll(async () => {
   client = new pg.Client({ connectionString: app.databaseUrl });
@@ -64,7 +64,7 @@ const STATUSES: (DeliveryStatus | undefined)[] = [undefined, 'PENDING', 'DELIVER
 describe.each(['asc', 'desc'] as const)('a page, %s', (order) => {
   it.each(STATUSES)('of status %s reads a range of an index', async (status) => {
     for (const platformId of [app.platform.id, app.other.id, 'none']) {
-      for (const after of [undefined, middle]) {
+      for (const after of [undefined, middleKey]) {
         const query = { ...filter, platformId, status };
         const step = { order, after, limit: 21 };
         await checkFlat(candidatesSql(query, step), MAX_STEP_BLOCKS);
@@ -122,7 +122,7 @@ describe('a page over all platforms', () => {
   };
 
   it.each(STATUSES)('of status %s reads a range of an index', async (status) => {
-    for (const after of [undefined, middle]) {
+    for (const after of [undefined, middleKey]) {
       for (const bounds of [{}, { from: 'Webhook:0', before: 'Webhook:9' }]) {
         const step = { after, limit: 21 };
         const queues =
@@ -159,7 +159,7 @@ describe('a page over all platforms', () => {
   });
 });
 
-it('counts pending and failed deliveries up to a maximum, and returns a range below it', async () => {
+it('countUndelivered counts up to a maximum, and returns a range below it', async () => {
   const range = {
     platformId: app.platform.id,
     endpoint: 1,
@@ -168,11 +168,11 @@ it('counts pending and failed deliveries up to a maximum, and returns a range be
     createdAfter: 1_790_000_000_000,
     createdBefore: 1_990_000_000_000,
   };
-  const undelivered = await countUndelivered(app.runtime.db, range, 50);
-  expect(undelivered.count).toBe(51);
-  const createdBefore = undelivered.newest as number;
+  const undeliveredTotal = await countUndelivered(app.runtime.db, range, 50);
+  expect(undeliveredTotal.count).toBe(51);
+  const createdBefore = undeliveredTotal.newest as number;
   expect(await countUndelivered(app.runtime.db, { ...range, createdBefore }, 50)).toEqual({
-    ...undelivered,
+    ...undeliveredTotal,
     count: 50,
   });
   const total = await countUndelivered(app.runtime.db, { ...range, endpoint: 0 }, EVENTS);

@@ -95,8 +95,12 @@ describe('a failing endpoint', () => {
     expect(status).toBe('ENABLED');
     const pausedAt = new Date(Date.parse(failingSince) + 5 * DAY).toISOString();
     await call('POST', '/sandbox/clock', { advance: 'P4D' });
-    const paused = { status: 'PAUSED', statusReason: STATUS_REASON, statusChangedAt: pausedAt };
-    expect(await call('GET', path)).toMatchObject(paused);
+    const pausedFields = {
+      status: 'PAUSED',
+      statusReason: STATUS_REASON,
+      statusChangedAt: pausedAt,
+    };
+    expect(await call('GET', path)).toMatchObject(pausedFields);
     const notices = otherReceiver.arrivals.map(({ body }) => JSON.parse(body));
     expect(notices).toMatchObject([{ data: { id, status: 'PAUSED' }, timestamp: pausedAt }]);
     await otherReceiver.close();

@@ -63,10 +63,10 @@ const Key = named(
   ),
 );
 
-const secret = (when: string) =>
+const secret = (condition: string) =>
   text(
     'Signing secret for verification with Standard Webhooks, `whsec_` and base64. Returned ' +
-      `${when}. Absent in all other replies.`,
+      `${condition}. Absent in all other replies.`,
   );
 
 const PROPERTIES = {

@@ -117,12 +117,21 @@ describe('createWebhookEndpoint', () => {
     await emitEvent();
     const arrivalsOf = (receiver: Receiver) =>
       receiver.arrivals.filter(({ type }) => type === eventTypes[0]);
-    const [thin, full] = [arrivalsOf(receiver)[0], arrivalsOf(firstReceiver)[0]];
-    const { id, type, timestamp, data } = JSON.parse(full?.body ?? '');
+    const [thinArrival, fullArrival] = [arrivalsOf(receiver)[0], arrivalsOf(firstReceiver)[0]];
+    const { id, type, timestamp, data } = JSON.parse(fullArrival?.body ?? '');
     expect(data.fullName).toBe('Ada Lovelace');
-    expect(JSON.parse(thin?.body ?? '')).toEqual({ id, type, timestamp, data: { id: data.id } });
-    expect(thin && signatureOf(endpoint.secret, thin)).toBe(thin?.headers['webhook-signature']);
-    expect(thin?.headers['x-service-signature']).not.toBe(full?.headers['x-service-signature']);
+    expect(JSON.parse(thinArrival?.body ?? '')).toEqual({
+      id,
+      type,
+      timestamp,
+      data: { id: data.id },
+    });
+    expect(thinArrival && signatureOf(endpoint.secret, thinArrival)).toBe(
+      thinArrival?.headers['webhook-signature'],
+    );
+    expect(thinArrival?.headers['x-service-signature']).not.toBe(
+      fullArrival?.headers['x-service-signature'],
+    );
     const event = ok(await app.call('GET', `/events/${id}`), 200);
     expect(event.data).toEqual(data);
     expect(ok(await change(endpoint.id, { format: 'FULL' }), 200).format).toBe('FULL');
@@ -164,7 +173,7 @@ describe('createWebhookEndpoint', () => {
     },
   );
 
-  it('adds an endpoint that receives no test of the configured endpoint', async () => {
+  it('adds an endpoint that receives no test events of the configured endpoint', async () => {
     await create({ url: receiver.url });
     await app.operate(async (ctx) => ctx.emit(testEvent, ctx.caller.platformId, {}));
     await app.settle();
@@ -202,8 +211,13 @@ describe('createWebhookEndpoint', () => {
       403,
     );
     const production = { as: app.production };
-    const local = await app.call('POST', '/webhook-endpoints', { url: receiver.url }, production);
-    expect([local.status, local.body.details.errors[0].field]).toEqual([400, 'url']);
+    const localReply = await app.call(
+      'POST',
+      '/webhook-endpoints',
+      { url: receiver.url },
+      production,
+    );
+    expect([localReply.status, localReply.body.details.errors[0].field]).toEqual([400, 'url']);
   });
 
   it('rejects a seventeenth endpoint, also under concurrent requests', async () => {
@@ -219,14 +233,14 @@ describe('createWebhookEndpoint', () => {
 describe('listWebhookEndpoints', () => {
   it('returns the configured endpoint first, and rejects unknown parameters', async () => {
     const { id } = await create({ url: PUBLIC });
-    const [configuredEndpoint, createdEndpoint, ...others] = await list();
+    const [configuredEndpoint, createdEndpoint, ...otherEndpoints] = await list();
     expect(configuredEndpoint).toMatchObject({
       id: configuredId(app.platform.id),
       url: firstReceiver.url,
       isConfigured: true,
       keys: [],
     });
-    expect([createdEndpoint.id, others]).toEqual([id, []]);
+    expect([createdEndpoint.id, otherEndpoints]).toEqual([id, []]);
     expect(createdEndpoint.url).toBe(PUBLIC);
     const { status, body } = await app.call('GET', '/webhook-endpoints?state=PAUSED');
     expect([status, body.details.errors[0].field]).toEqual([400, 'state']);
@@ -250,8 +264,11 @@ describe('getWebhookEndpointById', () => {
 describe('updateWebhookEndpoint', () => {
   it('pauses and resumes, and sends the events of the pause afterwards', async () => {
     const { id } = await create({ url: receiver.url });
-    const paused = ok(await change(id, { status: 'PAUSED', statusReason: 'Maintenance' }), 200);
-    expect(paused).toMatchObject({ status: 'PAUSED', statusReason: 'Maintenance' });
+    const pausedEndpoint = ok(
+      await change(id, { status: 'PAUSED', statusReason: 'Maintenance' }),
+      200,
+    );
+    expect(pausedEndpoint).toMatchObject({ status: 'PAUSED', statusReason: 'Maintenance' });
     await emitEvent();
     expect(arrivalTypesAt(receiver)).toEqual([]);
     const resumedEndpoint = ok(await change(id, { status: 'ENABLED' }), 200);
@@ -361,7 +378,7 @@ describe('rotateWebhookEndpointKey', () => {
     expect((await get(id)).keys).toHaveLength(1);
   });
 
-  it('has an overlap of a day by default, and permits three keys of other endpoints', async () => {
+  it('permits three keys, for a day by default, and rejects the configured endpoint', async () => {
     const { id } = await create({ url: PUBLIC });
     const { keys } = ok(await rotate(id), 200);
     expect(keys[1].expiresAt).toBe(new Date(app.effects.now() + DAY).toISOString());

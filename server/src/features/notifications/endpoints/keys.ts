@@ -49,9 +49,9 @@ export function createEndpointSigner(vault: Pick<Vault, 'openOwn'>): EndpointSig
     const cached = openedSecrets.get(id);
     if (cached) return cached;
     const secret = vault.openOwn(sealed, contextOf(id));
-    const [oldest] = openedSecrets.keys();
-    if (openedSecrets.size >= MAX_CACHED_SECRETS && oldest !== undefined)
-      openedSecrets.delete(oldest);
+    const [oldestId] = openedSecrets.keys();
+    if (openedSecrets.size >= MAX_CACHED_SECRETS && oldestId !== undefined)
+      openedSecrets.delete(oldestId);
     openedSecrets.set(id, secret);
     return secret;
   }

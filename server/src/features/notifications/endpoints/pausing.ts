@@ -63,13 +63,13 @@ export async function pauseFailing(
     const since = row?.failing_since ?? null;
     if (row?.status !== 'ENABLED' || row.deleted_at !== null || since === null) return;
     if (since > ctx.now - FAILING_MS) return;
-    const paused = ctx.update(webhookEndpoints, row, {
+    const pausedEndpoint = ctx.update(webhookEndpoints, row, {
       status: 'PAUSED',
       status_reason: 'Every attempt failed for five days.',
       status_changed_at: ctx.now,
       updated_at: ctx.now,
     });
-    ctx.emit(endpointPaused, id, presentEndpoint(paused, ctx.effects.now()));
+    ctx.emit(endpointPaused, id, presentEndpoint(pausedEndpoint, ctx.effects.now()));
   });
 }
 

@@ -38,7 +38,7 @@ interface FollowerRegistration {
 
 export interface Followers {
   /** Throws RATE_LIMITED if too many requests wait. */
-  register(platformId: string, closed?: AbortSignal): FollowerRegistration;
+  register(platformId: string, disconnect?: AbortSignal): FollowerRegistration;
   /** Call this after a commit that may have stored events. */
   wake(): void;
   /** Completes all waits. Later requests wait briefly. */
@@ -155,35 +155,35 @@ export function createFollowers(options: FollowersOptions): Followers {
     registrations.total,
   );
 
-  function wait(platformId: string, cursor: EventPosition, ms: number, closed?: AbortSignal) {
+  function wait(platformId: string, cursor: EventPosition, ms: number, disconnect?: AbortSignal) {
     return new Promise<void>((resolve) => {
       const { position, id } = cursor;
       const finish = () => {
         clearTimeout(timer);
-        closed?.removeEventListener('abort', finish);
+        disconnect?.removeEventListener('abort', finish);
         loop.remove(waiter);
         resolve();
       };
       const waiter: Waiter = { platformId, position, id, arrived: finish };
       const timer = setTimeout(finish, ms);
-      closed?.addEventListener('abort', finish);
-      if (closed?.aborted) finish();
+      disconnect?.addEventListener('abort', finish);
+      if (disconnect?.aborted) finish();
       else loop.add(waiter);
     });
   }
 
   return {
-    register(platformId, closed) {
+    register(platformId, disconnect) {
       const release = registrations.register(platformId);
       let mayWait = true;
       return {
         async wait(position, ms) {
           const isLast = isStopping;
-          await wait(platformId, position, isLast ? Math.min(ms, STOPPING_MS) : ms, closed);
+          await wait(platformId, position, isLast ? Math.min(ms, STOPPING_MS) : ms, disconnect);
           if (isStopping) mayWait = false;
         },
         get isClosed() {
-          return closed?.aborted === true || !mayWait;
+          return disconnect?.aborted === true || !mayWait;
         },
         release,
       };

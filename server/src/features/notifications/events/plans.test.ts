@@ -44,7 +44,7 @@ beforeAll(async () => {
 
 afterAll(() => client?.end());
 
-it.each(['asc', 'desc'] as const)('reads the range of a page, %s', async (order) => {
+it.each(['asc', 'desc'] as const)('rangeSql reads the range of a page, %s', async (order) => {
   const range = { order, low: LOWEST_POSITION, high: HIGHEST_POSITION, limit: 21 };
   for (const platformId of [app.platform.id, app.other.id, 'none']) {
     for (const position of [LOWEST_POSITION, MIDDLE_POSITION, HIGHEST_POSITION]) {
@@ -60,7 +60,7 @@ it.each(['asc', 'desc'] as const)('reads the range of a page, %s', async (order)
   }
 });
 
-it('counts the events of a range along the index', async () => {
+it('countSql reads the range of the index', async () => {
   const query = { ...filter, createdAfter: 1_790_000_000_000, createdBefore: 1_990_000_000_000 };
   const range = { low: MIDDLE_POSITION, high: MIDDLE_POSITION + 10n };
   await checkFlat(countSql(query, range, 100), MAX_PAGE_BLOCKS);
@@ -74,7 +74,7 @@ it('counts the events of a range along the index', async () => {
   );
 });
 
-it('finds a time by binary search', async () => {
+it('BOUNDARY finds a time by binary search', async () => {
   for (const platformId of [app.platform.id, app.other.id, 'none']) {
     const time = new Date(1_790_000_000_000 + EVENTS * 500);
     await checkFlat(
@@ -88,8 +88,8 @@ it.each<[string, Partial<EventFilter>]>([
   ['types', { types: ['CARD.STATE_CHANGE'] }],
   ['a resource', { resourceId: `Transaction:${uuid(77)}` }],
   ['a customer', { customerKey: 77 }],
-  ['everything', { types: ['CARD.STATE_CHANGE'], resourceId: 'x', customerKey: 77 }],
-])('reads entries of the index for a filter by %s', async (_, filters) => {
+  ['all fields', { types: ['CARD.STATE_CHANGE'], resourceId: 'x', customerKey: 77 }],
+])('rangeSql reads entries of the index for a filter by %s', async (_, filters) => {
   const from = { position: MIDDLE_POSITION, id: '' };
   const range = {
     order: 'asc' as const,
@@ -101,25 +101,28 @@ it.each<[string, Partial<EventFilter>]>([
   await checkFlat(rangeSql({ ...filter, ...filters }, range), MAX_PAGE_BLOCKS);
 });
 
-it.each(['asc', 'desc'] as const)('finds all events that a filter matches, %s', async (order) => {
-  const start = order === 'asc' ? LOWEST_POSITION : HIGHEST_POSITION;
-  const range = { order, low: LOWEST_POSITION, high: HIGHEST_POSITION, limit: 100 };
-  const ids: string[] = [];
-  let from = { position: start, id: '' };
-  for (;;) {
-    const page = await readSteps(
-      app.runtime.db,
-      { ...filter, types: ['CARD.STATE_CHANGE'] },
-      { ...range, from },
-    );
-    ids.push(...page.rows.map((row) => row.id));
-    if (!page.hasMore) break;
-    from = page.end;
-  }
-  expect(ids).toHaveLength(Math.ceil(EVENTS / 20_000));
-});
+it.each(['asc', 'desc'] as const)(
+  'readSteps finds all events that a filter matches, %s',
+  async (order) => {
+    const start = order === 'asc' ? LOWEST_POSITION : HIGHEST_POSITION;
+    const range = { order, low: LOWEST_POSITION, high: HIGHEST_POSITION, limit: 100 };
+    const ids: string[] = [];
+    let from = { position: start, id: '' };
+    for (;;) {
+      const page = await readSteps(
+        app.runtime.db,
+        { ...filter, types: ['CARD.STATE_CHANGE'] },
+        { ...range, from },
+      );
+      ids.push(...page.rows.map((row) => row.id));
+      if (!page.hasMore) break;
+      from = page.end;
+    }
+    expect(ids).toHaveLength(Math.ceil(EVENTS / 20_000));
+  },
+);
 
-it('reads the events of all platforms after a position', async () => {
+it('HEADS reads the events of all platforms after a position', async () => {
   for (const position of [MIDDLE_POSITION, HIGHEST_POSITION]) {
     const platformIds = [app.platform.id, app.other.id, app.unregulated.id, app.production.id];
     await checkFlat(

@@ -227,9 +227,9 @@ export async function boundsOf(
     const [row] = await db.query<{ low: bigint; high: bigint }>(BOUNDARY, values);
     return row as { low: bigint; high: bigint };
   };
-  const oldest = Math.max(createdAfter ?? 0, since ?? 0);
+  const oldestTime = Math.max(createdAfter ?? 0, since ?? 0);
   const [after, before] = await Promise.all([
-    oldest > 0 ? boundary(oldest - DISORDER_MS) : undefined,
+    oldestTime > 0 ? boundary(oldestTime - DISORDER_MS) : undefined,
     createdBefore === undefined ? undefined : boundary(createdBefore + DISORDER_MS),
   ]);
   return { low: after?.low ?? LOWEST_POSITION, high: before?.high ?? horizon };

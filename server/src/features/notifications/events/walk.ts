@@ -70,26 +70,26 @@ export async function readSteps(
     : LOWEST_POSITION;
   const range = { ...fullRange, low: greaterOf(fullRange.low, firstPosition ?? fullRange.high) };
   // Positions before the start of the page are not read.
-  let remaining: Range | undefined =
+  let remainingRange: Range | undefined =
     order === 'asc'
       ? { ...range, low: greaterOf(range.low, from.position) }
       : { ...range, high: lesserOf(range.high, from.position + 1n) };
   let length = isSelective(filter) ? FIRST_STEP : undefined;
   const rows: EventRow[] = [];
-  while (remaining && remaining.low < remaining.high) {
+  while (remainingRange && remainingRange.low < remainingRange.high) {
     const stepStartedAt = performance.now();
-    const { stepRange, next } = split(remaining, length);
+    const { stepRange, next } = split(remainingRange, length);
     rows.push(...(await eventsIn(db, filter, { ...stepRange, limit: limit + 1 - rows.length })));
     if (rows.length > limit) {
       const pageEvents = rows.slice(0, limit);
       return { rows: pageEvents, end: positionOf(pageEvents.at(-1) as EventRow), hasMore: true };
     }
-    remaining = next;
+    remainingRange = next;
     if (length !== undefined && performance.now() - stepStartedAt < SHORT_STEP_MS) length *= 2n;
-    if (remaining && performance.now() - startedAt > PAGE_MS) {
+    if (remainingRange && performance.now() - startedAt > PAGE_MS) {
       return {
         rows,
-        end: { position: order === 'asc' ? remaining.low : remaining.high, id: '' },
+        end: { position: order === 'asc' ? remainingRange.low : remainingRange.high, id: '' },
         hasMore: true,
       };
     }

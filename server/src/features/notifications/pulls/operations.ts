@@ -74,20 +74,20 @@ async function pull(
   { followers, log }: PullDeps,
   lane: PulledEndpoint,
   { after, wait = 0, limit = DEFAULT_LIMIT }: Query,
-  closed: AbortSignal | undefined,
+  disconnect: AbortSignal | undefined,
 ) {
   const cursor = after === undefined ? undefined : readPullCursor('after', lane.endpoint, after);
   let page = await readPage(ctx, log, lane, cursor, limit);
   let idleMs = 0;
   if (wait === 0 || page.rows.length) return { page, idleMs };
-  const registration = followers.register(lane.platformId, closed);
+  const registration = followers.register(lane.platformId, disconnect);
   try {
     while (!page.rows.length && !registration.isClosed && idleMs < wait * 1_000) {
       const startedAt = performance.now();
       const nextPosition = { position: page.horizon, id: '' };
       await registration.wait(nextPosition, Math.min(RECHECK_MS, wait * 1_000 - idleMs));
       idleMs += performance.now() - startedAt;
-      if (closed?.aborted) break;
+      if (disconnect?.aborted) break;
       page = await readPage(ctx, log, lane, cursor, limit);
     }
   } finally {

@@ -269,13 +269,13 @@ describe('acknowledgeWebhookDeliveries', () => {
     await emitEvents();
     await emitEvents();
     const allDeliveries = eventIdsOf(await pull('?limit=100'));
-    const [first, second] = allDeliveries;
-    const eventIds = [second, 'Webhook:1', second];
+    const [firstEventId, secondEventId] = allDeliveries;
+    const eventIds = [secondEventId, 'Webhook:1', secondEventId];
     expect(ok(await acknowledge({ eventIds }), 200)).toEqual({ acknowledged: 1, hasMore: false });
     expect(eventIdsOf(await pull('?limit=100'))).toEqual(
-      allDeliveries.filter((id) => id !== second),
+      allDeliveries.filter((id) => id !== secondEventId),
     );
-    expect(first).toBe(allDeliveries[0]);
+    expect(firstEventId).toBe(allDeliveries[0]);
   });
 
   it('requires either a cursor or IDs', async () => {
@@ -299,9 +299,9 @@ describe('permissions', () => {
     expect((await app.call('GET', `${path}/deliveries`, undefined, as)).status).toBe(200);
     const body = { eventIds: ['x'] };
     expect((await app.call('POST', `${path}/acknowledgments`, body, as)).status).toBe(403);
-    const manage = { as: await app.tokenWith(['MANAGE']) };
-    expect((await app.call('GET', `${path}/deliveries`, undefined, manage)).status).toBe(403);
-    expect((await app.call('POST', `${path}/acknowledgments`, body, manage)).status).toBe(200);
+    const asManager = { as: await app.tokenWith(['MANAGE']) };
+    expect((await app.call('GET', `${path}/deliveries`, undefined, asManager)).status).toBe(403);
+    expect((await app.call('POST', `${path}/acknowledgments`, body, asManager)).status).toBe(200);
   });
 
   it('exclude endpoints of other platforms and endpoints with a URL', async () => {

@@ -55,10 +55,10 @@ async function queueStep(runtime: Runtime, row: ReplayRow, target: Target): Prom
   const { ownClock } = await clocks.timeOf({ platformId });
   const range = { platformId, target, scope, from, to, ownClock };
   const { eventIds, place } = await nextEvents(db, range, row.place, STEP);
-  const queued = eventIds.length
+  const queuedEvents = eventIds.length
     ? await requeueEvents(db, eventIds, effects.now(), [target.number])
     : [];
-  return { queued: queued.length, place };
+  return { queued: queuedEvents.length, place };
 }
 
 /** Stages the progress, unless another worker has recorded it. */

@@ -42,8 +42,11 @@ async function rangeOf(
 ): Promise<ReplayRange> {
   const from = Date.parse(times.from);
   const to = times.to === undefined ? ctx.now : Date.parse(times.to);
-  if (to < from)
-    throw invalidField(times.to === undefined ? 'from' : 'to', 'must not be before `from`');
+  if (to < from) {
+    throw times.to === undefined
+      ? invalidField('from', 'must not be in the future')
+      : invalidField('to', 'must not be before `from`');
+  }
   if (to - from > MAX_DAYS * DAY_MS) {
     throw invalidField('from', `must be at most ${MAX_DAYS} days before the end of the range`);
   }

@@ -36,7 +36,7 @@ const TestWebhookResponse = named(
   ),
 );
 
-const shared = {
+const sharedContract = {
   method: 'POST',
   summary: 'Send a test webhook',
   description:
@@ -53,7 +53,7 @@ const shared = {
 } as const;
 
 export const sendTestEvent = operation({
-  ...shared,
+  ...sharedContract,
   operationId: 'sendTestEvent',
   errors: ['WEBHOOK_ENDPOINT_NOT_SET', 'WEBHOOK_DELIVERY_ERROR'],
   path: '/webhooks/test',
@@ -61,7 +61,7 @@ export const sendTestEvent = operation({
 });
 
 export const sendTestWebhook = operation({
-  ...shared,
+  ...sharedContract,
   operationId: 'sendTestWebhook',
   errors: ['WEBHOOK_ENDPOINT_NOT_SET', 'WEBHOOK_DELIVERY_ERROR'],
   path: '/sandbox/webhooks/test',

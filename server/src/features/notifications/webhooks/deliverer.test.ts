@@ -71,24 +71,24 @@ describe('delivery', () => {
 
   it('restores data that is stored as a difference, unless the first event was erased', async () => {
     const platform = await outbox.platform(receiver.url);
-    const [first, secondReceiver, third, fourth] = await outbox.events(platform, [
+    const [firstId, secondId, thirdId, fourthId] = await outbox.events(platform, [
       { data: '{"id":"t","status":"PENDING"}' },
       { data: '{"status":"COMPLETED"}' },
       { data: '' },
       { data: '{"status":"COMPLETED"}' },
     ]);
     const refer = 'update events set base_id = $2 where id = $1';
-    await outbox.db.query(refer, [secondReceiver, first]);
-    await outbox.db.query(refer, [fourth, third]);
+    await outbox.db.query(refer, [secondId, firstId]);
+    await outbox.db.query(refer, [fourthId, thirdId]);
     await outbox.deliverer().runDue();
     const sentBodies = receiver.arrivals.map(({ id, body }) => [id, JSON.parse(body).data]);
     expect(new Map(sentBodies as [string, unknown][])).toEqual(
       new Map([
-        [first, { id: 't', status: 'PENDING' }],
-        [secondReceiver, { id: 't', status: 'COMPLETED' }],
+        [firstId, { id: 't', status: 'PENDING' }],
+        [secondId, { id: 't', status: 'COMPLETED' }],
       ]),
     );
-    expect(await outbox.state(fourth as string)).toEqual({ due_at: null, attempts: 0 });
+    expect(await outbox.state(fourthId as string)).toEqual({ due_at: null, attempts: 0 });
   });
 
   it('contains the committed balance', async () => {

@@ -134,20 +134,23 @@ describe('headersOf', () => {
 
   it('contains one signature for each format of an event, computed once', () => {
     const signatures = createSignatures();
-    const [full, thin] = [bodyOf(createEvent(), naming), bodyOf(createEvent(), naming, 'THIN')];
-    const firstSignature = signatures.of(createEvent().id, 'FULL', full, key);
-    const secondSignature = signatures.of(createEvent().id, 'THIN', thin, key);
+    const [fullBody, thinBody] = [
+      bodyOf(createEvent(), naming),
+      bodyOf(createEvent(), naming, 'THIN'),
+    ];
+    const firstSignature = signatures.of(createEvent().id, 'FULL', fullBody, key);
+    const secondSignature = signatures.of(createEvent().id, 'THIN', thinBody, key);
     const publicKey = createPublicKey(key.publicKeyPem);
     const isVerified = (body: string, signature: string) =>
       verify('sha256', Buffer.from(body), publicKey, Buffer.from(signature, 'base64'));
-    expect([isVerified(full, firstSignature), isVerified(thin, secondSignature)]).toEqual([
+    expect([isVerified(fullBody, firstSignature), isVerified(thinBody, secondSignature)]).toEqual([
       true,
       true,
     ]);
     // ECDSA uses a random number for each signature, so an equal text shows that it was computed
     // once.
-    expect(signatures.of(createEvent().id, 'FULL', full, key)).toBe(firstSignature);
-    expect(signatures.of(createEvent().id, 'THIN', thin, key)).toBe(secondSignature);
+    expect(signatures.of(createEvent().id, 'FULL', fullBody, key)).toBe(firstSignature);
+    expect(signatures.of(createEvent().id, 'THIN', thinBody, key)).toBe(secondSignature);
   });
 
   it('derives the name of the signature header from the service name prefix', () => {

@@ -35,12 +35,12 @@ interface SealedData {
 
 /** The data of an event in clear, or undefined if it was erased. Throws if it cannot be decrypted. */
 export function openData(vault: Pick<Vault, 'open'>, event: SealedData): string | undefined {
-  const { id, data, sealed_for: owner, data_key: sealed } = event;
+  const { id, data, sealed_for: owner, data_key: sealedKey } = event;
   // An erased event has no data, even if its customer still has a key.
   if (data === '') return undefined;
   if (owner === null) return data;
-  if (sealed === null) return undefined;
-  return vault.open({ owner, sealed }, data, eventContext(id)).toString();
+  if (sealedKey === null) return undefined;
+  return vault.open({ owner, sealed: sealedKey }, data, eventContext(id)).toString();
 }
 
 const DEFAULT_PREFIX = 'Service';
@@ -134,8 +134,8 @@ export function createSignatures(): Signatures {
       const name = format === 'FULL' ? eventId : `${eventId} ${format}`;
       const cached = cache.get(name);
       if (cached?.key === key.privateKey) return cached.signature;
-      const [oldest] = cache.keys();
-      if (cache.size >= MAX_CACHED_SIGNATURES && oldest !== undefined) cache.delete(oldest);
+      const [oldestName] = cache.keys();
+      if (cache.size >= MAX_CACHED_SIGNATURES && oldestName !== undefined) cache.delete(oldestName);
       const signature = signatureOf(body, key);
       cache.set(name, { key: key.privateKey, signature });
       return signature;

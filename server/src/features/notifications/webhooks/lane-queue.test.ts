@@ -50,27 +50,30 @@ describe('queue of a lane', () => {
   it('takes the same events as a search of all events', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
-        const [queue, expected] = [createLaneQueue(), createSearchedQueue()];
+        const [queue, searchedQueue] = [createLaneQueue(), createSearchedQueue()];
         const takenEvents: DueEvent[] = [];
         steps.forEach((action, id) => {
           if (action === 'take') {
             const event = queue.take();
-            expect(event).toBe(expected.take());
+            expect(event).toBe(searchedQueue.take());
             if (event) takenEvents.push(event);
           } else if ('push' in action) {
             const event = eventOf({ id, subject: action.push });
             queue.push(event);
-            expected.push(event);
+            searchedQueue.push(event);
           } else if ('shorten' in action) {
-            expect(queue.shorten(action.shorten)).toEqual(expected.shorten(action.shorten));
+            expect(queue.shorten(action.shorten)).toEqual(searchedQueue.shorten(action.shorten));
           } else {
             const [event] = takenEvents.splice(action.end % Math.max(1, takenEvents.length), 1);
             if (event) {
               queue.end(event);
-              expected.end(event);
+              searchedQueue.end(event);
             }
           }
-          expect([queue.size, queue.isReady]).toEqual([expected.size(), expected.isReady()]);
+          expect([queue.size, queue.isReady]).toEqual([
+            searchedQueue.size(),
+            searchedQueue.isReady(),
+          ]);
         });
       }),
     );

@@ -108,23 +108,26 @@ describe('lane', () => {
     const lanes = createLanes(LIMITS);
     lanes.setLease('A', 100);
     for (let i = 0; i < 5; i++) lanes.add(dueEvent('A'));
-    const [first] = lanes.next();
+    const [firstEvent] = lanes.next();
     expect(lanes.leased(99)).toEqual(['A']);
     lanes.dropLease('A');
     expect(lanes.leased(99)).toEqual([]);
     expect(lanes.total).toBe(2);
-    lanes.done(first as DueEvent, { delivered: true, ms: 1 });
+    lanes.done(firstEvent as DueEvent, { delivered: true, ms: 1 });
     expect(lanes.next()).toEqual([]);
   });
 
   it('sends the events of one resource sequentially, except balance events', () => {
     const lanes = createLanes(LIMITS);
-    const [first, second, third] = [1, 2, 3].map(() => dueEvent('A', { subject: 'Transaction:T' }));
+    const [firstEvent, secondEvent, thirdEvent] = [1, 2, 3].map(() =>
+      dueEvent('A', { subject: 'Transaction:T' }),
+    );
     const otherEvent = dueEvent('A');
-    for (const each of [first, second, otherEvent, third]) lanes.add(each as DueEvent);
-    expect(lanes.next()).toEqual([first, otherEvent]);
-    lanes.done(first as DueEvent, { delivered: true, ms: 1 });
-    expect(lanes.next()).toEqual([second]);
+    for (const each of [firstEvent, secondEvent, otherEvent, thirdEvent])
+      lanes.add(each as DueEvent);
+    expect(lanes.next()).toEqual([firstEvent, otherEvent]);
+    lanes.done(firstEvent as DueEvent, { delivered: true, ms: 1 });
+    expect(lanes.next()).toEqual([secondEvent]);
     const balances = [1, 2].map(() => dueEvent('B', { subject: 'InternalAccount:X', balance: 1n }));
     for (const each of balances) lanes.add(each);
     expect(lanes.next()).toEqual(balances);
@@ -159,7 +162,7 @@ describe('several lanes', () => {
     expect(order).toHaveLength(9);
   });
 
-  it('of one platform share its limit, and each can use one more slot', () => {
+  it('of one platform share its limit, which each lane may exceed by one request', () => {
     const lanes = createLanes(LIMITS);
     measureWidthAfter(lanes, true, 20);
     const events = fill(lanes, 'A');
@@ -171,7 +174,7 @@ describe('several lanes', () => {
     for (const each of otherEvents) lanes.add(each);
     expect(lanes.next().map((each) => each.endpoint)).toEqual([1, 2, 3]);
     finish(lanes, events.slice(0, 2), true);
-    // Nine of eleven requests are still in flight, so no lane has a second slot yet.
+    // Nine of eleven requests are still in flight, so no lane may send a second request yet.
     expect(lanes.next()).toEqual([]);
     finish(lanes, events.slice(2, 4), true);
     expect(lanes.next().map((each) => each.endpoint)).toHaveLength(1);

@@ -202,7 +202,7 @@ export function createLanes(limits: Limits): Lanes {
     return event;
   }
 
-  function next(maximum = Number.POSITIVE_INFINITY): DueEvent[] {
+  function takeSendable(maximum = Number.POSITIVE_INFINITY): DueEvent[] {
     const sendableEvents: DueEvent[] = [];
     // Round robin: a lane that was served moves to the end.
     for (const lane of sendableLanes) {
@@ -270,7 +270,7 @@ export function createLanes(limits: Limits): Lanes {
       lane.queue.push(event);
       if (lane.queue.isReady) sendableLanes.add(lane);
     },
-    next,
+    next: takeSendable,
     done: finish,
     recorded: (event) => release(laneOfEvent(event), event.id),
     leaseOf: (platformId) => platforms.get(platformId)?.until ?? 0,

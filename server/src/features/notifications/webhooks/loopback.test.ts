@@ -21,7 +21,7 @@ describe('a loopback endpoint', () => {
     expect(body.details.errors[0].message).toContain('must not be a loopback address');
   });
 
-  it('receives no events and no tests if it was configured earlier', async () => {
+  it('receives neither events nor test events if it was configured earlier', async () => {
     await app.operate(async (ctx) => {
       const row = await ctx.read(platforms, app.platform.id);
       if (!row) throw new Error('no platform');

@@ -112,9 +112,9 @@ describe('crash', () => {
     expect(await nextDeliverer.runDue()).toBe(0);
     outbox.clock.now += LEASE_MS;
     expect(await nextDeliverer.runDue()).toBe(1);
-    const [first, second] = receiver.arrivals;
-    expect(second?.body).toBe(first?.body);
-    expect(second?.id).toBe(id);
+    const [firstArrival, secondArrival] = receiver.arrivals;
+    expect(secondArrival?.body).toBe(firstArrival?.body);
+    expect(secondArrival?.id).toBe(id);
     expect(await outbox.state(id as string)).toEqual({ due_at: null, attempts: 1 });
   });
 });
@@ -148,13 +148,13 @@ describe('two processes on one database', () => {
     slowDeliverer.start();
     await receiver.has(1);
     const otherDeliverer = outbox.deliverer({ db: outbox.anotherDatabase() });
-    const leaseEnd = async () => {
+    const readLeaseEnd = async () => {
       const [row] = await outbox.db.query<{ until: number }>('select until from webhook_lanes');
       return row?.until ?? 0;
     };
     for (let elapsedMs = 0; elapsedMs < 3 * LEASE_MS; elapsedMs += 0.6 * LEASE_MS) {
       outbox.clock.now += 0.6 * LEASE_MS;
-      await waitUntil(async () => (await leaseEnd()) === outbox.clock.now + LEASE_MS);
+      await waitUntil(async () => (await readLeaseEnd()) === outbox.clock.now + LEASE_MS);
       expect(await otherDeliverer.runDue()).toBe(0);
     }
     answer();

@@ -59,19 +59,19 @@ describe('nextAttemptAt', () => {
         expect(Math.abs(nextTime - event.created_at - delay)).toBeLessThanOrEqual(delay / 10);
       }),
     );
-    const low = nextAttemptAt(
+    const lowestTime = nextAttemptAt(
       effectsWith(() => 0),
       event,
       1,
       realTimeAt(0),
     );
-    const high = nextAttemptAt(
+    const highestTime = nextAttemptAt(
       effectsWith(() => 255),
       event,
       1,
       realTimeAt(0),
     );
-    expect([low, high]).toEqual([4_500, 5_500]);
+    expect([lowestTime, highestTime]).toEqual([4_500, 5_500]);
   });
 
   it('has no jitter on a platform with its own clock', () => {

@@ -49,10 +49,12 @@ it('customer data is stored encrypted and sent as the same bytes in every attemp
   await app.settle();
   receiver.behave(200);
   await app.advance(FIRST_RETRY_MS);
-  const [first, second, ...more] = receiver.arrivals.filter((each) => each.id === event?.id);
-  expect(more).toEqual([]);
-  expect(second?.body).toBe(first?.body);
-  const { data } = JSON.parse(first?.body ?? '');
+  const [firstArrival, secondArrival, ...laterArrivals] = receiver.arrivals.filter(
+    (each) => each.id === event?.id,
+  );
+  expect(laterArrivals).toEqual([]);
+  expect(secondArrival?.body).toBe(firstArrival?.body);
+  const { data } = JSON.parse(firstArrival?.body ?? '');
   expect(data).toMatchObject({ id: person.id, fullName: NAME });
   expect((await readStoredEvents(person.id))[0]?.due_at).toBeNull();
 });

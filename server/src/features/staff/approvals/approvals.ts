@@ -170,11 +170,11 @@ async function assertNotRequested(
   changeKey: string,
   rightsOf: RightsOfRequester,
 ): Promise<void> {
-  const [earlier] = await ctx.db.find(approvals, { change_key: changeKey });
-  if (!earlier) return;
-  const { status } = await statusOf(ctx, earlier, ctx.now, rightsOf);
+  const [earlierApproval] = await ctx.db.find(approvals, { change_key: changeKey });
+  if (!earlierApproval) return;
+  const { status } = await statusOf(ctx, earlierApproval, ctx.now, rightsOf);
   if (status === 'PENDING') {
-    const { id: approvalId, requester_name: requester } = earlier;
+    const { id: approvalId, requester_name: requester } = earlierApproval;
     throw new Fault(
       'CONFLICT',
       `Approval ${approvalId}, requested by ${requester}, is already pending for the same change. ` +
@@ -182,7 +182,7 @@ async function assertNotRequested(
       { approvalId },
     );
   }
-  ctx.update(approvals, earlier, { change_key: null });
+  ctx.update(approvals, earlierApproval, { change_key: null });
 }
 
 /** Stores a change that requires approval. Throws CONFLICT if the same change is already pending. */

@@ -38,15 +38,15 @@ describe('a record', () => {
     const client = operatorClient(app);
     await rename(app, 'Renamed');
     const { body } = await client.call('GET', `/audit-records?platformId=${app.platform.id}`);
-    const [first] = body.data;
-    expect(first).toMatchObject({
+    const [renameRecord] = body.data;
+    expect(renameRecord).toMatchObject({
       actor: { kind: 'COMMAND', id: 'command', name: 'test@machine' },
       operationId: 'test',
       reason: 'why',
       platformId: app.platform.id,
       hasChanges: true,
     });
-    const reply = await client.call('GET', `/audit-records/${first.id}/changes`);
+    const reply = await client.call('GET', `/audit-records/${renameRecord.id}/changes`);
     expect(reply.body.changes.rows).toEqual([
       expect.objectContaining({
         table: 'platforms',
@@ -62,7 +62,7 @@ describe('a record', () => {
     );
     expect(readRecords.body.data).toEqual([
       expect.objectContaining({
-        subject: first.id,
+        subject: renameRecord.id,
         hasChanges: false,
         requestId: expect.any(String),
       }),

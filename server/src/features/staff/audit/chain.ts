@@ -19,12 +19,12 @@ export const hashOf = (vault: Pick<Vault, 'digest'>, { outcome, ...row }: Unhash
 export function problemOf(
   vault: Pick<Vault, 'digest'>,
   { hash, ...row }: AuditRow,
-  previous: { number: bigint; hash: string },
+  previousRecord: { number: bigint; hash: string },
 ): string | undefined {
-  if (row.number !== previous.number + 1n) {
-    return `record ${previous.number + 1n} is missing`;
+  if (row.number !== previousRecord.number + 1n) {
+    return `record ${previousRecord.number + 1n} is missing`;
   }
-  if (row.previous_hash !== previous.hash) {
+  if (row.previous_hash !== previousRecord.hash) {
     return `record ${row.number} does not follow the record before it`;
   }
   return hash === hashOf(vault, row) ? undefined : `record ${row.number} was changed`;

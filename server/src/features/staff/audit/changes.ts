@@ -38,8 +38,8 @@ function* rowChangesOf({ inserts, updates, removes }: ChangeSet): Generator<RowC
   for (const { table, row } of inserts) {
     yield { table: table.name, id: String(row.id), after: withoutNull(columnsOf(row, () => true)) };
   }
-  for (const { table, id, row, previousRow: before = {}, changedColumns: changed } of updates) {
-    const isChanged = (name: string) => changed.has(name) && row[name] !== before[name];
+  for (const { table, id, row, previousRow: before = {}, changedColumns } of updates) {
+    const isChanged = (name: string) => changedColumns.has(name) && row[name] !== before[name];
     yield {
       table: table.name,
       id,

@@ -170,26 +170,26 @@ export async function verifyAudit(
   // Read before the records, so that all records up to the head are included.
   const head = await db.read(auditHead, HEAD);
   const problems: string[] = [];
-  let previous = { number: 0n, hash: '' };
+  let previousRecord = { number: 0n, hash: '' };
   let records = 0;
   let isAnchored = anchor === undefined;
   for await (const rows of allRecordsAfter(db, 0)) {
     for (const row of rows) {
-      const problem = problemOf(vault, row, previous);
+      const problem = problemOf(vault, row, previousRecord);
       if (problem && problems.length < MAX_PROBLEMS) problems.push(problem);
       if (anchor && row.number === BigInt(anchor.number) && row.hash === anchor.hash)
         isAnchored = true;
-      previous = row;
+      previousRecord = row;
       records++;
     }
   }
   if (!isAnchored)
     problems.push(`record ${anchor?.number} differs from the expected number and hash`);
-  const lastRecord = { number: Number(previous.number), hash: previous.hash };
+  const lastRecord = { number: Number(previousRecord.number), hash: previousRecord.hash };
   if (!head) problems.push('the head is missing');
-  else if (head.number > previous.number) {
+  else if (head.number > previousRecord.number) {
     problems.push(`records after ${lastRecord.number} are missing, up to ${head.number}`);
-  } else if (head.number === previous.number && head.hash !== previous.hash) {
+  } else if (head.number === previousRecord.number && head.hash !== previousRecord.hash) {
     problems.push('the head does not have the hash of the last record');
   }
   return { records, last: lastRecord, problems };

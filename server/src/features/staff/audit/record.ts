@@ -130,7 +130,7 @@ const acceptAll: CommitCheck = async (set) => set;
 
 /** A runtime for one request of an operator. */
 export function auditedRuntime(
-  base: Runtime,
+  baseRuntime: Runtime,
   request: AuditedRequest,
   check: CommitCheck = acceptAll,
 ): AuditedRuntime {
@@ -139,10 +139,12 @@ export function auditedRuntime(
   async function commit(set: ChangeSet, owners: Owners = ownersOf(set)): Promise<Outcome> {
     // Further change sets of the same request do not repeat its key.
     const requestKey = count === 0 ? request.requestKey : undefined;
-    const record = await recordOf(base, set, owners, { ...request, requestKey });
+    const record = await recordOf(baseRuntime, set, owners, { ...request, requestKey });
     for (let attempt = 1; ; attempt++) {
-      const head = await readHead(base);
-      const outcome = await base.committer.commit(withRecord(base, set, record, head));
+      const head = await readHead(baseRuntime);
+      const outcome = await baseRuntime.committer.commit(
+        withRecord(baseRuntime, set, record, head),
+      );
       if (outcome.ok) count++;
       else if (isRepeated(outcome.rejection)) throw alreadyExecuted();
       const isContended =
@@ -160,7 +162,7 @@ export function auditedRuntime(
   }
 
   return {
-    runtime: { ...base, committer: { commit: checkedCommit } },
+    runtime: { ...baseRuntime, committer: { commit: checkedCommit } },
     async recordAccess(owners) {
       const outcome = await commit(emptyChangeSet(), owners);
       if (!outcome.ok)
@@ -171,7 +173,7 @@ export function auditedRuntime(
       const { requestKey } = request;
       if (requestKey === undefined) return false;
       const where = { request_key: requestKey };
-      return (await base.db.find(operatorAudit, where, { limit: 1 })).length > 0;
+      return (await baseRuntime.db.find(operatorAudit, where, { limit: 1 })).length > 0;
     },
   };
 }

@@ -42,14 +42,17 @@ const eventText = (name: string, position: ChangePosition, data: object): string
 
 /** Token bucket for `MAX_RATE` messages per second. */
 function createBudget(now: () => number) {
-  let remaining = MAX_RATE;
+  let remainingMessages = MAX_RATE;
   let countedAt = now();
   return {
     take(count: number): boolean {
-      remaining = Math.min(MAX_RATE, remaining + ((now() - countedAt) / 1_000) * MAX_RATE);
+      remainingMessages = Math.min(
+        MAX_RATE,
+        remainingMessages + ((now() - countedAt) / 1_000) * MAX_RATE,
+      );
       countedAt = now();
-      if (count > remaining) return false;
-      remaining -= count;
+      if (count > remainingMessages) return false;
+      remainingMessages -= count;
       return true;
     },
   };

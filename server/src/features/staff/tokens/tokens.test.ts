@@ -34,7 +34,7 @@ describe('operator tokens', () => {
     expect(JSON.stringify(audit, (_, value) => String(value))).not.toContain(secret);
   });
 
-  it('are rejected with a list of all invalid fields', async () => {
+  it('report every invalid field of a creation request', async () => {
     const body = { name: '', roles: ['owner'], expiresInDays: 0 };
     const { status, body: error } = await client.call('POST', '/operator-tokens', { body });
     expect(status).toBe(400);
@@ -58,26 +58,26 @@ describe('operator tokens', () => {
 
   it('are rejected after revocation or expiry', async () => {
     const { body: token } = await client.call('POST', '/operator-tokens', { body: NEW });
-    const { body: short } = await client.call('POST', '/operator-tokens', {
+    const { body: expiringToken } = await client.call('POST', '/operator-tokens', {
       body: { ...NEW, roles: ['administrator'], expiresInDays: 1 },
     });
-    const read = (secret: string) => client.call('GET', '/roles', { secret });
-    expect((await read(short.secret)).status).toBe(200);
-    expect((await read(token.secret)).status).toBe(403);
+    const readRoles = (secret: string) => client.call('GET', '/roles', { secret });
+    expect((await readRoles(expiringToken.secret)).status).toBe(200);
+    expect((await readRoles(token.secret)).status).toBe(403);
     const revokeResponse = await client.call(
       'DELETE',
       `/operator-tokens/${token.id}?reason=Not+used`,
     );
     expect(revokeResponse.body).toMatchObject({ id: token.id, status: 'REVOKED' });
-    expect((await read(token.secret)).status).toBe(401);
+    expect((await readRoles(token.secret)).status).toBe(401);
     const [record] = await client.recordsOf('revokeOperatorToken');
     expect(record).toMatchObject({ subject: token.id, reason: 'Not used' });
-    const self = await client.call('DELETE', `/operator-tokens/${short.id}`, {
-      secret: short.secret,
+    const selfRevocation = await client.call('DELETE', `/operator-tokens/${expiringToken.id}`, {
+      secret: expiringToken.secret,
     });
-    expect(self.status).toBe(400);
+    expect(selfRevocation.status).toBe(400);
     await app.advance(86_400_000);
-    expect((await read(short.secret)).status).toBe(401);
+    expect((await readRoles(expiringToken.secret)).status).toBe(401);
   });
 
   it('are rejected by the platform API, like platform credentials by the operator API', async () => {
@@ -85,10 +85,10 @@ describe('operator tokens', () => {
     const headers = { authorization: `Bearer ${secret}` };
     expect((await app.call('GET', '/config', undefined, { as: null, headers })).status).toBe(401);
     const { clientId, clientSecret } = app.platform;
-    const basic = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
+    const encodedCredentials = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
     const reply = await app.server.inject({
       url: '/operator/v1/roles',
-      headers: { authorization: `Basic ${basic}` },
+      headers: { authorization: `Basic ${encodedCredentials}` },
     });
     expect(reply.statusCode).toBe(401);
   });

@@ -51,8 +51,8 @@ export async function currentLink(
   kind: LinkKind,
   createdBy: string,
 ): Promise<NewLink> {
-  const [existing] = await validLinks(ctx, user.id);
-  return existing ? presentLink(ctx, existing) : replaceLink(ctx, user, kind, createdBy);
+  const [existingLink] = await validLinks(ctx, user.id);
+  return existingLink ? presentLink(ctx, existingLink) : replaceLink(ctx, user, kind, createdBy);
 }
 
 /** Stages the revocation of the valid links of a user. */

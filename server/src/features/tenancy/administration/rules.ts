@@ -68,10 +68,10 @@ export function termsProblem(
   change: { regulated?: boolean | undefined; terms?: boolean | undefined },
   current: TermsSettings,
 ): string | undefined {
-  const regulated = change.regulated ?? current.regulated;
+  const isRegulated = change.regulated ?? current.regulated;
   const terms = change.terms ?? current.terms;
   const isChanged = change.regulated || change.terms;
-  if (!regulated || !terms || !isChanged) return undefined;
+  if (!isRegulated || !terms || !isChanged) return undefined;
   return 'has no effect on a regulated platform, which has its own terms';
 }
 

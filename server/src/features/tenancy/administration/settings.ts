@@ -108,8 +108,8 @@ interface SettingsChange {
 
 function currenciesAs(row: PlatformRow, codes: readonly string[]): PlatformCurrency[] {
   checkCurrencyCodes(codes, () => 'currencies');
-  const previous = new Map(row.currencies.map((each) => [each.currencyCode, each]));
-  return codes.map((code) => previous.get(code) ?? openCurrency(code));
+  const previousCurrencies = new Map(row.currencies.map((each) => [each.currencyCode, each]));
+  return codes.map((code) => previousCurrencies.get(code) ?? openCurrency(code));
 }
 
 const patchOf = (row: PlatformRow, change: SettingsChange): PlatformChange => ({

@@ -26,9 +26,9 @@ describe('the brand of a platform', () => {
   it('has a logo over https, and over http from the local machine in the sandbox', () => {
     const logo = 'https://shop.example/logo.png';
     expect(logoOf(logo)).toBe(logo);
-    for (const local of ['http://localhost:3000/l.png', 'http://127.0.0.1/l.png']) {
-      expect(logoOf(local, 'sandbox')).toBe(local);
-      expect(logoOf(local)).toBeUndefined();
+    for (const localUrl of ['http://localhost:3000/l.png', 'http://127.0.0.1/l.png']) {
+      expect(logoOf(localUrl, 'sandbox')).toBe(localUrl);
+      expect(logoOf(localUrl)).toBeUndefined();
     }
   });
 

@@ -31,11 +31,11 @@ export type Provision = (ctx: Ctx, currencies: string[]) => Promise<void>;
 export async function changeConfig(
   ctx: Ctx,
   provision: Provision,
-  previous: PlatformRow,
+  previousPlatform: PlatformRow,
   change: PlatformChange,
 ): Promise<PlatformRow> {
-  const row = changePlatform(ctx, previous, change);
-  const addedCodes = addedCurrencies(previous.currencies, row.currencies);
+  const row = changePlatform(ctx, previousPlatform, change);
+  const addedCodes = addedCurrencies(previousPlatform.currencies, row.currencies);
   if (addedCodes.length) {
     await provision(ctx, addedCodes);
     // There can be many customers, so their accounts are opened after the commit, in batches.

@@ -27,11 +27,12 @@ export const platformOperations = ({ provision, loopbackWebhooks }: PlatformPart
   })),
 
   handle(updatePlatformConfig, async (ctx, { body }) => {
-    const previous = await readOwnPlatform(ctx);
-    checkUpdate(body, { environment: previous.environment, loopback: loopbackWebhooks });
-    const patch = patchOf(previous, body, SCHEMAS);
-    if (Object.keys(patch).length === 0) return { status: 200, body: presentPlatform(previous) };
-    const row = await changeConfig(ctx, provision, previous, patch);
+    const previousPlatform = await readOwnPlatform(ctx);
+    checkUpdate(body, { environment: previousPlatform.environment, loopback: loopbackWebhooks });
+    const patch = patchOf(previousPlatform, body, SCHEMAS);
+    if (Object.keys(patch).length === 0)
+      return { status: 200, body: presentPlatform(previousPlatform) };
+    const row = await changeConfig(ctx, provision, previousPlatform, patch);
     if (patch.webhook_endpoint) ctx.emit(testEvent, row.id, {});
     return { status: 200, body: presentPlatform(row) };
   }),

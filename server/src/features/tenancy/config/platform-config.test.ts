@@ -44,11 +44,11 @@ describe('getPlatformConfig', () => {
       enabledTransactionTypes: ['INCOMING', 'OUTGOING'],
     });
     expect(body).not.toHaveProperty('webhookEndpoint');
-    const { body: unregulated } = await app.call('GET', '/config', undefined, {
+    const { body: unregulatedConfig } = await app.call('GET', '/config', undefined, {
       as: app.unregulated,
     });
-    expect(unregulated.isRegulatedFinancialInstitution).toBe(false);
-    expect(unregulated.umaDomain).not.toBe(body.umaDomain);
+    expect(unregulatedConfig.isRegulatedFinancialInstitution).toBe(false);
+    expect(unregulatedConfig.umaDomain).not.toBe(body.umaDomain);
   });
 
   it('requires VIEW', async () => {

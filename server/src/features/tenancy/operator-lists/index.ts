@@ -27,14 +27,17 @@ export async function listSteps(
   ownFilters: readonly Filter[],
 ): Promise<Omit<StepQuery, 'resources'>> {
   const { platformId, customerId, mode, createdAfter, createdBefore, limit = 20, cursor } = query;
-  const [narrowest, ...others] = equals({ customer_id: customerId, platform_id: platformId });
-  const filters: Filter[] = [...others, ...ownFilters];
+  const [narrowestFilter, ...otherFilters] = equals({
+    customer_id: customerId,
+    platform_id: platformId,
+  });
+  const filters: Filter[] = [...otherFilters, ...ownFilters];
   if (mode !== undefined) {
     const platforms = (await allPlatforms(db)).filter((each) => each.environment === mode);
     filters.push({ column: 'platform_id', op: 'in', value: platforms.map(({ id }) => id) });
   }
   return {
-    scope: narrowest ? [narrowest] : [],
+    scope: narrowestFilter ? [narrowestFilter] : [],
     filters,
     createdAfter: timeOf(createdAfter),
     createdBefore: timeOf(createdBefore),

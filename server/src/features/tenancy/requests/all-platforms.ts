@@ -105,8 +105,8 @@ async function readsPart(
 ): Promise<Part<RequestRow, RequestPosition>> {
   const { operationId, tokenId, status } = selection;
   const position = cursor === undefined ? undefined : positionOf(cursor);
-  const { from, until: last } = periodOf(selection);
-  const until = Math.min(last, position?.created_at ?? last);
+  const { from, until: periodEnd } = periodOf(selection);
+  const until = Math.min(periodEnd, position?.created_at ?? periodEnd);
   const isWanted = (row: RequestRow) =>
     row.created_at >= from &&
     row.created_at <= until &&

@@ -54,7 +54,7 @@ beforeAll(async () => {
 afterAll(() => client.end());
 
 const isoAt = (n: number) => new Date(START + n * 20).toISOString();
-const middle = cursorOf({ created_at: START + (ROWS / 2) * 20, id: '0' });
+const middleCursor = cursorOf({ created_at: START + (ROWS / 2) * 20, id: '0' });
 
 /** Filters that read a page of an index. */
 const INDEXED: RequestSelection[] = [
@@ -95,7 +95,7 @@ it.each(INDEXED)('%j reads a range of an index', async (query) => {
   for (const mode of ['force_custom_plan', 'force_generic_plan']) {
     await client.query(`set plan_cache_mode = ${mode}`);
     for (const sort of ['asc', 'desc'] as const) {
-      for (const cursor of [undefined, middle]) {
+      for (const cursor of [undefined, middleCursor]) {
         const filters = requestFilters(app.platform.id, query);
         await check(pageSql(apiRequests, { filters, sort, limit: 20, cursor }), MAX_PAGE_BLOCKS);
       }
@@ -159,7 +159,7 @@ it.each<RequestSelection>([
   }
 });
 
-it('finds the platform of a request by the index by time', async () => {
+it('platformOfRequest reads the index by time', async () => {
   const check = createPlanner(client);
   await check({ text: OWNER, values: [new Date(START + 20_000), 'none'] }, 10);
 });

@@ -349,15 +349,15 @@ function isPartOfWord(message: string, start: number, end: number, words: Listed
 function withoutTexts(message: string, texts: readonly string[], { words }: ListedValues): string {
   let redactedText = redactText(message);
   for (const text of texts) {
-    let lower = redactedText.toLowerCase();
+    let lowerCaseText = redactedText.toLowerCase();
     // A character whose lower case has another length would shift positions.
-    if (lower.length !== redactedText.length) return MASKED;
-    for (let index = lower.indexOf(text); index >= 0; ) {
+    if (lowerCaseText.length !== redactedText.length) return MASKED;
+    for (let index = lowerCaseText.indexOf(text); index >= 0; ) {
       const end = index + text.length;
       const isKept = isPartOfWord(redactedText, index, end, words);
       if (!isKept) redactedText = redactedText.slice(0, index) + MASKED + redactedText.slice(end);
-      lower = redactedText.toLowerCase();
-      index = lower.indexOf(text, isKept ? end : index + MASKED.length);
+      lowerCaseText = redactedText.toLowerCase();
+      index = lowerCaseText.indexOf(text, isKept ? end : index + MASKED.length);
     }
   }
   return redactedText;

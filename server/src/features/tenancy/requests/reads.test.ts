@@ -126,12 +126,12 @@ it('reads are listed in order, once, with every filter', async () => {
     }
     for (const each of recorders) await each.close();
     for (const selection of SELECTIONS) {
-      const expected = requests
+      const expectedIds = requests
         .filter((each) => matches(each, selection))
         .map(({ record }) => record.requestId)
         .sort();
-      expect(await listIds(platformId, selection, 'asc')).toEqual(expected);
-      expect(await listIds(platformId, selection, 'desc')).toEqual(expected.reverse());
+      expect(await listIds(platformId, selection, 'asc')).toEqual(expectedIds);
+      expect(await listIds(platformId, selection, 'desc')).toEqual(expectedIds.reverse());
     }
     for (const { record } of requests) {
       const request = await readRequest(app.runtime.db, platformId, record.requestId);
@@ -150,7 +150,7 @@ it('reads are listed in order, once, with every filter', async () => {
   });
 }, 120_000);
 
-it('reads share a row, whose platform the operator finds by the ID of a request', async () => {
+it('reads share a row, and the ID of a read identifies its platform', async () => {
   const platformId = app.platform.id;
   const start = app.effects.now();
   const recorder = createRequestRecorder({

@@ -101,7 +101,7 @@ describe('getRequestById', () => {
     expect(JSON.stringify([firstRecord, secondRecord])).not.toContain('a-secret-key');
   });
 
-  it('returns requests without the permission, and no request without a credential', async () => {
+  it('returns requests without the permission, and omits requests without a credential', async () => {
     const as = await app.tokenWith(['VIEW']);
     const forbiddenResponse = await app.call('POST', '/tokens', { name: 'x' }, { as });
     expect(await recordOf(forbiddenResponse)).toMatchObject({
@@ -383,9 +383,9 @@ describe('listRequests', () => {
     ];
     const { data } = await list('limit=2', { as: app.other });
     expect(data.map((each: { id: string }) => each.id)).toEqual(ownResponses.map(idOf).reverse());
-    const { data: others } = await list('limit=100');
+    const { data: otherRequests } = await list('limit=100');
     for (const each of ownResponses)
-      expect(others).not.toContainEqual(expect.objectContaining({ id: idOf(each) }));
+      expect(otherRequests).not.toContainEqual(expect.objectContaining({ id: idOf(each) }));
   });
 });
 

@@ -41,7 +41,7 @@ const getStatusAs = async (as: CallAs | null, headers: Record<string, string> = 
 const basicHeader = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
 
 describe('createToken', () => {
-  it('shows the secret once, and keeps only a hash', async () => {
+  it('returns the secret once, and stores only a hash', async () => {
     const { status, body } = await app.call('POST', '/tokens', {
       name: 'Reader',
       permissions: ['VIEW', 'VIEW'],
@@ -345,7 +345,7 @@ describe('deleteTokenById', () => {
 });
 
 describe('authentication', () => {
-  it('rejects all other input with the same error', async () => {
+  it('rejects every invalid header with the same error', async () => {
     const { clientId, clientSecret } = app.platform;
     const headers = [
       '',

@@ -79,8 +79,8 @@ export function browserOf(
   if (origin !== undefined && origin !== site.origin) {
     throw new Fault('FORBIDDEN', `Operators sign in on pages of ${site.origin} only.`);
   }
-  const { device: existing } = readCookies(header, operatorUrl);
-  const device = existing ?? randomText(effects, 'rhb_');
-  const newCookies = existing === undefined ? [cookie('device', device, DEVICE_S, site)] : [];
+  const { device: existingDevice } = readCookies(header, operatorUrl);
+  const device = existingDevice ?? randomText(effects, 'rhb_');
+  const newCookies = existingDevice === undefined ? [cookie('device', device, DEVICE_S, site)] : [];
   return { site, deviceHash: sha256Hex(device), newCookies, address, requestId };
 }

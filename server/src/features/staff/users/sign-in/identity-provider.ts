@@ -187,12 +187,14 @@ export function identityProvider(effects: Effects, settings: IdentityProviderSet
     }: PendingSignIn): Promise<string> {
       const config = await configuration();
       const client = await import('openid-client');
-      const { scopes_supported: supported = [] } = config.serverMetadata();
+      const { scopes_supported: supportedScopes = [] } = config.serverMetadata();
       const scopes = ['openid', 'profile', 'email', settings.groupsClaim];
       const parameters = {
         redirect_uri: redirectUri,
         // Some providers reject unknown scopes.
-        scope: scopes.filter((each, index) => index < 3 || supported.includes(each)).join(' '),
+        scope: scopes
+          .filter((each, index) => index < 3 || supportedScopes.includes(each))
+          .join(' '),
         code_challenge: await client.calculatePKCECodeChallenge(verifier),
         code_challenge_method: 'S256',
         ...{ state, nonce },

@@ -23,9 +23,9 @@ const forbiddenFault = (reason: string): Fault => new Fault('FORBIDDEN', reason)
  */
 export function siteOf(operatorUrl: string | undefined, host = ''): Site {
   if (operatorUrl !== undefined) {
-    const { host: expected, hostname, origin, protocol } = new URL(operatorUrl);
+    const { host: expectedHost, hostname, origin, protocol } = new URL(operatorUrl);
     if (protocol === 'https:' || hostname === 'localhost') {
-      if (host === expected) return { rpId: hostname, origin, isSecure: protocol === 'https:' };
+      if (host === expectedHost) return { rpId: hostname, origin, isSecure: protocol === 'https:' };
       throw forbiddenFault(`Operators sign in at ${origin} only.`);
     }
   }

@@ -39,8 +39,8 @@ export const usedChallenges = table(
 const DAY_MS = 86_400_000;
 
 /**
- * Deletes sessions and links 30 days after their expiry, and used challenges, which expire after
- * ten minutes, after one day.
+ * Deletes sessions and links 30 days after their expiry. Deletes used challenges after one day,
+ * because challenges expire after ten minutes.
  */
 export const signInSweep = () =>
   retentionSweep('staff.expire', [
