@@ -30,7 +30,7 @@ interface Subject {
 
 const MAX_ATTEMPTS = 5;
 
-/** A selected route, and the facts of the transfer that are stored with it. Absent for a card. */
+/** A selected route, and the facts of the transfer that are stored with it. A card has no facts. */
 interface RouteChoice {
   selectedRoute: ProviderRouteRow | undefined;
   facts?: Pick<RowOf<typeof providerTransfers>, 'kind' | 'currency' | 'amount' | 'choice'>;

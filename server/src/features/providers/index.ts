@@ -90,7 +90,7 @@ export const PROVIDER_SCHEMAS = {
   ...{ ProviderUrl, PublicKeyPem, TRANSFER_FIELDS },
 };
 
-/** Prefunded balances that derive from statements. */
+/** Prefunded balances: the available amounts, and the closing balances of statements. */
 export const prefunding = { available: availableBalances, stageClosing: stageClosingBalance };
 
 /** Records results of transfers. */

@@ -113,7 +113,7 @@ function callsOf(parts: RoutedIssuerParts): IssuerPort {
   };
 }
 
-/** Returns a function of the current issuer, or undefined while the environment has none. */
+/** Returns a function that returns the issuer, or undefined while the environment has none. */
 export function routedIssuer(parts: RoutedIssuerParts): () => IssuerPort | undefined {
   const calls = callsOf(parts);
   return () => (hasIssuer(parts) ? calls : undefined);

@@ -41,7 +41,7 @@ const TRANSFER_FIELD_NAMES = [
 const isService = (kind: RouteKind | undefined): boolean =>
   (SERVICES as readonly (string | undefined)[]).includes(kind);
 
-/** The route of a service must have a provider, and applies to all transfers of the environment. */
+/** The route of a service must have a provider, and cannot be limited to some transfers. */
 function serviceErrors(route: NewRoute): FieldError[] {
   if (!isService(route.kind)) return [];
   const errors: FieldError[] = TRANSFER_FIELD_NAMES.filter(
@@ -116,7 +116,7 @@ export async function createRoute({ runtime, directory }: ManagerParts, route: N
   return presentRoute(row);
 }
 
-/** All routes, in order of evaluation. */
+/** All routes, in order of priority. */
 export const listRoutes = ({ directory }: ManagerParts) =>
   directory.current().routes.map(presentRoute);
 
@@ -143,7 +143,7 @@ export async function explainRoute({ runtime, directory }: ManagerParts, facts: 
   };
 }
 
-/** The transfers of a transaction: its payout, its debit and its refund. */
+/** Suffixes of the IDs of the transfers of a transaction: payout, debit and refund. */
 const SUFFIXES = ['', '/pull', '/refund'];
 
 /**

@@ -244,7 +244,10 @@ export async function checkProvider(
   });
 }
 
-/** Stores the rates that a provider reports. Returns false if newer rates are stored. */
+/**
+ * Stores the rates that a provider reports. Returns false if rates of the same or a later time are
+ * stored.
+ */
 export async function recordRates(
   parts: ManagerParts,
   providerId: string,
@@ -332,8 +335,8 @@ const tooManyKeys = () =>
   );
 
 /**
- * Adds a signing key that becomes active after `overlapMs`. The earlier keys are retired after twice that
- * time, so that the provider can install the new key first.
+ * Adds a signing key that becomes active after the longer of `overlapMs` and KEY_NOTICE_MS, so that
+ * the provider can install it first. The earlier keys are retired after twice that time.
  */
 export const rotateOwnKey = (
   parts: ManagerParts,

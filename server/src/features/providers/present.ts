@@ -6,7 +6,7 @@ import type { FileRoute } from './configuration/contract.ts';
 import type { Choice, RouteVerdict } from './routing.ts';
 import type { ProviderRouteRow } from './store.ts';
 
-const withoutNull = (fields: object) =>
+const omitNull = (fields: object) =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 
 const numberOrNull = (value: bigint | null) => (value === null ? null : Number(value));
@@ -16,7 +16,7 @@ export const routeFields = (row: ProviderRouteRow): FileRoute => ({
   environment: row.environment,
   providerId: row.provider_id,
   priority: row.priority,
-  ...withoutNull({
+  ...omitNull({
     platformId: row.platform_id,
     kind: row.kind,
     rail: row.rail,

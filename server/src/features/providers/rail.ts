@@ -23,8 +23,8 @@ export const providerOfTransfer = async (
 ): Promise<string | undefined> =>
   (await db.read(providerTransfers, transferId))?.provider_id ?? undefined;
 
-/** Selects or reads the provider of a transfer, or null or undefined for the built-in rail. */
-function assignedProvider(parts: RoutedRailParts, instruction: RailInstruction) {
+/** Reads or selects the provider of a transfer. Null or undefined for the built-in rail. */
+function selectProvider(parts: RoutedRailParts, instruction: RailInstruction) {
   const { environment, directory, builtIn } = parts;
   const { id, kind, currency, amount } = instruction;
   return assignProvider(parts, instruction, async (ctx) => {
@@ -40,8 +40,8 @@ function assignedProvider(parts: RoutedRailParts, instruction: RailInstruction) 
   });
 }
 
-/** Records a polled result and returns it. */
-async function recordPolledResult(
+/** Records the result of a call, if it is final, and returns it. */
+async function recordResult(
   { runtime, environment }: RoutedRailParts,
   { id, platformId }: RailInstruction,
   providerId: string | null | undefined,
@@ -90,14 +90,14 @@ export function routedRail(parts: RoutedRailParts): RailPort {
     supportsDebit: (accountType, rail) =>
       (builtIn?.supportsDebit?.(accountType, rail) ?? false) || isOffered(parts, 'debit', rail),
     async send(instruction) {
-      const providerId = await assignedProvider(parts, instruction);
+      const providerId = await selectProvider(parts, instruction);
       const progress = await railOf(parts, providerId).send(instruction);
-      return recordPolledResult(parts, instruction, providerId, progress);
+      return recordResult(parts, instruction, providerId, progress);
     },
     async check(instruction, now) {
       const providerId = (await storedAssignment(parts, instruction.id))?.provider_id;
       const progress = await railOf(parts, providerId).check(instruction, now);
-      return recordPolledResult(parts, instruction, providerId, progress);
+      return recordResult(parts, instruction, providerId, progress);
     },
     async cancel(instruction, now) {
       const assignment = await storedAssignment(parts, instruction.id);
@@ -107,7 +107,7 @@ export function routedRail(parts: RoutedRailParts): RailPort {
     async recall(transfer, cause) {
       const assignment = await storedAssignment(parts, transfer.id);
       const rail = railOf(parts, assignment?.provider_id);
-      if (!rail.recall) throw new Error(`the rail of ${transfer.id} has no recalls`);
+      if (!rail.recall) throw new Error(`the rail of ${transfer.id} does not support recalls`);
       return rail.recall(transfer, cause);
     },
   };

@@ -153,7 +153,10 @@ function evaluate(
   };
 }
 
-/** Orders by priority, then by cost. Routes without a cost apply to other transfers and are last. */
+/**
+ * Orders by priority, then by cost. Within a priority, routes without a cost are last, because they
+ * apply to other transfers.
+ */
 const compareVerdicts = (a: RouteVerdict, b: RouteVerdict): number => {
   const priority = a.route.priority - b.route.priority;
   if (priority !== 0) return priority;

@@ -120,7 +120,9 @@ export const providerTransfers = table(
      * no statement contains it yet.
      */
     reported_day: col.text.null.mut,
-    /** Kind, currency, amount and choice are null for transfers of earlier versions. */
+    /**
+     * Kind, currency, amount and choice are null for cards, and for transfers of earlier versions.
+     */
     kind: col.enum<RailInstruction['kind']>().null,
     currency: col.text.null,
     amount: col.int8.null,

@@ -19,7 +19,7 @@ import {
 export interface Usage {
   /** Sum of the transfers of the day. 0 if the provider has no daily limit. */
   sentToday: bigint;
-  /** Null if the provider is not prefunded in the currency. */
+  /** Null if the provider is not prefunded in the currency, or for a debit. */
   available: bigint | null;
   /**
    * The rows as read. Changes are staged on these rows, so that the commit fails after a concurrent change.
@@ -71,7 +71,10 @@ export async function usageOf(
   };
 }
 
-/** Stages the usage of a transfer that is assigned to the provider by this usage. */
+/**
+ * Stages the usage of a transfer that is assigned to the provider. `rows` are the rows that the
+ * selection read.
+ */
 export function stageUsage(
   ctx: Ctx,
   provider: Provider,
@@ -102,7 +105,10 @@ export interface ReportedBalance {
 const SPENT_SQL = `select coalesce(sum(amount), 0)::int8 as spent from provider_transfers
   where provider_id = $1 and created_at > $2 and currency = $3 and kind <> 'debit'`;
 
-/** Stages a reported balance. Throws INVALID_INPUT if it is older than the stored balance. */
+/**
+ * Stages a reported balance. Throws CONFLICT without prefunding in the currency, and INVALID_INPUT
+ * if the balance is older than the stored balance or in the future.
+ */
 export async function stageBalance(
   ctx: Ctx,
   provider: Pick<Provider, 'row' | 'terms'>,
@@ -183,7 +189,8 @@ export async function stageClosingBalance(
 }
 
 /**
- * Returns a function of the available balance at a provider, or null if the provider is not prefunded.
+ * Returns a function that returns the available balance at a provider, or null without a stored
+ * balance in the currency.
  */
 export async function availableBalances(db: Pick<Database, 'find'>) {
   const rows = new Map((await db.find(providerBalances, {})).map((row) => [row.id, row]));

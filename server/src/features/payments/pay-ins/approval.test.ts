@@ -67,8 +67,10 @@ describe('requestedFields', () => {
     expect(requestedFields('KRW', { FULL_NAME: 'A', BIRTH_DATE: '1990-01-15' })).toEqual([]);
     expect(requestedFields('USD', {})).toEqual([]);
   });
+});
 
-  it('excludes optional fields from the missing fields', () => {
+describe('missingFieldsOf', () => {
+  it('excludes optional fields', () => {
     expect(missingFieldsOf({}, [...BIRTH, { name: 'EMAIL', mandatory: false }])).toEqual([
       'BIRTH_DATE',
     ]);

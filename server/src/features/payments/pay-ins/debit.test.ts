@@ -1,5 +1,5 @@
-// Transfers in: every outcome that the sandbox scripts, rail notifications at each stage, and every request
-// that is rejected.
+// Incoming transfers: every outcome that the sandbox scripts, rail notifications at each stage, and
+// every request that is rejected.
 import { describe, expect, it, vi } from 'vitest';
 import { expectBalancedBooks } from '../../../../test/kit/app/books.ts';
 import {
@@ -96,7 +96,7 @@ describe('createTransferIn', () => {
     expect(await readBalances(app, account.id)).toEqual({ balance: 0, total: 0 });
   });
 
-  it('includes a debit with suffix 005 in the total for thirty seconds, then fails', async () => {
+  it('holds a debit with suffix 005 for thirty seconds, then fails', async () => {
     const { account, row } = await startTransferIn('005');
     await app.advance(29_999);
     expect((await read(row.id)).status).toBe('PROCESSING');

@@ -88,7 +88,7 @@ async function readOwedAmount(accountId: string): Promise<number> {
 }
 
 describe('receiveDeposit', () => {
-  it('credits immediately and includes the payer', async () => {
+  it('credits the account immediately and records the payer', async () => {
     const { account } = await createAccountHolder('USDC');
     const chain = { transactionHash: '0xabc', network: 'BASE' };
     const id = await receiveFunds(account.id, 500, { chain });
@@ -106,7 +106,7 @@ describe('receiveDeposit', () => {
     expect(await balanceEvents(account.id)).toEqual([[500, 500]]);
   });
 
-  it('adds held funds to the total only', async () => {
+  it('adds held funds to the total balance only', async () => {
     const { account } = await createAccountHolder();
     const id = await receiveFunds(account.id, 500, { hold: 'COUNTERPARTY_INFORMATION_REQUIRED' });
     expect(await readPayment(id)).toMatchObject({

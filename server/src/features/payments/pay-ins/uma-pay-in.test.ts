@@ -83,7 +83,7 @@ describe('sandboxReceive', () => {
     expect(await app.runtime.db.query(dueSql, [request.id])).toEqual([]);
   });
 
-  it('finds the customer by UMA address in any spelling', async () => {
+  it('finds the customer by a UMA address in upper case', async () => {
     const person = await createCustomer(app);
     const receiverUmaAddress = person.umaAddress.toUpperCase();
     const payment = ok(await fixture.receive({ receiverUmaAddress, customerId: person.id }), 200);

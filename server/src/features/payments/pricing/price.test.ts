@@ -128,7 +128,7 @@ describe('priceOf', () => {
     expect(cents).toMatchObject({ sending: 50_06n, serviceFee: 5n, receiving: 50_00n });
   });
 
-  it('has no price if fees exceed the amount', () => {
+  it('returns undefined if the fees exceed the amount', () => {
     const fixedFee = { ...noFees, fixed: 100n };
     const terms = { rate: par, service: fixedFee, platform: noFees };
     expect(priceOf({ ...terms, lock: 'SENDING', amount: 100n })).toBeUndefined();

@@ -1,5 +1,5 @@
-// The daily velocity limit of a platform. Every operation that starts a payment counts the payment, and a
-// refund releases the usage.
+// Velocity limits of a platform per day and of its customers per hour. Every operation that starts
+// a payment counts the payment, and a refund releases the daily usage.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   createExternalAccount,
@@ -43,8 +43,8 @@ async function createPayer(suffix = '000') {
   return { person, account, target, quote: requestQuote, pay };
 }
 
-describe('daily velocity limit', () => {
-  it('rejects every operation that would exceed it', async () => {
+describe('velocity limits', () => {
+  it('reject every operation that would exceed the daily limit', async () => {
     const { account, target, quote, pay } = await createPayer();
     expect(await pay()).toEqual([200, undefined]);
     expect(await pay()).toEqual([200, undefined]);
@@ -63,7 +63,7 @@ describe('daily velocity limit', () => {
     expect(await pay()).toEqual([200, undefined]);
   });
 
-  it('is released by a refund', async () => {
+  it('release the daily usage of a refunded payment', async () => {
     const { pay } = await createPayer('002');
     for (let round = 0; round < 5; round++) {
       expect(await pay()).toEqual([200, undefined]);
@@ -71,7 +71,7 @@ describe('daily velocity limit', () => {
     }
   });
 
-  it('is released by a failed debit', async () => {
+  it('release the daily usage of a failed debit', async () => {
     const { person, target } = await createPayer();
     const source = await createExternalAccount(app, person.id, 'USD', '003');
     for (let round = 0; round < 4; round++) {
@@ -84,7 +84,7 @@ describe('daily velocity limit', () => {
     }
   });
 
-  it('applies only to customers who reached the hourly limit', async () => {
+  it('reject only customers who reached the hourly limit', async () => {
     const HOURLY_LIMIT_EXCEEDED = [403, 'VELOCITY_LIMIT_EXCEEDED'];
     const previousLimits = await setLimits({ hourly_payments: 1, limits: [] });
     const { account, target, pay, quote } = await createPayer();
@@ -121,14 +121,14 @@ describe('daily velocity limit', () => {
     refund: { status: 'COMPLETED' },
   };
 
-  it('returns realtime funds above the daily limit', async () => {
+  it('return realtime funds above the daily limit', async () => {
     const payer = await createPayer();
     await payer.pay();
     await payer.pay();
     expect(await payInQuote(payer)).toMatchObject(REFUNDED_PAYMENT);
   });
 
-  it('returns realtime funds above the hourly limit', async () => {
+  it('return realtime funds above the hourly limit', async () => {
     const payer = await createPayer();
     const previousLimits = await setLimits({ hourly_payments: 1, limits: [] });
     expect(await payInQuote(payer)).toMatchObject({ status: 'COMPLETED' });

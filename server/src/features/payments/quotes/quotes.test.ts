@@ -362,7 +362,7 @@ describe('executeQuote', () => {
       });
     });
 
-    it('creates the counterparty transaction also between accounts of one owner', async () => {
+    it('creates no counterparty transaction between accounts of one owner', async () => {
       const { person, account } = await createFundedCustomer(app);
       const target = await findInternalAccount(app, person.id, 'MXN');
       const quote = ok(

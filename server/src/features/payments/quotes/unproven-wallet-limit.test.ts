@@ -28,11 +28,14 @@ describe('needsProof', () => {
     [1n, 2n, 2_001n, true],
     [2n, 1n, 500n, false],
     [2n, 1n, 501n, true],
-  ])('at %s/%s euros a dollar, of %s dollars: %s', async (num, den, dollars, isNeeded) => {
-    expect(await needsProof(walletWith(), usdc(dollars * DOLLAR), ratePortWith(num, den))).toBe(
-      isNeeded,
-    );
-  });
+  ])(
+    'at %s/%s euros per dollar and for %s dollars returns %s',
+    async (num, den, dollars, isNeeded) => {
+      expect(await needsProof(walletWith(), usdc(dollars * DOLLAR), ratePortWith(num, den))).toBe(
+        isNeeded,
+      );
+    },
+  );
 
   it('is true without a rate, and false for a custodial wallet', async () => {
     const noRates: RatePort = { rate: async () => undefined };

@@ -34,7 +34,7 @@ const payer = walletPaymentFixture(app);
 const getTransaction = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
 
 describe('payments from an embedded wallet', () => {
-  it('credit another internal account to the micro-unit, and a wallet', async () => {
+  it('credit another internal account and a wallet, to the micro-unit', async () => {
     const { accountId, session } = await payer.createFundedWallet();
     const person = await createCustomer(app);
     const path = `/customers/internal-accounts?customerId=${person.id}&currency=USDB`;

@@ -16,7 +16,7 @@ import { PROVIDER_CHOICES } from '../choices.ts';
 const optional = Type.Optional;
 const amount = (description: string) => ({ ...PositiveAmount, description });
 
-export const Environment = oneOf(MODES, { description: 'Environment of the provider.' });
+export const Environment = oneOf(MODES, { description: 'Environment that the provider serves.' });
 
 export const ProviderId = withErrorText(
   text('Name of the provider. The address for its messages ends with this name.', {
@@ -29,7 +29,7 @@ const CurrencyText = text('Currency code, such as `EUR`.', { minLength: 3, maxLe
 
 export const TRANSFER_FIELDS = {
   kind: oneOf(PROVIDER_CHOICES.kinds, { description: 'Kind of transfer, or card.' }),
-  rail: oneOf(PAYMENT_RAILS, { description: 'Payment rail.' }),
+  rail: oneOf(PAYMENT_RAILS, { description: 'Rail of the transfer.' }),
   currency: CurrencyText,
   country: { ...CountryCode, description: 'Country of the external account, ISO 3166-1 alpha-2.' },
 };
@@ -215,7 +215,7 @@ const FileProvider = Type.Object(
 /** The file with providers and routes, which contains no secrets. */
 export const ProviderFile = Type.Object(
   {
-    $schema: optional(text('Address of this schema.')),
+    $schema: optional(text('URL of this schema, for editors. It has no effect.')),
     providers: optional(
       Type.Array(FileProvider, {
         maxItems: 200,

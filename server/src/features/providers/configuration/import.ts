@@ -29,7 +29,7 @@ export interface FileChange {
   subject: 'PROVIDER' | 'KEY' | 'ROUTE';
   /** Name of the provider, ID of the key, or the fields of the route. */
   id: string;
-  /** The field that changes. */
+  /** The field that changes. Absent for ADD and REMOVE. */
   field?: string;
   before?: string;
   after?: string;
@@ -141,15 +141,15 @@ const describeRoute = (route: Record<string, unknown>): string =>
 
 /** Every error of a file that matches the schema, by its path. */
 function fileErrors(file: ProviderFile, storedRows: StoredRows): FieldError[] {
-  const { providers: own = [], routes = [] } = file;
+  const { providers: fileProviders = [], routes = [] } = file;
   const environments = new Map<string, string>([
     ...[...storedRows.providers.values()].map((row) => [row.id, row.environment] as const),
-    ...own.map((each) => [each.providerId, each.environment] as const),
+    ...fileProviders.map((each) => [each.providerId, each.environment] as const),
   ]);
-  const names = own.map(({ providerId }) => providerId);
+  const names = fileProviders.map(({ providerId }) => providerId);
   const texts = routes.map(routeIdentity);
   return [
-    ...own.flatMap((provider, index) => [
+    ...fileProviders.flatMap((provider, index) => [
       ...(names.indexOf(provider.providerId) < index
         ? [repeatedError(`providers.${index}.providerId`)]
         : []),

@@ -1,5 +1,6 @@
-// Pauses providers whose rate of failed calls or returned transfers exceeds the limit in their terms. A
-// successful call resumes a provider if its terms require it. Each change is an audit record of the system.
+// Pauses providers whose rate of failed calls or returned transfers exceeds the limit in their
+// terms. A successful probe resumes a provider if its terms allow this. Each change is an audit
+// record of the system.
 import type { Effects, Time } from '../../../kernel/effects.ts';
 import type { PatchOf } from '../../../runtime/db/table.ts';
 import type { Sweep } from '../../../runtime/jobs/jobs.ts';
@@ -23,7 +24,7 @@ export interface HealthParts {
 
 const CHECK_EVERY_MS = 5_000;
 const PROBE_EVERY_MS = 60_000;
-/** Prefix of the reason of a pause that a successful call can cancel. */
+/** Prefix of the reason of a pause that a successful probe can end. */
 const FAILED_CALLS = 'Failed calls';
 
 type AutoPause = NonNullable<ProviderTerms['autoPause']>;
@@ -117,7 +118,10 @@ const isProbeConfigured = ({ row, terms }: Provider): boolean =>
   terms.autoPause?.resumeAfterProbe === true &&
   (row.pause_reason ?? '').startsWith(FAILED_CALLS);
 
-/** Creates a function that returns whether a probe of the provider is due. */
+/**
+ * Creates a function that returns whether a probe of the provider is due, and then records the
+ * probe.
+ */
 function createProbeSchedule({ now }: Pick<Effects, 'now'>) {
   const lastProbes = new Map<string, Time>();
   return (provider: Provider): boolean => {

@@ -21,7 +21,7 @@ const CACHED_MS = 5_000;
 
 const STATUS = { ACTIVE: 0, OPERATOR: 1, SYSTEM: 2 } as const;
 
-/** Reads the health of all providers at most once per scrape. */
+/** Reads the health of all providers at most once in CACHED_MS. */
 function cachedHealth({ directory, db, effects }: WatchParts): () => Promise<HealthByProvider> {
   let cachedHealthResult: Promise<HealthByProvider> | undefined;
   let readAt: Time = 0;
@@ -63,7 +63,10 @@ function watchBalances({ metrics, directory, db }: WatchParts): void {
   });
 }
 
-/** Registers the rates. A provider without calls or results in the window has no sample. */
+/**
+ * Registers the number of calls, and the rates. A rate has no sample without calls or results in
+ * the window.
+ */
 function watchRates(parts: WatchParts): void {
   const health = cachedHealth(parts);
   const watch = (
@@ -80,17 +83,17 @@ function watchRates(parts: WatchParts): void {
       });
       return new Map(samples);
     });
-  const calls = 'over 5 minutes, for all server processes.';
-  watch('railhead_provider_calls', `Calls to a provider ${calls}`, 5, (each) => each.calls);
+  const callPeriod = 'over 5 minutes, for all server processes.';
+  watch('railhead_provider_calls', `Calls to a provider ${callPeriod}`, 5, (each) => each.calls);
   watch(
     'railhead_provider_error_rate',
-    `Rate of failed calls ${calls}`,
+    `Rate of failed calls ${callPeriod}`,
     5,
     (each) => each.errorRate,
   );
   watch(
     'railhead_provider_latency_ms',
-    `Average duration of calls ${calls}`,
+    `Average duration of calls ${callPeriod}`,
     5,
     (each) => each.averageMs,
   );

@@ -1,5 +1,5 @@
-// Services of providers, such as e-mail and exchange rates. In each environment the first route of a service
-// selects its provider. Without a route the built-in connector provides the service.
+// Services of providers, such as e-mail and exchange rates. In each environment the routes of a
+// service select its provider. Without a route the built-in connector provides the service.
 
 import type { Connectors, FundingPort, IdentityPort } from '../../../connectors/ports/index.ts';
 import type { Service } from '../../../connectors/ports/providers/services.ts';

@@ -79,7 +79,7 @@ describe('bank returns for a closed account or a deleted customer', () => {
   });
 });
 
-describe('returned debit', () => {
+describe('debit that funds a payment', () => {
   async function createDebitedQuote(suffix: string) {
     const { person, account } = await createFundedCustomer(app, 300_00);
     const source = await createExternalAccount(app, person.id, 'USD', suffix);
@@ -92,16 +92,16 @@ describe('returned debit', () => {
   }
 
   it.each([
-    ['005', 'while it is awaited'],
-    ['002', 'after it failed'],
-  ])('has no ledger effect for an account with suffix %s %s, even if repeated', async (suffix) => {
+    ['005', 'while the debit is awaited'],
+    ['002', 'after the debit failed'],
+  ])('ignores repeated returns for an account with suffix %s %s', async (suffix) => {
     const { account, id } = await createDebitedQuote(suffix);
     for (let round = 0; round < 3; round++) await notify(id, applyFundingStatus, RETURNED_PROGRESS);
     expect((await getTransaction(id)).status).toBe('FAILED');
     expect((await readBalances(app, account.id)).total).toBe(300_00);
   });
 
-  it('is debited once after the funds were paid out', async () => {
+  it('is reversed once by repeated returns after the payout', async () => {
     const { account, id } = await createDebitedQuote('000');
     for (let round = 0; round < 3; round++) await notify(id, applyFundingStatus, RETURNED_PROGRESS);
     expect((await readBalances(app, account.id)).total).toBe(200_00);

@@ -164,7 +164,7 @@ describe('realtime funding quote', () => {
     });
   });
 
-  it('rejects execution and immediateExecution', async () => {
+  it('rejects executeQuote and immediatelyExecute', async () => {
     const { quote } = await createPendingQuote();
     const response = await app.call('POST', `/quotes/${quote.id}/execute`);
     expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);

@@ -120,7 +120,7 @@ describe('concurrent requests', () => {
 });
 
 describe('proof and expiry', () => {
-  it('a proof that commits first prevents the failure', async () => {
+  it('start the payment if the proof commits first', async () => {
     const { quote, challenge, balancesBefore } = await createPendingQuote();
     const stage = await prepareExpiry(quote.id, challenge.id);
     const expiry = Date.parse(challenge.expiresAt);
@@ -138,7 +138,7 @@ describe('proof and expiry', () => {
     expect(await eventsOf(quote.transactionId)).toEqual([...AUTHORIZED, 'COMPLETED']);
   });
 
-  it('an expiry that commits first rejects the proof', async () => {
+  it('fail the payment if the expiry commits first', async () => {
     const { quote, challenge, balancesBefore } = await createPendingQuote();
     const stage = await prepareExpiry(quote.id, challenge.id);
     const expiredProof = runInterrupted(authorizeWithCode(quote.id), () => {
@@ -154,7 +154,7 @@ describe('proof and expiry', () => {
     expect(payment).toMatchObject({ status: 'FAILED', funds: 'NONE' });
   });
 
-  it('a repeated expiry, as after a crash, emits one event', async () => {
+  it('emit one event if the expiry is repeated, as after a crash', async () => {
     const { quote, challenge } = await createPendingQuote();
     const stage = await prepareExpiry(quote.id, challenge.id);
     app.effects.set(Date.parse(challenge.expiresAt));
@@ -163,7 +163,7 @@ describe('proof and expiry', () => {
     expect(await eventsOf(quote.transactionId)).toEqual(CHALLENGE_EXPIRED);
   });
 
-  it('an early expiry, caused by clock drift, is postponed', async () => {
+  it('have no effect if the expiry runs early because of clock drift', async () => {
     const { quote, challenge } = await createPendingQuote();
     const expiry = Date.parse(challenge.expiresAt);
     app.effects.set(expiry - 1);

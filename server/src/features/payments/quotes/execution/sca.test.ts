@@ -155,7 +155,7 @@ describe('authorization steps', () => {
   const createConversionQuote = () =>
     createQuotedPayout(app, payer, { currency: 'USD', from: payer.usdc.id, amount: 10_000_000 });
 
-  it('number two for a conversion payout, if the platform enables it', async () => {
+  it('include the conversion and the payout if the platform enables two steps', async () => {
     await setTwoSteps(true);
     const { quote } = await createConversionQuote();
     const balancesBefore = await readBalances(app, payer.usdc.id);
@@ -184,7 +184,7 @@ describe('authorization steps', () => {
     for (const text of texts) expect(text).toContain(`10.000000 USDC as `);
   });
 
-  it('number one otherwise', async () => {
+  it('include only the payout otherwise', async () => {
     const { quote } = await createConversionQuote();
     expect(ok(await execute(app, quote.id), 200).scaChallenge.purpose).toBe('PAYOUT');
     expect(ok(await authorize(app, quote.id), 200).status).toBe('PROCESSING');
