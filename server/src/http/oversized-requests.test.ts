@@ -108,7 +108,7 @@ describe('a body', () => {
     await assertAvailable();
   });
 
-  it('may have thirty-two levels', async () => {
+  it('may have at most 32 levels', async () => {
     const deep = (levels: number) =>
       `{"name":"x","permissions":["VIEW"],"more":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
     expect((await send('/tokens', { body: deep(32) })).status).toBe(201);

@@ -13,7 +13,7 @@ const addressesIn = (files: Record<string, string>): string[] =>
     .flatMap(([, text]) => [...text.matchAll(ADDRESS)].map(([, src, url]) => src ?? url ?? ''))
     .filter((address) => !address.startsWith('data:'));
 
-it('load only files of the site', async () => {
+it('static references load only files of the site', async () => {
   const document = { openapi: '3.1.0', info: { title: 'API', version: '1' }, paths: {} };
   const siteFiles = await referenceFiles(BASE, document);
   const files = { ...siteFiles, ...operatorReferenceFiles(BASE, document, { isStatic: true }) };
@@ -25,7 +25,7 @@ it('load only files of the site', async () => {
   }
 });
 
-it('load the viewer of the server on a server', () => {
+it('the operator reference of a server loads its viewer', () => {
   const document = operatorDocument();
   const files = operatorReferenceFiles('/docs/', document, { isStatic: false });
   expect(addressesIn(files)).toEqual([

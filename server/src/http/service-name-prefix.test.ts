@@ -11,7 +11,7 @@ import { testApp } from '../../test/kit/app/test-app.ts';
 
 const app = testApp({ serviceNamePrefix: 'Acme' });
 
-it('uses the configured prefix', async () => {
+it('fields, codes and headers have the configured prefix', async () => {
   const { person, account } = await createFundedCustomer(app);
   const target = await createExternalAccount(app, person.id, 'EUR');
   const quote = ok(await app.call('POST', '/quotes', quoteBody(account.id, target.id, 5_000)), 201);
@@ -31,7 +31,7 @@ it('the document has no dangling reference', async () => {
   expect([...names].filter((name) => !(name in document.components.schemas))).toEqual([]);
 });
 
-it('reports errors of a request with the prefix', async () => {
+it('errors of a request have the configured prefix', async () => {
   const body = { amount: '10000', fundingSource: { type: 'X' }, destination: { accountId: 'x' } };
   const headers = { 'idempotency-key': 'naming-1' };
   const response = await app.call('POST', '/stablecoins/x/mints', body, { headers });

@@ -217,7 +217,7 @@ describe('named', () => {
 });
 
 describe('withErrorText', () => {
-  it('has an error text of its rule, which the document omits', () => {
+  it('adds an error text to a rule, which the document omits', () => {
     const schema = Type.Object({
       a: withErrorText(Type.String({ pattern: '^a$' }), 'must be an a'),
     });
@@ -229,7 +229,7 @@ describe('withErrorText', () => {
 });
 
 describe('shared schemas', () => {
-  it('oneOf is an enum, typed as the union', () => {
+  it('define oneOf as an enum, typed as the union', () => {
     const Side = oneOf(['SENDING', 'RECEIVING'], { description: 'Side.' });
     expectTypeOf<Static<typeof Side>>().toEqualTypeOf<'SENDING' | 'RECEIVING'>();
     expect(toOpenApi(Side, {})).toEqual({

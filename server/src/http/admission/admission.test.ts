@@ -29,7 +29,7 @@ const headOf = ({ method = 'POST', path, authorization, length = 800_000 }: Head
     '',
   ].join('\r\n');
 
-describe('from the head alone', () => {
+describe('a request head', () => {
   const app = testApp({ rateLimits: { requests: 10 } });
   let port: number;
   beforeAll(async () => {
@@ -42,7 +42,7 @@ describe('from the head alone', () => {
     return [status, body.code, body.status];
   };
 
-  it('an unknown path, a wrong method and a wrong credential are rejected', async () => {
+  it('is rejected for an unknown path, a wrong method and a wrong credential', async () => {
     const api = '/2025-10-13';
     expect(await request({ path: '/nothing' })).toEqual([404, 'NOT_FOUND', 404]);
     expect(await request({ path: `${api}/nothing` })).toEqual([404, 'NOT_FOUND', 404]);
@@ -55,7 +55,7 @@ describe('from the head alone', () => {
     expect(link).toEqual([410, 'LINK_ENDED', 410]);
   });
 
-  it('a missing permission and a body that is too large are rejected', async () => {
+  it('is rejected for a missing permission and a body that is too large', async () => {
     const path = '/2025-10-13/quotes';
     const viewer = authorizationOf(await app.tokenWith(['VIEW']));
     expect(await request({ path, authorization: viewer })).toEqual([403, 'FORBIDDEN', 403]);
@@ -63,7 +63,7 @@ describe('from the head alone', () => {
     expect(await request({ path, authorization })).toEqual([400, 'INVALID_INPUT', 400]);
   });
 
-  it('a request over the limit is rejected regardless of its body', async () => {
+  it('is rejected over the rate limit, regardless of the body', async () => {
     const authorization = authorizationOf(app.other);
     const path = '/2025-10-13/quotes';
     for (let index = 0; index < 20; index++) {
@@ -78,7 +78,7 @@ describe('from the head alone', () => {
     expect(text).toMatch(/^HTTP\/1\.1 429 /);
   });
 
-  it('a head without one Host, or with an expectation, is rejected', async () => {
+  it('is rejected without one Host, with an unknown expectation and over 16 KiB', async () => {
     const head = (...lines: string[]) =>
       sendRaw(port, ['GET /healthz HTTP/1.1', ...lines, '', ''].join('\r\n'));
     for (const lines of [[], ['Host: a', 'Host: a'], ['host: a', 'X: y', 'HOST: b']]) {
@@ -99,7 +99,7 @@ describe('from the head alone', () => {
     expect([http10Reply.status, http10Reply.body]).toEqual([200, { status: 'ok' }]);
   });
 
-  it('HTTP/1.0 has no Transfer-Encoding', async () => {
+  it('is rejected in HTTP/1.0 with Transfer-Encoding', async () => {
     const head = 'POST /2025-10-13/quotes HTTP/1.0\r\nConnection: keep-alive\r\n';
     for (const coding of ['chunked', 'gzip, chunked']) {
       const lines = `Transfer-Encoding: ${coding}\r\n\r\n`;
@@ -113,7 +113,7 @@ describe('from the head alone', () => {
     }
   });
 
-  it('HTTP/1.0 has no expectations', async () => {
+  it('is accepted in HTTP/1.0 regardless of its expectation', async () => {
     const body = JSON.stringify({ name: 'Old', permissions: ['VIEW'] });
     const head = headOf({
       path: '/2025-10-13/tokens',
@@ -214,7 +214,7 @@ describe('an address without a credential', () => {
 });
 
 describe('createRejectionDelay', () => {
-  it('replies immediately to the first request of each client and second', async () => {
+  it('delays no reply to the first 20 rejections of a client in a second', async () => {
     let now = 0;
     const delay = createRejectionDelay(() => now, 5);
     const delaysOf = (key: string, count: number) =>

@@ -13,7 +13,7 @@ const WITHOUT_ID = [
   ...['sendTestEvent', 'sendTestWebhook', 'updateSandboxClock'],
 ];
 
-it('contains the resource of each write whose path has no ID', () => {
+it('a request record contains the resource of each write whose path has no ID', () => {
   const operationIds = new Set<string>();
   for (const { operationId, status, reply, parameters = {} } of readExamples().exchanges) {
     const operation = app.operations.find((each) => each.contract.operationId === operationId);
@@ -25,7 +25,7 @@ it('contains the resource of each write whose path has no ID', () => {
   expect([...operationIds].sort()).toEqual(WITHOUT_ID);
 });
 
-it('contains the created resource even if the reply names other resources', () => {
+it('a request record contains the created resource even if the reply names other resources', () => {
   const contractOf = (operationId: string) => {
     const operation = app.operations.find((each) => each.contract.operationId === operationId);
     if (!operation) throw new Error(operationId);

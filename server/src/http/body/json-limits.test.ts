@@ -64,7 +64,7 @@ describe('excessOf', () => {
 });
 
 describe('a body that is nested too deep', () => {
-  it('is rejected, regardless of the position of the depth', async () => {
+  it('is rejected, regardless of the position of the nesting', async () => {
     const app = await startApp();
     const login = Buffer.from(`${app.platform.clientId}:${app.platform.clientSecret}`);
     const send = (url: string, payload: string) =>

@@ -218,7 +218,7 @@ describe('concurrent uploads', () => {
   });
 });
 
-it('have a lower limit per link than per platform', async () => {
+it('uploads have a lower limit per link than per platform', async () => {
   const urlOf = (link: string) => `http://127.0.0.1:${uploads.port}/links/${link}/things`;
   const headers = { 'content-type': TYPE, 'content-length': '5000' };
   const statuses: (number | undefined)[] = [];

@@ -18,7 +18,7 @@ async function documentedOperations(path: string): Promise<DocumentedOperation[]
   return Object.values(paths).flatMap((methods) => Object.values(methods));
 }
 
-it('shows a call with the SDK for each operation of the reference', async () => {
+it('the reference shows a call with the SDK for each operation', async () => {
   const operations = await documentedOperations('/docs/reference/openapi.json');
   expect(operations.length).toBeGreaterThan(168);
   for (const { operationId, 'x-codeSamples': samples = [] } of operations) {
@@ -31,7 +31,7 @@ it('shows a call with the SDK for each operation of the reference', async () => 
   );
 });
 
-it('leaves the published document unchanged', async () => {
+it('the published document remains unchanged', async () => {
   const { body } = await app.app.server.inject('/openapi.json');
   expect(body).not.toContain('x-codeSamples');
   const document = { paths: {} };

@@ -18,7 +18,7 @@ const get = (query = '', headers: Record<string, string> = {}) =>
   app.server.inject({ method: 'GET', url: `${PATH}${query}`, headers });
 const listKeys = async (query = '') => (await get(query)).json<{ keys: ListedKey[] }>().keys;
 
-it('lists the keys of both environments without credentials', async () => {
+it('the key list contains both environments and needs no credentials', async () => {
   const reply = await get();
   expect(reply.statusCode).toBe(200);
   expect(reply.headers['content-type']).toContain('application/jwk-set+json');
@@ -37,7 +37,7 @@ it('lists the keys of both environments without credentials', async () => {
   }
 });
 
-it('filters by environment and rejects other parameters', async () => {
+it('the key list filters by environment and rejects other parameters', async () => {
   const keys = await listKeys('?environment=production');
   expect(keys.map((key) => key.environment)).toEqual(['production', 'production']);
   for (const query of [
@@ -52,7 +52,7 @@ it('filters by environment and rejects other parameters', async () => {
   }
 });
 
-it('replies 304 to a request for an unchanged list', async () => {
+it('the key list is not sent again while it is unchanged', async () => {
   const { etag } = (await get()).headers;
   const reply = await get('', { 'if-none-match': String(etag) });
   expect(reply.statusCode).toBe(304);

@@ -8,7 +8,7 @@ import { MODES, type Mode } from '../../kernel/mode.ts';
 import { jwkOf, type PublicKeyView } from '../../runtime/security/keys.ts';
 
 const PATH = '/.well-known/webhook-keys.json';
-/** Seconds for which a reply may be cached. Much less than the overlap of a rotation. */
+/** Seconds for which a reply may be cached. Much less than the default overlap of a rotation. */
 const MAX_AGE_S = 300;
 
 const ALG = { 'P-256': 'ES256', Ed25519: 'EdDSA' } as const;

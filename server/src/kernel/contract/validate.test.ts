@@ -29,13 +29,13 @@ it('all schemas of contracts and connectors are valid', () => {
   expect(ajv.validateSchema({ type: 'text' })).toBe(false);
 });
 
-it('compiles every contract', () => {
+it('compileSchemas compiles every contract', () => {
   expect([...compileSchemas(contracts)].length).toBeGreaterThanOrEqual(contracts.length);
   // A contract that is already compiled needs only the step after each contract.
   expect([...compileSchemas(contracts)]).toHaveLength(contracts.length);
 });
 
-it('pauses after each named schema, nested schemas first', () => {
+it('compileSchemas pauses after each named schema, nested schemas first', () => {
   const Inner = named('ValidateFirst', Type.Object({ code: Type.String() }));
   const Outer = named('ValidateSecond', Type.Object({ inner: Inner }));
   const contract = contractOf(Type.Object({ outer: Outer }));
@@ -43,7 +43,7 @@ it('pauses after each named schema, nested schemas first', () => {
   expect([...compileSchemas([contract])]).toHaveLength(3);
 });
 
-it('reports fields of nested named schemas', () => {
+it('fieldErrors reports fields of nested named schemas', () => {
   const Inner = named('ValidateInner', Type.Object({ code: Type.String({ minLength: 2 }) }));
   const Outer = named('ValidateOuter', Type.Object({ inner: Inner }));
   const schema = Type.Object({ list: Type.Array(Outer) });
@@ -55,7 +55,7 @@ it('reports fields of nested named schemas', () => {
   expect(errors.map(({ field }) => field)).toEqual(['list.1.inner.code']);
 });
 
-it('rejects two shapes with one name', () => {
+it('compileSchemas rejects two shapes with one name', () => {
   const outer = Type.Object({ a: named('ValidateTwice', Type.Object({ b: Type.String() })) });
   const otherBody = Type.Object({ a: named('ValidateTwice', Type.Object({ c: Type.String() })) });
   const steps = compileSchemas([contractOf(outer), contractOf(otherBody)]);

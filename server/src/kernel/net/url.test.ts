@@ -2,12 +2,12 @@
 import { expect, it } from 'vitest';
 import { readUrl } from './url.ts';
 
-it('parses a name in any script after many calls', () => {
+it('readUrl parses a name in any script after many calls', () => {
   const urls = Array.from({ length: 50_000 }, () => readUrl('https://bücher.example/a'));
   expect(urls.filter((url) => url?.hostname !== 'xn--bcher-kva.example')).toEqual([]);
 });
 
-it('returns undefined for other strings', () => {
+it('readUrl returns undefined for other strings', () => {
   for (const text of ['', 'bücher', 'http://', 'https://[::1'])
     expect(readUrl(text)).toBeUndefined();
 });

@@ -361,7 +361,7 @@ async function compare(run: Run, model: Model): Promise<void> {
 }
 
 describe('createCommitter', () => {
-  it('has the state of a serial order of the accepted change sets', async () => {
+  it('produces the state of a serial order of the accepted change sets', async () => {
     const counts = {
       accepted: 0,
       version: 0,

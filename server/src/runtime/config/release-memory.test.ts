@@ -17,13 +17,13 @@ function harness() {
   };
 }
 
-it('collects a limited number of times in an idle period', () => {
+it('an idle collector collects a limited number of times in an idle period', () => {
   const observe = harness();
   expect(observe(idlePeriod)).toBe(1);
   expect(observe(idlePeriod, idlePeriod, idlePeriod, idlePeriod)).toBe(3);
 });
 
-it('stops collecting when little memory is unused', () => {
+it('an idle collector stops collecting when little memory is unused', () => {
   const observe = harness();
   expect(
     observe(
@@ -34,7 +34,7 @@ it('stops collecting when little memory is unused', () => {
   ).toBe(1);
 });
 
-it('collects only while idle, including after a busy period', () => {
+it('an idle collector collects only while idle, including after a busy period', () => {
   const observe = harness();
   expect(observe(busyPeriod, busyPeriod)).toBe(0);
   expect(observe(idlePeriod, idlePeriod, idlePeriod, idlePeriod)).toBe(3);

@@ -5,7 +5,7 @@ import { mergeParts } from './merge.ts';
 
 const compare = (first: number, second: number) => second - first;
 
-it('reads every item of all lists once and in order, for any division', () => {
+it('mergeParts reads every item of all lists once and in order, for any division', () => {
   const list = fc.uniqueArray(fc.nat(60), { maxLength: 30 });
   const lists = fc.array(list, { minLength: 1, maxLength: 4 });
   const step = fc.integer({ min: 1, max: 7 });

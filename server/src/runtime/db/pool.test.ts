@@ -12,7 +12,7 @@ beforeAll(async () => {
 
 afterAll(() => sample.drop());
 
-it('closes all idle connections except one and opens them again', async () => {
+it('a pool closes all idle connections except one and opens them again', async () => {
   const pool = createPool({ ...CONNECTION_LIMITS, url: sample.url, size: 4, idleMs: 500 });
   const run = (text: string) => pool.run({ text, values: [], keep: false, repeatable: false });
   const runFour = () => Promise.all(Array.from({ length: 4 }, () => run('select pg_sleep(0.05)')));
@@ -37,7 +37,7 @@ it('closes all idle connections except one and opens them again', async () => {
   }
 });
 
-it('replaces old connections after their queries', async () => {
+it('a pool replaces old connections after their queries', async () => {
   const pool = createPool({
     ...{ ...CONNECTION_LIMITS, maxAgeMs: 400 },
     ...{ url: sample.url, size: 1, idleMs: 50 },

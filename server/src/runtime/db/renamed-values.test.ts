@@ -6,7 +6,7 @@ const database = earlierDatabase('renamed_values');
 
 const JOB = `insert into jobs (id, kind, platform_id, input, due_at) values ($1, $2, 'p', $3, now())`;
 
-it('keep their meaning in the input of jobs, actions on accounts and kinds of transfers', async () => {
+it('renamed values keep their meaning in jobs, account actions and rail results', async () => {
   await database.migrateUntil('0043');
   const jobs: [string, object, object][] = [
     ['payout.send', { transactionId: 't', ask: 'check' }, { transactionId: 't', request: 'check' }],

@@ -34,7 +34,7 @@ export interface StepPage<T extends Table> {
 /** Rows of the first step and of the longest step. */
 const FIRST_STEP = 250;
 const LONGEST_STEP = 2_000;
-/** Maximum duration of a page. */
+/** Duration of a page after which no further step is read. */
 const PAGE_MS = 100;
 /**
  * Maximum difference between the time of an ID and `created_at`, which is the time of its

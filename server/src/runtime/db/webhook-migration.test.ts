@@ -4,7 +4,7 @@ import { earlierDatabase } from '../../../test/kit/migrations/earlier-database.t
 
 const database = earlierDatabase('webhook_migration');
 
-it('belong to the configured endpoint, including repeated deliveries', async () => {
+it('migrated deliveries and attempts belong to the configured endpoint', async () => {
   await database.migrateUntil('0052');
   await database.query(`insert into events (id, platform_id, type, subject, data, created_at)
     select 'Webhook:' || n, 'p', 'TEST', 's', '{}', now() from generate_series(1, 4) n`);

@@ -29,7 +29,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-it('states the version of PostgreSQL and warns about untested versions', async () => {
+it('checkServer states the version, and checkVersion warns about untested versions', async () => {
   expect((await checkServer(client)).detail).toMatch(/^PostgreSQL \d+\.\d+ responds\.$/);
   expect(checkVersion(150_000, '15.0').status).toBe('OK');
   expect(checkVersion(140_019, '14.19')).toMatchObject({
@@ -38,7 +38,7 @@ it('states the version of PostgreSQL and warns about untested versions', async (
   });
 });
 
-it('reports a transaction that is open beyond the limit', async () => {
+it('checkTransactions reports a transaction that is open beyond the limit', async () => {
   await otherClient.query('begin');
   await otherClient.query('select 1');
   const finding = await checkTransactions(client, 0);
@@ -50,21 +50,21 @@ it.each([
   [0, 'OK'],
   [5_000, 'WARNING'],
   [-40_000, 'ERROR'],
-])('reports a clock that differs by %i ms as %s', async (difference, status) => {
+])('checkClock reports a clock that differs by %i ms as %s', async (difference, status) => {
   expect((await checkClock(client, () => Date.now() + difference)).status).toBe(status);
 });
 
-it('reports fewer connections than this machine needs', async () => {
+it('checkConnections reports fewer connections than this machine needs', async () => {
   const maximum = Number((await client.query('show max_connections')).rows[0].max_connections);
   expect((await checkConnections(client, maximum)).status).toBe('WARNING');
 });
 
-it('requires a synchronous replica in production only', async () => {
+it('checkReplica requires a synchronous replica in production only', async () => {
   expect((await checkReplica(client, false)).status).toBe('OK');
   expect((await checkReplica(client, true)).status).toBe('WARNING');
 });
 
-it('reports a delivery that has been due for more than an hour', () => {
+it('checkDeliveries reports a delivery that has been due for more than an hour', () => {
   expect(checkDeliveries(3_600).status).toBe('OK');
   expect(checkDeliveries(7_200).detail).toBe('A delivery has been due for 120 minutes.');
 });

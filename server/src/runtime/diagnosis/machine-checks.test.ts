@@ -36,12 +36,12 @@ it.each([
   expect(checkSpace('/data', { total: 100, free }).status).toBe(status);
 });
 
-it('reads the disk of a folder that does not exist yet', () => {
+it('checkDisk reads the disk of a folder that does not exist yet', () => {
   const { detail } = checkDisk(path.join(folder, 'none', 'below'));
   expect(detail).toMatch(/^\d+\.\d GiB \(\d+ %\) free on the disk of /);
 });
 
-it('reports whether the data folder exists', () => {
+it('checkDataFolder reports whether the data folder exists', () => {
   const missingFolder = path.join(folder, 'missing');
   expect(checkDataFolder({ dataDir: missingFolder }).detail).toContain(
     'The first start creates it',
@@ -70,7 +70,7 @@ describe('the master key', () => {
   });
 });
 
-it('requires an https address and DATABASE_URL in production', () => {
+it('checkProductionSettings requires an https address and DATABASE_URL in production', () => {
   const settings = { dataDir: folder, masterKey: undefined, production: true };
   const productionSettings = { ...settings, publicUrl: undefined, databaseUrl: undefined };
   expect(checkProductionSettings({ ...productionSettings, production: false }).status).toBe('OK');

@@ -20,7 +20,7 @@ function isArchived(content: string): boolean {
   return spawnSync('/bin/sh', ['-c', command]).status === 0;
 }
 
-it('accepts the same segment again and rejects another content', () => {
+it('the archive command accepts the same segment again and rejects another content', () => {
   fs.mkdirSync(walFolder(folder));
   expect(isArchived('first')).toBe(true);
   expect(isArchived('first')).toBe(true);
@@ -29,7 +29,7 @@ it('accepts the same segment again and rejects another content', () => {
   expect(fs.readFileSync(path.join(walFolder(folder), NAME), 'utf8')).toBe('first');
 });
 
-it('reports a failed copy, so that PostgreSQL repeats it', () => {
+it('the archive command reports a failed copy, so that PostgreSQL repeats it', () => {
   fs.rmSync(walFolder(folder), { recursive: true });
   expect(isArchived('first')).toBe(false);
 });

@@ -82,7 +82,7 @@ describe('AES-256-GCM', () => {
 describe('seal', () => {
   const effects = countingEffects();
 
-  it('opens any sealed data', () => {
+  it('returns text from which open restores any data', () => {
     fc.assert(
       fc.property(fc.uint8Array(), fc.string(), (bytes, context) => {
         const sealedText = seal(effects, KEY, bytes, context);

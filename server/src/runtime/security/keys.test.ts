@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { keyIdOf, newKey, pemOf } from './keys.ts';
 
-it('generates key IDs without a leading hyphen, which an argument parser reads as an option', () => {
+it('newKey generates key IDs without a hyphen at the start, as in an option', () => {
   let seeds = 0;
   const random = () => createHash('sha256').update(`${seeds++}`).digest();
   const effects = { random };

@@ -84,7 +84,7 @@ describe('a primary whose commits no replica confirms', () => {
     inserts: [{ table: things, row: thingRow(id) }],
   });
 
-  it('has no outcome while the commit waits beyond the statement timeout', async () => {
+  it('returns no outcome while the commit waits beyond the statement timeout', async () => {
     const committer = committerOf();
     await committer.commit(insertion('before'));
     await setReplicas('*');
@@ -102,7 +102,7 @@ describe('a primary whose commits no replica confirms', () => {
     await committer.close();
   });
 
-  it('has an unknown outcome if the wait is canceled, although the primary has the row', async () => {
+  it('returns an unknown outcome if the wait is canceled, although the primary has the row', async () => {
     const committer = committerOf();
     await committer.commit(insertion('before'));
     await setReplicas('*');
@@ -122,7 +122,7 @@ describe('a primary whose commits no replica confirms', () => {
     await committer.close();
   }, 30_000);
 
-  it('has an unknown outcome if the backend is terminated or does not respond', async () => {
+  it('returns an unknown outcome if the backend is terminated or does not respond', async () => {
     for (const end of ['pg_terminate_backend', undefined]) {
       const committer = committerOf(end ? 20_000 : 1_000);
       await committer.commit(insertion(`before ${end}`));

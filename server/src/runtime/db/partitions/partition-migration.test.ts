@@ -64,7 +64,7 @@ beforeAll(async () => {
   await database.migrateUntil();
 });
 
-it('keeps all rows in the same files', async () => {
+it('the migration keeps all rows in the same files', async () => {
   const filesAfter = await filesOf();
   expect(filesBefore.length).toBeGreaterThan(15);
   expect(filesAfter).toEqual(expect.arrayContaining(filesBefore));
@@ -76,7 +76,7 @@ it('keeps all rows in the same files', async () => {
   }
 });
 
-it('stores later rows in partitions by week and rejects an ID of an earlier row', async () => {
+it('partitions by week store later rows and reject an ID of an earlier row', async () => {
   const insert = `insert into events (id, platform_id, type, subject, data, created_at)
     select ${idSql('n')}, 'p', 'TEST', 's', '{}', now()
     from (select 7::bigint as n, lpad(to_hex($1::bigint), 12, '0') as h) s
