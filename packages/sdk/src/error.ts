@@ -1,4 +1,4 @@
-// The error of the SDK. `code` is an error code of the API, or of the client if there was no reply.
+// The error of the SDK. `code` is an error code of the API or of the client (`ClientErrorCode`).
 import type { ClientErrorCode, ErrorCode, OperationId } from './types.ts';
 
 /** One invalid field of a request. */

@@ -53,7 +53,7 @@ export type Reply<Id extends OperationId> = {
 export type Item<Id extends OperationId> =
   Output<Id> extends { data: readonly (infer Each)[] } ? Each : never;
 
-/** Errors of the client itself, without a reply of the server. */
+/** Error codes of the client itself, for calls without an error reply of the API. */
 export type ClientErrorCode =
   | 'CONNECTION_FAILED'
   | 'TIMEOUT'
@@ -73,9 +73,9 @@ export interface CallOptions {
   readonly idempotencyKey?: string;
   /** Aborts the call, which rejects with the reason of the signal. */
   readonly signal?: AbortSignal;
-  /** Milliseconds for each attempt. */
+  /** Timeout of each attempt, in milliseconds. */
   readonly timeout?: number;
-  /** Milliseconds for the call with its retries. */
+  /** Timeout of the call with its retries, in milliseconds. */
   readonly deadline?: number;
   /** Maximum number of retries. */
   readonly maxRetries?: number;
@@ -87,7 +87,7 @@ export interface CallOptions {
   readonly requestId?: string;
 }
 
-/** A call that was sent. */
+/** A call that was sent: a promise of its result. */
 export interface Call<Id extends OperationId> extends Promise<Output<Id>> {
   /** The reply with its status, headers and request ID. */
   withResponse(): Promise<Reply<Id>>;

@@ -89,7 +89,7 @@ const someAsync = async <T>(items: readonly T[], test: (each: T) => Promise<bool
   return false;
 };
 
-/** A verifier of one version of Standard Webhooks. */
+/** A verifier of signatures of one version of Standard Webhooks. */
 const standard = (version: string, key: CryptoKey, algorithm: string): Verifier => ({
   signsTime: true,
   async check({ id, timestamp, body, standard: standardSignatures }) {

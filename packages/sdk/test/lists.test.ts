@@ -50,7 +50,7 @@ describe('a list', () => {
     expect(oldestIds.reverse()).toEqual(newestIds);
   });
 
-  it('without pages is iterated as well', async () => {
+  it('without pages can be iterated', async () => {
     const client = await clientOf(app);
     const currencies: unknown[] = [];
     for await (const account of client.internalAccounts.listPlatformInternalAccounts()) {
@@ -60,8 +60,8 @@ describe('a list', () => {
   });
 });
 
-describe('inputs', () => {
-  it('are in the path, the query and the body', async () => {
+describe('an operation', () => {
+  it('sends its input in the path, the query and the body', async () => {
     const client = await clientOf(app);
     const { id } = await createCustomer(app);
     const changedCustomer = await client.customers
@@ -78,7 +78,7 @@ describe('inputs', () => {
     expect(deletedReply.isDeleted).toBe(true);
   });
 
-  it('of an operation without a reply body return no data', async () => {
+  it('without a reply body returns no data', async () => {
     const client = await clientOf(app);
     const { id } = await client.tokens.createToken({ name: 'one', permissions: ['VIEW'] });
     const deletedReply = await client.tokens.deleteTokenById({ tokenId: id }).withResponse();

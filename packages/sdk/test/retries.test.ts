@@ -156,8 +156,8 @@ describe('a call', () => {
   });
 });
 
-describe('a time limit', () => {
-  it('applies to each attempt', async () => {
+describe('a call', () => {
+  it('is limited by a timeout of each attempt', async () => {
     failing.behave(neverRespond, tokenReply);
     await expect(getToken({ timeout: 500 })).resolves.toEqual({ id: 'Token:1' });
     expect(retries).toMatchObject([{ code: 'TIMEOUT', status: undefined }]);
@@ -170,7 +170,7 @@ describe('a time limit', () => {
     await expect.poll(() => failing.seen).toHaveLength(1);
   });
 
-  it('applies to the call with its repetitions', async () => {
+  it('is limited by a deadline that includes its retries', async () => {
     // The next attempt would be after the deadline.
     failing.behave(error(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '20' }));
     await expect(getToken({ deadline: 10_000 })).rejects.toMatchObject({ status: 503 });
@@ -228,8 +228,8 @@ describe('a reply', () => {
   });
 });
 
-describe('observation', () => {
-  it('allows hooks to add headers and read replies', async () => {
+describe('a client', () => {
+  it('calls hooks, which can add headers and read replies', async () => {
     failing.behave(tokenReply);
     const replies: unknown[] = [];
     await getToken({
@@ -245,7 +245,7 @@ describe('observation', () => {
     expect(JSON.stringify(replies)).not.toMatch(/secret|basic/i);
   });
 
-  it('writes no secret', async () => {
+  it('writes no secret to the debug log', async () => {
     failing.behave(error(503, 'SERVICE_UNAVAILABLE'), json(200, {}));
     const lines: string[] = [];
     const debug = (line: string) => lines.push(line);

@@ -38,7 +38,7 @@ const descriptionOf = (name: string, schema: FieldSchema) =>
   );
 
 /** Converts an ISO time to a time of the browser's zone. */
-const toLocal = (iso: unknown) => {
+const localTimeOf = (iso: unknown) => {
   if (typeof iso !== 'string' || !iso) return '';
   const date = new Date(iso);
   return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
@@ -279,7 +279,7 @@ function control(props: InputProps): ReactNode {
       return (
         <Field.Control
           type="datetime-local"
-          value={toLocal(value)}
+          value={localTimeOf(value)}
           onChange={({ target }) =>
             set(target.value ? new Date(target.value).toISOString() : undefined)
           }

@@ -55,7 +55,7 @@ function kindOfItems(items: FieldSchema): InputKind {
   return items.properties ? 'items' : 'json';
 }
 
-/** Amounts are the only integers of 64 bits. Others are recognized by their name or unit. */
+/** Every integer of 64 bits is an amount. Other amounts are recognized by their name or unit. */
 const isAmount = (name: string, { format, description = '' }: FieldSchema): boolean =>
   format === 'int64' || /amount$/i.test(name) || /\bminor units\b/.test(description);
 

@@ -11,14 +11,14 @@ interface Suggestion {
   label: string;
 }
 
-/** Changes that need a permission. Sign-in and changes of the current session need none. */
-const CHANGES: readonly Suggestion[] = Object.entries(FORMS)
+/** Changes, and reads of personal data, that need a permission. Sign-in needs none. */
+const PERMITTED_OPERATIONS: readonly Suggestion[] = Object.entries(FORMS)
   .filter(([id]) => OPERATIONS[id as OperationId].permission !== undefined)
   .map(([value, form]) => ({ value, label: form.summary }));
 
 export function useSuggestions(name: string): readonly Suggestion[] {
   const { platforms } = usePlatform();
   return name === 'operationId'
-    ? CHANGES
+    ? PERMITTED_OPERATIONS
     : platforms.map(({ id, name: label }) => ({ value: id, label }));
 }

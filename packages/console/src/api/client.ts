@@ -47,7 +47,7 @@ export type Reply<Id extends OperationId> =
 
 export type Query<Id extends OperationId> = NonNullable<operations[Id]['parameters']['query']>;
 
-/** An item of the page that a list replies with. Short lists without pages have their own name. */
+/** An item of a list. Lists without pages contain their items in `keys` or `deliveries`. */
 export type Item<Id extends OperationId> =
   Reply<Id> extends { data: readonly (infer Each)[] }
     ? Each
@@ -144,7 +144,7 @@ export interface Outcome<Id extends OperationId> {
   approvalId?: string;
 }
 
-/** Calls an operation. Throws an `ApiError` if it is rejected. */
+/** Calls an operation. Throws an `ApiError` if it is rejected or there is no reply. */
 export async function callWithOutcome<Id extends OperationId>(
   id: Id,
   input: Input = {},

@@ -5,7 +5,7 @@ import { ApiError, call, type Input, type Reply } from './client.ts';
 
 const MAX_RETRIES = 2;
 
-/** Requests are retried only after a lost connection or overload. */
+/** Reads are retried after a lost connection, an overload, or an error of the client. */
 const isTemporary = (error: unknown) =>
   !(error instanceof ApiError) || error.status === 0 || error.status === 503;
 
@@ -51,7 +51,7 @@ interface Page {
   nextCursor?: string | null;
 }
 
-/** Rows of a page of a list. */
+/** Number of rows of a page. */
 const PAGE_SIZE = 50;
 
 interface PageRequest {
@@ -60,9 +60,7 @@ interface PageRequest {
   signal?: AbortSignal;
 }
 
-/**
- * A page of a list. Short lists have no pages, and a separate name for their rows.
- */
+/** Reads a page of a list. Lists without pages contain their rows in `keys` or `deliveries`. */
 async function readPage(
   id: OperationId,
   input: ReadInput,

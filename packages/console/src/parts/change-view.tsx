@@ -40,7 +40,7 @@ const camel = (name: string) => name.replaceAll(/_([a-z])/g, (_, letter) => lett
 
 const AMOUNT = /(?:^|_)(?:amount|balance|held|owed|fee|volume)$/;
 
-/** Minor units of a column, which is a string if it is a bigint. */
+/** Whether a value is an amount in minor units. The values of a bigint column are strings. */
 const isUnits = (name: string, value: unknown): value is number | string =>
   AMOUNT.test(name) && /^-?\d+$/.test(String(value));
 
@@ -84,7 +84,7 @@ export const amountsOf = ({ transfers }: Pick<Changes, 'transfers'>): Money[] =>
     typeof currency === 'string' ? [{ amount: String(amount), currency }] : [],
   );
 
-/** The largest posting, which is the amount without fees. */
+/** The largest posting in the currency of the first: the amount without fees. */
 export function largestOf(amounts: readonly Money[]): Money | undefined {
   const [firstAmount] = amounts;
   return amounts

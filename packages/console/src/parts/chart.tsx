@@ -42,7 +42,7 @@ function optionsOf(element: Element, series: readonly Series[], width: number): 
     ...{ width, height: HEIGHT },
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'UTC'),
     legend: { live: true },
-    // From zero, since the area below a line is filled.
+    // The axis includes zero, because the area below a line is filled.
     scales: { y: { range: (_, min, max) => [Math.min(min ?? 0, 0), (max ?? 0) * 1.1 || 1] } },
     axes: [
       { ...axis, font, grid: { show: false } },

@@ -15,7 +15,7 @@ import { Time } from './time.tsx';
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d/;
 const ID = /^[A-Za-z]+:[0-9a-f]{8}-[0-9a-f-]{27}$/;
 const OPERATOR = /^OperatorUser:/;
-/** At least three letters, to exclude the state of an address. */
+/** At least three characters, to exclude the state of an address. */
 const STATE = /^[A-Z][A-Z0-9]{2,}(?:_[A-Z0-9]+)*$/;
 const STATE_NAME = /(?:status|state|^type|kind|mode|direction|funds|result|outcome|decision)$/i;
 
@@ -83,7 +83,7 @@ function textValue(name: string, value: string): ReactNode {
 
 const UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;
 
-/** A size with three digits, such as `142 MB`. */
+/** A size with at most three digits, such as `142 MB`. */
 function sizeText(bytes: number): string {
   const step = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), UNITS.length - 1);
   const unit = UNITS[step] as string;

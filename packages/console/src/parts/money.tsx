@@ -50,7 +50,7 @@ export function unitsText(units: string, decimals: number): string {
   return decimals === 0 ? integerPart : `${integerPart}.${fraction}`;
 }
 
-/** Parses a decimal text, or undefined if it is invalid or has too many digits. */
+/** The minor units of a decimal text, or undefined if it is invalid or has too many digits. */
 export function minorUnits(text: string, currency: string): bigint | undefined {
   const match = /^(-?)(\d{1,16})(?:[.,](\d*))?$/.exec(text.replaceAll(/[\s'_]/g, ''));
   const decimals = decimalsOf(currency) ?? 0;

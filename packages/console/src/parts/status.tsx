@@ -39,7 +39,7 @@ export function Status({ value }: { value: string | null | undefined }) {
   return <span className={`status ${toneOf(value)}`}>{statusText(value)}</span>;
 }
 
-/** The environment of a platform. Only the sandbox is marked. */
+/** The environment of a platform. The sandbox is highlighted. */
 export const ModeMark = ({ mode }: { mode: string }) =>
   mode.toUpperCase() === 'SANDBOX' ? (
     <span className="mode sandbox">{TEXTS.sandbox}</span>

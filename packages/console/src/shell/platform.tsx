@@ -37,11 +37,11 @@ const PlatformContext = createContext<PlatformChoice | undefined>(undefined);
 
 export function usePlatform(): PlatformChoice {
   const choice = use(PlatformContext);
-  if (!choice) throw new Error('the platform context is missing');
+  if (!choice) throw new Error('PlatformProvider is missing');
   return choice;
 }
 
-/** Marks the page with the environment of a resource's platform, which need not be the selected one. */
+/** Shows the platform of the resource on the page, which can differ from the selected platform. */
 export function useShownPlatform(platformId: string | undefined): PlatformOption | undefined {
   const { platforms, showPlatform } = usePlatform();
   useEffect(() => {
@@ -54,7 +54,8 @@ export function useShownPlatform(platformId: string | undefined): PlatformOption
 
 /**
  * The environment that is shown: that of the selected platform or else the chosen one. The default is
- * production if there is a production platform. Undefined until the platforms are known.
+ * sandbox if every platform is a sandbox platform, and production otherwise. Undefined until the
+ * platforms are known.
  */
 export function useMode(chosen: string | undefined): Mode | undefined {
   const { platforms, platform, isLoaded } = usePlatform();
@@ -67,7 +68,7 @@ export function useMode(chosen: string | undefined): Mode | undefined {
 }
 
 const KEY = 'platform';
-/** Platforms that can be selected by name. */
+/** Maximum number of platforms that can be selected by name. */
 export const MAX_PLATFORMS = 100;
 
 export function PlatformProvider({ children }: { children: ReactNode }) {

@@ -1,10 +1,10 @@
-// P-256 signatures: Web Crypto uses two numbers of 32 bytes, all other formats use DER.
+// P-256 signatures: Web Crypto uses two numbers of 32 bytes, and all other formats use DER.
 import { type Bytes, concat } from './bytes.ts';
 
 const SIZE = 32;
 const [SEQUENCE, INTEGER] = [0x30, 0x02];
 
-/** The DER integer at `at`, in 32 bytes, or undefined if it is invalid. */
+/** The DER integer at `offset`, in 32 bytes, or undefined if it is invalid. */
 function integer(der: Uint8Array, offset: number): { number: Bytes; end: number } | undefined {
   const length = der[offset + 1] ?? 0;
   const end = offset + 2 + length;

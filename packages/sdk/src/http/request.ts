@@ -47,7 +47,7 @@ function queryOf(fields: Fields): string {
   return parts.length ? `?${parts.join('&')}` : '';
 }
 
-/** The path with its parameters filled in, and the remaining inputs. */
+/** The path with the values of its parameters, and the remaining inputs. */
 function pathOf({ id, path }: Operation, input: Fields): { path: string; remaining: Fields } {
   if (!path.includes('{')) return { path, remaining: input };
   const remainingInput: Record<string, unknown> = { ...input };

@@ -6,8 +6,8 @@ const MAX_DELAY_MS = 8_000;
 const MAX_RETRY_AFTER_S = 60;
 
 const TRANSIENT_STATUSES = [408, 429, 500, 502, 503, 504];
-/** Rejected before the operation ran, so that even a call without an idempotency key can be repeated. */
-const NOT_STARTED = [429, 503];
+/** Statuses of calls that were rejected before the operation ran. They need no idempotency key. */
+const NOT_STARTED_STATUSES = [429, 503];
 
 /**
  * Whether the same request can succeed later. `X-Should-Retry` takes precedence over the status.
@@ -35,11 +35,11 @@ interface Failure {
 
 /** Whether a failed attempt may be repeated without a second effect. */
 export const isRepeatable = ({ status, retryable }: Failure, isIdempotent: boolean): boolean =>
-  retryable && (isIdempotent || NOT_STARTED.includes(status));
+  retryable && (isIdempotent || NOT_STARTED_STATUSES.includes(status));
 
 /**
- * Milliseconds before the next attempt, with jitter, or undefined if the server requests a longer
- * delay.
+ * Milliseconds before the next attempt, with jitter, or undefined if `Retry-After` exceeds the
+ * maximum.
  */
 export function delayOf({ retryAfter }: Failure, attempt: number): number | undefined {
   const backoff = Math.min(MAX_DELAY_MS, BASE_DELAY_MS * 2 ** (attempt - 1));

@@ -48,13 +48,13 @@ export interface ClientOptions extends Hooks {
   readonly clientSecret?: string;
   /** Access token of an agent, for the operations of `agentOperations`. Default: RAILHEAD_AGENT_TOKEN. */
   readonly agentToken?: string;
-  /** Milliseconds for each attempt. Default: 30 seconds. */
+  /** Timeout of each attempt, in milliseconds. Default: 30 000. */
   readonly timeout?: number;
-  /** Milliseconds for a call with its retries. Default: 2 minutes. */
+  /** Timeout of a call with its retries, in milliseconds. Default: 120 000. */
   readonly deadline?: number;
   /** Maximum number of retries. Default: 2. */
   readonly maxRetries?: number;
-  /** Sent with every request. */
+  /** Headers of every request. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Replaces the global `fetch`, for example to use a proxy. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;

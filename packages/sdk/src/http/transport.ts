@@ -63,7 +63,7 @@ async function exchange(call: PreparedCall, info: RequestInfo, ms: number) {
   };
   if (parts.encodedBody) {
     init.body = parts.encodedBody.body;
-    // Required for streams.
+    // `fetch` requires this for streams.
     if (typeof parts.encodedBody.body === 'object') init.duplex = 'half';
   }
   try {
@@ -84,7 +84,7 @@ async function exchange(call: PreparedCall, info: RequestInfo, ms: number) {
   }
 }
 
-/** The message `fetch failed` contains no reason. The cause does. */
+/** The reason of a failed request, which is in the cause of `fetch failed`. */
 function describe(error: unknown): string {
   const { cause, message } = error as Partial<Error>;
   const { code, message: innerMessage } = (cause ?? {}) as { code?: string; message?: string };

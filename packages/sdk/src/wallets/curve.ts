@@ -60,8 +60,9 @@ function add(a: Point, b: Point): Point {
 }
 
 /**
- * Multiplies the generator. The lower bits of the scalar add up to less than the next power of two.
- * Their sum is less than the order, so the added points are neither equal nor opposite.
+ * Multiplies the generator. The lower bits of the scalar are less than the next power of two, and
+ * their sum with it is less than the order. The added points are therefore neither equal nor
+ * opposite.
  */
 function times(scalar: bigint): { x: bigint; y: bigint } {
   let result: Point | undefined;

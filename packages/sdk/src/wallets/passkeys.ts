@@ -28,7 +28,7 @@ export interface NewPasskey {
   readonly appName: string;
   /** A domain that the page belongs to. Default: its host. */
   readonly site?: string;
-  /** Id and name of the owner. The name is shown when a passkey is chosen. */
+  /** ID and name of the owner. The name is shown when a passkey is chosen. */
   readonly user: { readonly id: string; readonly name: string };
   /** `credentialId` of existing passkeys. A device with one of them creates no second passkey. */
   readonly existing?: readonly string[];

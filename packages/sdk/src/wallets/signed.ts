@@ -33,8 +33,9 @@ export interface SignedResult<Data> {
   readonly payloadToSign: string | undefined;
 }
 
-/** Stops waiting for a signed request. */
+/** Options of a signed operation. */
 export interface SignedOptions {
+  /** Stops the wait for the result. */
   readonly signal?: AbortSignal;
 }
 

@@ -37,7 +37,7 @@ const KINDS = {
 
 type Kind = keyof typeof KINDS;
 
-/** A longer period is exported by the command or the API, which have no limit. */
+/** Maximum number of rows. Exports by the command and the API have no limit of rows. */
 const MAX_ROWS = 100_000;
 
 interface Period {

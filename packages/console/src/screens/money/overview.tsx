@@ -89,7 +89,7 @@ function countsOf(sums: readonly Sums[], starts: readonly string[]): Series[] {
   ];
 }
 
-/** Currencies in descending order of payments. */
+/** Currencies in descending order of the number of payments. */
 function currenciesOf(sums: readonly Sums[]): string[] {
   const counts = new Map<string, number>();
   for (const { currency, payments } of sums)

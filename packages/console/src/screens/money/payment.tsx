@@ -159,7 +159,7 @@ function actionsOf(payment: Payment, circumstances: Circumstances): Action[] {
   );
   const base = { path, description: facts };
   const isAwaited = payment.awaitedTransfer !== null;
-  // Only results of transfers by an operator can be recorded as returned.
+  // Only a payout with a recorded settlement can be recorded as returned.
   const isSent = payment.results.some(
     ({ kind, state }) => kind === 'payout' && state === 'settled',
   );
@@ -206,7 +206,7 @@ function PaymentActions({ payment }: { payment: Payment }) {
   return <ActionButtons actions={actionsOf(payment, { isProduction, isRecallOffered })} />;
 }
 
-const HIDDEN = [
+const HIDDEN_FIELDS = [
   'postings',
   'results',
   'events',
@@ -218,7 +218,7 @@ const HIDDEN = [
 ];
 
 /** Statuses in which no amount is received. */
-const FINAL_STATUSES: readonly string[] = ['FAILED', 'EXPIRED'];
+const STATUSES_WITHOUT_RECEIPT: readonly string[] = ['FAILED', 'EXPIRED'];
 
 function Head({ payment }: { payment: Payment }) {
   const amounts = [payment.sentAmount, payment.receivedAmount].filter((each) => each !== null);
@@ -233,7 +233,7 @@ function Head({ payment }: { payment: Payment }) {
         (firstAmount.currency !== secondAmount.currency ||
           firstAmount.amount !== secondAmount.amount) && (
           <p className="soft">
-            {FINAL_STATUSES.includes(payment.status) ? T.notReceived : T.receives}{' '}
+            {STATUSES_WITHOUT_RECEIPT.includes(payment.status) ? T.notReceived : T.receives}{' '}
             <Amount value={secondAmount} />
           </p>
         )}
@@ -277,7 +277,7 @@ export function Payment() {
               <Timeline payment={payment} />
             </Panel>
             <Panel title={T.details}>
-              <Facts value={payment} hiddenFields={HIDDEN} />
+              <Facts value={payment} hiddenFields={HIDDEN_FIELDS} />
             </Panel>
           </div>
           <ProvidersOfPayment transactionId={payment.id} />

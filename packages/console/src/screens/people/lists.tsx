@@ -99,8 +99,8 @@ export const ExternalAccounts = () => (
   </Screen>
 );
 
-/** Resets that an operator can decide. */
-const UNDECIDED: readonly string[] = ['INITIATED', 'PENDING_REVIEW'];
+/** Statuses of resets that an operator can decide. */
+const UNDECIDED_STATUSES: readonly string[] = ['INITIATED', 'PENDING_REVIEW'];
 
 export const Resets = () => (
   <Screen title={TEXTS.pages.resets}>
@@ -117,7 +117,7 @@ export const Resets = () => (
           'platformId',
         ),
         listFactorResetsColumns.actions(({ resetId, factor, customerId, status }) => {
-          if (!UNDECIDED.includes(status)) return null;
+          if (!UNDECIDED_STATUSES.includes(status)) return null;
           const facts = <Facts value={{ factor, customerId }} />;
           const base = { path: { resetId }, description: facts };
           return (

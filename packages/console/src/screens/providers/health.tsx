@@ -100,7 +100,7 @@ export function Terms({ provider: { providerId, environment, terms } }: Provider
   );
 }
 
-/** Renders nothing if the terms have no prefunding. */
+/** Renders nothing without prefunding and balances. */
 export function Prefunding({ provider: { providerId, terms, balances } }: ProviderProps) {
   const currencies = (terms.prefunding ?? []).map(({ currency }) => currency);
   if (currencies.length === 0 && balances.length === 0) return null;

@@ -16,7 +16,7 @@ type Change = Reply<'importProviders'>['changes'][number];
 
 const FILE = 'providers.json';
 const JSON_TYPE = 'application/json';
-/** Changes that are listed. An import can replace thousands of routes. */
+/** Maximum number of listed changes. An import can replace thousands of routes. */
 const MAX_LISTED = 200;
 
 function sentenceOf({ action, subject, id, field, before, after }: Change): string {

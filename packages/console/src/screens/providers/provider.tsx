@@ -22,7 +22,7 @@ import { StatementSource } from './statement-source.tsx';
 type Key = Value['ownKeys'][number];
 
 /** Fields that the result of a change shows. */
-const SHOWN = ['status', 'available', 'checkedAt', 'problem'];
+const SHOWN_FIELDS = ['status', 'available', 'checkedAt', 'problem'];
 
 const descriptionOf = ({ providerId, environment }: Value, consequences: string) => (
   <>
@@ -35,7 +35,7 @@ const descriptionOf = ({ providerId, environment }: Value, consequences: string)
 function actionsOf(provider: Value, routeCount: number): Action[] {
   const { consequences: C } = T;
   const { status, capabilities } = provider;
-  const base = { path: { providerId: provider.providerId }, shownFields: SHOWN };
+  const base = { path: { providerId: provider.providerId }, shownFields: SHOWN_FIELDS };
   const pauseText = routeCount === 0 ? C.pauseNone : C.pause(routeCount);
   return [
     {
@@ -71,7 +71,7 @@ const Capabilities = ({ capabilities }: Value) =>
     </ul>
   );
 
-/** Where the provider sends its messages. */
+/** The address to which the provider sends its messages. */
 function Address({ providerId }: Value) {
   const address = `${location.origin}/connectors/${providerId}`;
   return (

@@ -226,8 +226,8 @@ function Owner({ difference }: { difference: Value }) {
   );
 }
 
-/** Fields that the header of the screen shows. */
-const HIDDEN = ['differenceId', 'status', 'readable', 'ageHours'];
+/** Fields that the header of the screen shows already. */
+const HIDDEN_FIELDS = ['differenceId', 'status', 'readable', 'ageHours'];
 
 function Content({ difference }: { difference: Value }) {
   const { decision, reason, decidedBy, decidedAt, decisions, ...facts } = difference;
@@ -244,7 +244,7 @@ function Content({ difference }: { difference: Value }) {
       </p>
       <div className="columns even">
         <Panel title={T.details} actions={<Owner difference={difference} />}>
-          <Facts value={otherFacts} hiddenFields={HIDDEN} />
+          <Facts value={otherFacts} hiddenFields={HIDDEN_FIELDS} />
         </Panel>
         <Panel title={T.decision}>
           {decision && <Facts value={{ decision, reason, decidedBy, decidedAt }} />}

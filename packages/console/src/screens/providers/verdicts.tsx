@@ -76,7 +76,7 @@ export function useRecallOffer(transactionId: string): boolean {
   return data?.capabilities?.recall === true;
 }
 
-/** The providers of the transfers of a payment, with the reasons. Renders nothing before a choice. */
+/** The providers of the transfers of a payment, with the reasons. Renders nothing without any. */
 export function ProvidersOfPayment({ transactionId }: { transactionId: string }) {
   const data = useChoices(transactionId);
   if (!data || data.data.length === 0) return null;
