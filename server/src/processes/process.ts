@@ -15,7 +15,6 @@ export interface ServerProcess {
   ready: Promise<void>;
   /** Resolves with the reason when the process has exited. */
   exit: Promise<string>;
-  /** Whether the process is running. */
   isRunning(): boolean;
   send(message: FromSupervisor): void;
   kill(signal: NodeJS.Signals): void;

@@ -108,14 +108,18 @@ async function confirm(ctx: Ctx, channel: Channel, customerId: string, code: str
   if (verdict !== 'valid') {
     // One error for wrong and expired codes, so that the reply does not help an attacker to guess
     // codes.
-    return { rejected: invalidField('code', 'is wrong or has expired') };
+    return {
+      rejected: invalidField(
+        'code',
+        'is wrong or has expired. Check the code or request a new one',
+      ),
+    };
   }
   const contact_verification = state && { ...state, [channel.name]: 'VERIFIED' as const };
   const updatedCustomer = updateCustomer(ctx, row, { contact_verification });
   return { status: 200, body: await customerView(ctx, updatedCustomer) } as const;
 }
 
-/** Operations of contact verification. */
 export const contactOperations = (parts: ContactParts) => [
   handle(sendCustomerEmailVerification, (ctx, { params }) =>
     send(ctx, parts, EMAIL, params.customerId),

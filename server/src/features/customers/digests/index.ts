@@ -9,7 +9,6 @@ export { NAME_BATCH, nameSweep } from './name-sweep.ts';
 const HASHED_FIELDS = ['email', 'phone', 'identifier'] as const;
 type HashedField = (typeof HASHED_FIELDS)[number];
 
-/** Searchable fields. */
 export const SEARCH_FIELDS = [...HASHED_FIELDS, 'name'] as const;
 export type SearchField = (typeof SEARCH_FIELDS)[number];
 

@@ -7,7 +7,6 @@ import type { Vault } from '../../../runtime/security/vault.ts';
 
 const EVERY_MS = 60_000;
 
-/** Rows of a batch. */
 export const NAME_BATCH = 500;
 
 interface VersionedRow {

@@ -268,7 +268,10 @@ export async function changeDocument(
 /** Deletes a document and its file. Implements `deleteDocument`. */
 export async function removeDocument(ctx: Ctx, row: DocumentRow): Promise<void> {
   if (row.submitted_at !== null) {
-    throw new Fault('CONFLICT', 'The document was part of a verification and cannot be deleted.');
+    throw new Fault(
+      'CONFLICT',
+      'The document was part of a verification. Use replaceDocument instead.',
+    );
   }
   await deleteFile(ctx, row.file_id);
   ctx.remove(documents, row);

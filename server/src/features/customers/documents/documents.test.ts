@@ -283,8 +283,8 @@ describe('replaceDocument', () => {
     const replacements = [id, otherDocument.id].map((each) =>
       harness.replace(each, billFields(undefined, 'SELFIE')),
     );
-    const uploadedDocuments = await Promise.all(replacements);
-    expect(uploadedDocuments.map((each) => each.status).sort()).toEqual([200, 409]);
+    const responses = await Promise.all(replacements);
+    expect(responses.map((each) => each.status).sort()).toEqual([200, 409]);
   });
 
   it('rejects the replacement of a document of a final verification', async () => {

@@ -10,7 +10,6 @@ import { type CustomerRow, customerById, dataKeyOf, readCustomer } from '../reco
 import { documentPersonal, fileOf, presentDocument } from './document.ts';
 import { type DocumentRow, documents } from './store.ts';
 
-/** Runtime with its file storage. */
 interface Storage {
   runtime: Runtime;
   files: Pick<Files, 'read'>;

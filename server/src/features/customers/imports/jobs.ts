@@ -49,7 +49,6 @@ const MAX_ATTEMPTS = 40;
 /** Long, because a slice is slower under load. */
 const DEADLINE_MS = 600_000;
 
-/** Result of a slice. */
 interface Slice {
   /** Byte offset of the next slice. */
   nextByte: bigint;

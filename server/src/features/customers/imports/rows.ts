@@ -28,7 +28,6 @@ export interface RowParts extends CustomerParts {
   written: () => void;
 }
 
-/** Row to register. */
 export interface Item extends Candidate {
   /** Row number, starting at 1. */
   number: number;

@@ -178,8 +178,7 @@ export function inspectCsv(): Inspector {
   }
 
   function problemOf(isText: boolean, columns: readonly string[] | undefined): Problem | null {
-    if (!isText)
-      return fileProblem('The file is not UTF-8 text without NUL characters. Save it as UTF-8.');
+    if (!isText) return fileProblem('The file must be UTF-8 text without NUL characters.');
     if (inspection.head === undefined)
       return fileProblem('The file is empty. The first row must contain the column names.');
     if (inspection.tooLong) {

@@ -98,7 +98,11 @@ const UmaInvitationClaimRequest = named(
   ),
 );
 
-const params = Type.Object({ invitationCode: text('Invitation code.') });
+const params = Type.Object({
+  invitationCode: text(
+    'Invitation code: 20 hexadecimal digits, or 8 in invitations of earlier versions.',
+  ),
+});
 
 export const createInvitation = operation({
   operationId: 'createInvitation',

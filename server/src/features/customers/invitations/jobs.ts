@@ -14,7 +14,6 @@ export const NOTIFY_CLAIMED = defineJob(
   Type.Object({ code: Type.String(), platformId: Type.String() }),
 );
 
-/** Job handlers of this feature. */
 export const invitationJobs = ({ origin }: { origin: () => string }): JobHandler[] => [
   jobHandler(NOTIFY_CLAIMED, {
     run: async (runtime, job) => {

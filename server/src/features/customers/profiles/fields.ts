@@ -346,10 +346,11 @@ export const EndUserTermsConsent = named(
         maxLength: 45,
       }),
       termsVersion: text('Accepted version of the terms, such as `V1`.'),
-      acceptanceMethod: describedEnum('EndUserTermsAcceptanceMethod', 'Method of acceptance.', [
-        'CHECKBOX',
-        'CLICK_TO_ACCEPT',
-      ]),
+      acceptanceMethod: describedEnum(
+        'EndUserTermsAcceptanceMethod',
+        'Method of acceptance. CLICK_TO_ACCEPT: a button.',
+        ['CHECKBOX', 'CLICK_TO_ACCEPT'],
+      ),
     },
     { description: 'Record of the acceptance of the end-user terms by the customer.' },
   ),

@@ -35,12 +35,12 @@ describe('errors of the schema and of the platform rules', () => {
       'region',
       'umaAddress',
     ]);
-    const business = await create({
+    const businessResponse = await create({
       customerType: 'BUSINESS',
       phoneNumber: '1',
       businessInfo: { legalName: '', country: 'US', incorporatedOn: '2999-01-01' },
     });
-    expect(fieldsOf(business)).toEqual([
+    expect(fieldsOf(businessResponse)).toEqual([
       'businessInfo.incorporatedOn',
       'businessInfo.legalName',
       'businessInfo.taxId',

@@ -275,12 +275,15 @@ describe('createCustomer', () => {
   );
 
   it('has specific error codes for UMA addresses and terms', async () => {
-    const uma = await create(individualBody({ umaAddress: 'ada@example.com' }));
-    expect([uma.status, uma.body.code]).toEqual([400, 'INVALID_UMA_ADDRESS']);
-    const terms = await create(
+    const umaResponse = await create(individualBody({ umaAddress: 'ada@example.com' }));
+    expect([umaResponse.status, umaResponse.body.code]).toEqual([400, 'INVALID_UMA_ADDRESS']);
+    const termsResponse = await create(
       individualBody({ endUserTermsConsent: termsConsent({ termsVersion: 'V0' }) }),
     );
-    expect([terms.status, terms.body.code]).toEqual([400, 'END_USER_TERMS_VERSION_NOT_FOUND']);
+    expect([termsResponse.status, termsResponse.body.code]).toEqual([
+      400,
+      'END_USER_TERMS_VERSION_NOT_FOUND',
+    ]);
   });
 
   it('requires the facts of selected currencies only', async () => {
@@ -318,10 +321,10 @@ describe('createCustomer', () => {
     expect(
       (await create(individualBody({ platformCustomerId: 'twice', umaAddress: uma }))).status,
     ).toBe(201);
-    const id = await create(individualBody({ platformCustomerId: 'twice' }));
-    expect([id.status, id.body.code]).toEqual([409, 'CONFLICT']);
-    const address = await create(individualBody({ umaAddress: uma.toUpperCase() }));
-    expect([address.status, address.body.code]).toEqual([409, 'UMA_ADDRESS_EXISTS']);
+    const idResponse = await create(individualBody({ platformCustomerId: 'twice' }));
+    expect([idResponse.status, idResponse.body.code]).toEqual([409, 'CONFLICT']);
+    const umaResponse = await create(individualBody({ umaAddress: uma.toUpperCase() }));
+    expect([umaResponse.status, umaResponse.body.code]).toEqual([409, 'UMA_ADDRESS_EXISTS']);
     expect((await create(individualBody({ platformCustomerId: 'twice' }), app.other)).status).toBe(
       201,
     );

@@ -135,9 +135,12 @@ describe('updateCustomerById', () => {
       'identifier',
     ]);
     expect(fieldsOf(await patchCustomer(customer.id, { idType: 'ITIN' }))).toEqual(['identifier']);
-    const itin = await patchCustomer(customer.id, { idType: 'ITIN', identifier: '912-70-1234' });
-    expect(itin.body).toMatchObject({ idType: 'ITIN', countryOfIssuance: 'US' });
-    expect(itin.body).not.toHaveProperty('identifier');
+    const itinResponse = await patchCustomer(customer.id, {
+      idType: 'ITIN',
+      identifier: '912-70-1234',
+    });
+    expect(itinResponse.body).toMatchObject({ idType: 'ITIN', countryOfIssuance: 'US' });
+    expect(itinResponse.body).not.toHaveProperty('identifier');
     expect(fieldsOf(await patchCustomer(customer.id, { identifier: null }))).toEqual([
       'identifier',
     ]);
@@ -178,7 +181,7 @@ describe('updateCustomerById', () => {
     ]);
     const otherResponse = await patchCustomer(customer.id, { sourceOfWealthCategories: ['OTHER'] });
     expect(fieldsOf(otherResponse)).toEqual(['sourceOfWealthOtherDescription']);
-    const terms = await patchCustomer(customer.id, {
+    const termsResponse = await patchCustomer(customer.id, {
       endUserTermsConsent: {
         acceptedAt: '2026-01-05T08:00:00Z',
         ipAddress: '2001:db8::1',
@@ -186,7 +189,7 @@ describe('updateCustomerById', () => {
         acceptanceMethod: 'CLICK_TO_ACCEPT',
       },
     });
-    expect(terms.body.code).toBe('END_USER_TERMS_VERSION_NOT_FOUND');
+    expect(termsResponse.body.code).toBe('END_USER_TERMS_VERSION_NOT_FOUND');
   });
 
   it('ignores immutable fields', async () => {
@@ -447,8 +450,8 @@ describe('deleteCustomerById', () => {
     expect((await app.call('GET', `/customers/${customer.id}`)).body).toEqual(body);
     const secondResponse = await remove(customer.id);
     expect([secondResponse.status, secondResponse.body.code]).toEqual([410, 'CUSTOMER_DELETED']);
-    const write = await patchCustomer(customer.id, { fullName: 'Ada King' });
-    expect([write.status, write.body.code]).toEqual([410, 'CUSTOMER_DELETED']);
+    const updateResponse = await patchCustomer(customer.id, { fullName: 'Ada King' });
+    expect([updateResponse.status, updateResponse.body.code]).toEqual([410, 'CUSTOMER_DELETED']);
   });
 
   it('releases only the platformCustomerId, and keeps the UMA address reserved', async () => {

@@ -32,7 +32,6 @@ export interface KnownOwner {
   personalInfo: Json;
 }
 
-/** Known data of a customer. */
 export interface KnownCustomer {
   customerId: string;
   type: 'INDIVIDUAL' | 'BUSINESS';

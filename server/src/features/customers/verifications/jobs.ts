@@ -132,7 +132,6 @@ export async function applyReportedDecision(
   });
 }
 
-/** Job handlers of this feature. */
 export function verificationJobs(options: {
   connectors: (environment: Mode) => Connectors;
 }): JobHandler[] {

@@ -74,7 +74,6 @@ function emitStatus(ctx: Ctx, customer: CustomerRow, row: VerificationRow): Veri
   return row;
 }
 
-/** Outcome to store in a row. */
 export interface VerificationOutcome {
   status: VerificationStatus;
   errors: readonly VerificationError[];

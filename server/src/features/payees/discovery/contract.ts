@@ -130,7 +130,7 @@ const Discovery = named(
     {
       bankName: Type.String({ description: 'Exact value for `bankName` of account details.' }),
       displayName: Type.String({ description: 'Name for display.' }),
-      country: CountryCode,
+      country: withDescription(CountryCode, 'Country of the institution, ISO 3166-1 alpha-2.'),
       currency: Type.String({ description: 'Currency code of the accounts at the institution.' }),
     },
     { description: 'A bank or mobile wallet operator.' },

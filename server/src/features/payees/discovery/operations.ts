@@ -71,7 +71,7 @@ function checkCodes({ sourceCurrency, destinationCurrency = [] }: RatesQuery): v
   if (errors.length) throw invalid(errors, 'INVALID_CURRENCY');
 }
 
-/** Corridors that are priced before the event loop is yielded to other requests. */
+/** Corridors that are priced before the event loop serves other requests. */
 const CORRIDORS_PER_BATCH = 16;
 
 async function pricesOf(

@@ -50,7 +50,7 @@ const BeneficiaryVerificationStatus = named(
       'institution. It does not restrict payments. MATCHED, PARTIAL_MATCH, ' +
       'NOT_MATCHED: result of the comparison. UNSUPPORTED: the institution does not ' +
       'support it. CHECKED_BY_RECEIVING_FI: the receiving institution checks the ' +
-      'name at payment. PENDING: the result is not available yet.',
+      'name at payment. PENDING: the result is not available yet. Absent for wallets.',
   }),
 );
 

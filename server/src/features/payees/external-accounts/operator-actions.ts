@@ -139,7 +139,6 @@ async function externalAccountHistory(runtime: Runtime, id: string, page: PageIn
   return { accountId: id, ...(await pageOfAccountActions(runtime, account, page)) };
 }
 
-/** Reads of operators. */
 export const externalAccountReviews = {
   history: externalAccountHistory,
   waiting: externalAccountsInReview,

@@ -132,7 +132,10 @@ async function verify(
   const challenge = await ctx.read(ownershipChallenges, account.id);
   const message = challenge?.message ?? null;
   if (!challenge || message === null || !isProvable(account)) {
-    throw new Fault('CONFLICT', 'The account has no pending WALLET_SIGNATURE challenge.');
+    throw new Fault(
+      'CONFLICT',
+      'The account has no pending WALLET_SIGNATURE challenge. Start a new challenge.',
+    );
   }
   const reject = (reason: string) => {
     closeChallenge(ctx, challenge, account, false);

@@ -44,7 +44,7 @@ const sortAscending = (amounts: readonly bigint[]) => [...amounts].sort((a, b) =
 const smallestOf = (...amounts: bigint[]) => sortAscending(amounts)[0] as bigint;
 const largestOf = (...amounts: bigint[]) => sortAscending(amounts).at(-1) as bigint;
 
-/** Restricts the offer to the limits of the platform. */
+/** Restricts the offer to the limits of the platform. Throws LOOKUP_REQUEST_FAILED. */
 function limitToPlatform(platform: PlatformRow, offer: Offer): Offer {
   const currencySettings = platform.currencies.find((each) => each.currencyCode === offer.currency);
   if (!currencySettings) return offer;
@@ -57,7 +57,7 @@ function limitToPlatform(platform: PlatformRow, offer: Offer): Offer {
   return { ...offer, min, max };
 }
 
-/** Throws if the account cannot receive payments. */
+/** Offer of the account. Throws if the account cannot receive payments. */
 export async function findAccount(
   ctx: Ctx,
   connectors: Connectors,

@@ -173,7 +173,7 @@ const createThumbnail = (file: File): HTMLElement =>
     ? h('img', { src: URL.createObjectURL(file), alt: `Preview of ${file.name}`, class: 'preview' })
     : h('span', { class: 'preview paper', 'aria-hidden': 'true' }, 'PDF');
 
-/** Preview of a file of this browser, with its name and size. */
+/** Preview of a local file, with its name and size. */
 export const previewOf = (file: File): HTMLElement =>
   h(
     'div',
