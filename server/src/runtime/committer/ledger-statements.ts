@@ -37,7 +37,7 @@ export const INSERT_TRANSFERS = statement(
 export const PENDING_NAMES = ['transaction_id', 'step', 'debit', 'credit', 'currency', 'amount'];
 const PENDING_TYPES: ColumnType[] = ['text', 'text', 'text', 'text', 'text', 'int8'];
 
-/** Parameters: as named. Each must match a pending transfer exactly. */
+/** Parameters: `PENDING_NAMES`. Each must match a pending transfer exactly. */
 export const MATCH_PENDING = statement(
   `select batch_guard(count(*) = cardinality($1), 'pending') from ledger_transfers t
     join ${unnest(PENDING_TYPES, PENDING_NAMES)} using (${PENDING_NAMES.join(', ')})
@@ -127,7 +127,7 @@ const EVENT_TYPES = EVENT_NAMES.map(
     name === 'created_at' ? 'time' : name === 'customer_key' ? 'int4' : 'text',
 );
 
-/** Parameters: as named. Each row stores balance and held of its account after this batch. */
+/** Parameters: `EVENT_NAMES`. Each row stores balance and held of its account after this batch. */
 export const INSERT_EVENTS = statement(
   `insert into events(${EVENT_NAMES.join(', ')}, balance, held)
     select ${EVENT_NAMES.map((name) => `x.${name}`).join(', ')}, a.balance, a.held

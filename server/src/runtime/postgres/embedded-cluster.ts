@@ -1,4 +1,4 @@
-// The cluster is the folder of PostgreSQL inside the data folder, with the user that owns it. It is created
+// Creates the cluster, which is the folder of PostgreSQL inside the data folder. The cluster is created
 // once, with a sort order that is the same on every platform (builtin C.UTF-8). A complete cluster is
 // renamed to its name, so that a kill at any time never produces an incomplete cluster.
 import { spawnSync } from 'node:child_process';
