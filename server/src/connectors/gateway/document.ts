@@ -104,10 +104,15 @@ const SIGNATURE =
   'Every request is signed: HTTP Message Signatures (RFC 9421) with Ed25519 over ' +
   '`@method`, `@authority`, `@path` and `content-digest` (RFC 9530). See docs/guides/providers.md.';
 
-const HEADERS = ['Content-Digest', 'Signature-Input', 'Signature'].map((name) => ({
+const HEADERS = Object.entries({
+  'Content-Digest': 'SHA-256 digest of the body (RFC 9530).',
+  'Signature-Input': 'Signed components, time, ID of the key and algorithm (RFC 9421).',
+  Signature: 'Signature of the components (RFC 9421).',
+}).map(([name, description]) => ({
   name,
   in: 'header',
   required: true,
+  description,
   schema: { type: 'string' },
 }));
 

@@ -97,16 +97,19 @@ export const listTransactions = operation({
   errors: [],
 });
 
-const IncomingEvent = Type.Object({
-  ...IncomingTransaction.properties,
-  requestedReceiverCustomerInfoFields: Type.Optional(
-    Type.Array(CounterpartyFieldDefinition, {
-      description:
-        'Fields about the receiving customer to return as `receiverCustomerInfo` with ' +
-        'the approval. Absent if no approval is requested.',
-    }),
-  ),
-});
+const IncomingEvent = Type.Object(
+  {
+    ...IncomingTransaction.properties,
+    requestedReceiverCustomerInfoFields: Type.Optional(
+      Type.Array(CounterpartyFieldDefinition, {
+        description:
+          'Fields about the receiving customer to return as `receiverCustomerInfo` with ' +
+          'the approval. Absent if no approval is requested.',
+      }),
+    ),
+  },
+  { description: 'The incoming payment at the time of the event.' },
+);
 
 type RefundEvent = 'REFUND_PENDING' | 'REFUND_COMPLETED' | 'REFUND_FAILED';
 
