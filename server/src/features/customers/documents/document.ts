@@ -270,7 +270,7 @@ export async function removeDocument(ctx: Ctx, row: DocumentRow): Promise<void> 
   if (row.submitted_at !== null) {
     throw new Fault(
       'CONFLICT',
-      'The document was part of a verification. Use replaceDocument instead.',
+      'The document was part of a verification. Replace it instead of deleting it.',
     );
   }
   await deleteFile(ctx, row.file_id);
