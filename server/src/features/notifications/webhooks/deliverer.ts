@@ -259,8 +259,8 @@ function createPipeline(options: DelivererOptions, { holder, onlyPlatform }: Sco
       });
     },
     /**
-     * Waits until no request is in flight and all results are recorded. Returns the deliveries
-     * waited for.
+     * Waits until no request is in flight and all results are recorded. Returns the number of
+     * awaited deliveries.
      */
     async waitUntilIdle(): Promise<number> {
       let deliveryCount = 0;

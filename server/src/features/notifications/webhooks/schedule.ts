@@ -44,8 +44,8 @@ function jitterOf(effects: Effects): number {
 
 /**
  * Time of the next attempt after attempt number `attempt` (from 1) failed at `attemptedAt`, or null
- * after the last attempt. On the own clock of a platform there is no jitter, so that equal calls
- * lead to equal attempts.
+ * after the last attempt. A platform's own clock has no jitter, so that equal calls lead to
+ * equal attempts.
  */
 export function nextAttemptAt(
   effects: Effects,

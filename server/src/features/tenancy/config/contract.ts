@@ -99,7 +99,7 @@ export const EmbeddedWalletConfig = object(
       },
     ),
     replyToEmailAddress: maybeText(
-      'Address that receives replies to the e-mail (`Reply-To`).',
+      'Address that receives replies to the e-mail (`Reply-To`). Defaults to the sender address.',
       EMAIL,
     ),
     logoUrl: maybeText(
@@ -115,10 +115,14 @@ export const EmbeddedWalletConfig = object(
 
 export const CardTokenization2FAConfig = object(
   'CardTokenization2FAConfig',
-  'Branding of the messages that contain the verification code when a cardholder adds a card to ' +
-    'a mobile wallet.',
+  'Branding of the card pages, and of the messages with the verification code when a cardholder ' +
+    'adds a card to a mobile wallet. `email` and `sms` are stored without effect.',
   {
-    displayName: maybeText('Name of the card program, shown in the messages.', { maxLength: 255 }),
+    displayName: maybeText(
+      'Name of the card program, shown on the page with the card details. Defaults to the name of ' +
+        'the platform.',
+      { maxLength: 255 },
+    ),
     logoUrl: maybeText(
       'URL of the logo, https only. The page with the card details shows this logo instead of ' +
         'the logo of the embedded wallets.',
@@ -167,7 +171,7 @@ export const FixedFee = object(
   'FixedFee',
   'The part of a fee that does not depend on the amount of the payment.',
   {
-    amount: Amount,
+    amount: withDescription(Amount, 'Amount of the fee, in minor units of `currency`.'),
     currency: text(
       'Currency of the fee. Must equal the `sourceCurrency` of the fee configuration.',
     ),
@@ -224,8 +228,15 @@ export const PlatformConfig = object('PlatformConfig', 'Configuration of a platf
       'Whether the platform is a regulated financial institution that performs its own ' +
       'customer verification. Set by the operator.',
   }),
-  embeddedWalletConfig: optional(EmbeddedWalletConfig),
-  cardTokenization2faConfig: optional(CardTokenization2FAConfig),
+  embeddedWalletConfig: optional(
+    withDescription(
+      EmbeddedWalletConfig,
+      'Settings of the embedded wallets. Absent until one is set.',
+    ),
+  ),
+  cardTokenization2faConfig: optional(
+    withDescription(CardTokenization2FAConfig, 'Settings of the cards. Absent until one is set.'),
+  ),
   feeConfigs: feeConfigs('Fees that are in force.'),
   createdAt: withDescription(
     { ...Timestamp, readOnly: true },
