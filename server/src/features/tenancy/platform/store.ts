@@ -82,8 +82,8 @@ export const platforms = table('platforms', {
   /** The color of hosted pages, `#rrggbb`, or null for the default. */
   brand_color: col.text.null.mut,
   /**
-   * Time until which bodies of the platform's requests are kept in production, or null if bodies are not
-   * kept.
+   * Time until which bodies of the platform's requests are stored in production, or null if bodies
+   * are not stored.
    */
   request_bodies_until: col.time.null.mut,
   created_at: col.time,

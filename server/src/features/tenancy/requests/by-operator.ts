@@ -91,8 +91,8 @@ export interface BodyRetention {
   platformId: string;
   environment: Mode;
   /**
-   * Time until which bodies are kept. Null if bodies are not kept, or in the sandbox, where bodies are always
-   * kept.
+   * Time until which bodies are stored. Null if bodies are not stored, or in the sandbox, where
+   * bodies are always stored.
    */
   requestBodiesUntil: string | null;
 }

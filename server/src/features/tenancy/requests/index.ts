@@ -17,7 +17,7 @@ export { createRequestRecorder } from './recorder.ts';
 /** Parts that this feature adds to a server. */
 export const requestFeature = {
   operations: requestOperations,
-  // A reset keeps the requests of the platform, including the request of the reset.
+  // A reset retains the requests of the platform, including the request of the reset.
   reset: {
     retained: { api_requests: 'true', api_request_bodies: 'true', api_request_reads: 'true' },
   },
