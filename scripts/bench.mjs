@@ -14,7 +14,7 @@ const bench = path.join(root, 'bench');
 const NO_PGBENCH =
   'pgbench is missing. The rows ledger and execute require it. On Debian: apt-get install postgresql';
 
-/** Groups of rows, by the number that their ids start with. */
+/** Groups of rows, by the number that their IDs start with. */
 const GROUPS = [
   'ledger',
   'execute',

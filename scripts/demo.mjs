@@ -77,7 +77,10 @@ function readFlags() {
   return values;
 }
 
-/** Runs `work` with a signal that aborts at its deadline or when the output is closed. */
+/**
+ * Runs `work` with a signal that aborts at its deadline, on SIGINT or SIGTERM, or when the output is
+ * closed.
+ */
 async function runWithin(limitMs, work) {
   const controller = new AbortController();
   const abortWith = (reason) => () => controller.abort(reason);

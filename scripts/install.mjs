@@ -20,7 +20,7 @@ const STAMP = path.join(modules, '.railhead-installed.json');
 /** Contains folders only, so git ignores it. */
 const LOCK = path.join(root, '.install-lock');
 const OLDEST_NODE = [20, 19];
-/** A lock without a process id is being written, unless it is older than this. */
+/** A lock without a process ID is being written, unless it is older than this. */
 const UNSIGNED_MS = 5_000;
 const POLL_MS = 200;
 
@@ -45,8 +45,8 @@ function readJson(file) {
 }
 
 /**
- * Whether a folder has the packages of its lock file, with those for development unless `dev` is
- * false.
+ * Whether a folder has the packages of its lock file except optional ones. `dev: false` also excludes
+ * those for development.
  */
 export function hasLockedPackages(folder, { dev: needsDev = true } = {}) {
   const lockedPackages = readJson(path.join(folder, 'package-lock.json'))?.packages ?? {};
@@ -130,7 +130,7 @@ function isRunning(pid) {
   }
 }
 
-/** The process that holds the lock. 0 if its id is not written yet, or undefined without a lock. */
+/** The process that holds the lock. 0 if its ID is not written yet, or undefined if none runs. */
 function holder() {
   try {
     const [name] = fs.readdirSync(LOCK);

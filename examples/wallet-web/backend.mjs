@@ -7,7 +7,7 @@ import { client, enter, rejection, routesOf } from './relay.mjs';
 
 const LARGEST_BODY = 64 * 1024;
 const VISIT_MS = 60 * 60_000;
-/** Forwarded headers: the signature and the request id. */
+/** Forwarded headers: the signature and the request ID. */
 const RELAYED_HEADERS = ['service-wallet-signature', 'request-id'];
 
 /** Only resources and scripts of this origin are allowed. */
@@ -40,7 +40,7 @@ function createVisits() {
   const visits = new Map();
   return {
     find: (request) => visits.get(/(?:^|; )visit=([\w-]+)/.exec(request.headers.cookie ?? '')?.[1]),
-    /** A new id after sign-in prevents session fixation. */
+    /** A new ID after sign-in prevents session fixation. */
     name(visit) {
       const now = Date.now();
       for (const [key, each] of visits) {

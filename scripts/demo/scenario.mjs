@@ -194,7 +194,7 @@ async function checkLedger(demo, owner, euroQuote, pesoQuote, returnedQuote) {
 
 /**
  * Runs all steps. Throws at the first unexpected result. `call` is the API client, `operate` the
- * operator's command. `customerRecord` receives the id of the created customer under its name.
+ * operator's command. `customerRecord` receives the ID of the created customer under its name.
  */
 export async function runScenario(demo) {
   printHeading('A customer with funds');

@@ -19,7 +19,7 @@ export function packagesIn(folders) {
     if (!id) throw new Error(`The package ${name} in ${folder} has no license.`);
     packages.set(`${name}@${version}`, { folder, name, version, license: id });
   }
-  return [...packages].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, each]) => each);
+  return [...packages].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, packageInfo]) => packageInfo);
 }
 
 /** The texts in the folder of a package. */

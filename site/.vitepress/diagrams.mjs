@@ -23,7 +23,7 @@ const scaledSize = (_, width, height) =>
   `width="${Math.ceil(width * SCALE)}" height="${Math.ceil(height * SCALE)}"`;
 
 /**
- * Removes the styles, which would apply to the whole page and are in the theme. Makes the ids unique in a
+ * Removes the styles, which would apply to the whole page and are in the theme. Makes the IDs unique in a
  * page.
  */
 const embeddedSvg = (svg, id) =>

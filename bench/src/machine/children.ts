@@ -1,4 +1,4 @@
-// Every process that the bench starts is tracked by its id and stopped after its row, at the end, or on
+// Every process that the bench starts is tracked by its ID and stopped after its row, at the end, or on
 // Ctrl-C. A server under test may be suspended (SIGSTOP) so that its background work takes no processor
 // time from the peer that is being measured.
 import { type ChildProcess, fork, spawn } from 'node:child_process';

@@ -10,7 +10,7 @@ import { type Embedded, startEmbedded } from '../../../server/src/runtime/postgr
 export interface Cluster {
   /** A connection string for one of its databases. */
   readonly url: string;
-  /** Process id of PostgreSQL. */
+  /** Process ID of PostgreSQL. */
   readonly pid: number;
   /** Folder of its unix socket. */
   readonly socket: string;

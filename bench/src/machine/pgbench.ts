@@ -1,6 +1,6 @@
 // pgbench as the reference: one transaction and one function call per transfer. The statements are
 // prepared, and run through the unix socket of the same PostgreSQL on the same two tables with the same
-// ids. The function inserts the row first and then updates both accounts in the order of their ids. A
+// IDs. The function inserts the row first and then updates both accounts in the order of their IDs. A
 // contended account is therefore locked for the shortest time.
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';

@@ -1,7 +1,7 @@
 // Base of the peers with the conventional implementation: one database transaction per request, on a pooled
 // connection, statement by statement. The peers run the operations of the server, so only the writes to the
 // database differ. Independent reads run concurrently, every row is read once, and statements are prepared.
-// New rows of one table are inserted by one statement, and accounts are locked in the order of their ids.
+// New rows of one table are inserted by one statement, and accounts are locked in the order of their IDs.
 import pg from 'pg';
 import type { TransferRow } from '../../../server/src/ledger/transfer.ts';
 import type { ChangeSet, EventRow, Row } from '../../../server/src/runtime/committer/change-set.ts';
@@ -74,7 +74,7 @@ export function readerOf(client: pg.PoolClient, locks: Locks): Database {
     return rowsById;
   }
   function read(table: Table, id: string): Promise<Row | undefined> {
-    // An internal account and its ledger account have the same id.
+    // An internal account and its ledger account have the same ID.
     const key = keyOf(table, id);
     const cachedRow = readRows.get(key);
     if (cachedRow) return cachedRow;

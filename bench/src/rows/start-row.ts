@@ -15,7 +15,7 @@ const IDLE_MS = 12_000;
 /** Target: megabytes of the idle server and its database. */
 const MAX_IDLE_MB = 130;
 
-/** Process id of the PostgreSQL that serves a data folder: the first line of its lock file. */
+/** Process ID of the PostgreSQL that serves a data folder: the first line of its lock file. */
 const postgresPid = (dataDir: string) =>
   Number.parseInt(fs.readFileSync(path.join(dataDir, 'postgres', 'postmaster.pid'), 'utf8'), 10);
 

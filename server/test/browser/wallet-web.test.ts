@@ -44,7 +44,7 @@ async function tick() {
   }
 }
 
-/** Returns the address that the backend prints. */
+/** Starts the backend. Returns the address that it prints. */
 async function startBackend(): Promise<string> {
   const { port } = app.app.server.server.address() as { port: number };
   const { clientId, clientSecret } = app.platform;

@@ -57,7 +57,7 @@ async function jobOf(id: string, kind: string) {
   return allJobs.find((job) => job.about.transactionId === id);
 }
 
-/** Runs the job until it is dead, skipping most of its attempts. Returns its id. */
+/** Runs the job until it is dead, skipping most of its attempts. Returns its ID. */
 async function runUntilDead(id: string, worker: Worker): Promise<string> {
   for (let round = 0; round < 30; round++) {
     const job = await jobOf(id, 'payout.send');

@@ -1,4 +1,4 @@
-// Only values that a client chooses select sandbox outcomes. Every id that the server generates
+// Only values that a client chooses select sandbox outcomes. Every ID that the server generates
 // here has a suffix that a sandbox table contains, and the outcome is the default one.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -83,7 +83,7 @@ beforeEach(() => {
   suffix = '';
 });
 
-/** The reply's body; its id has the tested suffix. */
+/** The reply's body; its ID has the tested suffix. */
 function bodyWithSuffix(response: ApiResponse | ApiResponse['body'], status?: number) {
   const body = status === undefined ? response : ok(response, status);
   expect(body.id.slice(-3)).toBe(suffix);

@@ -101,7 +101,7 @@ async function changeRights({ chance, member: { userId, tokenId } }: Run): Promi
   assertAnswered(await call('PATCH', `/operator-users/${userId}`, { body, secret }));
 }
 
-/** Whether the member could request changes when an audit record was written, or now. */
+/** Whether the member could request changes when the approval was executed, or now without one. */
 async function hadPermission({ userId, tokenId }: Member, approvalId?: string): Promise<boolean> {
   const rows = await service.app.runtime.db.query<{ operation_id: string; reason: string }>(
     `SELECT operation_id, reason FROM operator_audit

@@ -17,7 +17,7 @@ afterAll(() => dataFolder.remove(), 60_000);
 
 const read = (query: string) => callOrThrow(server, 'GET', `/events?${query}`);
 
-/** Creates a customer, which emits an event. Returns its id. */
+/** Creates a customer, which emits an event. Returns its ID. */
 async function createCustomer(): Promise<string> {
   const person = { customerType: 'INDIVIDUAL', fullName: 'Ada Lovelace' };
   return (await callOrThrow(server, 'POST', '/customers', person)).id;

@@ -98,9 +98,9 @@ async function follow(from: string, limit: number, count: () => number): Promise
 
 interface Commit {
   events: number;
-  /** Age of the ids when they are written. */
+  /** Age of the IDs when they are written. */
   ageMs: number;
-  /** Time between the id of the transaction, and its events and commit. */
+  /** Time between the ID of the transaction, and its events and commit. */
   beforeMs: number;
   openMs: number;
   isRolledBack: boolean;
@@ -122,7 +122,7 @@ const INSERT = `insert into events (id, platform_id, type, subject, data, create
     'OUTGOING_PAYMENT.COMPLETED', 'Transaction:1', '{}', now()
   from generate_series(1, $3::int) returning id`;
 
-/** Writes events in a separate transaction. Returns their ids if it commits. */
+/** Writes events in a separate transaction. Returns their IDs if it commits. */
 async function write({ events, ageMs, beforeMs, openMs, isRolledBack }: Commit) {
   const client = await pool.connect();
   try {

@@ -49,7 +49,7 @@ afterAll(async () => {
 
 interface Commit {
   events: number;
-  /** Age of ids and due times when they are written. */
+  /** Age of IDs and due times when they are written. */
   ageMs: number;
   /** Time for which the transaction remains open afterwards. */
   openMs: number;
@@ -78,7 +78,7 @@ const INSERT = `with made as (
   select id, $1, 'OUTGOING_PAYMENT.COMPLETED', 'Transaction:' || id, '{}', at from made
   returning id`;
 
-/** Writes events in a separate transaction. Returns their ids if it commits. */
+/** Writes events in a separate transaction. Returns their IDs if it commits. */
 async function write({ events, ageMs, openMs, isRolledBack }: Commit): Promise<string[]> {
   const client = await pool.connect();
   try {

@@ -114,9 +114,9 @@ const horizon = async (): Promise<string> =>
 
 interface Commit {
   events: number;
-  /** Age of the ids when they are written. */
+  /** Age of the IDs when they are written. */
   ageMs: number;
-  /** Time between the id of the transaction, and its events and commit. */
+  /** Time between the ID of the transaction, and its events and commit. */
   beforeMs: number;
   openMs: number;
   isRolledBack: boolean;

@@ -94,7 +94,7 @@ async function pay(remittanceInformation: string): Promise<string> {
   }
 }
 
-/** Clients that pay until `stop`, which returns how often each result occurred. */
+/** Starts paying. Returns a function that stops it and returns the number of each result. */
 function paySteadily() {
   const results = new Map<string, number>();
   let isRunning = true;

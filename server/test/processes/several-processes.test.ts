@@ -37,7 +37,10 @@ async function get(path: string): Promise<number> {
   return reply.status;
 }
 
-/** Sends requests on kept connections until `stop`. Returns the statuses and failures. */
+/**
+ * Sends requests on kept connections. Returns a function that stops them and returns the number of
+ * each status and failure.
+ */
 function sendSteadily(clients: number) {
   const results = new Map<string, number>();
   let isRunning = true;

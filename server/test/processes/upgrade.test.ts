@@ -164,7 +164,7 @@ async function committedBy({ origin }: Running): Promise<number> {
   return lines.reduce((sum, [, count]) => sum + Number(count), 0);
 }
 
-/** Waits until both servers have committed change sets for `SERVE_MS`. */
+/** Waits for `SERVE_MS`, and longer if a server has not committed a change set since the call. */
 async function serve(): Promise<void> {
   const countsBefore = await Promise.all(servers.map(committedBy));
   await sleep(SERVE_MS);

@@ -26,7 +26,7 @@ interface Listed extends JsonWebKey {
   status: string;
 }
 
-/** State of the receiver: public keys by id, and the deliveries that it could not verify. */
+/** State of the receiver: public keys by ID, and the deliveries that it could not verify. */
 const publicKeys = new Map<string, KeyObject>();
 const unverifiableIds: string[] = [];
 const verifiedDeliveries = new Map<string, string>();
@@ -125,7 +125,7 @@ afterAll(async () => {
   await execute(admin, `drop database if exists ${name} with (force)`);
 }, 60_000);
 
-/** Funds the account through both servers until it is stopped. */
+/** Funds the account through both servers until the returned function is called. */
 function startLoad() {
   let isOver = false;
   const client = async (server: Running) => {

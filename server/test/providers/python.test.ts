@@ -20,7 +20,7 @@ const { service, read, write } = operatorService();
 let adapterProcess: ChildProcess | undefined;
 let origin: string;
 
-/** Runs the adapter with the clock of the server under test. */
+/** Arguments of Python that run the adapter with the clock of the server under test. */
 function argumentsOf(...argv: string[]): string[] {
   const seconds = (service.app.effects.now() - Date.now()) / 1_000;
   const program = [

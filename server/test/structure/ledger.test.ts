@@ -1,5 +1,5 @@
 // Boundaries of the ledger, checked on the source: comparison of currencies, SQL that names ledger
-// tables, and creation of account ids.
+// tables, and creation of account IDs.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';

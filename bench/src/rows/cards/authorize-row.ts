@@ -100,7 +100,7 @@ const requestSender =
   async (kind: Kind, seconds = bench.settings.seconds): Promise<Run> => {
     await bench.cluster.checkpoint();
     const { accountCards, wallets } = cards;
-    const chosen = {
+    const cardsByKind = {
       spread: accountCards,
       hot: accountCards.slice(0, 1),
       wallets,
@@ -109,7 +109,7 @@ const requestSender =
     const processorUse = watchProcessor(groups);
     const { warmupMs } = bench.settings;
     const options: AuthorizationLoad = {
-      cards: chosen[kind],
+      cards: cardsByKind[kind],
       callers: IN_FLIGHT,
       warmupMs,
       seconds,

@@ -26,12 +26,12 @@ const FAILED = 100;
 const AMOUNTS = 5_000;
 export const FIRST_AMOUNT = 1_000;
 
-/** An id with the time and the number of its row. */
+/** An ID with the time and the number of its row. */
 const idSql = (resource: string, time: string, n: string) =>
   `'${resource}:' || overlay(lpad(to_hex((${time})::bigint), 12, '0') placing '-' from 9 for 0)
     || '-7000-8000-' || lpad((${n})::text, 12, '0')`;
 
-/** The id of the row with this number where the time does not matter. */
+/** The ID of the row with this number where the time does not matter. */
 const numberedIdSql = (resource: string, n: string) => idSql(resource, '1700000000000', n);
 
 /** The customer or account with this number. */
@@ -52,7 +52,7 @@ interface Copies {
   isPartitioned?: boolean;
 }
 
-/** Runs `work` without indexes: building an index afterwards is much faster than inserting single entries. */
+/** Runs `work` without indexes, because building one afterwards is much faster than single entries. */
 async function withoutIndexes(client: pg.Client, table: string, work: () => Promise<unknown>) {
   const { rows } = await client.query<{ name: string; definition: string }>(
     `select indexrelid::regclass as name, pg_get_indexdef(indexrelid) as definition from pg_index

@@ -88,7 +88,7 @@ export interface Exchange {
   isClosed: boolean;
 }
 
-/** Sends bytes on a new connection. Resolves when it is closed, or `waitMs` after the last byte. */
+/** Sends bytes on a new connection. Resolves when it is closed, or receives nothing for `waitMs`. */
 export function sendBytes(port: number, bytes: Buffer, waitMs: number): Promise<Exchange> {
   return new Promise((resolve) => {
     const receivedBytes: Buffer[] = [];

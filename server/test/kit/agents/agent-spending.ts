@@ -19,7 +19,7 @@ import type { TestApp } from '../app/harness.ts';
 
 type Limits = Policy['spendingLimits'];
 
-/** Result of a payment: its id and the required version of the agent, or the violated rule. */
+/** Result of a payment: its ID and the required version of the agent, or the violated rule. */
 export type PaymentResult = { id: string; version: number } | string;
 
 export const isPaid = (paymentResult: PaymentResult): boolean => typeof paymentResult !== 'string';
@@ -29,7 +29,7 @@ interface PaymentOptions {
   /** Currency of the amount. Defaults to the currency of the limits. */
   currency?: string;
   runtime?: Runtime;
-  /** Starts the payment and returns its id. */
+  /** Starts the payment and returns its ID. */
   start?: (ctx: Ctx) => Promise<string>;
 }
 
@@ -50,7 +50,7 @@ export function spendingFixture(app: TestApp) {
 
   const rowOf = async (id: string) => (await app.runtime.db.read(agents, id)) as AgentRow;
 
-  /** Creates an agent with these limits and returns its id. */
+  /** Creates an agent with these limits and returns its ID. */
   const createAgentWithLimits = (limits: Partial<Limits> = {}): Promise<string> =>
     app.operate(async (ctx) => {
       const { id } = ctx.insert(agents, {

@@ -69,7 +69,7 @@ function checkEvents({ operationId }: Contract, problems: string[], repliesFile?
   }
 }
 
-/** Reports a reply that violates its contract. Records status and code of every other reply. */
+/** Records the status and code of every reply, and reports replies that violate their contract. */
 export function contractChecker(problems: string[], serviceNamePrefix = 'Service') {
   const naming = namingFor(serviceNamePrefix);
   const neutralCode = (code: string) => naming.neutralName(code) as Code;

@@ -11,11 +11,11 @@ export type Planned = (sql: Sql, max: number) => Promise<void>;
 export const uuid = (n: number | string) =>
   `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`;
 
-/** SQL for `resource` and the hexadecimal of an expression as an id. */
+/** SQL for `resource` and the hexadecimal of an expression as an ID. */
 export const idSql = (resource: string, n: string) =>
   `'${resource}:00000000-0000-7000-8000-' || lpad((${n})::text, 12, '0')`;
 
-/** SQL for the id of an event of a time and a number. Events are deleted by the time of their id. */
+/** SQL for the ID of an event of a time and a number. Events are deleted by the time of their ID. */
 export function eventIdSql(timeOfIds: number, n: string): string {
   const hex = timeOfIds.toString(16).padStart(12, '0');
   const time = `${hex.slice(0, 8)}-${hex.slice(8)}`;

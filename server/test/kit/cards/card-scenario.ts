@@ -187,7 +187,7 @@ export async function openCardScenarios() {
       },
       /**
        * Events since the last call. Webhooks of the card, and of each payment, must arrive in the order of
-       * their ids. Balance events are sorted by ID into this order.
+       * their IDs. Balance events are sorted by ID into this order.
        */
       async next(): Promise<string[]> {
         await app.settle();

@@ -151,7 +151,7 @@ const textOf = (sums: Sums) => [...sums].map(([name, sum]) => `${name} ${sum}`).
 const isEqual = (a: readonly unknown[], b: readonly unknown[]) =>
   a.length === b.length && a.every((value, index) => value === b[index]);
 
-/** Applies a transfer. Holds are summed under the account's id with a suffix. */
+/** Applies a transfer. Holds are summed under the account's ID with a suffix. */
 function apply(sums: Sums, { phase, debit, credit, amount }: Transfer): void {
   const changesBalance = phase === 'posted' || phase === 'post';
   if (changesBalance) add(sums, debit, -amount);

@@ -76,7 +76,7 @@ async function inspect(): Promise<BookSnapshot> {
   return snapshot;
 }
 
-/** Waits for a random time. On a slow machine, until at least `MIN_REPLIES` replies have arrived. */
+/** Waits for a random time, and then at most 10 s longer for `MIN_REPLIES` replies. */
 async function waitUnderLoad(): Promise<void> {
   const countBefore = load.replyCount;
   await sleep(200 + 800 * chance());
@@ -98,7 +98,7 @@ async function restart(): Promise<void> {
   server = await dataFolder.start(flags, QUIET_ENV);
 }
 
-/** Bodies by event id. Checks that every request is signed and every repetition is equal. */
+/** Bodies by event ID. Checks that every request is signed and every repetition is equal. */
 function receivedDeliveries(): Map<string, string> {
   const key = createPublicKey(server.credentials.webhookPublicKey);
   const bodies = new Map<string, string>();

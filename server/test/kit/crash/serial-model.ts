@@ -17,7 +17,7 @@ interface Holding {
 }
 
 export interface Model {
-  /** Rows by table and id. */
+  /** Rows by table and ID. */
   rows: Map<string, Record<string, unknown>>;
   accounts: Map<string, Holding>;
   /** Stored transfers by transaction and step. */

@@ -20,7 +20,7 @@ const POLL_MS = 10;
 interface Process {
   pid: number;
   parent: number;
-  /** Distinguishes a process from a later one with the same id. */
+  /** Distinguishes a process from a later one with the same ID. */
   startTime: string;
 }
 
@@ -67,7 +67,7 @@ export interface DataFolder {
   database(): Promise<string>;
   /** Waits for the exit of all processes of this folder's servers. Returns remaining processes. */
   remainingProcesses(): Promise<Process[]>;
-  /** Stops its processes, by id, and removes all folders. */
+  /** Stops its processes, by ID, and removes all folders. */
   remove(): Promise<void>;
 }
 

@@ -1,5 +1,5 @@
 // Records the examples of the API reference. Each scenario runs on two servers with different random
-// bytes. Values that differ (ids, secrets, signatures) are replaced by fixed characters, the same
+// bytes. Values that differ (IDs, secrets, signatures) are replaced by fixed characters, the same
 // ones for the same value. The result is compared with the file from which the reference is generated.
 import path from 'node:path';
 import { expect, it } from 'vitest';

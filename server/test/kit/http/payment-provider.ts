@@ -1,4 +1,4 @@
-// A local payment provider with an HTTP interface, and the rail that uses it. Each id is paid once, even if
+// A local payment provider with an HTTP interface, and the rail that uses it. Each ID is paid once, even if
 // it is received repeatedly, and the reply can be withheld after the payment.
 import { once } from 'node:events';
 import http from 'node:http';
@@ -12,9 +12,9 @@ type Behavior = 'pays' | 'silent' | 'error';
 export interface PaymentProvider {
   url: string;
   behavior: Behavior;
-  /** Sends received, by id. */
+  /** Sends received, by ID. */
   readonly sends: string[];
-  /** Status requests received, by id. */
+  /** Status requests received, by ID. */
   readonly checks: string[];
   /** Ids of payments, once per payment. */
   readonly paidIds: string[];

@@ -93,7 +93,7 @@ export const signIn = async (person: Browser, device: Authenticator, ceremony: C
 
 export const PASSWORD = 'orbit-velvet-thirteen-lamps';
 
-/** Sets a password with a link. Returns the secret of the authenticator app. */
+/** Sets a password with a link. Returns the secret of the authenticator app and the reply. */
 export async function enrollWithPassword(
   app: TestApp,
   { call }: Browser,

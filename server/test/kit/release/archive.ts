@@ -105,7 +105,7 @@ export async function startRelease(
   }
 }
 
-/** Stops a server by its process id and returns its exit code. */
+/** Stops a server by its process ID and returns its exit code. */
 export async function stopRelease({ child }: Started): Promise<number | null> {
   const whenEnded = once(child, 'close');
   child.kill('SIGTERM');

@@ -70,7 +70,7 @@ export function factorFixture(app: TestApp, options: CallOptions = {}) {
         recoveryCodes: string[];
       };
     },
-    /** Enrolls a passkey. Returns the authenticator and the credential id. */
+    /** Enrolls a passkey. Returns the authenticator, its origin and the credential ID. */
     async enrollPasskey(id: string, input?: Authenticator) {
       const { options: requestedOptions, allowedOrigins } = ok(
         await startEnrollment(id, 'PASSKEY'),

@@ -54,5 +54,5 @@ export async function codeFixture(): Promise<CodeFixture> {
   };
 }
 
-/** A well-formed id of no resource. */
+/** A well-formed ID of no resource. */
 export const unknownId = (resource: string) => `${resource}:019b0000-0000-7000-8000-000000000000`;

@@ -136,7 +136,7 @@ export interface MintClient {
   id: string;
   platform: Platform;
   clientId: string;
-  /** The provider's id of the account. */
+  /** The provider's ID of the account. */
   account: string;
   secret: string;
 }

@@ -4,7 +4,7 @@
 import type { Model, Payment, RecordedRow, RowChange } from './model.ts';
 
 export interface Authentication {
-  /** Regions of customers, by id. */
+  /** Regions of customers, by ID. */
   regions: Map<string, string>;
   lockouts: Map<string, RecordedRow>;
   challenges: Map<string, RecordedRow>;
@@ -17,7 +17,7 @@ export interface Authentication {
   satisfiedCounts: Map<string, number>;
   /** Failures since the last password reset, by customer. */
   failures: Map<string, number>;
-  /** Expiry jobs of a challenge, by its id. */
+  /** Expiry jobs of a challenge, by its ID. */
   expiryJobs: Map<string, number>;
 }
 

@@ -3,7 +3,7 @@
 import { attributeToAccount, cardEffect } from './card-facts.ts';
 import { amountIn, type Model, type Payment, type RecordedRow, type Transfer } from './model.ts';
 
-/** Non-zero amounts by account. Held amounts have the account's id and ` held` as key. */
+/** Non-zero amounts by account. Held amounts have the account's ID and ` held` as key. */
 export type Sums = Map<string, bigint>;
 
 export function add(sums: Sums, name: string | null | undefined, amount: bigint): void {

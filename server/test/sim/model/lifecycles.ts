@@ -45,7 +45,7 @@ const EXTERNAL_ACCOUNT: Transitions = {
   UNVERIFIED: ['PENDING_OWNERSHIP_VERIFICATION'],
 };
 
-/** Returns every reachable status, because a commit may contain several transitions. */
+/** Whether a status is reachable by several transitions, because a commit may contain several. */
 function reaches(
   transitions: Transitions,
   from: string,

@@ -192,12 +192,12 @@ export interface Model {
   platforms: Map<string, RecordedRow>;
   /** Current and recent daily limits, by platform. */
   limits: Map<string, Limits[]>;
-  /** The result that a payment waits for, by its id. */
+  /** The result that a payment waits for, by its ID. */
   awaitedResults: Map<string, string>;
   externalAccounts: Map<string, RecordedRow>;
-  /** Holdings of embedded wallets, by their ids. */
+  /** Holdings of embedded wallets, by their IDs. */
   holdings: Map<string, Holding>;
-  /** Authorizations of quotes, by their ids. */
+  /** Authorizations of quotes, by their IDs. */
   signedAuthorizations: Map<string, RecordedRow[]>;
   /** Strong authentication of customers. */
   authentication: Authentication;
@@ -279,7 +279,7 @@ function jobOf(row: RecordedRow): Job {
   return { id, kind, transactionId: transactionId ?? null, dueAt: Date.parse(due_at) };
 }
 
-/** Whether an id belongs to a payment, with a card or without. */
+/** Whether an ID belongs to a payment, with a card or without. */
 export const isPayment = (id: Text | undefined): id is string =>
   /^(Card)?Transaction:/.test(id ?? '');
 

@@ -54,7 +54,7 @@ function failCommits({ runtime }: App, faults: Faults): void {
   };
 }
 
-/** Returns the calls that the bank has not received yet. */
+/** Makes calls to the bank time out. Returns the delayed calls that the bank has not received yet. */
 function failCalls({ effects }: App, url: string, faults: Faults) {
   const { http } = effects;
   const delayedCalls: (() => Promise<HttpReply>)[] = [];

@@ -1,7 +1,7 @@
 // Corruptions of cards and stablecoins, as in `corruptions.ts`.
 
 const MESSAGE_COLUMNS = `platform_id, customer_id, card_id, kind, amount, currency, merchant, created_at`;
-/** A message of the log inserted again with another id. */
+/** A message of the log inserted again with another ID. */
 const insertMessageSql = (condition: string, columns: string) => `insert into card_messages
   (id, token, transaction_id, approved, reason, ${MESSAGE_COLUMNS})
   select 'sandbox made-up', ${columns}, ${MESSAGE_COLUMNS} from card_messages where ${condition} limit 1`;

@@ -3,7 +3,7 @@ import { agentOf } from '../model/agent-usage.ts';
 import { isPayment, type Model, type RecordedRow, type RowChange } from '../model/model.ts';
 import { isStart } from '../model/queue-and-limits.ts';
 
-/** Changed items, by id. */
+/** Changed items, by ID. */
 export interface Touched {
   accounts: Set<string>;
   payments: Set<string>;

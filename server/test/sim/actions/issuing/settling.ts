@@ -66,7 +66,7 @@ async function runUntilIdle(sim: Sim): Promise<void> {
   throw violation(`after ${MAX_ROUNDS} rounds work remains`);
 }
 
-/** Whether payer and payee are unchanged. After a change a payment may have other outcomes. */
+/** Whether no party of the payment is deleted. After a deletion a payment may have other outcomes. */
 function isUndisturbed(order: Order): boolean {
   if (order.kind === 'balance') return true;
   const { internalAccount: toAccount, externalAccount, debitedAccount, payer } = order;

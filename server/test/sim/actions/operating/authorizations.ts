@@ -324,7 +324,7 @@ async function authorizeTwice(sim: Sim): Promise<string> {
   return recordProof(order, true, successes[0]?.body);
 }
 
-/** Sends the same code again, after 30 seconds or more. */
+/** Requests the code again, which is rejected within 30 seconds of the latest code. */
 async function resendCode(sim: Sim): Promise<string> {
   const order = sim.chance.pick(
     sim.chance.percent(80) && ordersWithChallenge(sim).length
