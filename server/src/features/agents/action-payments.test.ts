@@ -95,21 +95,21 @@ describe('production without an SMS provider', () => {
     await queryByCustomer(`insert into sca_lockouts
         (id, platform_id, failed_attempts, suspended, session_expires_at, updated_at)
       select id, platform_id, 0, false, '2100-01-01', updated_at from customers where id = $1`);
-    const from = await findInternalAccount(app, person.id, 'EUR', { as: platform });
-    const deposit = { accountId: from.id as string, currency: 'EUR', amount: 100_00n };
+    const sourceAccount = await findInternalAccount(app, person.id, 'EUR', { as: platform });
+    const deposit = { accountId: sourceAccount.id as string, currency: 'EUR', amount: 100_00n };
     await app.operate((ctx) => receiveFunds(ctx, deposit), platform);
     const iban = { accountType: 'EUR_ACCOUNT', iban: 'DE89370400440532013000' };
     const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' };
     const accountInfo = { ...iban, beneficiary: { ...beneficiary, countryOfResidence: 'DE' } };
     const accountBody = { customerId: person.id, currency: 'EUR', accountInfo };
-    const to = ok(
+    const externalAccount = ok(
       await app.call('POST', '/customers/external-accounts', accountBody, { as: platform }),
       201,
     );
     const agent = await agentFixture(app, { as: platform }).connectAgent(person.id, {
       spendingLimits: { currency: 'EUR', perTransactionLimit: 100_00 },
     });
-    const body = quoteBody(from.id, to.id, 10_00);
+    const body = quoteBody(sourceAccount.id, externalAccount.id, 10_00);
     const quote = ok(await agent.call('POST', '/agents/me/quotes', body), 201);
     const rejectedResponse = await agent.call('POST', `/agents/me/quotes/${quote.id}/execute`);
     expect(codeOf(rejectedResponse)).toEqual([501, 'NOT_IMPLEMENTED']);

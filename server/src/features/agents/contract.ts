@@ -82,7 +82,12 @@ const AgentAccountRule = named(
   'AgentAccountRule',
   Type.Object({
     accountId,
-    executionMode: optional(ExecutionMode),
+    executionMode: optional(
+      withDescription(
+        ExecutionMode,
+        'Replaces `defaultExecutionMode` for this account. Absent to use that mode.',
+      ),
+    ),
     perTransactionLimit: optional(
       nullable(
         limit(
@@ -138,7 +143,10 @@ export const AgentPolicy = named(
   'AgentPolicy',
   Type.Object({
     permissions,
-    defaultExecutionMode: ExecutionMode,
+    defaultExecutionMode: withDescription(
+      ExecutionMode,
+      'Execution mode for accounts without an execution mode in `accountRules`.',
+    ),
     spendingLimits: AgentSpendingLimits,
     ...sharedFields,
   }),

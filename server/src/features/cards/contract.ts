@@ -24,6 +24,7 @@ const CardStateName = named(
   'CardState',
   oneOf(CARD_STATES, {
     description:
+      'PROCESSING: awaits the issuer. FROZEN: declines new payments. CLOSED: permanent. ' +
       'PENDING_KYC is not used, because the cardholder is verified before a card is issued.',
   }),
 );

@@ -97,9 +97,9 @@ describe('agentCreateQuote', () => {
     });
 
     it('can be funded by a debit of an external account', async () => {
-      const from = await createExternalAccount(app, agent.customer.id, 'USD');
-      const quote = ok(await requestQuote(quoteBody(from.id, agent.usd, 10_00)), 201);
-      expect(quote.source.accountId).toBe(from.id);
+      const debitedAccount = await createExternalAccount(app, agent.customer.id, 'USD');
+      const quote = ok(await requestQuote(quoteBody(debitedAccount.id, agent.usd, 10_00)), 201);
+      expect(quote.source.accountId).toBe(debitedAccount.id);
     });
 
     it('belongs to the customer of the agent if it is funded by a pay-in', async () => {
@@ -212,9 +212,13 @@ describe('agentCreateQuote', () => {
       );
       expect(codeOf(unknownResponse)).toEqual([404, 'ACCOUNT_NOT_FOUND']);
       for (const id of [...foreignIds, `ExternalAccount:${UNKNOWN_ID}`]) {
-        const from = await requestQuote(quoteBody(id, bank, 1_00));
-        const to = await requestQuote(quoteBody(agent.usd, id, 1_00));
-        expect([id, from.body, to.body]).toEqual([id, unknownResponse.body, unknownResponse.body]);
+        const sourceResponse = await requestQuote(quoteBody(id, bank, 1_00));
+        const destinationResponse = await requestQuote(quoteBody(agent.usd, id, 1_00));
+        expect([id, sourceResponse.body, destinationResponse.body]).toEqual([
+          id,
+          unknownResponse.body,
+          unknownResponse.body,
+        ]);
       }
       // An account in addition to a source of another type is rejected as well.
       const bodyWithTwoSources = {
@@ -349,8 +353,11 @@ describe('quote of an agent whose customer is under SCA', () => {
   it('returns payment instructions after the authorization', async () => {
     const { person } = await createScaPayer(app);
     const { call, id } = await fixture.connectAgent(person.id);
-    const to = await createExternalAccount(app, person.id, 'EUR');
-    const body = { ...quoteBody('', to.id, 100_00), ...realtimeSource({ currency: 'EUR' }) };
+    const externalAccount = await createExternalAccount(app, person.id, 'EUR');
+    const body = {
+      ...quoteBody('', externalAccount.id, 100_00),
+      ...realtimeSource({ currency: 'EUR' }),
+    };
     const quote = ok(await call('POST', QUOTES, body), 202);
     expect(quote).toMatchObject({
       status: 'PENDING_AUTHORIZATION',

@@ -57,7 +57,10 @@ const AgentUpdateRequest = named(
 
 const AgentDeviceCodeStatusResponse = named(
   'AgentDeviceCodeStatusResponse',
-  Type.Object({ code: Type.String({ description: 'Device code.' }), redeemed }),
+  Type.Object({
+    code: Type.String({ description: 'Device code in capital letters.' }),
+    redeemed,
+  }),
 );
 
 const AgentDeviceCodeRedeemResponse = named(

@@ -40,12 +40,12 @@ export async function convertRoundedUp(
   to: CurrencyCode,
 ): Promise<Money> {
   const { rates } = parts.connectors(ctx.caller.environment);
-  const { currency: from } = money;
-  const rate = await midRate(rates, from, to);
+  const { currency: sourceCurrency } = money;
+  const rate = await midRate(rates, sourceCurrency, to);
   if (!rate)
     throw new Fault(
       'QUOTE_RATE_UNAVAILABLE',
-      `No exchange rate from ${from} to ${to} is available.`,
+      `No exchange rate from ${sourceCurrency} to ${to} is available.`,
     );
   return convert(money, rate, 'ceil');
 }

@@ -47,9 +47,9 @@ const audit = (id: string) =>
   );
 
 /** A payment of the customer that its platform makes. */
-async function pay(from = agent, amount = 10_00): Promise<string> {
-  const to = await createExternalAccount(app, from.customer.id, 'EUR');
-  const body = quoteBody(from.usd, to.id, amount, { immediatelyExecute: true });
+async function pay(payer = agent, amount = 10_00): Promise<string> {
+  const externalAccount = await createExternalAccount(app, payer.customer.id, 'EUR');
+  const body = quoteBody(payer.usd, externalAccount.id, amount, { immediatelyExecute: true });
   return ok(await app.call('POST', '/quotes', body), 201).transactionId;
 }
 
@@ -145,9 +145,9 @@ describe('transactions', () => {
   });
 
   it('contain the agent ID', async () => {
-    const to = await createExternalAccount(app, agent.customer.id, 'EUR');
+    const externalAccount = await createExternalAccount(app, agent.customer.id, 'EUR');
     const quote = ok(
-      await agent.call('POST', `${ME}/quotes`, quoteBody(agent.usd, to.id, 5_00)),
+      await agent.call('POST', `${ME}/quotes`, quoteBody(agent.usd, externalAccount.id, 5_00)),
       201,
     );
     const quotePayment = ok(await agent.call('GET', `${OWN_ACCOUNTS}/${quote.transactionId}`), 200);
@@ -176,10 +176,10 @@ describe('transactions', () => {
       expect(idsOf(ok(await listTransactions(`reference=${reference}`), 200))).toEqual([
         firstPayment,
       ]);
-      const to = agentView.destination.accountId;
-      expect(idsOf(ok(await listTransactions(`receiverAccountIdentifier=${to}`), 200))).toEqual([
-        firstPayment,
-      ]);
+      const receiver = agentView.destination.accountId;
+      expect(
+        idsOf(ok(await listTransactions(`receiverAccountIdentifier=${receiver}`), 200)),
+      ).toEqual([firstPayment]);
       expect(codeOf(await listTransactions('status=NONE'))).toEqual([400, 'INVALID_INPUT']);
     });
   });

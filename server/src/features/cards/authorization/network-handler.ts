@@ -89,8 +89,11 @@ function stageWith(ctx: Ctx, { stage }: PendingRequest, decision: CardDecision):
   return true;
 }
 
-async function decideBeforeDeadline(ctx: Ctx, pending: PendingRequest): Promise<RecordedDecision> {
-  const { parts, request, isLate } = pending;
+async function decideBeforeDeadline(
+  ctx: Ctx,
+  pendingRequest: PendingRequest,
+): Promise<RecordedDecision> {
+  const { parts, request, isLate } = pendingRequest;
   const earlierDecision = await findEarlierDecision(ctx, request);
   if (earlierDecision) return { decision: earlierDecision, isNew: false, isStaged: false };
   const card = await cardOf(ctx, request.cardId);
@@ -103,12 +106,12 @@ async function decideBeforeDeadline(ctx: Ctx, pending: PendingRequest): Promise<
   if (decidedAttempt instanceof Fault && !isLate()) throw decidedAttempt;
   const decision =
     decidedAttempt instanceof Fault ? await declineLate(ctx, card, request) : decidedAttempt;
-  return { decision, isNew: true, isStaged: stageWith(ctx, pending, decision) };
+  return { decision, isNew: true, isStaged: stageWith(ctx, pendingRequest, decision) };
 }
 
 /** The recorded decision of the message. Records a decline if no decision is recorded. */
-async function decideLateRequest(pending: PendingRequest): Promise<RecordedDecision> {
-  const { runtime, caller, request } = pending;
+async function decideLateRequest(pendingRequest: PendingRequest): Promise<RecordedDecision> {
+  const { runtime, caller, request } = pendingRequest;
   const findRecordedDecision = (ctx: Ctx) => findEarlierDecision(ctx, request);
   try {
     return await retryUntilFinal(() =>
@@ -118,7 +121,7 @@ async function decideLateRequest(pending: PendingRequest): Promise<RecordedDecis
           return { decision: earlierDecision, isNew: earlierDecision.approved, isStaged: false };
         const card = await cardOf(ctx, request.cardId);
         const decision = await declineLate(ctx, card, request);
-        return { decision, isNew: false, isStaged: stageWith(ctx, pending, decision) };
+        return { decision, isNew: false, isStaged: stageWith(ctx, pendingRequest, decision) };
       }),
     );
   } catch (error) {
@@ -170,27 +173,27 @@ const declineAfterUndo = ({
 const isConflict = (error: unknown) => error instanceof Fault && error.code === 'CONFLICT';
 
 async function authorize(
-  pending: PendingRequest,
+  pendingRequest: PendingRequest,
 ): Promise<Pick<RecordedDecision, 'decision' | 'isStaged'>> {
   let recordedDecision: RecordedDecision;
   try {
-    recordedDecision = await operate(pending.runtime, pending.caller, (ctx) =>
-      decideBeforeDeadline(ctx, pending),
+    recordedDecision = await operate(pendingRequest.runtime, pendingRequest.caller, (ctx) =>
+      decideBeforeDeadline(ctx, pendingRequest),
     );
   } catch (error) {
-    const secondDecision = isConflict(error) ? await declineAfterUndo(pending) : undefined;
+    const secondDecision = isConflict(error) ? await declineAfterUndo(pendingRequest) : undefined;
     if (secondDecision) return { decision: secondDecision, isStaged: false };
     const isRepeated = isKeyTaken(error);
     // After any other error no row was written.
     if (!isRepeated && !isConnectionError(error)) throw error;
-    const lateDecision = await decideLateRequest(pending);
+    const lateDecision = await decideLateRequest(pendingRequest);
     recordedDecision = { ...lateDecision, isNew: lateDecision.isNew && !isRepeated };
   }
   const { decision, isNew, isStaged } = recordedDecision;
   // Only the call that made an approval undoes it, because an earlier approval was already returned.
-  const isUndone = isNew && decision.approved && pending.isLate();
+  const isUndone = isNew && decision.approved && pendingRequest.isLate();
   if (!isUndone || !decision.transactionId) return { decision, isStaged };
-  return { decision: await undoLateApproval(pending, decision.transactionId), isStaged };
+  return { decision: await undoLateApproval(pendingRequest, decision.transactionId), isStaged };
 }
 
 /** Runs work of one id sequentially. */
@@ -258,8 +261,8 @@ export function cardNetworkHandler(
     const request = storableRequestOf(message);
     const caller = await holderOf(request.cardId);
     const isLate = () => effects.now() > deadline;
-    const pending = { runtime, parts, caller, request, isLate, stage };
-    const outcome = await serialize(request.id, () => authorize(pending));
+    const pendingRequest = { runtime, parts, caller, request, isLate, stage };
+    const outcome = await serialize(request.id, () => authorize(pendingRequest));
     return { ...outcome, platformId: caller.platformId };
   }
 

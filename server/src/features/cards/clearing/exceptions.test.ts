@@ -71,14 +71,17 @@ describe('listCardExceptions', () => {
 describe('resolution by collecting', () => {
   it('posts a stuck debit and releases the uncleared amount', async () => {
     const exceptionPayment = await createException(70);
-    const from = (await exceptionPayment.readEvents()).length;
+    const eventCount = (await exceptionPayment.readEvents()).length;
     await resolve(exceptionPayment, 'collect', 'Agreed');
     expect(await exceptionPayment.readState()).toEqual({
       status: 'SETTLED',
       account: '930 of 930',
       settled: 70,
     });
-    expect((await exceptionPayment.readEvents()).slice(from)).toEqual(['930 of 930', 'SETTLED']);
+    expect((await exceptionPayment.readEvents()).slice(eventCount)).toEqual([
+      '930 of 930',
+      'SETTLED',
+    ]);
     expect(await exceptionsOf(exceptionPayment)).toBe(0);
     const text = 'select kind, state, reason from rail_results where transaction_id = $1';
     expect(await app.runtime.db.query(text, [exceptionPayment.id])).toEqual([

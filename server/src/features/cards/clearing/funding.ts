@@ -92,11 +92,11 @@ export async function replaceFundingSources(
   card: CardRow,
   accounts: readonly string[],
 ): Promise<void> {
-  const current = await bindingsOf(ctx, card);
-  const boundIds = new Set(current.map((each) => each.account_id));
+  const currentBindings = await bindingsOf(ctx, card);
+  const boundIds = new Set(currentBindings.map((each) => each.account_id));
   await endFundingSources(
     ctx,
-    current.filter((each) => !accounts.includes(each.account_id)),
+    currentBindings.filter((each) => !accounts.includes(each.account_id)),
   );
   bind(
     ctx,

@@ -13,10 +13,11 @@ const DAY = 86_400_000;
 
 it('the plan contains the same payments for the same input', () => {
   const input = { from: 0, until: 60 * DAY, payments: 400 };
-  const [first, second] = [businessPlan(input), businessPlan(input)];
-  const stepsOf = (plan: typeof first) => JSON.stringify(plan.map(({ at, steps }) => [at, steps]));
-  expect(stepsOf(second)).toBe(stepsOf(first));
-  expect(first.every(({ at }, index) => at >= (first[index - 1]?.at ?? 0))).toBe(true);
+  const [firstPlan, secondPlan] = [businessPlan(input), businessPlan(input)];
+  const stepsOf = (plan: typeof firstPlan) =>
+    JSON.stringify(plan.map(({ at, steps }) => [at, steps]));
+  expect(stepsOf(secondPlan)).toBe(stepsOf(firstPlan));
+  expect(firstPlan.every(({ at }, index) => at >= (firstPlan[index - 1]?.at ?? 0))).toBe(true);
 });
 
 it('the world starts in the past and ends at the present', async () => {

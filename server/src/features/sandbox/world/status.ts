@@ -134,13 +134,13 @@ async function subjectOf(ctx: Ctx, id: string, parts: StatusParts): Promise<Subj
 export const sandboxStatusOperations = (parts: StatusParts) => [
   handle(setSandboxStatus, async (ctx, { body }) => {
     const { resourceId, status, reason = null } = body;
-    const { status: current, changes } = await subjectOf(ctx, resourceId, parts);
+    const { status: currentStatus, changes } = await subjectOf(ctx, resourceId, parts);
     const change = changes[status];
     if (!change) {
       const names = Object.keys(changes).join(', ');
       throw invalidField('status', `must be one of ${names} for this resource`);
     }
-    if (current !== status) await change({ reason });
+    if (currentStatus !== status) await change({ reason });
     return { status: 200, body: { resourceId, status } };
   }),
 ];

@@ -201,7 +201,9 @@ const OperationSource = named(
       type: oneOf([...new Set([...MINT_SOURCES, ...BURN_SOURCES])], {
         description: 'Type of the source, as in the request.',
       }),
-      externalAccountId: optional(text('ID of the bank account that is debited.')),
+      externalAccountId: optional(
+        text('ID of the bank account that is debited. Absent unless the source is an ACH debit.'),
+      ),
       accountId: optional(text('ID of the account with the service. Reserved.')),
       sourceTokenIdentifier: optional(text('Token that funds the mint. Reserved.')),
       cryptoNetwork: optional(text('Network of that token. Reserved.')),
@@ -213,7 +215,12 @@ const OperationSource = named(
 const OperationDestination = named(
   'StablecoinOperationDestination',
   Type.Object(
-    { accountId: text('ID of the external account.'), rail: optional(BurnRail) },
+    {
+      accountId: text('ID of the external account.'),
+      rail: optional(
+        withDescription(BurnRail, 'Rail of the payout to the bank account. Absent for a mint.'),
+      ),
+    },
     { description: 'Destination of the tokens of a mint, or of the payout of a burn.' },
   ),
 );
@@ -232,7 +239,8 @@ const FundingInstructions = named(
     {
       additionalProperties: true,
       description:
-        'Payment instructions. The operation continues when the funds or tokens have arrived.',
+        'Payment instructions, if a payment or a token transfer is required. The operation ' +
+        'continues when the funds or tokens have arrived.',
     },
   ),
 );
@@ -279,9 +287,13 @@ const StablecoinOperation = named(
       expiresAt: optional(
         time('Time until which the funds or tokens must arrive. Absent without a limit.'),
       ),
-      providerStatus: optional(Type.String({ description: 'Status as reported by the provider.' })),
+      providerStatus: optional(
+        Type.String({ description: 'Latest status that the provider reported, if any.' }),
+      ),
       failureReason: optional(
-        Type.String({ description: 'Stable, machine-readable reason of the failure.' }),
+        Type.String({
+          description: 'Stable, machine-readable reason of the failure. Absent unless FAILED.',
+        }),
       ),
       description: optional(text('Purpose, as in the request.')),
       createdAt: time('Time at which the mint or burn was ordered.'),

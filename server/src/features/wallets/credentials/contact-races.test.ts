@@ -27,10 +27,11 @@ type OpenWallets = Parameters<typeof changeCustomer>[1]['openWallets'];
  */
 function change(customerId: string, overrides: object, concurrentWork: () => Promise<unknown>) {
   const connectors = connectorRegistry(app.effects);
-  const open: OpenWallets = (ctx, ...rest) => openWallets(ctx, { connectors }, ...rest);
+  const openWithConnectors: OpenWallets = (ctx, ...rest) =>
+    openWallets(ctx, { connectors }, ...rest);
   const parts = {
     connectors,
-    openWallets: open,
+    openWallets: openWithConnectors,
     authorizeContactChange: authorizeContactChange({ connectors }),
   };
   const body = { customerType: 'INDIVIDUAL', ...overrides };

@@ -84,12 +84,11 @@ const AuthSignedRequestChallenge = object(
 );
 
 const POINT = '^(0[23][0-9a-fA-F]{64}|04[0-9a-fA-F]{128})$';
+const CLIENT_PUBLIC_KEY =
+  'P-256 public key in hex. For an uncompressed key, a session key is generated and encrypted to ' +
+  'it. A compressed key becomes the session key.';
 const ClientPublicKey = withErrorText(
-  text(
-    'P-256 public key in hex. For an uncompressed key, a session key is generated and encrypted to it. A ' +
-      'compressed key becomes the session key.',
-    { pattern: POINT, minLength: 66, maxLength: 130 },
-  ),
+  text(CLIENT_PUBLIC_KEY, { pattern: POINT, minLength: 66, maxLength: 130 }),
   'must be a P-256 public key in hex: 130 digits that start with 04, or 66 that start with 02 or ' +
     '03',
 );
@@ -258,7 +257,12 @@ export const challengeAuthCredential = operation({
   idempotency: 'none',
   params: paramsOf('credential'),
   body: object('AuthCredentialChallengeRequest', 'For passkeys: the key of the new session.', {
-    clientPublicKey: optional(ClientPublicKey),
+    clientPublicKey: optional(
+      withDescription(
+        ClientPublicKey,
+        `${CLIENT_PUBLIC_KEY} Required for a passkey, ignored for other types.`,
+      ),
+    ),
   }),
   bodyOptional: true,
   replies: {

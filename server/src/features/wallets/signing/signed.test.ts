@@ -322,12 +322,12 @@ describe('allowed signers', () => {
 describe('limits', () => {
   it('drop a request after five wrong signatures, counted across processes', async () => {
     const operation = await signedTestOperation(app);
-    const [keys, second] = [await operation.openSession(), openSecondProcess(app)];
+    const [keys, secondProcess] = [await operation.openSession(), openSecondProcess(app)];
     const signableRequest = await operation.requestSignature();
     const wrongHeaders = await Promise.all(
       Array.from({ length: 4 }, (_, index) =>
         signedHeaders(signableRequest, generateKeys()).then((headers) =>
-          operation.call({ headers, runtime: index % 2 ? second : app.runtime }),
+          operation.call({ headers, runtime: index % 2 ? secondProcess : app.runtime }),
         ),
       ),
     );
@@ -348,7 +348,7 @@ describe('limits', () => {
     expect(statusAndCodeOf(lateResponse)).toEqual(unauthorizedWith('UNAUTHORIZED'));
     expect(reasonOf(lateResponse)).toMatch(/is invalid after too many newer requests/);
     expect(await operation.countMarks()).toBe(0);
-    await second.close();
+    await secondProcess.close();
   });
 
   it('keep the ten latest requests of a wallet', async () => {
@@ -378,16 +378,16 @@ describe('limits', () => {
 describe('one signature', () => {
   it('takes effect once if two requests send it concurrently', async () => {
     const operation = await signedTestOperation(app);
-    const [keys, second] = [await operation.openSession(), openSecondProcess(app)];
+    const [keys, secondProcess] = [await operation.openSession(), openSecondProcess(app)];
     const headers = await operation.signRequest(keys);
     const responses = await Promise.all([
       operation.call({ headers }),
-      operation.call({ headers, runtime: second }),
+      operation.call({ headers, runtime: secondProcess }),
       operation.call({ headers }),
     ]);
     expect(responses.map(({ status }) => status).toSorted()).toEqual([201, 401, 401]);
     expect(await operation.countMarks()).toBe(1);
-    await second.close();
+    await secondProcess.close();
   });
 
   it('can be sent again after the operation has failed', async () => {
