@@ -225,7 +225,7 @@ const connectorsOf = (
     note: (problem) => log.warn({ problem }, 'a connector has a problem'),
   });
 
-/** Passes the authorization handler for its network's requests to each issuer. */
+/** Connects each issuer with the handler of authorization requests. */
 function connectIssuers(runtime: Runtime, parts: CardParts): void {
   for (const environment of MODES) {
     const { issuer } = parts.connectors(environment);

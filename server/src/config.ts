@@ -33,7 +33,7 @@ export interface Config {
   host: string;
   /** Server processes on this machine that share the port. */
   processes: number;
-  /** The work of each process. */
+  /** Roles of each process. */
   roles: readonly Role[];
   /** Period for which a stopping process still serves requests but reports that it is not ready. */
   drainMs: number;
@@ -45,7 +45,9 @@ export interface Config {
   connectionLimits: ConnectionLimits;
   /** Credentials of the first platform, or undefined: generated. */
   client: { id: string; secret: string } | undefined;
-  /** 32 bytes. Undefined, except in production: generated and stored in the data folder. */
+  /**
+   * 32 bytes. If no key is set outside production, one is generated and stored in the data folder.
+   */
   masterKey: Uint8Array | undefined;
   /** File or command that provides the key. The path of the file is absolute. */
   masterKeyFile: string | undefined;
@@ -63,9 +65,9 @@ export interface Config {
   trustedProxies: readonly string[];
   logLevel: Level;
   production: boolean;
-  /** Connectors of platforms. Files by their absolute paths. */
+  /** Connectors of platforms. Paths of files are absolute. */
   connectors: Omit<ConnectorValues, keyof StorageSettings>;
-  /** Storage of customers' files: the bucket if one is set. Absolute. */
+  /** Storage of customers' files: the bucket, or else the folder, whose path is absolute. */
   files: StorageSettings;
   /** Base URL for clients, or undefined: the listening address. */
   publicUrl: string | undefined;
@@ -160,7 +162,7 @@ function unknownFlag(name: string): string {
 function unknownArguments(otherArguments: readonly string[]): string[] {
   return otherArguments.flatMap((argument, index) => {
     if (argument.startsWith('-')) return [unknownFlag(argument.split('=')[0] ?? argument)];
-    // Probably the value of the unknown flag before it.
+    // The argument is probably the value of the unknown flag before it.
     if (otherArguments[index - 1]?.startsWith('-')) return [];
     return [`${argument} is not recognized. Settings have the form --port 4001.`];
   });

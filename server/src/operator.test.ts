@@ -167,7 +167,7 @@ describe('platform', () => {
     ]);
   });
 
-  it('lists all, as JSON and as a table', async () => {
+  it('lists all platforms, as JSON and as a table', async () => {
     const { platformId } = await json(
       'platform',
       'create',
@@ -197,13 +197,13 @@ describe('platform', () => {
     expect(rejectedResult).toEqual({
       code: 1,
       out: '',
-      err: 'RAILHEAD_MASTER_KEY must be set for this in production.\n',
+      err: 'RAILHEAD_MASTER_KEY must be set for this command in production.\n',
     });
   });
 });
 
 describe('token', () => {
-  it('creates, lists and revokes', async () => {
+  it('creates, lists and revokes a token', async () => {
     const { platformId, tokenId: firstTokenId } = await json(
       'platform',
       'create',
@@ -231,8 +231,8 @@ describe('token', () => {
   });
 });
 
-describe('keys', () => {
-  it('shows both environments', async () => {
+describe('keys show', () => {
+  it('prints the keys of both environments', async () => {
     await json('platform', 'create', '--name', 'Keys');
     const keys = (await json('keys', 'show')) as { environment: string; algorithm: string }[];
     expect(keys.map((each) => `${each.environment} ${each.algorithm}`).sort()).toEqual([
@@ -246,7 +246,7 @@ describe('keys', () => {
   });
 });
 
-describe('invalid usage', () => {
+describe('the command', () => {
   it.each([
     [[], 'A noun and a verb are needed.'],
     [['platform'], 'platform needs a verb: create, list, '],
@@ -262,7 +262,7 @@ describe('invalid usage', () => {
     ],
     [['token', 'create', '--platform', 'x'], '--permissions VIEW,TRANSACT is required'],
     [['keys', 'show', '--port', 'x'], '--port must be a number'],
-  ])('%j', async (argv, message) => {
+  ])('%j prints the error and the usage', async (argv, message) => {
     const { code, out, err } = await run([...argv, ...(argv.length > 1 ? ['--json'] : [])]);
     expect(code).toBe(2);
     expect(out).toBe('');
@@ -323,7 +323,7 @@ describe('invalid usage', () => {
     expect(await run(argv)).toEqual({ code: 0, out: `railhead-server ${version}\n`, err: '' });
   });
 
-  it('names start among the commands', async () => {
+  it('lists start among the commands', async () => {
     const { code, out } = await run(['--help']);
     expect(code).toBe(0);
     expect(out).toMatch(/^Usage: railhead-server <noun> <verb>/);
@@ -340,7 +340,7 @@ describe('invalid usage', () => {
     ],
     ['token', 'revoke', 'x', 'Token not found.\n'],
     ['ledger', 'postings', 'Transaction:x', 'Transaction not found.\n'],
-  ])('%s %s of an unknown ID', async (noun, verb, id, message) => {
+  ])('%s %s rejects an unknown ID', async (noun, verb, id, message) => {
     expect(await run([noun, verb, id])).toEqual({ code: 1, out: '', err: message });
   });
 

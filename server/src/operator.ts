@@ -62,7 +62,7 @@ import { versionLine } from './runtime/config/version.ts';
 /** Input and output of a command. */
 export interface Io {
   env: Readonly<Record<string, string | undefined>>;
-  /** Resolves when there is room for more. */
+  /** Writes to standard output. Resolves when the output accepts more text. */
   out(text: string): void | Promise<void>;
   err(text: string): void;
   /** Writes a note to standard error. Absent unless standard error is a terminal. */
@@ -124,17 +124,17 @@ const COMMANDS = [
   ['backup', 'Back up the embedded database, restore, verify a backup (backup --help)'],
 ] as const;
 
-/** Printed because the command needs no token, whereas the operator API authenticates its users. */
+/** Printed after a command with an audit record, because the command authenticates no user. */
 const RECORDED =
-  'This command accessed the database directly, and its use was recorded. The operator API is the ' +
-  'regular way.\n';
+  'This command accessed the database directly, and its use was recorded. Prefer the operator API, ' +
+  'which authenticates its users.\n';
 
 const SUCCESS = 0;
 const FAILED = 1;
 const USAGE_ERROR = 2;
 
-/** An argument on one line of moderate length. */
-const displayed = (argument: string) => {
+/** An argument on one line, truncated to 40 characters. */
+const displayText = (argument: string) => {
   const line = argument.replaceAll(/\p{Cc}+/gu, ' ');
   return line.length > 40 ? `${line.slice(0, 40)}…` : line;
 };
@@ -179,7 +179,7 @@ function unknownNoun(noun: string, verb: string | undefined): Error {
   const intended = nearest(noun, isFlag ? FLAGS : names);
   const isSameVerb = VERBS.some((each) => each.noun === intended && each.verb === verb);
   return unknownError(
-    `${displayed(noun)} is not a ${isFlag ? 'flag of this command' : 'command'}.`,
+    `${displayText(noun)} is not a ${isFlag ? 'flag of this command' : 'command'}.`,
     intended === undefined
       ? `Usage: ${COMMAND} <noun> <verb> [flags]`
       : nearestMatch(isSameVerb ? `${intended} ${verb}` : intended),
@@ -191,7 +191,7 @@ function unknownVerb(noun: string, name: string, names: readonly string[]): Erro
   const isFlag = name.startsWith('-');
   const intended = nearest(name, isFlag ? FLAGS : names);
   return unknownError(
-    `${noun} has no ${isFlag ? 'flag' : 'verb'} ${displayed(name)}.`,
+    `${noun} has no ${isFlag ? 'flag' : 'verb'} ${displayText(name)}.`,
     intended === undefined ? `Verbs: ${names.join(', ')}` : nearestMatch(`${noun} ${intended}`),
     `${noun} --help`,
   );

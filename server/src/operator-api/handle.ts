@@ -149,8 +149,8 @@ function assertVisible({ platformIds }: Operator, body: unknown): void {
 }
 
 /**
- * Throws NOT_FOUND for a platform that the operator may not access, before the operation has an effect.
- * `reason` is the reason for an unknown resource.
+ * Throws NOT_FOUND for a platform that the operator may not access, before the operation has an
+ * effect. `reason` is the message, which must be that for an unknown resource.
  */
 export function assertPlatform(
   { platformIds }: Operator,
@@ -280,8 +280,9 @@ const isRejection = (error: unknown): error is Fault =>
   error instanceof Fault && error.status < 500 && error.code !== 'RATE_LIMITED';
 
 /**
- * The reply to a change that was not made: an approval, or the error, which is recorded. The record has no
- * idempotency key, because the request can be repeated.
+ * Handles a change that was not made. Returns the approval of a change that needs one. Throws any
+ * other error, and records rejections without an idempotency key, because the request can be
+ * repeated.
  */
 async function replyWithoutChange(
   handlerParts: HandlerParts,

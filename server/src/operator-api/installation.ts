@@ -58,7 +58,7 @@ export const custodyKeys = (connectorsOf: (environment: Mode) => Pick<Connectors
     return custody ? [{ environment, ...custody.publicKeys() }] : [];
   });
 
-/** State of the process that answers a request. */
+/** State of the process that replies to a request. */
 export interface ProcessState {
   /** Number among the processes that share a port, or undefined if it is the only one. */
   number: number | undefined;

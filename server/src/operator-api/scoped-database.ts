@@ -12,7 +12,9 @@ function platformOf({ name }: Table, row: Record<string, unknown>): string | und
   return typeof id === 'string' && id !== '' ? id : undefined;
 }
 
-/** `db` without the rows of platforms that the operator may not access. Lists and SQL are unchanged. */
+/**
+ * `db` without the rows of platforms that the operator may not access. Pages and SQL are unchanged.
+ */
 export function scopedDatabase(db: Database, { platformIds }: Operator): Database {
   if (platformIds === null) return db;
   const isVisible = (table: Table, row: object | undefined): boolean => {

@@ -33,7 +33,7 @@ type ReadPage = (query: Record<string, unknown>) => Promise<Reply>;
 const DEFAULT_LIMIT = 20;
 /** Maximum pages of one platform that a request reads. A page of a list with filters can be empty. */
 const MAX_READS = 4;
-/** Times by which lists are ordered. */
+/** Names of the fields with the time by which a list is ordered. */
 const TIMES = ['createdAt', 'requestedAt', 'since', 'startedAt', 'at'];
 
 /** The value by which a list is ordered: its time, then its first ID, which contains a time as well. */
@@ -82,15 +82,15 @@ const encode = (positions: readonly Position[]): string =>
     ),
   ).toString('base64url');
 
-/** The positions of a cursor. Platforms that were added to the operator since start at their beginning. */
+/** The positions of a cursor. The list of a platform without a position starts at its beginning. */
 function decode(text: string, platformIds: readonly string[]): Position[] {
-  const read = new Map<string, Position>();
+  const positions = new Map<string, Position>();
   try {
     const values = JSON.parse(Buffer.from(text, 'base64url').toString()) as unknown[];
     for (const value of values) {
       const [platformId, cursor, skippedCount] = value as [string, string | null, number];
       if (!Number.isInteger(skippedCount)) throw new Error('no position');
-      read.set(platformId, {
+      positions.set(platformId, {
         ...{ platformId, skippedCount: Math.max(skippedCount, 0), isComplete: skippedCount < 0 },
         ...(typeof cursor === 'string' ? { cursor } : {}),
       });
@@ -99,11 +99,11 @@ function decode(text: string, platformIds: readonly string[]): Position[] {
     throw invalidField('cursor', 'is not a cursor of this list');
   }
   return platformIds.map(
-    (platformId) => read.get(platformId) ?? { platformId, skippedCount: 0, isComplete: false },
+    (platformId) => positions.get(platformId) ?? { platformId, skippedCount: 0, isComplete: false },
   );
 }
 
-/** Reads until an item is available, the list has no more items, or `MAX_READS` pages were read. */
+/** Reads until there is an item, the list has no more items, or `MAX_READS` pages were read. */
 async function fill(
   position: Position,
   query: Record<string, unknown>,
@@ -153,7 +153,7 @@ function advance({ items, next, ...position }: Source): Source {
   };
 }
 
-/** Index of the source with the next item of the list. */
+/** Index of the source with the next item of the list, or -1 if no source has one. */
 function nextOf(sources: readonly Source[], isOldestFirst: boolean): number {
   let nextIndex = -1;
   for (const [index, { items }] of sources.entries()) {

@@ -54,7 +54,7 @@ describe('applyRetention', () => {
     expect((await apply()).partitions).toEqual([]);
   });
 
-  it('is rejected while another process applies the retention', async () => {
+  it('returns CONFLICT while another process applies the retention', async () => {
     const otherProcess = new pg.Client({ connectionString: app.databaseUrl });
     await otherProcess.connect();
     await otherProcess.query(`select pg_advisory_lock(${RETENTION_LOCK})`);
@@ -83,7 +83,7 @@ describe('getArchiveContent', () => {
     expect(rejectedReply.status).toBe(400);
   });
 
-  it('conflicts while the archive has no file', async () => {
+  it('returns CONFLICT while the archive has no file', async () => {
     await app.runtime.db.query(`insert into archives
         (id, history, partition, until_time, state, created_at)
       values ('Archive:removed', 'events', 'none', now(), 'REMOVED', now())`);
@@ -92,7 +92,7 @@ describe('getArchiveContent', () => {
     expect([status, body.code]).toEqual([409, 'CONFLICT']);
   });
 
-  it('is not found for an unknown archive', async () => {
+  it('returns NOT_FOUND for an unknown archive', async () => {
     const { status } = await client.call('GET', '/retention/archives/Archive:none/content');
     expect(status).toBe(404);
   });

@@ -31,7 +31,7 @@ async function search(query: string, options: { path?: string; secret?: string }
 const searchFor = async (query: string) =>
   (await search(query)).map(({ id, matchedBy }) => `${matchedBy} ${id}`);
 
-describe('by identifiers', () => {
+describe('search by identifiers', () => {
   it('finds resources by id, uuid and reference', async () => {
     const { person, account } = await createFundedCustomer(app);
     const payee = await createExternalAccount(app, person.id, 'USD');
@@ -135,7 +135,7 @@ describe('by identifiers', () => {
   });
 });
 
-describe('by personal data', () => {
+describe('search by personal data', () => {
   it('finds customers and owners by any spelling of the value', async () => {
     const overrides = {
       ...{ fullName: 'Zoë Łukasiewicz-O’Neill', email: 'zoe@search.example' },
@@ -202,7 +202,7 @@ describe('by personal data', () => {
   });
 });
 
-describe('access', () => {
+describe('search', () => {
   it('omits other platforms, and records each search without its text', async () => {
     const { id } = await createCustomer(app, {}, { fullName: 'Sophronia Blatherwick' });
     const secret = await client.secretOf({ platformIds: [app.other.id] });

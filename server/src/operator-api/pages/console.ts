@@ -14,7 +14,7 @@ const POLICY = [
   "script-src 'self'",
   "style-src 'self'",
   "connect-src 'self'",
-  // Renders PDF files.
+  // For the worker that renders PDF files.
   "worker-src 'self'",
   "img-src 'self' data: blob:",
   "base-uri 'none'",
@@ -40,7 +40,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Progress of the build, or undefined if no build is running. */
+/** Progress of a running or failed build, or undefined without either. */
 async function progressIn(folder: string): Promise<Progress | undefined> {
   try {
     const text = await readFile(path.join(folder, 'dist-progress.json'), 'utf8');

@@ -22,7 +22,9 @@ const POLICY = [
 interface Page {
   path: string;
   title: string;
-  /** From the page to the folder of `/operator/enroll`, so that a proxy may serve both below a path. */
+  /**
+   * Relative path to the folder of the assets, so that a proxy may serve the pages below a path.
+   */
   base: string;
   isNarrow: boolean;
 }

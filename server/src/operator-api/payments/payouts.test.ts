@@ -84,7 +84,7 @@ describe('transfers', () => {
     expect((await call('DELETE', `/approval-policies/${lowerPolicyId}`)).status).toBe(200);
   });
 
-  it('fail', async () => {
+  it('are recorded as failed', async () => {
     const { id } = await service.createPayment();
     await rejects(400, 'INVALID_INPUT', 'POST', `/payouts/${id}/fail`, { body: {} });
     const failure = { failureReason: 'ACCOUNT_INVALID', isRefundable: false };

@@ -149,8 +149,8 @@ describe('a rejected passkey', () => {
   });
 });
 
-describe('a link', () => {
-  it('is recorded for its user only if it is known and no longer valid', async () => {
+describe('a rejected link', () => {
+  it('is recorded for its user if the link has ended, and not if it is unknown', async () => {
     const { id, secret } = await invite();
     const { input, reply } = await enrollWithPasskey(browser(app), secret);
     ok(reply, 201);

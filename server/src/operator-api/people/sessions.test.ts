@@ -304,7 +304,7 @@ describe('the audit log', () => {
     });
   });
 
-  it('and the process log contain no secrets', async () => {
+  it('contains no secrets, like the process log', async () => {
     const { link } = await invite('secret@example.com');
     const [record] = (await tokens.recordsOf('createOperatorUser')) as unknown as { id: string }[];
     const changes = ok(

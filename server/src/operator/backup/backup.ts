@@ -132,7 +132,10 @@ async function create(config: Config, flags: BackupFlags): Promise<Output> {
 
 const megabytes = (bytes: number) => (bytes / 1_000_000).toFixed(0);
 
-/** Copies a backup to a folder that belongs to the same user. */
+/**
+ * Copies a backup. For root, the copy belongs to the owner of the archived log or an unprivileged
+ * user.
+ */
 function copyBackup(backup: string, cluster: string, wal: string): void {
   fs.cpSync(backup, cluster, { recursive: true, mode: fs.constants.COPYFILE_FICLONE });
   if (process.getuid?.() !== 0) return;

@@ -128,12 +128,15 @@ describe('cards resolve', () => {
     [120, 'REFUNDED', 0],
     [110, 'SETTLED', 10],
     [10, 'SETTLED', 20],
-  ])('writes off no refunded amount: %i', async (refundedAmount, status, writtenOffAmount) => {
-    const payment = await createException();
-    await payment.notify(refundOf(refundedAmount));
-    const resolvedOutput = await json('cards', 'resolve', payment.id, '--outcome', 'write-off');
-    expect(resolvedOutput).toMatchObject({ status, writtenOffAmount });
-  });
+  ])(
+    'writes off only the amount that is not refunded: %i refunded',
+    async (refundedAmount, status, writtenOffAmount) => {
+      const payment = await createException();
+      await payment.notify(refundOf(refundedAmount));
+      const resolvedOutput = await json('cards', 'resolve', payment.id, '--outcome', 'write-off');
+      expect(resolvedOutput).toMatchObject({ status, writtenOffAmount });
+    },
+  );
 
   it('collects or writes off the missing amount, once', async () => {
     const firstCard = await createException();

@@ -45,7 +45,7 @@ const REVEALING = new Set(
 export const isRevealing = ({ noun, verb }: Pick<Verb, 'noun' | 'verb'>): boolean =>
   REVEALING.has(`${noun} ${verb}`);
 
-/** The resource in the argument without a dash. */
+/** The resource whose ID is the positional argument, or undefined. */
 function subjectOf({ positional, flags }: Pick<Verb, 'positional' | 'flags'>, args: CommandArgs) {
   const value = positional !== undefined && positional in flags ? args.text(positional) : undefined;
   return value !== undefined && isAnyId(value) ? value : undefined;
@@ -60,7 +60,7 @@ export function auditedCommand(
 ): AuditedCommand {
   const operator = commandOperator(env);
   const { runtime, checkMasterKey } = system;
-  // Records of another master key could not be verified.
+  // Records under another master key could not be verified.
   const committer: Runtime['committer'] = {
     async commit(set) {
       await checkMasterKey?.();

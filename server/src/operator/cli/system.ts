@@ -44,7 +44,7 @@ import type { System } from './verb.ts';
 /** A verification reads every transfer, which takes minutes for 100 million transfers. */
 const statementTimeoutMs = 3_600_000;
 
-/** The master key, read once. Only verbs that seal data call it. */
+/** Returns the function that reads the master key, at most once. Only some verbs need the key. */
 async function masterKeyOf(url: string, config: Config, effects: Effects) {
   let key: Uint8Array | undefined;
   const file = masterKeyFile(config.dataDir);
@@ -58,7 +58,7 @@ async function masterKeyOf(url: string, config: Config, effects: Effects) {
     const configured = configuredMasterKey(config);
     if (configured) return configured;
     if (config.production) {
-      throw new Error('RAILHEAD_MASTER_KEY must be set for this in production.');
+      throw new Error('RAILHEAD_MASTER_KEY must be set for this command in production.');
     }
     if (problem) throw problem;
     return masterKeyIn(config.dataDir, effects);

@@ -7,7 +7,7 @@ import type { CommandArgs, Flags } from './flags.ts';
 
 /** The installation that a command uses. */
 export interface System extends Installation {
-  /** The operator who uses the command. */
+  /** The user of the machine, as the actor of audit records. */
   operator?: Operator;
   /** Rejects a master key that does not open the signing keys of the installation. */
   checkMasterKey?(): Promise<void>;
@@ -23,7 +23,7 @@ export interface Output {
   chunks?: AsyncIterable<string>;
   /** Whether the chunks are one JSON value. If not, they are CSV. */
   isJson?: boolean;
-  /** The output reports a failure. */
+  /** Whether the output reports a failure, for which the exit code is 1. */
   hasFailed?: boolean;
 }
 
@@ -32,7 +32,7 @@ export interface Verb {
   verb: string;
   summary: string;
   flags: Flags;
-  /** The flag of an argument without a dash. */
+  /** Name of the flag that a positional argument sets. */
   positional?: string;
   run(system: System, args: CommandArgs): Promise<Output>;
 }

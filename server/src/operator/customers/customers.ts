@@ -1,6 +1,6 @@
-// `customers find|export|erase|erasures`: the rights of data subjects. Customers can be found by
-// personal data, receive all data held about them, and be erased after their platform has deleted
-// them. A search returns ids only. Further data requires an export.
+// `customers find|export|erase|erasures`: the rights of data subjects. Finds customers by personal
+// data, exports all data held about them, and erases them after their platform has deleted them. A
+// search returns no personal data.
 
 import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
@@ -143,7 +143,7 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
 const CUSTOMER: Flags = {
   customer: { value: 'CUSTOMER', required: true, help: 'ID of the customer' },
 };
-const PLATFORM: Flags = { platform: { value: 'PLATFORM', help: 'Filter by platform' } };
+const PLATFORM: Flags = { platform: { value: 'PLATFORM', help: 'Filter by platform (all)' } };
 
 export const customerVerbs: readonly Verb[] = [
   {

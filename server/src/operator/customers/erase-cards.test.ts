@@ -124,7 +124,7 @@ async function createClearedPayment() {
   return { paid: payment, id: payment.card.cardholderId as string };
 }
 
-it('an erasure stores no merchant of a concurrent refund', async () => {
+it('an erasure leaves no merchant of a concurrent refund', async () => {
   const { paid, id } = await createClearedPayment();
   ok(await app.call('DELETE', `/customers/${id}`), 200);
   const { db } = app.runtime;
@@ -140,7 +140,7 @@ it('an erasure stores no merchant of a concurrent refund', async () => {
   expect(await merchantsOf(id)).toBe('[null,null,null]');
 });
 
-it('an erasure stores no merchant of a message without effect that was read before', async () => {
+it('an erasure leaves no merchant of a concurrent message without effect', async () => {
   const { paid, id } = await createClearedPayment();
   const network = cardNetwork(app, erasing(id));
   await network.notify(paid.token, { kind: 'AUTHORIZATION_EXPIRY' });
@@ -152,7 +152,7 @@ it('an erasure stores no merchant of a message without effect that was read befo
 it.each<[string, CardRequestKind, number]>([
   ['a decline', 'AUTHORIZATION', 5],
   ['a balance inquiry', 'BALANCE_INQUIRY', 0],
-])('an erasure stores no merchant of %s that was decided before', async (_, kind, amount) => {
+])('an erasure leaves no merchant of %s that is decided concurrently', async (_, kind, amount) => {
   const fixture = cardFixture(app);
   const holder = await fixture.createCardholder();
   const card = await fixture.createCard(holder);

@@ -22,7 +22,7 @@ const emittedStatuses = async (id: string) =>
     .filter((each) => each.subject === id && each.type === 'EXTERNAL_ACCOUNT.STATUS_UPDATED')
     .map((each) => each.data.status);
 
-describe('external-accounts', () => {
+describe('the external-accounts verbs', () => {
   it('apply every result of a check to a bank account', async () => {
     const { account, person } = await createFundedCustomer(service.app);
     const { id } = await createExternalAccount(service.app, person.id, 'USD');

@@ -51,7 +51,7 @@ async function changeStatus({ runtime }: System, args: CommandArgs, event: Event
   return { json: { ...json, reason }, text };
 }
 
-/** Rows that the history prints. */
+/** Maximum number of rows that the history prints. */
 const MAX_ACTIONS = 1_000;
 
 const ACCOUNT: Flags = {
@@ -73,11 +73,11 @@ export const externalAccountVerbs: readonly Verb[] = [
     verb: 'list',
     summary: 'List external accounts, oldest first',
     flags: {
-      platform: { value: 'PLATFORM', help: 'Filter by platform' },
+      platform: { value: 'PLATFORM', help: 'Filter by platform (all)' },
       status: {
         value: 'STATUS',
         choices: STATUSES,
-        help: 'Filter by state',
+        help: 'Filter by state (all)',
       },
       ...LIMIT,
       after: {

@@ -92,7 +92,7 @@ describe('imports show', () => {
     expect(out).toContain('lacks required columns: city');
   });
 
-  it('prints every failed row as CSV, regardless of their number', async () => {
+  it('prints every failed row as CSV, regardless of the number of rows', async () => {
     const { code, out } = await run('imports', 'show', partialImportId, '--errors');
     const lines = out.trimEnd().split('\r\n');
     expect(code).toBe(0);

@@ -47,7 +47,7 @@ beforeAll(async () => {
   );
 });
 
-describe('messages', () => {
+describe('the messages command', () => {
   it('lists messages, newest first, without their content', async () => {
     const allMessages = await json('messages', 'list');
     expect(

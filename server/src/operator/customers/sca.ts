@@ -125,7 +125,7 @@ const decisionVerb = (verb: string, decision: 'pass' | 'reject', summary: string
 });
 
 const LIST_FLAGS: Flags = {
-  platform: { value: 'PLATFORM', help: 'Filter by platform' },
+  platform: { value: 'PLATFORM', help: 'Filter by platform (all)' },
   status: {
     value: 'STATUS',
     choices: Object.keys(scaFeature.states.reset.transitions),
@@ -160,7 +160,7 @@ export const scaVerbs: readonly Verb[] = [
   verb('show', 'Show factors, failures, login and trusted accounts', CUSTOMER, show),
   verb(
     'unlock',
-    'Reset failures, lift a lock or suspension',
+    'Reset failures, end a lockout or suspension',
     { ...CUSTOMER, ...DECISION },
     unlockOne,
   ),

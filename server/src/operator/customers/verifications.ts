@@ -134,7 +134,7 @@ export const verificationVerbs: readonly Verb[] = [
         choices: VERIFICATION_STATUSES,
         help: 'Filter by state (those awaiting a decision)',
       },
-      platform: { value: 'PLATFORM', help: 'Filter by platform' },
+      platform: { value: 'PLATFORM', help: 'Filter by platform (all)' },
       ...LIMIT,
       after: {
         value: 'VERIFICATION',

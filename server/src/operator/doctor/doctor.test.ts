@@ -55,7 +55,7 @@ async function findings(env: Record<string, string | undefined> = {}): Promise<F
 const find = async (check: string, env: Record<string, string | undefined> = {}) =>
   (await findings(env)).find((each) => each.check === check) as Finding;
 
-describe('an installation', () => {
+describe('doctor', () => {
   it('has a finding for every check, and a remedy for each that is not passed', async () => {
     const checkResults = await findings();
     expect(checkResults.map(({ check }) => check)).toEqual([
@@ -67,7 +67,7 @@ describe('an installation', () => {
       expect(remedy === undefined).toBe(status === 'OK');
   });
 
-  it('is reported with exit code 1 if there is an error, here of the test database', async () => {
+  it('exits with 1 if a check finds an error, here of the test database', async () => {
     const { code, out } = await run();
     expect(out).toMatch(/^ERROR {4}durability {4}fsync is off\./m);
     expect(out).toMatch(/^OK {7}migrations {4}All migrations/m);
@@ -126,7 +126,7 @@ describe('a defect', () => {
     expect(fs.readdirSync(folder)).toEqual([]);
   });
 
-  it('of production are a missing key, replica, archive and address', async () => {
+  it('of production is a missing key, replica, archive or address', async () => {
     const production = { NODE_ENV: 'production', RAILHEAD_MASTER_KEY: undefined };
     const checkResults = await findings(production);
     const statusOf = (name: string) => checkResults.find(({ check }) => check === name)?.status;

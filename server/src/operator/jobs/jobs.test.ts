@@ -60,7 +60,7 @@ async function createDeadJobs(kind: string, count = 1): Promise<string[]> {
 
 const kindsOf = (rows: { kind: string }[]) => rows.map(({ kind }) => kind).sort();
 
-describe('jobs', () => {
+describe('the jobs verbs', () => {
   it('list by state, kind and platform, up to the limit', async () => {
     await createDeadJobs('payout.send', 2);
     await staged('payout.check');
@@ -121,7 +121,7 @@ describe('jobs', () => {
     expect((await run('jobs', 'show', 'Job:018f0000-0000-7000-8000-00000000000f')).code).toBe(1);
   });
 
-  it('retry makes a dead job due now with all its attempts', async () => {
+  it('make a dead job due now with all its attempts on a retry', async () => {
     const [id = ''] = await createDeadJobs('payout.send');
     expect(await json('jobs', 'retry', id)).toMatchObject({ state: 'queued', attempts: 0 });
     expect(await workerWith(failing('payout.send', 2)).runDue()).toBe(1);
@@ -133,14 +133,14 @@ describe('jobs', () => {
     });
   });
 
-  it('retry rejects a job that has not failed', async () => {
+  it('reject the retry of a job that has not failed', async () => {
     await staged('incoming.review-expiry');
     const [{ jobId }] = await json('jobs', 'list');
     const { code, err } = await run('jobs', 'retry', jobId);
     expect([code, err]).toEqual([1, 'The job is queued. Only failed jobs can be retried.\n']);
   });
 
-  it('retry includes all dead jobs of a kind, regardless of their number', async () => {
+  it('retry all dead jobs of a kind, regardless of their number', async () => {
     await createDeadJobs('payout.send', 450);
     await createDeadJobs('payout.check', 2);
     expect(await json('jobs', 'retry', '--kind', 'payout.send', '--state', 'dead')).toEqual({
@@ -152,7 +152,7 @@ describe('jobs', () => {
     expect((await run('jobs', 'retry')).code).toBe(2);
   }, 30_000);
 
-  it('cancel removes a job and keeps the reason and the error', async () => {
+  it('remove a canceled job, and keep the reason and the error', async () => {
     const [id = ''] = await createDeadJobs('payout.send');
     expect((await run('jobs', 'cancel', id)).code).toBe(2);
     const { out } = await run('jobs', 'cancel', id, '--reason', 'Settled manually');

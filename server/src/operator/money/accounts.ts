@@ -121,11 +121,11 @@ export const accountVerbs: readonly Verb[] = [
     verb: 'list',
     summary: 'List internal accounts with balances and amounts owed, oldest first',
     flags: {
-      platform: { value: 'PLATFORM', help: 'Filter by platform' },
+      platform: { value: 'PLATFORM', help: 'Filter by platform (all)' },
       status: {
         value: 'STATUS',
         choices: STATUSES,
-        help: 'Filter by state',
+        help: 'Filter by state (all)',
       },
       owing: { off: 'all', help: 'Only accounts with an amount owed' },
       ...LIMIT,

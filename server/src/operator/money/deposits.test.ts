@@ -167,7 +167,7 @@ describe('a deposit', () => {
     });
   });
 
-  it('may be a debit or a payment that arrived after the freeze', async () => {
+  it('may be a direct debit that settles after the freeze of its account', async () => {
     const { person, account } = await service.createPayer();
     const from = await createExternalAccount(service.app, person.id, 'USD', '000', service.as);
     const createDebit = async () => {
@@ -286,7 +286,7 @@ describe('a deposit', () => {
     expect((await readBalances(service.app, account.id)).total).toBe(0);
   });
 
-  it('may be a sandbox debit that its bank recalls', async () => {
+  it('may be a direct debit of the sandbox, which its bank returns', async () => {
     const person = await createCustomer(service.app);
     const account = await findInternalAccount(service.app, person.id, 'USD');
     const from = await createExternalAccount(service.app, person.id, 'USD');

@@ -342,8 +342,8 @@ describe('a payment over UMA', () => {
   });
 });
 
-describe('environments', () => {
-  it('do not apply to the sandbox', async () => {
+describe('the sandbox', () => {
+  it('rejects the settlement of a payout by the operator', async () => {
     const person = await createCustomer(service.app);
     const account = await findInternalAccount(service.app, person.id, 'USD');
     await service.app.call('POST', `/sandbox/internal-accounts/${account.id}/fund`, {
@@ -357,7 +357,7 @@ describe('environments', () => {
     await service.expectRejected('Transaction not found.', 'payouts', 'settle', 'Transaction:x');
   });
 
-  it('allow a return of a sandbox payout, once, even if its bank reports it later', async () => {
+  it('allows the return of a payout, once, even if its bank reports the return later', async () => {
     const { person, account } = await createFundedCustomer(service.app, 20_00);
     const returnFlags = ['--reason', 'PAYOUT_RETURNED'];
     for (const suffix of ['000', '005']) {
@@ -386,7 +386,7 @@ describe('environments', () => {
     }
   });
 
-  it('keep every sandbox operation from production credentials', async () => {
+  it('rejects production credentials in every operation', async () => {
     // A test webhook has no effect, so a production platform may request one.
     const sandboxOperations = service.app.operations.filter(
       ({ contract: { path: url } }) => url.startsWith('/sandbox/') && !url.endsWith('/test'),

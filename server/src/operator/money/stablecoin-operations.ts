@@ -56,7 +56,7 @@ export const stablecoinOperationVerbs: readonly Verb[] = [
     flags: {
       coin: { value: 'STABLECOIN', help: 'Filter by stablecoin (all)' },
       platform: { value: 'PLATFORM', help: 'Filter by platform (all)' },
-      status: { value: 'STATUS', choices: OPERATION_STATUSES, help: 'Filter by status' },
+      status: { value: 'STATUS', choices: OPERATION_STATUSES, help: 'Filter by status (all)' },
       ...LIMIT,
       after: {
         value: 'OPERATION',

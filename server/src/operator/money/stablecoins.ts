@@ -80,11 +80,11 @@ export const stablecoinVerbs: readonly Verb[] = [
     verb: 'list',
     summary: 'List stablecoins, oldest first. PENDING_APPROVAL needs a decision',
     flags: {
-      platform: { value: 'PLATFORM', help: 'Filter by platform' },
+      platform: { value: 'PLATFORM', help: 'Filter by platform (all)' },
       status: {
         value: 'STATUS',
         choices: SERVICE_STATUSES,
-        help: 'Filter by serviceOperationsStatus',
+        help: 'Filter by serviceOperationsStatus (all)',
       },
       ...LIMIT,
       after: {

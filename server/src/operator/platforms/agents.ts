@@ -159,8 +159,8 @@ export const agentVerbs: readonly Verb[] = [
         value: 'AGENT',
         help: 'Filter by agent. --agent, --customer or --platform is required',
       },
-      platform: { value: 'PLATFORM', help: 'Filter by platform' },
-      customer: { value: 'CUSTOMER', help: 'Filter by customer' },
+      platform: { value: 'PLATFORM', help: 'Filter by platform (all)' },
+      customer: { value: 'CUSTOMER', help: 'Filter by customer (all)' },
       since: { value: 'TIME', help: 'Start day or time (all)' },
       ...LIMIT,
       after: {

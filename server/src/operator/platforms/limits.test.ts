@@ -88,7 +88,7 @@ describe('platform limits', () => {
     [['--currency', 'USD', '--per-day', '0.00'], 'must be from 0.01 to '],
     [['--currency', 'USD', '--per-payment', '90000000000000.01'], 'must be from 0.01 to '],
     [['--per-day', '1'], '--currency USD is required'],
-  ])('reject %j', async (flags, message) => {
+  ])('are rejected for %j', async (flags, message) => {
     const { code, out, err } = await run('platform', 'set-limit', platform, ...flags);
     expect([code, out]).toEqual([2, '']);
     expect(err).toContain(message);

@@ -26,7 +26,7 @@ describe('--standard-webhooks', () => {
 });
 
 describe('--wallet-processing', () => {
-  it('is zero by default, and then the last value that was set', async () => {
+  it('is zero by default, and keeps the last value that was set', async () => {
     const output = await run('platform', 'show', app.platform.id);
     expect(output.out).not.toContain('PROCESSING');
     for (const polls of [3, 100]) {
@@ -120,7 +120,7 @@ describe('--terms', () => {
     expect(await settings(id)).toMatchObject({ terms: false, regulated: true });
   });
 
-  it('does not prevent changing other settings of a platform with both', async () => {
+  it('allows other changes of a regulated platform that already requires terms', async () => {
     const id = await createPlatform();
     await app.runtime.db.query('update platforms set terms_required = true where id = $1', [id]);
     expect((await run('platform', 'set', id, '--name', 'Kept')).code).toBe(0);

@@ -72,7 +72,7 @@ export const tokenVerbs: readonly Verb[] = [
     noun: 'token',
     verb: 'list',
     summary: 'List tokens, oldest first. Secrets are never shown',
-    flags: { platform: { value: 'PLATFORM', help: 'Filter by platform' } },
+    flags: { platform: { value: 'PLATFORM', help: 'Filter by platform (all)' } },
     positional: 'platform',
     run: list,
   },

@@ -52,7 +52,7 @@ async function pendingMetric(): Promise<number> {
   return Number(/^railhead_deliveries_pending(?:\{[^}]*\})? (\d+)$/m.exec(payload)?.[1]);
 }
 
-describe('webhooks', () => {
+describe('the webhooks command', () => {
   it('shows an undelivered event with its reason, and sends it again', async () => {
     expect(await json('webhooks', 'dropped')).toEqual([]);
     await app.advance(8 * 86_400_000);
@@ -157,7 +157,7 @@ describe('webhooks', () => {
     [['webhooks', 'keys', 'retire', 'x'], 1, 'Signing key not found.'],
     [['webhooks', 'keys', 'rotat'], 2, 'Nearest match: railhead-server webhooks keys rotate'],
     [['webhooks', 'keys'], 2, 'webhooks has no verb keys'],
-  ])('%j', async (argv, code, message) => {
+  ])('rejects %j', async (argv, code, message) => {
     const result = await run(...argv);
     expect(result).toMatchObject({ code, out: '' });
     expect(result.err).toContain(message);

@@ -79,7 +79,7 @@ async function resend({ runtime }: System, args: CommandArgs): Promise<Output> {
   return { json: { eventId, due: true, deliveryIds }, text: `${eventId} will be sent again.\n` };
 }
 
-const OF_PLATFORM = { platform: { value: 'PLATFORM', help: 'Filter by platform' }, ...LIMIT };
+const OF_PLATFORM = { platform: { value: 'PLATFORM', help: 'Filter by platform (all)' }, ...LIMIT };
 
 export const webhookVerbs: readonly Verb[] = [
   {

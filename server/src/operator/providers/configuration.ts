@@ -60,7 +60,7 @@ async function setTerms(system: System, args: CommandArgs): Promise<Output> {
 async function setBalance(system: System, args: CommandArgs): Promise<Output> {
   const amount = Number(args.required('amount'));
   if (!Number.isSafeInteger(amount) || amount < 0) {
-    throw usageError('--amount must be a number from 0');
+    throw usageError('--amount must be an integer of at least 0, in minor units');
   }
   const asOf = args.text('as-of');
   if (asOf !== undefined && Number.isNaN(Date.parse(asOf))) {
@@ -100,7 +100,7 @@ export const providerConfigurationVerbs: readonly Verb[] = [
     summary: 'Apply a file with providers and routes',
     flags: {
       ...fileFlag('JSON file, by docs/providers/providers.schema.json'),
-      'dry-run': { off: 'apply', help: 'Only print the differences' },
+      'dry-run': { off: 'apply', help: 'Only print the changes' },
     },
     positional: 'file',
     run: importFile,

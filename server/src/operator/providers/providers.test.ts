@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 describe('providers', () => {
-  it('reject an invalid name, file, key or address with a reason', async () => {
+  it('are rejected with a reason for an invalid name, file, key or address', async () => {
     const url = ['--url', adapter.url];
     expect((await add(...url)).err).toContain('url: must be an https URL, unless private');
     const namedResult = await providers(

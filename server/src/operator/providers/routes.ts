@@ -115,7 +115,7 @@ async function explainPayment(system: System, transactionId: string): Promise<Ou
   return { json, text: texts.join('\n') };
 }
 
-/** A flag that is required without `--transaction`. */
+/** The value of a flag that is required without `--transaction`. */
 function neededIn(args: CommandArgs, name: string): string {
   const value = args.text(name);
   if (value === undefined) throw usageError(`--${name} is required without --transaction`);

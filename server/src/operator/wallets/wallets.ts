@@ -246,11 +246,11 @@ export const walletVerbs: readonly Verb[] = [
     verb: 'recoveries',
     summary: 'List account recoveries, newest first',
     flags: {
-      platform: { value: 'PLATFORM', help: 'Filter by platform' },
+      platform: { value: 'PLATFORM', help: 'Filter by platform (all)' },
       status: {
         value: 'STATUS',
         choices: Object.keys(walletFeature.states.recovery.transitions),
-        help: 'Filter by state',
+        help: 'Filter by state (all)',
       },
       ...LIMIT,
       after: {

@@ -240,7 +240,7 @@ function showAccount(account: Account, passkeys: readonly Passkey[], confirmatio
   if (confirmation) messages.done(confirmation);
 }
 
-/** Opens the page with a message about the completed change. */
+/** Opens the page. `confirmation` is a message about a completed change. */
 export async function openAccount(confirmation?: string): Promise<void> {
   const [account, passkeys] = await Promise.all([
     call<Account>('GET', '/session'),

@@ -37,9 +37,9 @@ const { enroll, passkey, totp } = TEXTS;
 
 /** Removes the secret from the address bar. A reload finds it in the state of the history. */
 function takeSecret(): string {
-  const fromAddress = location.hash.slice(1);
+  const addressSecret = location.hash.slice(1);
   const storedSecret = (history.state as { secret?: string } | null)?.secret ?? '';
-  const secret = fromAddress || storedSecret;
+  const secret = addressSecret || storedSecret;
   history.replaceState({ secret }, '', location.pathname);
   return secret;
 }
@@ -130,7 +130,7 @@ function showStart(secret: string, link: Link, previousValues: Values = {}): voi
   const identity = needsIdentity ? [FIELDS.name, FIELDS.email] : [];
   const device = { ...FIELDS.passkeyName, value: deviceName() };
   const canUsePasskeys = supportsPasskeys();
-  const toPassword = async (values: Values): Promise<Problem | undefined> => {
+  const openPasswordForm = async (values: Values): Promise<Problem | undefined> => {
     const identity = identityOf(values);
     const enrollment = await call<TotpEnrollment>('POST', '/enrollment/totp', {
       secret,
@@ -142,7 +142,7 @@ function showStart(secret: string, link: Link, previousValues: Values = {}): voi
   };
   const passwordAction = action(totp.use, async () => {
     const values = form.validValues();
-    const problem = values && (await toPassword(values));
+    const problem = values && (await openPasswordForm(values));
     if (problem) form.showProblem(problem);
   });
   const form = createForm({
@@ -151,7 +151,7 @@ function showStart(secret: string, link: Link, previousValues: Values = {}): voi
       ...(canUsePasskeys ? [device] : []),
     ],
     submitLabel: canUsePasskeys ? passkey.create : totp.use,
-    submit: (values) => (canUsePasskeys ? register(secret, values) : toPassword(values)),
+    submit: (values) => (canUsePasskeys ? register(secret, values) : openPasswordForm(values)),
     leadingElements: [paragraph(canUsePasskeys ? passkey.about : passkey.unsupported)],
   });
   show(

@@ -158,7 +158,7 @@ interface FormOptions {
 export interface Form {
   root: HTMLElement;
   showProblem(problem: Problem): void;
-  /** Checks the fields, or undefined if one has an error, which is then shown. */
+  /** The values of valid fields. Shows the errors and returns undefined if a field is invalid. */
   validValues(): Values | undefined;
 }
 

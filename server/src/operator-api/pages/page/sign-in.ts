@@ -35,12 +35,12 @@ const STATE_KEY = 'railhead-operator-sign-in';
 const RETURN_KEY = 'railhead-operator-return';
 const CONSOLE_PATH = /^\/console(?:\/|$)/;
 
-/** Stores the page to return to, also during a redirect to an identity provider. */
+/** Stores the page of the console to open after the sign-in, also across a redirect. */
 function keepReturnPath(path: string | null): void {
   if (path && CONSOLE_PATH.test(path)) sessionStorage.setItem(RETURN_KEY, path);
 }
 
-function signedIn(): void {
+function openReturnPath(): void {
   const path = sessionStorage.getItem(RETURN_KEY);
   sessionStorage.removeItem(RETURN_KEY);
   if (path) location.replace(`${BASE}${path}`);
@@ -54,7 +54,7 @@ const problemOf = (rejection: Rejection, unauthorized: string): Problem =>
     : rejection;
 
 /** Returns the error message, or undefined once the user is signed in. */
-async function withPasskey(): Promise<Problem | undefined> {
+async function signInWithPasskey(): Promise<Problem | undefined> {
   const options = await call<PasskeyOptions<Request>>('POST', '/sign-in/passkey-options');
   if (options.isRejected) return options;
   const { state, publicKey } = options.body;
@@ -66,7 +66,7 @@ async function withPasskey(): Promise<Problem | undefined> {
   }
   const reply = await call('POST', '/sign-in/passkey', { state, credential });
   if (reply.isRejected) return problemOf(reply, signIn.passkeyRejected);
-  signedIn();
+  openReturnPath();
   return undefined;
 }
 
@@ -76,7 +76,7 @@ function showPasswordForm(): void {
     if (reply.isRejected) {
       return reply.status === 401 ? problemOf(reply, signIn.passwordRejected) : reply;
     }
-    signedIn();
+    openReturnPath();
     return undefined;
   };
   const fields = [FIELDS.email, FIELDS.password, FIELDS.code];
@@ -90,7 +90,7 @@ function showPasswordForm(): void {
 }
 
 /** Navigates to the identity provider, which redirects back to this page. */
-async function toCompany(): Promise<Problem | undefined> {
+async function openIdentityProvider(): Promise<Problem | undefined> {
   const reply = await call<CompanyOptions>('POST', '/sign-in/oidc-options');
   if (reply.isRejected) return reply;
   sessionStorage.setItem(STATE_KEY, reply.body.state);
@@ -112,8 +112,8 @@ function showStart(currentProblem?: Problem): void {
     if (problem) summary.show([{ text: problem.reason }], problem.requestId);
   };
   const canUsePasskeys = supportsPasskeys();
-  const primary = action(signIn.withPasskey, () => attempt(withPasskey), { kind: 'primary' });
-  const company = action(signIn.withCompany, () => attempt(toCompany));
+  const primary = action(signIn.withPasskey, () => attempt(signInWithPasskey), { kind: 'primary' });
+  const company = action(signIn.withCompany, () => attempt(openIdentityProvider));
   const secondaryButtons = buttons(action(signIn.withPassword, showPasswordForm));
   show(
     signIn.title,
@@ -136,7 +136,7 @@ function showStart(currentProblem?: Problem): void {
 }
 
 /** Completes the sign-in after the redirect from the identity provider. */
-async function returnFromCompany(): Promise<void> {
+async function completeCompanySignIn(): Promise<void> {
   const callbackUrl = location.href;
   history.replaceState(null, '', location.pathname);
   show(signIn.companyWaiting, h('div', { class: 'skeleton' }));
@@ -145,14 +145,14 @@ async function returnFromCompany(): Promise<void> {
   const failedProblem: Problem = { reason: signIn.companyRejected, errors: [] };
   if (!state) return showStart(failedProblem);
   const reply = await call('POST', '/sign-in/oidc', { state, callbackUrl });
-  if (!reply.isRejected) return signedIn();
+  if (!reply.isRejected) return openReturnPath();
   showStart(problemOf(reply, signIn.companyRejected));
 }
 
 /** Opens the page. */
 export async function openSignIn(): Promise<void> {
   const query = new URLSearchParams(location.search);
-  if (query.has('state')) return returnFromCompany();
+  if (query.has('state')) return completeCompanySignIn();
   keepReturnPath(query.get('to'));
   // Checked first, because sign-in is possible at one address only.
   const reply = await call('POST', '/sign-in/passkey-options');

@@ -41,7 +41,7 @@ export const buttons = (...children: HTMLElement[]): HTMLElement =>
 export const backLink = (press: () => void): HTMLElement =>
   h('p', { class: 'back' }, action(TEXTS.back, press, { kind: 'link' }));
 
-/** Navigates to a page of the operators. The current page is removed from the history. */
+/** Navigates to a page of the operators, which replaces the current page in the history. */
 export const goTo = (page: string): void => location.replace(`${BASE}/operator${page}`);
 
 const FORMAT: Intl.DateTimeFormatOptions = {
