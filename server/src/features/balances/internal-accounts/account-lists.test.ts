@@ -108,7 +108,7 @@ describe('listInternalAccounts', () => {
 });
 
 describe('listPlatformInternalAccounts', () => {
-  it('returns the complete accounts of the platform', async () => {
+  it('returns the accounts of the platform, filtered by currency and type', async () => {
     const { status, body } = await app.call('GET', '/platform/internal-accounts');
     expect(status).toBe(200);
     expect(currencyCodesOf(body.data)).toEqual(sortTexts(FIRST_CURRENCIES));
@@ -121,7 +121,7 @@ describe('listPlatformInternalAccounts', () => {
     expect((await app.call('GET', '/platform/internal-accounts?type=X')).status).toBe(400);
   });
 
-  it('omits funding instructions without a connector', async () => {
+  it('returns no funding instructions without a connector', async () => {
     const platform = app.production;
     const { body } = await app.call('GET', '/platform/internal-accounts', undefined, {
       as: platform,

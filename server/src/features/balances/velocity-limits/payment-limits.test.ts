@@ -1,5 +1,5 @@
-// Payment size limits and the daily count in the ledger: exact under concurrent payments, reset at midnight,
-// and reduced by refunds.
+// Limits of payment size, daily amount and hourly count. The limits in the ledger are exact under
+// concurrent payments and reset with each period.
 import { describe, expect, it } from 'vitest';
 import { expectBalancedBooks } from '../../../../test/kit/app/books.ts';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';

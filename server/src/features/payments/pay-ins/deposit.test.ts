@@ -1,5 +1,5 @@
-// Deposits: credited, held, released, rejected, later reversed by the bank, or returned immediately. Each
-// test checks the order of events, the balances and the ledger.
+// Deposits: credited, held, released, rejected, later reversed by the bank, or returned
+// immediately. The tests check the order of events, the balances and the ledger.
 import { describe, expect, it } from 'vitest';
 import { expectBalancedBooks } from '../../../../test/kit/app/books.ts';
 import {

@@ -359,17 +359,20 @@ describe('default UMA deposit account', () => {
     expect(steps.map((each) => each.step)).toEqual(['fund', 'pay', 'settle']);
   });
 
-  it.each(['002', '003', '004', '005'])('returns the funds if it fails with %s', async (suffix) => {
-    const { payment } = await receiveWithDefaultAccount(suffix);
-    await app.advance(60_000);
-    expect(await fixture.read(payment.id)).toMatchObject({
-      status: 'FAILED',
-      failureReason: 'OFFRAMP_FAILED',
-      refund: { status: 'COMPLETED' },
-    });
-    expect(await eventTypes(app, payment.id)).toEqual([PENDING, FAILED, ...REFUND_EVENTS]);
-    await expectBalancedBooks(app);
-  });
+  it.each(['002', '003', '004', '005'])(
+    'returns the funds if the payout fails for the suffix %s',
+    async (suffix) => {
+      const { payment } = await receiveWithDefaultAccount(suffix);
+      await app.advance(60_000);
+      expect(await fixture.read(payment.id)).toMatchObject({
+        status: 'FAILED',
+        failureReason: 'OFFRAMP_FAILED',
+        refund: { status: 'COMPLETED' },
+      });
+      expect(await eventTypes(app, payment.id)).toEqual([PENDING, FAILED, ...REFUND_EVENTS]);
+      await expectBalancedBooks(app);
+    },
+  );
 
   const notify = (id: string, kind: WaitKind, progress: Progress) =>
     app.operate(async (ctx) => {
@@ -388,7 +391,7 @@ describe('default UMA deposit account', () => {
   }
 
   it.each(['failed', 'settled', 'returned'] as const)(
-    'refunds once if it fails and is then %s',
+    'refunds once if the payout fails and is then %s',
     async (state) => {
       const { id } = await receiveApprovedPayment('005');
       await notify(id, 'payout', { state: 'failed', reason: 'ACCOUNT_INVALID' });

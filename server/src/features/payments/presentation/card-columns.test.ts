@@ -30,8 +30,8 @@ const processPastDeadline = (): Runtime => ({
 });
 
 /**
- * One payment per combination: partial clearings with refunds, a failed funding debit, a late approval, a
- * credit.
+ * One payment per combination: partial clearings with refunds, a failed funding debit, an
+ * authorization without a clearing, a late approval, and a credit.
  */
 beforeAll(async () => {
   fixture = cardFixture(app);

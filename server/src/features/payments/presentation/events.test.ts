@@ -163,8 +163,10 @@ describe('payment between internal accounts', () => {
       'INCOMING.COMPLETED',
     ]);
   });
+});
 
-  it('emits the events of a deposit', async () => {
+describe('deposit', () => {
+  it('emits the payment event before the balance event', async () => {
     const person = await createCustomer(app, options);
     const account = await findInternalAccount(app, person.id, 'USD', options);
     const { lines, events } = await eventsOf({ [account.id]: 'payee' }, () =>
@@ -216,10 +218,10 @@ describe('balance event', () => {
     );
     const balances = balanceEvents.slice(-3);
     const path = `/customers/internal-accounts?customerId=${account.customerId}&currency=USD`;
-    const [availableAmount] = ok(await app.call('GET', path, undefined, options), 200).data;
+    const [currentAccount] = ok(await app.call('GET', path, undefined, options), 200).data;
     for (const { data } of balances) {
       const { balance, totalBalance } = data;
-      expect(data).toEqual({ ...availableAmount, balance, totalBalance });
+      expect(data).toEqual({ ...currentAccount, balance, totalBalance });
     }
     expect(balances.map((each) => each.balance)).toEqual([10_00n, 15_00n, 22_00n]);
 

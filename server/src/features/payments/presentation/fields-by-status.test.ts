@@ -97,11 +97,11 @@ describe('getTransactionById', () => {
       app.effects.set(app.effects.now() + 5_000);
       ok(await app.call('POST', `/quotes/${quote.id}/execute`, undefined, options), 200);
       const updatedAt = new Date(app.effects.now()).toISOString();
-      const processing = { ...expectedTransaction, status: 'PROCESSING', updatedAt };
-      expect(await get(`/transactions/${quote.transactionId}`)).toEqual(processing);
+      const processingTransaction = { ...expectedTransaction, status: 'PROCESSING', updatedAt };
+      expect(await get(`/transactions/${quote.transactionId}`)).toEqual(processingTransaction);
       await app.settle();
       expect(await get(`/transactions/${quote.transactionId}`)).toEqual({
-        ...processing,
+        ...processingTransaction,
         status: 'COMPLETED',
         settledAt: updatedAt,
       });

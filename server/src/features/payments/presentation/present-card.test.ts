@@ -1,4 +1,5 @@
-// Fields of a card payment at each stage. A total is present only if it has an amount.
+// Fields of a card payment at each stage. Summaries of clearings and refunds are present only if
+// they have items.
 import { describe, expect, it } from 'vitest';
 import { type CardFacts, columnsOf, newFacts } from '../card-payments/facts.ts';
 import type { CardStatus } from '../card-payments/states.ts';
@@ -85,7 +86,7 @@ describe('presentCardPayment', () => {
       refundedAmount: { amount: 5_00, currency: USD },
       settlementSummary: { count: 2, totalAmount: 35_00 },
       refundSummary: { count: 2, totalAmount: 5_00 },
-      // The shortfall of the account is not included.
+      // The failed debit is not included.
       pullSummary: { count: 2, totalAmount: 35_00, pendingCount: 0 },
     });
   });

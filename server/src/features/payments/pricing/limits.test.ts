@@ -1,5 +1,5 @@
-// Amounts and directions of payments: limits of platforms and corridors, automatic rail selection, wallets
-// of unverified owners, and amounts that JSON numbers cannot represent.
+// Amounts and directions of payments: limits of platforms and corridors, automatic rail selection,
+// unverified wallets, and amounts that JSON numbers cannot represent.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   createCustomer,
@@ -33,11 +33,11 @@ async function runWithSetting(code: string, change: Partial<Setting>, work: () =
     await app.call('GET', '/config', undefined, { as: callingPlatform }),
     200,
   );
-  const withoutServerFields = (currencySettings: Record<string, unknown>) => {
+  const omitServerFields = (currencySettings: Record<string, unknown>) => {
     const { providerRequiredCustomerFields: _, ...rest } = currencySettings;
     return rest;
   };
-  const originalSettings = supportedCurrencies.map(withoutServerFields) as Setting[];
+  const originalSettings = supportedCurrencies.map(omitServerFields) as Setting[];
   const replaceSettings = (list: Setting[]) =>
     app.call('PATCH', '/config', { supportedCurrencies: list }, { as: callingPlatform });
   ok(

@@ -40,7 +40,7 @@ function priceOf({ lock, amount, rate, ...fees }: Terms) {
   };
 }
 
-/** Currencies by their decimals. */
+/** A currency for each number of decimals. */
 const CURRENCY_WITH_DECIMALS: Record<number, string> = { 2: 'USD', 8: 'BTC' };
 
 const exchangeRate = (
@@ -62,7 +62,7 @@ describe('exchangeRate', () => {
   const roundedExchangeRate = (sending: bigint, fee: bigint, receiving: bigint, decimals: number) =>
     exchangeRate({ net: sending - fee, receiving }, { sending: 2, receiving: decimals });
 
-  it('is the sending amount divided by the receiving amount, in whole units', () => {
+  it('is the sending amount after fees divided by the receiving amount, in major units', () => {
     expect(roundedExchangeRate(100000n, 500n, 828835n, 8)).toBe('120048.01920768');
     expect(roundedExchangeRate(100000n, 500n, 91540n, 2)).toBe('1.08695652');
     expect(roundedExchangeRate(100000n, 500n, 1716375n, 2)).toBe('0.05797101');
@@ -117,7 +117,7 @@ describe('priceOf', () => {
     expect(price).toMatchObject({ sending: 101_52n, serviceFee: 131n, platformFee: 20n });
   });
 
-  it('charges a fee of 10 bps of 50, rounded up', () => {
+  it('charges a fee of 10 bps of 50 and rounds the sending amount up', () => {
     const fee = { fixed: 0n, variableBps: 10 };
     const terms = { rate: par, service: fee, platform: noFees };
     const price = priceOf({ ...terms, lock: 'SENDING', amount: 50_00000000n });

@@ -81,18 +81,18 @@ describe('quote expiry sweep', () => {
 
   it('continues after a failed expiry, and retries it', async () => {
     const { quote } = await createParties();
-    const [broken, ...otherQuotes] = [await quote(), await quote(), await quote()];
-    const repair = await breakPayment(broken.transactionId);
+    const [failingQuote, ...otherQuotes] = [await quote(), await quote(), await quote()];
+    const repair = await breakPayment(failingQuote.transactionId);
     const sweep = expirySweep(log);
-    app.effects.set(Date.parse(broken.expiresAt) + 60_000);
+    app.effects.set(Date.parse(failingQuote.expiresAt) + 60_000);
     try {
       expect(await sweep.run(app.runtime)).toBe(3);
       for (const each of otherQuotes) expect(await statusOf(each.transactionId)).toBe('EXPIRED');
-      expect(await statusOf(broken.transactionId)).toBe('PENDING');
+      expect(await statusOf(failingQuote.transactionId)).toBe('PENDING');
       expect(lines.filter((line) => line.includes('quote expiry failed'))).toHaveLength(1);
       const waitingJobs = await expiryJobs();
       expect(waitingJobs.map(({ input }) => input)).toEqual([
-        { transactionId: broken.transactionId },
+        { transactionId: failingQuote.transactionId },
       ]);
 
       // The job is not queued again. A sweep after a restart creates no second job.
@@ -106,8 +106,8 @@ describe('quote expiry sweep', () => {
     }
     app.effects.set(app.effects.now() + 10_000);
     await app.settle();
-    expect(await statusOf(broken.transactionId)).toBe('EXPIRED');
-    expect(await eventTypes(app, broken.transactionId)).toEqual(['OUTGOING_PAYMENT.EXPIRED']);
+    expect(await statusOf(failingQuote.transactionId)).toBe('EXPIRED');
+    expect(await eventTypes(app, failingQuote.transactionId)).toEqual(['OUTGOING_PAYMENT.EXPIRED']);
     expect(await expiryJobs()).toEqual([]);
   });
 });

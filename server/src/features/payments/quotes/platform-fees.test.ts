@@ -132,13 +132,13 @@ describe('platform fee', () => {
       expect(await totalBalanceOf(account.id)).toBe(remainingAmount);
     }
     expect(await totalBalanceOf(receivingAccount.id)).toBe(100_01);
-    const [stuck] = await app.runtime.db.query(
+    const [railSum] = await app.runtime.db.query(
       `select sum(case when credit like '%:rail_in_transit:%' then amount else -amount end)::text as net
         from ledger_transfers where phase in ('post', 'posted') and step <> 'deposit'
           and 'rail_in_transit' in (split_part(credit, ':', 3), split_part(debit, ':', 3))`,
       [],
     );
-    expect(stuck?.net).toBe('0');
+    expect(railSum?.net).toBe('0');
   });
 
   it('can be overridden or waived per payment', async () => {
@@ -187,7 +187,7 @@ describe('platform fee', () => {
     );
   });
 
-  it('requires an account of the platform to credit', async () => {
+  it('requires an ACTIVE account of the platform', async () => {
     const { person, account } = await createFundedCustomer(app, 1_000_00, options);
     const target = await createExternalAccount(app, person.id, 'EUR', '000', options);
     const setAccountStatus = (to: string) =>

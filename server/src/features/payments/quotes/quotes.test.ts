@@ -225,7 +225,7 @@ describe('executeQuote', () => {
       ],
       [
         '006',
-        'cancelled',
+        'canceled',
         MINUTE,
         paymentEvents('PENDING', 'PROCESSING', 'REFUND_PENDING', 'REFUND_COMPLETED', 'COMPLETED'),
         { status: 'COMPLETED', refund: { status: 'COMPLETED', reason: 'USER_CANCELLATION' } },
@@ -310,17 +310,15 @@ describe('executeQuote', () => {
       expect((await execute(quote.id)).status).toBe(200);
     });
 
-    describe('getQuoteById', () => {
-      it('shows a quote as EXPIRED before the sweep emits the event', async () => {
-        const { quote } = await createQuote('EUR', '000');
-        app.effects.set(Date.parse(quote.expiresAt));
-        const response = await execute(quote.id);
-        expect([response.status, response.body.code]).toEqual([400, 'QUOTE_EXPIRED']);
-        expect(ok(await app.call('GET', `/quotes/${quote.id}`), 200).status).toBe('EXPIRED');
-        await app.settle();
-        expect(await eventTypes(app, quote.transactionId)).toEqual(paymentEvents('EXPIRED'));
-        expect((await getTransaction(quote.transactionId)).status).toBe('EXPIRED');
-      });
+    it('rejects an expired quote before the sweep emits the event', async () => {
+      const { quote } = await createQuote('EUR', '000');
+      app.effects.set(Date.parse(quote.expiresAt));
+      const response = await execute(quote.id);
+      expect([response.status, response.body.code]).toEqual([400, 'QUOTE_EXPIRED']);
+      expect(ok(await app.call('GET', `/quotes/${quote.id}`), 200).status).toBe('EXPIRED');
+      await app.settle();
+      expect(await eventTypes(app, quote.transactionId)).toEqual(paymentEvents('EXPIRED'));
+      expect((await getTransaction(quote.transactionId)).status).toBe('EXPIRED');
     });
 
     it('rejects a deleted destination', async () => {

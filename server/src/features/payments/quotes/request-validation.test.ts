@@ -1,5 +1,5 @@
-// Request validation of quotes, executions, transfers and deposits, and the errors for both kinds of
-// platforms and across platforms.
+// Request validation of quotes, executions, transfers and deposits, and the errors for sandbox and
+// production platforms and across platforms.
 import { describe, expect, it } from 'vitest';
 import {
   createCustomer,
@@ -50,20 +50,23 @@ const INVALID_AMOUNTS = [
 ];
 
 describe('createQuote', () => {
-  it.each([null, 7, 'InternalAccount:x'])('rejects accounts of two kinds: %j', async (id) => {
-    const base = quoteBody('', '', 100_00);
-    const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', accountId: id };
-    const address = { destinationType: 'UMA_ADDRESS', umaAddress: '$a@b.example', accountId: id };
-    const uma = { ...base, source, destination: address };
-    expect(await rejectedFieldsOf('/quotes', uma)).toEqual([
-      'destination.accountId',
-      'source.accountId',
-    ]);
-    const twoKinds = { ...base.destination, umaAddress: id };
-    expect(await rejectedFieldsOf('/quotes', { ...base, destination: twoKinds })).toEqual([
-      'destination.umaAddress',
-    ]);
-  });
+  it.each([null, 7, 'InternalAccount:x'])(
+    'rejects properties of another party type: %j',
+    async (id) => {
+      const base = quoteBody('', '', 100_00);
+      const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', accountId: id };
+      const address = { destinationType: 'UMA_ADDRESS', umaAddress: '$a@b.example', accountId: id };
+      const uma = { ...base, source, destination: address };
+      expect(await rejectedFieldsOf('/quotes', uma)).toEqual([
+        'destination.accountId',
+        'source.accountId',
+      ]);
+      const mixedDestination = { ...base.destination, umaAddress: id };
+      expect(await rejectedFieldsOf('/quotes', { ...base, destination: mixedDestination })).toEqual(
+        ['destination.umaAddress'],
+      );
+    },
+  );
 
   it('reports every invalid field in one response', async () => {
     const body = {
@@ -226,8 +229,8 @@ describe('createQuote', () => {
       [account.id, 'source.accountId'],
       [eur.id, 'destination.accountId'],
     ]) {
-      for (const unusable of ['PENDING', 'FROZEN', 'FAILED', 'CLOSED']) {
-        await setAccountStatus(id, unusable);
+      for (const unusableStatus of ['PENDING', 'FROZEN', 'FAILED', 'CLOSED']) {
+        await setAccountStatus(id, unusableStatus);
         expect(await rejectedFieldsOf('/quotes', quoteBody(account.id, eur.id, 100_00))).toEqual([
           field,
         ]);
@@ -370,7 +373,7 @@ describe('production platform', () => {
     );
   });
 
-  it('posts payments between its own accounts', async () => {
+  it('posts payments between internal accounts', async () => {
     const options = { as: app.production };
     const usd = await findInternalAccount(app, null, 'USD', options);
     const person = await createCustomer(app, options);

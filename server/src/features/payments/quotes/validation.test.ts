@@ -1,5 +1,5 @@
-// Payouts to a bank account during its micro-deposit validation. Every payout operation reports whether a
-// retry is useful, before and after pricing.
+// Payouts to a bank account during its validation by micro-entries. Every payout operation reports
+// whether a retry is useful, before and after pricing.
 import { describe, expect, it } from 'vitest';
 import {
   createExternalAccount,

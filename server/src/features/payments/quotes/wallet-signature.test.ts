@@ -135,7 +135,7 @@ describe('createQuote from an embedded wallet', () => {
     expect(codeOf(foreignResponse)).toEqual([404, 'ACCOUNT_NOT_FOUND']);
   });
 
-  it('rejects the wallet of a deleted customer like a balance', async () => {
+  it('rejects the wallet of a deleted customer', async () => {
     const { accountId, customer: person } = await payer.fixture.createWalletCustomer();
     const payee = await createExternalAccount(app, null, 'EUR');
     ok(await app.call('DELETE', `/customers/${person.id}`), 200);
@@ -289,9 +289,15 @@ describe('executeQuote from an embedded wallet', () => {
 
   it('keeps the quote executable if the wallet has insufficient funds', async () => {
     const { quote, stamp, accountId, target } = await createQuote();
-    const bodies = ok(await create(quoteBody(accountId, target.id, 100_000_000)), 201);
+    const otherQuote = ok(await create(quoteBody(accountId, target.id, 100_000_000)), 201);
     const { privateKey } = await payer.fixture.openEmailSession(accountId);
-    ok(await execute(bodies.id, stampHeaders(await stampWith(privateKey, payloadOf(bodies)))), 200);
+    ok(
+      await execute(
+        otherQuote.id,
+        stampHeaders(await stampWith(privateKey, payloadOf(otherQuote))),
+      ),
+      200,
+    );
     await app.settle();
     const underfundedResponse = await execute(quote.id, stampHeaders(stamp));
     expect(codeOf(underfundedResponse)).toEqual([400, 'INSUFFICIENT_FUNDS']);

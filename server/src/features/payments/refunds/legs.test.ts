@@ -21,14 +21,14 @@ beforeAll(async () => {
 });
 
 /** A posting as `phase step: debit > credit amount currency`, accounts by their role in the payment. */
-async function readLegs(id: string, parts: Record<string, string>): Promise<string[]> {
+async function readLegs(id: string, roles: Record<string, string>): Promise<string[]> {
   const rows = await app.runtime.db.query(
     'select * from ledger_transfers where transaction_id = $1',
     [id],
   );
   const nameOf = (account: unknown) => {
     const text = String(account);
-    return parts[text] ?? text.replace('system:sandbox:', '').replace(/:[A-Z]{3}$/, '');
+    return roles[text] ?? text.replace('system:sandbox:', '').replace(/:[A-Z]{3}$/, '');
   };
   const lines = rows.map(
     (row) =>
@@ -170,7 +170,7 @@ describe('payout in the same currency', () => {
 });
 
 describe('payment between internal accounts', () => {
-  async function createInternalDestination(currency: string, overrides: object = {}) {
+  async function readLegsOfInternalPayment(currency: string, overrides: object = {}) {
     const { account } = await createFundedCustomer(app, 1_000_00, options);
     const payee = await createCustomer(app, options);
     const target = await findInternalAccount(app, payee.id, currency, options);
@@ -179,12 +179,12 @@ describe('payment between internal accounts', () => {
       ...overrides,
     });
     const quote = ok(await app.call('POST', '/quotes', body, options), 201);
-    const parts = { [account.id]: 'payer', [target.id]: 'payee', [platformUsd]: 'platform' };
-    return readLegs(quote.transactionId, parts);
+    const roles = { [account.id]: 'payer', [target.id]: 'payee', [platformUsd]: 'platform' };
+    return readLegs(quote.transactionId, roles);
   }
 
   it('converts and credits immediately', async () => {
-    expect(await createInternalDestination('EUR', FEE)).toEqual([
+    expect(await readLegsOfInternalPayment('EUR', FEE)).toEqual([
       'posted buy: fx_position > payee 9080 EUR',
       'posted fee.platform: payer > platform 80 USD',
       'posted fee.service: payer > fees 50 USD',
@@ -193,10 +193,12 @@ describe('payment between internal accounts', () => {
   });
 
   it('posts one transfer in the same currency', async () => {
-    expect(await createInternalDestination('USD')).toEqual(['posted pay: payer > payee 10000 USD']);
+    expect(await readLegsOfInternalPayment('USD')).toEqual(['posted pay: payer > payee 10000 USD']);
   });
+});
 
-  it('debits the rail in transit when an account is funded', async () => {
+describe('deposit', () => {
+  it('debits the rail in transit and credits the account', async () => {
     const person = await createCustomer(app, options);
     const account = await findInternalAccount(app, person.id, 'USD', options);
     await fundAccount(app, account.id, 12_34, options);

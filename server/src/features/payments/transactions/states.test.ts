@@ -55,14 +55,14 @@ describe('outgoing payment', () => {
 });
 
 describe('refund', () => {
-  const REFUNDS: RefundStatus[] = ['NONE', 'PENDING', 'COMPLETED', 'FAILED'];
+  const REFUND_STATUSES: RefundStatus[] = ['NONE', 'PENDING', 'COMPLETED', 'FAILED'];
   const allowedTransitions: Record<string, RefundStatus> = {
     'NONE open': 'PENDING',
     'PENDING pay': 'COMPLETED',
     'PENDING fail': 'FAILED',
     'FAILED resolve': 'COMPLETED',
   };
-  const transitions = REFUNDS.flatMap((from) =>
+  const transitions = REFUND_STATUSES.flatMap((from) =>
     (['open', 'pay', 'fail', 'resolve'] as const).map((event) => ({ from, event })),
   );
   it.each(transitions)('allows $event from $from only if the table lists it', ({ from, event }) => {

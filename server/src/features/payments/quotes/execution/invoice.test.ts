@@ -213,7 +213,7 @@ it.each([
   { invoice: 'lnbcrt500u1pjqqqqqqqqqqq' },
   { bolt12: 'lno1qcp4256ypqpq' },
   { lightningAddress: 'amara@wallet.example' },
-])('accepts repeated payments without invoice details: %j', async (details) => {
+])('a Lightning account without invoice details accepts repeated payments: %j', async (details) => {
   const from = await createPayer();
   const to = await registerInvoice(from, details);
   for (const amount of [40_000, 50_000]) {

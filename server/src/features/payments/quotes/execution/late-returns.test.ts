@@ -1,5 +1,5 @@
-// Late and repeated results: bank returns for closed accounts, repeated returns of debits, frozen fee
-// accounts, and cancellations of funds that have not arrived.
+// Late and repeated results: bank returns for closed accounts, repeated returns of debits, frozen
+// fee accounts, canceled debits, and funds above the daily limit.
 import { describe, expect, it } from 'vitest';
 import {
   createCustomer,
@@ -193,8 +193,8 @@ describe('funds paid in at the daily limit', () => {
   });
 });
 
-describe('payment to oneself', () => {
-  it('is rejected for a UMA address', async () => {
+describe('payment to a UMA address', () => {
+  it('is rejected if the sender is the receiver', async () => {
     const { person, account } = await createFundedCustomer(app);
     const uma = encodeURIComponent(person.umaAddress);
     const { lookupId } = ok(await app.call('GET', `/receiver/uma/${uma}`), 200);
@@ -208,7 +208,7 @@ describe('payment to oneself', () => {
     expect([response.status, response.body.code]).toEqual([400, 'SELF_PAYMENT']);
   });
 
-  it('requires the sender of the payee discovery', async () => {
+  it('is rejected if the payee discovery belongs to another customer', async () => {
     const { person } = await createFundedCustomer(app);
     const { account } = await createFundedCustomer(app);
     const umaAddress = '$success.usd@sandbox.uma.money';

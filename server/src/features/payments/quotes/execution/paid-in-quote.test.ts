@@ -1,6 +1,6 @@
-// Payments with external funds: exact, insufficient, excess, late and repeated funds for a quote, and
-// debits with every result of a bank. Each test compares the final states, the order of events, the
-// balances and the ledger.
+// Payments with external funds: exact, insufficient, excess, late and repeated funds for a quote,
+// and debits with every result of a bank. The tests compare final states, the order of events,
+// balances and postings.
 import { describe, expect, it } from 'vitest';
 import {
   createCustomer,

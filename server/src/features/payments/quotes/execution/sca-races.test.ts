@@ -246,7 +246,7 @@ describe('concurrent failed attempts', () => {
     const responses = await Promise.all(
       [1, 2, 3, 4].flatMap(() => requests.map((guess) => guess())),
     );
-    // Resends over the limit are rejected and do not count as failed attempts.
+    // Requests over the limit are rejected and do not count as failed attempts.
     const failedAttempts = sortedStatusesOf(responses).filter(
       (status) => status !== 423 && status !== 503,
     );

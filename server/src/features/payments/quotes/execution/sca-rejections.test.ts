@@ -85,7 +85,7 @@ describe('authorizeQuote', () => {
       ok(await authorize(app, quote.id), 200);
     });
 
-    it('accepts an optional valid IP address, which is stored', async () => {
+    it('rejects an invalid IP address and accepts null', async () => {
       const { payer, quote } = await createPendingQuote();
       const authorizeFrom = (endUserIpAddress: string | null) =>
         authorize(app, quote.id, { code: CODE, endUserIpAddress });

@@ -57,7 +57,7 @@ async function readTimeline(transactionId: string, accountId: string): Promise<s
 }
 
 describe('payout of euros', () => {
-  it('awaits the code, which debits the funds', async () => {
+  it('awaits the code before the funds are held', async () => {
     const ownPayer = await createScaPayer(app, { usdc: 0 });
     const { quote, target } = await createQuotedPayout(app, ownPayer);
     expect(quote).toMatchObject({ status: 'PENDING' });
@@ -163,13 +163,13 @@ describe('authorization steps', () => {
     expect(firstScaChallenge.purpose).toBe('CURRENCY_CONVERSION');
     // A change of the setting applies to later payments.
     await setTwoSteps(false);
-    const firstAuthorized = ok(await authorize(app, quote.id), 200);
-    expect(firstAuthorized).toMatchObject({
+    const firstAuthorizedBody = ok(await authorize(app, quote.id), 200);
+    expect(firstAuthorizedBody).toMatchObject({
       status: 'PENDING_AUTHORIZATION',
       scaChallenge: { purpose: 'PAYOUT', factor: 'SMS_OTP' },
     });
-    expect(firstAuthorized.scaChallenge.id).not.toBe(firstScaChallenge.id);
-    expect(await get(`/quotes/${quote.id}`)).toEqual(firstAuthorized);
+    expect(firstAuthorizedBody.scaChallenge.id).not.toBe(firstScaChallenge.id);
+    expect(await get(`/quotes/${quote.id}`)).toEqual(firstAuthorizedBody);
     expect(await readBalances(app, payer.usdc.id)).toEqual(balancesBefore);
     expect(ok(await authorize(app, quote.id), 200).status).toBe('PROCESSING');
     await app.advance(10 * MINUTE);
@@ -316,7 +316,7 @@ describe('authorization', () => {
     expect(ok(await execute(app, quote.id), 200).status).toBe('PROCESSING');
   });
 
-  it('requires a verified phone number', async () => {
+  it('is rejected without a session and a verified phone number', async () => {
     const person = await createEuropeanCustomer(app);
     const account = await findInternalAccount(app, person.id, 'EUR');
     await fundAccount(app, account.id, 100_00);
