@@ -1,5 +1,5 @@
-// Payments without further messages of their network are closed after thirty days. Closed payments do not
-// block the deletion of the holder.
+// Payments that are still open thirty days after their approval are closed. Closed payments do not block the
+// deletion of the holder.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';

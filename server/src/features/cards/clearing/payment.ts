@@ -158,7 +158,7 @@ export function changePayment(
   return changedPayment;
 }
 
-/** Stages the payment as open. Without further network messages, an open payment expires. */
+/** Stages the payment as open. A payment that is still open after `CARD_AUTHORIZATION_MS` expires. */
 export function awaitNetwork(ctx: Ctx, { id, platform_id }: CardPaymentRow): void {
   closeOnClock(ctx, ctx.insert(openPayments, { id, platform_id, opened_at: ctx.now }));
 }
