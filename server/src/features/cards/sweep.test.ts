@@ -20,7 +20,7 @@ const DAY_MS = 24 * 3_600_000;
 const clearingNotice = (amount: number) => ({ kind: 'CLEARING', amount: BigInt(amount) }) as const;
 const EXPIRY = { kind: 'AUTHORIZATION_EXPIRY' } as const;
 
-/** Ids of the payments that accept further messages. */
+/** Ids of the payments that are open. */
 const openPayments = async (...payments: { id: string }[]) => {
   const text = 'select id from card_open_payments where id = any($1) order by id';
   const rows = await app.runtime.db.query(text, [payments.map((each) => each.id)]);
@@ -34,7 +34,7 @@ const advancePastSweep = async (ms: number) => {
   await app.advance(60_000);
 };
 
-describe('payments that accept further messages', () => {
+describe('open payments', () => {
   it('are listed until they are closed, for every kind of closure', async () => {
     const clearedPayment = await fixture.startPayment();
     const expiredPayment = await fixture.startPayment();

@@ -57,7 +57,7 @@ it('the sweep deletes requests and keys of codes after expiry, and keeps signatu
   expect(await sweep.run(app.runtime)).toBe(0);
   expect(await readRemaining()).toEqual([1, 1, ['short', 'long'], 1]);
   advanceClock(1);
-  // The sweep ran at this time.
+  // The sweep ran less than a minute before.
   expect(await sweep.run(app.runtime)).toBe(0);
   advanceClock(MINUTE);
   expect(await sweep.run(app.runtime)).toBe(1);

@@ -294,8 +294,12 @@ describe('quote of an agent to a UMA address', () => {
   const HOST = 'sandbox.uma.money';
   const INFO = { FULL_NAME: 'Ada Lovelace', BIRTH_DATE: '1990-01-15', NATIONALITY: 'US' };
 
-  /** A request to pay an address that the platform has looked up for a customer. */
-  async function toUma(umaAddress: string, customerId = agent.customer.id, overrides: object = {}) {
+  /** A quote request to an address that the platform looks up for a customer. */
+  async function createUmaRequest(
+    umaAddress: string,
+    customerId = agent.customer.id,
+    overrides: object = {},
+  ) {
     const path = `/receiver/uma/${encodeURIComponent(umaAddress)}?customerId=${customerId}`;
     const { lookupId } = ok(await app.call('GET', path), 200);
     return {
@@ -309,16 +313,18 @@ describe('quote of an agent to a UMA address', () => {
 
   it('accepts a payee discovery of the platform', async () => {
     const address = `$success.eur@${HOST}`;
-    const quote = ok(await requestQuote(await toUma(address)), 201);
+    const quote = ok(await requestQuote(await createUmaRequest(address)), 201);
     expect(quote.destination).toMatchObject({ umaAddress: address });
   });
 
   it('rejects a payee discovery of another customer', async () => {
     const otherCustomer = await createCustomer(app);
     for (const address of [`$success.eur@${HOST}`, otherCustomer.umaAddress]) {
-      const rejectedResponse = await requestQuote(await toUma(address, otherHolder.customer.id));
+      const rejectedResponse = await requestQuote(
+        await createUmaRequest(address, otherHolder.customer.id),
+      );
       const unknownDiscovery = await requestQuote(
-        await toUma(address, undefined, { lookupId: `Lookup:${UNKNOWN_ID}` }),
+        await createUmaRequest(address, undefined, { lookupId: `Lookup:${UNKNOWN_ID}` }),
       );
       expect(codeOf(rejectedResponse)).toEqual([404, 'LOOKUP_REQUEST_NOT_FOUND']);
       expect(rejectedResponse.body).toEqual(unknownDiscovery.body);
@@ -329,7 +335,7 @@ describe('quote of an agent to a UMA address', () => {
     ['payment.unsupported-uma-version', 412, 'UNSUPPORTED_UMA_VERSION'],
     ['payreq-request-failed', 424, 'PAYREQ_REQUEST_FAILED'],
   ])('returns the error of the counterparty: %s', async (name, status, code) => {
-    expect(codeOf(await requestQuote(await toUma(`$error.${name}@${HOST}`)))).toEqual([
+    expect(codeOf(await requestQuote(await createUmaRequest(`$error.${name}@${HOST}`)))).toEqual([
       status,
       code,
     ]);
@@ -338,14 +344,17 @@ describe('quote of an agent to a UMA address', () => {
 
   it('rejects a receiver who was deleted after the discovery', async () => {
     const deletedCustomer = await createCustomer(app);
-    const body = await toUma(deletedCustomer.umaAddress);
+    const body = await createUmaRequest(deletedCustomer.umaAddress);
     ok(await app.call('DELETE', `/customers/${deletedCustomer.id}`), 200);
     expect(codeOf(await requestQuote(body))).toEqual([410, 'CUSTOMER_DELETED']);
   });
 
   it('rejects customers of another platform', async () => {
     const { umaAddress } = foreignCustomer.customer;
-    expect(codeOf(await requestQuote(await toUma(umaAddress)))).toEqual([501, 'NOT_IMPLEMENTED']);
+    expect(codeOf(await requestQuote(await createUmaRequest(umaAddress)))).toEqual([
+      501,
+      'NOT_IMPLEMENTED',
+    ]);
   });
 });
 

@@ -17,7 +17,7 @@ import { generateToken, tokenHash } from './authenticator.ts';
 const CODE_LIFETIME_MS = 24 * 3_600_000;
 /** Twelve characters of an alphabet of 31 have 59 bits. */
 const [GROUPS, GROUP_LENGTH] = [3, 4];
-/** Per client address. */
+/** Per client address. For IPv6 the address is a /64 network. */
 const REDEMPTIONS = [{ max: 10, withinMs: 60_000 }];
 
 const normalizeCode = (code: string) => code.trim().toUpperCase();

@@ -376,7 +376,7 @@ describe('policy', () => {
     'EXECUTE_QUOTES',
     'MANAGE_EXTERNAL_ACCOUNTS',
   ];
-  /** Method, path and the permission that is required. */
+  /** Path of each read, and the permission that it requires. */
   const READS: [string, string][] = [
     ['/internal-accounts', 'VIEW_TRANSACTIONS'],
     ['/transactions', 'VIEW_TRANSACTIONS'],

@@ -243,13 +243,13 @@ describe('a commit with an unknown outcome', () => {
     let failures = 2;
     const runtime = runtimeWithCommit(async (set, commitChangeSet) => {
       if (opensPayment(set)) committedSet = set;
-      // The database rejects the approval and the first decline.
+      // The approval and the first decline are not committed, and their results are unknown.
       if (failures-- > 0) throw unknownOutcome();
       return commitChangeSet(set);
     });
     const { decision, request } = await requestThrough(runtime, fundedCard.cardId);
     expect(decision).toEqual(TOO_LATE);
-    // The delayed message arrives now.
+    // The commit of the approval arrives now.
     if (!committedSet) throw new Error('no payment was opened');
     const outcome = await app.runtime.committer.commit(committedSet);
     expect(outcome).toMatchObject({ ok: false, rejection: { reason: 'exists' } });

@@ -36,7 +36,7 @@ interface Payment {
   card: CardFacts;
   status: CardStatus;
   isCardClosed: boolean;
-  /** A debit of the account has failed, so its refunds may exceed the amount that it paid. */
+  /** Whether a resolution could not debit the account, so that its refunds may exceed its payments. */
   isOutOfReach: boolean;
   balances: Record<Balance, bigint>;
   heldAmount: bigint;

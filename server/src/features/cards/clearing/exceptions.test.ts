@@ -134,7 +134,7 @@ describe('resolution by writing off', () => {
     await resolve(exceptionPayment, 'write-off');
     const writtenOff = { status: 'SETTLED', account: '1000 of 1000', settled: 70, losses: -70 };
     expect(await exceptionPayment.readState()).toEqual(writtenOff);
-    // A later refund is also decided by the operator.
+    // A later refund is credited to the operator.
     await exceptionPayment.notify(refundNotice(70));
     expect(await exceptionPayment.readState()).toEqual({
       status: 'REFUNDED',

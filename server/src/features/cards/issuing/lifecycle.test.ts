@@ -40,8 +40,8 @@ async function createHolderWithTwoAccounts(): Promise<Cardholder & { walletId: s
   return { ...holder, walletId };
 }
 
-/** A key of the funding source that links a card to an account, in this status. */
-const keyOf = (cardId: string, accountId: string, status: 'PENDING' | 'ACTIVE') =>
+/** Stores a key of the funding source that links a card to an account, in this status. */
+const createKey = (cardId: string, accountId: string, status: 'PENDING' | 'ACTIVE') =>
   app.operate(async (ctx) => {
     const sources = await ctx.db.find(fundingSources, { card_id: cardId, account_id: accountId });
     const source = sources.find((each) => each.ended_at === null);
@@ -184,7 +184,7 @@ describe('funding sources', () => {
     const { accountId: balance, walletId: wallet } = holder;
     const { id } = await fixture.createCard(holder, { fundingSources: [balance, wallet] });
     const [firstBinding, secondBinding] = await readBindings(id);
-    const keys = [await keyOf(id, wallet, 'ACTIVE'), await keyOf(id, wallet, 'PENDING')];
+    const keys = [await createKey(id, wallet, 'ACTIVE'), await createKey(id, wallet, 'PENDING')];
 
     const reorderedCard = ok(
       await fixture.patchCard(id, { fundingSources: [wallet, balance] }),
@@ -245,7 +245,7 @@ describe('funding sources', () => {
   it('are removed when the card is closed and remain in its record', async () => {
     const holder = await createHolderWithTwoAccounts();
     const { id } = await fixture.createCard(holder, { fundingSources: [holder.walletId] });
-    const key = await keyOf(id, holder.walletId, 'PENDING');
+    const key = await createKey(id, holder.walletId, 'PENDING');
     const fetchedCard = ok(await fixture.patchCard(id, { state: 'CLOSED' }), 200);
     expect(fetchedCard.fundingSources).toEqual([holder.walletId]);
     expect((await readBindings(id)).map((each) => each.ended_at)).toEqual([app.effects.now()]);

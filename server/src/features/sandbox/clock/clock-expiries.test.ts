@@ -24,7 +24,7 @@ const DAY = 24 * 3_600_000;
 
 const app = testApp();
 
-/** A clock that has been changed once, so that it is not real time. */
+/** A platform whose clock was changed once, so that it differs from real time. */
 async function createPlatformWithClock(name: string): Promise<TestPlatform> {
   const platform = await app.newPlatform(name);
   await advance(platform, 'P1D');

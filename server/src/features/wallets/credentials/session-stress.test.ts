@@ -21,7 +21,7 @@ beforeEach(async () => {
 
 const SESSION_COUNT = 60;
 
-/** Copies of a wallet's sessions that expired yesterday. */
+/** Inserts copies of the sessions of a wallet that expired yesterday. */
 const addExpiredSessions = (accountId: string) =>
   app.runtime.db.query(
     `insert into wallet_sessions select 'Session:' || gen_random_uuid(), platform_id, account_id,

@@ -450,7 +450,7 @@ describe('one signature', () => {
       },
     });
     const keys = await operation.openSession();
-    // The request of this retry is the oldest at the limit.
+    // The request of this retry is the oldest of ten pending requests.
     const firstSignedHeaders = await operation.signRequest(keys);
     for (let index = 0; index < 9; index++) {
       app.effects.set(app.effects.now() + 1);
