@@ -166,8 +166,8 @@ export const agentActionOperations = (parts: AgentParts) => [
       { column: 'agent_id', op: '=', value: agent.id },
     ];
     if (status !== undefined) filters.push({ column: 'status', op: '=', value: status });
-    const choice = { filters, sort: 'desc', limit, cursor } as const;
-    const { rows, ...rest } = await ctx.db.page(agentActions, choice);
+    const pageOptions = { filters, sort: 'desc', limit, cursor } as const;
+    const { rows, ...rest } = await ctx.db.page(agentActions, pageOptions);
     const show = async (row: ActionRow) => presentAction(ctx, await loadAction(ctx, row));
     return { status: 200, body: { data: await Promise.all(rows.map(show)), ...rest } };
   }),

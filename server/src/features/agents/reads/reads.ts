@@ -93,11 +93,11 @@ async function requireDeletableExternalAccount(
 const REQUIRES_MANAGE = { permission: 'MANAGE_EXTERNAL_ACCOUNTS' } as const;
 
 function externalAccountReads(parts: AgentParts) {
-  const platform = externalAccountFeature.operations(parts);
+  const platformOperations = externalAccountFeature.operations(parts);
   return [
     agentScoped(
       agentListExternalAccounts,
-      platformHandlerOf(platform, listCustomerExternalAccounts),
+      platformHandlerOf(platformOperations, listCustomerExternalAccounts),
       {
         ...REQUIRES_MANAGE,
         input: (_, { customer_id: customerId }, { query }) => {
@@ -110,7 +110,7 @@ function externalAccountReads(parts: AgentParts) {
     ),
     agentScoped(
       agentCreateExternalAccount,
-      platformHandlerOf(platform, createCustomerExternalAccount),
+      platformHandlerOf(platformOperations, createCustomerExternalAccount),
       {
         ...REQUIRES_MANAGE,
         input: (_, { customer_id: customerId }, { body }) => ({ body: { ...body, customerId } }),
@@ -119,7 +119,7 @@ function externalAccountReads(parts: AgentParts) {
     ),
     agentScoped(
       agentGetExternalAccount,
-      platformHandlerOf(platform, getCustomerExternalAccountById),
+      platformHandlerOf(platformOperations, getCustomerExternalAccountById),
       {
         ...REQUIRES_MANAGE,
         input: requireOwnExternalAccount,
@@ -127,7 +127,7 @@ function externalAccountReads(parts: AgentParts) {
     ),
     agentScoped(
       agentDeleteExternalAccount,
-      platformHandlerOf(platform, deleteCustomerExternalAccountById),
+      platformHandlerOf(platformOperations, deleteCustomerExternalAccountById),
       {
         ...REQUIRES_MANAGE,
         input: requireDeletableExternalAccount,

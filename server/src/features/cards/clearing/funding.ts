@@ -1,5 +1,5 @@
-// Funding sources of a card. Each funding source has a separate row, because delegated keys belong to it. Its
-// keys are revoked when it is removed. An account that is added again later has no keys.
+// Funding sources of a card. Each funding source has a separate row, because delegated keys belong to it. The
+// keys of a removed funding source are revoked. An account that is added again later has no keys.
 import type { FundedCard, IssuerPort } from '../../../connectors/ports/cards.ts';
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';

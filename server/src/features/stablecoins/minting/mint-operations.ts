@@ -137,8 +137,8 @@ async function list(ctx: Ctx, coinId: string, query: ListQuery) {
   const { operationType, limit = 20, cursor } = query;
   const coin = await stablecoinOf(ctx, coinId);
   const filters = equals({ stablecoin_id: coin.id, type: operationType });
-  const choice = { filters, sort: 'desc', limit, cursor } as const;
-  const { rows, ...pageInfo } = await ctx.db.page(mintsAndBurns, choice);
+  const pageOptions = { filters, sort: 'desc', limit, cursor } as const;
+  const { rows, ...pageInfo } = await ctx.db.page(mintsAndBurns, pageOptions);
   return { data: await Promise.all(rows.map((row) => readAndPresent(ctx, row))), ...pageInfo };
 }
 

@@ -1,7 +1,6 @@
 // Passkeys as credentials of a wallet. Registration uses a challenge of the platform. Verification uses a
-// challenge of this server, which is the hash of the payload that opens the session, so the session key is
-// fixed before signing. The challenge of a verification is a pending request. Every
-// challenge can be used once.
+// pending request of this server, whose challenge is the hash of the payload that opens the session, so the
+// session key is fixed before signing. Every challenge can be used once.
 
 import {
   checkAssertion,

@@ -1,4 +1,4 @@
-// Signature requests. The first request stores the exact payload, the input and the permitted signers. The
+// A signature request stores the exact payload, the input and the permitted signers of the first request. The
 // signed retry is verified against the stored row only. A result is delivered once. The order of the checks
 // of a retry is part of the contract.
 import { canonical } from '../../../kernel/crypto/canonical.ts';
