@@ -124,11 +124,11 @@ describe('platform', () => {
       currencies: FIRST_CURRENCIES,
       ...createdSettings,
     });
-    const turned = await json(
+    const changedSettings = await json(
       ...['platform', 'set', platformId, '--regulated', '--no-documents-optional'],
       ...['--sca', 'on', '--terms=off', '--invitations', '--name', 'Renamed'],
     );
-    expect(turned).toMatchObject({
+    expect(changedSettings).toMatchObject({
       name: 'Renamed',
       regulated: true,
       documentsOptional: false,
@@ -136,7 +136,7 @@ describe('platform', () => {
       terms: false,
       invitations: true,
     });
-    expect(await json('platform', 'show', '--platform', platformId)).toEqual(turned);
+    expect(await json('platform', 'show', '--platform', platformId)).toEqual(changedSettings);
   });
 
   it('opens accounts for added currencies, and stages a job for the customers', async () => {

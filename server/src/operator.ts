@@ -315,8 +315,8 @@ async function runUnopened(
 /** Runs one command. Returns the exit code: 0 for success, 1 for a failure, 2 for invalid usage. */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
   const { settings, otherArguments: args } = splitFlags(argv);
-  const explained = explain(io, args);
-  if (explained !== undefined) return explained;
+  const explainedCode = explain(io, args);
+  if (explainedCode !== undefined) return explainedCode;
   const [command] = args;
   if (command !== undefined && command in UNOPENED) {
     const unopened = UNOPENED[command as keyof typeof UNOPENED];

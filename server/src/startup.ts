@@ -43,8 +43,8 @@ export const report = (line: string) => void process.stderr.write(`${line}\n`);
  */
 export function openLog(effects: Effects, { logLevel }: Config, number?: number): Log {
   const out = lineWriter(process.stdout.fd, number !== undefined);
-  const numbered = (line: string) => out.write(`{"process":${number},${line.slice(1)}`);
-  const log = createLog(effects, logLevel, number === undefined ? out.write : numbered);
+  const writeNumbered = (line: string) => out.write(`{"process":${number},${line.slice(1)}`);
+  const log = createLog(effects, logLevel, number === undefined ? out.write : writeNumbered);
   process.on('exit', () => {
     log.flush();
     out.flush();

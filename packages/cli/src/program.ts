@@ -76,9 +76,9 @@ function unknownCommand(word: string, commands: readonly Command[]): CliError {
 
 /** An unknown word after a command that can also run alone, such as `logs tial`. */
 function rejectUnknown(command: Command): void {
-  command.allowExcessArguments().hook('preAction', (_, called) => {
+  command.allowExcessArguments().hook('preAction', (_, calledCommand) => {
     const [word] = command.args;
-    if (called !== command || word === undefined) return;
+    if (calledCommand !== command || word === undefined) return;
     throw unknownCommand(word, command.commands);
   });
 }

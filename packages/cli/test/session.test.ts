@@ -96,16 +96,16 @@ async function terminal(columns: number, shell: 'bash' | 'zsh' = 'bash'): Promis
         return false;
       });
     },
-    async type(typed, expected) {
+    async type(input, expected) {
       text = '';
-      pty.write(typed);
+      pty.write(input);
       await waitUntil(String(expected), () => expected.test(screenText()));
       return screenText();
     },
   };
 }
 
-const widest = (text: string) => Math.max(...text.split('\n').map((line) => [...line].length));
+const maxWidthOf = (text: string) => Math.max(...text.split('\n').map((line) => [...line].length));
 
 describe.each([80, 120])('a session at %i columns', (columns) => {
   it('shows the results within the width of the terminal', async () => {
@@ -113,7 +113,7 @@ describe.each([80, 120])('a session at %i columns', (columns) => {
     const help = await enter('railhead');
     expect(help).toContain('Usage: railhead COMMAND [OPTIONS]');
     expect(help).toContain('listen');
-    expect(widest(help)).toBeLessThanOrEqual(columns);
+    expect(maxWidthOf(help)).toBeLessThanOrEqual(columns);
     const createdScreen = await enter(
       'railhead customers create --customer-type INDIVIDUAL --full-name "Ada Lovelace of London and Surrey"',
     );
@@ -121,7 +121,7 @@ describe.each([80, 120])('a session at %i columns', (columns) => {
     const table = await enter('railhead customers list');
     expect(table.split('\n')[0]).toMatch(/^ID +/);
     expect(table).toMatch(/Customer:[0-9a-f-]{36} /);
-    expect(widest(table)).toBeLessThanOrEqual(columns);
+    expect(maxWidthOf(table)).toBeLessThanOrEqual(columns);
     // The title of the table is dim.
     expect(screen()).toContain('\u001b[2mID');
     const rejectedScreen = await enter('railhead custmers list');
@@ -193,14 +193,14 @@ describe('interactive commands', () => {
     await interrupt();
     await type('railhead logs tail --failed -n 0\r', /\n/);
     // The command may start to follow after a single request.
-    const failing = setInterval(
+    const failingRequests = setInterval(
       () => server.client.customers.getCustomerById({ customerId: 'Customer:1' }).catch(() => {}),
       500,
     );
     const failedLine = await type(
       '',
       /404 {2}GET \/customers\/\{customerId\}[\s\S]*railhead logs get/,
-    ).finally(() => clearInterval(failing));
+    ).finally(() => clearInterval(failingRequests));
     expect(failedLine).not.toContain('POST /customers');
     await interrupt();
   });

@@ -96,8 +96,8 @@ const standard = (version: string, key: CryptoKey, algorithm: string): Verifier 
     const signatures = standardSignatures.filter((each) => each.startsWith(`${version},`));
     if (signatures.length === 0) return undefined;
     const signedText = concat(utf8(`${id}.${timestamp}.`), body);
-    return someAsync(signatures, async (labeled) => {
-      const signature = decodeKey(labeled.slice(version.length + 1));
+    return someAsync(signatures, async (labeledSignature) => {
+      const signature = decodeKey(labeledSignature.slice(version.length + 1));
       return signature ? crypto.subtle.verify(algorithm, key, signature, signedText) : false;
     });
   },

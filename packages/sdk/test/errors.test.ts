@@ -62,20 +62,21 @@ describe('every operation', () => {
   it('rejects a wrong credential with UNAUTHORIZED', async () => {
     const wrongCredentials = { clientId: 'nothing', clientSecret: 'wrong' };
     const client = await clientOf(app, { agentToken: 'wrong' }, wrongCredentials);
-    const unexpected: string[] = [];
+    const unexpectedResults: string[] = [];
     for (const operation of operations) {
       if (operation.security?.length === 0) continue;
       const error = await errorOf(client, operation, idsOf(operation));
       const isExpected = error?.status === 401 && error.code === 'UNAUTHORIZED';
-      if (!isExpected || !error.requestId) unexpected.push(`${operation.operationId}: ${error}`);
+      if (!isExpected || !error.requestId)
+        unexpectedResults.push(`${operation.operationId}: ${error}`);
     }
     expect(operations.length).toBeGreaterThanOrEqual(172);
-    expect(unexpected).toEqual([]);
+    expect(unexpectedResults).toEqual([]);
   });
 
   it('rejects an invalid request or an unknown ID with a declared status and code', async () => {
     const client = await clientOf(app, { agentToken });
-    const unexpected: string[] = [];
+    const unexpectedResults: string[] = [];
     let rejectedCount = 0;
     for (const operation of operations) {
       const input = wrongInput(operation);
@@ -84,10 +85,10 @@ describe('every operation', () => {
       rejectedCount++;
       const isDeclared = error && String(error.status) in operation.responses;
       const isClients = [400, 404, 410].includes(error?.status ?? 0);
-      if (!isDeclared || !isClients) unexpected.push(`${operation.operationId}: ${error}`);
+      if (!isDeclared || !isClients) unexpectedResults.push(`${operation.operationId}: ${error}`);
     }
     expect(rejectedCount).toBeGreaterThan(150);
-    expect(unexpected).toEqual([]);
+    expect(unexpectedResults).toEqual([]);
   });
 
   it('of an agent rejects operations that its policy does not permit', async () => {

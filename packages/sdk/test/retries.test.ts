@@ -182,9 +182,9 @@ describe('a call', () => {
   it('rejects with the reason of the signal, including during a pause', async () => {
     const reason = new Error('the user closed the page');
     failing.behave(neverRespond);
-    const running = new AbortController();
-    const call = getToken({}, { signal: running.signal });
-    setTimeout(() => running.abort(reason), 20);
+    const callController = new AbortController();
+    const call = getToken({}, { signal: callController.signal });
+    setTimeout(() => callController.abort(reason), 20);
     await expect(call).rejects.toBe(reason);
     failing.behave(error(429, 'RATE_LIMITED', { 'retry-after': '30' }));
     const pausedCall = getToken({}, { signal: AbortSignal.timeout(100) });

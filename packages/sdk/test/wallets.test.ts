@@ -83,7 +83,8 @@ describe('a stamp', () => {
     expect(Object.keys(sdkStamp)).toEqual(Object.keys(libraryStamp));
     expect({ ...sdkStamp, signature: '' }).toEqual({ ...libraryStamp, signature: '' });
     const point = Buffer.from(keys.uncompressedKey, 'hex');
-    const coordinateAt = (from: number) => point.subarray(from, from + 32).toString('base64url');
+    const coordinateAt = (offset: number) =>
+      point.subarray(offset, offset + 32).toString('base64url');
     const [x, y] = [coordinateAt(1), coordinateAt(33)];
     const key = createPublicKey({ format: 'jwk', key: { kty: 'EC', crv: 'P-256', x, y } });
     const signature = Buffer.from(sdkStamp.signature, 'hex');
@@ -192,7 +193,7 @@ describe('an owner', () => {
     const { client, keys, accountId } = await wallet();
     const device = authenticator();
     const challenge = Buffer.from('a challenge').toString('base64url');
-    const added = await signed(keys, (options) =>
+    const addedPasskey = await signed(keys, (options) =>
       client.walletAuth.createAuthCredential(
         {
           type: 'PASSKEY',
@@ -204,7 +205,7 @@ describe('an owner', () => {
         options,
       ),
     );
-    const { id } = added.data as { id: string };
+    const { id } = addedPasskey.data as { id: string };
     const session: WalletKeys = await generateKeys();
     const challenged = await client.walletAuth.challengeAuthCredential({
       id,

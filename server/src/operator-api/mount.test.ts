@@ -34,9 +34,9 @@ it('the operator API serves a reference page that loads only from this server', 
 it('the operator API is served on a separate port until the server stops', async () => {
   const { port: freePort } = await (async () => {
     const probe = await startApp();
-    const listening = await probe.app.listen({ host: '127.0.0.1', port: 0 });
+    const address = await probe.app.listen({ host: '127.0.0.1', port: 0 });
     await probe.close();
-    return listening;
+    return address;
   })();
   const app = await startApp({ operatorApi: freePort });
   const { origin } = await app.app.listen({ host: '127.0.0.1', port: 0 });

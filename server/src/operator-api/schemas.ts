@@ -50,9 +50,9 @@ export const APPROVAL = {
   status: oneOf(['PENDING', 'APPROVED', 'REJECTED', 'EXPIRED', 'INVALID'], {
     description:
       'PENDING: can be decided until `expiresAt`. EXPIRED: was not decided in time. APPROVED: was ' +
-      'executed. REJECTED: is not executed. INVALID: can only be rejected, because the requester is ' +
-      'disabled, uses a token that has expired or was revoked, or no longer has the permission or access ' +
-      'to the platform.',
+      'executed. REJECTED: is not executed. INVALID: can only be rejected. The requester is ' +
+      'disabled, uses a token that has expired or was revoked, or lost the permission or access to the ' +
+      'platform.',
   }),
   platformId: Type.Optional(
     text('ID of the platform whose data changes. Absent if there is none.'),

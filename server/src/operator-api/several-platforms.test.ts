@@ -18,13 +18,13 @@ function readerOf(lists: ReadonlyMap<string, readonly Item[]>, emptyEvery: numbe
   let reads = 0;
   return async ({ platformId, cursor, limit }: Record<string, unknown>) => {
     const list = lists.get(String(platformId)) ?? [];
-    const from = Number(cursor ?? 0);
+    const startIndex = Number(cursor ?? 0);
     reads++;
     const count = reads % emptyEvery === 0 ? 0 : Number(limit);
-    const to = Math.min(from + count, list.length);
+    const to = Math.min(startIndex + count, list.length);
     const hasMore = to < list.length;
     const nextCursor = hasMore ? { nextCursor: `${to}` } : {};
-    return { status: 200, body: { data: list.slice(from, to), hasMore, ...nextCursor } };
+    return { status: 200, body: { data: list.slice(startIndex, to), hasMore, ...nextCursor } };
   };
 }
 
@@ -69,8 +69,8 @@ describe('mergedPage', () => {
             expectedItems.map(({ id }) => id).sort(),
           );
           const order = returnedItems.map(({ createdAt }) => createdAt);
-          const sorted = [...order].sort();
-          expect(order).toEqual(isOldestFirst ? sorted : sorted.reverse());
+          const sortedOrder = [...order].sort();
+          expect(order).toEqual(isOldestFirst ? sortedOrder : sortedOrder.reverse());
         },
       ),
       { numRuns: 200 },

@@ -190,9 +190,9 @@ export async function mergedPage(
     data.push(item);
     const nextSource = advance(source);
     const isEmpty = nextSource.items.length === 0 && !nextSource.isComplete;
-    const filled =
+    const filledSource =
       isEmpty && data.length < limit ? await fill(nextSource, filters, readPage) : nextSource;
-    sources = sources.with(index, filled);
+    sources = sources.with(index, filledSource);
   }
   const hasMore = sources.some((each) => !each.isComplete);
   return {

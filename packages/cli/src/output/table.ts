@@ -39,11 +39,11 @@ export function fit(columns: readonly Column[], width: number): number[] {
           minimum: columns[index]?.minWidth ?? 0,
         }))
         .filter(({ current, minimum }) => current > minimum);
-      const widest = candidates.sort((a, b) => b.current - a.current)[0];
-      if (!widest) break;
-      const reduced = Math.max(widest.minimum, widest.current - excess);
-      excess -= widest.current - reduced;
-      widths[widest.index] = reduced;
+      const widestColumn = candidates.sort((a, b) => b.current - a.current)[0];
+      if (!widestColumn) break;
+      const reducedWidth = Math.max(widestColumn.minimum, widestColumn.current - excess);
+      excess -= widestColumn.current - reducedWidth;
+      widths[widestColumn.index] = reducedWidth;
     }
     if (excess <= 0 || count === 1) return widths;
   }

@@ -43,10 +43,10 @@ export const isRepeatable = ({ status, retryable }: Failure, isIdempotent: boole
  */
 export function delayOf({ retryAfter }: Failure, attempt: number): number | undefined {
   const backoff = Math.min(MAX_DELAY_MS, BASE_DELAY_MS * 2 ** (attempt - 1));
-  const jittered = backoff * (0.5 + Math.random() / 2);
-  if (retryAfter === undefined) return jittered;
+  const jitteredDelay = backoff * (0.5 + Math.random() / 2);
+  if (retryAfter === undefined) return jitteredDelay;
   // Jitter is added, because many clients are rejected at the same moment.
-  return retryAfter > MAX_RETRY_AFTER_S ? undefined : retryAfter * 1000 + jittered / 2;
+  return retryAfter > MAX_RETRY_AFTER_S ? undefined : retryAfter * 1000 + jitteredDelay / 2;
 }
 
 /** Waits. Rejects with the reason of the signal. */

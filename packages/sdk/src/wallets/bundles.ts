@@ -89,11 +89,11 @@ async function fromBase58Check(text: string): Promise<Bytes> {
 /** The key pair in `encryptedSessionSigningKey`, which was encrypted to `keys`. */
 export async function openSessionKey(encrypted: string, keys: WalletKeys): Promise<WalletKeys> {
   const bytes = await fromBase58Check(encrypted);
-  const sealed: Sealed = {
+  const sealedKey: Sealed = {
     encapped: uncompress(bytes.subarray(0, COMPRESSED)),
     ciphertext: bytes.slice(COMPRESSED),
   };
-  return keysOf(toHex(await open(keys, sealed)));
+  return keysOf(toHex(await open(keys, sealedKey)));
 }
 
 /** The recovery phrase in `encryptedWalletCredentials`, which was encrypted to `keys`. */
@@ -119,9 +119,9 @@ export async function openRecoveryPhrase(
   if (content.organizationId !== organizationId) {
     throw new Error('The bundle belongs to another wallet.');
   }
-  const sealed: Sealed = {
+  const sealedKey: Sealed = {
     encapped: uncompress(fromHex(content.encappedPublic)),
     ciphertext: fromHex(content.ciphertext),
   };
-  return fromUtf8(await open(keys, sealed));
+  return fromUtf8(await open(keys, sealedKey));
 }

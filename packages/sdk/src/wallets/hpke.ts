@@ -30,8 +30,8 @@ const labeledExtract = (suite: Bytes, salt: Bytes, label: string, ikm: Bytes) =>
 
 /** All derived values fit into one block of the hash. */
 async function labeledExpand(suite: Bytes, prk: Bytes, label: string, info: Bytes, size: number) {
-  const labeled = concat(Uint8Array.of(0, size), VERSION, suite, utf8(label), info);
-  return (await hmac(prk, concat(labeled, Uint8Array.of(1)))).slice(0, size);
+  const labeledInfo = concat(Uint8Array.of(0, size), VERSION, suite, utf8(label), info);
+  return (await hmac(prk, concat(labeledInfo, Uint8Array.of(1)))).slice(0, size);
 }
 
 async function sharedSecret(

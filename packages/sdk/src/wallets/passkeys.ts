@@ -8,7 +8,7 @@ const CHALLENGE_BYTES = 32;
 const TRANSPORTS = ['usb', 'nfc', 'ble', 'internal', 'hybrid'] as const;
 type Transport = (typeof TRANSPORTS)[number];
 
-const allowed = (credentialIds: readonly string[]): PublicKeyCredentialDescriptor[] =>
+const descriptorsOf = (credentialIds: readonly string[]): PublicKeyCredentialDescriptor[] =>
   credentialIds.map((id) => ({ type: 'public-key', id: fromBase64(id) }));
 
 /** `challenge` and `attestation` of `createAuthCredential`. */
@@ -45,7 +45,7 @@ export async function createPasskey(options: NewPasskey): Promise<CreatedPasskey
       user: { id: utf8(user.id), name: user.name, displayName: user.name },
       pubKeyCredParams: [ES256, RS256].map((alg) => ({ type: 'public-key', alg })),
       authenticatorSelection: { residentKey: 'preferred', userVerification: 'required' },
-      excludeCredentials: allowed(existing),
+      excludeCredentials: descriptorsOf(existing),
       timeout: TIMEOUT_MS,
     },
   })) as PublicKeyCredential;
@@ -86,7 +86,7 @@ export async function signWithPasskey(options: UsedPasskey): Promise<PasskeyAsse
     publicKey: {
       challenge: utf8(challenge),
       rpId: site,
-      allowCredentials: allowed([credentialId]),
+      allowCredentials: descriptorsOf([credentialId]),
       userVerification: 'required',
       timeout: TIMEOUT_MS,
     },

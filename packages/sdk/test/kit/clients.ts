@@ -7,7 +7,7 @@ import type {
 import { type Client, type ClientOptions, createClient } from '../../src/index.ts';
 
 /** The base URL of a server, which starts to listen on the first call. */
-async function listening({ server }: TestApp): Promise<string> {
+async function baseUrlOf({ server }: TestApp): Promise<string> {
   if (!server.server.listening) await server.listen({ host: '127.0.0.1', port: 0 });
   const { port } = server.server.address() as AddressInfo;
   return `http://127.0.0.1:${port}/2025-10-13`;
@@ -20,7 +20,7 @@ export async function clientOf(
 ): Promise<Client> {
   const { clientId, clientSecret } = as ?? {};
   const credentials = clientId && clientSecret ? { clientId, clientSecret } : {};
-  return createClient({ baseUrl: await listening(app), ...credentials, ...options });
+  return createClient({ baseUrl: await baseUrlOf(app), ...credentials, ...options });
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: replies of every shape, checked by assertions.

@@ -55,7 +55,7 @@ const search = operation({
   summary: 'Find customers by personal data',
   description:
     'Returns the customers and beneficial owners with an e-mail address, a telephone number, an ' +
-    'identity or tax number, or all words of a name, in any spelling. The value is in the body, ' +
+    'identity or tax number, or all words of a name. Any spelling is found. The value is in the body, ' +
     'because URLs of requests are logged.',
   auth: 'operator',
   operatorPermission: 'customers.read',

@@ -63,7 +63,7 @@ it('the stream sends events of all processes and of every platform', async () =>
 
   const secondProcess = openSecondProcess(app);
   const startedAt = performance.now();
-  const emitted = await operate(
+  const emittedId = await operate(
     secondProcess,
     systemCaller(app.other.id, 'sandbox'),
     async (ctx) => {
@@ -72,7 +72,7 @@ it('the stream sends events of all processes and of every platform', async () =>
       return id;
     },
   );
-  await stream.waitFor(isAbout(emitted));
+  await stream.waitFor(isAbout(emittedId));
   expect(performance.now() - startedAt).toBeLessThan(4_000);
   await secondProcess.close();
 });

@@ -109,7 +109,7 @@ const trial = operation({
     'type of account. Debits and credits of an environment and currency are equal. More than ' +
     '50,000 internal accounts are combined into one line, calculated from the system accounts. With ' +
     '`platformId`, and for an operator who is restricted to some platforms, the reply has only ' +
-    'the accounts of the selected platforms, and debits and credits differ. Every sum and difference is ' +
+    'the accounts of the selected platforms. Their debits and credits differ. Every sum and difference is ' +
     'calculated exactly, and rounded in the reply if it is above 2^53.',
   auth: 'operator',
   operatorPermission: 'ledger.read',

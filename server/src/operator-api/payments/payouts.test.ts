@@ -95,10 +95,16 @@ describe('transfers', () => {
 
   it('are recalled, or the recall is rejected', async () => {
     const { person, account } = await service.createPayer();
-    const from = await createExternalAccount(service.app, person.id, 'USD', '000', service.as);
-    const ends = { source: { accountId: from.id }, destination: { accountId: account } };
+    const payerAccount = await createExternalAccount(
+      service.app,
+      person.id,
+      'USD',
+      '000',
+      service.as,
+    );
+    const parties = { source: { accountId: payerAccount.id }, destination: { accountId: account } };
     const debit = async () => {
-      const body = { ...ends, amount: 40_00 };
+      const body = { ...parties, amount: 40_00 };
       const row = ok(await service.app.call('POST', '/transfer-in', body, service.as), 201);
       await service.app.advance(60_000);
       return row.id as string;

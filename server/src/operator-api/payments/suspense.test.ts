@@ -52,8 +52,8 @@ async function createShortfall(): Promise<string> {
   const to = await service.createPayee(person.id);
   const ownAccount = await findInternalAccount(app, null, 'USD', as);
   for (const id of [account, ownAccount.id]) await service.runJson('accounts', 'close', id);
-  const from = await createExternalAccount(app, person.id, 'USD', '000', as);
-  const body = quoteBody(from.id, to, 50_00, { immediatelyExecute: true });
+  const payerAccount = await createExternalAccount(app, person.id, 'USD', '000', as);
+  const body = quoteBody(payerAccount.id, to, 50_00, { immediatelyExecute: true });
   const { transactionId: id } = ok(await app.call('POST', '/quotes', body, as), 201);
   await app.settle();
   await service.runJson('payouts', 'settle', id);

@@ -152,10 +152,14 @@ async function callFor(
   if (environment !== 'sandbox') {
     throw new Fault('CONFLICT', 'This is a production platform. Use a sandbox platform.');
   }
-  const called = operations().find(({ contract }) => contract.operationId === operationId);
-  if (!called) throw new Error(`no operation ${operationId}`);
+  const calledOperation = operations().find(({ contract }) => contract.operationId === operationId);
+  if (!calledOperation) throw new Error(`no operation ${operationId}`);
   const caller = systemCaller(id, environment);
-  const reply = await perform(unauditedRuntime, caller, called, { params: {}, query: {}, body });
+  const reply = await perform(unauditedRuntime, caller, calledOperation, {
+    params: {},
+    query: {},
+    body,
+  });
   return { platformId: id, ...(reply as object) };
 }
 

@@ -113,10 +113,10 @@ describe('cards close', () => {
   });
 
   it('closes a card whose issuer never responded', async () => {
-    const waits = await fixture.createCard(await fixture.createCardholder(), {
+    const pendingCard = await fixture.createCard(await fixture.createCardholder(), {
       platformCardId: newCardName('001'),
     });
-    expect(await json('cards', 'close', waits.id, '--reason', 'Stuck')).toMatchObject({
+    expect(await json('cards', 'close', pendingCard.id, '--reason', 'Stuck')).toMatchObject({
       state: 'CLOSED',
       stateReason: 'CLOSED_BY_SERVICE',
     });

@@ -157,7 +157,7 @@ export function parse(
 ): ParsedArgs {
   const { values, positionals } = read(flags, argv);
   const [firstPositional, ...otherPositionals] = positionals;
-  const unexpected = positional === undefined ? firstPositional : otherPositionals[0];
+  const unexpectedArgument = positional === undefined ? firstPositional : otherPositionals[0];
   if (positional !== undefined && firstPositional !== undefined) {
     if (values[positional] !== undefined) throw usageError(`--${positional} is repeated`);
     values[positional] = firstPositional;
@@ -178,7 +178,7 @@ export function parse(
   };
   const help = values.help === true;
   if (help) return { args, json: false, help };
-  if (unexpected !== undefined) throw usageError(`${unexpected} is not recognized`);
+  if (unexpectedArgument !== undefined) throw usageError(`${unexpectedArgument} is not recognized`);
   for (const [name, flag] of Object.entries(flags)) {
     if (!isSwitch(flag)) check(name, flag, text(name), name === positional);
     else if (values[name] && values[flag.off]) {

@@ -55,8 +55,8 @@ async function masterKeyOf(url: string, config: Config, effects: Effects) {
     : undefined;
 
   function read(): Uint8Array {
-    const configured = configuredMasterKey(config);
-    if (configured) return configured;
+    const configuredKey = configuredMasterKey(config);
+    if (configuredKey) return configuredKey;
     if (config.production) {
       throw new Error('RAILHEAD_MASTER_KEY must be set for this command in production.');
     }

@@ -100,7 +100,7 @@ const merchantsOf = async (customer_id: string) =>
 const REQUESTED_BY = { actor: 'operator', reason: null };
 
 /** A process in which a customer is deleted and erased between a decision and its commit. */
-function erasing(customerId: string): Runtime {
+function runtimeWithErasure(customerId: string): Runtime {
   let isErased = false;
   return {
     ...app.runtime,
@@ -142,7 +142,7 @@ it('an erasure leaves no merchant of a concurrent refund', async () => {
 
 it('an erasure leaves no merchant of a concurrent message without effect', async () => {
   const { paid, id } = await createClearedPayment();
-  const network = cardNetwork(app, erasing(id));
+  const network = cardNetwork(app, runtimeWithErasure(id));
   await network.notify(paid.token, { kind: 'AUTHORIZATION_EXPIRY' });
   const storedMerchants = JSON.parse(await merchantsOf(id));
   expect(storedMerchants).toHaveLength(3);
@@ -156,7 +156,7 @@ it.each<[string, CardRequestKind, number]>([
   const fixture = cardFixture(app);
   const holder = await fixture.createCardholder();
   const card = await fixture.createCard(holder);
-  const network = cardNetwork(app, erasing(holder.customer.id));
+  const network = cardNetwork(app, runtimeWithErasure(holder.customer.id));
   const request = network.message(card.id, amount, { kind, merchant: { descriptor: SHOP } });
   expect(await network.send(request)).toEqual({ approved: false, reason: 'CARD_NOT_ACTIVE' });
   expect(await merchantsOf(holder.customer.id)).toBe('[{"descriptor":"-"}]');

@@ -222,7 +222,7 @@ it('an erasure removes only the replies about resources of the customer', async 
         [],
       )
     ).map(({ key }) => key);
-  const paying = async (name: string) => {
+  const createPayment = async (name: string) => {
     const { person, account } = await createFundedCustomer(app);
     const payee = await createExternalAccount(app, person.id, 'USD');
     const body = quoteBody(account.id, payee.id, 1_000_00);
@@ -232,8 +232,8 @@ it('an erasure removes only the replies about resources of the customer', async 
     await app.advance(7 * 60_000);
     return { person, account };
   };
-  const { person, account } = await paying('erased');
-  await paying('kept');
+  const { person, account } = await createPayment('erased');
+  await createPayment('kept');
   const repliesBefore = await replies();
   const keys = ['erased-execute', 'erased-quote', 'kept-execute', 'kept-quote'];
   expect(repliesBefore).toEqual(expect.arrayContaining(keys));

@@ -27,8 +27,8 @@ describe('the external-accounts verbs', () => {
     const { account, person } = await createFundedCustomer(service.app);
     const { id } = await createExternalAccount(service.app, person.id, 'USD');
     const debit = async () => {
-      const ends = { source: { accountId: id }, destination: { accountId: account.id } };
-      const reply = await service.app.call('POST', '/transfer-in', { ...ends, amount: 1_00 });
+      const parties = { source: { accountId: id }, destination: { accountId: account.id } };
+      const reply = await service.app.call('POST', '/transfer-in', { ...parties, amount: 1_00 });
       return reply.body.code ?? reply.status;
     };
     const pay = async () => {

@@ -113,8 +113,8 @@ describe('a reset without an identity service', () => {
       expiresAt: endTime,
     });
     ok(await completeReset(id, resetId, mobile), 204);
-    const emitted = await scaEventsOf(app, id);
-    expect(emitted.map(({ type, actor, reason }) => [type, actor, reason])).toEqual([
+    const emittedEvents = await scaEventsOf(app, id);
+    expect(emittedEvents.map(({ type, actor, reason }) => [type, actor, reason])).toEqual([
       ['RESET_STARTED', null, null],
       ['RESET_PASSED', 'Ada', 'seen by video'],
       ['RESET_COMPLETED', null, null],
@@ -161,8 +161,8 @@ describe('a reset without an identity service', () => {
       'INVALID_INPUT',
       'resetId',
     ]);
-    const emitted = await scaEventsOf(app, id);
-    expect(emitted.at(-1)).toMatchObject({
+    const emittedEvents = await scaEventsOf(app, id);
+    expect(emittedEvents.at(-1)).toMatchObject({
       ...{ type: 'RESET_REJECTED', actor: 'operator', reason: 'another face', subject: resetId },
     });
     const expiredReset = await start(id);

@@ -136,8 +136,8 @@ describe('a decision', () => {
       decidedBy: 'operator',
     });
     expect(await fixture.readStatuses(as, id)).toEqual(['APPROVED']);
-    const emitted = [...PENDING, 'VERIFICATION.APPROVED', 'CUSTOMER.KYC_APPROVED'];
-    expect(await fixture.readEventTypes(id)).toEqual(emitted);
+    const emittedTypes = [...PENDING, 'VERIFICATION.APPROVED', 'CUSTOMER.KYC_APPROVED'];
+    expect(await fixture.readEventTypes(id)).toEqual(emittedTypes);
     for (const verb of ['approve', 'reject']) {
       await expectRejected('is APPROVED. This status is final', 'verifications', verb, id);
     }
@@ -149,7 +149,7 @@ describe('a decision', () => {
       id,
       ...error,
     );
-    expect(await fixture.readEventTypes(id)).toEqual(emitted);
+    expect(await fixture.readEventTypes(id)).toEqual(emittedTypes);
     expect((await fixture.submitVerification(as, id)).status).toBe(400);
   });
 
@@ -231,12 +231,12 @@ describe('a decision', () => {
     ok(await fixture.submitVerification(as, id), 200);
     const [firstOwner, secondOwner] = owners.map((each) => each.id) as [string, string];
     expect(await fixture.readStatuses(as, id)).toEqual(['PENDING', 'PENDING', 'PENDING']);
-    const emitted = await fixture.readEventTypes(id);
+    const emittedTypes = await fixture.readEventTypes(id);
     expect(await json('verifications', 'reject', firstOwner)).toEqual({
       ...{ platformId: as.id, ownerId: firstOwner, customerId: id, status: 'REJECTED' },
     });
     await json('verifications', 'hold', secondOwner);
-    expect(await fixture.readEventTypes(id)).toEqual(emitted);
+    expect(await fixture.readEventTypes(id)).toEqual(emittedTypes);
     await expectRejected('The owner is REJECTED', 'verifications', 'approve', firstOwner);
     await json(
       'verifications',

@@ -39,7 +39,7 @@ const workerWith = (...handlers: JobHandler[]) =>
     metrics: createMetrics(),
   });
 
-const failing = (kind: string, maxAttempts: number): JobHandler => ({
+const failingHandler = (kind: string, maxAttempts: number): JobHandler => ({
   kind,
   maxAttempts,
   run: () => Promise.reject(new Error('the bank is closed')),
@@ -52,7 +52,7 @@ const staged = (kind: string, count = 1, as = app.platform) =>
 
 async function createDeadJobs(kind: string, count = 1): Promise<string[]> {
   await staged(kind, count);
-  const worker = workerWith(failing(kind, 1));
+  const worker = workerWith(failingHandler(kind, 1));
   while ((await worker.runDue()) > 0);
   const rows = await json('jobs', 'list', '--state', 'dead', '--kind', kind, '--limit', '1000');
   return rows.map(({ jobId }: { jobId: string }) => jobId);
@@ -124,7 +124,7 @@ describe('the jobs verbs', () => {
   it('make a dead job due now with all its attempts on a retry', async () => {
     const [id = ''] = await createDeadJobs('payout.send');
     expect(await json('jobs', 'retry', id)).toMatchObject({ state: 'queued', attempts: 0 });
-    expect(await workerWith(failing('payout.send', 2)).runDue()).toBe(1);
+    expect(await workerWith(failingHandler('payout.send', 2)).runDue()).toBe(1);
     const repeatedReply = await json('jobs', 'show', id);
     expect(repeatedReply).toMatchObject({ state: 'queued', attempts: 1 });
     // A job that waits after a failure can be retried immediately.

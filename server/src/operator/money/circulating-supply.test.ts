@@ -153,11 +153,11 @@ describe('stablecoins end', () => {
     ['CREATED', 'failed', 'FAILED', 20n],
   ] as const)(
     'resolves an operation with the status %s as %s',
-    async (status, as, becomes, dollars) => {
+    async (status, as, finalStatus, dollars) => {
       const { id, coinId } = await burnIn(status);
-      expect(await end(id, as)).toEqual({ code: 0, out: `${id} is ${becomes}.\n`, err: '' });
+      expect(await end(id, as)).toEqual({ code: 0, out: `${id} is ${finalStatus}.\n`, err: '' });
       const reply = await fixture.readOperation(id);
-      expect(reply.status).toBe(becomes);
+      expect(reply.status).toBe(finalStatus);
       expect(reply.failureReason).toBe(as === 'failed' ? 'ENDED_BY_SERVICE' : undefined);
       const supply = { circulating: dollars * DOLLAR, burning: 0n, minting: 0n };
       expect(await fixture.readSupply(coinId)).toEqual(supply);

@@ -43,10 +43,10 @@ describe('a deposit', () => {
       '--rail',
       'WIRE',
     ];
-    const from = ['--sender-name', 'Ada Lovelace', '--sender-account', '****1234'];
-    const firstOutput = await service.runJson(...repeatedEntry, ...from);
+    const senderFlags = ['--sender-name', 'Ada Lovelace', '--sender-account', '****1234'];
+    const firstOutput = await service.runJson(...repeatedEntry, ...senderFlags);
     expect(firstOutput).toMatchObject({ type: 'INCOMING', status: 'COMPLETED', recorded: 'now' });
-    expect(await service.runJson(...repeatedEntry, ...from)).toEqual({
+    expect(await service.runJson(...repeatedEntry, ...senderFlags)).toEqual({
       ...firstOutput,
       recorded: 'before',
     });
@@ -171,8 +171,8 @@ describe('a deposit', () => {
     const { person, account } = await service.createPayer();
     const from = await createExternalAccount(service.app, person.id, 'USD', '000', service.as);
     const createDebit = async () => {
-      const ends = { source: { accountId: from.id }, destination: { accountId: account } };
-      const body = { ...ends, amount: 40_00 };
+      const parties = { source: { accountId: from.id }, destination: { accountId: account } };
+      const body = { ...parties, amount: 40_00 };
       const row = ok(await service.app.call('POST', '/transfer-in', body, service.as), 201);
       await service.app.settle();
       return row.id as string;
@@ -274,8 +274,8 @@ describe('a deposit', () => {
     await service.app.settle();
     expect(await readBalances(service.app, account.id)).toEqual({ balance: 7_00, total: 7_00 });
     const to = await createExternalAccount(service.app, person.id, 'USD');
-    const ends = { source: { accountId: account.id }, destination: { accountId: to.id } };
-    ok(await service.app.call('POST', '/transfer-out', { ...ends, amount: 5_00 }), 201);
+    const parties = { source: { accountId: account.id }, destination: { accountId: to.id } };
+    ok(await service.app.call('POST', '/transfer-out', { ...parties, amount: 5_00 }), 201);
     await service.app.settle();
     expect(await service.runJson('deposits', 'return', storedDeposit)).toMatchObject({
       status: 'FAILED',
@@ -290,8 +290,8 @@ describe('a deposit', () => {
     const person = await createCustomer(service.app);
     const account = await findInternalAccount(service.app, person.id, 'USD');
     const from = await createExternalAccount(service.app, person.id, 'USD');
-    const ends = { source: { accountId: from.id }, destination: { accountId: account.id } };
-    const body = { ...ends, amount: 40_00 };
+    const parties = { source: { accountId: from.id }, destination: { accountId: account.id } };
+    const body = { ...parties, amount: 40_00 };
     const { id } = ok(await service.app.call('POST', '/transfer-in', body), 201);
     await service.expectRejected(
       'Only a settled transfer can be returned',

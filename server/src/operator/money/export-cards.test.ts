@@ -28,7 +28,7 @@ async function exportRows(kind: string): Promise<Record<string, string>[]> {
 }
 
 /** Net postings of a payment on its account. */
-async function movedOn(account: string, transaction: string): Promise<bigint> {
+async function netPostingsOf(account: string, transaction: string): Promise<bigint> {
   const rows = (await exportRows('postings')).filter(
     (each) => each.transaction_id === transaction && each.effect === 'POSTED',
   );
@@ -113,5 +113,5 @@ it.each<[string, PaymentOptions, Word[], { sent?: string; received?: string }]>(
     (each) => each || '0',
   );
   const net = BigInt(receivedAmount as string) - BigInt(sentAmount as string);
-  expect(await movedOn(payment.accountId, payment.id)).toBe(net);
+  expect(await netPostingsOf(payment.accountId, payment.id)).toBe(net);
 });

@@ -222,11 +222,11 @@ describe('the export', () => {
       expect(BigInt(units + fraction)).toBe(BigInt(row.received_minor as string));
     }
     expect(lines.filter((each) => each.description === `'${FORMULA}`)).toHaveLength(7);
-    const emitted = (
+    const output = (
       await run('export', 'transactions', '--from', '2026-01-05', '--to', '2026-01-10')
     ).out;
-    expect(emitted).toContain(`"'=HYPERLINK(""http://x"",""y""),\r\nnext"`);
-    expect(emitted).not.toMatch(/(^|,|")@SUM/);
+    expect(output).toContain(`"'=HYPERLINK(""http://x"",""y""),\r\nnext"`);
+    expect(output).not.toMatch(/(^|,|")@SUM/);
     expect(
       (await exportRows('balances', '2026-01-05', '2026-01-10')).some((each) =>
         each.closing_amount?.startsWith('-'),

@@ -66,13 +66,13 @@ describe('a payout', () => {
     expect(await eventTypes(service.app, id)).toEqual(
       ['PENDING', 'PROCESSING', 'COMPLETED'].map((each) => `OUTGOING_PAYMENT.${each}`),
     );
-    const emitted = service.sent.filter((each) => each.body?.includes(id));
-    expect(emitted.length).toBe(3);
+    const sentWebhooks = service.sent.filter((each) => each.body?.includes(id));
+    expect(sentWebhooks.length).toBe(3);
     const header = (request: HttpRequest) =>
       Object.entries(request.headers).find(
         ([name]) => /signature$/i.test(name) && /^x-/i.test(name),
       );
-    for (const request of emitted) {
+    for (const request of sentWebhooks) {
       const signature = header(request)?.[1] ?? '';
       const isValidKey = (pem: string) =>
         createVerify('sha256')
@@ -242,8 +242,8 @@ describe('a recall of a debit', () => {
   it('is decided while the debit is in progress', async () => {
     const { person, account } = await service.createPayer();
     const from = await createExternalAccount(service.app, person.id, 'USD', '000', service.as);
-    const ends = { source: { accountId: from.id }, destination: { accountId: account } };
-    const body = { ...ends, amount: 40_00 };
+    const parties = { source: { accountId: from.id }, destination: { accountId: account } };
+    const body = { ...parties, amount: 40_00 };
     const { id } = ok(await service.app.call('POST', '/transfer-in', body, service.as), 201);
     const send = () =>
       service.app.call('POST', `/transactions/${id}/cancel`, undefined, service.as);

@@ -107,8 +107,10 @@ describe('--terms', () => {
     expect([on.code, on.err.includes(`${REASON} Add --unregulated.`)]).toEqual([2, true]);
     expect(await settings(regulated)).toEqual({ terms: false, regulated: true, name: 'Terms' });
     const otherPlatform = await createPlatform('--unregulated', '--terms');
-    const becomes = await run('platform', 'set', otherPlatform, '--regulated');
-    expect([becomes.code, becomes.err.includes(`${REASON} Add --no-terms.`)]).toEqual([2, true]);
+    const rejectedChange = await run('platform', 'set', otherPlatform, '--regulated');
+    expect([rejectedChange.code, rejectedChange.err.includes(`${REASON} Add --no-terms.`)]).toEqual(
+      [2, true],
+    );
     expect(await settings(otherPlatform)).toEqual({ terms: true, regulated: false, name: 'Terms' });
   });
 

@@ -49,8 +49,8 @@ describe('providers', () => {
   });
 
   it('are added, checked, paused and resumed, and keys are added and rotated', async () => {
-    const added = await add('--url', adapter.url, '--private-address');
-    expect(added.out).toMatch(/Offers +not checked[\s\S]*\/connectors\/acme-bank/);
+    const addedProvider = await add('--url', adapter.url, '--private-address');
+    expect(addedProvider.out).toMatch(/Offers +not checked[\s\S]*\/connectors\/acme-bank/);
     adapter.accept((await json('show', 'acme-bank')).ownKeys);
     expect((await providers('check', 'acme-bank')).out).toMatch(/in EUR over SEPA, SEPA_INSTANT/);
     expect((await json('pause', 'acme-bank')).status).toBe('PAUSED');
@@ -115,9 +115,9 @@ describe('providers', () => {
     const unknownResult = await providers('explain', '--transaction', 'Transaction:none');
     expect(unknownResult.err).toContain('No provider was chosen for this transaction.');
     const { id } = await service.createPayment();
-    const explained = await providers('explain', '--transaction', id);
-    expect(explained.out).toContain(`${id} at `);
-    expect(explained.out).toMatch(/: the built-in rail\.\n\nVERDICT +ROUTE[\s\S]*SELECTED/);
+    const explanation = await providers('explain', '--transaction', id);
+    expect(explanation.out).toContain(`${id} at `);
+    expect(explanation.out).toMatch(/: the built-in rail\.\n\nVERDICT +ROUTE[\s\S]*SELECTED/);
   });
 
   it('send messages, which are listed by provider and result', async () => {

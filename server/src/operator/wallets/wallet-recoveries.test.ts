@@ -89,8 +89,8 @@ describe('wallet recover', () => {
       });
       expect(code).toBe(0);
       // The separate process uses the real clock, which is months ahead.
-      const due = Date.parse(JSON.parse(out).dueAt);
-      await ownApp.advance(due - ownApp.effects.now() - 1);
+      const dueTime = Date.parse(JSON.parse(out).dueAt);
+      await ownApp.advance(dueTime - ownApp.effects.now() - 1);
       expect(await owner.credentialsOf(accountId)).toHaveLength(1);
       await ownApp.advance(1);
       expect(await owner.credentialsOf(accountId)).toHaveLength(2);

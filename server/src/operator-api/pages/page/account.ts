@@ -161,13 +161,13 @@ function showAddPasskey(): void {
   const messages = createMessages();
   const device = { ...FIELDS.passkeyName, value: deviceName() };
   const submit = async (values: Values): Promise<Problem | undefined> => {
-    const added = await register(values);
-    if (typeof added === 'string') return problem(added);
-    if (added.isRejected) {
-      messages.show(added);
+    const reply = await register(values);
+    if (typeof reply === 'string') return problem(reply);
+    if (reply.isRejected) {
+      messages.show(reply);
       return undefined;
     }
-    await openAccount(texts.addedPasskey(added.body.name));
+    await openAccount(texts.addedPasskey(reply.body.name));
     return undefined;
   };
   const form = createForm({
