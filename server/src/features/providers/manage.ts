@@ -328,7 +328,7 @@ export function retireBy(ctx: Ctx, keys: readonly ProviderKeyRow[], end: Time): 
   }
 }
 
-const tooManyKeys = () =>
+const tooManyKeysFault = () =>
   new Fault(
     'CONFLICT',
     `At most ${MAX_KEYS} keys can be active. Wait until the oldest key is retired, and repeat the request.`,
@@ -345,7 +345,7 @@ export const rotateOwnKey = (
 ): Promise<ProviderView> =>
   changeProvider(parts, providerId, async (ctx) => {
     const keys = await activeKeys(ctx, providerId, 'OWN');
-    if (keys.length >= MAX_KEYS) throw tooManyKeys();
+    if (keys.length >= MAX_KEYS) throw tooManyKeysFault();
     const waitMs = Math.max(overlapMs, KEY_NOTICE_MS);
     insertOwnKey(ctx, providerId, ctx.now + waitMs);
     retireBy(ctx, keys, ctx.now + 2 * waitMs);
@@ -362,7 +362,7 @@ export async function addProviderKey(
   if ('problem' in publicKey) throw invalidField('publicKeyPem', publicKey.problem);
   return changeProvider(parts, providerId, async (ctx) => {
     const keys = await activeKeys(ctx, providerId, 'PROVIDER');
-    if (keys.length >= MAX_KEYS) throw tooManyKeys();
+    if (keys.length >= MAX_KEYS) throw tooManyKeysFault();
     insertProviderKey(ctx, providerId, publicKey.pem);
     retireBy(ctx, keys, ctx.now + overlapMs);
   });

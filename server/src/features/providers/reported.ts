@@ -32,14 +32,14 @@ export const reportedTransfers = {
     db: Pick<Database, 'query'>,
     providerId: string,
   ): AsyncGenerator<TransferOfProvider[]> {
-    let after = { created_at: 0, id: '' };
+    let position = { created_at: 0, id: '' };
     for (;;) {
-      const values = [providerId, new Date(after.created_at), after.id];
+      const values = [providerId, new Date(position.created_at), position.id];
       const rows = await db.query<TransferOfProvider>(UNREPORTED, values);
       if (rows.length) yield rows;
       const lastRow = rows.at(-1);
       if (!lastRow || rows.length < 1_000) return;
-      after = lastRow;
+      position = lastRow;
     }
   },
   /**

@@ -55,8 +55,8 @@ export interface Choice {
 const isIn = (value: bigint, min: bigint | null | undefined, max: bigint | null | undefined) =>
   (min == null || value >= min) && (max == null || value <= max);
 
-const accepts = (expected: string | null, value: string | null | undefined) =>
-  expected === null || expected === value;
+const accepts = (condition: string | null, value: string | null | undefined) =>
+  condition === null || condition === value;
 
 /** Whether the route applies to the transfer. */
 const matches = (route: ProviderRouteRow, facts: TransferFacts): boolean =>

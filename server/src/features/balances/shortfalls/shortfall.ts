@@ -85,8 +85,9 @@ export function repayShortfall(
   account: InternalAccountRow,
   { transactionId, step, currency, amount }: Shortfall,
 ): { account: InternalAccountRow; repaid: bigint } {
-  const owed: Money = { currency: account.currency, amount: findStagedAccount(ctx, account).owed };
-  const repaid = smallerOf(owed, { currency, amount });
+  const { owed: amountOwed } = findStagedAccount(ctx, account);
+  const owedMoney: Money = { currency: account.currency, amount: amountOwed };
+  const repaid = smallerOf(owedMoney, { currency, amount });
   if (repaid.amount <= 0n) return { account: findStagedAccount(ctx, account), repaid: 0n };
   ctx.transfer({
     transactionId,

@@ -168,7 +168,7 @@ const sharedKeyOf = (
  * operator, for an operator the deposit of any provider. References of two providers are
  * independent.
  */
-async function sharedDeposit(
+async function findSharedDeposit(
   { db }: Pick<Runtime, 'db'>,
   environment: Mode,
   entry: DepositEntry,
@@ -211,7 +211,7 @@ export const depositsReportedIn = (
 ): Promise<DepositRow[]> =>
   db.query(REPORTED_IN, [providerId, currency, new Date(from), new Date(to)]);
 
-const withoutUndefined = (pairs: Record<string, string | undefined>) =>
+const omitUndefined = (pairs: Record<string, string | undefined>) =>
   Object.fromEntries(Object.entries(pairs).filter(([, value]) => value !== undefined));
 
 function noticeOf(entry: DepositEntry): FundsNotice {
@@ -221,7 +221,7 @@ function noticeOf(entry: DepositEntry): FundsNotice {
     ...(paymentReference === undefined ? {} : { reference: paymentReference }),
     currency: entry.currency,
     amount: BigInt(entry.amount),
-    origin: withoutUndefined({
+    origin: omitUndefined({
       accountHolderName: entry.senderName,
       accountIdentifier: entry.senderAccount,
       bankName: entry.senderBank,
@@ -290,7 +290,7 @@ export async function recordDeposit(runtime: Runtime, input: DepositEntry): Prom
     if (depositBefore) {
       checkSame(depositBefore, { amount: notice.amount, target: targetOf(notice) });
     }
-    return depositBefore ?? sharedDeposit(runtime, platform.environment, input);
+    return depositBefore ?? findSharedDeposit(runtime, platform.environment, input);
   };
   const deposit = await findRecorded();
   if (deposit) return resultOf(runtime, deposit.transaction_id, 'before');

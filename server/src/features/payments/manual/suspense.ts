@@ -47,9 +47,9 @@ async function suspenseItemsOf(
   { platformId, environment: mode, limit, cursor }: SuspenseQuery,
 ): Promise<SuspenseItem[]> {
   const items: SuspenseItem[] = [];
-  let after: Start = startOf({ cursor });
+  let start: Start = startOf({ cursor });
   for (;;) {
-    const position = [new Date(after.since), after.id];
+    const position = [new Date(start.since), start.id];
     const rows = await db.query<SuspenseItemRow>(SUSPENSE_ITEMS_SQL, [
       platformId ?? null,
       ...position,
@@ -66,7 +66,7 @@ async function suspenseItemsOf(
     );
     const lastRow = rows.at(-1);
     if (!lastRow || rows.length < limit || items.length >= limit) return items.slice(0, limit);
-    after = lastRow;
+    start = lastRow;
   }
 }
 

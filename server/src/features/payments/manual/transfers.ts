@@ -100,16 +100,16 @@ export async function listAwaitedTransfers(
 ) {
   const transfers: ReturnType<typeof presentTransfer>[] = [];
   const chunk = limit + 1;
-  let after: Start = startOf({ cursor });
+  let start: Start = startOf({ cursor });
   for (;;) {
-    const values = [platformId ?? null, new Date(after.since), after.id, chunk];
+    const values = [platformId ?? null, new Date(start.since), start.id, chunk];
     const awaitedRows = await runtime.db.query<WaitRow>(AWAITED_RESULTS, values);
     transfers.push(...(await Promise.all(awaitedRows.map((each) => viewOf(runtime, each)))).flat());
     const lastRow = awaitedRows.at(-1);
     if (!lastRow || awaitedRows.length < chunk || transfers.length > limit) {
       return pageOfItems(transfers, limit);
     }
-    after = lastRow;
+    start = lastRow;
   }
 }
 

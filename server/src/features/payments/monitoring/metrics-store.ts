@@ -42,19 +42,19 @@ export const PAYMENT_COLUMNS = `t.id, t.platform_id, t.created_at, t.type, coale
     case t.type when 'INCOMING' then t.received_amount else t.sent_amount end as amount`;
 
 /** SQL for the change of the count or amount of an outcome. */
-const change = (outcome: string, factor: string) =>
+const changeSql = (outcome: string, factor: string) =>
   `sum(${factor} * ((c.outcome = '${outcome}')::int - (c.before = '${outcome}')::int))`;
-const total = (factor: string) =>
+const totalSql = (factor: string) =>
   `sum(${factor} * ((c.outcome <> 'NONE')::int - (c.before <> 'NONE')::int))`;
 
 const SUMS = [
-  ['payments', total('1')],
-  ['completed', change('COMPLETED', '1')],
-  ['failed', change('FAILED', '1')],
-  ['returned', change('RETURNED', '1')],
-  ['amount', total('c.amount')],
-  ['completed_amount', change('COMPLETED', 'c.amount')],
-  ['returned_amount', change('RETURNED', 'c.amount')],
+  ['payments', totalSql('1')],
+  ['completed', changeSql('COMPLETED', '1')],
+  ['failed', changeSql('FAILED', '1')],
+  ['returned', changeSql('RETURNED', '1')],
+  ['amount', totalSql('c.amount')],
+  ['completed_amount', changeSql('COMPLETED', 'c.amount')],
+  ['returned_amount', changeSql('RETURNED', 'c.amount')],
 ] as const;
 
 const SUM_NAMES = SUMS.map(([name]) => name).join(', ');

@@ -102,8 +102,8 @@ const presentRow = ({ platform_id, rail, ...row }: Sums) => {
 /** The platforms of a query, or null for all platforms. */
 async function platformsOf({ db }: Runtime, { platformIds, mode }: MetricsQuery) {
   if (mode === undefined) return platformIds ?? null;
-  const ofMode = (await allPlatforms(db)).filter((each) => each.environment === mode);
-  return ofMode.flatMap(({ id }) => (platformIds?.includes(id) === false ? [] : id));
+  const platformsOfMode = (await allPlatforms(db)).filter((each) => each.environment === mode);
+  return platformsOfMode.flatMap(({ id }) => (platformIds?.includes(id) === false ? [] : id));
 }
 
 const COMPLETE = `select case when bool_or(platform_id <> '' and stage <> 'follow') then null

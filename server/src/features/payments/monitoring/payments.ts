@@ -120,12 +120,12 @@ export async function paymentById({ db }: Pick<Runtime, 'db'>, id: string) {
   const isTransactionId = isId(id, 'Transaction') || isId(id, 'CardTransaction');
   const row = isTransactionId ? await readTransaction(db, id) : undefined;
   if (!row) throw new Fault('TRANSACTION_NOT_FOUND', 'Transaction not found.');
-  const [recorded, wait, recall] = await Promise.all([
+  const [recordedResults, wait, recall] = await Promise.all([
     railResultsOf(db, id),
     awaitedResultOf(db, row),
     recallOf(db, id),
   ]);
-  const results = recorded.map(({ created_at, ...result }) => ({
+  const results = recordedResults.map(({ created_at, ...result }) => ({
     ...result,
     createdAt: iso(created_at),
   }));

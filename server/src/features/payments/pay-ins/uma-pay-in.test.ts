@@ -155,8 +155,8 @@ describe('sandboxReceive', () => {
     const foreignCustomer = await createCustomer(app, { as: app.other });
     await expectError({ customerId: foreignCustomer.id }, 404, 'CUSTOMER_NOT_FOUND');
     const { umaAddress } = foreignCustomer;
-    const byAddress = { customerId: undefined, receiverUmaAddress: umaAddress };
-    await expectError(byAddress, 404, 'UMA_NOT_FOUND');
+    const bodyByAddress = { customerId: undefined, receiverUmaAddress: umaAddress };
+    await expectError(bodyByAddress, 404, 'UMA_NOT_FOUND');
     await expectError({ receivingCurrencyCode: 'JPY' }, 400, 'INVALID_CURRENCY');
     await expectError({ receivingCurrencyCode: 'nothing' }, 400, 'INVALID_CURRENCY');
     const invalidError = await expectError(
@@ -417,8 +417,8 @@ describe('default UMA deposit account', () => {
     const { account, payment } = await receiveWithDefaultAccount('000', 'EUR');
     expect(payment.destination.accountId).toBe(account.id);
     const { outside, account: ownAccount } = await receiveWithDefaultAccount('000');
-    const disable = `update external_accounts set status = 'INACTIVE' where id = $1`;
-    await app.runtime.db.query(disable, [outside.id]);
+    const disableSql = `update external_accounts set status = 'INACTIVE' where id = $1`;
+    await app.runtime.db.query(disableSql, [outside.id]);
     const secondPayment = ok(await fixture.receive({ customerId: ownAccount.customerId }), 200);
     expect(secondPayment.destination.accountId).toBe(ownAccount.id);
   });

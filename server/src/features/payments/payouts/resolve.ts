@@ -93,7 +93,7 @@ function postFromSuspense(
 const requireUnchanged = (ctx: Ctx, row: CardPaymentRow): void =>
   void changeTransaction(ctx, row, {});
 
-const referenceRequired = (): Fault =>
+const missingReferenceFault = (): Fault =>
   new Fault(
     'CONFLICT',
     'The funds return to an external account. Send them, then pass the bank ' +
@@ -108,7 +108,7 @@ async function recordManualReturn(
 ): Promise<CardPaymentRow> {
   const funds = await readNetInSuspense(ctx, row);
   if (funds.amount <= 0n) throw new Fault('CONFLICT', 'The transaction has no funds in suspense.');
-  if (input.reference === undefined) throw referenceRequired();
+  if (input.reference === undefined) throw missingReferenceFault();
   requireUnchanged(ctx, row);
   postFromSuspense(ctx, row, undefined, funds);
   await recordDecision(ctx, row, 'returned', input);
@@ -139,7 +139,7 @@ export async function returnSuspenseFunds(
       `The funds return to ${account.id}. Do not send them manually. Omit --reference.`,
     );
   }
-  if (!account && input.reference === undefined) throw referenceRequired();
+  if (!account && input.reference === undefined) throw missingReferenceFault();
   const funds = await readNetInSuspense(ctx, row);
   // The amount is zero if the bank has returned the debit that funded the payment.
   if (funds.amount > 0n) await postAndNotify(ctx, () => postFromSuspense(ctx, row, account, funds));

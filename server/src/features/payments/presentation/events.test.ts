@@ -127,9 +127,9 @@ describe('payout', () => {
         'OUTGOING.REFUND_FAILED',
       ],
     ],
-  ])('…%s %s', async (suffix, _description, expected) => {
+  ])('…%s %s', async (suffix, _description, expectedEvents) => {
     const { lines, events, last: lastEvent } = await pay(suffix);
-    expect(lines).toEqual(expected);
+    expect(lines).toEqual(expectedEvents);
     const payments = events.filter((each) => each.subject === lastEvent.id);
     for (const { type, data } of payments) {
       const status = type.split('.')[1] as string;

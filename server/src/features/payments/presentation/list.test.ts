@@ -176,10 +176,10 @@ describe('listTransactions', () => {
 
   it.each(filters)('filters by %s', async (label, value, matches, count) => {
     const name = label.split(/[ ,]/, 1)[0] as string;
-    const expected = shownTransactions.filter(matches);
-    expect(expected).toHaveLength(count);
+    const expectedTransactions = shownTransactions.filter(matches);
+    expect(expectedTransactions).toHaveLength(count);
     const query = `${name}=${value()}`;
-    expect((await list(`${query}&sortOrder=asc`)).data).toEqual(expected);
+    expect((await list(`${query}&sortOrder=asc`)).data).toEqual(expectedTransactions);
     for (const sortOrder of ['asc', 'desc']) {
       const pages: TransactionView[] = [];
       let cursor = '';
@@ -191,7 +191,9 @@ describe('listTransactions', () => {
         pages.push(...page.data);
         cursor = page.hasMore ? `&cursor=${page.nextCursor}` : '';
       } while (cursor);
-      expect(pages).toEqual(sortOrder === 'asc' ? expected : [...expected].reverse());
+      expect(pages).toEqual(
+        sortOrder === 'asc' ? expectedTransactions : [...expectedTransactions].reverse(),
+      );
     }
   });
 

@@ -59,14 +59,14 @@ function effectOf(row: TransactionRow, kind: WaitKind, { state }: Progress): Out
 }
 
 /** Error if the amount or currency of a message differs from the transfer. Otherwise undefined. */
-function amountProblem({ amount, currency }: TransferMessage, expected: Money) {
+function amountProblem({ amount, currency }: TransferMessage, expectedAmount: Money) {
   const isSame =
-    (amount === undefined || BigInt(amount) === expected.amount) &&
-    (currency === undefined || currency === expected.currency);
+    (amount === undefined || BigInt(amount) === expectedAmount.amount) &&
+    (currency === undefined || currency === expectedAmount.currency);
   if (isSame) return undefined;
   return (
     `The message has ${amount ?? 'no amount'} ${currency ?? ''}, ` +
-    `but the transfer has ${expected.amount} ${expected.currency} (minor units).`
+    `but the transfer has ${expectedAmount.amount} ${expectedAmount.currency} (minor units).`
   );
 }
 

@@ -142,14 +142,22 @@ describe('createQuote', () => {
       { as: platform },
     );
     const platformAccount = await findInternalAccount(app, null, 'USD');
-    const notFound: [number, string] = [404, 'ACCOUNT_NOT_FOUND'];
-    await expectError('/quotes', quoteBody(otherCustomer.account.id, target.id, 100_00), notFound);
+    const notFoundError: [number, string] = [404, 'ACCOUNT_NOT_FOUND'];
+    await expectError(
+      '/quotes',
+      quoteBody(otherCustomer.account.id, target.id, 100_00),
+      notFoundError,
+    );
     await expectError(
       '/quotes',
       quoteBody(account.id, foreignExternalAccount.id, 100_00),
-      notFound,
+      notFoundError,
     );
-    await expectError('/quotes', quoteBody(account.id, otherCustomer.account.id, 100_00), notFound);
+    await expectError(
+      '/quotes',
+      quoteBody(account.id, otherCustomer.account.id, 100_00),
+      notFoundError,
+    );
     for (const customerId of [otherCustomer.person.id, 'Customer:unknown', '']) {
       const source = { sourceType: 'ACCOUNT', accountId: platformAccount.id, customerId };
       const body = quoteBody(platformAccount.id, target.id, 100_00, { source });
@@ -160,12 +168,12 @@ describe('createQuote', () => {
       destination: { accountId: to },
       amount: 100,
     });
-    await expectError('/transfer-out', pay(otherCustomer.account.id, target.id), notFound);
-    await expectError('/transfer-out', pay(account.id, foreignExternalAccount.id), notFound);
+    await expectError('/transfer-out', pay(otherCustomer.account.id, target.id), notFoundError);
+    await expectError('/transfer-out', pay(account.id, foreignExternalAccount.id), notFoundError);
     await expectError(
       `/sandbox/internal-accounts/${otherCustomer.account.id}/fund`,
       { amount: 1 },
-      notFound,
+      notFoundError,
     );
   });
 
@@ -198,14 +206,14 @@ describe('createQuote', () => {
     const waitingCustomer = await createCustomer(app, {}, { fullName: 'Waiting Person001' });
     const account = await findInternalAccount(app, waitingCustomer.id, 'USD');
     const bank = await createExternalAccount(app, waitingCustomer.id, 'USD');
-    const notReady: [number, string] = [403, 'USER_NOT_READY'];
-    await expectError('/quotes', quoteBody(account.id, bank.id, 100_00), notReady);
+    const notReadyError: [number, string] = [403, 'USER_NOT_READY'];
+    await expectError('/quotes', quoteBody(account.id, bank.id, 100_00), notReadyError);
     const transfer = {
       source: { accountId: account.id },
       destination: { accountId: bank.id },
       amount: 100_00,
     };
-    await expectError('/transfer-out', transfer, notReady);
+    await expectError('/transfer-out', transfer, notReadyError);
     const platformAccount = await findInternalAccount(app, null, 'USD');
     const source = {
       sourceType: 'ACCOUNT',
@@ -215,7 +223,7 @@ describe('createQuote', () => {
     await expectError(
       '/quotes',
       quoteBody(platformAccount.id, bank.id, 100_00, { source }),
-      notReady,
+      notReadyError,
     );
   });
 
@@ -356,19 +364,19 @@ describe('production platform', () => {
       amount: 1_000,
     };
     await expectError('/transfer-out', transfer, [501, 'NOT_IMPLEMENTED'], options);
-    const paidIn = { sourceType: 'REALTIME_FUNDING', currency: 'USD' };
-    const request = { ...quoteBody(usd.id, bank.id, 100_00), source: paidIn };
+    const realtimeSource = { sourceType: 'REALTIME_FUNDING', currency: 'USD' };
+    const request = { ...quoteBody(usd.id, bank.id, 100_00), source: realtimeSource };
     await expectError('/quotes', request, [501, 'NOT_IMPLEMENTED'], options);
-    const noRate: [number, string] = [400, 'QUOTE_RATE_UNAVAILABLE'];
-    await expectError('/quotes', quoteBody(usd.id, eur.id, 100_00), noRate, options);
+    const noRateError: [number, string] = [400, 'QUOTE_RATE_UNAVAILABLE'];
+    await expectError('/quotes', quoteBody(usd.id, eur.id, 100_00), noRateError, options);
     const person = await createCustomer(app, options);
     expect(person.kycStatus).toBe('UNVERIFIED');
     const otherInternalAccount = await findInternalAccount(app, person.id, 'USD', options);
-    const notReady: [number, string] = [403, 'USER_NOT_READY'];
+    const notReadyError: [number, string] = [403, 'USER_NOT_READY'];
     await expectError(
       '/quotes',
       quoteBody(otherInternalAccount.id, usd.id, 100_00),
-      notReady,
+      notReadyError,
       options,
     );
   });

@@ -110,12 +110,15 @@ describe('payout in another currency', () => {
         ...REFUNDED_POSTINGS.map((each) => each.replace('> payer', '> suspense')),
       ],
     ],
-  ])('has the expected postings: account suffix %s, %s', async (suffix, _description, expected) => {
-    const { legLines } = await pay('EUR', suffix);
-    expect(await legLines()).toEqual(HELD_POSTINGS.toSorted());
-    await app.advance(6 * 60_000);
-    expect(await legLines()).toEqual(expected.toSorted());
-  });
+  ])(
+    'has the expected postings: account suffix %s, %s',
+    async (suffix, _description, expectedPostings) => {
+      const { legLines } = await pay('EUR', suffix);
+      expect(await legLines()).toEqual(HELD_POSTINGS.toSorted());
+      await app.advance(6 * 60_000);
+      expect(await legLines()).toEqual(expectedPostings.toSorted());
+    },
+  );
 });
 
 describe('payout in the same currency', () => {
@@ -145,10 +148,10 @@ describe('payout in the same currency', () => {
         ...refundedLegs,
       ],
     ],
-  ])('has the expected postings: account suffix %s', async (suffix, expected) => {
+  ])('has the expected postings: account suffix %s', async (suffix, expectedPostings) => {
     const { legLines } = await pay('USD', suffix);
     await app.advance(60_000);
-    expect(await legLines()).toEqual(expected.toSorted());
+    expect(await legLines()).toEqual(expectedPostings.toSorted());
   });
 
   it('posts one transfer with a hold for transfer-out', async () => {

@@ -29,8 +29,8 @@ export async function loadTransaction(
   return row;
 }
 
-const wrongTypeError = ({ id, type }: TransactionRow, expected: TransactionRow['type']) =>
-  new Error(`${id} is ${type}, not ${expected}`);
+const wrongTypeError = ({ id, type }: TransactionRow, expectedType: TransactionRow['type']) =>
+  new Error(`${id} is ${type}, not ${expectedType}`);
 
 /** Throws for a transaction of another type. */
 export function asOutgoing(row: TransactionRow): OutgoingRow {

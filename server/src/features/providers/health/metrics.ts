@@ -22,7 +22,11 @@ const CACHED_MS = 5_000;
 const STATUS = { ACTIVE: 0, OPERATOR: 1, SYSTEM: 2 } as const;
 
 /** Reads the health of all providers at most once in CACHED_MS. */
-function cachedHealth({ directory, db, effects }: WatchParts): () => Promise<HealthByProvider> {
+function createHealthCache({
+  directory,
+  db,
+  effects,
+}: WatchParts): () => Promise<HealthByProvider> {
   let cachedHealthResult: Promise<HealthByProvider> | undefined;
   let readAt: Time = 0;
   return () => {
@@ -68,7 +72,7 @@ function watchBalances({ metrics, directory, db }: WatchParts): void {
  * the window.
  */
 function watchRates(parts: WatchParts): void {
-  const health = cachedHealth(parts);
+  const health = createHealthCache(parts);
   const watch = (
     name: string,
     help: string,

@@ -11,14 +11,14 @@ import { providerOfService } from './select.ts';
 /** References of the built-in custodian are sealed and never have this prefix. */
 const PROVIDER_REFERENCE = /^provider:([a-z0-9-]+) (.*)$/s;
 
-const unavailable = (cause: unknown) => {
+const unavailableFault = (cause: unknown) => {
   const reason = 'The custodian did not generate a key. Try again.';
   return new Fault('SERVICE_UNAVAILABLE', reason, undefined, { retryAfterS: 5, cause });
 };
 
-const newKey = (custody: ProviderPort['custody'], id: string) =>
+const requestKey = (custody: ProviderPort['custody'], id: string) =>
   custody.newSigner({ id }).catch((cause) => {
-    throw unavailable(cause);
+    throw unavailableFault(cause);
   });
 
 export function routedCustody(
@@ -32,7 +32,7 @@ export function routedCustody(
     async newSigner(owner) {
       const provider = providerOfService(directory, environment, 'custody');
       if (!provider) return builtIn.newSigner(owner);
-      const { publicKey, signer } = await newKey(provider.port.custody, owner.id);
+      const { publicKey, signer } = await requestKey(provider.port.custody, owner.id);
       return { publicKey, signer: `provider:${provider.row.id} ${signer}` };
     },
     async stampWith(key) {

@@ -36,7 +36,7 @@ import { checkInvoice, reserveInvoice } from './invoice.ts';
 
 export const SEND_FUNDING_DEBIT = defineJob('funding.send', RailTransferInput);
 
-const missingAccount = (role: string) =>
+const missingAccountFault = (role: string) =>
   new Fault('ACCOUNT_NOT_FOUND', `The ${role} account no longer exists.`);
 
 async function requireUsableAccount(
@@ -45,7 +45,7 @@ async function requireUsableAccount(
   role: string,
 ): Promise<InternalAccountRow> {
   const account = id === null ? undefined : await readInternalAccount(ctx, id);
-  if (!account) throw missingAccount(role);
+  if (!account) throw missingAccountFault(role);
   if (account.status !== 'ACTIVE') {
     throw new Fault(
       'INVALID_INPUT',
@@ -61,7 +61,7 @@ async function requireRegisteredAccount(
   role: string,
 ): Promise<ExternalAccountRow> {
   const account = await readExternalAccount(ctx, id);
-  if (!account || account.deleted_at !== null) throw missingAccount(role);
+  if (!account || account.deleted_at !== null) throw missingAccountFault(role);
   return account;
 }
 

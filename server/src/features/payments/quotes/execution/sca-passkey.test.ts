@@ -148,11 +148,11 @@ describe('passkey in the sandbox', () => {
       cryptoNetwork: 'BASE',
     };
     const body = { ...quoteBody('', target.id, 100_000_000, BY_PASSKEY), source };
-    const paidIn = ok(await app.call('POST', '/quotes', body), 202);
-    expect(paidIn.scaChallenge.expiresAt).toBe(paidIn.expiresAt);
-    expect(ok(await authorize(app, paidIn.id, signChallengeOf(paidIn)), 200).status).toBe(
-      'PENDING',
-    );
+    const realtimeQuote = ok(await app.call('POST', '/quotes', body), 202);
+    expect(realtimeQuote.scaChallenge.expiresAt).toBe(realtimeQuote.expiresAt);
+    expect(
+      ok(await authorize(app, realtimeQuote.id, signChallengeOf(realtimeQuote)), 200).status,
+    ).toBe('PENDING');
   });
 });
 

@@ -36,9 +36,9 @@ const send = (quoteId: string, currencyCode = 'EUR') =>
 
 async function bodyOf(source: object, customerId = payer.person.id) {
   const target = await createExternalAccount(app, customerId, 'MXN');
-  const paidIn = { source: { sourceType: 'REALTIME_FUNDING', customerId, ...source } };
+  const overrides = { source: { sourceType: 'REALTIME_FUNDING', customerId, ...source } };
   const amount = 'cryptoNetwork' in source ? 100_000_000 : 100_00;
-  return { target, body: { ...quoteBody('', target.id, amount), ...paidIn } };
+  return { target, body: { ...quoteBody('', target.id, amount), ...overrides } };
 }
 
 /** A quote that awaits authorization. */

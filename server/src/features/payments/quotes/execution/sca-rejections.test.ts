@@ -194,7 +194,7 @@ describe('locked customer', () => {
     }
     const messageCountBefore = (await messagesTo(app, payer.person.id)).length;
     const body = quoteBody(payer.eur.id, target.id, 10_00);
-    const realtime = {
+    const realtimeSource = {
       sourceType: 'REALTIME_FUNDING',
       currency: 'EUR',
       customerId: payer.person.id,
@@ -202,7 +202,7 @@ describe('locked customer', () => {
     for (const response of [
       await execute(app, quote.id),
       await app.call('POST', '/quotes', { ...body, immediatelyExecute: true }),
-      await app.call('POST', '/quotes', { ...body, source: realtime }),
+      await app.call('POST', '/quotes', { ...body, source: realtimeSource }),
     ]) {
       expect(codeOf(response)).toEqual([423, 'ACCOUNT_LOCKED']);
     }

@@ -31,7 +31,7 @@ describe('payment to a trusted account', () => {
     const { quote, target } = await createQuotedPayout(app, payer);
     await trust(target.id);
     expect(ok(await execute(app, quote.id), 200).status).toBe('PROCESSING');
-    const realtime = ok(
+    const realtimeQuote = ok(
       await post('/quotes', {
         ...quoteBody(payer.eur.id, target.id, 10_00),
         source: { sourceType: 'REALTIME_FUNDING', currency: 'EUR', customerId: payer.person.id },
@@ -44,7 +44,7 @@ describe('payment to a trusted account', () => {
     expect(observedScaEvents.map(({ type, subject }) => [type, subject])).toEqual([
       ['TRUSTED', target.id],
       ['EXEMPTED', quote.id],
-      ['EXEMPTED', realtime.id],
+      ['EXEMPTED', realtimeQuote.id],
     ]);
     await app.settle();
   });

@@ -141,8 +141,8 @@ describe('payout of euros', () => {
     const { id: customerId } = payer.person;
     const target = await createExternalAccount(app, customerId, 'EUR');
     const body = quoteBody(platformAccount.id, target.id, 10_00);
-    const forCustomer = { ...body, source: { ...body.source, customerId } };
-    const quote = ok(await app.call('POST', '/quotes', forCustomer), 201);
+    const customerBody = { ...body, source: { ...body.source, customerId } };
+    const quote = ok(await app.call('POST', '/quotes', customerBody), 201);
     expect(ok(await execute(app, quote.id), 200).status).toBe('PENDING_AUTHORIZATION');
     expect(ok(await authorize(app, quote.id), 200).status).toBe('PROCESSING');
 
