@@ -398,7 +398,7 @@ export async function prepareApproved(
       }
       const patch = decisionPatch('approve', current, decision, now);
       const update = {
-        ...{ table: approvals, id, version: current.version, before: current },
+        ...{ table: approvals, id, version: current.version, previousRow: current },
         row: { ...current, ...patch },
         changedColumns: new Set(Object.keys(patch)),
       };
