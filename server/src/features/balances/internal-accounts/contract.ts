@@ -45,7 +45,8 @@ export const InternalAccount = named(
       }),
       customerId: Type.Optional(
         Type.String({
-          description: 'Customer that owns the account. Absent for accounts of the platform.',
+          description:
+            'ID of the customer that owns the account. Absent for accounts of the platform.',
         }),
       ),
       type: InternalAccountType,

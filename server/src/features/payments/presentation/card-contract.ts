@@ -95,7 +95,7 @@ export const CardTransaction = named(
       ),
       accountId: withDescription(
         Type.String(),
-        'Internal account that is debited, or credited for a merchant credit.',
+        'ID of the internal account that is debited, or credited for a merchant credit.',
       ),
       pullSummary: Type.Optional(PullSummary),
       refundSummary: Type.Optional(

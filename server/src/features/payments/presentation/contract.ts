@@ -65,7 +65,8 @@ export const listTransactions = operation({
     customerId: Type.Optional(
       Type.String({
         description:
-          'Filter by customer. The ID of the platform selects transactions of the platform.',
+          'Filter by the ID of the customer. The ID of the platform selects transactions of the ' +
+          'platform.',
       }),
     ),
     platformCustomerId: Type.Optional(

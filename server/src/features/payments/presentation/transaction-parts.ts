@@ -126,7 +126,8 @@ export const TransactionSource = named(
             customerId: Type.Optional(
               Type.String({
                 description:
-                  'Customer for whom the funds were paid in. Absent for funds of the platform.',
+                  'ID of the customer for whom the funds were paid in. Absent for funds of the ' +
+                  'platform.',
               }),
             ),
             accountHolderName: Type.Optional(

@@ -49,14 +49,15 @@ const QuoteSource = named(
           {
             accountId: Type.String({
               description:
-                'Account to debit: an internal account, or an external account that supports ' +
-                'debits (USD_ACCOUNT).',
+                'ID of the account to debit: an internal account, or an external account that ' +
+                'supports debits (USD_ACCOUNT).',
             }),
             customerId: Type.Optional(
               Type.String({
                 description:
-                  'Customer on whose behalf the payment is made. Default: the owner of the ' +
-                  'account. Required to pay for a customer from an account of the platform.',
+                  'ID of the customer on whose behalf the payment is made. Default: the owner ' +
+                  'of the account. Required to pay for a customer from an account of the ' +
+                  'platform.',
               }),
             ),
           },
@@ -74,7 +75,8 @@ const QuoteSource = named(
             }),
             customerId: Type.Optional(
               Type.String({
-                description: 'Customer on whose behalf the payment is made. Default: the platform.',
+                description:
+                  'ID of the customer on whose behalf the payment is made. Default: the platform.',
               }),
             ),
             cryptoNetwork: Type.Optional(
@@ -104,8 +106,8 @@ const QuoteDestination = named(
           {
             accountId: Type.String({
               description:
-                'Internal or external account to credit. Its currency is the receiving ' +
-                'currency.',
+                'ID of the internal or external account to credit. Its currency is the ' +
+                'receiving currency.',
             }),
             paymentRail: Type.Optional(
               withDescription(

@@ -44,7 +44,7 @@ export const createTransferOut = operation({
           'ExternalAccountDestinationReference',
           Type.Object(
             {
-              accountId: Type.String({ description: 'External account to credit.' }),
+              accountId: Type.String({ description: 'ID of the external account to credit.' }),
               paymentRail: Type.Optional(
                 withDescription(
                   PaymentRail,

@@ -92,7 +92,7 @@ const Limit = Type.Object(
 const CutOffOfRail = Type.Object(
   {
     rail: TRANSFER_FIELDS.rail,
-    time: text('Latest time of a business day, `HH:MM`.', {
+    time: text('Latest time of a business day for processing on that day, `HH:MM`.', {
       pattern: '^([01]\\d|2[0-3]):[0-5]\\d$',
     }),
     timeZone: text('Time zone of `time`, such as `Europe/Berlin`.', {
@@ -209,7 +209,7 @@ const FileProvider = Type.Object(
     }),
     terms: optional(ProviderTerms),
   },
-  { additionalProperties: false, description: 'A provider.' },
+  { additionalProperties: false, description: 'Address, public keys and terms of a provider.' },
 );
 
 /** The file with providers and routes, which contains no secrets. */
@@ -223,14 +223,20 @@ export const ProviderFile = Type.Object(
       }),
     ),
     routes: optional(
-      Type.Array(Type.Object(NEW_ROUTE, { additionalProperties: false, description: 'A route.' }), {
-        maxItems: 500,
-        description:
-          'All routes: stored routes that are not listed are removed. Absent: the routes are unchanged.',
-      }),
+      Type.Array(
+        Type.Object(NEW_ROUTE, {
+          additionalProperties: false,
+          description: 'A rule that selects a provider.',
+        }),
+        {
+          maxItems: 500,
+          description:
+            'All routes: stored routes that are not listed are removed. Absent: the routes are unchanged.',
+        },
+      ),
     ),
   },
-  { additionalProperties: false, description: 'Providers and routes.' },
+  { additionalProperties: false, description: 'Providers and routes of the installation.' },
 );
 export type ProviderFile = Static<typeof ProviderFile>;
 export type FileProvider = Static<typeof FileProvider>;
