@@ -84,8 +84,17 @@ describe('a change with a policy', () => {
     });
     expect((await decide(approval.id, 'approve', 'Third')).status).toBe(409);
     const records = await client.call('GET', `/audit-records?subject=${approval.id}`);
-    const operations = records.body.data.map((each: { operationId: string }) => each.operationId);
-    expect(operations).toContain('revokeOperatorToken');
+    const approvalRecord = records.body.data.find(
+      (each: { operationId: string }) => each.operationId === 'revokeOperatorToken',
+    );
+    const recordReply = await client.call('GET', `/audit-records/${approvalRecord.id}/changes`);
+    expect(recordReply.body.changes.rows).toContainEqual(
+      expect.objectContaining({
+        id: approval.id,
+        before: expect.objectContaining({ status: 'PENDING' }),
+        after: expect.objectContaining({ status: 'APPROVED' }),
+      }),
+    );
     expect((await verifyAudit(app.runtime)).problems).toEqual([]);
   });
 

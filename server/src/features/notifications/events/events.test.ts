@@ -159,6 +159,25 @@ describe('listEvents', () => {
     expect(page.after).not.toBe(after);
   });
 
+  it('stops waiting when the client disconnects', async () => {
+    const { after } = await follow(app);
+    const { origin } = await app.app.listen({ host: '127.0.0.1', port: 0 });
+    const disconnection = new AbortController();
+    const { clientId, clientSecret } = app.platform;
+    const credential = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
+    const pendingReply = fetch(`${origin}/2025-10-13/events?after=${after}&wait=60`, {
+      headers: { authorization: `Basic ${credential}` },
+      signal: disconnection.signal,
+    });
+    const rejection = expect(pendingReply).rejects.toThrow();
+    const waitingCount = async () =>
+      /railhead_event_followers (\d+)/.exec((await app.server.inject('/metrics')).body)?.[1];
+    await expect.poll(waitingCount).toBe('1');
+    disconnection.abort();
+    await rejection;
+    await expect.poll(waitingCount).toBe('0');
+  });
+
   it('limits the number of waiting requests of a platform', async () => {
     const { after } = await follow(app);
     const requestWait = () => app.call('GET', `/events?after=${after}&wait=1`);
