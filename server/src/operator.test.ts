@@ -36,14 +36,14 @@ async function run(argv: string[], env: Record<string, string> = {}): Promise<Ra
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: replies of every shape, checked by assertions.
-async function json(...argv: string[]): Promise<any> {
+async function runJson(...argv: string[]): Promise<any> {
   const { code, out, err } = await run([...argv, '--json']);
   expect(err).toBe('');
   expect(code).toBe(0);
   return JSON.parse(out);
 }
 
-async function sql<R extends object>(text: string, values: unknown[] = []): Promise<R[]> {
+async function runSql<R extends object>(text: string, values: unknown[] = []): Promise<R[]> {
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
   try {
@@ -55,7 +55,7 @@ async function sql<R extends object>(text: string, values: unknown[] = []): Prom
 
 describe('platform', () => {
   it('creates a platform with accounts, a token and the public key of its webhooks', async () => {
-    const creation = await json(
+    const creation = await runJson(
       'platform',
       'create',
       '--name',
@@ -73,7 +73,7 @@ describe('platform', () => {
     expect(createPublicKey(creation.webhookPublicKey).asymmetricKeyDetails).toEqual({
       namedCurve: 'prime256v1',
     });
-    const accounts = await sql<{ currency: string; type: string }>(
+    const accounts = await runSql<{ currency: string; type: string }>(
       'select currency, type from internal_accounts where platform_id = $1 order by currency',
       [creation.platformId],
     );
@@ -82,9 +82,9 @@ describe('platform', () => {
       { currency: 'EUR', type: 'INTERNAL_FIAT' },
       { currency: 'USD', type: 'INTERNAL_FIAT' },
     ]);
-    const storedTokens = await sql('select * from tokens where id = $1', [creation.tokenId]);
+    const storedTokens = await runSql('select * from tokens where id = $1', [creation.tokenId]);
     expect(JSON.stringify(storedTokens)).not.toContain(creation.clientSecret);
-    expect(await json('platform', 'show', creation.platformId)).toMatchObject({
+    expect(await runJson('platform', 'show', creation.platformId)).toMatchObject({
       platformId: creation.platformId,
       name: 'Shop',
       environment: 'sandbox',
@@ -104,27 +104,27 @@ describe('platform', () => {
   ])(
     'creates a platform of the environment %s with regulated: %s',
     async (environment, regulated) => {
-      const { platformId } = await json(
+      const { platformId } = await runJson(
         ...['platform', 'create', '--name', environment, '--environment', environment],
       );
-      expect(await json('platform', 'show', platformId)).toMatchObject({ regulated });
+      expect(await runJson('platform', 'show', platformId)).toMatchObject({ regulated });
     },
   );
 
   it('enables and disables every switch', async () => {
-    const { platformId } = await json(
+    const { platformId } = await runJson(
       ...['platform', 'create', '--name', 'Other', '--environment', 'production'],
       ...['--unregulated', '--documents-optional', '--no-sca', '--terms'],
       '--no-invitations',
     );
     const switches = { sca: false, terms: true, invitations: false };
     const createdSettings = { regulated: false, documentsOptional: true, ...switches };
-    expect(await json('platform', 'show', platformId)).toMatchObject({
+    expect(await runJson('platform', 'show', platformId)).toMatchObject({
       environment: 'production',
       currencies: FIRST_CURRENCIES,
       ...createdSettings,
     });
-    const changedSettings = await json(
+    const changedSettings = await runJson(
       ...['platform', 'set', platformId, '--regulated', '--no-documents-optional'],
       ...['--sca', 'on', '--terms=off', '--invitations', '--name', 'Renamed'],
     );
@@ -136,11 +136,11 @@ describe('platform', () => {
       terms: false,
       invitations: true,
     });
-    expect(await json('platform', 'show', '--platform', platformId)).toEqual(changedSettings);
+    expect(await runJson('platform', 'show', '--platform', platformId)).toEqual(changedSettings);
   });
 
   it('opens accounts for added currencies, and stages a job for the customers', async () => {
-    const { platformId } = await json(
+    const { platformId } = await runJson(
       'platform',
       'create',
       '--name',
@@ -149,14 +149,14 @@ describe('platform', () => {
       'USD,EUR',
     );
     const set = ['platform', 'set', platformId, '--currencies'];
-    expect((await json(...set, 'EUR,GBP')).currencies).toEqual(['EUR', 'GBP']);
-    expect((await json(...set, 'USD,GBP')).currencies).toEqual(['USD', 'GBP']);
-    const accounts = await sql<{ currency: string }>(
+    expect((await runJson(...set, 'EUR,GBP')).currencies).toEqual(['EUR', 'GBP']);
+    expect((await runJson(...set, 'USD,GBP')).currencies).toEqual(['USD', 'GBP']);
+    const accounts = await runSql<{ currency: string }>(
       'select currency from internal_accounts where platform_id = $1 order by currency',
       [platformId],
     );
     expect(accounts.map((each) => each.currency)).toEqual(['EUR', 'GBP', 'USD']);
-    const jobs = await sql<{ input: object }>(
+    const jobs = await runSql<{ input: object }>(
       `select input from jobs where kind = 'accounts.backfill' and input->>'platformId' = $1
        order by id`,
       [platformId],
@@ -168,7 +168,7 @@ describe('platform', () => {
   });
 
   it('lists all platforms, as JSON and as a table', async () => {
-    const { platformId } = await json(
+    const { platformId } = await runJson(
       'platform',
       'create',
       '--name',
@@ -176,7 +176,7 @@ describe('platform', () => {
       '--currencies',
       'USD,EUR',
     );
-    const allPlatforms = await json('platform', 'list');
+    const allPlatforms = await runJson('platform', 'list');
     expect(allPlatforms.map((each: { platformId: string }) => each.platformId)).toContain(
       platformId,
     );
@@ -204,37 +204,37 @@ describe('platform', () => {
 
 describe('token', () => {
   it('creates, lists and revokes a token', async () => {
-    const { platformId, tokenId: firstTokenId } = await json(
+    const { platformId, tokenId: firstTokenId } = await runJson(
       'platform',
       'create',
       '--name',
       'Tokens',
     );
-    const creation = await json(
+    const creation = await runJson(
       ...['token', 'create', '--platform', platformId, '--permissions', 'VIEW,TRANSACT'],
     );
     expect(Object.keys(creation)).toEqual(['tokenId', 'clientId', 'clientSecret']);
-    const listedOutput = await json('token', 'list', '--platform', platformId);
+    const listedOutput = await runJson('token', 'list', '--platform', platformId);
     expect(listedOutput).toMatchObject([
       { tokenId: firstTokenId, permissions: ['VIEW', 'TRANSACT', 'MANAGE'] },
       { tokenId: creation.tokenId, permissions: ['VIEW', 'TRANSACT'], clientId: creation.clientId },
     ]);
     expect(JSON.stringify(listedOutput)).not.toContain(creation.clientSecret);
-    expect(await json('token', 'revoke', creation.tokenId)).toEqual({
+    expect(await runJson('token', 'revoke', creation.tokenId)).toEqual({
       tokenId: creation.tokenId,
       revoked: true,
     });
-    expect(await json('token', 'list', platformId)).toHaveLength(1);
+    expect(await runJson('token', 'list', platformId)).toHaveLength(1);
     const repeatedReply = await run(['token', 'revoke', creation.tokenId]);
     expect(repeatedReply).toEqual({ code: 1, out: '', err: 'Token not found.\n' });
-    expect((await json('token', 'list')).length).toBeGreaterThan(1);
+    expect((await runJson('token', 'list')).length).toBeGreaterThan(1);
   });
 });
 
 describe('keys show', () => {
   it('prints the keys of both environments', async () => {
-    await json('platform', 'create', '--name', 'Keys');
-    const keys = (await json('keys', 'show')) as { environment: string; algorithm: string }[];
+    await runJson('platform', 'create', '--name', 'Keys');
+    const keys = (await runJson('keys', 'show')) as { environment: string; algorithm: string }[];
     expect(keys.map((each) => `${each.environment} ${each.algorithm}`).sort()).toEqual([
       'production Ed25519',
       'production P-256',

@@ -56,17 +56,17 @@ const runnerOf =
   };
 
 async function findOtherResources(run: Run, customer: string): Promise<Sample['otherResources']> {
-  const firstId = async (operationId: string, query: object = {}) => {
+  const findFirstId = async (operationId: string, query: object = {}) => {
     const { data } = (await run(operationId, { query: { limit: 1, ...query } })) as {
       data: { id: string }[];
     };
     return data[0]?.id;
   };
   const [Token, Agent, Card, ownBank] = await Promise.all([
-    firstId('listTokens'),
-    firstId('listAgents', { customerId: customer }),
-    firstId('listCards', { cardholderId: customer }),
-    firstId('listPlatformExternalAccounts'),
+    findFirstId('listTokens'),
+    findFirstId('listAgents', { customerId: customer }),
+    findFirstId('listCards', { cardholderId: customer }),
+    findFirstId('listPlatformExternalAccounts'),
   ]);
   return { Token, Agent, Card, ownBank };
 }
@@ -196,7 +196,12 @@ export function sampleReference(
     | { document: unknown; quoteId: string | undefined; result: unknown }
     | undefined;
 
-  async function newQuote({ caller, customer, balances, external }: Sample): Promise<SampleQuote> {
+  async function createQuote({
+    caller,
+    customer,
+    balances,
+    external,
+  }: Sample): Promise<SampleQuote> {
     const run = runnerOf(runtime, operations, caller);
     const body = {
       source: { sourceType: 'ACCOUNT', accountId: balances.get('USD') },
@@ -216,7 +221,7 @@ export function sampleReference(
     };
   }
 
-  async function currentQuote(sample: Sample): Promise<SampleQuote | undefined> {
+  async function renewQuote(sample: Sample): Promise<SampleQuote | undefined> {
     const now = runtime.effects.now();
     if (quote && now - quote.createdAt < MIN_AGE_MS) return quote;
     const isValid = quote && quote.expiresAt - now > MIN_VALIDITY_MS;
@@ -225,14 +230,14 @@ export function sampleReference(
       if (payment?.status === 'PENDING') return quote;
     }
     // The account may be empty or frozen. The reference works without a quote.
-    quote = await newQuote(sample).catch(() => undefined);
+    quote = await createQuote(sample).catch(() => undefined);
     return quote;
   }
 
   return async function show(document: object): Promise<object> {
     const sample = await findSample(runtime, operations);
     if (!sample) return document;
-    const { id } = (await currentQuote(sample)) ?? {};
+    const { id } = (await renewQuote(sample)) ?? {};
     if (cachedDocument?.document === document && cachedDocument.quoteId === id)
       return cachedDocument.result as object;
     const replace = replacerOf(examples(), sample, quote);

@@ -53,7 +53,7 @@ function commandHome(): { HOME: string; PATH: string } {
 }
 
 /** A shell in the folder of a local server, with the program on its path. */
-async function terminal(columns: number, shell: 'bash' | 'zsh' = 'bash'): Promise<Terminal> {
+async function openTerminal(columns: number, shell: 'bash' | 'zsh' = 'bash'): Promise<Terminal> {
   const { HOME, PATH } = commandHome();
   const args = shell === 'bash' ? ['--noprofile', '--norc', '-i'] : ['-f', '-i'];
   const env = { PATH, HOME, TERM: 'xterm-256color' };
@@ -109,7 +109,7 @@ const maxWidthOf = (text: string) => Math.max(...text.split('\n').map((line) => 
 
 describe.each([80, 120])('a session at %i columns', (columns) => {
   it('shows the results within the width of the terminal', async () => {
-    const { enter, screen } = await terminal(columns);
+    const { enter, screen } = await openTerminal(columns);
     const help = await enter('railhead');
     expect(help).toContain('Usage: railhead COMMAND [OPTIONS]');
     expect(help).toContain('listen');
@@ -135,7 +135,7 @@ describe.each([80, 120])('a session at %i columns', (columns) => {
 
 describe('completion', () => {
   it('in bash completes commands, flags and values', async () => {
-    const { enter, interrupt, type } = await terminal(80);
+    const { enter, interrupt, type } = await openTerminal(80);
     expect(await enter('source <(railhead completion bash)')).toBe('');
     expect(await type(`railhead custo${TAB}`, /customers /)).toContain('railhead customers ');
     expect(await type(`cre${TAB}`, /create /)).toContain('create ');
@@ -146,7 +146,7 @@ describe('completion', () => {
 
   it('in zsh completes commands', async ({ skip }) => {
     skip(!isInstalled('zsh'), 'zsh is not installed.');
-    const { enter, type } = await terminal(80, 'zsh');
+    const { enter, type } = await openTerminal(80, 'zsh');
     await enter('autoload -Uz compinit && compinit -u -D');
     await enter('source <(railhead completion zsh)');
     expect(await type(`railhead custo${TAB}`, /customers/)).toContain('customers');
@@ -182,7 +182,7 @@ describe('completion', () => {
 
 describe('interactive commands', () => {
   it('stop on Ctrl+C', async () => {
-    const { pty, enter, interrupt, type } = await terminal(100);
+    const { pty, enter, interrupt, type } = await openTerminal(100);
     await type('railhead listen\r', /Signing secret {2}whsec_/);
     await server.client.customers.createCustomer({ customerType: 'INDIVIDUAL', fullName: 'Ada' });
     await type('', /200 +0 ms {2}CUSTOMER\.KYC_APPROVED/);
@@ -206,7 +206,7 @@ describe('interactive commands', () => {
   });
 
   it('prompt before a removal, and hide the secret at the login', async () => {
-    const { enter, type, screen } = await terminal(100);
+    const { enter, type, screen } = await openTerminal(100);
     await type('railhead reset\r', /Remove all data .*\[y\/N\] /);
     expect(await enter('n')).toContain('Nothing was removed.');
     const { clientId, clientSecret } = server.running.credentials;

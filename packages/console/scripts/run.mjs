@@ -63,7 +63,7 @@ async function build() {
   print('The console is built. A server shows it at /console.');
 }
 
-async function types() {
+async function checkTypes() {
   install(true);
   await write();
   const tsc = path.join(folder, '..', '..', 'node_modules', 'typescript7', 'bin', 'tsc');
@@ -77,7 +77,7 @@ async function dev() {
   process.exit(run(process.execPath, [vite, ...process.argv.slice(3)]));
 }
 
-const commands = { build, dev, types };
+const commands = { build, dev, types: checkTypes };
 const command = commands[process.argv[2] ?? ''];
 if (!command) {
   print('Usage: node packages/console/scripts/run.mjs build | dev | types');

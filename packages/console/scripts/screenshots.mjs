@@ -51,7 +51,7 @@ function createPlatform(dataDir, name) {
 /** Builds the world and waits until the clock of the platform shows the present. */
 async function buildWorld({ clientId, clientSecret }) {
   const authorization = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
-  const api = async (method, route, body) => {
+  const callApi = async (method, route, body) => {
     const response = await fetch(`${ORIGIN}/2025-10-13${route}`, {
       method,
       headers: { authorization, 'content-type': 'application/json' },
@@ -60,11 +60,11 @@ async function buildWorld({ clientId, clientSecret }) {
     if (!response.ok) throw new Error(await response.text());
     return response.json();
   };
-  await api('POST', '/sandbox/fixtures', { world: 'business' });
+  await callApi('POST', '/sandbox/fixtures', { world: 'business' });
   for (let attempt = 0; attempt < 600; attempt++) {
     await sleep(1_000);
-    const { target, currentTime } = await api('GET', '/sandbox/clock');
-    const { totalCount } = await api('GET', '/customers?limit=1');
+    const { target, currentTime } = await callApi('GET', '/sandbox/clock');
+    const { totalCount } = await callApi('GET', '/customers?limit=1');
     if (!target && totalCount > 100) return;
     if (attempt % 10 === 0) print(`The world is at ${currentTime}.`);
   }
@@ -194,7 +194,7 @@ async function search(page) {
 }
 
 /** The trial balance is balanced only for all platforms together. */
-async function trialBalance(page) {
+async function openTrialBalance(page) {
   await page.goto(`${ORIGIN}/console/ledger`);
   await page.getByLabel('Platform', { exact: true }).selectOption('');
 }
@@ -208,7 +208,7 @@ const GUIDE = [
   ['search', search],
   ['verification', showDocument],
   ['suspense', '/suspense'],
-  ['ledger', trialBalance],
+  ['ledger', openTrialBalance],
   ['deliveries', '/deliveries'],
   ['audit', '/audit'],
 ];

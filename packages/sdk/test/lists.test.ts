@@ -7,7 +7,7 @@ import { clientOf } from './kit/clients.ts';
 const app = testApp();
 const COUNT = 7;
 
-async function customers() {
+async function createCustomers() {
   const tokenIds = [];
   for (let index = 0; index < COUNT; index++)
     tokenIds.push((await createCustomer(app)).id as string);
@@ -16,7 +16,7 @@ async function customers() {
 
 describe('a list', () => {
   it('is a page when awaited, and all items when iterated', async () => {
-    const ids = await customers();
+    const ids = await createCustomers();
     const client = await clientOf(app);
     const page = await client.customers.listCustomers({ limit: 3 });
     expect(page.data).toHaveLength(3);

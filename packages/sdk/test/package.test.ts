@@ -52,7 +52,7 @@ void main();
 const EXPECTED_OUTPUT = 'INVALID_CLIENT_INPUT true true undefined\n';
 
 /** A project with only the package. `type` is its module system. */
-function project(name: string, type: 'module' | 'commonjs', compilerOptions: object): string {
+function createProject(name: string, type: 'module' | 'commonjs', compilerOptions: object): string {
   const projectFolder = mkdtempSync(path.join(folder, `${name}-`));
   const write = (file: string, content: object | string) =>
     writeFileSync(
@@ -122,7 +122,7 @@ describe('the package', () => {
   ] as const)(
     'compiles with its README and samples in a strict project of %s and runs',
     async (name, type, options) => {
-      const projectFolder = project(name.replaceAll(' ', '-').toLowerCase(), type, options);
+      const projectFolder = createProject(name.replaceAll(' ', '-').toLowerCase(), type, options);
       expect(
         readdirSync(path.join(projectFolder, 'node_modules')).filter((entry) => entry[0] !== '.'),
       ).toEqual(['railhead-sdk']);

@@ -40,7 +40,7 @@ async function signIn(id: string) {
   return { client, keys, session };
 }
 
-async function wallet() {
+async function createWallet() {
   const { accountId, credential } = await fixture.createWalletCustomer();
   return { accountId, credentialId: credential.id as string, ...(await signIn(credential.id)) };
 }
@@ -111,7 +111,7 @@ describe('a session key', () => {
 
 describe('an owner', () => {
   it('signs in by code, refreshes the session with both kinds of keys and revokes it', async () => {
-    const { client, keys, session } = await wallet();
+    const { client, keys, session } = await createWallet();
     const { id } = session as { id: string };
     expect(session).toMatchObject({ type: 'EMAIL_OTP' });
     const nextKeys = await generateKeys();
@@ -155,7 +155,7 @@ describe('an owner', () => {
   });
 
   it('exports the recovery phrase', async () => {
-    const { client, keys, accountId } = await wallet();
+    const { client, keys, accountId } = await createWallet();
     const recipient = await generateKeys();
     const { data, payloadToSign = '' } = await signed(keys, (options) =>
       client.internalAccounts.exportInternalAccount(
@@ -190,7 +190,7 @@ describe('an owner', () => {
   });
 
   it('adds a passkey and signs in with it', async () => {
-    const { client, keys, accountId } = await wallet();
+    const { client, keys, accountId } = await createWallet();
     const device = authenticator();
     const challenge = Buffer.from('a challenge').toString('base64url');
     const addedPasskey = await signed(keys, (options) =>

@@ -13,7 +13,7 @@ const secondReceiver = openForFile(() => startReceiver());
 /** The clock of the server. */
 const now = () => app.effects.now();
 
-async function delivery() {
+async function receiveDelivery() {
   const client = await clientOf(app);
   await client.config.updatePlatformConfig({ webhookEndpoint: receiver.url });
   const { id } = await createCustomer(app);
@@ -31,7 +31,7 @@ describe('verify', () => {
     ['the key of the server', serviceKey],
     ['the key of Standard Webhooks', standardKey],
   ])('accepts a delivery by %s', async (_, key) => {
-    const { body, headers, id, customerId } = await delivery();
+    const { body, headers, id, customerId } = await receiveDelivery();
     const event = await verify({ body, headers, keys: key(), now: now() });
     expect(event).toMatchObject({ id, data: { id: customerId } });
     const bytes = Buffer.from(body);
@@ -51,7 +51,7 @@ describe('verify', () => {
     ['the key of the server', serviceKey],
     ['the key of Standard Webhooks', standardKey],
   ])('rejects a changed body by %s', async (_, key) => {
-    const { body, headers } = await delivery();
+    const { body, headers } = await receiveDelivery();
     const changedBody = body.replace('Ada', 'Eve');
     const check = verify({ body: changedBody, headers, keys: key(), now: now() });
     await expect(check).rejects.toMatchObject({ code: 'WEBHOOK_INVALID', status: 0 });
@@ -83,7 +83,7 @@ describe('verify', () => {
   });
 
   it('rejects an expired timestamp, with a configurable tolerance', async () => {
-    const { body, headers } = await delivery();
+    const { body, headers } = await receiveDelivery();
     const laterTime = now() + 301_000;
     const keys = standardKey();
     await expect(verify({ body, headers, keys, now: laterTime })).rejects.toThrow('within 300 s');
@@ -93,7 +93,7 @@ describe('verify', () => {
   });
 
   it('rejects a request without signatures and an invalid key', async () => {
-    const { body } = await delivery();
+    const { body } = await receiveDelivery();
     const keys = serviceKey();
     const unsignedCheck = verify({ body, headers: {}, keys });
     await expect(unsignedCheck).rejects.toThrow('no signature by one of the keys');

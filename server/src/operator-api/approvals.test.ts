@@ -250,7 +250,7 @@ describe('a pending change', () => {
 });
 
 describe('a change whose requester has lost rights', () => {
-  const asUser = async () => {
+  const createUser = async () => {
     const { user, secretOf } = await newOperatorUser(app);
     const secret = await secretOf();
     return { user, secret, another: secretOf };
@@ -283,7 +283,7 @@ describe('a change whose requester has lost rights', () => {
   }
 
   it('is not executed after its requester was disabled, and can be rejected', async () => {
-    const { user, secret } = await asUser();
+    const { user, secret } = await createUser();
     const requestedApproval = await requestBy(secret);
     await change(user.id, { isDisabled: true });
     await expectInvalid(requestedApproval);
@@ -296,7 +296,7 @@ describe('a change whose requester has lost rights', () => {
   });
 
   it('is executed only while its requester has the permission', async () => {
-    const { user, secret } = await asUser();
+    const { user, secret } = await createUser();
     const requestedApproval = await requestBy(secret);
     await change(user.id, { roles: ['viewer'] });
     await expectInvalid(requestedApproval);
@@ -305,14 +305,14 @@ describe('a change whose requester has lost rights', () => {
   });
 
   it('is not executed after its requester lost access to the installation', async () => {
-    const { user, secret } = await asUser();
+    const { user, secret } = await createUser();
     const requestedApproval = await requestBy(secret);
     await change(user.id, { platformIds: [app.platform.id] });
     await expectInvalid(requestedApproval);
   });
 
   it('is not executed after its token was revoked or has expired', async () => {
-    const { secret, another } = await asUser();
+    const { secret, another } = await createUser();
     const requestedApproval = await requestBy(secret);
     const tokens = (await client.call('GET', '/operator-tokens?limit=100')).body.data;
     const { id } = tokens.find(({ name }: { name: string }) => name === 'Of a user');
@@ -346,7 +346,7 @@ describe('a policy', () => {
   });
 
   it('is rejected with every field that prevents it from applying', async () => {
-    const problems = async (body: object) => {
+    const readProblems = async (body: object) => {
       const policy = { operationId: 'settleTransfer', hours: 1, ...body };
       const reply = await client.call('POST', '/approval-policies', { body: policy });
       expect(reply.status).toBe(400);
@@ -354,13 +354,15 @@ describe('a policy', () => {
     };
     const platformId = 'PlatformConfig:00000000-0000-7000-8000-000000000000';
     const minimum = { amount: 1, currency: 'NOPE' };
-    expect(await problems({ platformId, minimum })).toEqual(['platformId', 'minimum.currency']);
+    expect(await readProblems({ platformId, minimum })).toEqual(['platformId', 'minimum.currency']);
     const usd = { amount: 1, currency: 'USD' };
-    expect(await problems({ operationId: 'setPaymentLimit', minimum: usd })).toEqual(['minimum']);
+    expect(await readProblems({ operationId: 'setPaymentLimit', minimum: usd })).toEqual([
+      'minimum',
+    ]);
     const ownPolicy = { operationId: 'revokeOperatorToken', platformId: app.platform.id };
-    expect(await problems(ownPolicy)).toEqual(['platformId']);
+    expect(await readProblems(ownPolicy)).toEqual(['platformId']);
     for (const operationId of ['resetPlatform', 'createPlatformFixtures', 'changePlatformClock']) {
-      expect(await problems({ operationId })).toEqual(['operationId']);
+      expect(await readProblems({ operationId })).toEqual(['operationId']);
     }
   });
 

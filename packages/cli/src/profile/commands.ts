@@ -21,7 +21,7 @@ interface LoginFlags {
 const DEFAULT_PROFILE = 'default';
 
 /** A value from a flag, from the environment, or from a prompt. */
-async function value(
+async function readValue(
   flagInput: string | undefined,
   question: string,
   flag: string,
@@ -36,17 +36,24 @@ async function value(
   throw usageError(`${question} is required.`);
 }
 
-async function profileOf(flags: LoginFlags): Promise<Profile> {
+async function readProfile(flags: LoginFlags): Promise<Profile> {
   const { env } = process;
   const local = localTarget();
   const fallback = local?.url ?? 'http://localhost:4000';
-  const url = await value(flags.baseUrl ?? env.RAILHEAD_URL, 'URL of the server', '--base-url', {
-    fallback,
-  });
+  const url = await readValue(
+    flags.baseUrl ?? env.RAILHEAD_URL,
+    'URL of the server',
+    '--base-url',
+    {
+      fallback,
+    },
+  );
   const id = flags.clientId ?? env.RAILHEAD_CLIENT_ID;
-  const clientId = await value(id, 'Client ID', '--client-id');
+  const clientId = await readValue(id, 'Client ID', '--client-id');
   const secret = flags.clientSecret ?? env.RAILHEAD_CLIENT_SECRET;
-  const clientSecret = await value(secret, 'Client secret', '--client-secret', { isSecret: true });
+  const clientSecret = await readValue(secret, 'Client secret', '--client-secret', {
+    isSecret: true,
+  });
   return { url: baseUrlOf(url), clientId, clientSecret };
 }
 
@@ -69,7 +76,7 @@ function loginCommand(): Command {
     const flags: LoginFlags = command.optsWithGlobals();
     const output = outputOf(command);
     const name = flags.profile ?? DEFAULT_PROFILE;
-    const profile = await profileOf(flags);
+    const profile = await readProfile(flags);
     const { url: baseUrl, clientId, clientSecret } = profile;
     const { createClient } = await import('../sdk.ts');
     const client = createClient({ baseUrl, clientId, clientSecret });

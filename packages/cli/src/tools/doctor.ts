@@ -74,7 +74,7 @@ function missingOperationsIn(document: unknown): string[] {
   return OPERATION_IDS.filter((id) => !operationIds.has(id));
 }
 
-async function version(url: string): Promise<Check> {
+async function checkVersion(url: string): Promise<Check> {
   const name = 'Version of the API';
   const { body } = await probe(url, '/openapi.json');
   const date = isObject(body) && isObject(body.info) ? String(body.info.version) : undefined;
@@ -102,7 +102,7 @@ async function version(url: string): Promise<Check> {
 
 const REQUIRED_PERMISSIONS = ['VIEW', 'TRANSACT', 'MANAGE'] as const;
 
-async function permissions(client: Client, { clientId }: Target): Promise<Check> {
+async function checkPermissions(client: Client, { clientId }: Target): Promise<Check> {
   const name = 'Permissions';
   for await (const token of client.tokens.listTokens({ limit: 100 })) {
     if (token.clientId !== clientId) continue;
@@ -125,7 +125,7 @@ function aheadText(minutes: number): string {
   return hours < 48 ? `${hours} hours` : `${Math.round(hours / 24)} days`;
 }
 
-async function sandboxClock(client: Client): Promise<Check> {
+async function checkSandboxClock(client: Client): Promise<Check> {
   const name = 'Clock of the platform';
   try {
     const { currentTime, frozen } = await client.sandbox.getSandboxClock();
@@ -138,7 +138,7 @@ async function sandboxClock(client: Client): Promise<Check> {
   }
 }
 
-async function webhooks(client: Client): Promise<Check[]> {
+async function checkWebhooks(client: Client): Promise<Check[]> {
   const name = 'Webhooks';
   const { data } = await client.webhookEndpoints.listWebhookEndpoints();
   const failingEndpoints = data.filter(
@@ -171,7 +171,7 @@ async function runCheck(
   }
 }
 
-async function* checks(target: Target, client: Client): AsyncGenerator<Check> {
+async function* runChecks(target: Target, client: Client): AsyncGenerator<Check> {
   yield ok('Configuration', `${target.url} (${target.source})`);
   let probeResult: ProbeResult | undefined;
   const startHint = 'Start a local server with `npm start`, or correct the URL: `railhead login`.';
@@ -189,7 +189,7 @@ async function* checks(target: Target, client: Client): AsyncGenerator<Check> {
   if (!probeResult) return;
   yield checkClockSkew(probeResult);
   const versions = await runCheck('Version of the API', 'Check the URL.', () =>
-    version(target.url),
+    checkVersion(target.url),
   );
   yield* versions;
   // Requests of another version are rejected, regardless of the credentials.
@@ -201,9 +201,9 @@ async function* checks(target: Target, client: Client): AsyncGenerator<Check> {
   yield* credentials;
   if (credentials.some(({ status }) => status === 'failed')) return;
   const hint = 'The token may lack VIEW.';
-  yield* await runCheck('Permissions', hint, () => permissions(client, target));
-  yield* await runCheck('Clock of the platform', hint, () => sandboxClock(client));
-  yield* await runCheck('Webhooks', hint, () => webhooks(client));
+  yield* await runCheck('Permissions', hint, () => checkPermissions(client, target));
+  yield* await runCheck('Clock of the platform', hint, () => checkSandboxClock(client));
+  yield* await runCheck('Webhooks', hint, () => checkWebhooks(client));
 }
 
 export function doctorCommand(): Command {
@@ -221,7 +221,7 @@ export function doctorCommand(): Command {
     const { green, yellow, red, dim } = output.styles;
     const marks = { ok: green('✓'), warning: yellow('!'), failed: red('✗') };
     const data: Check[] = [];
-    for await (const check of checks(target, client)) {
+    for await (const check of runChecks(target, client)) {
       data.push(check);
       if (output.isJson) continue;
       output.line(`${marks[check.status]} ${check.name.padEnd(22)} ${check.text}`);

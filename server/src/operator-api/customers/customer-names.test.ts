@@ -11,13 +11,13 @@ afterEach(async () => {
   ok(await app.call('GET', '/config'), 200);
 });
 
-const person = async (fullName: string) =>
+const createPerson = async (fullName: string) =>
   (await createCustomer(app, {}, { fullName })).id as string;
 const namesOf = (ids: readonly string[], secret?: string) =>
   client.call('GET', `/customer-names?customerIds=${ids.join(',')}`, secret ? { secret } : {});
 
 it('names are returned for several customers, with one audit record per request', async () => {
-  const [ada, bea] = [await person('Ada Abel'), await person('Bea Berg')];
+  const [ada, bea] = [await createPerson('Ada Abel'), await createPerson('Bea Berg')];
   const unknownId = 'Customer:01890000-0000-7000-8000-000000000000';
   const { data } = ok(await namesOf([ada, unknownId, bea, ada, 'none']), 200);
   expect(data).toEqual([
@@ -29,7 +29,7 @@ it('names are returned for several customers, with one audit record per request'
 });
 
 it('names are hidden without the permission and for other platforms', async () => {
-  const id = await person('Cleo Conrad');
+  const id = await createPerson('Cleo Conrad');
   const viewer = await client.secretOf({ roles: ['viewer'] });
   expect((await namesOf([id], viewer)).status).toBe(403);
   const emptyReply = await client.secretOf({ platformIds: [app.other.id] });
@@ -37,7 +37,7 @@ it('names are hidden without the permission and for other platforms', async () =
 });
 
 it('names are null after an erasure', async () => {
-  const id = await person('Dora Dahl');
+  const id = await createPerson('Dora Dahl');
   ok(await app.call('DELETE', `/customers/${id}`), 200);
   const body = { confirm: 'ERASE', reason: 'Request of the customer' };
   ok(await client.call('POST', `/customers/${id}/erasure`, { body }), 200);

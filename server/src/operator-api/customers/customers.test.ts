@@ -12,7 +12,7 @@ afterEach(async () => {
 });
 
 const PERSON = { fullName: 'Quintessa Vandermolen', email: 'quintessa@vandermolen.example' };
-const person = async (overrides: object = {}) => {
+const createPerson = async (overrides: object = {}) => {
   const { id } = await createCustomer(app, {}, { ...PERSON, ...overrides });
   return id as string;
 };
@@ -21,7 +21,7 @@ const recordsOf = async (subject: string) =>
 const ERASURE = { confirm: 'ERASE', reason: 'Request of the customer' };
 
 it('the API finds customers by personal data, in pages', async () => {
-  const ids = [await person(), await person()].sort();
+  const ids = [await createPerson(), await createPerson()].sort();
   const search = async (query: string, secret?: string) => {
     const body = { field: 'email', value: ' Quintessa@vandermolen.EXAMPLE' };
     const options = { body, ...(secret ? { secret } : {}) };
@@ -43,7 +43,7 @@ it('the API finds customers by personal data, in pages', async () => {
 });
 
 it('the API exports all data in pages and records each request', async () => {
-  const id = await person({ email: 'export@vandermolen.example' });
+  const id = await createPerson({ email: 'export@vandermolen.example' });
   const rows: { table: string; row: Record<string, unknown> }[] = [];
   let cursor = '';
   do {
@@ -69,7 +69,7 @@ it('the API exports all data in pages and records each request', async () => {
 });
 
 it('the API erases a deleted customer and lists its erasure', async () => {
-  const id = await person({ email: 'erase@vandermolen.example' });
+  const id = await createPerson({ email: 'erase@vandermolen.example' });
   const erase = (body: object = ERASURE) =>
     client.call('POST', `/customers/${id}/erasure`, { body });
   expect((await erase()).body.code).toBe('CONFLICT');
@@ -86,7 +86,7 @@ it('the API erases a deleted customer and lists its erasure', async () => {
 });
 
 it('the API hides customers of other platforms', async () => {
-  const id = await person({ email: 'hidden@vandermolen.example' });
+  const id = await createPerson({ email: 'hidden@vandermolen.example' });
   ok(await app.call('DELETE', `/customers/${id}`), 200);
   const secret = await client.secretOf({ platformIds: [app.other.id] });
   expect((await client.call('GET', `/customers/${id}/export`, { secret })).status).toBe(404);
@@ -103,7 +103,7 @@ it('the API erases only after an approval if a policy requires it', async () => 
     await client.call('POST', '/approval-policies', { body: policy }),
     201,
   );
-  const id = await person({ email: 'approved@vandermolen.example' });
+  const id = await createPerson({ email: 'approved@vandermolen.example' });
   ok(await app.call('DELETE', `/customers/${id}`), 200);
   const readCustomerRow = async () => {
     const [row] = await app.runtime.db.query<{ version: number; personal: string | null }>(

@@ -31,7 +31,7 @@ async function readTextedCode(): Promise<string> {
 }
 
 /** A customer with a verified phone number. */
-async function verifiedCustomer() {
+async function createVerifiedCustomer() {
   const person = await createEuropeanCustomer(app, service);
   ok(await sendCode(app, person.id, 'phone', service), 204);
   ok(await confirmCode(app, person.id, 'phone', await readTextedCode(), service), 200);
@@ -50,7 +50,10 @@ const recordsOf = async (subject: string) =>
   (await get(`/audit-records?outcome=SUCCEEDED&subject=${subject}`)).data;
 
 it('the API lists resets and records decisions about them', async () => {
-  const [firstCustomerId, secondCustomerId] = [await verifiedCustomer(), await verifiedCustomer()];
+  const [firstCustomerId, secondCustomerId] = [
+    await createVerifiedCustomer(),
+    await createVerifiedCustomer(),
+  ];
   const [passedReset, rejectedReset] = [
     await startReset(firstCustomerId),
     await startReset(secondCustomerId),
@@ -88,7 +91,7 @@ it('the API lists resets and records decisions about them', async () => {
 });
 
 it('the API shows and unlocks a locked customer', async () => {
-  const id = await verifiedCustomer();
+  const id = await createVerifiedCustomer();
   const login = loginFixture(app, service);
   ok(await login.fail(id), 200);
   expect(await get(`/customers/${id}/authentication`)).toMatchObject({
@@ -102,7 +105,7 @@ it('the API shows and unlocks a locked customer', async () => {
 });
 
 it('the API hides customers of other platforms', async () => {
-  const id = await verifiedCustomer();
+  const id = await createVerifiedCustomer();
   const resetId = await startReset(id);
   const secret = await client.secretOf({ platformIds: [app.platform.id] });
   for (const path of ['authentication', 'authentication-events']) {
@@ -118,7 +121,7 @@ it('the API hides customers of other platforms', async () => {
 it('the API passes a reset only after an approval if a policy requires it', async () => {
   const policy = { operationId: 'passFactorReset', hours: 24 };
   const { body: createdPolicy } = await client.call('POST', '/approval-policies', { body: policy });
-  const customerId = await verifiedCustomer();
+  const customerId = await createVerifiedCustomer();
   const resetId = await startReset(customerId);
   const requester = await client.secretOf({ name: 'Requester', roles: ['administrator'] });
   const { status, body: approval } = await post(

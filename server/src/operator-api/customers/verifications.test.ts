@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 
 /** A person under review. */
-async function person() {
+async function createPersonInReview() {
   const { id } = await fixture.createPerson(as, 'Ada Lovelace 001');
   await fixture.addDocument(as, id, 'PASSPORT');
   const submitted = ok(await fixture.submitVerification(as, id), 200);
@@ -31,7 +31,10 @@ async function recordsOf(subject: string) {
 }
 
 it('the API lists the queue in pages, shows a case, and records the access', async () => {
-  const [firstCustomer, secondCustomer] = [await person(), await person()];
+  const [firstCustomer, secondCustomer] = [
+    await createPersonInReview(),
+    await createPersonInReview(),
+  ];
   const path = `/verifications?platformId=${as.id}&limit=1`;
   const firstPage = ok(await client.call('GET', path), 200);
   expect(firstPage).toMatchObject({
@@ -59,9 +62,9 @@ it('the API lists the queue in pages, shows a case, and records the access', asy
 
 it('the API approves, rejects and requests corrections, with one audit record each', async () => {
   const [firstCustomer, secondCustomer, thirdCustomer] = [
-    await person(),
-    await person(),
-    await person(),
+    await createPersonInReview(),
+    await createPersonInReview(),
+    await createPersonInReview(),
   ];
   const approvedReply = ok(
     await post(firstCustomer.id, 'approve', { reason: 'Passport seen' }),
@@ -118,7 +121,7 @@ it('a decision can concern one owner of a business', async () => {
 });
 
 it('the API hides customers of other platforms', async () => {
-  const { id } = await person();
+  const { id } = await createPersonInReview();
   const otherPlatform = await fixture.createPlatform('default', 'production');
   const secret = await client.secretOf({ platformIds: [otherPlatform.id] });
   expect((await client.call('GET', `/verifications/${id}`, { secret })).status).toBe(404);

@@ -100,10 +100,13 @@ it('the sum contains the payments of only the two platforms', async () => {
 
 it('the sum contains the balances of both platforms, per currency', async () => {
   await createFundedCustomer(app, 700_00, { as: app.other });
-  const lines = async (ids?: readonly string[]) =>
+  const readLines = async (ids?: readonly string[]) =>
     netsOf((await get('/ledger/trial-balance', ids)).data);
-  const [firstLines, secondLines] = [await lines([app.platform.id]), await lines([app.other.id])];
-  expect(await lines()).toEqual(addAll(firstLines, secondLines));
+  const [firstLines, secondLines] = [
+    await readLines([app.platform.id]),
+    await readLines([app.other.id]),
+  ];
+  expect(await readLines()).toEqual(addAll(firstLines, secondLines));
   expect(Object.keys(firstLines).length).toBeGreaterThan(0);
   const overview = await get('/overview');
   expect(overview.balances.isComplete).toBe(true);
@@ -131,13 +134,15 @@ it('the API counts the open work, the deliveries and the jobs of both platforms'
   ];
   expect(firstCount.count).toBeGreaterThan(0);
   expect(await countOf()).toEqual({ platforms: 2, count: firstCount.count + secondCount.count });
-  const jobs = async (ids?: readonly string[]) => {
+  const readJobs = async (ids?: readonly string[]) => {
     const { jobs: groups } = await get('/overview?mode=sandbox', ids);
     return Object.fromEntries(
       groups.map(({ group, queued }: { group: string; queued: number }) => [group, queued]),
     );
   };
-  expect(await jobs()).toEqual(addAll(await jobs([app.platform.id]), await jobs([app.other.id])));
+  expect(await readJobs()).toEqual(
+    addAll(await readJobs([app.platform.id]), await readJobs([app.other.id])),
+  );
   const unknownPath = '/overview?platformId=Platform:018f0000-0000-7000-8000-000000000000';
   expect((await client.call('GET', unknownPath)).status).toBe(404);
 });

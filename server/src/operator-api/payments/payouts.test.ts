@@ -56,7 +56,7 @@ describe('transfers', () => {
   it('require approval above an amount, and are settled immediately below it', async () => {
     const { id } = await service.createPayment();
     const large = { operationId: 'settleTransfer', hours: 24 };
-    const policyOf = async (amount: number) => {
+    const createPolicy = async (amount: number) => {
       const body = { ...large, minimum: { amount, currency: 'EUR' } };
       return (await call('POST', '/approval-policies', { body })).body.id as string;
     };
@@ -65,12 +65,12 @@ describe('transfers', () => {
         body: { reason: 'statement' },
         secret: await newOperator({ name: 'Requester', roles: ['administrator'] }),
       });
-    const higherPolicyId = await policyOf(1_000_000_00);
+    const higherPolicyId = await createPolicy(1_000_000_00);
     expect((await settle(id)).status).toBe(200);
     expect((await call('DELETE', `/approval-policies/${higherPolicyId}`)).status).toBe(200);
 
     const { id: pendingId } = await service.createPayment();
-    const lowerPolicyId = await policyOf(1);
+    const lowerPolicyId = await createPolicy(1);
     const reply = await settle(pendingId);
     expect(reply).toMatchObject({ status: 202, body: { status: 'PENDING' } });
     expect(await service.readStatus(pendingId)).toBe('PROCESSING - -');
@@ -103,13 +103,13 @@ describe('transfers', () => {
       service.as,
     );
     const parties = { source: { accountId: payerAccount.id }, destination: { accountId: account } };
-    const debit = async () => {
+    const createDebit = async () => {
       const body = { ...parties, amount: 40_00 };
       const row = ok(await service.app.call('POST', '/transfer-in', body, service.as), 201);
       await service.app.advance(60_000);
       return row.id as string;
     };
-    const [recalled, lateReply] = [await debit(), await debit()];
+    const [recalled, lateReply] = [await createDebit(), await createDebit()];
     const body = { reason: 'The bank has sent it' };
     await rejects(409, 'CONFLICT', 'POST', `/payouts/${lateReply}/reject-cancel`, { body });
     await requestCancel(recalled);

@@ -96,7 +96,7 @@ describe('a rejected password', () => {
 
   it('is not recorded for an unknown user, with a similar response time', async () => {
     const { id, email } = await withPassword();
-    const time = async (address: string) => {
+    const measureTime = async (address: string) => {
       const start = performance.now();
       await signInWith({ email: address, password: 'x', code: '000000' });
       return performance.now() - start;
@@ -105,8 +105,8 @@ describe('a rejected password', () => {
     const unknownTimes = [];
     const failuresOfUser = [];
     for (let attempt = 0; attempt < 5; attempt++) {
-      unknownTimes.push(await time(`unknown@example.com`));
-      failuresOfUser.push(await time(email));
+      unknownTimes.push(await measureTime(`unknown@example.com`));
+      failuresOfUser.push(await measureTime(email));
     }
     expect((await countRejections()) - countBefore).toBe(5);
     expect(await rejectionsOf(id)).toHaveLength(5);

@@ -34,7 +34,7 @@ const invite = async (email: string, fields: object = {}) => {
 };
 
 /** A new user who is signed in. */
-async function newUser(email: string, fields: object = {}) {
+async function createUser(email: string, fields: object = {}) {
   const { id, link } = await invite(email, fields);
   const person = browser(app);
   const enrollment = await enrollWithPasskey(person, link.secret);
@@ -58,7 +58,7 @@ describe('a session', () => {
   });
 
   it('requires the cookie of its browser', async () => {
-    const { person } = await newUser('stolen@example.com');
+    const { person } = await createUser('stolen@example.com');
     const thief = browser(app);
     ok(await thief.call('POST', '/sign-in/passkey-options'), 200);
     thief.cookies.set('operator-session', person.cookies.get('operator-session') ?? '');
@@ -67,8 +67,8 @@ describe('a session', () => {
   });
 
   it('rejects changes without its CSRF token', async () => {
-    const { person } = await newUser('csrf@example.com');
-    const { person: otherPerson } = await newUser('csrf2@example.com');
+    const { person } = await createUser('csrf@example.com');
+    const { person: otherPerson } = await createUser('csrf2@example.com');
     for (const csrfToken of [null, '', 'x', otherPerson.csrfToken() ?? '']) {
       const reply = await person.call('POST', '/session/end-others', { csrfToken });
       expect(reply).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
@@ -77,7 +77,7 @@ describe('a session', () => {
   });
 
   it('rejects changes from pages of other sites', async () => {
-    const { person } = await newUser('origin@example.com');
+    const { person } = await createUser('origin@example.com');
     for (const origin of ['https://evil.example', 'http://localhost:8081', 'null', '']) {
       const reply = await person.call('POST', '/session/end-others', { headers: { origin } });
       expect(reply).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
@@ -87,7 +87,7 @@ describe('a session', () => {
   });
 
   it('expires after 30 minutes without a request, and after 12 hours', async () => {
-    const { person } = await newUser('idle@example.com');
+    const { person } = await createUser('idle@example.com');
     const pass = (minutes: number) => app.effects.set(app.effects.now() + minutes * 60_000);
     for (let minutes = 0; minutes < 12 * 60 - 29; minutes += 29) {
       pass(29);
@@ -96,14 +96,14 @@ describe('a session', () => {
     pass(29);
     expect(await statusOf(person)).toBe(401);
     ok(await signIn(administrator, device), 201);
-    const { person: idle } = await newUser('idle2@example.com');
+    const { person: idle } = await createUser('idle2@example.com');
     pass(31);
     expect(await statusOf(idle)).toBe(401);
     ok(await signIn(administrator, device), 201);
   });
 
   it('ends when its user signs out or an administrator ends it', async () => {
-    const { id, person, device: ownDevice } = await newUser('out@example.com');
+    const { id, person, device: ownDevice } = await createUser('out@example.com');
     ok(await person.call('DELETE', '/session'), 200);
     expect(await statusOf(person)).toBe(401);
     const { session } = ok(await signIn(person, ownDevice), 201);
@@ -120,7 +120,7 @@ describe('a session', () => {
   });
 
   it('ends when its user ends all other sessions', async () => {
-    const { person, device: ownDevice } = await newUser('others@example.com');
+    const { person, device: ownDevice } = await createUser('others@example.com');
     const secondBrowser = browser(app);
     ok(await signIn(secondBrowser, ownDevice), 201);
     ok(await secondBrowser.call('POST', '/session/end-others'), 200);
@@ -130,7 +130,7 @@ describe('a session', () => {
 
 describe('a user', () => {
   it('loses a role with the next request', async () => {
-    const { id, person } = await newUser('role@example.com', { roles: ['administrator'] });
+    const { id, person } = await createUser('role@example.com', { roles: ['administrator'] });
     ok(await person.call('GET', '/operator-users'), 200);
     const body = { roles: ['viewer'] };
     ok(await administrator.call('PATCH', `/operator-users/${id}`, { body }), 200);
@@ -138,7 +138,7 @@ describe('a user', () => {
   });
 
   it('cannot sign in or use a session while disabled', async () => {
-    const { id, person, device: ownDevice } = await newUser('off@example.com');
+    const { id, person, device: ownDevice } = await createUser('off@example.com');
     const set = (isDisabled: boolean) =>
       administrator.call('PATCH', `/operator-users/${id}`, { body: { isDisabled } });
     expect(ok(await set(true), 200).status).toBe('DISABLED');
@@ -158,7 +158,7 @@ describe('a user', () => {
   });
 
   it('limits the rights of the tokens that it has created', async () => {
-    const { id, person } = await newUser('tokens@example.com', { roles: ['administrator'] });
+    const { id, person } = await createUser('tokens@example.com', { roles: ['administrator'] });
     const token = { name: 'Own', roles: ['administrator'], expiresInDays: 1 };
     const { secret } = ok(await person.call('POST', '/operator-tokens', { body: token }), 201);
     const use = async () => (await tokens.call('GET', '/operator-users', { secret })).status;
@@ -176,7 +176,7 @@ describe('a user', () => {
   });
 
   it('can be restricted to one platform', async () => {
-    const { person } = await newUser('one@example.com', { platformIds: [app.platform.id] });
+    const { person } = await createUser('one@example.com', { platformIds: [app.platform.id] });
     ok(await person.call('GET', `/platforms/${app.platform.id}`), 200);
     expect((await person.call('GET', `/platforms/${app.other.id}`)).status).toBe(404);
     expect((await person.call('GET', '/operator-users')).status).toBe(403);
@@ -194,7 +194,7 @@ describe('a user', () => {
     ).toMatchObject({
       status: 409,
     });
-    const support = await newUser('less@example.com');
+    const support = await createUser('less@example.com');
     const createdReply = await support.person.call('POST', '/operator-users', {
       body: duplicateUser,
     });
@@ -202,8 +202,10 @@ describe('a user', () => {
   });
 
   it('without a sign-in method is recovered by two administrators, which ends the old methods', async () => {
-    const { id, person, device: lostDevice } = await newUser('lost@example.com');
-    const secondAdministrator = await newUser('second@example.com', { roles: ['administrator'] });
+    const { id, person, device: lostDevice } = await createUser('lost@example.com');
+    const secondAdministrator = await createUser('second@example.com', {
+      roles: ['administrator'],
+    });
     const path = `/operator-users/${id}/recover`;
     const requestedReply = await administrator.call('POST', path, {
       body: { reason: 'lost phone' },
@@ -227,7 +229,7 @@ describe('a user', () => {
   it('cannot approve changes that it or its token requested', async () => {
     const policy = { operationId: 'endOperatorSession', hours: 24, reason: 'test' };
     const createdReply = ok(await tokens.call('POST', '/approval-policies', { body: policy }), 201);
-    const { person } = await newUser('self@example.com', { roles: ['administrator'] });
+    const { person } = await createUser('self@example.com', { roles: ['administrator'] });
     const token = { name: 'Own', roles: ['administrator'], expiresInDays: 1 };
     const { secret } = ok(await person.call('POST', '/operator-tokens', { body: token }), 201);
     const secondRequest = { body: { ...token, name: 'Second' }, secret };
@@ -250,7 +252,7 @@ describe('a user', () => {
 
 describe('own passkeys', () => {
   it('can be added and removed after a recent sign-in, except the last one', async () => {
-    const { person, device: firstDevice } = await newUser('keys@example.com');
+    const { person, device: firstDevice } = await createUser('keys@example.com');
     const add = async () => {
       const options = await person.call('POST', '/session/passkey-options');
       if (options.status !== 200) return options;
@@ -273,7 +275,7 @@ describe('own passkeys', () => {
 
 describe('own password', () => {
   it('can be set after a recent sign-in, which ends other sessions', async () => {
-    const { person, device: ownDevice } = await newUser('password@example.com');
+    const { person, device: ownDevice } = await createUser('password@example.com');
     const otherBrowser = browser(app);
     ok(await signIn(otherBrowser, ownDevice), 201);
     const { secret, state } = ok(await person.call('POST', '/session/totp'), 200);
@@ -290,7 +292,7 @@ describe('own password', () => {
 
 describe('the audit log', () => {
   it('records sign-ins and changes of users with their actor', async () => {
-    const { id } = await newUser('audited@example.com');
+    const { id } = await createUser('audited@example.com');
     const records = ok(await administrator.call('GET', '/audit-records?limit=5'), 200).data;
     expect(records[0]).toMatchObject({
       operationId: 'enrollPasskey',

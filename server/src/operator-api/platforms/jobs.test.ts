@@ -28,7 +28,7 @@ interface Row {
 }
 
 /** All jobs of a list, read in pages of one. */
-async function allOf(query: string): Promise<Row[]> {
+async function readAll(query: string): Promise<Row[]> {
   const jobs: Row[] = [];
   let cursor: string | undefined;
   do {
@@ -51,18 +51,21 @@ async function createDeadJobs(kind: string, count = 1): Promise<Row[]> {
     metrics: createMetrics(),
   });
   while ((await worker.runDue()) > 0);
-  return allOf(`state=dead&kind=${kind}`);
+  return readAll(`state=dead&kind=${kind}`);
 }
 
 describe('jobs', () => {
   it('are listed in pages, by state, kind and platform', async () => {
     await createDeadJobs('payout.send', 3);
     await staged('messages.send', 2, app.other);
-    const kinds = async (query: string) => (await allOf(query)).map(({ kind }) => kind);
-    expect(await kinds('')).toHaveLength(5);
-    expect(await kinds('state=dead')).toEqual(['payout.send', 'payout.send', 'payout.send']);
-    expect(await kinds('kind=messages.send')).toHaveLength(2);
-    expect(await kinds(`platformId=${app.other.id}`)).toEqual(['messages.send', 'messages.send']);
+    const readKinds = async (query: string) => (await readAll(query)).map(({ kind }) => kind);
+    expect(await readKinds('')).toHaveLength(5);
+    expect(await readKinds('state=dead')).toEqual(['payout.send', 'payout.send', 'payout.send']);
+    expect(await readKinds('kind=messages.send')).toHaveLength(2);
+    expect(await readKinds(`platformId=${app.other.id}`)).toEqual([
+      'messages.send',
+      'messages.send',
+    ]);
     expect((await client.call('GET', '/jobs?platformId=none')).status).toBe(404);
     expect((await client.call('GET', '/jobs?cursor=x')).status).toBe(400);
   });
@@ -91,7 +94,7 @@ describe('jobs', () => {
     expect(ok(await client.call('POST', '/jobs/retry', { body }), 200)).toEqual({
       ...{ kind: 'payout.check', retried: 2 },
     });
-    expect(await allOf('state=dead')).toEqual([]);
+    expect(await readAll('state=dead')).toEqual([]);
   });
 
   it('are canceled with a reason', async () => {
@@ -102,14 +105,14 @@ describe('jobs', () => {
     const cancelledReply = ok(await client.call('POST', path, { body }), 200);
     expect(cancelledReply).toMatchObject({ jobId, state: 'cancelled', ...body });
     expect(ok(await client.call('GET', `/jobs/${jobId}`), 200)).toEqual(cancelledReply);
-    expect((await allOf('state=cancelled')).map((each) => each.jobId)).toEqual([jobId]);
+    expect((await readAll('state=cancelled')).map((each) => each.jobId)).toEqual([jobId]);
     expect(await client.recordsOf('cancelJob')).toMatchObject([{ subject: jobId, ...body }]);
     expect((await client.call('POST', path, { body })).status).toBe(404);
   });
 
   it('of other platforms and of the installation are hidden', async () => {
     await staged('payout.send', 1);
-    const [{ jobId } = { jobId: '' }] = await allOf('kind=payout.send');
+    const [{ jobId } = { jobId: '' }] = await readAll('kind=payout.send');
     const secret = await client.secretOf({ platformIds: [app.other.id] });
     for (const platform of [app.platform.id, '']) {
       await app.runtime.db.query('update jobs set platform_id = $1', [platform]);

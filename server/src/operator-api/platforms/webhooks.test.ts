@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(async () => void ok(await app.call('GET', '/config'), 200));
 
 /** All items of a list, read in pages of two. */
-async function allOf(path: string): Promise<Record<string, string>[]> {
+async function readAll(path: string): Promise<Record<string, string>[]> {
   const items: Record<string, string>[] = [];
   let cursor: string | undefined;
   do {
@@ -42,7 +42,7 @@ describe('deliveries', () => {
     const { data } = ok(await app.call('GET', path), 200);
     expect(data.length).toBeGreaterThan(2);
     const { id: platformId } = app.platform;
-    const pendingDeliveries = await allOf('/webhook-deliveries/pending');
+    const pendingDeliveries = await readAll('/webhook-deliveries/pending');
     expect(pendingDeliveries).toEqual(data.map((each: object) => ({ platformId, ...each })));
     const secret = await client.secretOf({ platformIds: [app.other.id] });
     const emptyList = ok(await client.call('GET', '/webhook-deliveries/pending', { secret }), 200);
@@ -55,7 +55,7 @@ describe('deliveries', () => {
     await app.advance(8 * 86_400_000);
     const droppedEvents = ok(await client.call('GET', '/events/dropped'), 200);
     expect(droppedEvents.data.length).toBeGreaterThan(2);
-    expect(await allOf('/events/dropped')).toEqual(droppedEvents.data);
+    expect(await readAll('/events/dropped')).toEqual(droppedEvents.data);
     const { eventId, attempts } = droppedEvents.data[0];
     const path = `/events/${eventId}`;
     const details = ok(await client.call('GET', `${path}/deliveries`), 200);

@@ -13,7 +13,7 @@ let payment: string;
 
 const run = (...argv: string[]) => commandRunner(app)(argv);
 
-async function json(...argv: string[]) {
+async function runJson(...argv: string[]) {
   const { code, out, err } = await run('cards', 'decisions', ...argv, '--json');
   expect([code, err]).toEqual([0, '']);
   return JSON.parse(out) as Record<string, unknown>[];
@@ -40,7 +40,7 @@ beforeAll(async () => {
 
 describe('cards decisions', () => {
   it('filters by platform and card, newest first', async () => {
-    const allDecisions = await json();
+    const allDecisions = await runJson();
     expect(allDecisions.map((each) => [each.cardId, each.kind, each.amount, each.reason])).toEqual([
       [cardOfOtherPlatform, 'AUTHORIZATION', 1, 'INSUFFICIENT_FUNDS'],
       [cardId, 'AUTHORIZATION', 100_00, 'INSUFFICIENT_FUNDS'],
@@ -56,11 +56,11 @@ describe('cards decisions', () => {
       approved: true,
       transactionId: payment,
     });
-    expect(await json('--platform', app.other.id)).toEqual(allDecisions.slice(0, 1));
-    expect(await json(cardId)).toEqual(allDecisions.slice(1));
-    expect(await json('--declined')).toEqual(allDecisions.slice(0, 2));
-    expect(await json('--card', cardId, '--declined')).toEqual(allDecisions.slice(1, 2));
-    expect(await json('--limit', '1')).toEqual(allDecisions.slice(0, 1));
+    expect(await runJson('--platform', app.other.id)).toEqual(allDecisions.slice(0, 1));
+    expect(await runJson(cardId)).toEqual(allDecisions.slice(1));
+    expect(await runJson('--declined')).toEqual(allDecisions.slice(0, 2));
+    expect(await runJson('--card', cardId, '--declined')).toEqual(allDecisions.slice(1, 2));
+    expect(await runJson('--limit', '1')).toEqual(allDecisions.slice(0, 1));
   });
 
   it('prints a table', async () => {

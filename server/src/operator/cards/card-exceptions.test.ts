@@ -13,14 +13,14 @@ beforeAll(() => {
 const run = (...argv: string[]) => commandRunner(app)(argv);
 
 // biome-ignore lint/suspicious/noExplicitAny: replies of every shape, checked by assertions.
-async function json(...argv: string[]): Promise<any> {
+async function runJson(...argv: string[]): Promise<any> {
   const { code, out, err } = await run(...argv, '--json');
   expect([code, err]).toEqual([0, '']);
   return JSON.parse(out);
 }
 
 const listIds = async (...flags: string[]): Promise<string[]> =>
-  (await json('cards', 'exceptions', ...flags)).map(
+  (await runJson('cards', 'exceptions', ...flags)).map(
     (each: { transactionId: string }) => each.transactionId,
   );
 
@@ -42,7 +42,7 @@ describe('cards exceptions', () => {
       await createException(),
       await fixture.startPayment({ descriptor: 'Shop 006' }),
     ];
-    expect(await json('cards', 'exceptions')).toEqual([
+    expect(await runJson('cards', 'exceptions')).toEqual([
       {
         ...{ transactionId: firstPayment.id, platformId: app.platform.id, environment: 'sandbox' },
         ...{ since: expect.any(String), status: 'EXCEPTION', cardId: firstPayment.card.id },
@@ -73,7 +73,7 @@ describe('cards exceptions', () => {
     expect((await run('cards', 'exceptions', '--limit', '0')).code).toBe(2);
     expect((await run('cards', 'exceptions', '--platform', 'none')).code).toBe(1);
     for (const { id } of [firstPayment, secondPayment])
-      await json(...['cards', 'resolve', id], ...COLLECT);
+      await runJson(...['cards', 'resolve', id], ...COLLECT);
     expect(await listIds()).toEqual([]);
   });
 
@@ -87,10 +87,10 @@ describe('cards exceptions', () => {
     ] as const) {
       await payment.notify(refundOf(amount));
       const suspense = { amount, currency: 'USD' };
-      expect(await json('cards', 'exceptions')).toMatchObject([
+      expect(await runJson('cards', 'exceptions')).toMatchObject([
         { transactionId: payment.id, missingAmount: 0, suspense },
       ]);
-      const [item] = await json('suspense', 'list');
+      const [item] = await runJson('suspense', 'list');
       expect(item).toMatchObject({
         transactionId: payment.id,
         type: 'CARD',
@@ -99,7 +99,7 @@ describe('cards exceptions', () => {
       });
       const reply = await run('suspense', 'return', payment.id);
       expect([reply.code, reply.err]).toEqual([1, expect.stringContaining('--reference')]);
-      await json('suspense', 'return', payment.id, '--reference', reference);
+      await runJson('suspense', 'return', payment.id, '--reference', reference);
       expect(await listIds()).toEqual([]);
       const repeatedReply = await run('suspense', 'return', payment.id, '--reference', reference);
       expect([repeatedReply.code, repeatedReply.err]).toEqual([
@@ -110,8 +110,8 @@ describe('cards exceptions', () => {
     expect(await payment.readState()).toEqual({ status: 'REFUNDED', account: '0 of 0' });
     // A refund that was sent and is reversed by the network is missing until it is resolved.
     await payment.notify({ kind: 'RETURN_REVERSAL' });
-    expect(await json('suspense', 'list')).toMatchObject([{ amount: -60, to: null }]);
-    await json('suspense', 'settle', payment.id, '--reference', 'WIRE-3');
+    expect(await runJson('suspense', 'list')).toMatchObject([{ amount: -60, to: null }]);
+    await runJson('suspense', 'settle', payment.id, '--reference', 'WIRE-3');
     expect(await listIds()).toEqual([]);
     expect(await payment.readState()).toEqual({
       status: 'SETTLED',
@@ -133,14 +133,20 @@ describe('cards resolve', () => {
     async (refundedAmount, status, writtenOffAmount) => {
       const payment = await createException();
       await payment.notify(refundOf(refundedAmount));
-      const resolvedOutput = await json('cards', 'resolve', payment.id, '--outcome', 'write-off');
+      const resolvedOutput = await runJson(
+        'cards',
+        'resolve',
+        payment.id,
+        '--outcome',
+        'write-off',
+      );
       expect(resolvedOutput).toMatchObject({ status, writtenOffAmount });
     },
   );
 
   it('collects or writes off the missing amount, once', async () => {
     const firstCard = await createException();
-    const collectedOutput = await json(
+    const collectedOutput = await runJson(
       'cards',
       'resolve',
       firstCard.id,

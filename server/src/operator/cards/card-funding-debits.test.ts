@@ -23,7 +23,7 @@ afterAll(() => app.settle());
 const run = (...argv: string[]) => commandRunner(app)(argv);
 
 // biome-ignore lint/suspicious/noExplicitAny: replies of every shape, checked by assertions.
-async function json(...argv: string[]): Promise<any> {
+async function runJson(...argv: string[]): Promise<any> {
   const { code, out, err } = await run(...argv, '--json');
   expect([code, err]).toEqual([0, '']);
   return JSON.parse(out);
@@ -86,11 +86,11 @@ describe('cards funding-debits', () => {
       currency: 'USDB',
       funds: 1_000_000,
     });
-    const attempts = async (...flags: string[]) =>
-      (await json('cards', 'funding-debits', ...flags)).map(
+    const readAttempts = async (...flags: string[]) =>
+      (await runJson('cards', 'funding-debits', ...flags)).map(
         (each: { transactionId: string; attempts: number }) => [each.transactionId, each.attempts],
       );
-    expect(await json('cards', 'funding-debits')).toEqual([
+    expect(await runJson('cards', 'funding-debits')).toEqual([
       {
         ...{ transactionId: firstPayment.id, platformId: app.platform.id, environment: 'sandbox' },
         ...{
@@ -114,21 +114,21 @@ describe('cards funding-debits', () => {
     expect(out).toMatch(/ AUTHORIZED +1 +0\.70 +1 +Shop 005\n$/);
     pass(WAIT_MS);
     await workerWithUnreachableIssuer().runDue();
-    expect(await attempts()).toEqual([
+    expect(await readAttempts()).toEqual([
       [firstPayment.id, 2],
       [secondPayment.id, 2],
     ]);
     pass(WAIT_MS);
     await workerWithIssuer(async () => ({ state: 'pending', checkAfterMs: WAIT_MS })).runDue();
-    expect(await attempts('--limit', '1')).toEqual([[firstPayment.id, 3]]);
-    expect(await attempts('--platform', app.other.id)).toEqual([]);
-    expect(await attempts('--platform', app.platform.id)).toHaveLength(2);
+    expect(await readAttempts('--limit', '1')).toEqual([[firstPayment.id, 3]]);
+    expect(await readAttempts('--platform', app.other.id)).toEqual([]);
+    expect(await readAttempts('--platform', app.platform.id)).toHaveLength(2);
     expect((await run('cards', 'funding-debits', '--limit', '0')).code).toBe(2);
     // A resolved debit is no longer listed, although its job runs once more.
     await resolveDebit(firstPayment, 'completed');
-    expect(await attempts()).toEqual([[secondPayment.id, 3]]);
+    expect(await readAttempts()).toEqual([[secondPayment.id, 3]]);
     await resolveDebit(secondPayment, 'completed');
-    expect(await attempts()).toEqual([]);
+    expect(await readAttempts()).toEqual([]);
   });
 });
 
@@ -165,7 +165,7 @@ describe('cards resolve-debit', () => {
     });
     const close = () => run('accounts', 'close', payment.accountId);
     expect((await close()).err).toBe('A payment of the account is in progress.\n');
-    const resolvedOutput = await json(
+    const resolvedOutput = await runJson(
       'cards',
       'resolve-debit',
       payment.id,
@@ -179,7 +179,7 @@ describe('cards resolve-debit', () => {
     });
     const failedState = { status: 'EXCEPTION', account: '0 of 100', cards: -100, settled: 100 };
     expect(await payment.readState()).toEqual(failedState);
-    await json('cards', 'resolve', payment.id, '--outcome', 'collect');
+    await runJson('cards', 'resolve', payment.id, '--outcome', 'collect');
     expect((await railResultsOf(payment)).map((each) => each.state).sort()).toEqual([
       'failed',
       'settled',

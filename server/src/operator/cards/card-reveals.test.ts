@@ -13,7 +13,7 @@ const links: string[] = [];
 const run = (...argv: string[]) => commandRunner(app)(argv);
 
 // biome-ignore lint/suspicious/noExplicitAny: replies of every shape, checked by assertions.
-async function json(...argv: string[]): Promise<any> {
+async function runJson(...argv: string[]): Promise<any> {
   const { code, out, err } = await run('cards', 'reveals', ...argv, '--json');
   expect([code, err]).toEqual([0, '']);
   return JSON.parse(out);
@@ -40,7 +40,7 @@ beforeAll(async () => {
 
 describe('cards reveals', () => {
   it('lists requests and when numbers were shown, newest first', async () => {
-    const allReveals = await json();
+    const allReveals = await runJson();
     expect(allReveals.map((each: { cardId: string }) => each.cardId)).toEqual([
       ids[0],
       ids[1],
@@ -67,11 +67,11 @@ describe('cards reveals', () => {
   it('filters by card and platform, up to the limit', async () => {
     const times = (rows: { requestedAt: string }[]) =>
       rows.map((each) => each.requestedAt.slice(17, 19));
-    expect(times(await json(ids[0]))).toEqual(['03', '01']);
-    expect(times(await json('--card', ids[0], '--limit', '1'))).toEqual(['03']);
-    expect(await json('--platform', app.platform.id)).toHaveLength(3);
-    expect(await json('--platform', app.other.id)).toEqual([]);
-    expect(await json('--card', 'Card:none')).toEqual([]);
+    expect(times(await runJson(ids[0]))).toEqual(['03', '01']);
+    expect(times(await runJson('--card', ids[0], '--limit', '1'))).toEqual(['03']);
+    expect(await runJson('--platform', app.platform.id)).toHaveLength(3);
+    expect(await runJson('--platform', app.other.id)).toEqual([]);
+    expect(await runJson('--card', 'Card:none')).toEqual([]);
     expect((await run('cards', 'reveals', '--limit', '0')).code).toBe(2);
     expect((await run('cards', 'reveals', '--platform', 'none')).code).toBe(1);
   });

@@ -7,7 +7,7 @@ import { table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';
 
-async function reveals(system: System, args: CommandArgs): Promise<Output> {
+async function listReveals(system: System, args: CommandArgs): Promise<Output> {
   const { data: json } = await listCardReveals(system.runtime, {
     platformId: await platformIn(system, args),
     cardId: args.text('card'),
@@ -32,6 +32,6 @@ export const cardRevealVerbs: readonly Verb[] = [
       ...LIMIT,
     },
     positional: 'card',
-    run: reveals,
+    run: listReveals,
   },
 ];

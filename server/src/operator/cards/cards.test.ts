@@ -14,7 +14,7 @@ let [firstCard, secondCard, thirdCard]: { id: string; cardholderId: string }[] =
 const run = (...argv: string[]) => commandRunner(app)(argv);
 
 // biome-ignore lint/suspicious/noExplicitAny: replies of every shape, checked by assertions.
-async function json(...argv: string[]): Promise<any> {
+async function runJson(...argv: string[]): Promise<any> {
   const { code, out, err } = await run(...argv, '--json');
   expect([code, err]).toEqual([0, '']);
   return JSON.parse(out);
@@ -40,17 +40,17 @@ const idOf = (card?: { id: string }) => card?.id as string;
 
 describe('cards list', () => {
   it('filters by platform, customer and state, newest first', async () => {
-    const ids = async (...flags: string[]) =>
-      (await json('cards', 'list', ...flags)).map((each: { cardId: string }) => each.cardId);
-    expect(await ids()).toEqual([thirdCard, secondCard, firstCard].map(idOf));
-    expect(await ids('--platform', app.platform.id, '--limit', '1')).toEqual([idOf(thirdCard)]);
-    expect(await ids('--platform', app.other.id)).toEqual([]);
-    expect(await ids('--customer', firstCard?.cardholderId as string)).toEqual([
+    const listIds = async (...flags: string[]) =>
+      (await runJson('cards', 'list', ...flags)).map((each: { cardId: string }) => each.cardId);
+    expect(await listIds()).toEqual([thirdCard, secondCard, firstCard].map(idOf));
+    expect(await listIds('--platform', app.platform.id, '--limit', '1')).toEqual([idOf(thirdCard)]);
+    expect(await listIds('--platform', app.other.id)).toEqual([]);
+    expect(await listIds('--customer', firstCard?.cardholderId as string)).toEqual([
       idOf(secondCard),
       idOf(firstCard),
     ]);
-    expect(await ids('--state', 'FROZEN')).toEqual([]);
-    expect(await ids('--after', idOf(secondCard))).toEqual([idOf(firstCard)]);
+    expect(await listIds('--state', 'FROZEN')).toEqual([]);
+    expect(await listIds('--after', idOf(secondCard))).toEqual([idOf(firstCard)]);
     const { out } = await run('cards', 'list');
     expect(out).toMatch(/^CREATED +CARD +CUSTOMER +STATE +REASON +LAST4\n/);
     expect(await run('cards', 'list', '--after', 'x')).toMatchObject({ code: 1 });
@@ -60,7 +60,7 @@ describe('cards list', () => {
 
 describe('cards show', () => {
   it('shows a card and its funding sources, but not its number', async () => {
-    const details = await json('cards', 'show', idOf(firstCard));
+    const details = await runJson('cards', 'show', idOf(firstCard));
     expect(details).toMatchObject({
       id: idOf(firstCard),
       state: 'ACTIVE',
@@ -89,7 +89,7 @@ describe('cards show', () => {
 
 describe('cards close', () => {
   it('closes a card, emits an event, and stores the reason', async () => {
-    const result = await json(
+    const result = await runJson(
       'cards',
       'close',
       idOf(secondCard),
@@ -116,7 +116,7 @@ describe('cards close', () => {
     const pendingCard = await fixture.createCard(await fixture.createCardholder(), {
       platformCardId: newCardName('001'),
     });
-    expect(await json('cards', 'close', pendingCard.id, '--reason', 'Stuck')).toMatchObject({
+    expect(await runJson('cards', 'close', pendingCard.id, '--reason', 'Stuck')).toMatchObject({
       state: 'CLOSED',
       stateReason: 'CLOSED_BY_SERVICE',
     });
@@ -127,7 +127,7 @@ describe('platform cards and set-cards', () => {
   const DEFAULTS = { maxLive: 10_000, maxLivePerHolder: 10, frameOrigins: [] };
   const set = ({ id }: TestPlatform, ...flags: string[]) =>
     run('platform', 'set-cards', id, ...flags);
-  const settingsOf = ({ id }: TestPlatform) => json('platform', 'cards', id);
+  const settingsOf = ({ id }: TestPlatform) => runJson('platform', 'cards', id);
 
   it('changes only the specified settings, and applies immediately', async () => {
     const as = app.other;

@@ -99,7 +99,7 @@ async function textOf(verb: string, ...argv: string[]): Promise<string> {
 const exportOf = async (id: string) => JSON.parse(await textOf('export', id));
 
 /** A person with an external account, a completed payment to it, and a document. */
-async function customerWithData(overrides: object = {}) {
+async function createCustomerWithData(overrides: object = {}) {
   const person = await createCustomer(app, {}, { ...PERSON, ...overrides });
   const account = await findInternalAccount(app, person.id, 'USD');
   ok(
@@ -125,7 +125,7 @@ async function customerWithData(overrides: object = {}) {
   return { person, account, outside: externalAccount, quote };
 }
 
-async function business() {
+async function createBusinessWithData() {
   const body = {
     customerType: 'BUSINESS',
     platformCustomerId: 'business-with-owners',
@@ -192,7 +192,7 @@ describe('customers find', () => {
     expect((await run('find', '--email', 'before@example.com')).json).toEqual([]);
     const result = await run('find', '--email', 'after@example.com');
     expect(result.json).toMatchObject([{ customerId: id }]);
-    const { company, owner } = await business();
+    const { company, owner } = await createBusinessWithData();
     const businesses = [{ customerId: company.id, ownerId: owner.id, type: 'BUSINESS' }];
     expect((await run('find', '--identifier', 'ng777888')).json).toMatchObject(businesses);
     const taxed = await run('find', '--identifier', '471234567');
@@ -207,7 +207,7 @@ describe('customers find', () => {
 
 describe('customers export', () => {
   it('exports all data about one customer, decrypted, and no data of another', async () => {
-    const { person, quote } = await customerWithData();
+    const { person, quote } = await createCustomerWithData();
     const { person: otherPerson } = await createFundedCustomer(app, 1);
     const text = await textOf('export', person.id);
     const exportedData = JSON.parse(text);
@@ -237,7 +237,7 @@ describe('customers export', () => {
   });
 
   it('writes a new file that only its owner can read, and the documents in the same folder', async () => {
-    const { person } = await customerWithData({ platformCustomerId: 'with-files' });
+    const { person } = await createCustomerWithData({ platformCustomerId: 'with-files' });
     const file = path.join(folder, 'all.json');
     const documents = path.join(folder, 'documents');
     const { json } = await run('export', person.id, '--to', file, '--files', documents);
@@ -290,7 +290,7 @@ describe('customers erase', () => {
       account,
       outside: externalAccount,
       quote,
-    } = await customerWithData({
+    } = await createCustomerWithData({
       platformCustomerId: 'Vandermolen-1',
       umaAddress: `$quintessa.v@${domain}`,
       endUserTermsConsent: CONSENT,
@@ -314,7 +314,7 @@ describe('customers erase', () => {
   });
 
   it('leaves valid resources, and returns the same result when repeated', async () => {
-    const { person, quote } = await customerWithData({ platformCustomerId: 'Vandermolen-2' });
+    const { person, quote } = await createCustomerWithData({ platformCustomerId: 'Vandermolen-2' });
     await remove(person.id);
     const firstResult = await run('erase', person.id, '--yes');
     await app.advance(60_000);
@@ -379,7 +379,7 @@ describe('customers erase', () => {
   });
 
   it('resumes an interrupted erasure', async () => {
-    const { person } = await customerWithData({ platformCustomerId: 'Vandermolen-3' });
+    const { person } = await createCustomerWithData({ platformCustomerId: 'Vandermolen-3' });
     await remove(person.id);
     await run('erase', person.id, '--yes');
     await app.runtime.db.query(

@@ -17,7 +17,7 @@ const NAMED = 'vesna-quorbats-card';
 const SHOP = 'Quorbat Bakery';
 
 /** A customer with a card that was used once. */
-async function cardholder() {
+async function createCardholderWithPayment() {
   const fixture = cardFixture(app);
   const holder = await fixture.createCardholder();
   const card = await fixture.createCard(holder, { platformCardId: NAMED });
@@ -42,7 +42,7 @@ async function cardholder() {
 }
 
 it('an export has cards, their funding sources and authorizations, and no number', async () => {
-  const { card, id } = await cardholder();
+  const { card, id } = await createCardholderWithPayment();
   const row = await app.runtime.db.read(cards, card.id);
   const { text, all } = await exportOf(app, id);
   expect(text).toContain(NAMED);
@@ -54,7 +54,7 @@ it('an export has cards, their funding sources and authorizations, and no number
 });
 
 it('an erasure closes cards and leaves no personal data in them', async () => {
-  const { card, message, id, fixture } = await cardholder();
+  const { card, message, id, fixture } = await createCardholderWithPayment();
   ok(await app.call('DELETE', `/customers/${id}`), 200);
   // The job of the deletion has not run.
   const { counts } = await erase(app.runtime, id, { actor: 'operator', reason: null });

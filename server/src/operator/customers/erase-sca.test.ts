@@ -25,7 +25,7 @@ const app = testApp();
 /**
  * A customer with both factors, a login, a failure, a reset, and a pending challenge and enrollment.
  */
-async function lifecycle() {
+async function createScaHistory() {
   const person = await createPhoneVerifiedCustomer(app);
   const { id } = person;
   const factors = factorFixture(app);
@@ -48,7 +48,7 @@ const codesOf = (id: string) =>
   );
 
 it('SCA data is exported with decrypted addresses and without secrets', async () => {
-  const { id, secrets, reset } = await lifecycle();
+  const { id, secrets, reset } = await createScaHistory();
   const { text, all } = await exportOf(app, id);
   expect(all.sca_lockouts).toMatchObject([{ id, failed_attempts: 1, suspended: false }]);
   expect(all.sca_factors.map(({ type }: { type: string }) => type).sort()).toEqual([
@@ -74,8 +74,8 @@ it('SCA data is exported with decrypted addresses and without secrets', async ()
 });
 
 it('SCA data is removed by an erasure, except for types and times of events', async () => {
-  const { id } = await lifecycle();
-  const otherCustomer = await lifecycle();
+  const { id } = await createScaHistory();
+  const otherCustomer = await createScaHistory();
   expect((await codesOf(id)).length).toBeGreaterThan(0);
   ok(await app.call('DELETE', `/customers/${id}`), 200);
   const { db } = app.runtime;

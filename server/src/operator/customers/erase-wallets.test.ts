@@ -21,7 +21,7 @@ import type { System } from '../cli/verb.ts';
 const app = testApp();
 
 /** A customer with a wallet, a passkey, a session, a signed change, a pending one, and a code. */
-async function walletOwner() {
+async function createWalletOwner() {
   const person = await createCustomer(app, {}, { email: 'vesna@quorbat.example' });
   const path = `/customers/internal-accounts?customerId=${person.id}&type=EMBEDDED_WALLET`;
   const [{ id }] = ok(await app.call('GET', path), 200).data;
@@ -54,7 +54,7 @@ const codesOf = (customerId: string) =>
   );
 
 it('a wallet is exported decrypted, without signing keys', async () => {
-  const { person, id, requested } = await walletOwner();
+  const { person, id, requested } = await createWalletOwner();
   const row = await app.runtime.db.read(wallets, id);
   const { text, all } = await exportOf(app, person.id);
   expect(all.wallets).toMatchObject([{ id, wallet_id: row?.wallet_id }]);
@@ -82,8 +82,8 @@ it('a wallet is exported decrypted, without signing keys', async () => {
 });
 
 it('a wallet is removed with its seed when its owner is erased', async () => {
-  const { person, id } = await walletOwner();
-  const otherOwner = await walletOwner();
+  const { person, id } = await createWalletOwner();
+  const otherOwner = await createWalletOwner();
   ok(await app.call('DELETE', `/customers/${person.id}`), 200);
   const decision = { actor: 'test', reason: null };
   const system = { runtime: app.runtime } as unknown as System;

@@ -215,7 +215,7 @@ it('an erasure leaves any number of events of other customers unchanged', async 
 });
 
 it('an erasure removes only the replies about resources of the customer', async () => {
-  const replies = async () =>
+  const readReplies = async () =>
     (
       await app.runtime.db.query<{ key: string }>(
         "select substring(id from '[^ ]+$') as key from idempotency order by 1",
@@ -234,13 +234,13 @@ it('an erasure removes only the replies about resources of the customer', async 
   };
   const { person, account } = await createPayment('erased');
   await createPayment('kept');
-  const repliesBefore = await replies();
+  const repliesBefore = await readReplies();
   const keys = ['erased-execute', 'erased-quote', 'kept-execute', 'kept-quote'];
   expect(repliesBefore).toEqual(expect.arrayContaining(keys));
   ok(await app.call('DELETE', `/customers/${person.id}`), 200);
   await app.settle();
   const { counts } = await erase(app.runtime, person.id, { actor: 'audit', reason: null });
-  const repliesAfter = await replies();
+  const repliesAfter = await readReplies();
   expect(repliesBefore.filter((key) => !repliesAfter.includes(key))).toEqual([
     'erased-execute',
     'erased-quote',

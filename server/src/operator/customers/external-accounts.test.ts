@@ -17,7 +17,7 @@ const service = openForFile(startProduction);
 const verb = (name: string, id: string, ...flags: string[]) =>
   service.runJson('external-accounts', name, id, ...flags);
 
-const emittedStatuses = async (id: string) =>
+const readEmittedStatuses = async (id: string) =>
   (await service.app.events())
     .filter((each) => each.subject === id && each.type === 'EXTERNAL_ACCOUNT.STATUS_UPDATED')
     .map((each) => each.data.status);
@@ -26,7 +26,7 @@ describe('the external-accounts verbs', () => {
   it('apply every result of a check to a bank account', async () => {
     const { account, person } = await createFundedCustomer(service.app);
     const { id } = await createExternalAccount(service.app, person.id, 'USD');
-    const debit = async () => {
+    const createDebit = async () => {
       const parties = { source: { accountId: id }, destination: { accountId: account.id } };
       const reply = await service.app.call('POST', '/transfer-in', { ...parties, amount: 1_00 });
       return reply.body.code ?? reply.status;
@@ -36,19 +36,22 @@ describe('the external-accounts verbs', () => {
       return reply.body.code ?? reply.status;
     };
     expect(await verb('check', id)).toMatchObject({ accountId: id, status: 'PENDING' });
-    expect(await debit()).toBe('BANK_ACCOUNT_VALIDATION_PENDING');
+    expect(await createDebit()).toBe('BANK_ACCOUNT_VALIDATION_PENDING');
     expect(await pay()).toBe('BANK_ACCOUNT_VALIDATION_PENDING');
     expect(await verb('review', id)).toMatchObject({ status: 'UNDER_REVIEW' });
-    expect([await debit(), await pay()]).toEqual(['INVALID_INPUT', 'INVALID_RECEIVER']);
+    expect([await createDebit(), await pay()]).toEqual(['INVALID_INPUT', 'INVALID_RECEIVER']);
     const rejectedResult = await verb('reject', id, '--reason', 'No such account');
     expect(rejectedResult).toMatchObject({ status: 'INACTIVE', reason: 'No such account' });
-    expect([await debit(), await pay()]).toEqual(['INVALID_BANK_ACCOUNT', 'INVALID_BANK_ACCOUNT']);
+    expect([await createDebit(), await pay()]).toEqual([
+      'INVALID_BANK_ACCOUNT',
+      'INVALID_BANK_ACCOUNT',
+    ]);
     await verb('reactivate', id);
-    expect([await debit(), await pay()]).toEqual([201, 201]);
+    expect([await createDebit(), await pay()]).toEqual([201, 201]);
     await verb('review', id);
     await verb('clear', id);
     await verb('disable', id);
-    expect(await emittedStatuses(id)).toEqual([
+    expect(await readEmittedStatuses(id)).toEqual([
       ...['PENDING', 'UNDER_REVIEW', 'INACTIVE', 'ACTIVE'],
       ...['UNDER_REVIEW', 'ACTIVE', 'INACTIVE'],
     ]);
@@ -75,7 +78,7 @@ describe('the external-accounts verbs', () => {
     const url = `/quotes/${quote.id}/execute`;
     const reply = await service.app.call('POST', url, undefined, { ...service.as, headers });
     expect([reply.status, reply.body.code]).toEqual([400, 'INVALID_RECEIVER']);
-    expect(await emittedStatuses(to)).toEqual(['UNDER_REVIEW']);
+    expect(await readEmittedStatuses(to)).toEqual(['UNDER_REVIEW']);
   });
 
   it('list accounts with the last digits of their numbers', async () => {

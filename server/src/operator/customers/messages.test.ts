@@ -26,7 +26,7 @@ async function run(...argv: string[]) {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: replies of every shape, checked by assertions.
-async function json(...argv: string[]): Promise<any> {
+async function runJson(...argv: string[]): Promise<any> {
   const { code, out, err } = await run(...argv, '--json');
   expect([code, err]).toEqual([0, '']);
   return JSON.parse(out);
@@ -49,7 +49,7 @@ beforeAll(async () => {
 
 describe('the messages command', () => {
   it('lists messages, newest first, without their content', async () => {
-    const allMessages = await json('messages', 'list');
+    const allMessages = await runJson('messages', 'list');
     expect(
       allMessages.map(({ kind, status }: { kind: string; status: string }) => [kind, status]),
     ).toEqual([
@@ -64,7 +64,8 @@ describe('the messages command', () => {
   });
 
   it('filters by platform, customer and status', async () => {
-    const count = async (...flags: string[]) => (await json('messages', 'list', ...flags)).length;
+    const count = async (...flags: string[]) =>
+      (await runJson('messages', 'list', ...flags)).length;
     expect(await count('--platform', app.platform.id)).toBe(2);
     expect(await count('--platform', app.other.id)).toBe(1);
     expect(await count('--customer', person.id)).toBe(2);
@@ -76,21 +77,21 @@ describe('the messages command', () => {
   });
 
   it('shows the content and the recipient of a message', async () => {
-    const [greeting, text, mail] = await json('messages', 'list');
-    expect(await json('messages', 'show', mail.messageId)).toMatchObject({
+    const [greeting, text, mail] = await runJson('messages', 'list');
+    expect(await runJson('messages', 'show', mail.messageId)).toMatchObject({
       ...mail,
       to: person.email,
       subject: 'Your code for Main',
       text: expect.stringContaining('123456'),
     });
-    expect((await json('messages', 'show', text.messageId)).to).toBe(person.phoneNumber);
+    expect((await runJson('messages', 'show', text.messageId)).to).toBe(person.phoneNumber);
     const output = await run('messages', 'show', greeting.messageId);
     expect(output.out).toMatch(/^To +guest@example\.org$/m);
     expect(output.out).toMatch(/^Text +Hello\.$/m);
   });
 
   it('reports deleted content', async () => {
-    const [{ messageId }] = await json('messages', 'list', '--customer', person.id);
+    const [{ messageId }] = await runJson('messages', 'list', '--customer', person.id);
     await app.runtime.db.query('update customers set data_key = null where id = $1', [person.id]);
     const { out } = await run('messages', 'show', messageId);
     expect(out).toMatch(/^To +deleted$/m);

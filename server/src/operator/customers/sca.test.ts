@@ -36,7 +36,7 @@ beforeAll(async () => {
 const run = (...argv: string[]) => command(['sca', ...argv]);
 
 // biome-ignore lint/suspicious/noExplicitAny: replies of every shape, checked by assertions.
-async function json(...argv: string[]): Promise<any> {
+async function runJson(...argv: string[]): Promise<any> {
   const { code, out, err } = await run(...argv, '--json');
   expect([code, err]).toEqual([0, '']);
   return JSON.parse(out);
@@ -54,7 +54,7 @@ async function readTextedCode(): Promise<string> {
 }
 
 /** A customer of the production platform with a verified phone number. */
-async function verifiedCustomer() {
+async function createVerifiedCustomer() {
   const person = await createEuropeanCustomer(app, service);
   ok(await sendCode(app, person.id, 'phone', service), 204);
   ok(await confirmCode(app, person.id, 'phone', await readTextedCode(), service), 200);
@@ -84,7 +84,7 @@ const cells = (text: string) =>
 
 describe('a reset without an identity service', () => {
   it("waits for a day for the operator's decision, and proceeds after it", async () => {
-    const { id } = await verifiedCustomer();
+    const { id } = await createVerifiedCustomer();
     const startedReset = await start(id);
     const now = app.effects.now();
     expect(startedReset).toEqual({
@@ -97,14 +97,14 @@ describe('a reset without an identity service', () => {
     }
     const mobile = { countryCode: '+49', number: '1605551234' };
     expect(statusCodeAndFields(await completeReset(id, resetId, mobile))[0]).toBe(400);
-    const [row] = await json('resets', app.production.id);
+    const [row] = await runJson('resets', app.production.id);
     expect(row).toEqual({
       ...{ resetId, platformId: app.production.id, customerId: id, factor: 'SMS_OTP' },
       ...{ status: 'PENDING_REVIEW', createdAt: new Date(now).toISOString(), completedAt: null },
       expiresAt: startedReset.expiresAt,
     });
     app.effects.set(now + 23 * HOUR);
-    const passedOutput = await json('pass-reset', resetId, ...DECISION);
+    const passedOutput = await runJson('pass-reset', resetId, ...DECISION);
     const endTime = new Date(app.effects.now() + 24 * HOUR).toISOString();
     expect(passedOutput).toEqual({ ...row, status: 'LIVENESS_PASSED', expiresAt: endTime });
     await app.advance(2 * HOUR);
@@ -128,12 +128,12 @@ describe('a reset without an identity service', () => {
   });
 
   it('does not accept codes that were sent to the previous number', async () => {
-    const { id } = await verifiedCustomer();
+    const { id } = await createVerifiedCustomer();
     const login = loginFixture(app, service);
     const { challengeId } = ok(await login.start(id, 'SMS_OTP'), 200);
     const code = await readTextedCode();
     const { resetId } = await start(id);
-    await json('pass-reset', resetId, ...DECISION);
+    await runJson('pass-reset', resetId, ...DECISION);
     ok(await completeReset(id, resetId, { countryCode: '+49', number: '1605554321' }), 204);
     const proof = { factor: 'SMS_OTP', challengeId, code };
     expect(statusCodeAndFields(await login.complete(id, proof))).toEqual([
@@ -152,9 +152,9 @@ describe('a reset without an identity service', () => {
   });
 
   it('is rejected for another customer, and expires', async () => {
-    const { id } = await verifiedCustomer();
+    const { id } = await createVerifiedCustomer();
     const { resetId } = await start(id);
-    await json('reject-reset', resetId, '--reason', 'another face');
+    await runJson('reject-reset', resetId, '--reason', 'another face');
     expect(await show(id, resetId)).toMatchObject({ status: 'REJECTED' });
     expect(statusCodeAndFields(await completeReset(id, resetId))).toEqual([
       400,
@@ -174,19 +174,19 @@ describe('a reset without an identity service', () => {
       ...DECISION,
     );
     await app.settle();
-    expect(await json('resets', app.production.id)).toEqual([]);
-    const [row] = await json('resets', app.production.id, '--status', 'EXPIRED');
+    expect(await runJson('resets', app.production.id)).toEqual([]);
+    const [row] = await runJson('resets', app.production.id, '--status', 'EXPIRED');
     expect(row.resetId).toBe(expiredReset.resetId);
   });
 
   it('is listed oldest first, by platform and page', async () => {
     const ids: string[] = [];
     for (let count = 0; count < 3; count++) {
-      ids.push((await start((await verifiedCustomer()).id)).resetId);
+      ids.push((await start((await createVerifiedCustomer()).id)).resetId);
       app.effects.set(app.effects.now() + 1);
     }
     const listIds = async (...argv: string[]) =>
-      (await json('resets', ...argv)).map(({ resetId }: { resetId: string }) => resetId);
+      (await runJson('resets', ...argv)).map(({ resetId }: { resetId: string }) => resetId);
     expect(await listIds(app.production.id)).toEqual(ids);
     expect(await listIds('--limit', '2')).toEqual(ids.slice(0, 2));
     expect(await listIds('--after', ids[1] as string)).toEqual(ids.slice(2));
@@ -199,7 +199,7 @@ describe('a reset without an identity service', () => {
   });
 
   it('is decided with a reason, for an existing customer', async () => {
-    const { id } = await verifiedCustomer();
+    const { id } = await createVerifiedCustomer();
     const { resetId } = await start(id);
     for (const verb of ['pass-reset', 'reject-reset']) {
       expect((await run(verb, resetId)).code).toBe(2);
@@ -214,7 +214,9 @@ describe('a reset without an identity service', () => {
   it('can be decided in the sandbox too, and the page is then closed', async () => {
     const { id } = await createPhoneVerifiedCustomer(app);
     const { resetId, verificationLink } = await start(id, {});
-    expect(await json('reject-reset', resetId, ...DECISION)).toMatchObject({ status: 'REJECTED' });
+    expect(await runJson('reject-reset', resetId, ...DECISION)).toMatchObject({
+      status: 'REJECTED',
+    });
     const url = new URL(verificationLink).pathname;
     expect((await app.server.inject({ method: 'POST', url })).statusCode).toBe(404);
   });
@@ -233,7 +235,7 @@ describe('sca show', () => {
     const path = `/customers/external-accounts/${account.id}/trust`;
     ok(await app.call('POST', path), 200);
     ok(await app.call('POST', `${path}/confirm`, { code: CODE }), 200);
-    const state = await json('show', id);
+    const state = await runJson('show', id);
     const now = new Date(app.effects.now()).toISOString();
     const DAYS_180 = 180 * 24 * HOUR;
     expect(state).toMatchObject({
@@ -260,7 +262,7 @@ describe('sca show', () => {
 
   it('shows customers to whom it does not apply, and rejects unknown IDs', async () => {
     const person = await createEuropeanCustomer(app, {}, { region: 'US' });
-    expect(await json('show', person.id)).toMatchObject({
+    expect(await runJson('show', person.id)).toMatchObject({
       ...{ isUnderSca: false, failedAttempts: 0, openResets: [], trustedAccounts: [] },
     });
     for (const verb of ['show', 'events']) {
@@ -282,10 +284,10 @@ describe('sca unlock', () => {
     expect((await run('show', id)).out).toMatch(/^Locked until +suspended$/m);
     expect((await login.fail(id)).status).toBe(423);
     expect((await run('unlock', id)).code).toBe(2);
-    expect(await json('unlock', id, ...DECISION)).toEqual({
+    expect(await runJson('unlock', id, ...DECISION)).toEqual({
       ...{ customerId: id, failedAttempts: 0, lockedUntil: null, suspended: false },
     });
-    expect((await json('show', id)).sessionExpiresAt).toEqual(expect.any(String));
+    expect((await runJson('show', id)).sessionExpiresAt).toEqual(expect.any(String));
     expect(ok(await login.fail(id), 200)).toMatchObject({ failedAttempts: 1, suspended: false });
     expect((await scaEventsOf(app, id)).at(-2)).toMatchObject({
       ...{ type: 'UNLOCKED', actor: 'Ada', reason: 'seen by video' },
@@ -309,8 +311,8 @@ describe('sca events', () => {
     app.effects.set(app.effects.now() + 1);
     await start(id, {});
     app.effects.set(app.effects.now() + 1);
-    await json('unlock', id, ...DECISION);
-    const allEvents = await json('events', id);
+    await runJson('unlock', id, ...DECISION);
+    const allEvents = await runJson('events', id);
     expect(allEvents.map(({ type }: { type: string }) => type)).toEqual([
       ...['UNLOCKED', 'RESET_STARTED', 'LOGIN'],
     ]);
@@ -321,7 +323,7 @@ describe('sca events', () => {
       [allEvents[2].eventId],
     );
     expect(firstResult?.row).not.toContain(ADDRESS);
-    expect(await json('events', id, '--limit', '1', '--after', allEvents[0].eventId)).toEqual([
+    expect(await runJson('events', id, '--limit', '1', '--after', allEvents[0].eventId)).toEqual([
       allEvents[1],
     ]);
     const { out } = await run('events', id);

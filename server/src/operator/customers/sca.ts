@@ -23,7 +23,7 @@ const actorArgument = (args: CommandArgs) => ({
   reason: args.required('reason'),
 });
 
-async function resets(system: System, args: CommandArgs): Promise<Output> {
+async function listResets(system: System, args: CommandArgs): Promise<Output> {
   const { data: json } = await searchFactorResets(system.runtime, {
     status: args.text('status') ?? 'PENDING_REVIEW',
     platformId: await platformIn(system, args),
@@ -91,7 +91,7 @@ async function unlockOne({ runtime }: System, args: CommandArgs): Promise<Output
   return { json, text: `${json.customerId} is not locked and has no failures.\n` };
 }
 
-async function events({ runtime }: System, args: CommandArgs): Promise<Output> {
+async function listEvents({ runtime }: System, args: CommandArgs): Promise<Output> {
   const { data: json } = await listScaEvents(runtime, {
     customerId: args.required('customer'),
     after: args.text('after'),
@@ -150,7 +150,7 @@ const verb = (
 ) => ({ noun: 'sca', verb: name, summary, flags, positional, run }) satisfies Verb;
 
 export const scaVerbs: readonly Verb[] = [
-  verb('resets', 'List resets of lost factors, oldest first', LIST_FLAGS, resets, 'platform'),
+  verb('resets', 'List resets of lost factors, oldest first', LIST_FLAGS, listResets, 'platform'),
   decisionVerb(
     'pass-reset',
     'pass',
@@ -164,5 +164,10 @@ export const scaVerbs: readonly Verb[] = [
     { ...CUSTOMER, ...DECISION },
     unlockOne,
   ),
-  verb('events', 'List authentication events with IP addresses, newest first', EVENT_FLAGS, events),
+  verb(
+    'events',
+    'List authentication events with IP addresses, newest first',
+    EVENT_FLAGS,
+    listEvents,
+  ),
 ];

@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 const run = (...argv: string[]) => commandRunner(fixture.app)(argv);
 
-async function json(...argv: string[]) {
+async function runJson(...argv: string[]) {
   const { code, out, err } = await run(...argv, '--json');
   expect({ code, err }).toEqual({ code: 0, err: '' });
   return JSON.parse(out);
@@ -34,7 +34,7 @@ async function expectInvalidUsage(text: string, ...argv: string[]) {
 }
 
 /** A person under review. */
-async function person(platform = as, fullName = 'Ada Lovelace 001') {
+async function createPersonInReview(platform = as, fullName = 'Ada Lovelace 001') {
   const { id } = await fixture.createPerson(platform, fullName);
   const passport = await fixture.addDocument(platform, id, 'PASSPORT');
   const submitted = ok(await fixture.submitVerification(platform, id), 200);
@@ -50,32 +50,32 @@ describe('verifications list', () => {
     const submissions: string[] = [];
     for (let index = 0; index < 3; index++) {
       fixture.app.effects.set(fixture.app.effects.now() + 1_000);
-      submissions.push((await person(ownPlatform)).verification);
+      submissions.push((await createPersonInReview(ownPlatform)).verification);
     }
     const ids = (rows: { verificationId: string }[]) => rows.map((each) => each.verificationId);
     const command = ['verifications', 'list', '--platform', ownPlatform.id];
-    expect(ids(await json(...command))).toEqual(submissions);
-    expect(ids(await json(...command, '--limit', '2'))).toEqual(submissions.slice(0, 2));
-    expect(ids(await json(...command, '--after', submissions[0] as string))).toEqual(
+    expect(ids(await runJson(...command))).toEqual(submissions);
+    expect(ids(await runJson(...command, '--limit', '2'))).toEqual(submissions.slice(0, 2));
+    expect(ids(await runJson(...command, '--after', submissions[0] as string))).toEqual(
       submissions.slice(1),
     );
-    await json('verifications', 'approve', submissions[1] as string);
-    expect(ids(await json(...command))).toEqual([submissions[0], submissions[2]]);
-    expect(ids(await json(...command, '--status', 'APPROVED'))).toEqual([submissions[1]]);
+    await runJson('verifications', 'approve', submissions[1] as string);
+    expect(ids(await runJson(...command))).toEqual([submissions[0], submissions[2]]);
+    expect(ids(await runJson(...command, '--status', 'APPROVED'))).toEqual([submissions[1]]);
     expect((await run(...command)).out).toMatch(
       /^SINCE +VERIFICATION +STATUS +CUSTOMER +PLATFORM\n/,
     );
-    expect(ids(await json('verifications', 'list'))).toEqual(
+    expect(ids(await runJson('verifications', 'list'))).toEqual(
       expect.arrayContaining([submissions[2]]),
     );
   });
 
   it('omits deleted customers, for whom no decision is possible', async () => {
     const ownPlatform = await fixture.createPlatform('default', 'production');
-    const { id } = await person(ownPlatform);
-    const { verification } = await person(ownPlatform);
+    const { id } = await createPersonInReview(ownPlatform);
+    const { verification } = await createPersonInReview(ownPlatform);
     ok(await fixture.app.call('DELETE', `/customers/${id}`, undefined, { as: ownPlatform }), 200);
-    const rows = await json('verifications', 'list', '--platform', ownPlatform.id);
+    const rows = await runJson('verifications', 'list', '--platform', ownPlatform.id);
     expect(rows).toMatchObject([{ verificationId: verification }]);
   });
 });
@@ -85,7 +85,7 @@ describe('verifications show', () => {
     const { id } = await fixture.createBusiness(as, 'REG-9');
     const [owner] = await fixture.completeBusiness(as, id);
     const submitted = ok(await fixture.submitVerification(as, id), 200);
-    const view = await json('verifications', 'show', submitted.id);
+    const view = await runJson('verifications', 'show', submitted.id);
     expect(view).toMatchObject({
       verification: { verificationId: submitted.id, status: 'PENDING_MANUAL_REVIEW', errors: [] },
       ...{ status: 'PENDING', missing: [], customerId: id, type: 'BUSINESS' },
@@ -93,8 +93,8 @@ describe('verifications show', () => {
       owners: [{ id: owner?.id, status: 'PENDING', personalInfo: { identifier: '987-65-4321' } }],
     });
     expect(view.documents).toHaveLength(5);
-    expect(await json('verifications', 'show', id)).toEqual(view);
-    expect(await json('verifications', 'show', owner?.id as string)).toEqual(view);
+    expect(await runJson('verifications', 'show', id)).toEqual(view);
+    expect(await runJson('verifications', 'show', owner?.id as string)).toEqual(view);
     const { out } = await run('verifications', 'show', id);
     expect(out).toMatch(/^details\.businessInfo\.legalName +Acme Inc$/m);
     expect(out).toMatch(/^owners\.0\.personalInfo\.identifier +987-65-4321$/m);
@@ -103,13 +103,13 @@ describe('verifications show', () => {
   it('lists the channels that the customer has not verified yet', async () => {
     const contact = { region: 'DE', email: 'a@example.de', phoneNumber: '+4915112345678' };
     const { id } = await fixture.createPerson(as, 'Ada Lovelace', contact);
-    const { contactVerification } = await json('verifications', 'show', id);
+    const { contactVerification } = await runJson('verifications', 'show', id);
     expect(contactVerification).toEqual({ email: 'PENDING', phone: 'PENDING' });
   });
 
   it('lists the missing data before a submission', async () => {
     const { id } = await fixture.createPerson(as, 'Ada Lovelace');
-    const view = await json('verifications', 'show', id);
+    const view = await runJson('verifications', 'show', id);
     expect(view).toMatchObject({
       verification: null,
       missing: [{ type: 'MISSING_IDENTITY_DOCUMENT' }],
@@ -130,8 +130,8 @@ describe('verifications show', () => {
 
 describe('a decision', () => {
   it('approves, once, and emits an event', async () => {
-    const { id, verification } = await person();
-    expect(await json('verifications', 'approve', verification)).toMatchObject({
+    const { id, verification } = await createPersonInReview();
+    expect(await runJson('verifications', 'approve', verification)).toMatchObject({
       ...{ verificationId: verification, customerId: id, status: 'APPROVED' },
       decidedBy: 'operator',
     });
@@ -154,9 +154,12 @@ describe('a decision', () => {
   });
 
   it('rejects, with findings', async () => {
-    const { id, verification } = await person();
+    const { id, verification } = await createPersonInReview();
     const argv = ['verifications', 'reject', id, '--error', 'APPLICANT_SANCTIONED'];
-    expect(await json(...argv)).toMatchObject({ verificationId: verification, status: 'REJECTED' });
+    expect(await runJson(...argv)).toMatchObject({
+      verificationId: verification,
+      status: 'REJECTED',
+    });
     const path = `/verifications/${verification}`;
     expect(ok(await fixture.app.call('GET', path, undefined, { as }), 200)).toMatchObject({
       verificationStatus: 'REJECTED',
@@ -168,10 +171,10 @@ describe('a decision', () => {
   });
 
   it('holds, with all findings, until a new submission', async () => {
-    const { id, passport, verification } = await person();
+    const { id, passport, verification } = await createPersonInReview();
     const errors = `EXPIRED_DOCUMENT@${passport},INVALID_FIELD@${id}#birthDate`;
     const argv = ['verifications', 'hold', verification, '--error', errors];
-    await json(...argv, '--reason', 'The dates differ.');
+    await runJson(...argv, '--reason', 'The dates differ.');
     const path = `/verifications/${verification}`;
     const { body } = await fixture.app.call('GET', path, undefined, { as });
     expect([body.verificationStatus, body.errors]).toEqual([
@@ -209,13 +212,13 @@ describe('a decision', () => {
       'approve',
       verification,
     );
-    await json('verifications', 'approve', repeatedReply.id);
+    await runJson('verifications', 'approve', repeatedReply.id);
     expect(await fixture.readStatuses(as, id)).toEqual(['APPROVED']);
   });
 
   it('needs no submission, and creates a separate verification', async () => {
     const { id } = await fixture.createPerson(as, 'Ada Lovelace');
-    const { verificationId } = await json('verifications', 'approve', id);
+    const { verificationId } = await runJson('verifications', 'approve', id);
     expect(await fixture.readEventTypes(id)).toEqual([
       'VERIFICATION.APPROVED',
       'CUSTOMER.KYC_APPROVED',
@@ -232,13 +235,13 @@ describe('a decision', () => {
     const [firstOwner, secondOwner] = owners.map((each) => each.id) as [string, string];
     expect(await fixture.readStatuses(as, id)).toEqual(['PENDING', 'PENDING', 'PENDING']);
     const emittedTypes = await fixture.readEventTypes(id);
-    expect(await json('verifications', 'reject', firstOwner)).toEqual({
+    expect(await runJson('verifications', 'reject', firstOwner)).toEqual({
       ...{ platformId: as.id, ownerId: firstOwner, customerId: id, status: 'REJECTED' },
     });
-    await json('verifications', 'hold', secondOwner);
+    await runJson('verifications', 'hold', secondOwner);
     expect(await fixture.readEventTypes(id)).toEqual(emittedTypes);
     await expectRejected('The owner is REJECTED', 'verifications', 'approve', firstOwner);
-    await json(
+    await runJson(
       'verifications',
       'hold',
       id,
@@ -246,15 +249,15 @@ describe('a decision', () => {
       `INVALID_FIELD@${secondOwner}#personalInfo.birthDate`,
     );
     expect(await fixture.readStatuses(as, id)).toEqual(['HOLD', 'REJECTED', 'HOLD']);
-    await json('verifications', 'approve', id);
+    await runJson('verifications', 'approve', id);
     expect(await fixture.readStatuses(as, id)).toEqual(['APPROVED', 'REJECTED', 'APPROVED']);
   });
 
   it('keeps the documents that it is based on', async () => {
     const { id } = await fixture.createBusiness(as, 'REG-11');
     const [owner] = await fixture.completeBusiness(as, id);
-    await json('verifications', 'reject', owner?.id as string);
-    await json('verifications', 'approve', id);
+    await runJson('verifications', 'reject', owner?.id as string);
+    await runJson('verifications', 'approve', id);
     for (const holder of [owner?.id, id]) {
       const path = `/documents?documentHolder=${holder}`;
       const { data } = ok(await fixture.app.call('GET', path, undefined, { as }), 200);
@@ -270,13 +273,13 @@ describe('a decision', () => {
 
   it('is possible in the sandbox, for results that the sandbox leaves open', async () => {
     const sandbox = await fixture.createPlatform('default');
-    const { id } = await person(sandbox);
-    await json('verifications', 'approve', id);
+    const { id } = await createPersonInReview(sandbox);
+    await runJson('verifications', 'approve', id);
     expect(await fixture.readStatuses(sandbox, id)).toEqual(['APPROVED']);
   });
 
   it('rejects invalid usage', async () => {
-    const { id, passport } = await person();
+    const { id, passport } = await createPersonInReview();
     const hold = (...args: string[]) => ['verifications', 'hold', id, ...args];
     await expectInvalidUsage('--error is required', ...hold());
     await expectInvalidUsage('not BAD_HAIR', ...hold('--error', 'BAD_HAIR'));
@@ -289,7 +292,7 @@ describe('a decision', () => {
       'EXPIRED_DOCUMENT needs @Document',
       ...hold('--error', 'EXPIRED_DOCUMENT'),
     );
-    const { passport: foreignPassport } = await person();
+    const { passport: foreignPassport } = await createPersonInReview();
     const unrelated = hold('--error', `EXPIRED_DOCUMENT@${foreignPassport}`);
     await expectRejected('does not belong to this customer', ...unrelated);
     expect(passport).not.toBe(foreignPassport);

@@ -46,18 +46,18 @@ async function run(argv: string[] = [], env: Record<string, string | undefined> 
   return { code, ...printed };
 }
 
-async function findings(env: Record<string, string | undefined> = {}): Promise<Finding[]> {
+async function readFindings(env: Record<string, string | undefined> = {}): Promise<Finding[]> {
   const { out, err } = await run(['--json'], env);
   expect(err).toBe('');
   return JSON.parse(out).findings;
 }
 
 const find = async (check: string, env: Record<string, string | undefined> = {}) =>
-  (await findings(env)).find((each) => each.check === check) as Finding;
+  (await readFindings(env)).find((each) => each.check === check) as Finding;
 
 describe('doctor', () => {
   it('has a finding for every check, and a remedy for each that is not passed', async () => {
-    const checkResults = await findings();
+    const checkResults = await readFindings();
     expect(checkResults.map(({ check }) => check)).toEqual([
       ...['node', 'settings', 'data-folder', 'disk', 'master-key', 'database', 'durability'],
       ...['replica', 'connections', 'clock', 'backup', 'transactions', 'migrations'],
@@ -128,7 +128,7 @@ describe('a defect', () => {
 
   it('of production is a missing key, replica, archive or address', async () => {
     const production = { NODE_ENV: 'production', RAILHEAD_MASTER_KEY: undefined };
-    const checkResults = await findings(production);
+    const checkResults = await readFindings(production);
     const statusOf = (name: string) => checkResults.find(({ check }) => check === name)?.status;
     expect(['master-key', 'replica', 'backup', 'settings'].map(statusOf)).toEqual([
       ...['ERROR', 'WARNING', 'WARNING', 'WARNING'],
@@ -168,7 +168,7 @@ describe('a defect', () => {
         values ('Webhook:doctor', 'none', now() - interval '2 hours')`,
       `delete from webhook_queue where event_id = 'Webhook:doctor'`,
     );
-    const checkResults = await findings();
+    const checkResults = await readFindings();
     const detailOf = (name: string) => checkResults.find(({ check }) => check === name)?.detail;
     expect(detailOf('jobs')).toBe('Jobs that have failed permanently: 1.');
     expect(detailOf('deliveries')).toBe('A delivery has been due for 120 minutes.');

@@ -81,7 +81,7 @@ async function checkMasterKey(config: Config, db: Database): Promise<Finding> {
 }
 
 /** Checks of rows, which need the tables of this version. */
-async function contentFindings(config: Config, db: Database): Promise<Finding[]> {
+async function checkContent(config: Config, db: Database): Promise<Finding[]> {
   return [
     await checkMasterKey(config, db),
     checkProviders(await providerMetrics.unusable(db)),
@@ -114,7 +114,7 @@ async function checkDatabase(config: Config, url: string): Promise<Finding[]> {
       ...general,
       await checkPartitions(client, now()),
       await checkJobs(client),
-      ...(await contentFindings(config, db)),
+      ...(await checkContent(config, db)),
     ];
   } finally {
     await client.end();

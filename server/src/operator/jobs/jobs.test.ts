@@ -17,7 +17,7 @@ afterEach(() => app.runtime.db.query('delete from jobs', []));
 const run = (...argv: string[]) => commandRunner(app)(argv);
 
 // biome-ignore lint/suspicious/noExplicitAny: replies of every shape, checked by assertions.
-async function json(...argv: string[]): Promise<any> {
+async function runJson(...argv: string[]): Promise<any> {
   const { code, out, err } = await run(...argv, '--json');
   expect([code, err]).toEqual([0, '']);
   return JSON.parse(out);
@@ -54,7 +54,7 @@ async function createDeadJobs(kind: string, count = 1): Promise<string[]> {
   await staged(kind, count);
   const worker = workerWith(failingHandler(kind, 1));
   while ((await worker.runDue()) > 0);
-  const rows = await json('jobs', 'list', '--state', 'dead', '--kind', kind, '--limit', '1000');
+  const rows = await runJson('jobs', 'list', '--state', 'dead', '--kind', kind, '--limit', '1000');
   return rows.map(({ jobId }: { jobId: string }) => jobId);
 }
 
@@ -65,17 +65,17 @@ describe('the jobs verbs', () => {
     await createDeadJobs('payout.send', 2);
     await staged('payout.check');
     await staged('messages.send', 1, app.other);
-    expect(kindsOf(await json('jobs', 'list'))).toEqual([
+    expect(kindsOf(await runJson('jobs', 'list'))).toEqual([
       ...['messages.send', 'payout.check', 'payout.send', 'payout.send'],
     ]);
-    expect(kindsOf(await json('jobs', 'list', '--state', 'queued'))).toEqual([
+    expect(kindsOf(await runJson('jobs', 'list', '--state', 'queued'))).toEqual([
       ...['messages.send', 'payout.check'],
     ]);
-    expect(kindsOf(await json('jobs', 'list', '--kind', 'payout.send'))).toHaveLength(2);
-    expect(await json('jobs', 'list', '--state', 'running')).toEqual([]);
-    const ofOther = await json('jobs', 'list', '--platform', app.other.id);
+    expect(kindsOf(await runJson('jobs', 'list', '--kind', 'payout.send'))).toHaveLength(2);
+    expect(await runJson('jobs', 'list', '--state', 'running')).toEqual([]);
+    const ofOther = await runJson('jobs', 'list', '--platform', app.other.id);
     expect(kindsOf(ofOther)).toEqual(['messages.send']);
-    expect(await json('jobs', 'list', '--limit', '1')).toHaveLength(1);
+    expect(await runJson('jobs', 'list', '--limit', '1')).toHaveLength(1);
     const { out } = await run('jobs', 'list', '--state', 'dead');
     expect(out).toContain('the bank is closed');
   });
@@ -85,9 +85,9 @@ describe('the jobs verbs', () => {
     await app.runtime.db.query("update jobs set state = 'running', due_at = $1", [
       new Date(app.effects.now() + 20_000),
     ]);
-    expect(kindsOf(await json('jobs', 'list', '--state', 'running'))).toEqual(['payout.send']);
-    expect(await json('jobs', 'list', '--state', 'queued')).toEqual([]);
-    const [{ jobId }] = await json('jobs', 'list');
+    expect(kindsOf(await runJson('jobs', 'list', '--state', 'running'))).toEqual(['payout.send']);
+    expect(await runJson('jobs', 'list', '--state', 'queued')).toEqual([]);
+    const [{ jobId }] = await runJson('jobs', 'list');
     const rejectedResult = await run('jobs', 'cancel', jobId, '--reason', 'x');
     expect([rejectedResult.code, rejectedResult.err]).toEqual([
       1,
@@ -102,7 +102,7 @@ describe('the jobs verbs', () => {
 
   it('show only the IDs of an input', async () => {
     const [id = ''] = await createDeadJobs('incoming.collect');
-    const job = await json('jobs', 'show', id);
+    const job = await runJson('jobs', 'show', id);
     expect(job).toEqual({
       jobId: id,
       kind: 'incoming.collect',
@@ -117,25 +117,25 @@ describe('the jobs verbs', () => {
     });
     const { out } = await run('jobs', 'show', id);
     expect(out).toContain(PENDING_EFFECTS['incoming.collect']);
-    expect(out + JSON.stringify(await json('jobs', 'list'))).not.toMatch(/Ada|secret-code/);
+    expect(out + JSON.stringify(await runJson('jobs', 'list'))).not.toMatch(/Ada|secret-code/);
     expect((await run('jobs', 'show', 'Job:018f0000-0000-7000-8000-00000000000f')).code).toBe(1);
   });
 
   it('make a dead job due now with all its attempts on a retry', async () => {
     const [id = ''] = await createDeadJobs('payout.send');
-    expect(await json('jobs', 'retry', id)).toMatchObject({ state: 'queued', attempts: 0 });
+    expect(await runJson('jobs', 'retry', id)).toMatchObject({ state: 'queued', attempts: 0 });
     expect(await workerWith(failingHandler('payout.send', 2)).runDue()).toBe(1);
-    const repeatedReply = await json('jobs', 'show', id);
+    const repeatedReply = await runJson('jobs', 'show', id);
     expect(repeatedReply).toMatchObject({ state: 'queued', attempts: 1 });
     // A job that waits after a failure can be retried immediately.
-    expect(await json('jobs', 'retry', id)).toMatchObject({
+    expect(await runJson('jobs', 'retry', id)).toMatchObject({
       dueAt: new Date(app.effects.now()).toISOString(),
     });
   });
 
   it('reject the retry of a job that has not failed', async () => {
     await staged('incoming.review-expiry');
-    const [{ jobId }] = await json('jobs', 'list');
+    const [{ jobId }] = await runJson('jobs', 'list');
     const { code, err } = await run('jobs', 'retry', jobId);
     expect([code, err]).toEqual([1, 'The job is queued. Only failed jobs can be retried.\n']);
   });
@@ -143,11 +143,11 @@ describe('the jobs verbs', () => {
   it('retry all dead jobs of a kind, regardless of their number', async () => {
     await createDeadJobs('payout.send', 450);
     await createDeadJobs('payout.check', 2);
-    expect(await json('jobs', 'retry', '--kind', 'payout.send', '--state', 'dead')).toEqual({
+    expect(await runJson('jobs', 'retry', '--kind', 'payout.send', '--state', 'dead')).toEqual({
       kind: 'payout.send',
       retried: 450,
     });
-    expect(kindsOf(await json('jobs', 'list', '--state', 'dead'))).toHaveLength(2);
+    expect(kindsOf(await runJson('jobs', 'list', '--state', 'dead'))).toHaveLength(2);
     expect((await run('jobs', 'retry', '--kind', 'payout.send')).code).toBe(2);
     expect((await run('jobs', 'retry')).code).toBe(2);
   }, 30_000);
@@ -157,13 +157,13 @@ describe('the jobs verbs', () => {
     expect((await run('jobs', 'cancel', id)).code).toBe(2);
     const { out } = await run('jobs', 'cancel', id, '--reason', 'Settled manually');
     expect(out).toContain(PENDING_EFFECTS['payout.send']);
-    expect(await json('jobs', 'list')).toEqual([]);
+    expect(await runJson('jobs', 'list')).toEqual([]);
     const storedJob = {
       ...{ jobId: id, state: 'cancelled', reason: 'Settled manually' },
       ...{ lastError: 'the bank is closed', about: { transactionId: TRANSACTION_ID } },
     };
-    expect(await json('jobs', 'show', id)).toMatchObject(storedJob);
-    expect(await json('jobs', 'list', '--state', 'cancelled')).toMatchObject([storedJob]);
+    expect(await runJson('jobs', 'show', id)).toMatchObject(storedJob);
+    expect(await runJson('jobs', 'list', '--state', 'cancelled')).toMatchObject([storedJob]);
     expect(
       JSON.stringify(await app.runtime.db.query('select * from job_cancellations')),
     ).not.toMatch(/Ada|secret-code/);

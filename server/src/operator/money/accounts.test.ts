@@ -26,7 +26,7 @@ async function run(verb: string, ...argv: string[]) {
   return command.run(system, args);
 }
 
-const statuses = async (id: string) =>
+const readStatuses = async (id: string) =>
   (await app.events())
     .filter((each) => each.subject === id && each.type === 'INTERNAL_ACCOUNT.STATUS_UPDATED')
     .map((each) => each.data.status);
@@ -46,7 +46,7 @@ describe('accounts freeze and unfreeze', () => {
     });
     expect(result.text).toContain('FROZEN');
     await run('unfreeze', account.id);
-    expect(await statuses(account.id)).toEqual(['FROZEN', 'ACTIVE']);
+    expect(await readStatuses(account.id)).toEqual(['FROZEN', 'ACTIVE']);
     const history = await run('history', account.id);
     expect(history.json).toMatchObject([
       { actor: 'operator', action: 'freeze', reason: 'Requested by the bank' },
@@ -65,7 +65,7 @@ describe('accounts freeze and unfreeze', () => {
     await expect(run('fail', id)).rejects.toThrow(
       'This action is not possible: the account is ACTIVE.',
     );
-    expect(await statuses(id)).toEqual([]);
+    expect(await readStatuses(id)).toEqual([]);
   });
 
   it('do not reactivate the account of a deleted customer', async () => {
@@ -92,7 +92,7 @@ describe('accounts close', () => {
     await expect(run('close', owingAccount)).rejects.toThrow('has an outstanding shortfall');
     const id = await createEmptyAccount();
     await run('close', id, '--reason', 'Requested by its owner');
-    expect(await statuses(id)).toEqual(['CLOSED']);
+    expect(await readStatuses(id)).toEqual(['CLOSED']);
     await expect(run('freeze', id, '--reason', 'x')).rejects.toThrow(
       'This action is not possible: the account is CLOSED.',
     );
@@ -117,7 +117,7 @@ describe('accounts fail and retry', () => {
     );
     await run('retry', id);
     await app.settle();
-    expect(await statuses(id)).toEqual(['FAILED', 'PENDING', 'ACTIVE']);
+    expect(await readStatuses(id)).toEqual(['FAILED', 'PENDING', 'ACTIVE']);
   });
 });
 
@@ -142,15 +142,15 @@ describe('accounts list', () => {
 
   it('lists page by page', async () => {
     const { id: platform } = await app.newPlatform('Paged');
-    const ids = async (...flags: string[]) => {
+    const listIds = async (...flags: string[]) => {
       const { json } = await run('list', platform, ...flags);
       return (json as { accountId: string }[]).map((each) => each.accountId);
     };
-    const allIds = await ids();
-    expect(await ids('--limit', '2')).toEqual(allIds.slice(0, 2));
+    const allIds = await listIds();
+    expect(await listIds('--limit', '2')).toEqual(allIds.slice(0, 2));
     const secondId = allIds[1] as string;
-    expect(await ids('--limit', '2', '--after', secondId)).toEqual(allIds.slice(2, 4));
-    expect(await ids('--after', allIds.at(-1) as string)).toEqual([]);
+    expect(await listIds('--limit', '2', '--after', secondId)).toEqual(allIds.slice(2, 4));
+    expect(await listIds('--after', allIds.at(-1) as string)).toEqual([]);
     await expect(run('list', '--after', 'unknown')).rejects.toThrow('Account not found.');
     for (const limit of ['0', '1001', 'x']) {
       await expect(run('list', '--limit', limit)).rejects.toThrow('--limit must be a number');

@@ -18,13 +18,13 @@ let createdBurnId: string;
 const run = (...argv: string[]) => commandRunner(app)(argv);
 
 // biome-ignore lint/suspicious/noExplicitAny: replies of every shape, checked by assertions.
-async function json(...argv: string[]): Promise<any> {
+async function runJson(...argv: string[]): Promise<any> {
   const { code, out, err } = await run(...argv, '--json');
   expect([code, err]).toEqual([0, '']);
   return JSON.parse(out);
 }
 
-const sql = (text: string, values: unknown[] = []) => app.runtime.db.query(text, values);
+const runSql = (text: string, values: unknown[] = []) => app.runtime.db.query(text, values);
 
 beforeAll(async () => {
   fixture = mintFixture(app);
@@ -38,7 +38,7 @@ beforeAll(async () => {
 
 describe('stablecoins operations', () => {
   it('filters by coin, platform and state, newest first', async () => {
-    const allOperations = await json('stablecoins', 'operations', coin.id);
+    const allOperations = await runJson('stablecoins', 'operations', coin.id);
     expect(allOperations).toMatchObject([
       {
         operationId: createdBurnId,
@@ -55,7 +55,7 @@ describe('stablecoins operations', () => {
       { type: 'MINT', status: 'COMPLETED', providerStatus: 'complete', rail: null },
     ]);
     const request = async (...flags: string[]) =>
-      (await json('stablecoins', 'operations', ...flags)).map(
+      (await runJson('stablecoins', 'operations', ...flags)).map(
         (each: { operationId: string }) => each.operationId,
       );
     expect(await request('--status', 'CREATED')).toEqual([createdBurnId]);
@@ -78,26 +78,30 @@ describe('stablecoins operations', () => {
 
 describe('ledger verify', () => {
   it('has no totals of stablecoin units', async () => {
-    const { currencies } = await json('ledger', 'verify');
+    const { currencies } = await runJson('ledger', 'verify');
     const units = currencies.map((each: { currency: string }) => each.currency);
     expect(units.filter((unit: string) => unit.startsWith('stablecoin.'))).toEqual([]);
     expect((await run('ledger', 'verify')).out).not.toContain('stablecoin.');
   });
 
   it('computes the circulating supply from mints and burns', async () => {
-    expect(await json('ledger', 'verify')).toMatchObject({ balanced: true, problems: [] });
-    await sql("update stablecoin_operations set status = 'FAILED' where id = $1", [createdBurnId]);
+    expect(await runJson('ledger', 'verify')).toMatchObject({ balanced: true, problems: [] });
+    await runSql("update stablecoin_operations set status = 'FAILED' where id = $1", [
+      createdBurnId,
+    ]);
     const { code, out } = await run('ledger', 'verify');
     expect(code).toBe(1);
     expect(out).toContain(
       `${coin.id}: 1230000 is held for burns, but its mints and burns require 0`,
     );
-    await sql("update stablecoin_operations set status = 'CREATED' where id = $1", [createdBurnId]);
-    await sql("update stablecoin_operations set amount = amount + 1 where type = 'MINT'");
+    await runSql("update stablecoin_operations set status = 'CREATED' where id = $1", [
+      createdBurnId,
+    ]);
+    await runSql("update stablecoin_operations set amount = amount + 1 where type = 'MINT'");
     const problems = (await run('ledger', 'verify')).out;
     expect(problems).toContain(`${coin.id}: ${100n * DOLLAR} circulates`);
     expect(problems).toContain(`its mints and burns require ${100n * DOLLAR + 1n}`);
-    await sql("update stablecoin_operations set amount = amount - 1 where type = 'MINT'");
+    await runSql("update stablecoin_operations set amount = amount - 1 where type = 'MINT'");
     expect((await run('ledger', 'verify')).code).toBe(0);
   });
 });
@@ -112,7 +116,7 @@ describe('customers export', () => {
       await fixture.burn(coin.id, fixture.burnBody(ownExternalAccount.id)),
       201,
     );
-    const exportedData = await json('customers', 'export', id);
+    const exportedData = await runJson('customers', 'export', id);
     expect(exportedData.stablecoin_operations).toMatchObject([
       { id: createdBurn.id, type: 'BURN' },
     ]);
@@ -129,10 +133,10 @@ describe('stablecoins end', () => {
     run('stablecoins', 'end', id, '--as', as, '--reason', 'Confirmed by the provider');
 
   /** A burn of a separate coin, whose state is set without side effects. */
-  async function burnIn(status: string) {
+  async function createBurn(status: string) {
     const coin = await fixture.createCirculatingCoin(20);
     const { id } = ok(await fixture.burn(coin.id, fixture.burnBody(bank.id)), 201);
-    await sql("delete from jobs where input ->> 'operationId' = $1", [id]);
+    await runSql("delete from jobs where input ->> 'operationId' = $1", [id]);
     if (status === 'CREATED') return { id, coinId: coin.id };
     await app.operate(async (ctx) => {
       const row = await ctx.read(mintsAndBurns, id);
@@ -154,7 +158,7 @@ describe('stablecoins end', () => {
   ] as const)(
     'resolves an operation with the status %s as %s',
     async (status, as, finalStatus, dollars) => {
-      const { id, coinId } = await burnIn(status);
+      const { id, coinId } = await createBurn(status);
       expect(await end(id, as)).toEqual({ code: 0, out: `${id} is ${finalStatus}.\n`, err: '' });
       const reply = await fixture.readOperation(id);
       expect(reply.status).toBe(finalStatus);
@@ -163,18 +167,18 @@ describe('stablecoins end', () => {
       expect(await fixture.readSupply(coinId)).toEqual(supply);
       expect(await fixture.findSupplyProblems()).toEqual([]);
       const action = as === 'failed' ? 'fail' : 'complete';
-      expect(await json('stablecoins', 'history', id)).toMatchObject([
+      expect(await runJson('stablecoins', 'history', id)).toMatchObject([
         { actor: 'operator', action, reason: 'Confirmed by the provider' },
       ]);
     },
   );
 
   it('expires a submitted mint that can still be paid, and continues to request its status', async () => {
-    const { id, coinId } = await burnIn('SUBMITTED');
+    const { id, coinId } = await createBurn('SUBMITTED');
     expect((await end(id, 'failed')).out).toBe(`${id} is EXPIRED.\n`);
     expect((await fixture.readSupply(coinId)).burning).toBe(0n);
     const entry = { actor: 'operator', action: 'expire', reason: 'Confirmed by the provider' };
-    expect(await json('stablecoins', 'history', id)).toMatchObject([entry]);
+    expect(await runJson('stablecoins', 'history', id)).toMatchObject([entry]);
     const { calls, runFor } = workerWithReplies(
       app,
       progressReply('expired'),
@@ -198,16 +202,16 @@ describe('stablecoins end', () => {
       'The mint or burn was not submitted to the provider. It can only be recorded as failed.',
     ],
   ] as const)('rejects an impossible result: %s as %s', async (status, as, reason) => {
-    const { id, coinId } = await burnIn(status);
+    const { id, coinId } = await createBurn(status);
     expect(await end(id, as)).toMatchObject({ code: 1, err: `${reason}\n` });
     expect((await fixture.readOperation(id)).status).toBe(status);
     expect(await fixture.findSupplyProblems()).toEqual([]);
-    expect(await json('stablecoins', 'history', id)).toEqual([]);
+    expect(await runJson('stablecoins', 'history', id)).toEqual([]);
     expect((await fixture.readSupply(coinId)).circulating).toBe(20n * DOLLAR);
   });
 
   it('rejects a second result, and a result without a reason', async () => {
-    const { id } = await burnIn('PROCESSING');
+    const { id } = await createBurn('PROCESSING');
     expect(await run('stablecoins', 'end', id, '--as', 'failed')).toMatchObject({ code: 2 });
     expect(await end(id, 'odd')).toMatchObject({ code: 2 });
     expect((await end(id, 'completed')).code).toBe(0);

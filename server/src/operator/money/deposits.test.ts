@@ -15,7 +15,7 @@ import { PENDING_REASONS } from '../../features/payments/pay-ins/deposit.ts';
 const DEPOSIT = 'REALTIME_FUNDING';
 
 /** The list's entries for an account. */
-async function heldOn(accountId: string) {
+async function listHeldDeposits(accountId: string) {
   const allDeposits: { accountId: string }[] = await service.runJson(
     'deposits',
     'list',
@@ -196,7 +196,7 @@ describe('a deposit', () => {
       balance: 0,
       total: 160_00,
     });
-    expect((await heldOn(account)).map((each) => each.transactionId).sort()).toEqual(
+    expect((await listHeldDeposits(account)).map((each) => each.transactionId).sort()).toEqual(
       [...allDebits].sort(),
     );
     const cancel = `/transactions/${releasedId}/cancel`;
@@ -391,7 +391,7 @@ describe('a deposit', () => {
       ids.push(recorded.transactionId);
       await service.app.advance(1_000);
     }
-    const countBefore = await heldOn(account);
+    const countBefore = await listHeldDeposits(account);
     expect(countBefore).toMatchObject([
       { transactionId: ids[0], reason: 'COMPLIANCE_REVIEW', readable: '5.25', source: DEPOSIT },
       {
@@ -405,7 +405,7 @@ describe('a deposit', () => {
     // After a month a frozen account still holds it, and it is still listed.
     await service.app.advance(31 * DAY);
     await service.app.settle();
-    expect(await heldOn(account)).toEqual(countBefore);
+    expect(await listHeldDeposits(account)).toEqual(countBefore);
     const firstOutput = await service.runJson('deposits', 'list', '--limit', '1');
     expect(firstOutput).toHaveLength(1);
     const output = await service.run('deposits', 'list', '--platform', service.platform.id);
@@ -415,6 +415,6 @@ describe('a deposit', () => {
     );
     await service.runJson('deposits', 'release', ids[0] as string);
     await service.runJson('deposits', 'reject', ids[1] as string);
-    expect(await heldOn(account)).toEqual([]);
+    expect(await listHeldDeposits(account)).toEqual([]);
   });
 });

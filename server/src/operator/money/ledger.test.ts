@@ -33,7 +33,7 @@ async function verify() {
   return { code, ...(JSON.parse(out) as { balanced: boolean; problems: string[] }) };
 }
 
-async function sql(text: string, values: unknown[] = []): Promise<void> {
+async function runSql(text: string, values: unknown[] = []): Promise<void> {
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
   try {
@@ -131,22 +131,22 @@ describe('ledger verify', () => {
       ],
     ],
   ])('finds a manual change of %s', async (_description, corruption, correction, problems) => {
-    await sql(corruption);
+    await runSql(corruption);
     expect(await verify()).toMatchObject({ code: 1, balanced: false, problems });
     expect((await run('ledger', 'verify')).out).toContain('THE BOOKS DO NOT BALANCE:\n');
-    await sql(correction);
+    await runSql(correction);
     expect(await verify()).toMatchObject({ code: 0, balanced: true });
   });
 
   it('finds a resolution without a hold', async () => {
-    await sql(
+    await runSql(
       `insert into ledger_transfers values
        ('T:stray', 'x!', 'void', 'alice', 'bob', 'USD', 5, '2026-01-01')`,
     );
     expect((await verify()).problems).toEqual(['T:stray x! resolves no pending transfer']);
-    await sql('alter table ledger_transfers disable trigger all');
-    await sql(`delete from ledger_transfers where transaction_id = 'T:stray'`);
-    await sql('alter table ledger_transfers enable trigger all');
+    await runSql('alter table ledger_transfers disable trigger all');
+    await runSql(`delete from ledger_transfers where transaction_id = 'T:stray'`);
+    await runSql('alter table ledger_transfers enable trigger all');
     expect((await verify()).balanced).toBe(true);
   });
 });

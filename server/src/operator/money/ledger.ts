@@ -45,7 +45,7 @@ const MEANING: Record<string, string> = {
   void: 'hold voided',
 };
 
-async function postings({ runtime }: System, args: CommandArgs): Promise<Output> {
+async function printPostings({ runtime }: System, args: CommandArgs): Promise<Output> {
   const transactionId = args.required('transaction');
   const { postings: lines } = await listPostings(runtime, transactionId);
   const heads = ['TIME', 'STEP', 'FROM', 'TO', 'AMOUNT', 'CURRENCY', 'MEANING'];
@@ -80,6 +80,6 @@ export const ledgerVerbs: readonly Verb[] = [
       transaction: { value: 'TRANSACTION', required: true, help: 'ID of the transaction' },
     },
     positional: 'transaction',
-    run: postings,
+    run: printPostings,
   },
 ];

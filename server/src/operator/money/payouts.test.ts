@@ -176,7 +176,7 @@ describe('a payout', () => {
 });
 
 describe('a recall', () => {
-  async function overAch() {
+  async function createAchPayout() {
     const from = await service.createPayer('500.00');
     const to = await createExternalAccount(service.app, from.person.id, 'USD', '000', service.as);
     const body = quoteBody(from.account, to.id, 100_00, { immediatelyExecute: true });
@@ -190,7 +190,7 @@ describe('a recall', () => {
   }
 
   it('is requested by the platform and decided by the operator', async () => {
-    const { id, account } = await overAch();
+    const { id, account } = await createAchPayout();
     await service.expectRejected('No cancellation is requested', 'payouts', 'cancel', id);
     ok(await service.app.call('POST', `/transactions/${id}/cancel`, undefined, service.as), 200);
     await service.app.settle();

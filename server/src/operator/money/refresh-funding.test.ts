@@ -35,7 +35,7 @@ async function refresh(argv: string[], usd: PaymentInstructions[] | undefined) {
   };
 }
 
-const emittedEvents = async (id: string) => {
+const readEmittedEvents = async (id: string) => {
   const type = 'INTERNAL_ACCOUNT.FUNDING_INSTRUCTIONS_UPDATED';
   return (await service.app.events()).filter((each) => each.subject === id && each.type === type);
 };
@@ -48,7 +48,10 @@ describe('accounts refresh-funding', () => {
     const person = await createCustomer(service.app);
     const sandbox = await findInternalAccount(service.app, person.id, 'USD');
     expect((await service.runJson('accounts', 'refresh-funding', sandbox.id)).changed).toEqual([]);
-    expect([await emittedEvents(account), await emittedEvents(sandbox.id)]).toEqual([[], []]);
+    expect([await readEmittedEvents(account), await readEmittedEvents(sandbox.id)]).toEqual([
+      [],
+      [],
+    ]);
   });
 
   it('sets new details with the old reference, and emits an event with the balance', async () => {
@@ -64,7 +67,7 @@ describe('accounts refresh-funding', () => {
       bankName: 'Second Bank',
       reference: accountBefore.fundingPaymentInstructions[0].accountOrWalletInfo.reference,
     });
-    const [event, ...otherEvents] = await emittedEvents(account);
+    const [event, ...otherEvents] = await readEmittedEvents(account);
     expect(otherEvents).toEqual([]);
     expect(event?.data).toMatchObject({
       id: account,
@@ -95,7 +98,7 @@ describe('accounts refresh-funding', () => {
       platform,
     );
     expect(restoredOutput.changed).toEqual(firstResult.changed);
-    expect(await emittedEvents(account)).toHaveLength(2);
+    expect(await readEmittedEvents(account)).toHaveLength(2);
   });
 
   it('is rejected without collection accounts, for unknown accounts, and for both flags', async () => {
@@ -110,6 +113,6 @@ describe('accounts refresh-funding', () => {
     for (const args of [[], [account, '--platform', service.platform.id]]) {
       await expect(refresh(args, NEW_INSTRUCTIONS)).rejects.toThrow('Either ACCOUNT or --platform');
     }
-    expect(await emittedEvents(account)).toEqual([]);
+    expect(await readEmittedEvents(account)).toEqual([]);
   });
 });

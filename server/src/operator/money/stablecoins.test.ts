@@ -17,7 +17,7 @@ beforeAll(async () => {
 const verb = (name: string, ...flags: string[]) => service.runJson('stablecoins', name, ...flags);
 
 /** A token whose state is set by SQL. */
-async function coinIn(status: string): Promise<string> {
+async function createCoin(status: string): Promise<string> {
   const { id } = await fixture.createCoin();
   await service.app.runtime.db.query(
     'update stablecoins set service_status = $2, version = version + 1 where id = $1',
@@ -34,7 +34,7 @@ const OUTCOMES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 
 describe.each(Object.keys(OUTCOMES))('stablecoins %s', (name) => {
   it.each(SERVICE_STATUSES)('apply to a token that is %s', async (status) => {
-    const id = await coinIn(status);
+    const id = await createCoin(status);
     const outcome = OUTCOMES[name]?.[status];
     if (outcome === undefined) {
       const reason = `The stablecoin is ${status}. The decision ${name} is not possible.`;
@@ -57,20 +57,20 @@ describe.each(Object.keys(OUTCOMES))('stablecoins %s', (name) => {
 describe('stablecoins', () => {
   it('are requested, rejected, requested again, approved, disabled and approved', async () => {
     const { id } = await fixture.createCoin();
-    const status = async () => ok(await fixture.read(`/stablecoins/${id}`), 200);
+    const readStatus = async () => ok(await fixture.read(`/stablecoins/${id}`), 200);
     ok(await fixture.requestEnablement(id), 200);
     await verb('reject', id, '--reason', 'Documents are missing');
     ok(await fixture.requestEnablement(id), 200);
     await verb('approve', id);
     await service.app.settle();
-    expect(await status()).toMatchObject({ serviceOperationsStatus: 'ENABLED' });
-    expect(await status()).toHaveProperty('currency');
+    expect(await readStatus()).toMatchObject({ serviceOperationsStatus: 'ENABLED' });
+    expect(await readStatus()).toHaveProperty('currency');
     await verb('disable', id);
-    expect(await status()).not.toHaveProperty('currency');
+    expect(await readStatus()).not.toHaveProperty('currency');
     expect((await fixture.requestEnablement(id)).status).toBe(409);
     await verb('approve', id);
     await service.app.settle();
-    expect(await status()).toMatchObject({ serviceOperationsStatus: 'ENABLED' });
+    expect(await readStatus()).toMatchObject({ serviceOperationsStatus: 'ENABLED' });
     const history: { action: string }[] = await verb('history', id);
     expect(history.map((each) => each.action)).toEqual(['reject', 'approve', 'disable', 'approve']);
   });

@@ -24,7 +24,7 @@ async function listItems(id: string, ...flags: string[]) {
   return allItems.filter((each) => each.transactionId === id) as any[];
 }
 
-async function suspense(currency: string, environment = 'production'): Promise<bigint> {
+async function readSuspense(currency: string, environment = 'production'): Promise<bigint> {
   const id = `system:${environment}:suspense:${currency}`;
   const [row] = await service.app.runtime.db.query(
     'select balance from ledger_accounts where id = $1',
@@ -40,7 +40,7 @@ const noticeOf = async (id: string) => {
 };
 
 /** A production payment of 100.00 USD whose refund has failed. */
-async function suspensePayment() {
+async function createSuspensePayment() {
   const createdPayment = await service.createPayment();
   const reason = ['--reason', 'COMPLIANCE_REJECTED', '--not-refundable'];
   await service.runJson('payouts', 'fail', createdPayment.id, ...reason);
@@ -51,7 +51,7 @@ async function suspensePayment() {
 
 describe('a sandbox payment whose refund fails', () => {
   /** The platform of the payment charges 0.80 USD, which is earned when the payment fails. */
-  async function paymentInSuspense() {
+  async function createSuspenseItem() {
     const { app } = service;
     const { person, account } = await createFundedCustomer(app);
     const to = await createExternalAccount(app, person.id, 'EUR', '007');
@@ -81,9 +81,9 @@ describe('a sandbox payment whose refund fails', () => {
   });
 
   it('is listed, and returned in full, once', async () => {
-    const balanceBefore = await suspense('USD', 'sandbox');
-    const { id, account } = await paymentInSuspense();
-    expect((await suspense('USD', 'sandbox')) - balanceBefore).toBe(100_00n);
+    const balanceBefore = await readSuspense('USD', 'sandbox');
+    const { id, account } = await createSuspenseItem();
+    expect((await readSuspense('USD', 'sandbox')) - balanceBefore).toBe(100_00n);
     const [suspenseItem] = await listItems(id);
     expect(suspenseItem).toMatchObject({
       ...{ environment: 'sandbox', platformId: service.app.platform.id, type: 'OUTGOING' },
@@ -115,7 +115,7 @@ describe('a sandbox payment whose refund fails', () => {
       balance: 1_000_00,
       total: 1_000_00,
     });
-    expect(await suspense('USD', 'sandbox')).toBe(balanceBefore);
+    expect(await readSuspense('USD', 'sandbox')).toBe(balanceBefore);
     const { body } = await service.app.call('GET', `/transactions/${id}`);
     expect(body.refund).toMatchObject({ status: 'COMPLETED', settledAt: expect.any(String) });
     expect(await listItems(id)).toEqual([]);
@@ -129,24 +129,24 @@ describe('a sandbox payment whose refund fails', () => {
   });
 
   it('is returned once by concurrent decisions', async () => {
-    const { id, account } = await paymentInSuspense();
+    const { id, account } = await createSuspenseItem();
     const replies = await Promise.all([1, 2].map(() => service.run('suspense', 'return', id)));
     expect(replies.map((each) => each.code).sort()).toEqual([0, 1]);
     expect((await readBalances(service.app, account)).total).toBe(1_000_00);
   });
 
   it('is listed oldest first, of one platform, and of one environment', async () => {
-    const firstPayment = await paymentInSuspense();
-    const secondPayment = await paymentInSuspense();
-    const ids = async (...flags: string[]) =>
+    const firstPayment = await createSuspenseItem();
+    const secondPayment = await createSuspenseItem();
+    const listIds = async (...flags: string[]) =>
       (await service.runJson('suspense', 'list', ...flags)).map(
         (each: { transactionId: string }) => each.transactionId,
       );
-    expect(await ids()).toEqual([firstPayment.id, secondPayment.id]);
-    expect(await ids('--limit', '1')).toEqual([firstPayment.id]);
-    expect(await ids('--environment', 'production')).toEqual([]);
-    expect(await ids('--platform', service.platform.id)).toEqual([]);
-    expect(await ids('--platform', service.app.platform.id)).toEqual([
+    expect(await listIds()).toEqual([firstPayment.id, secondPayment.id]);
+    expect(await listIds('--limit', '1')).toEqual([firstPayment.id]);
+    expect(await listIds('--environment', 'production')).toEqual([]);
+    expect(await listIds('--platform', service.platform.id)).toEqual([]);
+    expect(await listIds('--platform', service.app.platform.id)).toEqual([
       firstPayment.id,
       secondPayment.id,
     ]);
@@ -165,7 +165,7 @@ describe('a sandbox payment whose refund fails', () => {
 
 describe('a production payment whose refund fails', () => {
   it("first repays its owner's debt, and is credited to a frozen account", async () => {
-    const { id, account, person } = await suspensePayment();
+    const { id, account, person } = await createSuspensePayment();
     const returnedRows = await service.app.runtime.db.query<{ id: string }>(
       "select id from transactions where type = 'INCOMING' and customer_id = $1",
       [person.id],
@@ -180,11 +180,11 @@ describe('a production payment whose refund fails', () => {
     expect(await listOwing()).toEqual([]);
     expect(await readBalances(service.app, account, service.as)).toEqual({ balance: 0, total: 0 });
     expect(await service.readStatus(id)).toBe('FAILED COMPLETED COMPLIANCE_REJECTED');
-    expect(await suspense('USD')).toBe(0n);
+    expect(await readSuspense('USD')).toBe(0n);
   });
 
   it('prevents closing its account until it is decided', async () => {
-    const { id, account } = await suspensePayment();
+    const { id, account } = await createSuspensePayment();
     await service.expectRejected('is in progress', 'accounts', 'close', account);
     await service.runJson('suspense', 'return', id);
     expect(await readBalances(service.app, account, service.as)).toEqual({
@@ -230,13 +230,13 @@ describe('external funds that could not be returned', () => {
     const postings = (await service.run('ledger', 'postings', id)).out;
     expect(postings).toMatch(/ resolve +\S+:suspense:USD +\S+:rail_in_transit:USD +30\.00 /);
     await service.expectRejected('The transaction has no funds in suspense', ...args);
-    expect(await suspense('USD')).toBe(0n);
+    expect(await readSuspense('USD')).toBe(0n);
   });
 });
 
 describe('a digital asset that was paid in and cannot be returned', () => {
   /** A sandbox payment with 100 USDC paid in for it, to an account at which it fails. */
-  async function paymentInSuspense(isAccountClosed: boolean) {
+  async function createSuspenseItem(isAccountClosed: boolean) {
     const { app } = service;
     const person = await createCustomer(app);
     const to = await createExternalAccount(app, person.id, 'EUR', '007');
@@ -253,7 +253,7 @@ describe('a digital asset that was paid in and cannot be returned', () => {
   }
 
   it('is credited to the balance of its owner', async () => {
-    const { id, accountId } = await paymentInSuspense(false);
+    const { id, accountId } = await createSuspenseItem(false);
     expect(await listItems(id)).toMatchObject([
       { amount: 100_000_000, to: accountId, outside: null },
     ]);
@@ -263,7 +263,7 @@ describe('a digital asset that was paid in and cannot be returned', () => {
   });
 
   it('is sent manually if its owner no longer has such a balance', async () => {
-    const { id, accountId } = await paymentInSuspense(true);
+    const { id, accountId } = await createSuspenseItem(true);
     expect(await listItems(id)).toMatchObject([{ amount: 100_000_000, to: 'outside' }]);
     await service.expectRejected(
       'The funds return to an external account',
@@ -273,7 +273,7 @@ describe('a digital asset that was paid in and cannot be returned', () => {
     );
     await service.runJson('suspense', 'return', id, '--reference', '0xabc');
     expect((await readBalances(service.app, accountId)).total).toBe(0);
-    expect(await suspense('USDC', 'sandbox')).toBe(0n);
+    expect(await readSuspense('USDC', 'sandbox')).toBe(0n);
   });
 });
 
@@ -326,7 +326,7 @@ describe('a recalled debit of a payment', () => {
     expect(await service.readStatus(id)).toBe('COMPLETED - -');
     expect(await noticeOf(id)).toEqual({ reference: 'WIRE-9', reason: null });
     expect(await listItems(id)).toEqual([]);
-    expect(await suspense('USD')).toBe(0n);
+    expect(await readSuspense('USD')).toBe(0n);
     await service.expectRejected('The transaction has no shortfall in suspense.', ...settle);
   });
 
@@ -350,6 +350,6 @@ describe('a recalled debit of a payment', () => {
     );
     await service.runJson('suspense', 'return', id, '--reference', 'ACH-R10');
     expect(await service.readStatus(id)).toBe('FAILED COMPLETED COMPLIANCE_REJECTED');
-    expect(await suspense('USD')).toBe(0n);
+    expect(await readSuspense('USD')).toBe(0n);
   });
 });

@@ -37,7 +37,7 @@ async function run(...argv: string[]) {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: replies of every shape, checked by assertions.
-async function json(...argv: string[]): Promise<any> {
+async function runJson(...argv: string[]): Promise<any> {
   const { code, out, err } = await run(...argv, '--json');
   expect([code, err]).toEqual([0, '']);
   return JSON.parse(out);
@@ -53,19 +53,19 @@ beforeAll(async () => {
 
 describe('agents list', () => {
   it('filters by platform and customer, newest first', async () => {
-    const allAgents = await json('agents', 'list', '--platform', app.platform.id);
+    const allAgents = await runJson('agents', 'list', '--platform', app.platform.id);
     expect(allAgents.map((each: { agentId: string }) => each.agentId)).toEqual([
       secondAgent.id,
       firstAgent.id,
     ]);
-    expect(await json('agents', 'list', '--customer', firstAgent.customer.id)).toMatchObject([
+    expect(await runJson('agents', 'list', '--customer', firstAgent.customer.id)).toMatchObject([
       { agentId: firstAgent.id, customerId: firstAgent.customer.id, state: 'active' },
     ]);
-    expect(await json('agents', 'list', '--platform', app.other.id)).toEqual([]);
+    expect(await runJson('agents', 'list', '--platform', app.other.id)).toEqual([]);
     const { out } = await run('agents', 'list');
     expect(out).toMatch(/^CREATED +AGENT +CUSTOMER +STATE +NAME\n/);
     expect(out.split('\n')).toHaveLength(4);
-    const nextPage = await json('agents', 'list', '--limit', '1', '--after', secondAgent.id);
+    const nextPage = await runJson('agents', 'list', '--limit', '1', '--after', secondAgent.id);
     expect(nextPage.map((each: { agentId: string }) => each.agentId)).toEqual([firstAgent.id]);
     expect(await run('agents', 'list', '--after', 'x')).toMatchObject({ code: 1 });
   });
@@ -73,7 +73,7 @@ describe('agents list', () => {
 
 describe('agents show', () => {
   it('shows the policy and the spending', async () => {
-    expect(await json('agents', 'show', firstAgent.id)).toMatchObject({
+    expect(await runJson('agents', 'show', firstAgent.id)).toMatchObject({
       id: firstAgent.id,
       platformId: app.platform.id,
       state: 'active',
@@ -88,7 +88,13 @@ describe('agents show', () => {
 
 describe('agents pause and resume', () => {
   it('pause an agent immediately and resume it, and store the reason', async () => {
-    const pausedOutput = await json('agents', 'pause', secondAgent.id, '--reason', 'Odd payments');
+    const pausedOutput = await runJson(
+      'agents',
+      'pause',
+      secondAgent.id,
+      '--reason',
+      'Odd payments',
+    );
     expect(pausedOutput).toMatchObject({ isPaused: true, state: 'paused' });
     expect(codeOf(await secondAgent.transfer('out', 1_00))).toEqual([403, 'FORBIDDEN']);
     const { out } = await run('agents', 'resume', secondAgent.id, '--reason', 'Explained');
@@ -145,7 +151,7 @@ describe('an erasure', () => {
 
 describe('agents audit', () => {
   it('lists entries, newest first, by agent, customer or platform', async () => {
-    const lines = await json('agents', 'audit', '--agent', firstAgent.id);
+    const lines = await runJson('agents', 'audit', '--agent', firstAgent.id);
     const [latestEntry] = lines;
     expect(latestEntry).toMatchObject({
       what: 'ACTION_EXECUTED',
@@ -155,15 +161,22 @@ describe('agents audit', () => {
       details: { type: 'TRANSFER_OUT', amount: '3000', currency: 'USD' },
     });
     expect(lines.at(-1).what).toBe('CREATED');
-    expect(await json('agents', 'audit', '--customer', firstAgent.customer.id)).toEqual(lines);
+    expect(await runJson('agents', 'audit', '--customer', firstAgent.customer.id)).toEqual(lines);
     expect(
-      await json('agents', 'audit', '--agent', firstAgent.id, '--since', latestEntry.at),
+      await runJson('agents', 'audit', '--agent', firstAgent.id, '--since', latestEntry.at),
     ).toEqual([latestEntry]);
     const command = ['agents', 'audit', '--agent', firstAgent.id];
-    expect(await json(...command, '--after', latestEntry.lineId)).toEqual(lines.slice(1));
-    expect(await json(...command, '--after', lines.at(-1).lineId)).toEqual([]);
+    expect(await runJson(...command, '--after', latestEntry.lineId)).toEqual(lines.slice(1));
+    expect(await runJson(...command, '--after', lines.at(-1).lineId)).toEqual([]);
     expect(await run(...command, '--after', 'x')).toMatchObject({ code: 1 });
-    const allEntries = await json('agents', 'audit', '--platform', app.platform.id, '--limit', '1');
+    const allEntries = await runJson(
+      'agents',
+      'audit',
+      '--platform',
+      app.platform.id,
+      '--limit',
+      '1',
+    );
     expect(allEntries).toHaveLength(1);
     const { out } = await run('agents', 'audit', '--agent', firstAgent.id);
     expect(out).toContain('amount=3000');
@@ -176,8 +189,8 @@ describe('agents audit', () => {
 
   it('keeps the entries of a deleted agent', async () => {
     ok(await app.call('DELETE', `/agents/${firstAgent.id}`), 204);
-    expect((await json('agents', 'audit', '--agent', firstAgent.id))[0].what).toBe('DELETED');
-    expect(await json('agents', 'show', firstAgent.id)).toMatchObject({ state: 'deleted' });
+    expect((await runJson('agents', 'audit', '--agent', firstAgent.id))[0].what).toBe('DELETED');
+    expect(await runJson('agents', 'show', firstAgent.id)).toMatchObject({ state: 'deleted' });
     expect(await run('agents', 'pause', firstAgent.id, '--reason', 'x')).toMatchObject({ code: 1 });
   });
 });

@@ -70,7 +70,7 @@ function sinceIn(args: CommandArgs): number | undefined {
   return time;
 }
 
-async function audit(system: System, args: CommandArgs): Promise<Output> {
+async function listAudit(system: System, args: CommandArgs): Promise<Output> {
   const filter = {
     platformId: await platformIn(system, args),
     customerId: args.text('customer'),
@@ -168,6 +168,6 @@ export const agentVerbs: readonly Verb[] = [
         help: 'Continue after this entry, the last of the previous list (--json)',
       },
     },
-    run: audit,
+    run: listAudit,
   },
 ];

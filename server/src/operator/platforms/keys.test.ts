@@ -28,7 +28,7 @@ interface ShownKey {
   retiredAt?: string;
 }
 
-async function json(...argv: string[]): Promise<ShownKey[]> {
+async function runJson(...argv: string[]): Promise<ShownKey[]> {
   const { code, out, err } = await run(...argv, '--json');
   expect({ code, err }).toEqual({ code: 0, err: '' });
   return JSON.parse(out);
@@ -37,13 +37,13 @@ async function json(...argv: string[]): Promise<ShownKey[]> {
 const ROTATE = ['webhooks', 'keys', 'rotate', '--environment', 'production'];
 
 it('the command lists, rotates and retires the keys of an environment', async () => {
-  const firstKeys = await json('webhooks', 'keys', 'list');
+  const firstKeys = await runJson('webhooks', 'keys', 'list');
   expect(firstKeys.map((each) => each.status)).toEqual(['active', 'active', 'active', 'active']);
   expect((await run('webhooks', 'keys', 'list')).out).toMatch(
     /^KEY +ENVIRONMENT +ALGORITHM +STATUS/,
   );
 
-  const rotatedOutput = await json(...ROTATE, '--overlap-hours', '48');
+  const rotatedOutput = await runJson(...ROTATE, '--overlap-hours', '48');
   expect(rotatedOutput.map((each) => each.environment)).toEqual(Array(4).fill('production'));
   const announcedKeys = rotatedOutput.filter((each) => each.status === 'announced');
   expect(announcedKeys).toHaveLength(2);
@@ -57,7 +57,7 @@ it('the command lists, rotates and retires the keys of an environment', async ()
   expect(repeatedReply).toMatchObject({ code: 1, out: '' });
   expect(repeatedReply.err).toContain('A rotation is in progress.');
 
-  const retiredOutput = await json('webhooks', 'keys', 'retire', announcedKeys[0]?.keyId ?? '');
+  const retiredOutput = await runJson('webhooks', 'keys', 'retire', announcedKeys[0]?.keyId ?? '');
   expect(retiredOutput.map((each) => each.status)).toEqual(['retired', 'retired']);
   const rejectedResult = await run('webhooks', 'keys', 'retire', activeKeys[0]?.keyId ?? '');
   expect(rejectedResult.err).toContain('The key is active.');

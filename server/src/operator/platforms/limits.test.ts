@@ -20,7 +20,7 @@ async function run(...argv: string[]) {
   return { code, ...result };
 }
 
-async function json(...argv: string[]): Promise<unknown> {
+async function runJson(...argv: string[]): Promise<unknown> {
   const { code, out, err } = await run(...argv, '--json');
   expect([code, err]).toEqual([0, '']);
   return JSON.parse(out);
@@ -28,19 +28,19 @@ async function json(...argv: string[]): Promise<unknown> {
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  const createdOutput = await json('platform', 'create', '--name', 'Shop');
+  const createdOutput = await runJson('platform', 'create', '--name', 'Shop');
   platform = (createdOutput as { platformId: string }).platformId;
 });
 afterAll(() => database.drop());
 
 describe('platform limits', () => {
   it('are not set by default', async () => {
-    expect(await json('platform', 'limits', platform)).toEqual([]);
+    expect(await runJson('platform', 'limits', platform)).toEqual([]);
     expect((await run('platform', 'limits', platform)).out).toBe('None.\n');
   });
 
   it('are set, replaced and listed by currency and destination', async () => {
-    const set = (...flags: string[]) => json('platform', 'set-limit', platform, ...flags);
+    const set = (...flags: string[]) => runJson('platform', 'set-limit', platform, ...flags);
     await set('--currency', 'USD', '--per-payment', '10000.00', '--per-day', '50000');
     await set('--currency', 'USD', '--to', 'EUR', '--per-day', '0.5');
     await set('--currency', 'BTC', '--per-payment', '0.00000001');
@@ -50,7 +50,7 @@ describe('platform limits', () => {
       { currency: 'USD', perPayment: 9_999_99 },
       { currency: 'USD', to: 'EUR', perDay: 50 },
     ]);
-    expect(await json('platform', 'limits', platform)).toEqual(allLimits);
+    expect(await runJson('platform', 'limits', platform)).toEqual(allLimits);
     expect((await run('platform', 'limits', platform)).out).toBe(
       [
         'FROM  TO   PER PAYMENT  PER DAY',
@@ -65,7 +65,7 @@ describe('platform limits', () => {
   it('are removed individually', async () => {
     const remove = (...flags: string[]) => run('platform', 'remove-limit', platform, ...flags);
     expect((await remove('--currency', 'USD')).code).toBe(0);
-    expect(await json('platform', 'limits', platform)).toMatchObject([
+    expect(await runJson('platform', 'limits', platform)).toMatchObject([
       { currency: 'BTC' },
       { currency: 'USD', to: 'EUR' },
     ]);

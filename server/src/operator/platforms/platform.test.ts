@@ -15,13 +15,13 @@ const set = (value: string, { id }: TestPlatform = app.platform) =>
 describe('--standard-webhooks', () => {
   it('is enabled by default, and can be disabled and enabled', async () => {
     const { id } = app.platform;
-    const setting = async (flag: string) =>
+    const readSetting = async (flag: string) =>
       JSON.parse((await run('platform', 'set', id, flag, '--json')).out).standardWebhooks;
     const line = /Headers of Standard Webhooks +no/;
     expect((await run('platform', 'show', id)).out).not.toMatch(line);
-    expect(await setting('--no-standard-webhooks')).toBe(false);
+    expect(await readSetting('--no-standard-webhooks')).toBe(false);
     expect((await run('platform', 'show', id)).out).toMatch(line);
-    expect(await setting('--standard-webhooks')).toBe(true);
+    expect(await readSetting('--standard-webhooks')).toBe(true);
   });
 });
 
@@ -83,7 +83,7 @@ describe('--terms', () => {
     const { out } = await run('platform', 'create', '--name', 'Terms', ...flags, '--json');
     return JSON.parse(out).platformId;
   };
-  const settings = async (id: string) => {
+  const readSettings = async (id: string) => {
     const { terms, regulated, name } = JSON.parse(
       (await run('platform', 'show', id, '--json')).out,
     );
@@ -105,28 +105,32 @@ describe('--terms', () => {
     const regulated = await createPlatform();
     const on = await run('platform', 'set', regulated, '--terms', '--name', 'Changed');
     expect([on.code, on.err.includes(`${REASON} Add --unregulated.`)]).toEqual([2, true]);
-    expect(await settings(regulated)).toEqual({ terms: false, regulated: true, name: 'Terms' });
+    expect(await readSettings(regulated)).toEqual({ terms: false, regulated: true, name: 'Terms' });
     const otherPlatform = await createPlatform('--unregulated', '--terms');
     const rejectedChange = await run('platform', 'set', otherPlatform, '--regulated');
     expect([rejectedChange.code, rejectedChange.err.includes(`${REASON} Add --no-terms.`)]).toEqual(
       [2, true],
     );
-    expect(await settings(otherPlatform)).toEqual({ terms: true, regulated: false, name: 'Terms' });
+    expect(await readSettings(otherPlatform)).toEqual({
+      terms: true,
+      regulated: false,
+      name: 'Terms',
+    });
   });
 
   it('is accepted together with --unregulated, and removed by --no-terms', async () => {
     const id = await createPlatform();
     expect((await run('platform', 'set', id, '--terms', '--unregulated')).code).toBe(0);
-    expect(await settings(id)).toMatchObject({ terms: true, regulated: false });
+    expect(await readSettings(id)).toMatchObject({ terms: true, regulated: false });
     expect((await run('platform', 'set', id, '--regulated', '--no-terms')).code).toBe(0);
-    expect(await settings(id)).toMatchObject({ terms: false, regulated: true });
+    expect(await readSettings(id)).toMatchObject({ terms: false, regulated: true });
   });
 
   it('allows other changes of a regulated platform that already requires terms', async () => {
     const id = await createPlatform();
     await app.runtime.db.query('update platforms set terms_required = true where id = $1', [id]);
     expect((await run('platform', 'set', id, '--name', 'Kept')).code).toBe(0);
-    expect(await settings(id)).toEqual({ terms: true, regulated: true, name: 'Kept' });
+    expect(await readSettings(id)).toEqual({ terms: true, regulated: true, name: 'Kept' });
   });
 });
 

@@ -20,7 +20,7 @@ async function run(...argv: string[]) {
   return result;
 }
 
-async function json(...argv: string[]) {
+async function runJson(...argv: string[]) {
   const { code, out, err } = await run(...argv, '--json');
   expect({ code, err }).toEqual({ code: 0, err: '' });
   return JSON.parse(out);
@@ -31,13 +31,13 @@ it('the command shows a failed request of any platform by its ID', async () => {
   const failedReply = await app.call('GET', path, undefined, { as: app.other });
   await app.call('GET', '/requests', undefined, { as: app.other });
   const id = String(failedReply.headers['x-request-id']);
-  const view = await json('requests', 'show', id);
+  const view = await runJson('requests', 'show', id);
   expect(view).toMatchObject({ id, platformId: app.other.id, errorCode: 'QUOTE_NOT_FOUND' });
   const { out } = await run('requests', 'show', id);
   expect(out).toMatch(/Error code +QUOTE_NOT_FOUND\nReason +Quote not found/);
-  const list = await json('requests', 'list', app.other.id, '--status', '4xx');
+  const list = await runJson('requests', 'list', app.other.id, '--status', '4xx');
   expect(list.map((each: { id: string }) => each.id)).toEqual([id]);
-  expect(await json('requests', 'list', app.other.id, '--operation', 'createQuote')).toEqual([]);
+  expect(await runJson('requests', 'list', app.other.id, '--operation', 'createQuote')).toEqual([]);
   expect((await run('requests', 'list', app.other.id)).out).toMatch(/^REQUEST +TIME +OPERATION/);
   const unknownResult = await run('requests', 'show', '00000000-0000-7000-8000-000000000000');
   expect([unknownResult.code, unknownResult.err]).toEqual([1, 'Request not found.\n']);
@@ -46,12 +46,12 @@ it('the command shows a failed request of any platform by its ID', async () => {
 it('the command retains bodies of a production platform until a time', async () => {
   const { id } = app.production;
   const endTime = new Date(Date.now() + 60_000).toISOString();
-  expect(await json('platform', 'request-bodies', id, '--until', endTime)).toEqual({
+  expect(await runJson('platform', 'request-bodies', id, '--until', endTime)).toEqual({
     platformId: id,
     environment: 'production',
     requestBodiesUntil: endTime,
   });
-  expect((await json('platform', 'show', id)).requestBodiesUntil).toBe(endTime);
+  expect((await runJson('platform', 'show', id)).requestBodiesUntil).toBe(endTime);
   const { out } = await run('platform', 'request-bodies', id, '--until', 'off');
   expect(out).toBe(`Request bodies of ${id} are not stored.\n`);
   for (const text of ['tomorrow', '2020-01-01T00:00:00Z']) {

@@ -96,7 +96,7 @@ function retentionOf(json: BodyRetention): Output {
   return { json, text };
 }
 
-async function bodies(system: System, args: CommandArgs): Promise<Output> {
+async function setRetention(system: System, args: CommandArgs): Promise<Output> {
   const { runtime } = system;
   const endTime = endIn(args, runtime.effects.now());
   return retentionOf(await keepRequestBodies(runtime, args.required('platform'), endTime));
@@ -116,7 +116,7 @@ export const requestVerbs: readonly Verb[] = [
       },
     },
     positional: 'platform',
-    run: bodies,
+    run: setRetention,
   },
   {
     noun: 'requests',

@@ -28,7 +28,7 @@ async function run(...argv: string[]) {
   return result;
 }
 
-async function json(...argv: string[]) {
+async function runJson(...argv: string[]) {
   const { code, out, err } = await run(...argv, '--json');
   expect({ code, err }).toEqual({ code: 0, err: '' });
   return JSON.parse(out);
@@ -46,7 +46,7 @@ beforeAll(async () => {
 });
 
 /** The gauge of pending deliveries, which is read at most every five seconds. */
-async function pendingMetric(): Promise<number> {
+async function readPendingMetric(): Promise<number> {
   app.effects.set(app.effects.now() + 5_000);
   const { payload } = await app.app.server.inject('/metrics');
   return Number(/^railhead_deliveries_pending(?:\{[^}]*\})? (\d+)$/m.exec(payload)?.[1]);
@@ -54,17 +54,17 @@ async function pendingMetric(): Promise<number> {
 
 describe('the webhooks command', () => {
   it('shows an undelivered event with its reason, and sends it again', async () => {
-    expect(await json('webhooks', 'dropped')).toEqual([]);
+    expect(await runJson('webhooks', 'dropped')).toEqual([]);
     await app.advance(8 * 86_400_000);
-    const droppedOutput = await json('webhooks', 'dropped');
+    const droppedOutput = await runJson('webhooks', 'dropped');
     const types = droppedOutput.map((each: { type: string }) => each.type);
     expect(types).toContain('INCOMING_PAYMENT.COMPLETED');
-    expect(await json('webhooks', 'dropped', '--limit', '1')).toHaveLength(1);
+    expect(await runJson('webhooks', 'dropped', '--limit', '1')).toHaveLength(1);
     const { eventId, attempts, platformId } = droppedOutput[0];
     expect(platformId).toBe(app.platform.id);
     expect((await run('webhooks', 'dropped')).out).toContain(eventId);
 
-    const [attempt, ...otherDeliveries] = await json('webhooks', 'attempts', eventId);
+    const [attempt, ...otherDeliveries] = await runJson('webhooks', 'attempts', eventId);
     expect(otherDeliveries).toEqual([]);
     expect(attempt).toMatchObject({ eventId, status: 'FAILED', attemptCount: attempts });
     expect(attempt.attempts).toHaveLength(attempts);
@@ -77,7 +77,7 @@ describe('the webhooks command', () => {
 
     status = 200;
     const countBefore = requestCount;
-    expect(await json('webhooks', 'resend', eventId)).toEqual({
+    expect(await runJson('webhooks', 'resend', eventId)).toEqual({
       eventId,
       due: true,
       deliveryIds: [attempt.id],
@@ -85,20 +85,20 @@ describe('the webhooks command', () => {
     app.effects.set(Date.now());
     await app.settle();
     expect(requestCount).toBe(countBefore + 1);
-    const [deliveriesAfter] = await json('webhooks', 'attempts', eventId);
+    const [deliveriesAfter] = await runJson('webhooks', 'attempts', eventId);
     expect(deliveriesAfter.attempts.at(-1)).toMatchObject({
       number: attempts + 1,
       responseStatus: 200,
       result: 'DELIVERED',
     });
-    const undelivered = await json('webhooks', 'dropped');
+    const undelivered = await runJson('webhooks', 'dropped');
     expect(undelivered.map((each: { eventId: string }) => each.eventId)).not.toContain(eventId);
   });
 
   it('lists pending deliveries like the API and the metric, test events included', async () => {
     await app.settle();
-    expect(await json('webhooks', 'pending')).toEqual([]);
-    expect(await pendingMetric()).toBe(0);
+    expect(await runJson('webhooks', 'pending')).toEqual([]);
+    expect(await readPendingMetric()).toBe(0);
     status = 500;
     await createCustomer(app);
     await app.settle();
@@ -108,15 +108,15 @@ describe('the webhooks command', () => {
     const types = list.data.map((each: { eventType: string }) => each.eventType);
     expect(types).toContain('TEST');
     expect(types).toContain('CUSTOMER.KYC_APPROVED');
-    const pendingOutput = await json('webhooks', 'pending', '--platform', app.platform.id);
+    const pendingOutput = await runJson('webhooks', 'pending', '--platform', app.platform.id);
     const platformId = app.platform.id;
     expect(pendingOutput).toEqual(list.data.map((each: object) => ({ platformId, ...each })));
-    expect(await json('webhooks', 'pending')).toEqual(pendingOutput);
-    expect(await json('webhooks', 'pending', '--platform', app.other.id)).toEqual([]);
-    expect(await json('webhooks', 'pending', '--limit', '1')).toEqual(pendingOutput.slice(0, 1));
+    expect(await runJson('webhooks', 'pending')).toEqual(pendingOutput);
+    expect(await runJson('webhooks', 'pending', '--platform', app.other.id)).toEqual([]);
+    expect(await runJson('webhooks', 'pending', '--limit', '1')).toEqual(pendingOutput.slice(0, 1));
     const [{ eventId, endpointId }] = pendingOutput;
     expect((await run('webhooks', 'pending')).out).toContain(eventId);
-    expect(await pendingMetric()).toBe(pendingOutput.length);
+    expect(await readPendingMetric()).toBe(pendingOutput.length);
     await app.settle();
     // A test is sent once.
     const failedDeliveries = ok(
@@ -124,15 +124,15 @@ describe('the webhooks command', () => {
       200,
     );
     const ids = failedDeliveries.data.map((each: { eventId: string }) => each.eventId);
-    const droppedOutput = await json('webhooks', 'dropped');
+    const droppedOutput = await runJson('webhooks', 'dropped');
     expect(droppedOutput.map((each: { eventId: string }) => each.eventId)).toEqual(
       expect.arrayContaining(ids),
     );
-    expect(await json('webhooks', 'pending')).toHaveLength(pendingOutput.length - 1);
-    expect(await pendingMetric()).toBe(pendingOutput.length - 1);
-    const resentDelivery = await json('webhooks', 'resend', ids[0], '--endpoint', endpointId);
+    expect(await runJson('webhooks', 'pending')).toHaveLength(pendingOutput.length - 1);
+    expect(await readPendingMetric()).toBe(pendingOutput.length - 1);
+    const resentDelivery = await runJson('webhooks', 'resend', ids[0], '--endpoint', endpointId);
     expect(resentDelivery.deliveryIds).toHaveLength(1);
-    expect(await json('webhooks', 'pending')).toHaveLength(pendingOutput.length);
+    expect(await runJson('webhooks', 'pending')).toHaveLength(pendingOutput.length);
     const rejectedResult = await run(
       'webhooks',
       'resend',

@@ -38,7 +38,7 @@ async function listQueued({ runtime }: System, args: CommandArgs): Promise<Outpu
   return { json, text };
 }
 
-async function attempts({ runtime }: System, args: CommandArgs): Promise<Output> {
+async function listAttempts({ runtime }: System, args: CommandArgs): Promise<Output> {
   const { deliveries: json } = await deliveriesOfEvent(runtime, args.required('event'));
   const text = table(
     [
@@ -95,7 +95,7 @@ export const webhookVerbs: readonly Verb[] = [
     summary: 'Show all delivery attempts of an event',
     flags: EVENT,
     positional: 'event',
-    run: attempts,
+    run: listAttempts,
   },
   {
     noun: 'webhooks',

@@ -75,7 +75,7 @@ const percent = (rate: number | null) =>
   rate === null ? '-' : `${Math.round(rate * 1_000) / 10} %`;
 const ms = (value: number | null) => (value === null ? '-' : `${value} ms`);
 
-async function health(system: System, args: CommandArgs): Promise<Output> {
+async function showHealth(system: System, args: CommandArgs): Promise<Output> {
   const json = await providerManagement.health(await managerOf(system), args.text('provider'));
   const heads = ['PROVIDER', 'STATUS', 'MINUTES', 'CALLS', 'ERRORS', 'AVERAGE', 'LONGEST'];
   const text = table(
@@ -139,6 +139,6 @@ export const providerConfigurationVerbs: readonly Verb[] = [
     summary: 'Show calls, durations and results of providers',
     flags: { provider: { value: 'PROVIDER', help: 'Only this provider (all)' } },
     positional: 'provider',
-    run: health,
+    run: showHealth,
   },
 ];

@@ -63,7 +63,7 @@ function keyIn(args: CommandArgs) {
   return { providerId: args.required('provider'), currency: args.required('currency'), day };
 }
 
-async function statements({ runtime }: System, args: CommandArgs): Promise<Output> {
+async function listStatements({ runtime }: System, args: CommandArgs): Promise<Output> {
   const query = { providerId: args.text('provider'), limit: limitIn(args) };
   const { data } = await pageOfDays(runtime, query);
   return { json: data, text: dayTable(data) };
@@ -161,7 +161,7 @@ async function close(system: System, args: CommandArgs): Promise<Output> {
   return { json, text: dayTable([json]) };
 }
 
-async function balances({ runtime }: System, args: CommandArgs): Promise<Output> {
+async function listBalances({ runtime }: System, args: CommandArgs): Promise<Output> {
   const json = await balancesOfProviders(runtime, args.text('provider'));
   const heads = [
     ...['PROVIDER', 'DAY', 'REPORTED', 'AVAILABLE', 'LEDGER'],
@@ -192,7 +192,7 @@ export const reconciliationVerbs: readonly Verb[] = [
     summary: 'List the days with a statement of a provider',
     flags: { ...PROVIDER_FILTER, ...LIMIT },
     positional: 'provider',
-    run: statements,
+    run: listStatements,
   },
   {
     noun,
@@ -289,6 +289,6 @@ export const reconciliationVerbs: readonly Verb[] = [
     summary: 'List the balances at providers and those of the ledger',
     flags: PROVIDER_FILTER,
     positional: 'provider',
-    run: balances,
+    run: listBalances,
   },
 ];

@@ -139,7 +139,7 @@ async function explain(system: System, args: CommandArgs): Promise<Output> {
   return { json: choice, text: `Executed by ${executedBy(choice.providerId)}.\n\n${text}` };
 }
 
-async function messages(system: System, args: CommandArgs): Promise<Output> {
+async function listMessages(system: System, args: CommandArgs): Promise<Output> {
   const { data } = await pageOfMessages(system.runtime, {
     providerId: args.text('provider'),
     result: args.text('result') as (typeof STORED_RESULTS)[number] | undefined,
@@ -246,6 +246,6 @@ export const providerRouteVerbs: readonly Verb[] = [
       result: { value: 'RESULT', choices: STORED_RESULTS, help: 'Filter by result (all)' },
       ...LIMIT,
     },
-    run: messages,
+    run: listMessages,
   },
 ];

@@ -20,7 +20,7 @@ const command = commandRunner(app);
 
 const run = (...argv: string[]) => command(['wallet', ...argv], WITH_RECOVERY);
 
-async function json(...argv: string[]) {
+async function runJson(...argv: string[]) {
   const { code, out, err } = await run(...argv, '--json');
   expect([code, err]).toEqual([0, '']);
   return JSON.parse(out);
@@ -28,7 +28,7 @@ async function json(...argv: string[]) {
 
 const DECISION = ['--actor', 'Ada', '--reason', 'lost the mailbox'];
 const recover = (accountId: string, type = 'SMS_OTP') =>
-  json('recover', accountId, '--type', type, ...DECISION);
+  runJson('recover', accountId, '--type', type, ...DECISION);
 
 const person = () => fixture.createWalletCustomer({ phoneNumber: newPhoneNumber() });
 
@@ -49,7 +49,7 @@ describe('wallet recover', () => {
       'Account recovery is disabled. Set RAILHEAD_WALLET_RECOVERY, its waiting period in hours, for ' +
         'this command and for the server.\n',
     );
-    expect(await json('recoveries', '--limit', '1')).toEqual([]);
+    expect(await runJson('recoveries', '--limit', '1')).toEqual([]);
   });
 
   it('starts a recovery that a running server completes', async () => {
@@ -66,7 +66,7 @@ describe('wallet recover', () => {
     });
     await app.advance(48 * HOUR);
     expect(await fixture.credentialsOf(accountId)).toHaveLength(2);
-    const [row] = await json('recoveries', '--status', 'DONE', '--limit', '1');
+    const [row] = await runJson('recoveries', '--status', 'DONE', '--limit', '1');
     expect(row).toEqual({ ...recovery, status: 'DONE', endedAt: recovery.dueAt });
     const { code, err } = await run('recover', accountId, '--type', 'SMS_OTP', ...DECISION);
     expect(code).toBe(1);
@@ -165,7 +165,7 @@ describe('wallet cancel-recovery', () => {
   it('cancels a recovery once, and stores the actor', async () => {
     const { accountId } = await person();
     const { recoveryId } = await recover(accountId);
-    const stoppedOutput = await json('cancel-recovery', recoveryId, '--actor', 'Grace');
+    const stoppedOutput = await runJson('cancel-recovery', recoveryId, '--actor', 'Grace');
     expect(stoppedOutput).toMatchObject({
       ...{ recoveryId, status: 'CANCELLED', cancelledFor: 'OPERATOR', cancelledBy: 'Grace' },
       ...{ actor: 'Ada', endedAt: new Date(app.effects.now()).toISOString() },
@@ -206,13 +206,13 @@ describe('wallet recoveries', () => {
       app.effects.set(app.effects.now() + 1);
     }
     const idsOf = async (...argv: string[]) =>
-      (await json('recoveries', as.id, ...argv)).map(
+      (await runJson('recoveries', as.id, ...argv)).map(
         ({ recoveryId }: { recoveryId: string }) => recoveryId,
       );
     expect(await idsOf()).toEqual(ids);
     expect(await idsOf('--limit', '2')).toEqual(ids.slice(0, 2));
     expect(await idsOf('--limit', '2', '--after', ids[1] as string)).toEqual(ids.slice(2));
-    await json('cancel-recovery', ids[0] as string);
+    await runJson('cancel-recovery', ids[0] as string);
     expect(await idsOf('--status', 'CANCELLED')).toEqual(ids.slice(0, 1));
     expect(await idsOf('--status', 'WAITING')).toEqual(ids.slice(1));
     const { out } = await run('recoveries', as.id);
@@ -236,7 +236,7 @@ describe('wallet show', () => {
       await fixture.call('PATCH', `/internal-accounts/${accountId}`, { privateEnabled: true }),
       202,
     );
-    const wallet = await json('show', accountId);
+    const wallet = await runJson('show', accountId);
     const sessionOf = ({ session, publicKey }: typeof byEmail, credentialId: string) => ({
       ...{ sessionId: session.id, credentialId, publicKey, expiresAt: session.expiresAt },
       authenticatedAt: session.createdAt,
@@ -265,14 +265,14 @@ describe('wallet show', () => {
     expect(out).toMatch(/^Account recovery +none$/m);
     expect(cells(out)).toContainEqual([sms.id, 'SMS_OTP', sms.createdAt]);
     app.effects.set(app.effects.now() + HOUR);
-    const laterOutput = await json('show', accountId);
+    const laterOutput = await runJson('show', accountId);
     expect([laterOutput.sessions, laterOutput.requests.toSign]).toEqual([[], 0]);
   });
 
   it('shows the pending recovery', async () => {
     const { accountId } = await person();
     const { recoveryId, dueAt } = await recover(accountId);
-    const wallet = await json('show', accountId);
+    const wallet = await runJson('show', accountId);
     expect(wallet.recovery).toEqual({ recoveryId, type: 'SMS_OTP', dueAt });
     expect((await run('show', accountId)).out).toContain(`${recoveryId}, due ${dueAt}`);
   });
@@ -301,7 +301,7 @@ describe('wallet authorizations', () => {
     const path = `/internal-accounts/${accountId}`;
     app.effects.set(app.effects.now() + 1);
     ok(await fixture.callSigned('PATCH', path, { privateEnabled: true }, bySms), 200);
-    const allAuthorizations = await json('authorizations', accountId);
+    const allAuthorizations = await runJson('authorizations', accountId);
     expect(allAuthorizations[0]).toEqual({
       authorizationId: expect.stringMatching(/^WalletAuthorization:/),
       ...{ platformId: app.platform.id, customerId: expect.stringMatching(/^Customer:/) },
@@ -320,7 +320,7 @@ describe('wallet authorizations', () => {
     const ids = allAuthorizations.map(
       ({ authorizationId }: { authorizationId: string }) => authorizationId,
     );
-    const nextPage = await json('authorizations', accountId, '--limit', '2', '--after', ids[0]);
+    const nextPage = await runJson('authorizations', accountId, '--limit', '2', '--after', ids[0]);
     expect(nextPage).toEqual(allAuthorizations.slice(1, 3));
     const { out } = await run('authorizations', accountId);
     expect(cells(out)[0]).toEqual([
@@ -330,7 +330,7 @@ describe('wallet authorizations', () => {
     for (const text of [out, JSON.stringify(allAuthorizations)])
       expect(text).not.toContain(byEmail.privateKey);
     const otherPerson = await person();
-    const authorization = await json('authorization', ids[0]);
+    const authorization = await runJson('authorization', ids[0]);
     expect(JSON.parse(authorization.payload).organizationId).toEqual(expect.any(String));
     const stamp = parseStamp(authorization.stamp);
     expect(stamp && verifyStamp(stamp, authorization.payload)).toBe(true);

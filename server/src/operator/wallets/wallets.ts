@@ -24,7 +24,7 @@ type WalletRecovery = Awaited<ReturnType<typeof cancelWalletRecovery>>;
 /** Keys, messages and digests created with another master key than the server's are invalid. */
 const checkKeys = ({ runtime }: System) => checkSigningKeys(runtime);
 
-async function keys(system: System): Promise<Output> {
+async function showKeys(system: System): Promise<Output> {
   await checkKeys(system);
   const allKeys = custodyKeys(system.connectorsOf);
   const text = allKeys
@@ -74,7 +74,7 @@ async function show({ runtime }: System, args: CommandArgs): Promise<Output> {
   return { json, text: `${summary}\nCredentials\n${credentials}\nSessions\n${sessions}` };
 }
 
-async function authorizations({ runtime }: System, args: CommandArgs): Promise<Output> {
+async function listAuthorizations({ runtime }: System, args: CommandArgs): Promise<Output> {
   const { data: json } = await signedAuthorizations.page(runtime, {
     accountId: args.required('account'),
     after: args.text('after'),
@@ -96,7 +96,7 @@ async function authorizations({ runtime }: System, args: CommandArgs): Promise<O
 }
 
 /** A signature with its full payload, as evidence in a dispute. */
-async function authorization({ runtime }: System, args: CommandArgs): Promise<Output> {
+async function showAuthorization({ runtime }: System, args: CommandArgs): Promise<Output> {
   const json = await signedAuthorizations.details(runtime, args.required('authorization'));
   const text = record([
     ['Authorization', json.authorizationId],
@@ -155,7 +155,7 @@ async function cancel(system: System, args: CommandArgs): Promise<Output> {
   return outputOf(await cancelWalletRecovery(system.runtime, input));
 }
 
-async function recoveries(system: System, args: CommandArgs): Promise<Output> {
+async function listRecoveries(system: System, args: CommandArgs): Promise<Output> {
   const { data: json } = await searchWalletRecoveries(system.runtime, {
     platformId: await platformIn(system, args),
     status: args.text('status'),
@@ -188,7 +188,7 @@ export const walletVerbs: readonly Verb[] = [
     verb: 'keys',
     summary: 'Show the public keys that sign bundles and tokens of embedded wallets',
     flags: {},
-    run: keys,
+    run: showKeys,
   },
   {
     noun: 'wallet',
@@ -211,7 +211,7 @@ export const walletVerbs: readonly Verb[] = [
       },
     },
     positional: 'account',
-    run: authorizations,
+    run: listAuthorizations,
   },
   {
     noun: 'wallet',
@@ -221,7 +221,7 @@ export const walletVerbs: readonly Verb[] = [
       authorization: { value: 'AUTHORIZATION', required: true, help: 'ID of the authorization' },
     },
     positional: 'authorization',
-    run: authorization,
+    run: showAuthorization,
   },
   {
     noun: 'wallet',
@@ -259,7 +259,7 @@ export const walletVerbs: readonly Verb[] = [
       },
     },
     positional: 'platform',
-    run: recoveries,
+    run: listRecoveries,
   },
   {
     noun: 'wallet',
