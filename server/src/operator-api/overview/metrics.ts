@@ -24,7 +24,11 @@ const sum = (description: string) =>
   text(`${description}, in minor units: an integer as text.`, { pattern: '^(0|[1-9][0-9]*)$' });
 const rate = (description: string) =>
   nullable(
-    Type.Number({ minimum: 0, maximum: 1, description: `${description}, or null if none.` }),
+    Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description: `${description}, or null without such payments.`,
+    }),
   );
 const platformId = text('ID of the platform.');
 
@@ -36,9 +40,11 @@ const Sums = named(
       type: TransactionType,
       currency: text('Currency of the amounts: sent, or received by an incoming payment.'),
       rail: optional(
-        nullable(text('Rail, or null if the payment has none. Only with `groupBy` rail.')),
+        nullable(
+          text('Rail, or null if the payments have none. Present only with `groupBy` rail.'),
+        ),
       ),
-      platformId: optional(text('Platform. With `groupBy` platform.')),
+      platformId: optional(text('ID of the platform. Present only with `groupBy` platform.')),
       payments: countField('Executed payments that were created in the bucket.'),
       completed: countField('Completed payments that were not returned.'),
       failed: countField('Payments that failed or were canceled before completion.'),

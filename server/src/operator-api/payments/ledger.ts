@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox';
 import { listPostings, verifyLedger } from '../../features/accounting/index.ts';
 import { operation } from '../../kernel/contract/operation.ts';
 import { Fault } from '../../kernel/fault.ts';
-import { Amount, named, nullable, page, text } from '../../kernel/schema.ts';
+import { Amount, named, nullable, page, text, withDescription } from '../../kernel/schema.ts';
 import { operatorHandle } from '../handle.ts';
 import { CurrencyCode, PlatformId, Posting, transactionParams } from './schemas.ts';
 
@@ -83,7 +83,7 @@ const postings = operation({
   replies: {
     200: Type.Object({
       transactionId: transactionParams.properties.transactionId,
-      platformId: nullable(PlatformId),
+      platformId: nullable(withDescription(PlatformId, 'ID of the platform, or null if none.')),
       postings: page(PostingOfTransaction).properties.data,
     }),
   },

@@ -48,7 +48,7 @@ const PasskeySite = named(
         description: 'Origins of the pages and apps that use the passkeys. The complete list.',
       }),
     },
-    { description: 'Relying party of the passkeys of a platform.' },
+    { description: 'Relying party of the passkeys of a platform. Null in a reply if none is set.' },
   ),
 );
 

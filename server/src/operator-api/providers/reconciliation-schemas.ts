@@ -6,7 +6,15 @@ import {
   DIFFERENCE_KINDS,
   DIFFERENCE_STATUSES,
 } from '../../features/reconciliation/index.ts';
-import { DateOnly, named, nullable, oneOf, text, time } from '../../kernel/schema.ts';
+import {
+  DateOnly,
+  named,
+  nullable,
+  oneOf,
+  text,
+  time,
+  withDescription,
+} from '../../kernel/schema.ts';
 
 /** Common fields of the operations that read the reconciliation, and of those that change it. */
 export const READS_RECONCILIATION = {
@@ -158,7 +166,12 @@ export const Difference = named(
       decisions: Type.Array(ReconciliationDecision, {
         description: 'Allowed decisions. Empty after the difference is settled.',
       }),
-      decision: nullable(ReconciliationDecision),
+      decision: nullable(
+        withDescription(
+          ReconciliationDecision,
+          'Decision, as in `decisions`, or null before a decision.',
+        ),
+      ),
       reason: nullable(text('Reason for the decision, or null before a decision.')),
       decidedBy: nullable(text('ID of the operator who decided, or null before a decision.')),
       decidedAt: nullable(time('Time of the decision, or null before a decision.')),

@@ -2,7 +2,15 @@
 import { Type } from '@sinclair/typebox';
 import { Capabilities } from '../../connectors/ports/providers/protocol.ts';
 import { PROVIDER_CHOICES, PROVIDER_SCHEMAS } from '../../features/providers/index.ts';
-import { DateOnly, named, nullable, oneOf, text, time } from '../../kernel/schema.ts';
+import {
+  DateOnly,
+  named,
+  nullable,
+  oneOf,
+  text,
+  time,
+  withDescription,
+} from '../../kernel/schema.ts';
 
 const optional = Type.Optional;
 
@@ -181,37 +189,44 @@ const ExplainedRoute = named(
             time: text('Local time, `HH:MM`.'),
             timeZone: text('IANA time zone of `time`, such as `Europe/Berlin`.'),
           },
-          { description: 'Cut-off time of the rail at the provider.' },
+          { description: 'Cut-off time of the rail at the provider. Absent if there is none.' },
         ),
       ),
       startsOn: optional({
         ...DateOnly,
-        description: 'Business day on which the provider executes the transfer.',
+        description:
+          'Business day on which the provider executes the transfer. Absent if not computed.',
       }),
       expectedOn: optional({
         ...DateOnly,
-        description: 'Business day on which the transfer is expected to arrive.',
+        description:
+          'Business day on which the transfer is expected to arrive. Absent if not computed.',
       }),
       isAfterCutOff: optional(
         Type.Boolean({
-          description: "Whether today's cut-off time has passed. `startsOn` is then a later day.",
+          description:
+            "Whether today's cut-off time has passed. `startsOn` is then a later day. Absent if not " +
+            'computed.',
         }),
       ),
       calendars: optional(
         Type.Array(Type.String(), {
-          description: 'Business-day calendars from which the dates are computed.',
+          description:
+            'Business-day calendars from which the dates are computed. Absent without dates.',
         }),
       ),
       incompleteCalendars: optional(
         Type.Array(Type.String(), {
           description:
-            'Calendars without data for these dates. Only their weekends are considered.',
+            'Calendars without data for these dates. Only their weekends are considered. Absent without ' +
+            'dates.',
         }),
       ),
       sentToday: optional(
         Type.Integer({
           description:
-            'Sum of the transfers to the provider today (UTC) in minor units. 0 without a daily limit.',
+            'Sum of the transfers to the provider today (UTC) in minor units. 0 without a daily limit. ' +
+            'Absent if not computed.',
         }),
       ),
       availableBalance: optional(
@@ -232,7 +247,12 @@ export const TransactionChoices = named(
       Type.Object({
         transferId: text('ID of the transfer in the provider protocol.'),
         platformId: text('ID of the platform of the transaction.'),
-        kind: nullable(TRANSFER_FIELDS.kind),
+        kind: nullable(
+          withDescription(
+            TRANSFER_FIELDS.kind,
+            'Kind of transfer, or null for transfers of earlier versions.',
+          ),
+        ),
         amount: nullable(
           Type.Integer({
             description: 'Amount in minor units, or null for transfers of earlier versions.',
