@@ -31,7 +31,10 @@ export const cards = table(
     max_spend: col.int8.null.mut,
     /** Ids of the funding accounts, in order. A closed card keeps its last funding accounts. */
     funding: col.json<string[]>().mut,
-    /** Number and security code, sealed by the issuer. Null before the card is issued and after its closure. */
+    /**
+     * Number and security code, sealed by the issuer. Null before the card is issued and after its
+     * closure.
+     */
     secret: col.text.null.mut,
     issuer_ref: col.text.null.mut,
     processor_ref: col.text.null.mut,

@@ -69,14 +69,12 @@ export function readBody(
   });
 }
 
-const [HIGH_SURROGATE, LOW_SURROGATE] = [
-  String.raw`\\ud[89ab][0-9a-f]{2}`,
-  String.raw`\\ud[c-f][0-9a-f]{2}`,
-];
+/** Patterns of the escapes of a high and a low surrogate. */
+const [HIGH, LOW] = [String.raw`\\ud[89ab][0-9a-f]{2}`, String.raw`\\ud[c-f][0-9a-f]{2}`];
 
 /** An unpaired surrogate escape, which PostgreSQL stores in JSON and cannot read. */
 const UNPAIRED_SURROGATE = new RegExp(
-  String.raw`(?<!\\)(?:\\\\)*(?:${HIGH_SURROGATE}(?!${LOW_SURROGATE})|(?<!${HIGH_SURROGATE})${LOW_SURROGATE})`,
+  String.raw`(?<!\\)(?:\\\\)*(?:${HIGH}(?!${LOW})|(?<!${HIGH})${LOW})`,
   'i',
 );
 

@@ -291,8 +291,8 @@ function isUnneededDebit(card: CardFacts, index: number): boolean {
 }
 
 /**
- * Applies the result of a debit. The hold of a failed debit is voided if the payment is closed and other debits
- * cover it. Otherwise the hold remains until an operator decides.
+ * Applies the result of a debit. The hold of a failed debit is voided if the payment is closed and
+ * other debits cover it. Otherwise the hold remains until an operator decides.
  */
 export function applyFundingDebitResult(
   card: CardFacts,

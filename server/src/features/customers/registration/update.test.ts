@@ -242,9 +242,7 @@ describe('updateCustomerById', () => {
     const customer = await createCustomer(
       individualBody({ region: 'DE', currencies: ['EUR'], ...contact }),
     );
-    const rejectedResponse = await patchCustomer(customer.id, {
-      currencies: ['EUR', 'USDT'],
-    });
+    const rejectedResponse = await patchCustomer(customer.id, { currencies: ['EUR', 'USDT'] });
     expect([rejectedResponse.status, rejectedResponse.body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
     expect(rejectedResponse.body.details).toEqual({ region: 'DE', currencies: ['USDT'] });
     expect((await app.call('GET', `/customers/${customer.id}`)).body).toEqual(customer);
@@ -258,9 +256,7 @@ describe('updateCustomerById', () => {
       termsVersion: 'V1',
       acceptanceMethod: 'CHECKBOX',
     };
-    const firstResponse = await patchCustomer(customer.id, {
-      endUserTermsConsent: consent,
-    });
+    const firstResponse = await patchCustomer(customer.id, { endUserTermsConsent: consent });
     expect(firstResponse.body.endUserTermsConsent).toEqual(consent);
     const laterConsent = {
       ...consent,

@@ -161,7 +161,7 @@ describe('listEvents', () => {
 
   it('stops waiting when the client disconnects', async () => {
     const { after } = await follow(app);
-    const { origin } = await app.app.listen({ host: '127.0.0.1', port: 0 });
+    const origin = await app.server.listen({ host: '127.0.0.1', port: 0 });
     const disconnection = new AbortController();
     const { clientId, clientSecret } = app.platform;
     const credential = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');

@@ -382,6 +382,22 @@ describe('executeQuote', () => {
   });
 });
 
+describe('getQuoteById', () => {
+  it('returns the quote as it was created', async () => {
+    const { quote } = await createQuote('EUR', '000');
+    expect(ok(await app.call('GET', `/quotes/${quote.id}`), 200)).toEqual(quote);
+  });
+
+  it('returns QUOTE_NOT_FOUND for a quote of another platform and an unknown ID', async () => {
+    const { quote } = await createQuote('EUR', '000');
+    const foreignReply = await app.call('GET', `/quotes/${quote.id}`, undefined, { as: app.other });
+    const unknownReply = await app.call('GET', '/quotes/x');
+    for (const { status, body } of [foreignReply, unknownReply]) {
+      expect([status, body.code]).toEqual([404, 'QUOTE_NOT_FOUND']);
+    }
+  });
+});
+
 describe('platform fees', () => {
   it('are included in the price, credited to the platform, and refunded', async () => {
     const feeConfigs = [
