@@ -221,7 +221,7 @@ export function sampleReference(
     };
   }
 
-  async function renewQuote(sample: Sample): Promise<SampleQuote | undefined> {
+  async function ensureQuote(sample: Sample): Promise<SampleQuote | undefined> {
     const now = runtime.effects.now();
     if (quote && now - quote.createdAt < MIN_AGE_MS) return quote;
     const isValid = quote && quote.expiresAt - now > MIN_VALIDITY_MS;
@@ -237,7 +237,7 @@ export function sampleReference(
   return async function show(document: object): Promise<object> {
     const sample = await findSample(runtime, operations);
     if (!sample) return document;
-    const { id } = (await renewQuote(sample)) ?? {};
+    const { id } = (await ensureQuote(sample)) ?? {};
     if (cachedDocument?.document === document && cachedDocument.quoteId === id)
       return cachedDocument.result as object;
     const replace = replacerOf(examples(), sample, quote);

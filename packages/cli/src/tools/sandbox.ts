@@ -43,7 +43,10 @@ function loadCommand(): Command {
         'JSON body of createSandboxFixtures, or only its list of steps.',
     )
     .argument('<world>', `A file, or one of ${Object.keys(WORLDS).join(', ')}.`)
-    .option('--seed <text>', 'Creates the same IDs after each reset.');
+    .option(
+      '--seed <text>',
+      'Seed of the IDs. The same seed creates the same IDs after each reset.',
+    );
   withExamples(
     command,
     'railhead fixtures load starter',

@@ -12,7 +12,7 @@ const REFRESH_MS = 15_000;
 /** Differences below this are ignored, because the clock was read some seconds ago. */
 const TOLERANCE_MS = 120_000;
 
-/** The time of a sandbox platform whose clock was moved, or undefined. */
+/** The time of a sandbox platform whose clock was moved or frozen, or undefined. */
 export function useMovedClock(sandboxId: string | undefined): string | undefined {
   const { data, dataUpdatedAt } = useReply(
     'getPlatformClock',

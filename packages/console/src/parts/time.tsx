@@ -46,7 +46,7 @@ function timeText(time: string, now = Date.now()): string {
   return relativeFormat.format(Math.trunc(seconds / size), unit as Intl.RelativeTimeFormatUnit);
 }
 
-/** Time of day, to the second. */
+/** Date and time, to the second. */
 export const ClockTime = ({ value }: { value: string }) => (
   <time dateTime={value}>{clockFormat.format(new Date(value))}</time>
 );

@@ -32,7 +32,7 @@ function Section({ title, pages }: SectionProps) {
   const key = `menu ${title}`;
   const [isChosen, choose] = useState<boolean>(() => readStored(key, false));
   const [isClosed, close] = useState(false);
-  // The next page of the group expands it again.
+  // A later page of the group expands the group again.
   useEffect(() => {
     if (!isCurrent) close(false);
   }, [isCurrent]);

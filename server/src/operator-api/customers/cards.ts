@@ -59,7 +59,7 @@ const Details = named(
       bindings: Type.Array(
         Type.Object({
           id: text('ID of the funding source.'),
-          accountId: text('Internal account.'),
+          accountId: text('ID of the internal account.'),
           since: time('Time since which it funds the card.'),
           endedAt: nullable(
             time('Time until which it funded the card, or null for a current source.'),

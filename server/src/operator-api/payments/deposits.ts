@@ -183,7 +183,9 @@ const record = operation({
     remittanceInformation: Type.Optional(
       text('Remittance information that the sender entered.', { minLength: 1, maxLength: 1_000 }),
     ),
-    transactionHash: Type.Optional(text('Transaction hash.', { minLength: 1, maxLength: 255 })),
+    transactionHash: Type.Optional(
+      text('Hash of the transaction on its network.', { minLength: 1, maxLength: 255 }),
+    ),
     network: Type.Optional(
       oneOf(MANUAL_CHOICES.networks, {
         description: 'Network of the transaction hash. Required with `transactionHash`.',

@@ -57,7 +57,7 @@ const DECIDED: Flags = {
     value: 'OUTCOME',
     required: true,
     choices: OUTCOMES,
-    help: 'Debit the missing amount from the account, overdrawing it if necessary, or write it off',
+    help: 'collect: debit the missing amount, overdrawing the account if necessary. write-off: write it off',
   },
   reason: { value: 'TEXT', help: 'Reason, stored with the decision' },
 };
