@@ -34,7 +34,7 @@ function networksProblem(text: string): string | undefined {
   return problemUnless(listOf(text).every(isValid), problem);
 }
 
-/** More processes than cores add no throughput. Each process uses up to 13 connections to the database. */
+/** More processes than cores add no throughput. Each process uses up to 15 connections to the database. */
 const MAX_PROCESSES = 32;
 
 const MAX_DRAIN_S = 300;

@@ -102,8 +102,8 @@ export interface Ctx {
     data: () => Static<S>,
   ): void;
   /**
-   * Stages an event with personal data, sealed under a customer's key until it is sent. Without a
-   * key, the data is stored in clear text.
+   * Stages an event with personal data, sealed under a customer's key until it is sent. An erased
+   * customer has no key and no personal data, so its event is stored in clear text.
    */
   emitSealed<S extends TSchema>(
     key: DataKey | undefined,

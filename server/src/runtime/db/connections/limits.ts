@@ -17,8 +17,8 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
   maxAgeMs: 1_800_000,
 };
 
-/** Maximum connections of one process: 8 for reading, 1 reader, 2 of the committer, 1 recorder, 1 check. */
-export const CONNECTIONS_PER_PROCESS = 13;
+/** Maximum connections of one process: 8 of the pool, 3 readers, 2 of the committer, 1 recorder, 1 check. */
+export const CONNECTIONS_PER_PROCESS = 15;
 
 /**
  * Time in which a connection must respond after its statement timeout. A connection that does not respond
