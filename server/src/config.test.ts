@@ -221,10 +221,8 @@ describe('readConfig', () => {
       BASE: 'https://base.example/key',
     });
     expect(config.publicUrl).toBe('https://pay.example');
-    const openNode = 'http://node.example';
-    expect(errorsOf({ RAILHEAD_RPC_BASE: openNode, RAILHEAD_PUBLIC_URL: openNode })).toHaveLength(
-      2,
-    );
+    const httpUrl = 'http://node.example';
+    expect(errorsOf({ RAILHEAD_RPC_BASE: httpUrl, RAILHEAD_PUBLIC_URL: httpUrl })).toHaveLength(2);
   });
 
   it('reads the sources of production rates and collection accounts', () => {
@@ -292,7 +290,7 @@ describe('readConfig', () => {
       'LOG_LEVEL must be one of debug, info, warn, error, silent.',
     ],
     [
-      'a lower-case word',
+      'a service name prefix in lower case',
       { RAILHEAD_SERVICE_WORD: 'acme' },
       [],
       'RAILHEAD_SERVICE_WORD must be a capital letter and up to 31 letters or digits.',
@@ -383,14 +381,14 @@ describe('readConfig', () => {
       { RAILHEAD_ROLES: 'api,worker' },
       [],
       'RAILHEAD_ROLES must be one or more of api, jobs, deliver, separated by commas. ' +
-        'this is not a role: "worker".',
+        '"worker" is not a role.',
     ],
     [
       'unknown roles',
       {},
       ['--roles', 'API,,jobs'],
       '--roles must be one or more of api, jobs, deliver, separated by commas. ' +
-        'these are not roles: "API", "".',
+        '"API", "" are not roles.',
     ],
     [
       'jobs without a URL for links',

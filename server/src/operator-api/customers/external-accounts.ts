@@ -78,7 +78,7 @@ const history = operation({
       platformId: text('Platform of the account.'),
       ...page(
         Type.Object({
-          actor: text('Operator who made the transition.'),
+          actor: text('Always `operator`. The audit log names the operator.'),
           action: text('Name of the transition.'),
           reason: nullable(text('Reason for the transition, or null if none was stated.')),
           createdAt: time('Time of the transition.'),

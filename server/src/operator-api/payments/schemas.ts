@@ -72,16 +72,16 @@ const Action = named(
   'AccountAction',
   Type.Object(
     {
-      actor: text('Operator who made the decision.'),
-      action: text('Transition or decision.'),
+      actor: text('`operator`, or `service` for an automatic action.'),
+      action: text('Name of the transition or decision, such as `freeze`.'),
       reason: nullable(text('Reason, or null if there is none.')),
       createdAt: time('Time of the action.'),
     },
-    { description: 'A manual action with its reason.' },
+    { description: 'An action with its reason.' },
   ),
 );
 
-/** A page of manual actions on one resource. */
+/** A page of actions on one resource. */
 export const Actions = named(
   'AccountActionPage',
   Type.Object({ platformId: PlatformId, ...page(Action).properties }),

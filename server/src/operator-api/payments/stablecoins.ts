@@ -166,7 +166,8 @@ const coinHistory = operation({
   path: '/stablecoins/{stablecoinId}/history',
   tag: TAG,
   summary: 'List decisions about a stablecoin',
-  description: 'Returns the decisions about a stablecoin with their reasons, oldest first.',
+  description:
+    'Returns the decisions and automatic actions on a stablecoin with their reasons, oldest first.',
   auth: 'operator',
   operatorPermission: 'stablecoins.read',
   commands: ['stablecoins history'],
@@ -249,7 +250,9 @@ const operationHistory = operation({
   path: '/stablecoin-operations/{stablecoinOperationId}/history',
   tag: TAG,
   summary: 'List decisions about a mint or burn',
-  description: 'Returns the results that operators recorded, with their reasons, oldest first.',
+  description:
+    'Returns the results that operators recorded and the automatic actions, with their reasons, ' +
+    'oldest first.',
   auth: 'operator',
   operatorPermission: 'stablecoins.read',
   commands: ['stablecoins history'],

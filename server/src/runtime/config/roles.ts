@@ -22,6 +22,6 @@ export function rolesProblem(text: string): string | undefined {
   const names = unknownNames.map((name) => JSON.stringify(name.slice(0, 32))).join(', ');
   return (
     `must be one or more of ${ROLES.join(', ')}, separated by commas. ` +
-    `${unknownNames.length > 1 ? 'these are not roles' : 'this is not a role'}: ${names}`
+    `${names} ${unknownNames.length > 1 ? 'are not roles' : 'is not a role'}`
   );
 }

@@ -221,7 +221,12 @@ const ORDER_STATES = {
     { description: 'Final: no tokens or funds were delivered, or all were returned.' },
   ),
   expired: Type.Object(
-    { ...status, isFinal: optional(Type.Boolean({ description: 'A payment is not accepted.' })) },
+    {
+      ...status,
+      isFinal: optional(
+        Type.Boolean({ description: 'Whether a late payment is rejected. Default: false.' }),
+      ),
+    },
     { description: 'The order was not paid in time.' },
   ),
 };

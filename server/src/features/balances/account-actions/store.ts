@@ -1,4 +1,5 @@
-// Manual actions, with their reasons, on internal and external accounts, stablecoins, mints and burns.
+// Manual and automatic actions, with their reasons, on internal and external accounts, stablecoins, mints
+// and burns.
 import { iso } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
