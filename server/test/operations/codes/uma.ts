@@ -1,12 +1,12 @@
-// Error codes of other UMA providers and the connection to them. The sandbox has an address for
-// each.
+// Error codes of UMA receivers and of quotes. The sandbox has an address for each error of another UMA
+// provider or of the connection to it.
 import { UMA_SCRIPTS } from '../../../src/connectors/sandbox/uma/uma-addresses.ts';
 import { createFundedCustomer, findInternalAccount } from '../../kit/app/fixtures.ts';
 import { type CodeFixture, type Provocation, provocation } from './kit.ts';
 
 const HOST = 'sandbox.uma.money';
 
-/** Payee discovery with the receiver as its own sender. */
+/** Requests a payee discovery for a new customer. */
 async function discover({ app, call }: CodeFixture, receiver: string) {
   const { person } = await createFundedCustomer(app);
   return call('GET', `/receiver/uma/${receiver}?customerId=${person.id}`);

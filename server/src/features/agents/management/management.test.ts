@@ -92,7 +92,7 @@ describe('createAgent', () => {
   it('reports all invalid fields of a policy', async () => {
     const { customer: person, usd } = await fixture.createFundedCustomer();
     const otherHolder = await fixture.createFundedCustomer();
-    const invalidBody = {
+    const invalidPolicy = {
       permissions: ['CREATE_QUOTES', 'EVERYTHING'],
       spendingLimits: { currency: 'XXX', perTransactionLimit: -1, dailyLimit: 0.5 },
       accountRestrictions: {
@@ -101,7 +101,7 @@ describe('createAgent', () => {
       },
       approvalThresholds: { amount: 5 },
     };
-    const { status, body } = await create(person.id, { name: '' }, invalidBody);
+    const { status, body } = await create(person.id, { name: '' }, invalidPolicy);
     expect([status, body.code]).toEqual([400, 'INVALID_INPUT']);
     const rules = 'policy.accountRestrictions.accountRules';
     expect(fieldsOf(body)).toEqual([

@@ -380,8 +380,8 @@ describe('an id', () => {
 describe('a merchant', () => {
   it('can be shown, exported and erased for any input of a terminal', async () => {
     const fundedCard = await cardOf();
-    const invalidBody = { descriptor: `\ud800\0${'x'.repeat(300)}`, mcc: '12345678901' };
-    await network.send(network.message(fundedCard.cardId, 30_00, { merchant: invalidBody }));
+    const invalidMerchant = { descriptor: `\ud800\0${'x'.repeat(300)}`, mcc: '12345678901' };
+    await network.send(network.message(fundedCard.cardId, 30_00, { merchant: invalidMerchant }));
     await network.send(
       network.message(fundedCard.cardId, 30_00, { merchant: { descriptor: '\0' } }),
     );

@@ -95,12 +95,12 @@ describe('createCustomerExternalAccount', () => {
 
   it('reports every invalid field of accountInfo', async () => {
     const { accountInfo } = usdAccountBody();
-    const invalidBody = {
+    const invalidInfo = {
       ...accountInfo,
       routingNumber: '12',
       beneficiary: { beneficiaryType: 'INDIVIDUAL' },
     };
-    const reply = await add({ currency: 'USD', accountInfo: invalidBody });
+    const reply = await add({ currency: 'USD', accountInfo: invalidInfo });
     expect([reply.status, reply.body.code]).toEqual([400, 'INVALID_INPUT']);
     expect(fieldsOf(reply)).toEqual(
       expect.arrayContaining(['accountInfo.routingNumber', 'accountInfo.beneficiary.fullName']),

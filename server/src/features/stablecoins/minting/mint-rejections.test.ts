@@ -172,14 +172,14 @@ describe('the coin', () => {
   it.each([
     ['003', 'INVALID'],
     ['004', 'REVOKED'],
-  ])('whose secret has the suffix %s is unlinked at its next use: %s', async (suffix, as) => {
+  ])('whose secret has the suffix %s is unlinked at its next use: %s', async (suffix, status) => {
     // Valid when it is linked and registered, and invalid afterwards.
     const { id, stablecoinProviderAccountId: accountId } = await fixture.createCoin();
     await fixture.replaceSecret(accountId, `secret-${suffix}`);
-    const code = [400, `STABLECOIN_PROVIDER_ACCOUNT_${as}`];
+    const code = [400, `STABLECOIN_PROVIDER_ACCOUNT_${status}`];
     expect(codeOf(await requestMint({}, id))).toEqual(code);
     const account = ok(await fixture.read(`/stablecoin-provider-accounts/${accountId}`), 200);
-    expect(account.status).toBe(as);
+    expect(account.status).toBe(status);
     expect(codeOf(await requestBurn({ amount: '1' }, id))).toEqual(code);
     expect(await countOperations(id)).toBe(0);
   });

@@ -1,4 +1,4 @@
-// Jobs of a mint or burn under failures. A job runs twice, or the provider does not respond, rejects the
+// Jobs of a mint or burn under failures. A job runs repeatedly, or the provider does not respond, rejects the
 // account, or responds out of order. The provider is the sandbox with scripted replies, called by a second
 // worker.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -35,9 +35,9 @@ afterAll(async () => {
 });
 
 const createWorker = (...responses: readonly ScriptedReply[]) => workerOn(app, ...responses);
-const unlinkedReply = (as: 'INVALID' | 'REVOKED'): ProviderReply => ({
+const unlinkedReply = (status: 'INVALID' | 'REVOKED'): ProviderReply => ({
   state: 'unlinked',
-  reason: as,
+  reason: status,
 });
 const NO_RESPONSE = new Error('no response');
 
@@ -51,18 +51,18 @@ const transfersOf = async (id: string) => {
 describe('a repeated job', () => {
   it('has one effect, even if it runs repeatedly and concurrently', async () => {
     const { coin, id } = await burnOrdered();
-    const scheduleTwice = async (job: typeof SUBMIT) =>
+    const scheduleRepeatedly = async (job: typeof SUBMIT) =>
       app.operate(async (ctx) => {
         for (let i = 0; i < 5; i++) ctx.later(job, { operationId: id });
       });
-    await scheduleTwice(SUBMIT);
+    await scheduleRepeatedly(SUBMIT);
     await app.settle();
     expect((await fixture.readOperation(id)).status).toBe('PENDING_FUNDING');
-    await scheduleTwice(SUBMIT);
-    await scheduleTwice(CHECK);
+    await scheduleRepeatedly(SUBMIT);
+    await scheduleRepeatedly(CHECK);
     await app.advance(5_000);
-    await scheduleTwice(CHECK);
-    await scheduleTwice(SUBMIT);
+    await scheduleRepeatedly(CHECK);
+    await scheduleRepeatedly(SUBMIT);
     await app.advance(60_000);
     expect((await fixture.readOperation(id)).status).toBe('COMPLETED');
     expect(await transfersOf(id)).toEqual(['pending', 'post']);
@@ -151,8 +151,8 @@ describe('a provider that does not respond', () => {
   it('keeps an operation beyond its deadline until it reports the result', async () => {
     const { coin, id } = await burnOrdered();
     const unansweredPolls = Array.from({ length: 20 }, () => NO_RESPONSE);
-    const lateReplies = progressReply('funding', { checkAfterMs: 8 * 24 * HOUR });
-    const { runFor } = createWorker(lateReplies, ...unansweredPolls, progressReply('completed'));
+    const fundingReply = progressReply('funding', { checkAfterMs: 8 * 24 * HOUR });
+    const { runFor } = createWorker(fundingReply, ...unansweredPolls, progressReply('completed'));
     await runFor(7 * 24 * HOUR);
     expect((await fixture.readOperation(id)).status).toBe('PENDING_FUNDING');
     expect(await fixture.readSupply(coin.id)).toEqual(PENDING);
@@ -174,16 +174,16 @@ describe('a provider that does not respond', () => {
 describe('a provider that no longer accepts the account', () => {
   it.each(['INVALID', 'REVOKED'] as const)(
     'with the status %s fails an operation that was never submitted',
-    async (as) => {
+    async (accountStatus) => {
       const { coin, id } = await burnOrdered();
-      const { runFor, calls } = createWorker(unlinkedReply(as));
+      const { runFor, calls } = createWorker(unlinkedReply(accountStatus));
       await runFor(HOUR);
       expect(calls).toHaveLength(1);
-      const failureReason = `PROVIDER_ACCOUNT_${as}`;
+      const failureReason = `PROVIDER_ACCOUNT_${accountStatus}`;
       expect(await fixture.readOperation(id)).toMatchObject({ status: 'FAILED', failureReason });
       expect(await fixture.readSupply(coin.id)).toEqual(BEFORE_BURN);
       const path = `/stablecoin-provider-accounts/${coin.stablecoinProviderAccountId}`;
-      expect(ok(await fixture.read(path), 200).status).toBe(as);
+      expect(ok(await fixture.read(path), 200).status).toBe(accountStatus);
     },
   );
 
@@ -284,15 +284,15 @@ describe('provider responses', () => {
 
   it('are shown as providerStatus, and an earlier state changes only that field', async () => {
     const { id } = await burnOrdered();
-    const invalidBody = { ...progressReply('funding'), providerStatus: 'under review' };
-    const { runFor } = createWorker(progressReply('processing'), invalidBody);
+    const earlierStateReply = { ...progressReply('funding'), providerStatus: 'under review' };
+    const { runFor } = createWorker(progressReply('processing'), earlierStateReply);
     await runFor(90_000);
     const expectedOperation = { status: 'PROCESSING', providerStatus: 'under review' };
     expect(await fixture.readOperation(id)).toMatchObject(expectedOperation);
     await createWorker(completedProgress).runFor(HOUR);
   });
 
-  it('with a fraction of a millisecond are rounded up', async () => {
+  it('may have an interval with a fraction of a millisecond, which is rounded up', async () => {
     const { id } = await burnOrdered();
     const { runFor } = createWorker(
       progressReply('processing', { checkAfterMs: 1_500.5 }),

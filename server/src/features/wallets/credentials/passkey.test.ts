@@ -80,12 +80,16 @@ describe('createAuthCredential', () => {
     it('is rejected with all invalid fields', async () => {
       const owner = await passkeys.createWalletOwner();
       const body = passkeyRegistration(owner.accountId, authenticator(), { nickname: '/' });
-      const invalidBody = { ...body.attestation, credentialId: '?', attestationObject: 'AAAA' };
+      const invalidAttestation = {
+        ...body.attestation,
+        credentialId: '?',
+        attestationObject: 'AAAA',
+      };
       const challenge = newChallenge();
       const rejectedResponse = await fixture.call('POST', '/auth/credentials', {
         ...body,
         challenge,
-        attestation: invalidBody,
+        attestation: invalidAttestation,
       });
       expect(rejectedResponse.status).toBe(400);
       expect(fieldsOf(rejectedResponse)).toEqual([

@@ -17,7 +17,7 @@ export const REVOKED_SECRETS: Readonly<Record<string, string>> = {
   '009': 'INVALID',
   '010': 'REVOKED',
 };
-export const inactiveAccountCode = (as: string) => `STABLECOIN_PROVIDER_ACCOUNT_${as}`;
+export const inactiveAccountCode = (status: string) => `STABLECOIN_PROVIDER_ACCOUNT_${status}`;
 
 const sandboxPlatforms = (sim: Sim) =>
   sim.platforms.filter((platform) => isInSandbox({ platform }));
