@@ -119,7 +119,7 @@ const VERSION = new Set(['--version', '-v', 'version']);
 const COMMAND = 'railhead-server';
 const COMMANDS = [
   ['start', 'Start the server. Its flags are the settings (start --help)'],
-  ['migrate', 'Migrate the database without a start (migrate --help)'],
+  ['migrate', 'Migrate the database without starting the server (migrate --help)'],
   ['doctor', 'Check the installation (doctor --help)'],
   ['backup', 'Back up the embedded database, restore, verify a backup (backup --help)'],
 ] as const;

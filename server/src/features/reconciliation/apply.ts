@@ -129,7 +129,7 @@ function changesOf<L extends NewLine>(
   };
 }
 
-/** Removes a line that the corrected statement does not contain, and reverses its postings. */
+/** Removes a line that the corrected statement omits or changes, and reverses its postings. */
 async function removeLine(ctx: Ctx, dayId: string, lineId: string): Promise<void> {
   const line = await ctx.read(statementLines, lineId);
   const day = await ctx.read(providerDays, dayId);
@@ -286,8 +286,8 @@ async function applyToClosedDay(application: Application): Promise<boolean> {
 }
 
 /**
- * Applies the complete statements of a day in the order of receipt. Returns the number of statements that
- * changed a closed day.
+ * Applies the complete statements of a day in the order of their completion. Returns the number of
+ * statements that changed a closed day.
  */
 export async function applyStatements(
   runtime: Runtime,

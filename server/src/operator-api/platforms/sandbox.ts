@@ -89,18 +89,20 @@ const fixtures = operation({
   ...CHANGE,
   operationId: 'createPlatformFixtures',
   path: '/platforms/{platformId}/fixtures',
-  summary: 'Build a world in a sandbox platform',
+  summary: 'Create fixtures in a sandbox platform',
   description:
-    'Calls operations of the platform API in order, with all permissions. A step that is rejected ' +
-    'stops the call. `details.step` is its number, from 0, and `details.error` is its error. Earlier ' +
-    'steps are not undone.',
+    'Calls operations of the platform API in order, with all permissions. A rejected step stops ' +
+    'the call unless it has `mayBeRejected`. `details.step` is its number, from 0, and ' +
+    '`details.error` is its error. Earlier steps are not undone.',
   body: Type.Object({ world, payments, steps, seed, ...OptionalReason }),
   bodyRules: createSandboxFixtures.bodyRules,
   maxBody: createSandboxFixtures.maxBody,
   replies: {
     201: Type.Object({
       platformId,
-      steps: Type.Integer({ description: 'Number of calls.' }),
+      steps: Type.Integer({
+        description: 'Number of calls. 0 for a world that is built in the background.',
+      }),
       resources: Type.Record(Type.String(), Type.String(), {
         description: 'IDs of the resources by the name of their step.',
       }),

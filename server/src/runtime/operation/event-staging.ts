@@ -21,16 +21,19 @@ export interface DescribedRow {
 
 /** An event with the complete data of one version of a row. */
 interface VersionEvent {
-  /** Creation and version of the row. */
+  /** Creation time and version of the row. */
   version: string;
   id: string;
   customerKey: number | null;
 }
 
-/** An event refers only to a recent event of the same week, because complete weeks are removed. */
+/**
+ * Maximum age of an event to which another refers. Both events are of the same week, because complete
+ * weeks are removed.
+ */
 const MAX_EARLIER_MS = 12 * 3_600_000;
 
-/** Maximum cached events, one for each row, with 200 bytes each. */
+/** Maximum cached events, one for each type and row, with 200 bytes each. */
 const MAX_CACHED = 10_000;
 
 /** The latest events of rows in this process, by type and row, oldest first. */

@@ -38,7 +38,7 @@ const FINAL_TEXTS = {
   CANCELLED: {
     status: 410,
     title: 'This invitation was canceled',
-    lines: ['The person who sent the invitation has canceled it.'],
+    lines: ['Request a new invitation from the person who sent it.'],
   },
 } as const;
 
@@ -81,7 +81,8 @@ function pendingPage(row: InvitationRow, { uma }: Connectors): PageContent {
       {
         title: 'Who receives your data',
         lines: [
-          'The provider is notified that you used the code. No data is entered on this page.',
+          'When you use the code, the provider of the inviter receives your UMA address. No data ' +
+            'is entered on this page.',
         ],
       },
     ],

@@ -75,8 +75,8 @@ const SandboxFixtureRequest = named(
       world: Type.Optional(
         oneOf(WORLD_NAMES, {
           description:
-            'Built-in world to build before `steps`. `business` is built in the background: the ' +
-            'clock of the platform starts 60 days ago and reaches the present when the world is ' +
+            'Built-in world to build before `steps`. `business` is built in the background. The ' +
+            'clock of the platform starts 60 days ago and reaches the present when `business` is ' +
             'complete. `business` requires a platform without customers and without its own ' +
             'clock, and cannot be combined with `steps` or `seed`.',
           'x-enumDescriptions': Object.fromEntries(
@@ -151,7 +151,7 @@ export const createSandboxFixtures = operation({
   method: 'POST',
   path: '/sandbox/fixtures',
   tag: TAG,
-  summary: 'Build a world in a sandbox platform',
+  summary: 'Create fixtures in a sandbox platform',
   description:
     'Calls operations in order, with the permissions of the calling token, and returns their ' +
     'responses by name. Use it to bring a sandbox platform into a known state before a test. ' +
@@ -167,7 +167,7 @@ export const createSandboxFixtures = operation({
   sealed: true,
   body: SandboxFixtureRequest,
   bodyRules: worldErrors,
-  maxBody: { bytes: 262_144, reason: 'a world has up to 500 steps, each with a body' },
+  maxBody: { bytes: 262_144, reason: 'a request has up to 500 steps, each with a body' },
   replies: { 201: SandboxWorld },
   errors: [],
 });
