@@ -150,7 +150,7 @@ interface FirstStart {
 
 const FIRST_PLATFORM = 'first platform';
 
-/** The oldest platform with its oldest token, or with the token of the requested client id. */
+/** The oldest platform with its oldest token, or with the token of the requested client ID. */
 async function findFirstPlatform(
   runtime: Runtime,
   requestedCredentials: Partial<Credentials>,

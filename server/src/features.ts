@@ -99,7 +99,7 @@ export interface Resources
   walletRecoveryMs: number | undefined;
   /** Writes the recorded requests of this process. */
   flushRequests(): Promise<void>;
-  /** Whether the server has an operation with this id. */
+  /** Whether the server has an operation with this ID. */
   isOperation(operationId: string): boolean;
   directory: ProviderDirectory;
   /** Retention and archives of events and requests. */

@@ -1,4 +1,4 @@
-// The API reference of a server with a sample customer. The requests of its examples contain the ids of
+// The API reference of a server with a sample customer. The requests of its examples contain the IDs of
 // the customer, so that they succeed unchanged. The replies are the recorded ones.
 
 import { oldestPlatform } from './bootstrap.ts';
@@ -37,7 +37,7 @@ interface Sample {
   balances: ReadonlyMap<string, string>;
   /** External accounts by currency. */
   external: ReadonlyMap<string, string>;
-  /** Other resources by type of their ids, and `ownBank`, an external account of the platform. */
+  /** Other resources by type of their IDs, and `ownBank`, an external account of the platform. */
   otherResources: Readonly<Record<string, string | undefined>>;
 }
 
@@ -112,7 +112,7 @@ interface QuoteRequest {
   destination: { accountId?: string };
 }
 
-/** Replaces ids of the examples by role, or by type in an example without roles. */
+/** Replaces IDs of the examples by role, or by type in an example without roles. */
 function replacerOf({ exchanges }: Examples, sample: Sample, quote: SampleQuote | undefined) {
   const idOf = (role: string) => {
     const [kind, currency = ''] = role.split(' ');
@@ -140,7 +140,7 @@ function replacerOf({ exchanges }: Examples, sample: Sample, quote: SampleQuote 
 
 const EXAMPLE_ID = /^[A-Za-z]+:019b8d60-[0-9a-f-]+$/;
 
-/** A value with every id in it replaced. */
+/** A value with every ID in it replaced. */
 function replaceIds(value: unknown, replace: (id: string) => string): unknown {
   if (typeof value === 'string') return EXAMPLE_ID.test(value) ? replace(value) : value;
   if (Array.isArray(value)) return value.map((each) => replaceIds(each, replace));
@@ -153,7 +153,7 @@ function replaceIds(value: unknown, replace: (id: string) => string): unknown {
 /** IDs of an operation whose type does not determine the resource. */
 const OWN_BANK = new Set(['getPlatformExternalAccountById']);
 
-/** An operation of the document with other ids in its parameters and its body. */
+/** An operation of the document with other IDs in its parameters and its body. */
 function withIds(
   operation: Json,
   replace: (id: string) => string,
@@ -183,7 +183,7 @@ interface Document {
 }
 
 /**
- * The document of the reference with ids of the sample customer. Cached until the document or the
+ * The document of the reference with IDs of the sample customer. Cached until the document or the
  * quote changes.
  */
 export function sampleReference(

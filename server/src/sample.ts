@@ -1,10 +1,10 @@
 // A sample customer for the platform of a first start, so that requests of the API reference
-// succeed unchanged. The customer is created through the API. The ids of its resources replace those in the
+// succeed unchanged. The customer is created through the API. The IDs of its resources replace those in the
 // examples (sample-reference.ts).
 import type { FastifyInstance } from 'fastify';
 import { BASE_PATH } from './http/route.ts';
 
-/** The platform's own id of the sample customer. */
+/** The platform's own ID of the sample customer. */
 export const SAMPLE = 'sample-customer';
 
 const CUSTOMER = {

@@ -109,7 +109,7 @@ function assertPlatformInPath(
   if (!platformIds.includes(platformId)) throw new Fault(code, 'Platform not found.');
 }
 
-/** Every platform id in a reply, at any depth. */
+/** Every platform ID in a reply, at any depth. */
 function* platformIdsIn(value: unknown): Generator<string> {
   if (Array.isArray(value)) {
     for (const each of value) yield* platformIdsIn(each);

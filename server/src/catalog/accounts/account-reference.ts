@@ -1,5 +1,5 @@
-// Payment reference of deposits to an internal account. The reference is derived from the account id only,
-// so it is constant and unique. The account id can be derived from the reference on a bank statement. The
+// Payment reference of deposits to an internal account. The reference is derived from the account ID only,
+// so it is constant and unique. The account ID can be derived from the reference on a bank statement. The
 // 34 characters fit the limit of 35 characters on bank rails.
 
 const PREFIX = 'RA';
@@ -11,7 +11,7 @@ export const accountReference = (accountId: string): string =>
     .replaceAll('-', '')
     .toUpperCase()}`;
 
-/** Account id of a reference, with or without spaces and hyphens. Undefined for any other text. */
+/** Account ID of a reference, with or without spaces and hyphens. Undefined for any other text. */
 export function accountIdOfReference(reference: string): string | undefined {
   const match = FORMAT.exec(reference.replace(/[\s-]/g, '').toUpperCase());
   return match ? `InternalAccount:${match.slice(1).join('-').toLowerCase()}` : undefined;

@@ -11,7 +11,7 @@ export interface CardOrder {
   id: string;
   platformId: string;
   cardholderId: string;
-  /** Null if the id was generated. */
+  /** Null if the ID was generated. */
   platformCardId: string | null;
   currency: string;
   /** Maximum amount of one payment. Null or absent: no limit. */
@@ -21,7 +21,7 @@ export interface CardOrder {
 
 /** A card and its prospective funding account. */
 export interface FundedCard {
-  /** Null if the id was generated. */
+  /** Null if the ID was generated. */
   platformCardId: string | null;
   /** False for an existing card with new accounts. */
   isNew: boolean;
@@ -142,7 +142,7 @@ export type FundingDebitProgress =
 
 /**
  * Receives the messages of an issuer. A Fault is final if its code is NOT_FOUND, TRANSACTION_NOT_FOUND,
- * CONFLICT or INVALID_INPUT. CONFLICT: the id belongs to another message, or the token to another payment.
+ * CONFLICT or INVALID_INPUT. CONFLICT: the ID belongs to another message, or the token to another payment.
  * INVALID_INPUT: the notice is impossible. After any other error, such as SERVICE_UNAVAILABLE or a lost
  * connection, the same message is sent again.
  */

@@ -8,7 +8,7 @@ export interface RailInstruction extends Money {
   /**
    * Unique for this transfer and the same at every attempt. Sending is idempotent without a time
    * limit: an operator may retry a job after weeks. If the provider keeps idempotency keys for a
-   * shorter time, the connector requests the transfer by this id before it sends again. `sentAt` is
+   * shorter time, the connector requests the transfer by this ID before it sends again. `sentAt` is
    * the time of the first attempt.
    */
   id: string;

@@ -67,7 +67,7 @@ export const WINDOW = `with scanned_rows as materialized (
   from ledger_accounts a left join matching on true where a.id = $1
   order by matching.created_at desc, matching.transaction_id desc, matching.step desc`;
 
-/** Higher than every transaction id and step. */
+/** Higher than every transaction ID and step. */
 const HIGHEST_KEY = '~';
 
 interface Window {

@@ -22,7 +22,7 @@ export interface ExportRange {
   page?: { after?: Position | undefined; limit: number } | undefined;
 }
 
-/** Time and id of a row, in the order of its export. */
+/** Time and ID of a row, in the order of its export. */
 type Position = ReturnType<typeof positionOf>;
 
 const valuesOf = ({ from, until, platformId, environment, page }: ExportRange): unknown[] => [
@@ -122,7 +122,7 @@ export interface PostingLine {
   amount: bigint;
 }
 
-// The id of a system account contains its environment. All other accounts belong to a platform. Both sides
+// The ID of a system account contains its environment. All other accounts belong to a platform. Both sides
 // of a transfer are in one environment. Units with a point are excluded: velocity limits and stablecoins of
 // platforms.
 const POSTINGS = `with lines as (

@@ -1,4 +1,4 @@
-// The chart of accounts and the trial balance. System accounts are read by the common prefix of their ids.
+// The chart of accounts and the trial balance. System accounts are read by the common prefix of their IDs.
 // Accounts of customers and platforms are counted up to a limit. Above the limit their sum is derived from
 // the system accounts, because the balances of an environment and currency sum to zero.
 import { iso, type Time } from '../../kernel/effects.ts';
@@ -156,7 +156,7 @@ async function internalPage(
   };
 }
 
-/** A page of ledger accounts: system accounts by id, then internal accounts, newest first. */
+/** A page of ledger accounts: system accounts by ID, then internal accounts, newest first. */
 export async function listLedgerAccounts(
   runtime: Runtime,
   query: LedgerAccountQuery,
@@ -176,7 +176,7 @@ export async function listLedgerAccounts(
   return { ...firstInternalPage, data: [...page.data, ...firstInternalPage.data] };
 }
 
-/** A ledger account by its id. Throws ACCOUNT_NOT_FOUND. */
+/** A ledger account by its ID. Throws ACCOUNT_NOT_FOUND. */
 export async function ledgerAccountById(
   runtime: Runtime,
   id: string,

@@ -105,7 +105,7 @@ export type DelegatedKeyRow = RowOf<typeof delegatedKeys>;
 export const cardMessages = table(
   'card_messages',
   {
-    /** Environment and the issuer's id of the message: `sandbox CardMessage:…`. */
+    /** Environment and the issuer's ID of the message: `sandbox CardMessage:…`. */
     id: col.text,
     platform_id: col.text,
     customer_id: col.text,
@@ -148,7 +148,7 @@ export const cardReveals = table('card_reveals', {
 });
 export type CardRevealRow = RowOf<typeof cardReveals>;
 
-/** Payments that need a decision of an operator. `id` is the payment's id. */
+/** Payments that need a decision of an operator. `id` is the payment's ID. */
 export const cardExceptions = table('card_exceptions', {
   id: col.text,
   platform_id: col.text,
@@ -157,7 +157,7 @@ export const cardExceptions = table('card_exceptions', {
 });
 
 /**
- * Payments for which network messages may still arrive. `id` is the payment's id. Never
+ * Payments for which network messages may still arrive. `id` is the payment's ID. Never
  * updated.
  */
 export const openPayments = table('card_open_payments', {

@@ -72,7 +72,7 @@ async function authorize(ctx: Ctx, parts: CardParts, id: string, request: Simula
   return acceptedResponse(token);
 }
 
-/** The content of a notice, without the ids that every notice has. */
+/** The content of a notice, without the IDs that every notice has. */
 type NoticeContent<N = CardNotice> = N extends CardNotice ? Omit<N, 'id' | 'token'> : never;
 
 const OPEN_STATUSES: readonly string[] = ['AUTHORIZED', 'PARTIALLY_SETTLED'];

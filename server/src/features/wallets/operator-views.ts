@@ -146,7 +146,7 @@ async function authorizationById({ read }: OperatorReader, id: string): Promise<
 
 interface ListInput extends PageInput {
   accountId: string;
-  /** Last id of the previous page. Alternative to `cursor`. */
+  /** Last ID of the previous page. Alternative to `cursor`. */
   after?: string | undefined;
 }
 

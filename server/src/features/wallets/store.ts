@@ -1,4 +1,4 @@
-// Tables of embedded wallets. A wallet has the id of its internal account. The seed is encrypted by the
+// Tables of embedded wallets. A wallet has the ID of its internal account. The seed is encrypted by the
 // custodian, personal data and payloads with the customer's data key. Signatures are stored permanently.
 import { Fault } from '../../kernel/fault.ts';
 import { col, type RowOf, table } from '../../runtime/db/table.ts';
@@ -143,7 +143,7 @@ export const otpTargets = table(
     id: col.text,
     platform_id: col.text,
     customer_id: col.text,
-    /** Unique id of the code. */
+    /** Unique ID of the code. */
     code_id: col.text.mut,
     target: col.text.mut,
     expires_at: col.time.mut,

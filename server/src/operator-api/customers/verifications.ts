@@ -150,7 +150,7 @@ const show = operation({
   commands: ['verifications show'],
   params,
   replies: { 200: Case },
-  // A later verification has replaced the verification with this id.
+  // A later verification has replaced the verification with this ID.
   errors: ['CONFLICT'],
   notFound: 'NOT_FOUND',
 });

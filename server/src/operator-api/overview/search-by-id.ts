@@ -1,4 +1,4 @@
-// Search by identifiers: each resource by its id, payments and accounts by their references.
+// Search by identifiers: each resource by its ID, payments and accounts by their references.
 import { accountIdOfReference } from '../../catalog/accounts/account-reference.ts';
 import { agentById } from '../../features/agents/index.ts';
 import { readInternalAccount } from '../../features/balances/internal-accounts/index.ts';

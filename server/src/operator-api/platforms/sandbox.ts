@@ -175,7 +175,7 @@ async function changeFor(...[call, ...input]: Parameters<typeof callFor>) {
   }
 }
 
-/** The id of a reply. Replies of a sandbox may contain personal data and secrets. */
+/** The ID of a reply. Replies of a sandbox may contain personal data and secrets. */
 function idOf(reply: unknown): string | undefined {
   const { id } = (reply ?? {}) as { id?: unknown };
   return typeof id === 'string' ? id : undefined;

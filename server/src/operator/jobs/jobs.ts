@@ -1,6 +1,6 @@
 // `jobs list|show|retry|cancel`: jobs that are queued, running or dead. A dead job remains until an
 // operator retries or cancels it. A retry resets the attempts, and a cancellation is recorded with
-// its reason. Inputs may contain personal data, so only the ids in them are shown.
+// its reason. Inputs may contain personal data, so only the IDs in them are shown.
 import {
   cancelJob,
   JOB_STATES,

@@ -104,7 +104,7 @@ function outputOf(json: PlatformSettings): Output {
   return { json, text };
 }
 
-/** The id of the platform in `--platform`, or undefined if it does not exist. */
+/** The ID of the platform in `--platform`, or undefined if it does not exist. */
 export async function platformIn(
   { runtime }: System,
   args: CommandArgs,

@@ -48,21 +48,21 @@ export const MATCH_PENDING = statement(
 export const NAMED_NAMES = ['id', 'currency', 'guarded'];
 const NAMED_TYPES: ColumnType[] = ['text', 'text', 'bool'];
 
-/** Parameters: account id, currency, whether it must not be frozen. Each must match an account. */
+/** Parameters: account ID, currency, whether it must not be frozen. Each must match an account. */
 export const MATCH_ACCOUNTS = statement(
   `select batch_guard(count(*) = cardinality($1), 'account') from ledger_accounts t
     join ${unnest(NAMED_TYPES, NAMED_NAMES)} using (id, currency) where not (x.guarded and t.frozen)`,
   NAMED_TYPES,
 );
 
-/** Parameter: account ids. */
+/** Parameter: account IDs. */
 export const LOCK_ACCOUNTS = statement(
   `select count(*) from (${inOrder('ledger_accounts')}) locked`,
   ['text'],
 );
 
 /**
- * Parameter: account ids. Locks the accounts. Returns id, currency, balance, held, floor and
+ * Parameter: account IDs. Locks the accounts. Returns ID, currency, balance, held, floor and
  * frozen.
  */
 export const READ_ACCOUNTS = statement(
@@ -83,7 +83,7 @@ export const EFFECT_NAMES = ['id', 'currency', 'net', 'hold', 'low', 'guarded'];
 const EFFECT_TYPES: ColumnType[] = ['text', 'text', 'int8', 'int8', 'int8', 'bool'];
 
 /**
- * Parameters: id, currency, change of balance, change of held, lowest intermediate change of the available
+ * Parameters: ID, currency, change of balance, change of held, lowest intermediate change of the available
  * balance, whether it must not be frozen. The lowest value is compared with the floor, so that the floor is
  * met after every single transfer.
  */
@@ -100,7 +100,7 @@ export const POST_BALANCES = statement(
 export const FREEZE_NAMES = ['id', 'frozen', 'balance', 'held'];
 const FREEZE_TYPES: ColumnType[] = ['text', 'bool', 'int8', 'int8'];
 
-/** Parameters: id, frozen, required balance and held. Null accepts any amount. */
+/** Parameters: ID, frozen, required balance and held. Null accepts any amount. */
 export const SET_FREEZES = statement(
   `with changed as (update ledger_accounts t set frozen = x.frozen
       from ${unnest(FREEZE_TYPES, FREEZE_NAMES)}
@@ -152,19 +152,19 @@ export const ERASE_TRANSFERS = statement(
   ['text'],
 );
 
-/** Parameters: id, change of balance, change of held. Both changes are reversed. */
+/** Parameters: ID, change of balance, change of held. Both changes are reversed. */
 export const REVERSE_BALANCES = statement(
   `update ledger_accounts t set balance = t.balance - x.balance, held = t.held - x.held
     from ${unnest(['text', 'int8', 'int8'], ['id', 'balance', 'held'])} where t.id = x.id`,
   ['text', 'int8', 'int8'],
 );
 
-/** Parameter: account ids. Removes accounts whose owners were removed. */
+/** Parameter: account IDs. Removes accounts whose owners were removed. */
 export const ERASE_ACCOUNTS = statement('delete from ledger_accounts where id = any($1::text[])', [
   'text',
 ]);
 
-/** Parameters: ids, currencies, time. Opens the accounts that do not exist yet, without a floor. */
+/** Parameters: IDs, currencies, time. Opens the accounts that do not exist yet, without a floor. */
 export const OPEN_ACCOUNTS = `insert into ledger_accounts (id, currency, created_at)
   select id, currency, $3 from unnest($1::text[], $2::text[]) as account(id, currency)
   on conflict (id) do nothing`;
@@ -193,7 +193,7 @@ export const floorsSql = (basis?: BasisTable) => `${basis ? lockBasis(basis) : '
 export const ANY_IN_STEPS =
   'select 1 from ledger_transfers where transaction_id = $1 and step = any($2::text[]) limit 1';
 
-/** Parameters: transaction ids, the pattern of account ids. Returns id and net. */
+/** Parameters: transaction IDs, the pattern of account IDs. Returns ID and net. */
 export const NET_BY_TRANSACTION = `select transaction_id as id,
     sum(case when credit like $2 then amount else -amount end)::int8 as net
   from ledger_transfers

@@ -50,7 +50,7 @@ export const insertInto = memoizeByTable((table) => {
 
 interface UpdateStatement {
   statement: Statement;
-  /** Columns of the parameters after id and version. */
+  /** Columns of the parameters after ID and version. */
   names: readonly string[];
 }
 
@@ -63,7 +63,7 @@ export const changingNames = (table: Table, changedNames: ReadonlySet<string>): 
     (name) => name !== 'id' && name !== 'version' && changedNames.has(name),
   );
 
-/** Parameters: id, version as read, then `names`. All rows must match. */
+/** Parameters: ID, version as read, then `names`. All rows must match. */
 export function updateOf(table: Table, names: readonly string[]): UpdateStatement {
   const byColumns = updates.get(table) ?? new Map<string, UpdateStatement>();
   updates.set(table, byColumns);
@@ -88,7 +88,7 @@ function updateStatement(table: Table, names: readonly string[]): Statement {
   );
 }
 
-/** Parameters: id, version as read. All rows must match. */
+/** Parameters: ID, version as read. All rows must match. */
 export const deleteFrom = memoizeByTable((table) => {
   const types: ColumnType[] = ['text', 'int4'];
   return statement(
@@ -119,7 +119,7 @@ const mixedLocks = (table: Table) => {
 };
 
 /**
- * Parameters: id, version as read, whether it is to change. Locks all rows and checks the versions.
+ * Parameters: ID, version as read, whether it is to change. Locks all rows and checks the versions.
  */
 export const lockAndMatch = memoizeByTable((table) =>
   statement(
@@ -129,7 +129,7 @@ export const lockAndMatch = memoizeByTable((table) =>
   ),
 );
 
-/** Locks the rows like `lockAndMatch` and returns id and version, which is null for a missing row. */
+/** Locks the rows like `lockAndMatch` and returns ID and version, which is null for a missing row. */
 export const readVersions = memoizeByTable((table) =>
   statement(`select id, version from (${mixedLocks(table)}) locked`, ['text', 'int4', 'bool']),
 );

@@ -1,5 +1,5 @@
 // Conditions and pages as SQL text and values. A page continues from a position in the order (created_at,
-// id), so each page costs the same. Clients receive the position as an opaque cursor.
+// ID), so each page costs the same. Clients receive the position as an opaque cursor.
 
 import type { Time } from '../../kernel/effects.ts';
 import { type FieldError, invalidField } from '../../kernel/fault.ts';

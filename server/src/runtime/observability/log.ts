@@ -97,7 +97,7 @@ const countedFieldsOf = ({ count, lastFields: last }: RepeatedLine): Fields => (
  * single line at its end, with their count and the fields of the last line. A failing dependency would fill
  * the disk with stacks without this limit.
  */
-function createCollapser(write: (fields: Fields, message: string) => void) {
+function createLineLimiter(write: (fields: Fields, message: string) => void) {
   const kinds = new Map<string, RepeatedLine>();
 
   function finish(key: string, message: string): void {
@@ -186,7 +186,7 @@ export function createLog(effects: Effects, level: Level, write: (line: string) 
       write(`${JSON.stringify(fieldsWithTime)}\n`);
     };
     if (level === 'debug' || name === 'debug' || name === 'info') return line;
-    const { add, flush } = createCollapser(line);
+    const { add, flush } = createLineLimiter(line);
     flushes.push(flush);
     return add;
   };

@@ -1,6 +1,6 @@
 // Outcomes of sandbox cards, by the last three characters of a text of the platform. The text is
 // `platformCardId` for the issue and for new funding sources, and the merchant's descriptor for payments.
-// Generated ids and other values succeed immediately. A timeline lists the states that the issuer reports
+// Generated IDs and other values succeed immediately. A timeline lists the states that the issuer reports
 // and their times since the request.
 import type { DeclineReason, FundingDebitProgress, IssueProgress } from '../../ports/cards.ts';
 

@@ -1,6 +1,6 @@
 // Payment instructions of one payment in the sandbox, valid until the quote expires. Each fast rail has one
 // entry in the format of its banks or wallets, with the exact amount if the format includes one. The
-// instructions are derived from the payment id, so repetitions return the same instructions and no two
+// instructions are derived from the payment ID, so repetitions return the same instructions and no two
 // payments share account details.
 
 import { secp256k1 } from '@noble/curves/secp256k1.js';

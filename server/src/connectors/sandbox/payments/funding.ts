@@ -107,7 +107,7 @@ const ACCOUNT_DETAILS: Readonly<Record<string, (seed: string) => PaymentAccountI
   ],
 };
 
-/** Account details of a currency, derived from a string, such as an account id. */
+/** Account details of a currency, derived from a string, such as an account ID. */
 export const accountDetailsOf = (currency: string, seed: string): PaymentAccountInfo[] =>
   ACCOUNT_DETAILS[currency]?.(seed) ?? [];
 

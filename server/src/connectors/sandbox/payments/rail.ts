@@ -17,7 +17,7 @@ import {
 } from './outcomes.ts';
 
 // The simulated transaction of a payout to a wallet: a hash in the chain's format, derived from the
-// payment id.
+// payment ID.
 
 const hex = (id: string) => bytesOf(id, 'transaction hash').toString('hex');
 

@@ -1,6 +1,6 @@
 // The scripted stablecoin provider. Stateless: the states of issuances and orders follow from their
 // rows in mint-outcomes.ts and the elapsed time, so restarts and repeated orders have no effect.
-// The client id determines the accessible accounts.
+// The client ID determines the accessible accounts.
 import { sandboxSuffixOf } from '../../../catalog/accounts/account-info.ts';
 import type { Time } from '../../../kernel/effects.ts';
 import type {

@@ -96,7 +96,7 @@ async function executeQuote(
   return { status: 200 as const, body: await submitAction(ctx, parts, agent, submission) };
 }
 
-/** The id, or null for any other client input, which may contain secrets. The audit is permanent. */
+/** The ID, or null for any other client input, which may contain secrets. The audit is permanent. */
 const auditableId = (text: string): string | null => (isAnyId(text) ? text : null);
 
 interface TransferRequest {
@@ -106,7 +106,7 @@ interface TransferRequest {
   amount?: number;
 }
 
-/** Audit details of a transfer: ids and the amount. */
+/** Audit details of a transfer: IDs and the amount. */
 const auditDetails = ({ type, source, destination, amount }: TransferRequest) => ({
   type,
   from: auditableId(source.accountId),

@@ -87,7 +87,7 @@ export async function evaluateSpending(
   return verdict.decision === 'REJECTED' ? verdict : { ...verdict, amount };
 }
 
-/** Audit details of a payment: ids and amounts. */
+/** Audit details of a payment: IDs and amounts. */
 const detailsOf = ({ type, accountId, amount, currency }: Spending) => ({
   type,
   accountId,

@@ -65,7 +65,7 @@ const approvalConflict = ({ message }: Fault) =>
     `The action of the agent is no longer possible: ${message}`,
   );
 
-/** The id of the pending action of this payment. */
+/** The ID of the pending action of this payment. */
 export async function pendingActionOf(
   ctx: Ctx,
   transactionId: string,

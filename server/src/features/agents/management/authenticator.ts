@@ -55,7 +55,7 @@ export async function agentCaller(
   return caller;
 }
 
-/** Authenticator of agents. The caller has the platform of the agent and the id of the agent. */
+/** Authenticator of agents. The caller has the platform of the agent and the ID of the agent. */
 export function agentBearers({ db }: Pick<Runtime, 'db'>, maxProven = MAX_VERIFIED) {
   // Hashes of recently valid tokens. Only rate limits use them.
   const provenHashes = new Set<string>();

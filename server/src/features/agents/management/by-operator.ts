@@ -42,7 +42,7 @@ const summaryOf = (row: AgentRow) => ({
 interface SearchInput extends PageInput {
   platformId?: string | undefined;
   customerId?: string | undefined;
-  /** Last id of the previous page. Alternative to `cursor`. */
+  /** Last ID of the previous page. Alternative to `cursor`. */
   after?: string | undefined;
 }
 

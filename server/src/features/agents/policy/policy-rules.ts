@@ -30,7 +30,7 @@ function thresholdErrors(field: string, threshold: unknown): FieldError[] {
   return [{ field, message: 'is required if amount is set' }];
 }
 
-/** Field paths and ids of the accounts that a policy lists. */
+/** Field paths and IDs of the accounts that a policy lists. */
 function listedAccounts({ accountRestrictions: input }: PartialPolicy, prefix: string) {
   if (!isObject(input)) return { allowed: [], ruled: [] };
   const arrayOrEmpty = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);

@@ -38,7 +38,7 @@ import {
 const REQUIRES_VIEW = { permission: 'VIEW_TRANSACTIONS' } as const;
 
 const transactionReads = () => [
-  // Undeclared parameters are passed on, so the id of another customer is overwritten.
+  // Undeclared parameters are passed on, so the ID of another customer is overwritten.
   agentScoped(
     agentListTransactions,
     platformHandlerOf(presentationFeature.operations(), listTransactions),

@@ -18,7 +18,7 @@ export function typesFor(currency: string, owner: AccountOwner): InternalAccount
 
 /**
  * Whether the service can debit the account without a signature. A wallet requires the signature of
- * its holder, so it is used only if a request names its id.
+ * its holder, so it is used only if a request names its ID.
  */
 export const isBalance = ({ type }: { type: InternalAccountType }): boolean =>
   type !== 'EMBEDDED_WALLET';

@@ -1,5 +1,5 @@
-// Reads internal accounts: one by id, accounts of customers in pages, accounts of the platform in
-// one list. Balances are read by id after the rows, so a list needs two round trips.
+// Reads internal accounts: one by ID, accounts of customers in pages, accounts of the platform in
+// one list. Balances are read by ID after the rows, so a list needs two round trips.
 import type { Static } from '@sinclair/typebox';
 import type { Filter } from '../../../runtime/db/database.ts';
 import { equals } from '../../../runtime/db/paging.ts';
@@ -35,7 +35,7 @@ export async function listInternalAccountsOf(
 ) {
   const { currency, customerId, type, limit = 20, cursor } = query;
   const filters: Filter[] = [{ column: 'platform_id', op: '=', value: ctx.caller.platformId }];
-  // Matches every customer id. Accounts of the platform have the customer id null.
+  // Matches every customer ID. Accounts of the platform have the customer ID null.
   filters.push(
     customerId === undefined
       ? { column: 'customer_id', op: '>=', value: '' }

@@ -47,7 +47,7 @@ async function viewsOf({ db }: Runtime, rows: readonly InternalAccountRow[]) {
   );
 }
 
-/** An internal account by its id. Throws ACCOUNT_NOT_FOUND. */
+/** An internal account by its ID. Throws ACCOUNT_NOT_FOUND. */
 async function accountById({ db }: Runtime, id: string): Promise<InternalAccountRow> {
   const row = isId(id, 'InternalAccount') ? await db.read(internalAccounts, id) : undefined;
   if (!row) throw accountNotFound();
@@ -99,7 +99,7 @@ async function pageOfAccounts(runtime: Runtime, query: PageInput) {
   const { currency, status, owner } = query;
   const filters: Filter<typeof internalAccounts>[] = equals({ currency, status });
   if (owner === 'PLATFORM') filters.push({ column: 'customer_id', op: 'isNull' });
-  // Matches every customer id. Accounts of platforms have the customer id null.
+  // Matches every customer ID. Accounts of platforms have the customer ID null.
   if (owner === 'CUSTOMER') filters.push({ column: 'customer_id', op: '>=', value: '' });
   const { rows, ...rest } = await pageInSteps(runtime.db, internalAccounts, {
     ...(await listSteps(runtime.db, query, filters)),

@@ -18,7 +18,7 @@ interface RefreshParts {
   fundingOf(environment: Mode): FundingPort | undefined;
 }
 
-/** Returns the ids of the accounts whose instructions have changed. */
+/** Returns the IDs of the accounts whose instructions have changed. */
 async function refresh(
   { runtime, fundingOf }: RefreshParts,
   { id, environment }: PlatformRow,

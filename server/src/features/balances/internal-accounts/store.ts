@@ -1,5 +1,5 @@
 // Internal accounts: a balance in one currency, of a customer or of the platform. Amounts are only in the
-// ledger account, which has the same id.
+// ledger account, which has the same ID.
 
 import type { PaymentInstructions } from '../../../catalog/rails/payment-instructions.ts';
 import type { Database, FindOptions } from '../../../runtime/db/database.ts';
@@ -40,7 +40,7 @@ export const internalAccounts = table('internal_accounts', columns, {
 
 export type InternalAccountRow = RowOf<typeof internalAccounts>;
 
-/** Reads by id. Concurrent reads are batched. */
+/** Reads by ID. Concurrent reads are batched. */
 export const readInternalAccount = (
   reader: Reader,
   id: string,

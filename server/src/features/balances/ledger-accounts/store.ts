@@ -10,7 +10,7 @@ import {
 import type { Database } from '../../../runtime/db/database.ts';
 import type { Ctx, Reader } from '../../../runtime/operation/context.ts';
 
-/** Reads by id. Concurrent reads are batched. */
+/** Reads by ID. Concurrent reads are batched. */
 export const readLedgerAccount = (
   reader: Reader,
   id: string,

@@ -1,5 +1,5 @@
 // The decision log contains each network message as one row, from which only an erasure removes the
-// merchant. The row is written with the effects of the message under the issuer's id. A repeated
+// merchant. The row is written with the effects of the message under the issuer's ID. A repeated
 // message therefore reads the recorded decision, immediately or after its commit is rejected. An
 // approval that was too late has a second row with the reason TOO_LATE.
 
@@ -24,7 +24,7 @@ import { type CardMessageRow, type CardRow, cardMessages } from '../store.ts';
 
 export const messageKey = ({ caller: { environment } }: Ctx, id: string) => `${environment} ${id}`;
 
-/** The prefix is not an environment, so no message has this id. */
+/** The prefix is not an environment, so no message has this ID. */
 const lateMessageKey = ({ caller: { environment } }: Ctx, id: string) =>
   `${environment}.late ${id}`;
 
@@ -33,10 +33,10 @@ function decisionOf({ approved, reason, transaction_id: transactionId }: CardMes
   return { approved, ...(transactionId === null ? {} : { transactionId }) } as const;
 }
 
-/** The fault if the id of a message was used for a different message. */
+/** The fault if the ID of a message was used for a different message. */
 const messageConflict = () => new Fault('CONFLICT', 'Another message already uses this ID.');
 
-/** The earlier decision about a message. Throws CONFLICT if its id was used for another message. */
+/** The earlier decision about a message. Throws CONFLICT if its ID was used for another message. */
 export async function findEarlierDecision(
   ctx: Ctx,
   { id, token, cardId, kind, amount, currency }: CardRequest,
@@ -137,7 +137,7 @@ export function writeNotice(ctx: Ctx, row: CardPaymentRow, notice: CardNotice): 
 }
 
 /**
- * Stages and records a notice. A repetition has no effect. Throws CONFLICT if the id was used for another
+ * Stages and records a notice. A repetition has no effect. Throws CONFLICT if the ID was used for another
  * message.
  */
 export async function applyNotice(

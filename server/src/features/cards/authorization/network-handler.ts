@@ -1,4 +1,4 @@
-// Receives the messages of a card issuer. Each message is one operation under the issuer's id, so a repeated
+// Receives the messages of a card issuer. Each message is one operation under the issuer's ID, so a repeated
 // message has one effect and one response. A network treats a missing or late response as a decline, so no
 // approval may remain in the books without reaching the network. `cardNetworkHandler` describes how each
 // failure is handled.
@@ -196,7 +196,7 @@ async function authorize(
   return { decision: await undoLateApproval(pendingRequest, decision.transactionId), isStaged };
 }
 
-/** Runs work of one id sequentially. */
+/** Runs work of one ID sequentially. */
 function createSerializer() {
   const inFlight = new Map<string, Promise<unknown>>();
   return async <R>(id: string, work: () => Promise<R>): Promise<R> => {
@@ -224,13 +224,13 @@ function createSerializer() {
  *   repeat the request.
  * - A commit after the deadline is undone by a second commit before TOO_LATE is returned.
  * - If the connection is lost before the result of the commit, a decline is written under the same
- *   id. If the decline is committed, the approval under the same id can no longer be committed.
+ *   ID. If the decline is committed, the approval under the same ID can no longer be committed.
  *   Otherwise the approval exists and is returned.
  * - If the decline cannot be written either, or the process ends between commit and response, the
  *   issuer has no decision. A repeated request then returns the recorded decision. Without a repetition
  *   the network (AUTHORIZATION_EXPIRY) or the sweep (`sweep.ts`) ends the payment.
  *
- * A second request with the same id waits for the first in this process. It therefore never returns
+ * A second request with the same ID waits for the first in this process. It therefore never returns
  * an approval that is about to be undone. In another process, a second request with a later deadline
  * may read the approval between the two commits. The network has then received both decisions, and
  * a clearing after that is a late clearing.
@@ -302,7 +302,7 @@ export function cardNetworkHandler(
         await apply();
       } catch (error) {
         if (!isKeyTaken(error)) throw error;
-        // A message was committed under this id. The same message has been applied completely, and any other
+        // A message was committed under this ID. The same message has been applied completely, and any other
         // message is a conflict.
         await apply();
       }

@@ -52,7 +52,7 @@ const smallerOf = (a: bigint, b: bigint) => (a < b ? a : b);
 const largerOf = (a: bigint, b: bigint) => (a > b ? a : b);
 const atLeastZero = (amount: bigint) => (amount < 0n ? 0n : amount);
 
-/** Stored holds, and the ids of funding debits at issuers, contain `pull`. */
+/** Stored holds, and the IDs of funding debits at issuers, contain `pull`. */
 export const fundingDebitStep = (index: number): string => `pull.${index + 1}`;
 
 /**

@@ -1,5 +1,5 @@
 // The job for a funding debit. The job calls the issuer immediately and then at the times that the issuer
-// requests, and applies the result. Repeated calls are idempotent, because the id of the debit is constant.
+// requests, and applies the result. Repeated calls are idempotent, because the ID of the debit is constant.
 // Only the first final result counts, which an operator enters if the issuer reports none.
 
 import { formatAmount } from '../../../catalog/currencies/money-format.ts';

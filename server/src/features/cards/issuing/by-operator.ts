@@ -14,7 +14,7 @@ import { type CardRow, cards } from '../store.ts';
 import { presentCard } from './card.ts';
 import { closeCard } from './lifecycle.ts';
 
-/** A card by its id. Throws NOT_FOUND. */
+/** A card by its ID. Throws NOT_FOUND. */
 async function cardById({ read }: Pick<Ctx, 'read'>, id: string): Promise<CardRow> {
   const row = isId(id, 'Card') ? await read(cards, id) : undefined;
   if (!row) throw new Fault('NOT_FOUND', 'Card not found.');
@@ -38,7 +38,7 @@ interface SearchInput extends PageInput {
   state?: string | undefined;
   /** Last digits of the card number. */
   last4?: string | undefined;
-  /** Last id of the previous page. Alternative to `cursor`. */
+  /** Last ID of the previous page. Alternative to `cursor`. */
   after?: string | undefined;
 }
 

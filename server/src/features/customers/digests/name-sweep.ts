@@ -18,7 +18,7 @@ interface Source<R extends VersionedRow> {
   name: string;
   /** Selects up to `NAME_BATCH` rows without digests. */
   select: string;
-  /** Stores digests as JSON: $1 are the ids, $2 the versions that were read, $3 the digests. */
+  /** Stores digests as JSON: $1 are the IDs, $2 the versions that were read, $3 the digests. */
   update: string;
   digests(vault: Vault, row: R): readonly string[];
 }

@@ -116,7 +116,7 @@ export async function openDocument({ runtime, files }: Storage, documentId: stri
   return { document: reviewOf(runtime, customer, row), platformId, content };
 }
 
-/** File name that is valid on every system: the document id with the original extension. */
+/** File name that is valid on every system: the document ID with the original extension. */
 function nameOf(row: DocumentRow, fileName: string): string {
   const [, suffix = ''] = /(\.[A-Za-z0-9]{1,8})$/.exec(fileName) ?? [];
   return row.id.replaceAll(':', '-') + suffix;

@@ -1,4 +1,4 @@
-// Operations that create links, by customer id and by `platformCustomerId`. The operations of the page are
+// Operations that create links, by customer ID and by `platformCustomerId`. The operations of the page are
 // in page-operations.ts.
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';

@@ -1,4 +1,4 @@
-// Registers the rows of a slice, each in its own change set. The customer id is derived from the
+// Registers the rows of a slice, each in its own change set. The customer ID is derived from the
 // import and the row number. A repeated or concurrent job can therefore distinguish customers of
 // this import from conflicting customers.
 
@@ -41,7 +41,7 @@ export interface Failure {
   details: Record<string, unknown>;
 }
 
-/** Customer id of a row, with the timestamp of the import and in the order of rows. */
+/** Customer ID of a row, with the timestamp of the import and in the order of rows. */
 export function customerIdOf(importId: string, number: number): Id<'Customer'> {
   const uuid = importId.slice(importId.indexOf(':') + 1);
   const hash = createHash('sha256').update(`${importId} ${number}`).digest('hex');

@@ -1,4 +1,4 @@
-// Table of invitations. The id is the invitation code.
+// Table of invitations. The ID is the invitation code.
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
 import { type InvitationStatus, invitationStates } from './states.ts';
 

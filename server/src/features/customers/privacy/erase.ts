@@ -42,7 +42,7 @@ type Erasure = ReturnType<typeof presentErasure>;
 /** Large batches, because most events belong to other customers. */
 const EVENT_BATCH_SIZE = 2_000;
 
-// Event ids are ordered by time, so events older than the customer are skipped. An emptied event is marked as
+// Event IDs are ordered by time, so events older than the customer are skipped. An emptied event is marked as
 // encrypted for the customer, which prevents its delivery. Events have no index by subject, so all events are
 // scanned in batches of constant size.
 const eventsSql = (personalData: AllPersonalData) => `with scanned_events as (
@@ -74,8 +74,8 @@ const eventsSql = (personalData: AllPersonalData) => `with scanned_events as (
   from scanned_events`;
 
 // Deletes stored replies to POST requests below the path of the customer, and plain-text replies
-// that contain the id of a resource of the customer. The stored form of a reply keeps the field
-// names, so SQL finds the ids. Encrypted replies expire within a week.
+// that contain the ID of a resource of the customer. The stored form of a reply keeps the field
+// names, so SQL finds the IDs. Encrypted replies expire within a week.
 const repliesSql = (
   personalData: AllPersonalData,
 ) => `with owned as (${subjectIdsSql(personalData)})

@@ -128,7 +128,7 @@ export async function* exportCustomerData(
   yield '\n}\n';
 }
 
-/** The position after a page of an export: the table, and the id of its last row. */
+/** The position after a page of an export: the table, and the ID of its last row. */
 interface ExportPosition {
   table: string;
   id: string;
@@ -153,7 +153,7 @@ interface ExportedRow extends ExportPosition {
 
 const EVENTS = 'events';
 
-/** Up to `limit` rows of one table, after an id. */
+/** Up to `limit` rows of one table, after an ID. */
 async function rowsAfter(
   { db, personalData }: PageParts,
   opener: CustomerOpener,
@@ -175,7 +175,7 @@ async function rowsAfter(
     where (${table.rows}) and t.id > $2 order by t.id limit $3`;
   const rows = await db.query<{ row: Json }>(sql, [id, afterId, limit]);
   return rows.map(({ row }) => ({
-    // The id of the stored row, because some exports omit it.
+    // The ID of the stored row, because some exports omit it.
     ...{ table: name, id: String(row.id) },
     row: openRow(opener, table, row),
   }));

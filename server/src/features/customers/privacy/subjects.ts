@@ -8,7 +8,7 @@ export type AllPersonalData = readonly PersonalData<CustomerRow>[];
 const subjectsOf = (personalData: AllPersonalData) =>
   personalData.flatMap(({ subjects = {} }) => Object.entries(subjects));
 
-/** Subject ids of events about the customer `$1`. */
+/** Subject IDs of events about the customer `$1`. */
 export const subjectIdsSql = (personalData: AllPersonalData): string =>
   [
     'select $1::text as id',
@@ -18,7 +18,7 @@ export const subjectIdsSql = (personalData: AllPersonalData): string =>
   ].join('\n  union all ');
 
 /**
- * SQL condition: the id is the customer `$1` or a row that belongs to it. One read per table. Scalar
+ * SQL condition: the ID is the customer `$1` or a row that belongs to it. One read per table. Scalar
  * subqueries prevent a plan that reads all rows of the customer.
  */
 export const isOwned = (personalData: AllPersonalData, id: string): string =>

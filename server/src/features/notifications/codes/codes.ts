@@ -25,7 +25,7 @@ export interface CodeRules {
 }
 
 export interface CodePurpose {
-  /** Purpose and subject. Only the latest code of an id is valid. */
+  /** Purpose and subject. Only the latest code of an ID is valid. */
   id: string;
   /** Binding of the code, such as an address. A code sent to another address is invalid. */
   binding: string;
@@ -138,7 +138,7 @@ const DAY_MS = 24 * 3_600_000;
 const REMOVE = 'delete from codes where id = any($1::text[]) returning id';
 
 /**
- * Removes codes by id and returns their number. Erasures use it, because the keyed hash of a code covers the
+ * Removes codes by ID and returns their number. Erasures use it, because the keyed hash of a code covers the
  * address, which is personal data.
  */
 export const eraseCodes = ({ db }: Runtime, ids: readonly string[]): Promise<number> =>

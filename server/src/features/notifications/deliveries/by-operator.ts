@@ -192,7 +192,7 @@ interface ResendInput {
 
 /**
  * Sends an event again, delivered or not, to one endpoint or to all endpoints that receive its type. Returns
- * the event with the ids of the deliveries. Throws NOT_FOUND and CONFLICT.
+ * the event with the IDs of the deliveries. Throws NOT_FOUND and CONFLICT.
  */
 export async function resendEventByOperator(
   { db, effects }: Pick<Runtime, 'db' | 'effects'>,

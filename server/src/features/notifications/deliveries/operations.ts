@@ -27,7 +27,7 @@ type Reads = Pick<Ctx, 'db' | 'effects' | 'caller' | 'ownClock'>;
 const deliveryNotFound = () => new Fault('NOT_FOUND', 'Webhook delivery not found.');
 const eventNotFound = () => new Fault('NOT_FOUND', 'Event not found.');
 
-/** Bounds of the ids of events that a query may match. */
+/** Bounds of the IDs of events that a query may match. */
 function boundsOf(
   { ownClock, effects }: Reads,
   query: Query,

@@ -1,4 +1,4 @@
-// Ids of deliveries and positions in their list. A delivery has no separate row. Its id consists of the id of
+// Ids of deliveries and positions in their list. A delivery has no separate row. Its ID consists of the ID of
 // an event and the number of an endpoint.
 import type { Time } from '../../../kernel/effects.ts';
 import { invalidField } from '../../../kernel/fault.ts';
@@ -20,7 +20,7 @@ const uuidOf = (eventId: string) => eventId.slice(eventId.indexOf(':') + 1);
 export const deliveryId = ({ eventId, endpoint }: DeliveryKey): string =>
   `WebhookDelivery:${endpoint}-${uuidOf(eventId)}`;
 
-/** Parses the id of a delivery. Returns undefined for any other text. */
+/** Parses the ID of a delivery. Returns undefined for any other text. */
 export function deliveryOf(id: string): DeliveryKey | undefined {
   const [, endpoint, uuid] = ID.exec(id) ?? [];
   return uuid === undefined
@@ -43,13 +43,13 @@ export function readCursor(cursor: string): DeliveryKey {
 }
 
 /**
- * Maximum difference between the real time in the id of an event and its `createdAt`, which is the
+ * Maximum difference between the real time in the ID of an event and its `createdAt`, which is the
  * time of its operation.
  */
 const DISORDER_MS = 120_000;
 
 /**
- * Bounds of the ids of events in a time range, both times inclusive: from the first id, before the
+ * Bounds of the IDs of events in a time range, both times inclusive: from the first ID, before the
  * second. Events of a platform with its own clock have other times.
  */
 export const eventIdsOf = (after: Time, before: Time | undefined) => ({

@@ -1,4 +1,4 @@
-// Finds endpoints of the calling platform by id and by number.
+// Finds endpoints of the calling platform by ID and by number.
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';

@@ -178,8 +178,8 @@ export async function setEndpointStatus(
 }
 
 /**
- * The platform of an endpoint by its id. An id without a row may be the id of a configured endpoint, which
- * contains the id of its platform. This platform may not exist.
+ * The platform of an endpoint by its ID. An ID without a row may be the ID of a configured endpoint, which
+ * contains the ID of its platform. This platform may not exist.
  */
 export async function platformOfEndpoint(
   { read }: Pick<Ctx, 'read'>,

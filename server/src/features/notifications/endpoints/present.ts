@@ -11,7 +11,7 @@ import { CONFIGURED, type EndpointRow } from './store.ts';
 export type EndpointView = Static<typeof WebhookEndpoint>;
 type EventTypes = EndpointView['eventTypes'];
 
-/** Id of the endpoint of a platform's configuration: the id of the platform with another prefix. */
+/** Id of the endpoint of a platform's configuration: the ID of the platform with another prefix. */
 export const configuredId = (platformId: string) =>
   `WebhookEndpoint:${platformId.slice(platformId.indexOf(':') + 1)}`;
 

@@ -4,7 +4,7 @@
 import type { Time } from '../../../kernel/effects.ts';
 import { invalidField } from '../../../kernel/fault.ts';
 
-/** A position in the order of events, after the event with this position and id. */
+/** A position in the order of events, after the event with this position and ID. */
 export interface EventPosition {
   position: bigint;
   /** Empty: before all events with this position. */
@@ -20,7 +20,7 @@ export interface Cursor extends EventPosition {
 export const BEGINNING = 'beginning';
 
 const CURSOR_FORM = /^ *(-?\d{1,19}) +(\d{1,15}) ([\x21-\x7e]{0,200})$/;
-/** Numbers are padded, so that the length of a cursor depends only on the id. */
+/** Numbers are padded, so that the length of a cursor depends only on the ID. */
 const POSITION_WIDTH = 24;
 const TIME_WIDTH = 20;
 

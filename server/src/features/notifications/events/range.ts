@@ -1,4 +1,4 @@
-// Events of a time range for other features: their number, and their ids in the order of the list.
+// Events of a time range for other features: their number, and their IDs in the order of the list.
 import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import type { EventPosition } from './cursor.ts';

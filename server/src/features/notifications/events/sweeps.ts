@@ -5,7 +5,7 @@ import { openEpoch } from './store.ts';
 const EVERY_MS = 60_000;
 
 /**
- * Starts a new epoch after a failover to another timeline, because transaction ids can be lower
+ * Starts a new epoch after a failover to another timeline, because transaction IDs can be lower
  * there and positions must increase. Processes that store events also do this when they connect.
  */
 export function epochSweep(): Sweep {

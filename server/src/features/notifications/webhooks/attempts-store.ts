@@ -83,7 +83,7 @@ interface RequeuedEvent {
 
 /**
  * Makes events due now, delivered or not, for these endpoints. `now` is real time. Unknown and
- * erased events are omitted from the result. An event keeps its id and body and has at least one
+ * erased events are omitted from the result. An event keeps its ID and body and has at least one
  * more attempt.
  */
 export const requeueEvents = (

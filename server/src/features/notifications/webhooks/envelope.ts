@@ -1,6 +1,6 @@
 // Body and signature headers of an event, whose body is identical in every attempt. The signature
 // of the service covers the body only, for existing receivers. The optional signature of Standard
-// Webhooks also covers id and timestamp, which protects receivers against replays.
+// Webhooks also covers ID and timestamp, which protects receivers against replays.
 import { type KeyObject, sign } from 'node:crypto';
 import type { Naming } from '../../../catalog/naming.ts';
 import { iso, type Time } from '../../../kernel/effects.ts';

@@ -83,7 +83,7 @@ export interface Outcome extends AttemptRow {
 const dateOf = (time: Time) => new Date(time);
 
 /**
- * Queues events for delivery. Parameters: ids, platforms, times, types. Events of a platform without an
+ * Queues events for delivery. Parameters: IDs, platforms, times, types. Events of a platform without an
  * endpoint are not delivered, even if it sets an endpoint later. A test is queued for the configured endpoint
  * only, and the event about a paused endpoint for all other endpoints. Deliveries that are pulled have a
  * position in their order.
@@ -226,7 +226,7 @@ export interface ReadRequest extends LaneId {
   after: QueuePosition | null;
 }
 
-/** Position in an endpoint's queue, which is ordered by due time and id. */
+/** Position in an endpoint's queue, which is ordered by due time and ID. */
 export type QueuePosition = Pick<DueEvent, 'due_at' | 'id'>;
 
 // Events are looked up one by one in subqueries that the planner cannot join. A join would read the full
@@ -270,7 +270,7 @@ const EARLIEST: QueuePosition = { due_at: 0, id: '' };
 
 /**
  * The `take` events of each endpoint that have been due longest after its position, except
- * `bufferedEvents`. Ordered by due time and id.
+ * `bufferedEvents`. Ordered by due time and ID.
  */
 export async function dueEvents(
   db: Database,

@@ -97,7 +97,7 @@ async function create(
 
 function ownerFilter(owner: Owner, customerId: string | undefined): Filter {
   if (owner === 'platform') return { column: 'customer_id', op: 'isNull' };
-  // Matches every customer id except null.
+  // Matches every customer ID except null.
   return customerId === undefined
     ? { column: 'customer_id', op: '>=', value: '' }
     : { column: 'customer_id', op: '=', value: customerId };

@@ -1,4 +1,4 @@
-// The API view of external accounts, access by id, and status transitions with their event.
+// The API view of external accounts, access by ID, and status transitions with their event.
 import { maskAccountInfo, railsOf } from '../../../catalog/accounts/account-info.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';

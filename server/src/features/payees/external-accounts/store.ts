@@ -67,7 +67,7 @@ export const externalAccounts = table(
 
 export type ExternalAccountRow = RowOf<typeof externalAccounts>;
 
-/** Reads by id. Concurrent reads are batched. */
+/** Reads by ID. Concurrent reads are batched. */
 export const readExternalAccount = (
   reader: Reader,
   id: string,

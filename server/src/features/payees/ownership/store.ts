@@ -1,4 +1,4 @@
-// The pending challenge of an account. Its row has the id of the account and is deleted when the
+// The pending challenge of an account. Its row has the ID of the account and is deleted when the
 // challenge closes, so a nonce is used once. Only the hash of a liveness token is stored.
 import { contentionFault } from '../../../kernel/fault.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';

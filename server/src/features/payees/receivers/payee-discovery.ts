@@ -1,5 +1,5 @@
 // A payee discovery as a quote uses it: currencies, limits and required payer data. An unknown or expired
-// id, or an id of another platform, is not found.
+// ID, or an ID of another platform, is not found.
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import { isLess, type Money } from '../../../kernel/money.ts';

@@ -1,4 +1,4 @@
-// The sender of a payee discovery: a customer by id or UMA address, or the platform. A lookup has
+// The sender of a payee discovery: a customer by ID or UMA address, or the platform. A lookup has
 // no source currency. Its rates start from the first currency of the platform that can be sent and
 // in which the sender has an ACTIVE account, otherwise from the first that can be sent.
 import { Fault, invalidField } from '../../../kernel/fault.ts';

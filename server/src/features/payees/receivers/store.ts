@@ -14,7 +14,7 @@ export const payeeDiscoveries = table('payee_discoveries', {
   id: col.text,
   platform_id: col.text,
   kind: col.enum<'UMA' | 'ACCOUNT'>(),
-  /** UMA address in lower case, or id of an external account. */
+  /** UMA address in lower case, or ID of an external account. */
   receiver: col.text,
   /** The customer of this server, possibly of another platform, who has the UMA address. */
   receiver_customer_id: col.text.null,

@@ -41,7 +41,7 @@ export interface CardFacts {
 
 export interface CardDetails {
   cardId: string;
-  /** The issuer's id of the payment. */
+  /** The issuer's ID of the payment. */
   token: string;
   merchant: CardMerchant;
   currency: string;

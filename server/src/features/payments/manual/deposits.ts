@@ -30,7 +30,7 @@ import {
 import { conflict, onAnyTransaction } from './notice.ts';
 
 /**
- * The id is environment, currency, reporting provider and bank reference, so an entry is recorded
+ * The ID is environment, currency, reporting provider and bank reference, so an entry is recorded
  * once. An entry that an operator and a provider report has one `shared_key`, so it is recorded
  * once too.
  */
@@ -58,7 +58,7 @@ const deposits = table(
 export type DepositRow = RowOf<typeof deposits>;
 
 /**
- * Resolves the target of a notice. The reference of an account is replaced by the id of the
+ * Resolves the target of a notice. The reference of an account is replaced by the ID of the
  * account. Spaces and hyphens, which banks insert into references, are removed.
  */
 function withTarget(notice: FundsNotice): FundsNotice {
@@ -184,7 +184,7 @@ async function findSharedDeposit(
   return operatorDeposit?.amount === BigInt(amount) ? operatorDeposit : undefined;
 }
 
-/** The existing deposits with these ids. */
+/** The existing deposits with these IDs. */
 export const depositsById = async (
   { db }: Pick<Runtime, 'db'>,
   ids: readonly string[],

@@ -1,5 +1,5 @@
 // Payments of all platforms for the operator, without personal data. Parties and texts of senders are
-// omitted. Accounts are shown by their ids.
+// omitted. Accounts are shown by their IDs.
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isAnyId, isId } from '../../../kernel/id.ts';
@@ -37,7 +37,7 @@ const money = (amount: bigint | null, currency: string | null) =>
 
 const timeOrNull = (time: number | null) => (time === null ? null : iso(time));
 
-/** The id of an account, or null for an address, which is personal data. */
+/** The ID of an account, or null for an address, which is personal data. */
 const accountId = (account: string | null) => (account && isAnyId(account) ? account : null);
 
 const presentPayment = (row: TransactionRow) => ({

@@ -28,7 +28,7 @@ import { postHeld } from './postings.ts';
 interface DebitInput {
   source: ExternalAccountRow;
   account: InternalAccountRow;
-  /** `platformCustomerId` of the owner of both accounts. The platform's id if it owns them. */
+  /** `platformCustomerId` of the owner of both accounts. The platform's ID if it owns them. */
   platformCustomerId: string;
   rail: string;
   amount: bigint;

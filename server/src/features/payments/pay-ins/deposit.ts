@@ -54,7 +54,7 @@ interface IncomingFunds {
   origin: Origin;
   chain?: OnChain | undefined;
   quoteId?: string | undefined;
-  /** Set by a caller that needs the id in advance. */
+  /** Set by a caller that needs the ID in advance. */
   transactionId?: string | undefined;
 }
 

@@ -1,5 +1,5 @@
 // Instructions to rails and UMA providers, one for each external transfer of a transaction. An instruction
-// has the same id and first sending time at every attempt, so that the receiver can detect duplicates.
+// has the same ID and first sending time at every attempt, so that the receiver can detect duplicates.
 
 import { debitRailOf } from '../../../catalog/accounts/account-info.ts';
 import type { RailInstruction, UmaPayment } from '../../../connectors/ports/index.ts';
@@ -54,7 +54,7 @@ export async function payoutOf(runtime: Runtime, row: PaymentRow): Promise<RailI
 export async function debitOf(runtime: Runtime, row: PaymentRow): Promise<RailInstruction> {
   const { account, beneficiaryName } = await readAccountInfo(runtime, row.source_account);
   return {
-    // The suffix must not change, because the id is the idempotency key of debits in progress.
+    // The suffix must not change, because the ID is the idempotency key of debits in progress.
     id: `${row.id}/pull`,
     platformId: row.platform_id,
     kind: 'debit',

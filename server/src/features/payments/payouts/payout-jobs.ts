@@ -1,6 +1,6 @@
 // The jobs of a payout: sending, status checks, cancellation, and refund of a failed payout. The jobs call
 // the rail before they stage changes, and apply its result by the same steps as a result that an operator
-// records. The id of the instruction equals the ID of the transaction, so that the rail can detect a
+// records. The ID of the instruction equals the ID of the transaction, so that the rail can detect a
 // duplicate.
 
 import type { Connectors, Progress, RailPort } from '../../../connectors/ports/index.ts';

@@ -1,4 +1,4 @@
-// Reads transactions: one by id, or a page by filters.
+// Reads transactions: one by ID, or a page by filters.
 
 import type { Static } from '@sinclair/typebox';
 import { Fault } from '../../../kernel/fault.ts';

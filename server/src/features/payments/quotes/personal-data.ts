@@ -1,5 +1,5 @@
 // Export and erasure of the personal data in a customer's payments and quotes. An erasure keeps the kind of
-// each party, Railhead ids and amounts. The erasure runs in short statements, each of which continues after
+// each party, Railhead IDs and amounts. The erasure runs in short statements, each of which continues after
 // the previous statement.
 import { rateDetailsOf, type StoredRateDetails } from '../../../catalog/currencies/rate-details.ts';
 import type { Time } from '../../../kernel/effects.ts';
@@ -15,7 +15,7 @@ import { tombstoneOf } from '../../customers/records/index.ts';
 
 const BATCH_SIZE = 500;
 
-/** A party after erasure: its kind, Railhead ids and currency. A UMA address is replaced. */
+/** A party after erasure: its kind, Railhead IDs and currency. A UMA address is replaced. */
 const partyOf = (column: string) => `case when json_typeof(${column}) = 'object' then (
     select json_object_agg(key,
       case key when 'umaAddress' then to_json('${ERASED}'::text) else value end)

@@ -46,6 +46,6 @@ export const invoiceUses = table(
 
 export type QuoteRow = RowOf<typeof quotes>;
 
-/** Reads by id. Concurrent reads are batched. */
+/** Reads by ID. Concurrent reads are batched. */
 export const readQuote = (reader: Reader, id: string): Promise<QuoteRow | undefined> =>
   reader.read(quotes, id);

@@ -1,4 +1,4 @@
-// External references of payments and refunds. The references are derived from the id, so a search by
+// External references of payments and refunds. The references are derived from the ID, so a search by
 // reference reads by primary key.
 
 const hexOf = (id: string) =>
@@ -11,7 +11,7 @@ const hexOf = (id: string) =>
 export const paymentReferenceOf = (id: string) => `RH${hexOf(id)}`;
 export const refundReferenceOf = (id: string) => `RF${hexOf(id)}`;
 
-/** The id of the transaction, or undefined for any other text. */
+/** The ID of the transaction, or undefined for any other text. */
 export function transactionIdOfReference(reference: string): string | undefined {
   const match = /^R[HF]([0-9A-F]{8})([0-9A-F]{4})([0-9A-F]{4})([0-9A-F]{4})([0-9A-F]{12})$/.exec(
     reference,

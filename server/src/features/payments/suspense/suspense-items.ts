@@ -13,7 +13,7 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { TransactionRow } from '../transactions/index.ts';
 import { recordRailResult } from './rail-results.ts';
 
-/** `id` is the transaction's id. */
+/** `id` is the transaction's ID. */
 const suspenseItems = table('suspense_items', {
   id: col.text,
   platform_id: col.text,

@@ -1,4 +1,4 @@
-// Typed transactions: inserts by type, and the checks that narrow a row that was read by its id.
+// Typed transactions: inserts by type, and the checks that narrow a row that was read by its ID.
 import type { Money } from '../../../kernel/money.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import type { NewRow } from '../../../runtime/db/table.ts';
@@ -19,7 +19,7 @@ export function insertTransaction(ctx: Ctx, row: NewRow<TransactionRow>): Transa
   return ctx.insert(transactions, row);
 }
 
-/** The transaction with this id. Throws if there is none. */
+/** The transaction with this ID. Throws if there is none. */
 export async function loadTransaction(
   from: Pick<Database, 'read'>,
   id: string,

@@ -215,7 +215,7 @@ export const transactions = table('transactions', columns, {
   ],
 });
 
-/** Reads by id. Concurrent reads are batched. */
+/** Reads by ID. Concurrent reads are batched. */
 export const readTransaction = (reader: Reader, id: string): Promise<TransactionRow | undefined> =>
   reader.read(transactions, id);
 

@@ -1,4 +1,4 @@
-// Moves a held clock to its target. Due work is executed in the order of time and id. The clock moves to the
+// Moves a held clock to its target. Due work is executed in the order of time and ID. The clock moves to the
 // instant of the earliest job, delivery or pause of a failing endpoint, and that work is executed. Work that
 // it causes at the same instant follows immediately.
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -41,12 +41,12 @@ const isCallable = ({ contract }: Operation) =>
   contract.upload === undefined &&
   !EXCLUDED_OPERATIONS.includes(contract.operationId);
 
-/** The time in ids that are derived from a seed. */
+/** The time in IDs that are derived from a seed. */
 const SEEDED_TIME = Date.UTC(2025, 0, 1);
 
 /**
- * Returns the same ids in each run, in the order of the steps. The generator is created again for
- * each attempt of a step. The ids depend on the platform, because ids are unique in the whole
+ * Returns the same IDs in each run, in the order of the steps. The generator is created again for
+ * each attempt of a step. The IDs depend on the platform, because IDs are unique in the whole
  * database.
  */
 function seededIds(runtime: Runtime, seed: string, platformId: string, step: number) {
@@ -63,7 +63,7 @@ function seededIds(runtime: Runtime, seed: string, platformId: string, step: num
   };
 }
 
-/** Whether a row with the id exists. Only ids from a seed can collide. */
+/** Whether a row with the ID exists. Only IDs from a seed can collide. */
 const isIdTaken = (error: unknown): boolean =>
   (error as { constraint?: string }).constraint?.endsWith('_pkey') ?? false;
 

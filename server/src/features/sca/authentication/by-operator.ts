@@ -50,7 +50,7 @@ const presentReset = (row: ResetRow) => ({
 interface SearchInput extends PageInput {
   status: string;
   platformId?: string | undefined;
-  /** Last id of the previous page. Alternative to `cursor`. */
+  /** Last ID of the previous page. Alternative to `cursor`. */
   after?: string | undefined;
 }
 

@@ -111,7 +111,7 @@ async function eventOf(
 
 interface EventsInput extends PageInput {
   customerId: string;
-  /** Last id of the previous page. Alternative to `cursor`. */
+  /** Last ID of the previous page. Alternative to `cursor`. */
   after?: string | undefined;
 }
 

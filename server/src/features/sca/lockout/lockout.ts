@@ -13,7 +13,7 @@ import { type OperatorCause, recordScaEvent } from '../events/index.ts';
 export const scaLockouts = table(
   'sca_lockouts',
   {
-    /** The customer's id. */
+    /** The customer's ID. */
     id: col.text,
     platform_id: col.text,
     /** Failed attempts since the last password reset or unlock. A success does not reduce them. */

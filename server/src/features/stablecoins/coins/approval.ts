@@ -21,7 +21,7 @@ import { supplyLines } from '../supply/reconciliation.ts';
 import { decideService } from './coin-jobs.ts';
 import { presentCoin } from './coins.ts';
 
-/** A stablecoin by its id. Throws STABLECOIN_NOT_FOUND. */
+/** A stablecoin by its ID. Throws STABLECOIN_NOT_FOUND. */
 async function coinById({ read }: Pick<Ctx, 'read'>, id: string): Promise<StablecoinRow> {
   const row = isId(id, 'Stablecoin') ? await read(stablecoins, id) : undefined;
   if (!row) throw new Fault('STABLECOIN_NOT_FOUND', 'Stablecoin not found.');

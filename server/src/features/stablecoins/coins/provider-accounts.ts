@@ -1,6 +1,6 @@
 // Accounts of a platform at stablecoin providers: linking an account, and the effects of a rejection by its
 // provider. Credentials are sealed when received and opened only for calls of the provider. An account that
-// is linked again keeps its id and its tokens.
+// is linked again keeps its ID and its tokens.
 import type { Static } from '@sinclair/typebox';
 import type {
   MintPort,
@@ -34,7 +34,7 @@ export function presentProviderAccount(row: ProviderAccountRow) {
 
 export const credentialsContext = (id: string) => `stablecoin_provider_accounts ${id} credentials`;
 
-/** Credentials and account id for calls of the provider. */
+/** Credentials and account ID for calls of the provider. */
 export function linkOf({ vault }: Pick<Ctx, 'vault'>, row: ProviderAccountRow): ProviderLink {
   const json = vault.openOwn(row.credentials, credentialsContext(row.id)).toString();
   return {

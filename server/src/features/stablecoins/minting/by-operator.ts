@@ -14,7 +14,7 @@ import { operationStates } from '../states.ts';
 import { mintsAndBurns, type StablecoinOperationRow, stablecoins } from '../store.ts';
 import { endByOperator } from './progress.ts';
 
-/** A mint or burn by its id. Throws STABLECOIN_OPERATION_NOT_FOUND. */
+/** A mint or burn by its ID. Throws STABLECOIN_OPERATION_NOT_FOUND. */
 export async function operationById(
   { read }: Pick<Ctx, 'read'>,
   id: string,

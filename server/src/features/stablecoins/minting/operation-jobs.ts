@@ -1,5 +1,5 @@
-// Jobs of a mint or burn: submission to the provider, then polls until its status is final. The operation id
-// is the order id, so a repeated submission is idempotent. The intent to submit is committed first. If the
+// Jobs of a mint or burn: submission to the provider, then polls until its status is final. The operation ID
+// is the order ID, so a repeated submission is idempotent. The intent to submit is committed first. If the
 // provider rejects the account, an order without this intent fails immediately, and any other order waits
 // until the account is linked again.
 

@@ -19,7 +19,7 @@ const PENDING_CONDITION = "o.status not in ('COMPLETED', 'FAILED', 'EXPIRED')";
 const sumOf = (type: string, condition: string) =>
   `coalesce(sum(o.amount - coalesce(o.uncounted, 0)) filter (where o.type = '${type}' and ${condition}), 0)`;
 
-/** Ledger account id of coin `c` in SQL. */
+/** Ledger account ID of coin `c` in SQL. */
 const idInSql = (account: (coinId: string) => string) => `'${account("' || c.id || '")}'`;
 
 const countSql = (

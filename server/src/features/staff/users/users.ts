@@ -124,7 +124,7 @@ export async function createOperatorUser(
   });
 }
 
-/** The user with this id. Throws NOT_FOUND. */
+/** The user with this ID. Throws NOT_FOUND. */
 export async function userById({ read }: Reader, id: string): Promise<UserRow> {
   const row = isId(id, 'OperatorUser') ? await read(operatorUsers, id) : undefined;
   if (!row) throw new Fault('NOT_FOUND', 'Operator user not found.');

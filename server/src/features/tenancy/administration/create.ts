@@ -44,7 +44,7 @@ export function checkCurrencyCodes(
 }
 
 /**
- * Stages a new platform as the caller's own. Run it inside `operate` with `systemCaller` of an id from
+ * Stages a new platform as the caller's own. Run it inside `operate` with `systemCaller` of an ID from
  * `newPlatformId`. Throws `INVALID_INPUT` for an unknown currency.
  */
 export function createPlatform(ctx: Ctx, input: NewPlatform): PlatformRow {

@@ -16,7 +16,7 @@ export async function readOwnPlatform(ctx: Ctx): Promise<PlatformRow> {
   return row;
 }
 
-/** A platform by its id. Throws PLATFORM_NOT_FOUND. */
+/** A platform by its ID. Throws PLATFORM_NOT_FOUND. */
 export async function platformById({ db }: Runtime, id: string): Promise<PlatformRow> {
   const row = isId(id, 'PlatformConfig') ? await readPlatform(db, id) : undefined;
   if (!row) throw new Fault('PLATFORM_NOT_FOUND', 'Platform not found.');
@@ -36,7 +36,7 @@ export const systemCaller = (platformId: string, environment: Mode): Caller => (
 /** Caller of work that belongs to the installation, such as approvals. */
 export const INSTALLATION = systemCaller('', 'production');
 
-/** System caller for a platform, by its id. */
+/** System caller for a platform, by its ID. */
 export async function callerOf(reader: Reader, id: string): Promise<Caller> {
   const platform = await readPlatform(reader, id);
   if (!platform) throw new Error(`platform ${id} not found`);

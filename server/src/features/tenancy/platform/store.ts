@@ -33,7 +33,7 @@ export interface PaymentLimit {
   perDay?: number;
 }
 
-/** Passkey site of an app: relying party id and allowed origins. */
+/** Passkey site of an app: relying party ID and allowed origins. */
 export interface PasskeySite {
   rpId: string;
   origins: string[];
@@ -93,7 +93,7 @@ export const platforms = table('platforms', {
 
 export type PlatformRow = RowOf<typeof platforms>;
 
-/** One platform by id, batched with concurrent reads. */
+/** One platform by ID, batched with concurrent reads. */
 export const readPlatform = (reader: Reader, id: string): Promise<PlatformRow | undefined> =>
   reader.read(platforms, id);
 

@@ -95,7 +95,7 @@ const contentsOf = (db: Reader, heads: readonly ReadsHead[]) =>
 const ROWS = 10;
 const STEP = 500;
 const PAGE_MS = 100;
-/** Lower than every id. */
+/** Lower than every ID. */
 const FIRST_ID = ' ';
 
 async function readsPart(

@@ -76,7 +76,7 @@ export async function pageOfRequestsOfPlatforms(
   return { data, ...rest };
 }
 
-/** A request of any platform by its id. Throws NOT_FOUND. */
+/** A request of any platform by its ID. Throws NOT_FOUND. */
 export async function requestByOperator(
   { db }: Runtime,
   id: string,

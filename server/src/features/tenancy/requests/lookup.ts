@@ -1,4 +1,4 @@
-// A recorded request by its id, which has its own row or is one of several reads in a row.
+// A recorded request by its ID, which has its own row or is one of several reads in a row.
 import { timeOfUuid7 } from '../../../kernel/id.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { bytesOfIds, MAX_SPAN_MS, type ReadsRow, requestsOf } from './reads.ts';
@@ -17,7 +17,7 @@ export interface RecordedRequest {
 
 type Reader = Pick<Database, 'query'>;
 
-/** Rows of reads that contain the id. The last times of these rows are near the time in the id. */
+/** Rows of reads that contain the ID. The last times of these rows are near the time in the ID. */
 const WITH_ID = `last_at >= $1 and last_at <= $2 and first_at <= $1 and position($3 in entries) > 0`;
 
 const valuesOf = (id: string) => {
@@ -33,7 +33,7 @@ async function findRead(db: Reader, platformId: string, id: string) {
   return readsRow && requestsOf(readsRow, (row) => row.id === id)[0];
 }
 
-/** A request of a platform by its id, or undefined if it is unknown. */
+/** A request of a platform by its ID, or undefined if it is unknown. */
 export async function readRequest(
   db: Pick<Database, 'find' | 'query'>,
   platformId: string,
@@ -55,7 +55,7 @@ export const OWNER = `select platform_id as platform from api_requests
   where created_at = $1 and id = $2`;
 const OWNER_OF_READ = `select platform_id as platform from api_request_reads where ${WITH_ID}`;
 
-/** The platform that sent a request, or undefined if the id is unknown. */
+/** The platform that sent a request, or undefined if the ID is unknown. */
 export async function platformOfRequest(db: Reader, id: string): Promise<string | undefined> {
   if (!isRequestId(id)) return undefined;
   const [[ownRow], [read]] = await Promise.all([

@@ -1,5 +1,5 @@
 // Masks bodies and error replies before they are stored. A value is kept only if the contract or the catalog
-// lists it. These are values of enumerations, currency codes, numbers and booleans, and ids and times in
+// lists it. These are values of enumerations, currency codes, numbers and booleans, and IDs and times in
 // fields for them. Every other text is replaced, so a stored body has no personal data and no secret, and an
 // erasure does not affect it.
 import { findCurrency } from '../../../catalog/currencies/currencies.ts';
@@ -121,7 +121,7 @@ const listedByContract = new WeakMap<Contract, ListedValues>();
 
 /**
  * Names and values that a contract lists. A contract that calls operations also lists those of
- * `contracts`, and their ids as values of `operationId`.
+ * `contracts`, and their IDs as values of `operationId`.
  */
 function listedIn(contract: Contract, contracts: readonly Contract[]): ListedValues {
   const cachedValues = listedByContract.get(contract);

@@ -16,7 +16,7 @@ import { isRequestId } from './store.ts';
 export interface RequestPorts {
   /** Writes the records of this process. */
   flushRequests(): Promise<void>;
-  /** Whether the server has an operation with this id. */
+  /** Whether the server has an operation with this ID. */
   isOperation(operationId: string): boolean;
 }
 
@@ -24,7 +24,7 @@ export interface RequestPorts {
 const RECORDED_MS = 1_000;
 const RECHECK_MS = 100;
 
-/** A request by its id. Waits for a request that another process may be about to record. */
+/** A request by its ID. Waits for a request that another process may be about to record. */
 async function awaitRequest(
   ctx: Ctx,
   id: string,

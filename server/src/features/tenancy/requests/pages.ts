@@ -16,7 +16,7 @@ const FIRST_PERIOD_MS = 24 * 3_600_000;
 const SHORT_MS = 50;
 /** Time after which no further period of a page is read. */
 const PAGE_MS = 500;
-/** Lower and higher than every id. */
+/** Lower and higher than every ID. */
 const FIRST_ID = ' ';
 const LAST_ID = '~';
 

@@ -1,6 +1,6 @@
 // Successful reads are most of the requests, so the reads of a platform in a batch share rows.
-// Requests that differ only in id and duration share a shape. The time of a request is encoded in
-// its id.
+// Requests that differ only in ID and duration share a shape. The time of a request is encoded in
+// its ID.
 import type { Time } from '../../../kernel/effects.ts';
 import { timeOfUuid7 } from '../../../kernel/id.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
@@ -60,7 +60,7 @@ export interface Reads {
   firstAt: Time;
   lastAt: Time;
   lastId: string;
-  /** All ids, one after the other. */
+  /** All IDs, one after the other. */
   ids: string;
   readonly durations: number[];
   readonly shapes: number[];
@@ -126,10 +126,10 @@ export function addRead(reads: Reads, record: RequestRecord): void {
 }
 
 const ID_BYTES = 16;
-/** An id, a duration in microseconds and the position of a shape. */
+/** An ID, a duration in microseconds and the position of a shape. */
 const ENTRY_BYTES = ID_BYTES + 4 + 2;
 
-/** The bytes of one id or of several. */
+/** The bytes of one ID or of several. */
 export const bytesOfIds = (ids: string): Buffer => Buffer.from(ids.replaceAll('-', ''), 'hex');
 
 function packEntries({ ids, durations, shapes }: Reads): Buffer {

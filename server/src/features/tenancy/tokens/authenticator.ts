@@ -1,6 +1,6 @@
 // Authenticates requests by HTTP Basic. A lookup costs two reads, so valid credentials are cached for two
 // seconds. Invalid ones are never cached. Every rejection has the same message and the same cost, so no
-// rejection discloses whether a client id exists.
+// rejection discloses whether a client ID exists.
 import type { Caller } from '../../../kernel/caller.ts';
 import type { Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';

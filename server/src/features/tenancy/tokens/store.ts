@@ -1,4 +1,4 @@
-// An API token: client id, permissions and a hash of the secret.
+// An API token: client ID, permissions and a hash of the secret.
 import type { Permission } from '../../../kernel/contract/operation.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
@@ -26,7 +26,7 @@ export const tokens = table('tokens', COLUMNS, { contendedKeys: ['tokens_number'
 
 export type TokenRow = RowOf<typeof tokens>;
 
-/** The token of a client id, or the platform's oldest token if no token has this id. */
+/** The token of a client ID, or the platform's oldest token if no token has this ID. */
 export async function tokenOfClient(
   db: Pick<Database, 'find' | 'page'>,
   platformId: string,

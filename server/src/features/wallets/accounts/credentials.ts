@@ -89,7 +89,7 @@ const nicknameOf = (ctx: Ctx, wallet: Wallet, row: CredentialRow): string =>
     ? (contactOf(wallet, row.type) ?? '')
     : openFor<string>(ctx, wallet, row.nickname, nicknameContext(row.id));
 
-/** The resource of a credential. For a passkey with its WebAuthn credential id. */
+/** The resource of a credential. For a passkey with its WebAuthn credential ID. */
 export function presentCredential(ctx: Ctx, wallet: Wallet, row: CredentialRow) {
   return {
     id: row.id,

@@ -1,4 +1,4 @@
-// Provisioning of wallets with their accounts. A wallet receives ids for payloads and bundles, and a seed
+// Provisioning of wallets with their accounts. A wallet receives IDs for payloads and bundles, and a seed
 // that the custodian generates. E-mail codes are the first credential of a customer with an address. Keys are
 // derived on first use, because one import can create thousands of customers.
 import { uuid7 } from '../../../kernel/id.ts';

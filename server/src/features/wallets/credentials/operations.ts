@@ -134,7 +134,7 @@ const verify = (parts: WalletParts) =>
   signedOperation(verifyAuthCredential, parts, {
     completion: 'background',
     resourceId: ({ params }) => params.id,
-    // Verified without a signature. A passkey sends the id of its challenge in `Request-Id`.
+    // Verified without a signature. A passkey sends the ID of its challenge in `Request-Id`.
     isDirect: ({ body: { type } }) => type === 'OAUTH' || type === 'PASSKEY',
 
     async begin(ctx, { params, body }, headers) {

@@ -69,7 +69,7 @@ export async function cancelWalletRecovery(
 interface SearchInput extends PageInput {
   platformId?: string | undefined;
   status?: string | undefined;
-  /** Last id of the previous page. Alternative to `cursor`. */
+  /** Last ID of the previous page. Alternative to `cursor`. */
   after?: string | undefined;
 }
 

@@ -1,5 +1,5 @@
 // Payloads to sign are activities in the format of existing wallet clients. A payload is canonical JSON,
-// stored as text and never rebuilt. Each payload is unique, because it contains the request id or other
+// stored as text and never rebuilt. Each payload is unique, because it contains the request ID or other
 // unique data.
 import { canonical } from '../../../kernel/crypto/canonical.ts';
 import type { Time } from '../../../kernel/effects.ts';

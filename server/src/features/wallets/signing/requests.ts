@@ -33,7 +33,7 @@ const MAX_INVALID_SIGNATURES = 5;
 /** A request to sign, as received. */
 export interface SignableRequest {
   operationId: string;
-  /** Id in the path. Empty without an id. */
+  /** Id in the path. Empty without an ID. */
   resourceId: string;
   /** Path and body, which must be identical in the retry. */
   input: { params: unknown; body: unknown };
@@ -148,7 +148,7 @@ export async function issueChallenge(ctx: Ctx, request: SignableRequest, input: 
 
 const unauthorizedFault = (reason: string) => new Fault('UNAUTHORIZED', reason);
 
-/** An open request of the calling platform. Throws UNAUTHORIZED for any other id. */
+/** An open request of the calling platform. Throws UNAUTHORIZED for any other ID. */
 export async function findActiveRequest(
   ctx: Ctx,
   request: Pick<SignableRequest, 'operationId' | 'resourceId'>,

@@ -8,7 +8,7 @@ export interface Rejection {
   code: string;
   reason: string;
   errors: FieldError[];
-  /** Request id for support. Absent if no reply was received. */
+  /** Request ID for support. Absent if no reply was received. */
   requestId: string | undefined;
 }
 

@@ -148,8 +148,8 @@ export const startScaLogin = operation({
   body: ScaLoginStartRequest,
   replies: { 200: ScaLoginStart },
   errors: ['CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED', 'NOT_IMPLEMENTED'],
-  // Sealed, because the passkey options contain the credential id of the customer. Replies with quotes
-  // contain the id as well and are not sealed, because of the cost for every payment. The id is useless
+  // Sealed, because the passkey options contain the credential ID of the customer. Replies with quotes
+  // contain the ID as well and are not sealed, because of the cost for every payment. The ID is useless
   // without the device.
   sealed: true,
 });

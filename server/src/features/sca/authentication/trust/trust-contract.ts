@@ -56,7 +56,7 @@ const FACTOR_CHOICE =
   'The challenge uses the first enrolled factor of SMS_OTP, PASSKEY and TOTP. A ' +
   'new challenge replaces the previous one. No session is required.';
 
-// Sealed, because the passkey options contain the credential id of the customer.
+// Sealed, because the passkey options contain the credential ID of the customer.
 const start = { ...COMMON_FIELDS, replies: { 200: BeneficiaryTrustStart }, sealed: true } as const;
 
 const confirm = {
