@@ -56,7 +56,9 @@ export interface Naming {
   toNeutralNames(value: unknown): unknown;
 }
 
-/** A prefix has letters and digits and starts with an upper-case letter: `Acme`, `AcmePay`. */
+/**
+ * A prefix has 1 to 32 letters and digits and starts with an upper-case letter, such as `AcmePay`.
+ */
 export const isServiceNamePrefix = (prefix: string): boolean =>
   /^[A-Z][A-Za-z0-9]{0,31}$/.test(prefix);
 

@@ -49,9 +49,9 @@ export function callsTo(effects: Effects, url: string, key: SignatureKey): Calls
     // A connection from before a restart of the adapter must not be reused.
     const headers = { 'content-type': 'application/json', connection: 'close' };
     const request: SentRequest = { url: url + path, headers, body: textOf(body) };
-    const toSign = { ...request };
-    alteration.changeSigned?.(toSign);
-    const signable = { method: 'POST', ...toSign };
+    const requestToSign = { ...request };
+    alteration.changeSigned?.(requestToSign);
+    const signable = { method: 'POST', ...requestToSign };
     const createdAt = effects.now() - ageMs;
     request.headers = await signRequest(alteration.key ?? key, signable, createdAt, components);
     alteration.changeSent?.(request);

@@ -11,7 +11,10 @@ export interface Check {
   readonly expected: string;
   /** The change in the adapter that corrects a failed check. */
   readonly remedy: string;
-  /** Returns the actual result. Throws a failure if it differs from the expected result. */
+  /**
+   * Returns the actual result. Throws `failure` if it differs from the expected result, and
+   * `skipError` if the check cannot run.
+   */
   run(session: Session): Promise<string> | string;
 }
 

@@ -23,12 +23,12 @@ const USAGE = `Usage: npm run conformance -- --url URL [flags] [-- COMMAND]
   --port PORT       port for messages on 127.0.0.1 (default: 9400)
   --transfers FILE  JSON file with fields of the transfers, in general and for each outcome
   --only NAMES      prefixes of the names of checks, separated by commas (default: all)
-  --wait SECONDS    maximum time for an outcome (default: 15)
+  --wait SECONDS    maximum time for an outcome or a message (default: 15)
   --quiet SECONDS   time during which further messages are failures (default: 3)
   --json            print the report as JSON
   COMMAND           command that starts the adapter. Some checks kill and restart it
 
-Exit code 1: a check failed. Exit code 2: invalid usage.
+Exit code 1: a check failed. Exit code 2: invalid usage, or the checks could not run.
 `;
 
 const OPTIONS = {
@@ -54,7 +54,7 @@ export interface ConformanceIo {
   effects?: Effects;
 }
 
-function positive(name: string, text: string): number {
+function parsePositive(name: string, text: string): number {
   const value = Number(text);
   if (!(value > 0)) throw new Error(`--${name} must be a number greater than 0.`);
   return value;
@@ -75,9 +75,9 @@ function flagsOf(argv: readonly string[]) {
     ...values,
     url: url?.replace(/\/$/, ''),
     command: positionals,
-    port: positive('port', values.port),
-    waitMs: positive('wait', values.wait) * 1_000,
-    quietMs: positive('quiet', values.quiet) * 1_000,
+    port: parsePositive('port', values.port),
+    waitMs: parsePositive('wait', values.wait) * 1_000,
+    quietMs: parsePositive('quiet', values.quiet) * 1_000,
     settings: settings as TransferSettings,
     selected: only.split(',').filter(Boolean),
   };

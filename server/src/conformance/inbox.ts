@@ -75,7 +75,7 @@ interface InboxOptions {
 /** Determines the response to each attempt, and records both. */
 function receiver(effects: Effects, publicKeys: InboxOptions['publicKeys'], attempts: Attempt[]) {
   const plans = new Map<string, number[]>();
-  const answers = new Map<unknown, CardDecision>();
+  const decisions = new Map<unknown, CardDecision>();
   /** Digests of applied messages by ID. */
   const digestsById = new Map<unknown, string>();
 
@@ -83,7 +83,7 @@ function receiver(effects: Effects, publicKeys: InboxOptions['publicKeys'], atte
     if (attempt.signatureProblem !== undefined) return 401;
     if (attempt.errors.length > 0) return 400;
     const { id, transferId, paymentReference, type, cardId } = attempt.fields;
-    if (type === 'card.authorization' && !answers.has(cardId)) return 503;
+    if (type === 'card.authorization' && !decisions.has(cardId)) return 503;
     const subject = transferId ?? paymentReference;
     const plan = plans.get(planKey(subject, stateOf({ ...attempt, status: 0 })));
     const plannedStatus = plan && plan.length > 1 ? plan.shift() : plan?.[0];
@@ -92,10 +92,10 @@ function receiver(effects: Effects, publicKeys: InboxOptions['publicKeys'], atte
     return digest === undefined || digest === sha256(attempt.body) ? 200 : 409;
   }
 
-  /** The reply to an authorization, except the result. */
-  function answerTo({ type, cardId, amount, currency }: Attempt['fields']): object {
+  /** The field of the reply to an authorization. Empty for other messages. */
+  function authorizationReply({ type, cardId, amount, currency }: Attempt['fields']): object {
     if (type !== 'card.authorization') return {};
-    const isApproved = answers.get(cardId) === 'APPROVED';
+    const isApproved = decisions.get(cardId) === 'APPROVED';
     const decision = isApproved
       ? { decision: 'APPROVED', approvedAmount: amount }
       : { decision: 'DECLINED', approvedAmount: 0, reason: 'INSUFFICIENT_FUNDS' };
@@ -118,11 +118,11 @@ function receiver(effects: Effects, publicKeys: InboxOptions['publicKeys'], atte
     if (status !== 200) return { status, reply: { ...REPLIES[status], details: { errors } } };
     const result = digestsById.has(fields.id) ? 'DUPLICATE' : 'APPLIED';
     digestsById.set(fields.id, sha256(body));
-    return { status, reply: { result, ...answerTo(fields) } };
+    return { status, reply: { result, ...authorizationReply(fields) } };
   }
 
   const setDecision: Inbox['setDecision'] = (cardId, decision) =>
-    void answers.set(cardId, decision);
+    void decisions.set(cardId, decision);
   const setResponses: Inbox['setResponses'] = (transferId, state, statuses) =>
     void plans.set(planKey(transferId, state), [...statuses]);
   return { receive, setResponses, setDecision };

@@ -1,5 +1,5 @@
-// Keys of a session. The folder contains the public key of the adapter. The key that signs calls in place of
-// Railhead is created in it.
+// Keys of a session. The folder contains the public key of the adapter. The keys that sign calls in
+// place of Railhead are created in it.
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

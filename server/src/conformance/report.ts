@@ -17,12 +17,12 @@ const MIN_CELL = 16;
 const COLORS: Readonly<Record<Verdict, number>> = { passed: 32, failed: 31, skipped: 33 };
 
 /** Removes control characters, because a string of the adapter must not control the terminal. */
-const withoutControls = (text: string) => text.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, ' ');
+const removeControls = (text: string) => text.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, ' ');
 
 /** Splits a string into lines of at most `width` characters. Longer words are split. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [''];
-  for (const word of withoutControls(text).split(' ')) {
+  for (const word of removeControls(text).split(' ')) {
     const pieces = word.match(new RegExp(`.{1,${width}}`, 'gu')) ?? [''];
     for (const piece of pieces) {
       const lastLine = lines.at(-1) as string;
@@ -93,7 +93,7 @@ export function textReport(results: readonly CheckResult[], options: ReportOptio
   const verdict =
     failedCount === 0 ? 'The adapter conforms to the protocol' : 'The adapter does not conform';
   return [
-    `Adapter ${withoutControls(url)}, messages to ${inbox}`,
+    `Adapter ${removeControls(url)}, messages to ${inbox}`,
     '',
     ...row(HEAD, widths),
     ...rows,

@@ -76,7 +76,10 @@ async function inParallel<T, R>(items: readonly T[], work: (item: T) => Promise<
   return results;
 }
 
-/** Runs the checks. Returns their results in the order of the report. */
+/**
+ * Runs the checks. Returns their results in the order of the report. Invalid capabilities end the
+ * run.
+ */
 export async function runChecks(
   context: SessionContext,
   options: RunOptions,

@@ -45,7 +45,10 @@ export interface SessionContext {
   readonly start?: () => Promise<void>;
 }
 
-/** Returns the body of a reply. Throws a failure with all invalid fields. */
+/**
+ * Returns the body of a reply. Throws a failure for a status other than 200, invalid JSON, or
+ * invalid fields.
+ */
 function parseReply<S extends TSchema>(
   path: string,
   { body, status }: Reply,
@@ -92,7 +95,7 @@ function recordedCalls({ calls }: SessionContext) {
         transfer.transferId,
         await read('/transfers/send', { ...transfer, ...extraFields }, TransferState),
       ),
-    /** Requests the state of a transfer, or undefined for the status 404. */
+    /** Requests the state of a transfer. Undefined for the status 404. */
     async state(transferId: string): Promise<TransferState | undefined> {
       const reply = await call('/transfers/state', { transferId });
       if (reply.status !== 404) {

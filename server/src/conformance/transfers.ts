@@ -43,7 +43,7 @@ export interface TransferSettings {
 
 const DEFAULT_AMOUNT = 12_34;
 
-/** Returns a fictitious account that the capability supports. */
+/** Returns a fictitious account that the capability supports, or else one of the first type. */
 function accountFor({ rails, currencies, countries }: Capability, currency: string) {
   const types = ACCOUNT_TYPES.filter((type) => {
     const { country, rails: accountRails, ...row } = ACCOUNT_TYPE_ROWS[type];

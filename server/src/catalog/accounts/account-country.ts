@@ -1,4 +1,4 @@
-// The country of an external account: by its type, its fields, or its IBAN.
+// The country of an external account: by its type, its country field, its IBAN or its BIC.
 import { isCountry } from '../identity/countries.ts';
 import { ACCOUNT_TYPE_ROWS, isAccountType } from './account-types.ts';
 
@@ -7,10 +7,12 @@ export function countryOfAccount(
   account: Readonly<Record<string, unknown>> & { accountType: string },
 ): string | undefined {
   const { accountType, country, region, iban, swiftCode } = account;
-  const ofType = isAccountType(accountType) ? ACCOUNT_TYPE_ROWS[accountType].country : undefined;
-  const bic = typeof swiftCode === 'string' ? swiftCode.slice(4, 6) : undefined;
-  const ofIban = typeof iban === 'string' ? iban.slice(0, 2) : undefined;
-  return [ofType, country, region, ofIban, bic].find(
+  const typeCountry = isAccountType(accountType)
+    ? ACCOUNT_TYPE_ROWS[accountType].country
+    : undefined;
+  const bicCountry = typeof swiftCode === 'string' ? swiftCode.slice(4, 6) : undefined;
+  const ibanCountry = typeof iban === 'string' ? iban.slice(0, 2) : undefined;
+  return [typeCountry, country, region, ibanCountry, bicCountry].find(
     (each): each is string => typeof each === 'string' && isCountry(each),
   );
 }

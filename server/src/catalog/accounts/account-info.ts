@@ -12,16 +12,16 @@ import { bankNameOfBic } from './banks.ts';
 import { missingRecommendedFields } from './beneficiaries.ts';
 
 interface ValidateOptions {
-  /** Whether check digits, checksums and directories are validated. */
+  /** Whether the rules of production are validated, such as check digits and directories. */
   production: boolean;
-  /** Whether the recommended fields of a beneficiary are required. */
+  /** Whether the recommended fields of a beneficiary are required. Wallets are exempt. */
   strictBeneficiary?: boolean;
   /** Path of the details in the request. Defaults to `accountInfo`. */
   prefix?: string;
 }
 
 interface ValidationResult {
-  /** One error per invalid field, with its path in the request. */
+  /** Errors of fields, each with its path in the request. */
   errors: FieldError[];
   /** Whether the account type does not support the currency. This error has a separate code. */
   currencyMismatch: boolean;
@@ -151,7 +151,9 @@ export function railsOf(info: Account): PaymentRail[] {
   return row.rails.filter((rail) => rails.has(rail));
 }
 
-/** Main identifier of the account: account number, IBAN, phone number or address. */
+/**
+ * Main identifier of the account, such as an IBAN, phone number or address. Empty if it is absent.
+ */
 export function primaryIdentifierOf(info: Account): string {
   const path = pathOf(info);
   return path ? textOf(info, path.primaryField) : '';
@@ -197,7 +199,7 @@ export function displayIdentifier(info: Account): string {
 }
 
 /**
- * Start and end of the identifier, for a message in which the customer confirms the account.
+ * Start and end of a long identifier, for a message in which the customer confirms the account.
  * Blockchain addresses have more characters, because similar addresses can be generated.
  */
 export function shortenedIdentifier(info: Account): string {
@@ -221,7 +223,7 @@ export function maskAccountInfo<T extends Account>(info: T): T {
   return maskedInfo as T;
 }
 
-/** Adds `bankName` by BIC if the account type has it as an optional field and it is absent. */
+/** Adds an absent optional `bankName`, if the bank of the BIC is listed. */
 export function completeAccountInfo<T extends Account>(info: T): T {
   const field = rowOf(info).fields.bankName;
   if (!field?.optional || has(info, 'bankName') || !has(info, 'swiftCode')) return info;

@@ -1,6 +1,6 @@
-// Validation rules of account types that involve several fields or a directory. A row of the account-type
-// table lists its rules. Check digits and directories are validated in production only, because test
-// suffixes invalidate check digits. Sandbox clients may use any bank name.
+// Validation rules of account types for several fields, address formats and directories. A row of
+// the account-type table lists its rules. Check digits are validated in production only, because
+// test suffixes invalidate them. Directories and required IBANs apply in production only as well.
 import type { FieldError } from '../../kernel/fault.ts';
 import {
   type AddressKind,
@@ -56,7 +56,10 @@ export const cnyRule: Rule = (info) => {
 
 const LIGHTNING = ['invoice', 'bolt12', 'lightningAddress'] as const;
 
-/** Exactly one destination, in its format. */
+/**
+ * Exactly one destination, in its format. In production, an invoice has a valid checksum and is for
+ * the main network.
+ */
 export const lightningRule: Rule = (info, production) => {
   const presentFields = LIGHTNING.filter((name) => info[name] !== undefined);
   if (presentFields.length !== 1) {
@@ -105,7 +108,7 @@ export const custodianRule: Rule = (info, production) => {
 /** Countries whose banks accept only an IBAN. */
 const IBAN_ONLY = new Set([...scaRegion, 'BR', 'CH', 'GB']);
 
-/** The country exists, and an IBAN is present if its banks require one. */
+/** The country exists. In production, an IBAN is present if its banks require one. */
 export const swiftRule: Rule = (info, production) => {
   const country = textOf(info, 'country');
   if (!country) return [];

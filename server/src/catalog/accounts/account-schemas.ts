@@ -1,6 +1,6 @@
 // Request and response schemas of account details, derived from the rows of the account-type table.
-// The response schema adds the rails of a bank account. It has no patterns, because the response to
-// a read-only token contains masked numbers.
+// The response schema adds the rails of bank accounts and mobile wallets. Its account fields have
+// no patterns, because the response to a read-only token contains masked numbers.
 import { type TObject, type TSchema, Type } from '@sinclair/typebox';
 import { named, oneOf, variant } from '../../kernel/schema.ts';
 import { currencyOf } from '../currencies/currencies.ts';

@@ -11,7 +11,7 @@ import { address, type Field, lightningDestination, optional, phone, provider } 
 export interface PaymentPath {
   /** Field with the main identifier of the account. The sandbox reads its suffix. */
   readonly primaryField: string;
-  /** Fields that the path requires. Identifying fields distinguish duplicates. */
+  /** Fields that the path requires. Those that identify the account form its duplicate key. */
   readonly requiredFields: readonly string[];
   /** Rails that can pay by this path. */
   readonly rails: readonly PaymentRail[];
@@ -39,7 +39,7 @@ export interface AccountTypeRow {
   readonly network?: string;
   /** Address format of a wallet. */
   readonly addressKind?: AddressKind;
-  /** Validation by several fields or a directory. */
+  /** Validation of several fields, address formats and directories. */
   readonly rules?: readonly Rule[];
 }
 

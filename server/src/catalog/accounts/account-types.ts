@@ -1,6 +1,5 @@
 // Types of external account, one row each: fields, payment paths, rails and validation rules.
-// Schemas, validation and funding instructions are derived from this table. No other code branches
-// on an account type.
+// Schemas, validation and most payment instructions are derived from this table.
 import { Type } from '@sinclair/typebox';
 import { oneOf } from '../../kernel/schema.ts';
 import { cnyRule, pixRule, swiftRule } from './account-rules.ts';
@@ -69,10 +68,10 @@ const inrRow: AccountTypeRow = {
     accountNumber: optional(accountNumber(9, 18)),
     ifsc: optional(ifsc),
     rail: optional(
-      choice('Rail for payments to the bank account. Required with `accountNumber`.', [
-        'NEFT',
-        'RTGS',
-      ]),
+      choice(
+        'Rail of payments to the bank account. Required with `accountNumber`, unless `vpa` is set.',
+        ['NEFT', 'RTGS'],
+      ),
     ),
     bankName: optional(bankName),
   },

@@ -177,7 +177,8 @@ export const institutions = (filter: { country?: string; currency?: string } = {
   );
 
 /**
- * `bankName` by bank code and country code of a BIC, for countries where `bankName` is optional.
+ * `bankName` by bank code and country code of a BIC, for banks in Singapore, where `bankName` is
+ * optional.
  */
 const NAMES_BY_BIC: Readonly<Record<string, string>> = {
   'BKCH-SG': 'Bank of China Singapore',

@@ -1,6 +1,7 @@
-// Beneficiary of an external account: an individual or a business. It is required for bank accounts and
-// optional for wallets. Some currencies require additional fields of an individual. Fields that banks
-// recommend are optional in the schema. The operator can require them.
+// Beneficiary of an external account: an individual or a business. It is required for bank accounts
+// and mobile wallets, and optional for blockchain wallets. Some currencies require additional
+// fields of an individual. Recommended fields are optional in the schema, and the operator can
+// require them.
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import {
   Address,
@@ -49,7 +50,7 @@ const BusinessBeneficiary = named(
 const WalletIndividualBeneficiary = named(
   'WalletIndividualBeneficiary',
   Type.Object(
-    { fullName: text('Full name.'), countryOfResidence: RESIDENCE },
+    { fullName: text('Full name of the owner of the wallet.'), countryOfResidence: RESIDENCE },
     { title: 'Individual with a wallet', description: 'Individual who owns the wallet.' },
   ),
 );

@@ -1,5 +1,6 @@
-// Format and check digits of bank identifiers. The functions are pure and validate in every mode.
-// The caller skips them in the sandbox, because test suffixes invalidate most check digits.
+// Format and check digits of bank identifiers. The functions are pure and independent of the mode.
+// Check digits of account details are validated in production only, because test suffixes
+// invalidate most of them.
 import { ibanLength } from '../identity/countries.ts';
 
 /**
@@ -66,8 +67,8 @@ export function isCpf(text: string): boolean {
 }
 
 /**
- * Brazilian tax number of a business (CNPJ): 12 characters and two check digits. Letters are in use
- * since July 2026.
+ * Brazilian tax number of a business (CNPJ): 12 characters and two check digits. Letters have been
+ * in use since July 2026.
  */
 export function isCnpj(text: string): boolean {
   if (!/^[0-9A-Z]{12}[0-9]{2}$/.test(text) || /^(.)\1+$/.test(text)) return false;

@@ -25,7 +25,7 @@ export interface Field {
   readonly check?: Check;
 }
 
-const removeSeparators = (value: string) => value.replace(/[\s-]/g, '').toUpperCase();
+const toCompactUpperCase = (value: string) => value.replace(/[\s-]/g, '').toUpperCase();
 const lowerCase = (value: string) => value.trim().toLowerCase();
 const lowerCaseText = (value: string) =>
   value.normalize('NFKC').trim().replace(/\s+/g, ' ').toLowerCase();
@@ -36,7 +36,7 @@ function field(schema: TSchema, overrides: Partial<Field> = {}): Field {
     optional: false,
     identifies: true,
     sensitive: false,
-    normalize: removeSeparators,
+    normalize: toCompactUpperCase,
     ...overrides,
   };
 }
@@ -97,7 +97,7 @@ export const bic: Field = field(
     pattern: '^[A-Z]{4}[A-Z]{2}[A-Z0-9]{2}([A-Z0-9]{3})?$',
   }),
   // The branch code XXX and the absence of a branch code both denote the head office.
-  { normalize: (value) => removeSeparators(value).replace(/^(.{8})XXX$/, '$1') },
+  { normalize: (value) => toCompactUpperCase(value).replace(/^(.{8})XXX$/, '$1') },
 );
 
 export const bankName: Field = field(
@@ -167,7 +167,7 @@ export const pixKey: Field = field(
   {
     sensitive: true,
     normalize: (key) =>
-      key.includes('@') ? lowerCase(key) : removeSeparators(key).replace(/[./]/g, ''),
+      key.includes('@') ? lowerCase(key) : toCompactUpperCase(key).replace(/[./]/g, ''),
   },
 );
 

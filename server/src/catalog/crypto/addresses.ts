@@ -100,7 +100,9 @@ const VALIDATORS: Record<AddressKind, (text: string) => boolean> = {
   bitcoin: isBitcoinAddress,
 };
 
-/** Whether a string is a main-network address of this kind with a valid checksum. */
+/**
+ * Whether a string is a main-network address of this kind. A checksum, if present, must be valid.
+ */
 export const isAddress = (kind: AddressKind, text: string): boolean => VALIDATORS[kind](text);
 
 /** Whether a string has the prefix and alphabet of a Lightning invoice of any network. */
@@ -114,6 +116,8 @@ export const isBolt11 = (text: string): boolean => parseBolt11(text)?.network ==
 export const isBolt12 = (text: string): boolean =>
   new RegExp(`^lno1${BECH32}(?:${BECH32}|\\+\\s*${BECH32}){9,}$`, 'i').test(text);
 
-/** Lightning address: `user@domain` with the characters of LUD-16, and an optional `+tag`. */
+/**
+ * Lightning address: `user@domain` with the characters of LUD-16, with an optional `+tag` and port.
+ */
 export const isLightningAddress = (text: string): boolean =>
   /^[a-z0-9._+-]+@(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}(?::[0-9]{1,5})?$/i.test(text);

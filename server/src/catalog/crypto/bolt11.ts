@@ -24,7 +24,7 @@ const SIGNATURE_GROUPS = 104;
 const HASH_GROUPS = 52;
 /** Expiry of an invoice without an expiry field. */
 const DEFAULT_EXPIRY_S = 3_600;
-/** Maximum time value of a date. The expiry of an invoice can be later. */
+/** Maximum time value of a date, in milliseconds. The expiry of an invoice can be later. */
 const MAX_TIME = 8.64e15;
 
 const PREFIX = /^(lnbcrt|lnbc|lntbs|lntb)(?:([1-9]\d{0,20})([munp]?))?$/;
@@ -75,7 +75,8 @@ function parseFields(data: readonly number[]): Map<number, readonly number[]> | 
 }
 
 /**
- * Undefined for a string that is not an invoice, has an invalid checksum, or has no payment hash.
+ * Undefined for a string that is not an invoice, for an invalid checksum, for an amount with a
+ * fraction of a millisatoshi, and without a payment hash.
  */
 export function parseBolt11(text: string): Invoice | undefined {
   const bech32Data = bech32.decodeUnsafe(text, MAX_LENGTH);

@@ -1,6 +1,6 @@
-// Corridors between currencies, with their rails and amount limits. The rails of a destination currency are
-// the rails of its account types. The limits are the US dollar limits of the rail, converted to the sending
-// currency and rounded to two significant digits.
+// Corridors between currencies, with their rails and amount limits. The rails of a destination
+// currency are those of its account types, and SWIFT for some currencies. The limits are defined in
+// US dollars, converted to the sending currency and rounded to two significant digits.
 import { divide, isLess, type Money, scale } from '../../kernel/money.ts';
 import { ACCOUNT_TYPE_ROWS } from '../accounts/account-types.ts';
 import { PAYMENT_RAILS, type PaymentRail, RAILS } from '../rails/rails.ts';

@@ -8,7 +8,7 @@ export const moneyView = ({ amount, currency }: Money) => ({
   currency: currencyView(currency),
 });
 
-/** Rate in whole units of the currency of `of` for one whole unit of the currency of `per`. */
+/** Rate in whole units of the currency of `money` for one whole unit of the currency of `per`. */
 export function wholeUnitRate(money: Money, per: Money): Rate {
   const minorUnitsOf = ({ currency }: Money) => 10n ** BigInt(currencyOf(currency).decimals);
   return { num: money.amount * minorUnitsOf(per), den: per.amount * minorUnitsOf(money) };

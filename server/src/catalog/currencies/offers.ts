@@ -4,7 +4,7 @@ import type { CounterpartyFieldName } from '../accounts/field-names.ts';
 import { COUNTRY_CODES, scaRegion } from '../identity/countries.ts';
 import { type Currency, findCurrency } from './currencies.ts';
 
-/** Domestic payment systems that reject a payment without the name of the sender. */
+/** Currencies whose domestic payment systems reject a payment without the name of the sender. */
 const NAME_REQUIRED: readonly string[] = ['BDT', 'INR', 'KES', 'NGN', 'PHP', 'PKR'];
 
 const REQUIRED_FIELDS = new Map<string, readonly CounterpartyFieldName[]>([

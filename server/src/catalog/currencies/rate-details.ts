@@ -1,5 +1,6 @@
-// Stored form of the rate details of a conversion: six numbers in the order of their names. Every quote and
-// transaction has rate details. The numbers need a fifth of the space of an object.
+// Stored form of the rate details of a conversion: six numbers in the order of their names, and a
+// mark for a firm quote. Quotes and their transactions have rate details. The numbers need a fifth
+// of the space of an object.
 
 /** Names of the stored numbers, in this order. */
 const NAMES = [

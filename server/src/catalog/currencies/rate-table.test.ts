@@ -51,7 +51,7 @@ describe('tableOfJson', () => {
   it('reports all errors together', () => {
     const text = `{"base":"XXX","at":"yesterday","rates":{"EUR":"-1","ZZZ":"2","GBP":null}}`;
     expect(problems(tableOfJson(text, true))).toEqual([
-      'base must be the currency to which all rates refer',
+      'base must be the supported currency to which all rates refer',
       'yesterday is not a time: use ISO 8601 or seconds since 1970',
       'rates.EUR: -1 is not a decimal above zero',
       'rates.ZZZ: ZZZ is not a supported currency',

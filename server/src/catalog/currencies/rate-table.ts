@@ -31,7 +31,10 @@ export function fractionOf(text: string): Rate | undefined {
     : { num: digits, den: 10n ** BigInt(-shift) };
 }
 
-/** The mid rate between two currencies of a table, from minor unit to minor unit. */
+/**
+ * The mid rate between two currencies of a table, from minor unit to minor unit. Undefined if one
+ * is missing.
+ */
 export function midRate({ perBase }: RateTable, from: string, to: string): Rate | undefined {
   const [sold, bought] = [perBase.get(from), perBase.get(to)];
   const [fromUnit, toUnit] = [findCurrency(from), findCurrency(to)];
@@ -62,7 +65,7 @@ function problemOf({ currency, rate }: Row, ratesByCurrency: ReadonlyMap<string,
   return ratesByCurrency.has(currency) ? `${currency} is listed twice` : undefined;
 }
 
-/** If `isStrict`, an invalid row makes the table invalid. In other cases invalid rows are ignored. */
+/** If `isStrict`, an invalid row makes the table invalid. Otherwise invalid rows are ignored. */
 function buildTable(
   baseCurrency: string,
   publishedAt: string | undefined,
@@ -71,7 +74,7 @@ function buildTable(
 ): ParsedTable {
   const problems: string[] = [];
   if (!findCurrency(baseCurrency))
-    problems.push('base must be the currency to which all rates refer');
+    problems.push('base must be the supported currency to which all rates refer');
   const time = publishedAt === undefined ? undefined : timeOf(publishedAt);
   if (publishedAt !== undefined && time === undefined)
     problems.push(`${publishedAt} is not a time: use ISO 8601 or seconds since 1970`);

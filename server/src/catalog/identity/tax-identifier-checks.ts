@@ -31,7 +31,7 @@ function mod11And10(text: string): boolean {
   return (11 - product) % 10 === digit(text, text.length - 1);
 }
 
-/** The last digit is the weighted sum of the other digits, modulo 11 and then modulo 10. */
+/** The digit after the weighted digits is their sum, modulo 11 and then modulo 10. */
 const mod11Then10 =
   (weights: readonly number[]): Check =>
   (text) =>

@@ -1,6 +1,6 @@
-// Tax identifiers of natural persons per country: name, example, format and source. Countries whose source
-// defines no format accept any letters and digits. Nationality and residence determine which identifier is
-// required. The hosted verification page shares this file.
+// Tax identifiers of natural persons per country: name, example, format and source. Countries whose
+// source defines no format accept any 3 to 30 letters and digits. Nationality and residence
+// determine which identifier is required. The hosted verification page shares this file.
 import { COUNTRY_CODES, countryName } from './countries.ts';
 import { TAX_IDENTIFIER_CHECKS } from './tax-identifier-checks.ts';
 
@@ -13,7 +13,7 @@ export interface TaxIdentifier {
   pattern: string;
   /** False if the country issues no number, or only to self-employed persons. */
   isIssued: boolean;
-  /** Publication of the data in this row. */
+  /** Publication of the data in this row, or `none recorded`. */
   source: string;
 }
 
@@ -114,7 +114,10 @@ const NATIONAL_ROWS: Readonly<Record<string, readonly [...Row, authority: string
   VN: ['Mã số thuế', '8001234567', digits('10', '12', '13'), 'Vietnamese Department of Taxation'],
 };
 
-/** Countries listed by the OECD whose format varies or has changed. Any format is accepted. */
+/**
+ * Countries listed by the OECD whose format varies or has changed. 3 to 30 letters and digits are
+ * accepted.
+ */
 const WITHOUT_FORMAT = `AG AW BB BN BZ CK CN CO CR CW DM FO GD GG GH GI IM JE KN LB LC MH MS MU MY NR NU PA
 PK SA SC SM SX TT UY VC WS`;
 

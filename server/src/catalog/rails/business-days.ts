@@ -1,6 +1,6 @@
-// Holidays of settlement systems, by calendar and year, with the source of each year. Each year is one entry.
-// The metric `railhead_calendar_incomplete` reports a missing entry of the current or the next month. Without
-// an entry, all days except weekends count as business days.
+// Holidays of settlement systems, by calendar and year, with the source of each year. Each year is
+// one entry. The metric `railhead_calendar_incomplete` reports a missing entry for the year of the
+// current or the next month. Without an entry, all days except weekends count as business days.
 import type { PaymentRail } from './rails.ts';
 
 interface CalendarYear {
@@ -73,7 +73,6 @@ export type CalendarId = keyof typeof CALENDARS;
 
 export const CALENDAR_IDS = Object.keys(CALENDARS) as readonly CalendarId[];
 
-/** Calendars of rails. */
 const BY_RAIL: Partial<Record<PaymentRail, CalendarId>> = {
   SEPA: 'T2',
   ACH: 'FEDERAL_RESERVE',

@@ -52,7 +52,7 @@ interface RailProperties {
 const HOUR = 3600;
 const DAY = 24 * HOUR;
 
-const instant = (name: string, costRank: number, maxUsd = 10_000_000n): RailProperties => ({
+const instantRail = (name: string, costRank: number, maxUsd = 10_000_000n): RailProperties => ({
   name,
   settlementSeconds: 10,
   instant: true,
@@ -74,25 +74,25 @@ export const RAILS: Readonly<Record<PaymentRail, RailProperties>> = {
   ACH: { ...slowRail('ACH', DAY, 1), cancellable: true },
   ACH_COLOMBIA: slowRail('ACH Colombia', DAY, 2),
   BANK_TRANSFER: slowRail('Local bank transfer', DAY, 4),
-  BRE_B: instant('Bre-B', 1),
+  BRE_B: instantRail('Bre-B', 1),
   CIPS: slowRail('CIPS', 4 * HOUR, 6),
-  FAST: instant('FAST', 2),
-  FASTER_PAYMENTS: instant('Faster Payments', 1),
-  FEDNOW: instant('FedNow', 3),
-  INSTAPAY: instant('InstaPay', 1, 10_000n),
-  MOBILE_MONEY: { ...instant('Mobile money', 5, 10_000n), settlementSeconds: 60 },
+  FAST: instantRail('FAST', 2),
+  FASTER_PAYMENTS: instantRail('Faster Payments', 1),
+  FEDNOW: instantRail('FedNow', 3),
+  INSTAPAY: instantRail('InstaPay', 1, 10_000n),
+  MOBILE_MONEY: { ...instantRail('Mobile money', 5, 10_000n), settlementSeconds: 60 },
   NEFT: slowRail('NEFT', 2 * HOUR, 2),
-  PAYNOW: instant('PayNow', 1),
+  PAYNOW: instantRail('PayNow', 1),
   PESONET: slowRail('PESONet', DAY, 2),
-  PIX: instant('PIX', 1),
+  PIX: instantRail('PIX', 1),
   RTGS: slowRail('RTGS', HOUR, 3),
-  RTP: instant('RTP', 2),
+  RTP: instantRail('RTP', 2),
   SEPA: slowRail('SEPA Credit Transfer', DAY, 1),
-  SEPA_INSTANT: instant('SEPA Instant', 2),
-  SPEI: instant('SPEI', 1),
+  SEPA_INSTANT: instantRail('SEPA Instant', 2),
+  SPEI: instantRail('SPEI', 1),
   SWIFT: { ...slowRail('SWIFT', 2 * DAY, 9), maxUsd: 100_000_000n },
-  UNIONPAY: { ...instant('UnionPay', 4, 10_000n), settlementSeconds: 60 },
-  UPI: instant('UPI', 1, 10_000n),
+  UNIONPAY: { ...instantRail('UnionPay', 4, 10_000n), settlementSeconds: 60 },
+  UPI: instantRail('UPI', 1, 10_000n),
   WIRE: { ...slowRail('Fedwire', 4 * HOUR, 8), cancellable: true, maxUsd: 100_000_000n },
 };
 

@@ -12,7 +12,10 @@ export interface RealtimeFunding {
    * Networks for a digital asset, of which the quote must specify one. Empty for fiat currencies.
    */
   readonly networks: readonly string[];
-  /** Pay-in types for the payer. For a digital asset, the types of `network`. Empty for another network. */
+  /**
+   * Pay-in types for the payer. For a digital asset, those of `network`. Empty without a network or
+   * for another one.
+   */
   readonly payInTypes: readonly string[];
   /** Validity of a quote in milliseconds. */
   readonly ttlMs: number;
@@ -35,7 +38,7 @@ const NETWORK_TTL_MS: Readonly<Record<string, number>> = {
 
 interface FiatFunding {
   readonly payInType: string;
-  /** Empty if the pay-in type has no field for rails. */
+  /** Real-time rails of the currency. Empty if `PAYMENT_RAILS` contains none. */
   readonly rails: readonly PaymentRail[];
 }
 
@@ -52,7 +55,7 @@ export const REALTIME_FIAT: Readonly<Record<string, FiatFunding>> = {
   SGD: { payInType: 'SGD_ACCOUNT', rails: ['PAYNOW', 'FAST'] },
 };
 
-/** Networks of pay-in types whose account type has no network. */
+/** Networks of custom pay-in types. Other types have the network of their account type. */
 const NETWORK_OF_CUSTOM_TYPE: Readonly<Record<string, string>> = {
   LIGHTNING: 'LIGHTNING',
   BITCOIN_L1: 'BITCOIN',

@@ -8,7 +8,7 @@ import {
 } from './business-days.ts';
 import { type PaymentRail, RAILS } from './rails.ts';
 
-/** Latest time of a business day at which a transfer starts on the same day. */
+/** Time before which a transfer starts on the same day. */
 export interface CutOff {
   /** `HH:MM`. */
   time: string;
@@ -24,12 +24,14 @@ interface DatedTransfer {
 }
 
 export interface SettlementDates {
-  /** `YYYY-MM-DD`, in the time zone of the cut-off. */
+  /**
+   * `YYYY-MM-DD`, in the time zone of the cut-off, or else of the first calendar, or else in UTC.
+   */
   startsOn: string;
   expectedOn: string;
   isAfterCutOff: boolean;
   calendars: readonly CalendarId[];
-  /** Calendars without an entry for a year of these dates. */
+  /** Calendars without an entry for the current year or the year of `expectedOn`. */
   incomplete: readonly CalendarId[];
 }
 

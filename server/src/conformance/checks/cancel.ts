@@ -3,7 +3,7 @@ import type { Check, CheckGroup } from '../check.ts';
 import type { Session } from '../session.ts';
 import { failure } from '../verdict.ts';
 
-async function canceledTransfer(session: Session) {
+async function cancelHeldTransfer(session: Session) {
   const transfer = session.transfer('held');
   await session.send(transfer);
   const result = await session.cancel(transfer.transferId);
@@ -12,7 +12,7 @@ async function canceledTransfer(session: Session) {
   return { transfer, result };
 }
 
-/** Throws unless the cancellation was rejected. */
+/** Throws unless the cancellation was rejected or the transfer was not found. */
 const assertRejected = (result: string): string => {
   if (result === 'rejected' || result === 'not found') return result;
   throw failure(result);
@@ -24,7 +24,7 @@ const checksOfCancellation: readonly Check[] = [
     action: 'a transfer is canceled before its execution',
     expected: 'the state "canceled", immediately or later',
     remedy: 'Return "canceled", or "accepted" until the state is "canceled".',
-    run: async (session) => (await canceledTransfer(session)).result,
+    run: async (session) => (await cancelHeldTransfer(session)).result,
   },
   {
     name: 'cancel.resend',
@@ -32,7 +32,7 @@ const checksOfCancellation: readonly Check[] = [
     expected: 'the state is still "canceled"',
     remedy: 'Return the stored state "canceled" to later calls with this transferId.',
     async run(session) {
-      const { transfer } = await canceledTransfer(session);
+      const { transfer } = await cancelHeldTransfer(session);
       const { state } = await session.send(transfer);
       if (state !== 'canceled') throw failure(state);
       return state;
@@ -41,7 +41,7 @@ const checksOfCancellation: readonly Check[] = [
   {
     name: 'cancel.settled',
     action: 'a settled transfer is canceled',
-    expected: 'the result "rejected", and the state is still "settled"',
+    expected: 'the result "rejected" or status 404, and the state is still "settled"',
     remedy: 'Return "rejected" for a transfer that was executed.',
     async run(session) {
       const transfer = session.transfer('settled');

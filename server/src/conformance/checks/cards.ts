@@ -24,7 +24,7 @@ type Order = ReturnType<typeof newOrder>;
 
 const issue = (session: Session, order: Order) => session.read('/cards/issue', order, CardIssuing);
 
-async function issuedCard(session: Session, order: Order) {
+async function issueAndWait(session: Session, order: Order) {
   await issue(session, order);
   const card = await session.poll(async () => {
     const state = await session.read('/cards/state', { cardId: order.cardId }, CardIssuing);
@@ -34,25 +34,25 @@ async function issuedCard(session: Session, order: Order) {
   throw failure(card?.state ?? 'still pending');
 }
 
-const ofCard = (session: Session, type: string, { cardId }: Order): Attempt[] =>
+const messagesOfCard = (session: Session, type: string, { cardId }: Order): Attempt[] =>
   session.messagesOf({ type, cardId });
 
 /** Orders a card with which the adapter pays. Returns the order and the fields of the authorization. */
-async function payment(session: Session, decision?: CardDecision) {
+async function payWithNewCard(session: Session, decision?: CardDecision) {
   const order = newOrder(session, PAYING_CARD_ID);
   if (decision) session.context.inbox.setDecision(order.cardId, decision);
-  await issuedCard(session, order);
+  await issueAndWait(session, order);
   const type = 'card.authorization';
   const { fields } = await session.waitForMessage({ type, cardId: order.cardId });
   return { order, fields };
 }
 
-/** Throws if a payment is cleared or reported as approved without an approval. */
+/** Throws if the payment is cleared, or reported as approved by the stand-in rules. */
 async function assertNotPaid(session: Session, order: Order): Promise<string> {
   await session.waitQuietPeriod();
-  const clearingCount = ofCard(session, 'card.clearing', order).length;
+  const clearingCount = messagesOfCard(session, 'card.clearing', order).length;
   if (clearingCount > 0) throw failure('the payment is cleared');
-  const approvedRequests = ofCard(session, 'card.authorization', order).filter(
+  const approvedRequests = messagesOfCard(session, 'card.authorization', order).filter(
     ({ fields }) => fields.stoodIn === true,
   );
   if (approvedRequests.length > 0)
@@ -72,7 +72,7 @@ export const cardChecks: CheckGroup = {
       async run(session) {
         const order = newOrder(session);
         await Promise.all([issue(session, order), issue(session, order)]);
-        const firstCard = await issuedCard(session, order);
+        const firstCard = await issueAndWait(session, order);
         const repeatedReply = await issue(session, order);
         if (JSON.stringify(firstCard) !== JSON.stringify(repeatedReply))
           throw failure('several cards');
@@ -97,7 +97,7 @@ export const cardChecks: CheckGroup = {
       remedy: 'Return the number of the card with this reference.',
       async run(session) {
         const order = newOrder(session);
-        const { reference, last4, expMonth, expYear } = await issuedCard(session, order);
+        const { reference, last4, expMonth, expYear } = await issueAndWait(session, order);
         const body = { cardId: order.cardId, reference };
         const details = await session.read('/cards/details', body, CardNumber);
         if (!details.number.endsWith(last4)) throw failure(`the number does not end in ${last4}`);
@@ -113,7 +113,7 @@ export const cardChecks: CheckGroup = {
       remedy: 'Store the state and the stand-in rules of each call. Those of the last call apply.',
       async run(session) {
         const { cardId, currency, ...order } = newOrder(session);
-        const { reference } = await issuedCard(session, { cardId, currency, ...order });
+        const { reference } = await issueAndWait(session, { cardId, currency, ...order });
         const standIn = { state: 'FROZEN', maxAmount: 0 };
         const body = { cardId, currency, reference, standIn };
         for (let count = 0; count < 2; count++) {
@@ -126,16 +126,16 @@ export const cardChecks: CheckGroup = {
     {
       name: 'cards.approved',
       action: 'a payment is approved',
-      expected: 'one clearing of at most the approved amount, about the same authorization',
+      expected: 'clearing of at most the approved amount, with the same authorizationId',
       remedy: `${MODE} Report each entry of the network once, with its entryId.`,
       async run(session) {
-        const { order, fields } = await payment(session, 'APPROVED');
+        const { order, fields } = await payWithNewCard(session, 'APPROVED');
         const { authorizationId, currency } = fields;
         const clearing = await session.waitForMessage({
           ...{ type: 'card.clearing', cardId: order.cardId, authorizationId, currency },
         });
         await session.waitQuietPeriod();
-        const entries = ofCard(session, 'card.clearing', order);
+        const entries = messagesOfCard(session, 'card.clearing', order);
         const sum = entries.reduce((total, each) => total + Number(each.fields.amount), 0);
         if (sum > Number(fields.amount)) throw failure(`${sum} of ${fields.amount} were cleared`);
         return `${clearing.fields.amount} of ${fields.amount} cleared`;
@@ -147,7 +147,7 @@ export const cardChecks: CheckGroup = {
       expected: 'the payment is not cleared',
       remedy: `${MODE} A declined payment has no further effect.`,
       async run(session) {
-        const { order } = await payment(session, 'DECLINED');
+        const { order } = await payWithNewCard(session, 'DECLINED');
         return assertNotPaid(session, order);
       },
     },
@@ -157,7 +157,7 @@ export const cardChecks: CheckGroup = {
       expected: 'the authorization is not approved',
       remedy: `${MODE} Without a decision, approve at most standIn.maxAmount.`,
       async run(session) {
-        const { order } = await payment(session);
+        const { order } = await payWithNewCard(session);
         return assertNotPaid(session, order);
       },
     },

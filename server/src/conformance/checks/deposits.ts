@@ -18,8 +18,11 @@ async function detailsOf(session: Session, accountId: string): Promise<string> {
 
 const newAccount = ({ context }: Session) => `InternalAccount:${uuid7(context.effects)}`;
 
-/** Sends a transfer whose amount is received again. Returns the transfer and its deposit messages. */
-async function deposit(session: Session, statuses: readonly number[] = []) {
+/**
+ * Sends a transfer whose amount is received again. Returns the transfer, its first deposit message,
+ * and a function that returns all of them.
+ */
+async function sendDeposit(session: Session, statuses: readonly number[] = []) {
   const transfer = session.transfer('deposit');
   if (statuses.length > 0) session.context.inbox.setResponses(transfer.reference, '', statuses);
   await session.send(transfer);
@@ -28,7 +31,7 @@ async function deposit(session: Session, statuses: readonly number[] = []) {
   return { transfer, message, messages: () => session.messagesOf(fields) };
 }
 
-function entriesOf(messages: readonly Attempt[]): Set<unknown> {
+function bankReferencesOf(messages: readonly Attempt[]): Set<unknown> {
   return new Set(messages.map(({ fields }) => fields.bankReference));
 }
 
@@ -72,7 +75,7 @@ export const depositChecks: CheckGroup = {
       expected: 'a message "deposit.received" with amount and currency in minor units',
       remedy: 'Report the amount of the entry as an integer in minor units, with its currency.',
       async run(session) {
-        const { transfer, message } = await deposit(session);
+        const { transfer, message } = await sendDeposit(session);
         const { amount, currency } = message.fields;
         if (amount !== transfer.amount || currency !== transfer.currency) {
           const expectedAmount = `${transfer.amount} ${transfer.currency}`;
@@ -89,11 +92,11 @@ export const depositChecks: CheckGroup = {
         'Store the message with its ID before it is sent. Use the reference of the statement entry as ' +
         'bankReference. A different reference is a different deposit.',
       async run(session) {
-        const { messages: allMessages } = await deposit(session, [503, 503, 200]);
+        const { messages: allMessages } = await sendDeposit(session, [503, 503, 200]);
         await session.waitQuietPeriod();
         const messages = allMessages();
-        const entries = entriesOf(messages);
-        if (entries.size > 1) throw failure(`${entries.size} bank references`);
+        const bankReferences = bankReferencesOf(messages);
+        if (bankReferences.size > 1) throw failure(`${bankReferences.size} bank references`);
         if (messages.length > 1) throw failure(`${messages.length} messages about one entry`);
         return 'one message';
       },

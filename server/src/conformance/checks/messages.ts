@@ -101,7 +101,10 @@ export const messageChecks: CheckGroup = {
   ],
 };
 
-/** Returns the difference between the amounts of a message and of its transfer. */
+/**
+ * Describes a different amount or currency in a message. Undefined if both equal the transfer, or
+ * the transfer is unknown.
+ */
 function differenceOf({ fields }: Attempt, transfer: Transfer | undefined): string | undefined {
   if (!transfer) return undefined;
   const { amount = transfer.amount, currency = transfer.currency } = fields;

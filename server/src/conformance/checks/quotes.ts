@@ -19,8 +19,8 @@ async function quoteOf(session: Session, request: ReturnType<typeof newRequest>)
   throw skipError('no rate from USD to EUR is offered');
 }
 
-/** A held rate, and the body of its redemption. */
-async function heldQuote(session: Session) {
+/** Requests a rate. Returns the body of its redemption. */
+async function holdQuote(session: Session) {
   const request = newRequest(session);
   const { reference, rate } = await quoteOf(session, request);
   const amounts = { soldAmount: SOLD, boughtAmount: Math.floor(SOLD * Number(rate)) };
@@ -64,7 +64,7 @@ export const quoteChecks: CheckGroup = {
       expected: 'one exchange: the same reference each time',
       remedy: 'Store the exchange by quoteId before it is executed.',
       async run(session) {
-        const body = await heldQuote(session);
+        const body = await holdQuote(session);
         const concurrentReplies = await Promise.all([redeem(session, body), redeem(session, body)]);
         const replies = [...concurrentReplies, await redeem(session, body)];
         const references = [...new Set(replies.map(({ reference }) => reference))];
@@ -78,7 +78,7 @@ export const quoteChecks: CheckGroup = {
       expected: 'the same amounts',
       remedy: 'Exchange exactly soldAmount for boughtAmount, or reject the redemption.',
       async run(session) {
-        const body = await heldQuote(session);
+        const body = await holdQuote(session);
         const { soldAmount, boughtAmount } = await redeem(session, body);
         if (soldAmount !== body.soldAmount || boughtAmount !== body.boughtAmount) {
           throw failure(`${soldAmount} for ${boughtAmount}`);
@@ -92,7 +92,7 @@ export const quoteChecks: CheckGroup = {
       expected: '"rejected", or the status 404',
       remedy: 'Reject an exchange without a held rate.',
       async run(session) {
-        const rate = await heldQuote(session);
+        const rate = await holdQuote(session);
         const body = { ...rate, quoteId: newRequest(session).quoteId, reference: 'unknown' };
         const { status, body: text } = await session.call('/rates/redeem', body);
         if (status === 404 || text.includes('"rejected"')) return `status ${status}`;

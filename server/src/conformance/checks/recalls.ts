@@ -26,7 +26,7 @@ async function settleTransfer(
   return transfer;
 }
 
-/** The decision, from a reply or a message. */
+/** Repeats the request until the recall is decided. Throws without a decision. */
 async function decisionOf(session: Session, transfer: Transfer): Promise<string> {
   const decision = await session.poll(async () => {
     const { state } = await request(session, transfer);
@@ -52,11 +52,11 @@ export const recallChecks: CheckGroup = {
         if (decision !== 'accepted') throw failure(decision);
         await session.waitForState(transfer.transferId, 'returned');
         await session.waitQuietPeriod();
-        const returns = session.messagesOf({
+        const messages = session.messagesOf({
           type: 'transfer.updated',
           transferId: transfer.transferId,
         });
-        const count = returns.filter(({ body }) => body.includes('"returned"')).length;
+        const count = messages.filter(({ body }) => body.includes('"returned"')).length;
         if (count > 1) throw failure(`returned ${count} times`);
         return 'accepted, then returned';
       },

@@ -7,7 +7,7 @@ const REMEDY =
   'Accept every current key of Railhead, selected by `keyid`. In a session these are ' +
   'railhead.pub.pem and railhead-next.pub.pem.';
 
-async function accepts(session: Session, key: 'key' | 'nextKey'): Promise<string> {
+async function assertAccepted(session: Session, key: 'key' | 'nextKey'): Promise<string> {
   const { status } = await session.call(
     '/capabilities',
     {},
@@ -25,7 +25,7 @@ const checks: readonly Check[] = [
     action: 'a call that is signed with the next key',
     expected: 'status 200',
     remedy: REMEDY,
-    run: (session) => accepts(session, 'nextKey'),
+    run: (session) => assertAccepted(session, 'nextKey'),
   },
   {
     name: 'rotation.current-key',
@@ -33,8 +33,8 @@ const checks: readonly Check[] = [
     expected: 'status 200: the keys overlap',
     remedy: REMEDY,
     async run(session) {
-      await accepts(session, 'nextKey');
-      return accepts(session, 'key');
+      await assertAccepted(session, 'nextKey');
+      return assertAccepted(session, 'key');
     },
   },
   {

@@ -15,7 +15,7 @@ interface Attack {
   alteration(session: Session): Alteration;
 }
 
-const withIncreasedAmount = (body: string) =>
+const increaseAmount = (body: string) =>
   body.replace(/"amount":(\d+)/, (_, amount) => `"amount":${Number(amount) + 1}`);
 
 const ATTACKS: readonly Attack[] = [
@@ -36,7 +36,7 @@ const ATTACKS: readonly Attack[] = [
     remedy: 'Compare Content-Digest with the SHA-256 digest of the received bytes.',
     alteration: () => ({
       changeSent(request) {
-        request.body = withIncreasedAmount(request.body);
+        request.body = increaseAmount(request.body);
       },
     }),
   },
@@ -46,7 +46,7 @@ const ATTACKS: readonly Attack[] = [
     remedy: 'Verify the signature over the received Content-Digest.',
     alteration: () => ({
       changeSent(request) {
-        request.body = withIncreasedAmount(request.body);
+        request.body = increaseAmount(request.body);
         request.headers['content-digest'] = contentDigest(request.body);
       },
     }),
@@ -130,9 +130,9 @@ const sendCheck = ({ name, action, remedy, alteration }: Attack): Check => ({
   },
 });
 
-const everyCall: Check = {
+const everyCallCheck: Check = {
   name: 'signatures.every-call',
-  action: 'each path is called without a signature',
+  action: 'calls to /capabilities, /transfers/state and /transfers/cancel have no signature',
   expected: 'status 401 for every path',
   remedy: 'Verify the signature of all calls, before the path is evaluated.',
   async run(session) {
@@ -153,5 +153,5 @@ const everyCall: Check = {
 export const signatureChecks: CheckGroup = {
   applies: ({ transfers = [] }) => transfers.length > 0,
   phase: 'parallel',
-  checks: [...ATTACKS.map(sendCheck), everyCall],
+  checks: [...ATTACKS.map(sendCheck), everyCallCheck],
 };

@@ -29,8 +29,8 @@ async function accountOf(session: Session) {
   return { credentials, providerAccountId };
 }
 
-/** A mint that has this result. */
-async function newOrder(session: Session, result: 'COMPLETED' | 'FAILED' | 'HELD') {
+/** Links a wallet, and returns an order of a mint that has this result. */
+async function createOrder(session: Session, result: 'COMPLETED' | 'FAILED' | 'HELD') {
   const account = await accountOf(session);
   const linkedToken = await session.read('/stablecoins/token', { account, token }, StablecoinToken);
   if (linkedToken.result !== 'found') throw failure(`the token is ${linkedToken.result}`);
@@ -49,14 +49,14 @@ async function newOrder(session: Session, result: 'COMPLETED' | 'FAILED' | 'HELD
   };
 }
 
-type Order = Awaited<ReturnType<typeof newOrder>>;
+type Order = Awaited<ReturnType<typeof createOrder>>;
 
 const submit = (session: Session, order: Order) =>
   session.read('/stablecoins/submit', order, StablecoinOrderReply);
 
 const FINAL: readonly string[] = ['completed', 'failed'];
 
-/** The final state. */
+/** Waits for the final state. */
 async function resultOf(session: Session, order: Order) {
   const result = await session.poll(async () => {
     const reply = await session.read('/stablecoins/state', order, StablecoinOrderReply);
@@ -67,13 +67,16 @@ async function resultOf(session: Session, order: Order) {
 }
 
 /** The states that messages report. */
-const reportedOf = (session: Session, { orderId }: Order) =>
+const reportedStatesOf = (session: Session, { orderId }: Order) =>
   session
     .messagesOf({ type: 'stablecoin.order', orderId })
     .map(({ fields }) => (fields.order as { state: string }).state);
 
-async function finalResult(session: Session, result: 'COMPLETED' | 'FAILED'): Promise<string> {
-  const order = await newOrder(session, result);
+async function assertFinalResult(
+  session: Session,
+  result: 'COMPLETED' | 'FAILED',
+): Promise<string> {
+  const order = await createOrder(session, result);
   await submit(session, order);
   const expectedState = result.toLowerCase();
   const { state } = await resultOf(session, order);
@@ -82,7 +85,7 @@ async function finalResult(session: Session, result: 'COMPLETED' | 'FAILED'): Pr
   if (repeatedState !== state)
     throw failure(`${state}, but ${repeatedState} when it is sent again`);
   await session.waitQuietPeriod();
-  const contradiction = reportedOf(session, order).find(
+  const contradiction = reportedStatesOf(session, order).find(
     (each) => FINAL.includes(each) && each !== state,
   );
   if (contradiction !== undefined)
@@ -100,7 +103,7 @@ export const stablecoinChecks: CheckGroup = {
       expected: 'accepted, then status 404 for the state: no order exists',
       remedy: `/stablecoins/prepare must have no effect. ${MODE}`,
       async run(session) {
-        const order = await newOrder(session, 'COMPLETED');
+        const order = await createOrder(session, 'COMPLETED');
         const { result } = await session.read('/stablecoins/prepare', order, StablecoinPreview);
         if (result !== 'accepted') throw failure(result);
         const { status } = await session.call('/stablecoins/state', order);
@@ -111,15 +114,15 @@ export const stablecoinChecks: CheckGroup = {
     {
       name: 'stablecoins.once',
       action: 'an order is sent three times, twice concurrently, and completes',
-      expected: 'one completion: a single message with the amount of the order',
+      expected: 'one completion: at most one message with the state "completed"',
       remedy: 'Store the order by orderId before it is executed, and return the stored state.',
       async run(session) {
-        const order = await newOrder(session, 'COMPLETED');
+        const order = await createOrder(session, 'COMPLETED');
         await Promise.all([submit(session, order), submit(session, order)]);
         await submit(session, order);
         await resultOf(session, order);
         await session.waitQuietPeriod();
-        const completions = reportedOf(session, order).filter((each) => each === 'completed');
+        const completions = reportedStatesOf(session, order).filter((each) => each === 'completed');
         if (completions.length > 1) throw failure(`completed ${completions.length} times`);
         return `${completions.length} message`;
       },
@@ -130,12 +133,12 @@ export const stablecoinChecks: CheckGroup = {
       expected: 'the amount of the order, in minor units of the token',
       remedy: 'Report the executed amount as text in minor units of the token.',
       async run(session) {
-        const order = await newOrder(session, 'COMPLETED');
+        const order = await createOrder(session, 'COMPLETED');
         await submit(session, order);
         const reply = await resultOf(session, order);
         await session.waitQuietPeriod();
         const messages = session.messagesOf({ type: 'stablecoin.order', orderId: order.orderId });
-        const states = [reply, ...messages.map(({ fields }) => fields.order)] as Json[];
+        const states = [reply, ...messages.map(({ fields }) => fields.order)] as ReportedOrder[];
         const differentState = states.find(({ amount = order.amount }) => amount !== order.amount);
         if (differentState) throw failure(`${differentState.amount} instead of ${order.amount}`);
         return order.amount;
@@ -143,10 +146,10 @@ export const stablecoinChecks: CheckGroup = {
     },
     ...(['COMPLETED', 'FAILED'] as const).map((result) => ({
       name: `stablecoins.${result.toLowerCase()}`,
-      action: `an order that is ${result.toLowerCase()}, sent again after its result`,
+      action: `an order with the result "${result.toLowerCase()}" is sent again`,
       expected: `${result.toLowerCase()}, each time`,
       remedy: `${MODE} Store the result, and do not report a contradictory state.`,
-      run: (session: Session) => finalResult(session, result),
+      run: (session: Session) => assertFinalResult(session, result),
     })),
     {
       name: 'stablecoins.credentials',
@@ -167,6 +170,6 @@ export const stablecoinChecks: CheckGroup = {
   ],
 };
 
-interface Json {
+interface ReportedOrder {
   amount?: unknown;
 }

@@ -33,7 +33,7 @@ async function statementOf(session: Session): Promise<Page[]> {
 const changeOf = ({ direction, amount, fee = 0 }: Page['lines'][number]) =>
   (direction === 'in' ? amount : -amount) - fee;
 
-/** Errors in the balances and counts of a statement. */
+/** The first error in the balances, counts and IDs of a statement. Undefined if there is none. */
 function problemOf(pages: readonly Page[]): string | undefined {
   const [firstPage] = pages;
   if (!firstPage) return 'no page';

@@ -17,7 +17,10 @@ function singleReference(session: Session, { transferId }: Transfer): string {
   return references[0] ?? 'no reference yet';
 }
 
-/** Waits for the outcome and for messages of further executions. */
+/**
+ * Waits for the outcome and for messages of further executions. Throws if there are several
+ * references.
+ */
 async function assertExecutedOnce(session: Session, transfer: Transfer): Promise<string> {
   await session.waitForState(transfer.transferId, 'settled');
   await session.waitQuietPeriod();

@@ -152,7 +152,8 @@ describe('fileRates', () => {
     const file = path.join(folder, 'bad.csv');
     writeFileSync(file, 'EUR,zero\n');
     expect(() => fileRates(effects, file, options)).toThrow(
-      `The rates in ${file} cannot be used: base must be the currency to which all rates refer; ` +
+      `The rates in ${file} cannot be used: ` +
+        'base must be the supported currency to which all rates refer; ' +
         'line 1: zero is not a decimal above zero.',
     );
     expect(() => fileRates(effects, path.join(folder, 'none.csv'), options)).toThrow('ENOENT');
