@@ -1,6 +1,7 @@
-// The list of connectors, and the values derived from it: the capabilities of each mode, the file storage,
-// and the settings of the server. The sandbox never serves a production platform. A capability without a
-// connector in a mode is unavailable. Two connectors for one capability are an error at the start.
+// The list of connectors, and the values derived from it: the capabilities of each mode, the file
+// storage, and the settings of the server. The sandbox never serves a production platform. A
+// capability without a connector in a mode is unavailable. Two connectors for one capability are an
+// error at the start, unless one is a fallback.
 
 import type { Static, TObject } from '@sinclair/typebox';
 import { fieldErrors } from '../kernel/contract/validate.ts';
@@ -76,7 +77,7 @@ export const custodyKeysOf = ({ sealOwn, openOwn, derive }: Vault): CustodyKeys 
   derive,
 });
 
-const inModes = (contextOf: (id: string) => string) => (id: string) =>
+const contextsOfModes = (contextOf: (id: string) => string) => (id: string) =>
   MODES.map((mode) => `${mode} ${contextOf(id)}`);
 
 /** Columns whose values the built-in custodian and the sandbox seal. */
@@ -85,20 +86,20 @@ export const CUSTODY_COLUMNS: readonly SealedColumn[] = [
     table: 'wallets',
     column: 'seed',
     contextColumn: 'wallet_id',
-    contexts: inModes(seedContextOf),
+    contexts: contextsOfModes(seedContextOf),
   },
   {
     table: 'otp_targets',
     column: 'target',
     contextColumn: 'code_id',
-    contexts: inModes(targetContext),
+    contexts: contextsOfModes(targetContext),
   },
-  { table: 'delegated_keys', column: 'signer', contexts: inModes(signerContext) },
-  { table: 'cards', column: 'secret', contexts: inModes(numberContext) },
+  { table: 'delegated_keys', column: 'signer', contexts: contextsOfModes(signerContext) },
+  { table: 'cards', column: 'secret', contexts: contextsOfModes(numberContext) },
 ];
 
 /** Keys of a mode. Values that are sealed in one mode cannot be opened in the other. */
-const keysIn = (mode: Mode, { seal, open, derive }: CustodyKeys): CustodyKeys => ({
+const keysOfMode = (mode: Mode, { seal, open, derive }: CustodyKeys): CustodyKeys => ({
   seal: (text, context) => seal(text, `${mode} ${context}`),
   open: (sealedText, context) => open(sealedText, `${mode} ${context}`),
   derive: (purpose) => derive(`${mode} ${purpose}`),
@@ -268,7 +269,7 @@ export function connectorRegistry(
   const providers = CONNECTORS.filter((each) => !isStorage(each));
   const serveMode = (mode: Mode): ServedCapability[] => {
     const provider = (name: string) => circuits.effects(effects, name);
-    const keys = custodyKeys && keysIn(mode, custodyKeys);
+    const keys = custodyKeys && keysOfMode(mode, custodyKeys);
     return openServedCapabilities(
       providers,
       { mode, effects, provider, keys, note },

@@ -25,13 +25,13 @@ import type {
 
 type Json = Record<string, unknown>;
 
-/** Timeout of the first post, while a client waits. */
+/** Timeout of each post. A client waits for the first one. */
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 1_000_000;
 const RETRY_AFTER_MS = 60_000;
 /** Bounds of `checkAfterMs`. */
-const SOONEST_MS = 1_000;
-const LATEST_MS = 7 * 86_400_000;
+const MIN_CHECK_AFTER_MS = 1_000;
+const MAX_CHECK_AFTER_MS = 7 * 86_400_000;
 
 const UNKNOWN_RESULT: IdentityVerdict = { state: 'unknown', checkAfterMs: RETRY_AFTER_MS };
 const OUTCOMES: readonly unknown[] = ['APPROVED', 'REJECTED', 'PENDING'] satisfies OwnerOutcome[];
@@ -61,7 +61,10 @@ function isOwners(value: unknown): value is Record<string, OwnerOutcome> {
 function reviewOf({ checkAfterMs }: Json): IdentityVerdict | undefined {
   if (checkAfterMs === undefined) return { state: 'review' };
   if (typeof checkAfterMs !== 'number' || !Number.isFinite(checkAfterMs)) return undefined;
-  const boundedMs = Math.min(Math.max(Math.ceil(checkAfterMs), SOONEST_MS), LATEST_MS);
+  const boundedMs = Math.min(
+    Math.max(Math.ceil(checkAfterMs), MIN_CHECK_AFTER_MS),
+    MAX_CHECK_AFTER_MS,
+  );
   return { state: 'review', checkAfterMs: boundedMs };
 }
 

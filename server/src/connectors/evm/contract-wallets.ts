@@ -1,6 +1,6 @@
 // Verifies signatures of contract wallets through the JSON-RPC of a node that the operator
-// configured, one for each chain. Read-only. If a node is unavailable or faulty,
-// an error is thrown and the caller can retry.
+// configured, one for each chain. The calls are read-only. If a node is unavailable or faulty, an
+// error is thrown and the caller can retry.
 import type { Effects } from '../../kernel/effects.ts';
 import type { ContractWalletPort } from '../ports/index.ts';
 import { callData, verdictOf } from './eip1271.ts';

@@ -1,6 +1,7 @@
-// The call of EIP-1271 in bytes, and the meaning of a node's response. `isValidSignature(bytes32,bytes)`
-// runs the code of the wallet. The selector of the call as result means valid. An empty result, as of an
-// account without code, means invalid. Any other response is inconclusive.
+// The call of EIP-1271 in bytes, and the meaning of a node's response.
+// `isValidSignature(bytes32,bytes)` runs the code of the wallet. The selector of the call as result
+// means valid. Any other result, such as the empty one of an account without code, and a reverted
+// call mean invalid. Other responses are inconclusive.
 
 const SELECTOR = '1626ba7e';
 const WORD = 32;
@@ -34,11 +35,13 @@ function responseOf(text: string): RpcResponse {
   }
 }
 
-/** JSON-RPC code of a reverted call. Some nodes report a reverted call only in the text. */
+/**
+ * 3 is the JSON-RPC code of a reverted call. Some nodes report a reverted call only in the text.
+ */
 const isRevert = ({ code, message }: { code?: unknown; message?: unknown }): boolean =>
   code === 3 || /revert/i.test(String(message));
 
-/** Result in the body of a response, or undefined if inconclusive. */
+/** Whether the response confirms the signature. Undefined if it is inconclusive. */
 export function verdictOf(body: string): boolean | undefined {
   const { result, error } = responseOf(body);
   if (error) return isRevert(error) ? false : undefined;

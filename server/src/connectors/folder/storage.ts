@@ -1,6 +1,6 @@
-// Files in a folder. An object is written under a temporary name in the same folder and renamed once it is
-// on the disk. After a crash the object is complete or an ignored fragment. Only the owner of the process
-// can read the folder and its sealed files.
+// Files in a folder. An object is written under a temporary name in the same folder and renamed
+// once it is on the disk. After a crash the object is complete or an ignored fragment. Only the
+// user of the process can read the folder and its sealed files.
 import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
@@ -28,7 +28,10 @@ async function writeAll(handle: FileHandle, bytes: AsyncIterable<Uint8Array>): P
   }
 }
 
-/** Several machines must share the folder. It is created on first use. */
+/**
+ * If the server runs on several machines, they must share the folder. The folder is created on
+ * first use.
+ */
 export function folderStorage(folder: string): StoragePort {
   const placeOf = (name: string) => path.join(folder, checkedName(name));
   const partOf = (name: string) => `${placeOf(name)}.part`;

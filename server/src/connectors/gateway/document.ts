@@ -94,7 +94,7 @@ const CALLS: Readonly<Record<string, ProviderCall>> = {
   },
   '/cards/details': {
     operationId: 'getCardDetails',
-    summary: 'Return number and security code of a card',
+    summary: 'Return number, expiry and security code of a card',
     input: CardDetailsInput,
     output: CardNumber,
   },

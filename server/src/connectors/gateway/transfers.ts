@@ -1,4 +1,5 @@
-// The rail of a provider: sends transfers, requests their states, and cancels them.
+// The rail of a provider: sends transfers, requests their states, and requests cancellations and
+// recalls.
 
 import type { Static } from '@sinclair/typebox';
 import { isRail } from '../../catalog/rails/rails.ts';
@@ -14,7 +15,7 @@ import { NOT_FOUND, type ProviderClient } from './client.ts';
 const CHECK_AFTER_S = 900;
 /** Interval after a 404 about a transfer that was sent. */
 const UNKNOWN_AFTER_S = 60;
-/** Interval of requests for the state of a recall, about which banks decide in days. */
+/** Default interval of requests for the state of a recall. Banks decide within days. */
 const RECALL_AFTER_S = 86_400;
 
 const FAILURES: Record<Extract<TransferState, { state: 'failed' }>['reason'], FailureReason> = {

@@ -9,7 +9,7 @@ import {
 } from '../../catalog/rails/payment-instructions.ts';
 import type { CollectionAccounts } from './funding.ts';
 
-/** Problems of a value that should be payment instructions. */
+/** Returns the errors in a value of payment instructions. */
 type Validator = (value: unknown) => readonly { field: string; message: string }[];
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -18,26 +18,26 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 /** Placeholder for the reference of each account. */
 const ANY_REFERENCE = 'RA0';
 
-function entryProblems(entry: unknown, where: string, validate: Validator): string[] {
+function entryProblems(entry: unknown, position: string, validate: Validator): string[] {
   if (!isObject(entry) || !isObject(entry.accountOrWalletInfo)) {
-    return [`${where} must be an object with accountOrWalletInfo`];
+    return [`${position} must be an object with accountOrWalletInfo`];
   }
   const info = entry.accountOrWalletInfo;
-  if ('reference' in info) return [`${where} must not contain a reference, which is generated`];
+  if ('reference' in info) return [`${position} must not contain a reference, which is generated`];
   const errors = validate({
     ...entry,
     accountOrWalletInfo: { ...info, reference: ANY_REFERENCE },
   });
-  if (errors.length) return errors.map(({ field, message }) => `${where}.${field} ${message}`);
+  if (errors.length) return errors.map(({ field, message }) => `${position}.${field} ${message}`);
   const type = String(info.accountType);
   return hasReference(type)
     ? []
-    : [`${where}: ${type} has no reference field, so its deposits could not be attributed`];
+    : [`${position}: ${type} has no reference field, so its deposits could not be attributed`];
 }
 
-function problemsOf(read: unknown, validate: Validator): string[] {
-  if (!isObject(read)) return ['must be an object with a list of accounts per currency'];
-  return Object.entries(read).flatMap(([currency, entries]) => {
+function problemsOf(content: unknown, validate: Validator): string[] {
+  if (!isObject(content)) return ['must be an object with a list of accounts per currency'];
+  return Object.entries(content).flatMap(([currency, entries]) => {
     if (!findCurrency(currency)) return [`${currency} is not a supported currency`];
     if (!Array.isArray(entries)) return [`${currency} must be a list`];
     return entries.flatMap((each, index) => entryProblems(each, `${currency}.${index}`, validate));
@@ -50,17 +50,17 @@ export function parseCollectionAccounts(
   name: string,
   validate: Validator,
 ): CollectionAccounts {
-  let read: unknown;
+  let content: unknown;
   try {
-    read = JSON.parse(text);
+    content = JSON.parse(text);
   } catch {
     throw new Error(`${name} is not JSON.`);
   }
-  const problems = problemsOf(read, validate);
+  const problems = problemsOf(content, validate);
   if (problems.length) {
     throw new Error(`The collection accounts in ${name} cannot be used: ${problems.join('; ')}.`);
   }
-  return read as Record<string, PaymentInstructions[]>;
+  return content as Record<string, PaymentInstructions[]>;
 }
 
 export const readCollectionAccounts = (file: string, validate: Validator): CollectionAccounts =>

@@ -13,7 +13,7 @@ import type { FundingPort, PaymentFunding } from '../ports/index.ts';
 /** Account details of the operator by currency, without references. */
 export type CollectionAccounts = Readonly<Record<string, readonly PaymentInstructions[]>>;
 
-const withReference = (
+const addReference = (
   { accountOrWalletInfo, ...otherFields }: PaymentInstructions,
   reference: string,
   owner: 'customer' | 'platform',
@@ -42,7 +42,7 @@ function instructionsFor(
     (rail: string) => isRail(rail) && RAILS[rail].instant,
   );
   if (realtimeRails.length === 0) return [];
-  const { accountOrWalletInfo, ...otherFields } = withReference(
+  const { accountOrWalletInfo, ...otherFields } = addReference(
     each,
     payment.reference,
     payment.owner,
@@ -55,7 +55,7 @@ function instructionsFor(
 export const manualFunding = (collection: CollectionAccounts): FundingPort => ({
   instructions: ({ accountId, currency, owner }) =>
     (collection[currency] ?? []).map((each) =>
-      withReference(each, accountReference(accountId), owner),
+      addReference(each, accountReference(accountId), owner),
     ),
   forPayment: (payment) =>
     (collection[payment.currency] ?? []).flatMap((each) => instructionsFor(payment, each)),

@@ -5,11 +5,11 @@
 import { ACCOUNT_TYPE_ROWS, isAccountType } from '../../catalog/accounts/account-types.ts';
 import type { Progress, RailInstruction, RailPort } from '../ports/index.ts';
 
-/** A Lightning invoice expires within minutes, too fast for a manual payout. */
+/** A Lightning invoice usually expires before a manual payout. */
 const supportsPayout = (accountType: string): boolean =>
   isAccountType(accountType) && ACCOUNT_TYPE_ROWS[accountType].kind !== 'lightning';
 
-/** Direct debits by US banks, with the consent of the account owner. */
+/** ACH debits of US bank accounts. */
 const supportsDebit = (accountType: string, rail: string | null): boolean =>
   accountType === 'USD_ACCOUNT' && (rail === null || rail === 'ACH');
 

@@ -1,5 +1,6 @@
 // Exchange rates of production without a connected market: from an HTTP service, or from a file. A
-// table that is older than the setting allows, or dated in the future, is not used.
+// table that is older than the setting allows, or dated more than five minutes in the future, is
+// not used.
 import { readFileSync, statSync } from 'node:fs';
 import {
   midRate,
@@ -25,11 +26,14 @@ const REFRESH_INTERVAL_MS = 60_000;
 const RETRY_AFTER_MS = 5_000;
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 1_000_000;
-const SWEEP_INTERVAL_MS = 1_000;
+const POLL_INTERVAL_MS = 1_000;
 /** Tolerance for clock differences. */
 const CLOCK_TOLERANCE_MS = 5 * 60_000;
 
-/** A rate of a recent table, or undefined if the table is too old or has no time. */
+/**
+ * A rate of a recent table, or undefined if the table is too old, in the future or without a time,
+ * or lacks a currency.
+ */
 function recentRate(
   table: RateTable | undefined,
   from: string,
@@ -50,8 +54,9 @@ function recentRate(
 }
 
 /**
- * Rates from a service that returns a table as JSON. The service is called at most once a minute. While the
- * service is unavailable, its last table is used until the table is too old.
+ * Rates from a service that returns a table as JSON. The service is called at most once a minute,
+ * and after a failure at most every five seconds. While the service is unavailable, its last table
+ * is used until the table is too old.
  */
 export function httpRates(effects: Effects, url: string, options: RateOptions): RatePort {
   const { maxAgeMs, note } = options;
@@ -102,12 +107,12 @@ function parse(file: string, text: string): ParsedTable {
 
 /** The table of a file, with the time of the file if it has none. Throws with all problems. */
 function readTable(file: string): RateTable {
-  const written = statSync(file).mtimeMs;
+  const modifiedAt = statSync(file).mtimeMs;
   const parsedTable = parse(file, readFileSync(file, 'utf8'));
   if ('problems' in parsedTable) {
     throw new Error(`The rates in ${file} cannot be used: ${parsedTable.problems.join('; ')}.`);
   }
-  return { ...parsedTable.table, at: parsedTable.table.at ?? written };
+  return { ...parsedTable.table, at: parsedTable.table.at ?? modifiedAt };
 }
 
 /**
@@ -121,14 +126,14 @@ export function fileRates(effects: Effects, file: string, options: RateOptions):
   };
   let stamp = stampOf();
   let table = readTable(file);
-  let nextPollAt = effects.now() + SWEEP_INTERVAL_MS;
+  let nextPollAt = effects.now() + POLL_INTERVAL_MS;
 
   function poll(): void {
-    nextPollAt = effects.now() + SWEEP_INTERVAL_MS;
+    nextPollAt = effects.now() + POLL_INTERVAL_MS;
     try {
-      const now = stampOf();
-      if (now === stamp) return;
-      stamp = now;
+      const currentStamp = stampOf();
+      if (currentStamp === stamp) return;
+      stamp = currentStamp;
       table = readTable(file);
     } catch (error) {
       options.note(error instanceof Error ? error.message : String(error));

@@ -17,7 +17,7 @@ const RETRY_MS = 5_000;
 export interface ProviderKeys {
   /** The current keys. Throws if the provider is unavailable. */
   current(): Promise<CompactVerifyGetKey>;
-  /** Fetches the keys again, if the interval allows it. */
+  /** Fetches the keys again. Undefined if the keys were fetched less than 30 seconds ago. */
   refetch(): Promise<CompactVerifyGetKey | undefined>;
 }
 
@@ -26,11 +26,11 @@ interface FetchedKeys {
   at: Time;
 }
 
-/** Whether the URL is https, or http for a provider on this machine. */
+/** Whether the URL is https, or http on this machine for an issuer with http. */
 function isSafe(url: unknown, issuer: string): url is string {
-  const read = typeof url === 'string' ? readUrl(url) : undefined;
-  if (!read) return false;
-  const { protocol, hostname } = read;
+  const parsedUrl = typeof url === 'string' ? readUrl(url) : undefined;
+  if (!parsedUrl) return false;
+  const { protocol, hostname } = parsedUrl;
   if (protocol === 'https:') return true;
   return protocol === 'http:' && issuer.startsWith('http:') && isLoopbackHost(hostname);
 }
@@ -88,7 +88,7 @@ export function providerKeys(
 
   function fetchOnce(): Promise<FetchedKeys> {
     if (!pendingFetch && failedAt !== undefined && effects.now() - failedAt < RETRY_MS) {
-      throw new Error('an identity provider was unavailable within the last seconds');
+      throw new Error('an identity provider was unavailable less than 5 s ago');
     }
     pendingFetch ??= request();
     return pendingFetch;

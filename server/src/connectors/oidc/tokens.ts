@@ -48,7 +48,7 @@ async function signatureOf(text: string, keys: CompactVerifyGetKey): Promise<Sig
   }
 }
 
-async function findSignature(text: string, keys: ProviderKeys): Promise<Signature> {
+async function verifySignature(text: string, keys: ProviderKeys): Promise<Signature> {
   const result = await signatureOf(text, await keys.current());
   if (result !== 'unknown key') return result;
   const refetchedKeys = await keys.refetch();
@@ -61,14 +61,14 @@ export function httpOidc(effects: Effects, { issuers, note = () => {} }: OidcSet
   );
   return {
     async verify(text, now) {
-      const read = parseOidcToken(text, issuers);
-      if ('problem' in read) return read;
-      const { token } = read;
+      const parsedToken = parseOidcToken(text, issuers);
+      if ('problem' in parsedToken) return parsedToken;
+      const { token } = parsedToken;
       const problem = headerProblem(token.header);
       if (problem) return problem;
       const validation = validateOidcClaims(token, now);
       if ('problem' in validation) return validation;
-      const signature = await findSignature(text, providers.get(token.issuer) as ProviderKeys);
+      const signature = await verifySignature(text, providers.get(token.issuer) as ProviderKeys);
       if (signature === 'good') return validation;
       return signature === 'bad'
         ? rejection('The signature of the token is invalid.')

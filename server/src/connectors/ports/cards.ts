@@ -19,7 +19,7 @@ export interface CardOrder {
   orderedAt: Time;
 }
 
-/** A card and its prospective funding account. */
+/** A card for which a funding account is proposed. */
 export interface FundedCard {
   /** Null if the ID was generated. */
   platformCardId: string | null;
@@ -35,7 +35,7 @@ export interface IssuedCard {
   expYear: number;
   issuerRef: string;
   processorRef: string;
-  /** Reference of the issuer. */
+  /** The sealed number and code, or the reference of the issuer to them. */
   secret: string;
 }
 
@@ -103,7 +103,6 @@ export type CardNotice = { id: string; token: string } & (
 );
 
 export const DECLINE_REASONS = [
-  /** The card is not active. */
   'CARD_NOT_ACTIVE',
   'CARD_PAUSED',
   /** The last day of the expiry month of the card has passed, in UTC. */
@@ -182,7 +181,7 @@ export interface IssuerPort {
   check(order: CardOrder, now: Time): Promise<IssueProgress>;
   /** Whether the issuer issues such a card. Absent: every card. */
   serves?(card: Pick<CardOrder, 'platformId' | 'currency'>): boolean;
-  /** Receives the state and limit of a card after a change of them. Optional. */
+  /** Receives the state and limit of a card after a change. */
   change?(card: ChangedCard): Promise<void>;
   /** Number and security code, for the hosted card page. */
   details(card: { cardId: string; secret: string }): Promise<CardDetails>;

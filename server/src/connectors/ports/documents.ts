@@ -10,7 +10,7 @@ export interface DocumentFindings {
   size: number;
   /** Format by the first bytes, or null for an unknown format. */
   format: DocumentFormat | null;
-  /** Whether the file is complete. */
+  /** Whether the end of the file is present. */
   complete: boolean;
   /** Whether the structure is consistent with the format. */
   readable: boolean;

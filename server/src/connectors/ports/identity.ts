@@ -34,13 +34,13 @@ export interface IdentityCase {
   phoneNumber: string | null;
   /** Fields of the type of customer, by their API names. */
   details: Readonly<Record<string, unknown>>;
-  /** Number of an individual's `idType`. */
+  /** Identity number of an individual, of the type `idType`. Null if there is none. */
   identifier: string | null;
   owners: readonly IdentityOwner[];
   documents: readonly IdentityDocument[];
 }
 
-/** A finding that prevents a decision. */
+/** Missing or incorrect data, or a reason for a rejection. */
 export interface IdentityFinding {
   type: FindingType;
   /** Id of the customer, owner or document. Default: the customer. */

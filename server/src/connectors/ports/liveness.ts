@@ -31,6 +31,6 @@ export interface LivenessPort {
    * read of the result by its platform.
    */
   check(check: LivenessCheck, now: Time): Promise<LivenessProgress>;
-  /** The person confirmed the completion of the check on the hosted page. */
+  /** Called when the person confirms the completion on the hosted page. */
   complete(check: LivenessCheck, now: Time): Promise<LivenessProgress>;
 }

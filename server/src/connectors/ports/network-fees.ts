@@ -7,7 +7,7 @@ export interface NetworkFee {
   /** In the smallest unit of the asset: lamports, wei, satoshis. */
   fee: bigint;
   asset: string;
-  /** Cents for one smallest unit. Absent if the asset is a currency with rates. */
+  /** US cents for one smallest unit. Absent if the asset is a currency with rates. */
   price?: Rate | undefined;
 }
 

@@ -8,7 +8,10 @@ import {
   serviceUrlProblem,
 } from '../../kernel/settings.ts';
 
-/** Name of a provider: its address without a query, exactly as in its tokens. */
+/**
+ * Error message unless all issuers are addresses without a query. An issuer must be exactly as in
+ * its tokens.
+ */
 function issuersProblem(text: string): string | undefined {
   const isValid = (each: string) =>
     serviceUrlProblem(each) === undefined && !/[?#@\s]/.test(each) && each.length <= 512;

@@ -44,7 +44,7 @@ export interface ProviderToken {
   decimals: number;
   baseCurrency: string;
   issuance: IssuanceStatus;
-  /** Circulating supply. */
+  /** Circulating supply, in minor units of the token. */
   supply: bigint;
   /** Time to the next poll while it is being issued, or null if its state is final. */
   checkAfterMs?: number | null;

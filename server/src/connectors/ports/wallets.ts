@@ -1,5 +1,5 @@
-// The ports of embedded wallets: the custodian of their seeds, the verification of identity tokens,
-// and scripted signatures of the sandbox.
+// The ports of wallets: the custodian of embedded wallets, the verification of identity tokens,
+// scripted signatures of the sandbox, and contract wallets.
 import type { OidcResult } from '../../catalog/identity/oidc.ts';
 import type { Time } from '../../kernel/effects.ts';
 
@@ -75,7 +75,7 @@ export function stampOf(publicKey: string, signature: string): string {
   return Buffer.from(JSON.stringify(stamp)).toString('base64url');
 }
 
-/** Reads tokens that an identity provider signed. Throws if the provider is unavailable. */
+/** Verifies tokens that an identity provider signed. Throws if the provider is unavailable. */
 export interface OidcPort {
   verify(token: string, now: Time): Promise<OidcResult>;
 }

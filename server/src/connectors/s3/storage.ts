@@ -21,13 +21,13 @@ export interface S3Settings {
 
 /** Inactivity timeout. */
 const TIMEOUT_MS = 20_000;
-/** Timeout of a transfer or a deletion. */
+/** Deadline of an upload or a download. */
 const FILE_DEADLINE_MS = 600_000;
 const REMOVAL_DEADLINE_MS = 20_000;
 /** Delays between attempts if the service fails or is unreachable. */
-const PAUSES_MS = [250, 1_000, 4_000];
+const RETRY_DELAYS_MS = [250, 1_000, 4_000];
 const EMPTY_SHA256 = createHash('sha256').digest('hex');
-/** Maximum bytes read of an error response. */
+/** Maximum bytes that are read of a response as text. */
 const MAX_TEXT = 10_000;
 
 interface Call {
@@ -41,7 +41,9 @@ interface Call {
 
 const isServerError = (status: number) => status >= 500 || status === 429;
 
-/** Reads a response completely, so that its connection can be reused. Returns the beginning. */
+/**
+ * Reads a response, so that its connection can be reused. A response over `MAX_TEXT` is cut off.
+ */
 async function textOf({ body }: StreamReply): Promise<string> {
   let text = '';
   for await (const chunk of body) {
@@ -51,7 +53,7 @@ async function textOf({ body }: StreamReply): Promise<string> {
   return text;
 }
 
-/** The error code of the service: `AccessDenied`. */
+/** An error with the error code of the service, such as `AccessDenied`. */
 async function problemOf(reply: StreamReply, { method }: Call): Promise<Error> {
   const text = await textOf(reply).catch(() => '');
   const code = /<Code>(\w{1,60})<\/Code>/.exec(text)?.[1] ?? '';
@@ -85,7 +87,7 @@ function sender(effects: Effects, settings: S3Settings) {
   }
 
   return async function send(call: Call): Promise<StreamReply> {
-    for (const delayMs of PAUSES_MS) {
+    for (const delayMs of RETRY_DELAYS_MS) {
       const reply = await sendOnce(call).catch((error: unknown) => {
         if (circuitOpenIn(error)) throw error;
         return undefined;

@@ -58,7 +58,7 @@ export const sandbox = defineConnector({
     oidc: sandboxOidc(oidcIssuers),
     walletScript: sandboxWalletScript,
     mint: sandboxMint,
-    // Card numbers are in a range that networks reserve for tests.
+    // Card numbers are sealed, so the issuer requires keys.
     ...(keys ? { issuer: sandboxIssuer(cardNumbers(effects, keys)) } : {}),
   }),
 });

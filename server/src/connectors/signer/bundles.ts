@@ -33,7 +33,7 @@ export const sealedFields = ({ encapsulatedKey, ciphertext }: SealedMessage) => 
   ciphertext: ciphertext.toString('hex'),
 });
 
-const addressLike = base58check(sha256);
+const base58checkCodec = base58check(sha256);
 
 /** A sealed session key: compressed ephemeral key, then ciphertext. */
 export function sealedKeyText({ encapsulatedKey, ciphertext }: SealedMessage): string {
@@ -41,7 +41,7 @@ export function sealedKeyText({ encapsulatedKey, ciphertext }: SealedMessage): s
     compressedPoint(encapsulatedKey.toString('hex')) as string,
     'hex',
   );
-  return addressLike.encode(Buffer.concat([compressedKey, ciphertext]));
+  return base58checkCodec.encode(Buffer.concat([compressedKey, ciphertext]));
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

@@ -6,7 +6,7 @@ import type { SmsPort } from '../ports/index.ts';
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 65_536;
 /** Temporary rejections. 401 and 403 are temporary because the operator can fix the credentials. */
-const TEMPORARY = [401, 403, 408, 425, 429];
+const TEMPORARY_STATUSES = [401, 403, 408, 425, 429];
 
 export function smsBridge(effects: Effects, url: string): SmsPort {
   return {
@@ -22,7 +22,7 @@ export function smsBridge(effects: Effects, url: string): SmsPort {
         publicOnly: false,
       });
       if (status >= 200 && status < 300) return 'sent';
-      if (status >= 400 && status < 500 && !TEMPORARY.includes(status)) return 'rejected';
+      if (status >= 400 && status < 500 && !TEMPORARY_STATUSES.includes(status)) return 'rejected';
       throw new Error(`the service for text messages responded with ${status}`);
     },
   };

@@ -25,7 +25,7 @@ const LIMITS = {
   },
 };
 
-/** Bad sequence of commands, and authentication required. */
+/** Bad sequence of commands, authentication required, and invalid credentials. */
 const SENDER_ERRORS = [503, 530, 535];
 
 interface SmtpError {

@@ -55,7 +55,9 @@ export const IssueCard = named(
     {
       ...CARD,
       cardholderId: shortText('ID of the cardholder at Railhead.'),
-      platformCardId: optional(shortText('ID of the card that the platform assigned.')),
+      platformCardId: optional(
+        shortText('ID that the platform assigned to the card. Absent: none.'),
+      ),
     },
     {
       description:
@@ -72,7 +74,9 @@ export const CardIssuing = named(
       issued: Type.Object(
         {
           reference: CardReference,
-          processorReference: optional(shortText('Reference of the card at the processor.')),
+          processorReference: optional(
+            shortText('Reference of the card at the processor. Default: `reference`.'),
+          ),
           brand: oneOf(['VISA', 'MASTERCARD'], { description: 'Card network.' }),
           last4: Type.String({
             pattern: '^[0-9]{4}$',
@@ -233,8 +237,10 @@ export const CardAnswer = named(
       }),
       approvedAmount: { ...Amount, description: 'Approved amount. 0 for a decline.' },
       currency: CurrencyText,
-      reason: optional(oneOf(DECLINE_REASONS, { description: 'Reason for a decline.' })),
-      transactionId: optional(shortText('ID of the payment at Railhead.')),
+      reason: optional(
+        oneOf(DECLINE_REASONS, { description: 'Reason for a decline. Absent for an approval.' }),
+      ),
+      transactionId: optional(shortText('ID of the payment at Railhead. Absent if there is none.')),
     },
     {
       description:

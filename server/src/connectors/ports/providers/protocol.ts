@@ -165,7 +165,7 @@ export const TransferState = named(
       ),
       unknown: Type.Object(
         { checkAfterSeconds: Type.Optional(CheckAfter) },
-        { description: 'The provider cannot determine yet whether the transfer is executed.' },
+        { description: 'The provider cannot determine yet whether the transfer was executed.' },
       ),
       settled: Type.Object(
         { reference: Reference },
@@ -331,7 +331,9 @@ const DepositMessage = Type.Object(
     paymentReference: Type.Optional(shortText('Payment reference that the payer entered.')),
     amount: PositiveAmount,
     currency: CurrencyText,
-    rail: Type.Optional(oneOf(PAYMENT_RAILS, { description: 'Rail.' })),
+    rail: Type.Optional(
+      oneOf(PAYMENT_RAILS, { description: 'Rail over which the funds arrived.' }),
+    ),
     senderName: Type.Optional(shortText('Name of the payer.')),
     senderAccount: Type.Optional(shortText('Account number of the payer.')),
     senderBank: Type.Optional(shortText('Bank of the payer.')),

@@ -5,7 +5,7 @@ import { named, oneOf, PositiveAmount, variant } from '../../../kernel/schema.ts
 import { RECALL_CAUSES, RECALL_REJECTIONS } from '../rail.ts';
 import { CurrencyText, type ProviderCall, seconds, shortText } from './fields.ts';
 
-const CheckAfter = seconds('Seconds until Railhead requests the state again.');
+const CheckAfter = seconds('Seconds until Railhead requests the state again. Default: 86400.');
 
 const Recall = named(
   'Recall',
@@ -45,8 +45,7 @@ export const RecallState = named(
       requested: Type.Object(
         { checkAfterSeconds: Type.Optional(CheckAfter) },
         {
-          description:
-            'The bank of the beneficiary has not decided yet. By default Railhead requests the state daily.',
+          description: 'The bank of the beneficiary has not decided yet.',
         },
       ),
     },

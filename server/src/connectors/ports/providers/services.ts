@@ -16,7 +16,7 @@ import {
 } from '../../../kernel/schema.ts';
 import { CurrencyText, type ProviderCall } from './fields.ts';
 
-/** Kinds of routes that select the provider of a service. */
+/** Services. Each is also the kind of the routes that select its provider. */
 export const SERVICES = [
   ...(['account_check', 'rates', 'identity', 'funding', 'email', 'sms'] as const),
   ...(['firm_quotes', 'stablecoins', 'custody'] as const),
@@ -114,7 +114,7 @@ const IdentityDocument = Type.Object({
   holder: id('ID of the customer or owner to whom the document belongs.'),
   documentType: text('Type of document, as in the API.'),
   side: optional(text('Side of the document, as in the API.')),
-  country: text('Country of issue.'),
+  country: text('Country of issue, ISO 3166-1 alpha-2.'),
   documentNumber: optional(text('Number of the document.')),
   issuingAuthority: optional(text('Authority that issued the document.')),
 });
@@ -213,7 +213,9 @@ const PaymentFundingInput = named(
       reference: id('Payment reference that the payer must enter.'),
       amount: PositiveAmount,
       currency: CurrencyText,
-      network: optional(text('Requested blockchain of a digital asset.')),
+      network: optional(
+        text('Requested blockchain of a digital asset. Absent for a fiat currency.'),
+      ),
       owner: Owner,
       expiresAt: time('Time until which the payment can be funded.'),
     },

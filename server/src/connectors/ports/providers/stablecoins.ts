@@ -72,9 +72,13 @@ export const StablecoinToken = named(
     {
       found: Type.Object(
         {
-          name: shortText('Name.'),
-          symbol: shortText('Symbol.'),
-          decimals: Type.Integer({ minimum: 2, maximum: 18, description: 'Decimals.' }),
+          name: shortText('Name of the token.'),
+          symbol: shortText('Symbol of the token.'),
+          decimals: Type.Integer({
+            minimum: 2,
+            maximum: 18,
+            description: 'Decimals of the token.',
+          }),
           baseCurrency: CurrencyText,
           issuance: oneOf(ISSUANCE_STATUSES, { description: 'Status of the issuance.' }),
           supply: TokenAmount('Circulating supply, in minor units of the token.'),
@@ -119,7 +123,7 @@ export const StablecoinLink = named(
 
 const OrderAccount = Type.Object({
   accountId: shortText('ID of the external account at Railhead.'),
-  rail: shortText('Use of the external account.'),
+  rail: shortText('Use of the external account: a rail of a burn, `ACH_DEBIT`, or `SPARK`.'),
   reference: shortText('`reference` of its registration.'),
 });
 
@@ -128,7 +132,8 @@ const Order = named(
   Type.Object(
     {
       orderId: shortText(
-        'Unique ID of the order, identical in every attempt. A repeated order must be executed once.',
+        'Unique ID of the order, identical in every attempt. A repeated order must be executed ' +
+          'only once.',
       ),
       type: oneOf(['MINT', 'BURN'], { description: 'MINT creates tokens, BURN destroys them.' }),
       account: Account,
@@ -149,9 +154,9 @@ const Order = named(
 
 const Funding = Type.Object(
   {
-    rail: shortText('Rail.'),
-    network: shortText('Network.'),
-    address: shortText('Account number or address.'),
+    rail: shortText('Rail of the payment.'),
+    network: shortText('Network of the payment.'),
+    address: shortText('Account number or blockchain address that receives the payment.'),
     valueType: shortText('Currency, or ID of the token.'),
   },
   {
@@ -162,7 +167,7 @@ const Funding = Type.Object(
 
 const Delivery = Type.Object(
   {
-    rail: shortText('Rail.'),
+    rail: shortText('Rail of the delivery.'),
     amount: TokenAmount('Amount of `currency` in minor units.'),
     currency: CurrencyText,
     timing: shortText('Estimated time, such as `MINUTES`.'),

@@ -12,7 +12,7 @@ import type { CardDetails, CardOrder, IssuedCard } from '../../ports/cards.ts';
  * Such numbers exist in the sandbox only and are never sent to a network.
  */
 const TEST_RANGE = '411111';
-const YEARS = 4;
+const VALIDITY_YEARS = 4;
 
 /** Sealing, and secrets derived from a purpose. */
 interface NumberKeys {
@@ -47,7 +47,7 @@ export function luhnSum(number: string): number {
 }
 
 /** The number with a check digit between its parts. An even count of digits must follow the check digit. */
-const withCheckDigit = (leadingDigits: string, trailingDigits: string): string =>
+const insertCheckDigit = (leadingDigits: string, trailingDigits: string): string =>
   `${leadingDigits}${(10 - (luhnSum(`${leadingDigits}0${trailingDigits}`) % 10)) % 10}${trailingDigits}`;
 
 export function cardNumbers(effects: Effects, keys: NumberKeys): CardNumbers {
@@ -56,7 +56,7 @@ export function cardNumbers(effects: Effects, keys: NumberKeys): CardNumbers {
     const name = platformCardId ?? cardholderId;
     const last4 = digitsOf(createHash('sha256').update(name).digest(), 4);
     const middle = createHmac('sha256', keys.derive('card numbers')).update(id).digest();
-    return withCheckDigit(TEST_RANGE + digitsOf(middle, 5), last4);
+    return insertCheckDigit(TEST_RANGE + digitsOf(middle, 5), last4);
   }
 
   return {
@@ -65,7 +65,7 @@ export function cardNumbers(effects: Effects, keys: NumberKeys): CardNumbers {
       const code = digitsOf(Buffer.from(effects.random(6)), 3);
       const orderDate = new Date(order.orderedAt);
       const expMonth = orderDate.getUTCMonth() + 1;
-      const expYear = orderDate.getUTCFullYear() + YEARS;
+      const expYear = orderDate.getUTCFullYear() + VALIDITY_YEARS;
       const text = [number, code, expMonth, expYear].join(' ');
       const secret = keys.seal(text, numberContext(order.id));
       return { brand: 'VISA', last4: number.slice(-4), expMonth, expYear, secret };

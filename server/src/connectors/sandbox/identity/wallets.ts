@@ -16,7 +16,7 @@ export const sandboxWalletScript: WalletScript = {
 /** `issuers` are accepted in addition to the built-in ones. */
 export const sandboxOidc = (issuers: readonly string[]): OidcPort => ({
   async verify(text, now) {
-    const read = parseOidcToken(text, issuers);
-    return 'problem' in read ? read : validateOidcClaims(read.token, now);
+    const parsedToken = parseOidcToken(text, issuers);
+    return 'problem' in parsedToken ? parsedToken : validateOidcClaims(parsedToken.token, now);
   },
 });

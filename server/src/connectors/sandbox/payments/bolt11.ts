@@ -35,7 +35,7 @@ function amountText(amountMsat: bigint): string {
   return `${pico / size}${letter}`;
 }
 
-/** A number in `count` groups of five bits, or in the minimum number. */
+/** A number in groups of five bits, at least `count`. */
 function words(value: number, count = 1): number[] {
   const groups: number[] = [];
   for (
@@ -69,7 +69,7 @@ const FEATURES = words(2 ** 14 + 2 ** 8);
 
 /** The invoice as text. Deterministic, because its signature is (RFC 6979). */
 export function bolt11(invoice: Bolt11): string {
-  const start = `${invoice.prefix}${amountText(invoice.amountMsat)}`;
+  const humanReadablePart = `${invoice.prefix}${amountText(invoice.amountMsat)}`;
   const data = [
     ...words(invoice.timestamp, 7),
     ...taggedField('s', bech32.toWords(invoice.paymentSecret)),
@@ -78,7 +78,7 @@ export function bolt11(invoice: Bolt11): string {
     ...taggedField('x', words(invoice.expirySeconds)),
     ...taggedField('9', FEATURES),
   ];
-  const hash = sha256(Uint8Array.from([...Buffer.from(start), ...paddedBytes(data)]));
+  const hash = sha256(Uint8Array.from([...Buffer.from(humanReadablePart), ...paddedBytes(data)]));
   const recoverableSignature = secp256k1.sign(hash, invoice.privateKey, {
     prehash: false,
     format: 'recovered',
@@ -88,5 +88,5 @@ export function bolt11(invoice: Bolt11): string {
     ...recoverableSignature.subarray(1),
     recoverableSignature[0] as number,
   ]);
-  return bech32.encode(start, [...data, ...bech32.toWords(signature)], 2_000);
+  return bech32.encode(humanReadablePart, [...data, ...bech32.toWords(signature)], 2_000);
 }

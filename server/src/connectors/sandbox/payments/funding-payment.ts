@@ -1,7 +1,7 @@
-// Payment instructions of one payment in the sandbox, valid until the quote expires. Each fast rail has one
-// entry in the format of its banks or wallets, with the exact amount if the format includes one. The
-// instructions are derived from the payment ID, so repetitions return the same instructions and no two
-// payments share account details.
+// Payment instructions of one payment in the sandbox, valid until the quote expires. Each pay-in
+// type has one entry in the format of its banks or wallets, with the exact amount if the format
+// includes one. The instructions are derived from the ID and reference of the payment, so
+// repetitions return the same instructions and no two payments share account details.
 
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
@@ -25,7 +25,7 @@ import { accountDetailsOf } from './funding.ts';
 
 // Spark addresses and invoices as wallets read them: a small protobuf message in bech32m, with the
 // receiver's key and, in an invoice, amount and expiry. A protobuf library would be excessive for
-// nine fields. Invoices are unsigned, which the network allows.
+// so few fields. Invoices are unsigned, which the network allows.
 
 interface SparkInvoice {
   /** The receiver's private key, 32 bytes. */
@@ -82,12 +82,12 @@ const decimal = ({ amount, currency }: PaymentFunding) =>
   formatUnits(amount, currencyOf(currency).decimals).replaceAll(',', '');
 const memo = ({ reference }: PaymentFunding) => `Payment ${reference}`;
 
-const PIX_REFERENCE = 25;
+const MAX_PIX_REFERENCE = 25;
 
-/** The reference if it fits into a PIX code. Else a unique short form. */
+/** The reference if it fits into a PIX code, or else 25 characters derived from it. */
 function pixReference(reference: string): string {
-  const isShort = /^[A-Za-z0-9]+$/.test(reference) && reference.length <= PIX_REFERENCE;
-  return isShort ? reference : lettersOf(reference, 'pix', PIX_REFERENCE);
+  const isShort = /^[A-Za-z0-9]+$/.test(reference) && reference.length <= MAX_PIX_REFERENCE;
+  return isShort ? reference : lettersOf(reference, 'pix', MAX_PIX_REFERENCE);
 }
 
 function spark(payment: PaymentFunding): object {
@@ -167,7 +167,7 @@ function details(form: string, payment: PaymentFunding): object {
   };
 }
 
-/** Account types that contain a code or a page instead of rails. */
+/** Pay-in types without a field for rails. */
 const WITHOUT_RAIL: ReadonlySet<string> = new Set(['BRL_ACCOUNT', 'COP_ACCOUNT', 'ARS_ACCOUNT']);
 
 function instruction(form: string, payment: PaymentFunding): PaymentInstructions {

@@ -8,7 +8,10 @@ type NameCheckScript = (name: string, elapsedMs: number) => NameCheck;
 
 const RESULT_DELAY_MS = 5_000;
 
-/** A name with an initial, as some banks store it: `Ada Lovelace` is `A. Lovelace`. */
+/**
+ * A name with an initial, as some banks store it: `Ada Lovelace` is `A. Lovelace`. A single name
+ * has the suffix `Jr`.
+ */
 function partialMatchOf(name: string): string {
   const [firstName = '', ...otherNames] = name.trim().split(/\s+/);
   return otherNames.length ? `${firstName.charAt(0)}. ${otherNames.join(' ')}` : `${firstName} Jr`;

@@ -46,7 +46,7 @@ export const TRANSFER_OUTCOMES: Readonly<Record<string, Timeline>> = {
   '005': [ACCEPTED, fail('PAYOUT_RETURNED', 30 * SECOND)],
 };
 
-/** Refunds to a payer, by the account they paid from. */
+/** Refunds to a payer, by the account of the payer. */
 export const REFUND_OUTCOMES: Readonly<Record<string, Timeline>> = {
   '003': [ACCEPTED, { afterMs: 6 * MINUTE, state: 'settled' }],
   '007': [ACCEPTED, fail('ACCOUNT_CANNOT_RECEIVE', 2 * SECOND)],

@@ -19,21 +19,21 @@ import {
 // The simulated transaction of a payout to a wallet: a hash in the chain's format, derived from the
 // payment ID.
 
-const hex = (id: string) => bytesOf(id, 'transaction hash').toString('hex');
+const hexHash = (id: string) => bytesOf(id, 'transaction hash').toString('hex');
 
 /** A Solana signature has 64 bytes. */
-const solana = (id: string) =>
+const solanaSignature = (id: string) =>
   base58.encode(Buffer.concat([bytesOf(id, 'transaction r'), bytesOf(id, 'transaction s')]));
 
 const HASH: Readonly<Record<string, (id: string) => string>> = {
-  BITCOIN: hex,
-  SPARK: hex,
-  TRON: hex,
-  SOLANA: solana,
-  ETHEREUM: (id) => `0x${hex(id)}`,
-  BASE: (id) => `0x${hex(id)}`,
-  POLYGON: (id) => `0x${hex(id)}`,
-  PLASMA: (id) => `0x${hex(id)}`,
+  BITCOIN: hexHash,
+  SPARK: hexHash,
+  TRON: hexHash,
+  SOLANA: solanaSignature,
+  ETHEREUM: (id) => `0x${hexHash(id)}`,
+  BASE: (id) => `0x${hexHash(id)}`,
+  POLYGON: (id) => `0x${hexHash(id)}`,
+  PLASMA: (id) => `0x${hexHash(id)}`,
 };
 
 /** Undefined without a chain, or for a chain outside the API. */
@@ -71,7 +71,7 @@ function progressOf(step: Step, reference: string, checkAfterMs: number | undefi
   }
 }
 
-/** State of a timeline after `elapsedMs`, and the time of the next poll. */
+/** State of a timeline after `elapsedMs`, and the time until the next poll. */
 export function progressOn(timeline: Timeline, reference: string, elapsedMs: number): Progress {
   const reachedSteps = timeline.filter((step) => step.afterMs <= elapsedMs);
   const step = reachedSteps.at(-1) ?? timeline[0];
@@ -79,7 +79,7 @@ export function progressOn(timeline: Timeline, reference: string, elapsedMs: num
   return progressOf(step, reference, nextStep && nextStep.afterMs - elapsedMs);
 }
 
-/** State of the instruction after `elapsedMs`, and the time of the next poll. */
+/** State of the instruction after `elapsedMs`, and the time until the next poll. */
 export function progressAt(instruction: RailInstruction, elapsedMs: number): Progress {
   const progress = progressOn(timelineOf(instruction), instruction.id, elapsedMs);
   if (progress.state !== 'settled') return progress;
@@ -93,7 +93,7 @@ export const sandboxRail: RailPort = {
     accountType === 'USD_ACCOUNT' && (rail === null || rail === 'ACH'),
   send: async (instruction) => progressAt(instruction, 0),
   check: async (instruction, now: Time) => progressAt(instruction, now - instruction.sentAt),
-  // Only unsettled instructions can be canceled.
+  // Only accepted instructions can be canceled.
   cancel: async (instruction, now: Time) =>
     progressAt(instruction, now - instruction.sentAt).state === 'accepted'
       ? 'cancelled'

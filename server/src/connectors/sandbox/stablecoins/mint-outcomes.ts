@@ -11,10 +11,10 @@ import type {
 const SECOND = 1_000;
 const DAY = 24 * 60 * 60 * SECOND;
 
-/** Payment deadline of an order. */
+/** Time from an order to its payment deadline. */
 export const FUNDING_MS = 7 * DAY;
 
-/** Secrets of a client of the provider. */
+/** Secrets of clients of the provider, by suffix. */
 export const SECRETS: Readonly<Record<string, SecretOutcome>> = {
   '002': { isRejected: true },
   '003': { unlinkedReason: 'INVALID' },
@@ -31,12 +31,12 @@ interface SecretOutcome {
   isRejected?: true;
   /** Reason for the rejection of every call after the link. */
   unlinkedReason?: UnlinkedResult['reason'];
-  /** Reason for the rejection of every mint and burn. */
+  /** Reason for the rejection of every mint and burn at its validation. */
   unlinkedReasonOfOrders?: UnlinkedResult['reason'];
   /** Number of provider accounts that the secret can access. Default 1. */
   accountCount?: number;
   hasNoBalance?: true;
-  /** The provider is unavailable for mints and burns, or for all calls. */
+  /** The provider is unavailable for the validation of mints and burns, or for all calls. */
   areOrdersUnavailable?: true;
   isUnavailable?: true;
 }

@@ -1,6 +1,6 @@
 // The scripted stablecoin provider. Stateless: the states of issuances and orders follow from their
 // rows in mint-outcomes.ts and the elapsed time, so restarts and repeated orders have no effect.
-// The client ID determines the accessible accounts.
+// The client ID determines the IDs of the accessible accounts, and the secret their number.
 import { sandboxSuffixOf } from '../../../catalog/accounts/account-info.ts';
 import type { Time } from '../../../kernel/effects.ts';
 import type {
@@ -95,7 +95,10 @@ function tokenAt({ providerTokenIdentifier }: TokenName, elapsedMs: number): Tok
 const isBank = ({ info }: LinkedAccount) => info.accountType === 'USD_ACCOUNT';
 const numberSuffixOf = ({ info }: LinkedAccount) => sandboxSuffixOf(info);
 
-/** Number suffixes with outcomes. Orders contain only the reference of an account. */
+/**
+ * Number suffixes with outcomes. The reference of an account contains them, because orders omit the
+ * number.
+ */
 const BANK_SCRIPTS = [BANK_FAILURE_SUFFIX, BANK_REJECTED_SUFFIX];
 
 function linkOf(account: LinkedAccount): LinkResult {
@@ -114,7 +117,7 @@ function linkOf(account: LinkedAccount): LinkResult {
 }
 
 /** Scripted outcome of the source or destination account of an order, by its reference. */
-const bankOf = ({ from, to }: MintOrder): string | undefined =>
+const scriptedSuffixOf = ({ from, to }: MintOrder): string | undefined =>
   BANK_SCRIPTS.find((suffix) => [from, to].some((each) => each?.reference.endsWith(`-${suffix}`)));
 
 /** Whether a payment, by wire or with tokens, is needed before the order continues. */
@@ -150,7 +153,7 @@ function previewOf({ credentials }: ProviderLink, order: MintOrder): OrderPrevie
   if (areOrdersUnavailable) throw unavailable();
   if (reason) return { state: 'unlinked', reason };
   if (order.source === 'PROVIDER_INTERNAL_BALANCE' && hasNoBalance) return { state: 'no-source' };
-  if (bankOf(order) === BANK_REJECTED_SUFFIX) {
+  if (scriptedSuffixOf(order) === BANK_REJECTED_SUFFIX) {
     return { state: 'rejected', reason: 'The sandbox rejects orders for this bank account.' };
   }
   const cents = order.amount / 10n ** BigInt(order.decimals - 2);
@@ -169,7 +172,7 @@ function previewOf({ credentials }: ProviderLink, order: MintOrder): OrderPrevie
 }
 
 function outcomeOf(order: MintOrder): OrderOutcome {
-  if (bankOf(order) === BANK_FAILURE_SUFFIX) return FAILURE;
+  if (scriptedSuffixOf(order) === BANK_FAILURE_SUFFIX) return FAILURE;
   return ORDERS[suffixOf(order.description)] ?? COMPLETION;
 }
 

@@ -114,7 +114,7 @@ export function umaCurrency(code: string): UmaCurrency {
   return { code, min, max };
 }
 
-/** Payer data that a scripted provider requires. */
+/** Payer data that a scripted provider requests. */
 export const REQUIRED_PAYER_DATA = [
   { name: 'FULL_NAME', mandatory: true },
   { name: 'BIRTH_DATE', mandatory: false },

@@ -1,5 +1,6 @@
-// The counterparty UMA providers of the sandbox: every host has the same scripted names. Stateless:
-// the state of a payment follows from its name and the time since `at`, the time it was sent.
+// The counterparty UMA providers of the sandbox: every host has the same scripted names, except
+// those in a currency that a listed provider does not support. Stateless: the state of a payment
+// follows from its name and the time since `at`, the time it was sent.
 import { UMA_PROVIDERS, type UmaProvider } from '../../../catalog/rails/uma-providers.ts';
 import type { Code } from '../../../kernel/fault.ts';
 import type { Progress, UmaPayment, UmaPort, UmaRejection } from '../../ports/index.ts';
@@ -53,7 +54,7 @@ function rejectionOf(script: UmaScript, payment: UmaPayment): UmaRejection | und
   if (payment.amount < min || payment.amount > max) {
     return umaRejection(
       'AMOUNT_OUT_OF_RANGE',
-      `The receiver accepts ${min} to ${max} of ${code} per payment.`,
+      `The receiver accepts ${min} to ${max} minor units of ${code} per payment.`,
     );
   }
   const missingFields = REQUIRED_PAYER_DATA.filter(
