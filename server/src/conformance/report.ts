@@ -5,7 +5,7 @@ import type { Verdict } from './verdict.ts';
 interface ReportOptions {
   url: string;
   inbox: string;
-  /** Columns of the terminal. */
+  /** Columns of the terminal. At most 160 are used. */
   width: number;
   isColored: boolean;
 }

@@ -83,7 +83,7 @@ let names = 0;
 const newName = () => `00000000-0000-7000-8000-${String(++names).padStart(12, '0')}`;
 const bytesOf = (size: number) => Buffer.from(effects.random(size));
 
-describe.each(['folder', 's3'])('the storage in a %s', (kind) => {
+describe.each(['folder', 's3'])('the %s storage', (kind) => {
   const storage = (): StoragePort => storages[kind] as StoragePort;
 
   it.each([1, 16, 65_552, 1_000_003])(
@@ -214,7 +214,7 @@ function isSigned({ method, url, headers }: http.IncomingMessage, secret: string
 }
 
 describe('the bucket', () => {
-  it('is retried if the service fails', async () => {
+  it('is called again after an error', async () => {
     const requests: string[] = [];
     respondInstead = (request, reply) => {
       requests.push(request.method ?? '');

@@ -44,7 +44,8 @@ export interface CryptoNetwork {
    */
   readonly price?: Rate;
   /**
-   * Whether a string is an address of the network. `withChecksum` validates the checksum as well.
+   * Whether a string is an address of the network. `withChecksum` also requires a valid checksum
+   * and the main network.
    */
   readonly isAddress: (text: string, withChecksum: boolean) => boolean;
 }

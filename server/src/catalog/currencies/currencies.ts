@@ -87,7 +87,7 @@ export const CURRENCIES: readonly Currency[] = [
 
 const BY_CODE = new Map(CURRENCIES.map((currency) => [currency.code, currency]));
 
-/** Undefined for an unknown code. */
+/** Currency of a code. Undefined for an unknown code. */
 export const findCurrency = (code: string): Currency | undefined => BY_CODE.get(code);
 
 /** The currency of a validated code. Throws for an unknown code. */

@@ -97,7 +97,7 @@ describe('settlementDates', () => {
     );
   });
 
-  it('counts a year without data as weekdays, and names the calendar', () => {
+  it('counts all weekdays of a year without an entry, and returns the incomplete calendar', () => {
     expect(settlementDates(timeOf('2028-04-14T10:00:00Z'), SEPA)).toMatchObject({
       ...{ startsOn: '2028-04-14', expectedOn: '2028-04-17', incomplete: ['T2'] },
     });
@@ -106,7 +106,7 @@ describe('settlementDates', () => {
 });
 
 describe('incompleteCalendars', () => {
-  it('names a calendar from December on if the next year has no data', () => {
+  it('returns a calendar without the current year, or in December without the next year', () => {
     expect(incompleteCalendars(timeOf('2027-11-30T12:00:00Z'), ['T2', 'UK'])).toEqual([]);
     expect(incompleteCalendars(timeOf('2027-12-01T12:00:00Z'), ['T2', 'UK'])).toEqual(['T2', 'UK']);
     expect(incompleteCalendars(timeOf('2025-06-01T12:00:00Z'), ['UK'])).toEqual(['UK']);

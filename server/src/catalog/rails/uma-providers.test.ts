@@ -27,7 +27,7 @@ describe('UMA providers', () => {
     expect(isLei('000000SANDBOXUMA016')).toBe(false);
   });
 
-  it('are allowed or blocked', () => {
+  it('include allowed and blocked providers', () => {
     expect(new Set(UMA_PROVIDERS.map((each) => each.isAllowed))).toEqual(new Set([true, false]));
   });
 });

@@ -1,5 +1,6 @@
-// The OpenAPI document of the provider protocol: the calls that a provider implements, and, as a webhook, the
-// message that this server accepts. It is derived from the schemas of the protocol.
+// The OpenAPI document of the provider protocol: the calls that a provider implements, and, as a
+// webhook, the message that this server accepts. The document is derived from the schemas of the
+// protocol.
 import type { TSchema } from '@sinclair/typebox';
 import { toOpenApi } from '../../kernel/schema.ts';
 import {

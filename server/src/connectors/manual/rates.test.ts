@@ -86,7 +86,7 @@ describe('httpRates', () => {
       effects.set(NOW + HOUR);
       expect(await euro(port)).toBe('0.9154');
       expect(await euro(port)).toBe('0.9154');
-      expect(requestCount).toBe(2); // no second request yet
+      expect(requestCount).toBe(2); // The retry interval has not passed.
       effects.set(NOW + HOUR + 5_000);
       expect(await euro(port)).toBeUndefined();
       expect(requestCount).toBe(3);
@@ -94,7 +94,7 @@ describe('httpRates', () => {
     },
   );
 
-  it('rejects rates that are too old or in the future', async () => {
+  it('returns no rate of a table that is too old or in the future', async () => {
     const port = httpRates(testEffects(NOW), url, options);
     reply = { status: 200, body: table('0.9', NOW - HOUR - 1) };
     expect(await euro(port)).toBeUndefined();
@@ -147,7 +147,7 @@ describe('fileRates', () => {
     expect(await euro(port)).toBeUndefined();
   });
 
-  it('throws at first if the file is invalid or absent', () => {
+  it('throws at the start if the file is invalid or absent', () => {
     const effects = testEffects(NOW);
     const file = path.join(folder, 'bad.csv');
     writeFileSync(file, 'EUR,zero\n');

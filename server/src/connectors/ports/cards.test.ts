@@ -50,8 +50,8 @@ const fundingDebitOf = (suffix: string): CardFundingDebit => ({
 const everyDebit = SUFFIXES.map(fundingDebitOf);
 
 /**
- * The final result, requested at the times that the issuer names, or undefined if it is pending after
- * twenty requests.
+ * The final result, requested at the times that the issuer returns, or undefined if it is pending
+ * after twenty requests.
  */
 async function finalResultOf<P extends { checkAfterMs?: number | undefined } | object>(
   firstProgress: P,
@@ -131,7 +131,7 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
     for (const each of everyOrder) expect(await issueResultOf(issuer, each)).toBeDefined();
   });
 
-  it('shows the last digits, and the number only in the details', async () => {
+  it('returns only the last digits with the card, and the number with its details', async () => {
     const numbers = new Set<string>();
     for (const { of, card } of await issuedCards(issuer)) {
       const { number, code, ...expiry } = await issuer.details({
@@ -170,7 +170,7 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
     await expect(otherIssuer?.details(ownDetails)).rejects.toThrow();
   });
 
-  it('issues cards with an expiry in the future and unique tokens', async () => {
+  it('issues cards with an expiry after more than a year and unique references', async () => {
     const cards = await issuedCards(issuer);
     for (const { card } of cards) {
       expect(['VISA', 'MASTERCARD']).toContain(card.brand);
@@ -200,7 +200,7 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
     }
   });
 
-  it('rejects a request only with a documented reason', async () => {
+  it('declines a request only with a documented reason, the same each time', async () => {
     for (const kind of CARD_REQUESTS) {
       for (const suffix of SUFFIXES) {
         const request: CardRequest = {
@@ -214,7 +214,7 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
     }
   });
 
-  it('reports for each account whether it can be debited', () => {
+  it('accepts the same accounts each time, and most of them', () => {
     const accounts = SUFFIXES.map((suffix) => `InternalAccount:${uuid(suffix)}`);
     for (const isNew of [true, false]) {
       const card = { platformCardId: null, isNew };
@@ -228,7 +228,7 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
 });
 
 describe('an issuer', () => {
-  it('exists only in the sandbox, and with a sealing key', () => {
+  it('exists only in the sandbox, and only with a sealing key', () => {
     expect(registry('production').issuer).toBeUndefined();
     expect(connectorRegistry(effects)('sandbox').issuer).toBeUndefined();
   });

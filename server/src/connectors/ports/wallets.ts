@@ -91,7 +91,7 @@ export interface WalletScript {
   assertionSignature: string;
   /** Error code for an invalid signature. */
   failure: 'UNAUTHORIZED';
-  /** Whether credentials that depend on an e-mail address cannot be changed to this address. */
+  /** Whether a change of credentials to this e-mail address fails. */
   rejectsEmail(email: string): boolean;
   challengesPerMinute: number;
 }

@@ -34,7 +34,7 @@ async function errorTextOf(work: Promise<unknown>): Promise<string> {
 }
 
 describe('smtpMail', () => {
-  it('logs in and sends one message with a plain text', async () => {
+  it('logs in and sends one message with plain text', async () => {
     expect(await mail().send(message)).toBe('sent');
     const [receivedMessage] = server.receivedMail;
     expect(receivedMessage).toMatchObject({ from: 'codes@pay.example.com', to: [message.to] });
@@ -81,10 +81,13 @@ describe('smtpMail', () => {
     expect(secondMail?.rawText).not.toMatch(/^Reply-To:/m);
   });
 
-  it.each([550, 501, 553])('counts a recipient rejected with %s as rejected', async (status) => {
-    server.reject(message.to, status);
-    expect(await mail().send(message)).toBe('rejected');
-  });
+  it.each([550, 501, 553])(
+    'returns rejected for a recipient that the server rejects with %s',
+    async (status) => {
+      server.reject(message.to, status);
+      expect(await mail().send(message)).toBe('rejected');
+    },
+  );
 
   it.each([451, 503, 530])(
     'throws an error without the text of the server at %s',

@@ -122,7 +122,7 @@ describe('a request', () => {
 describe('an account', () => {
   const SUFFIXES = ['000', '001', '002', '003', '004', '005'];
 
-  it('pays for a card, except for two suffixes of the card name', () => {
+  it('is accepted for a card, except for two suffixes of the platformCardId', () => {
     expect(FUNDING_REJECTIONS).toEqual({ '003': 'create', '004': 'update' });
     const rejectedSuffixes = (isNew: boolean) =>
       SUFFIXES.filter(
@@ -132,7 +132,7 @@ describe('an account', () => {
     expect([rejectedSuffixes(true), rejectedSuffixes(false)]).toEqual([['003'], ['004']]);
   });
 
-  it('pays regardless of the suffix of its ID', () => {
+  it('is accepted regardless of the suffix of its ID', () => {
     for (const suffix of SUFFIXES) {
       for (const isNew of [true, false]) {
         const card = { platformCardId: null, isNew };

@@ -31,7 +31,7 @@ describe('sandboxIdentity', () => {
     expect(sandboxIdentity.atCreation?.({ type: 'INDIVIDUAL', fullName })).toBe(status);
   });
 
-  it('decides on businesses at their first submission', () => {
+  it('starts a business as UNVERIFIED', () => {
     expect(sandboxIdentity.atCreation?.({ type: 'BUSINESS', fullName: 'Acme 002' })).toBe(
       'UNVERIFIED',
     );
@@ -43,7 +43,7 @@ describe('sandboxIdentity', () => {
     ['Ada Lovelace 003', 'unresolved'],
     ['Ada Lovelace', 'approved'],
     ['Ada 0012', 'approved'],
-  ])('decides on %s: %s', async (fullName, state) => {
+  ])('returns for %s the verdict %s', async (fullName, state) => {
     expect(sandboxIdentity.withoutDocuments?.(person(fullName))).toBeUndefined();
     expect((await sandboxIdentity.submit(person(fullName))).state).toBe(state);
   });
@@ -55,7 +55,7 @@ describe('sandboxIdentity', () => {
     ['REG-004', 'approved', 'approved'],
     [undefined, 'approved', 'approved'],
   ])(
-    'decides on the business %s: %s, without documents %s',
+    'returns for the business %s the verdict %s, and without documents %s',
     async (number, state, stateWithoutDocuments) => {
       expect((await sandboxIdentity.submit(business(number))).state).toBe(state);
       expect(sandboxIdentity.withoutDocuments?.(business(number))?.state).toBe(
@@ -64,7 +64,7 @@ describe('sandboxIdentity', () => {
     },
   );
 
-  it('decides about owners by their family names', async () => {
+  it('selects the outcome of each owner by the family name', async () => {
     const owners = [owner('Hopper001'), owner('Hopper002'), owner('Hopper003')];
     expect(await sandboxIdentity.submit(business('1', { owners }))).toEqual({
       state: 'approved',

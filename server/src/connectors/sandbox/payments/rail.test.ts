@@ -115,13 +115,16 @@ describe('a debit', () => {
     ['005', ['0 accepted', '30000 failed PAYOUT_RETURNED']],
     ['006', DONE],
     ['007', DONE],
-  ])('has the same result for a quote and a transfer with the suffix %s', async (suffix, lines) => {
-    const debit = { kind: 'debit' } as const;
-    expect(await scenario({ ...instruction(suffix, 'transfer'), ...debit })).toEqual(lines);
-    expect(await scenario({ ...instruction(suffix, 'quote'), ...debit })).toEqual(lines);
-  });
+  ])(
+    'has the same timeline for a quote and a transfer with the suffix %s',
+    async (suffix, lines) => {
+      const debit = { kind: 'debit' } as const;
+      expect(await scenario({ ...instruction(suffix, 'transfer'), ...debit })).toEqual(lines);
+      expect(await scenario({ ...instruction(suffix, 'quote'), ...debit })).toEqual(lines);
+    },
+  );
 
-  it('is supported for American bank accounts only', () => {
+  it('is supported for US bank accounts only', () => {
     expect(sandboxRail.supportsDebit?.('USD_ACCOUNT', 'ACH')).toBe(true);
     expect(sandboxRail.supportsDebit?.('USD_ACCOUNT', 'WIRE')).toBe(false);
     expect(sandboxRail.supportsDebit?.('EUR_ACCOUNT', 'SEPA')).toBe(false);
@@ -139,7 +142,7 @@ describe('a refund', () => {
     expect(await scenario(refund)).toEqual(lines);
   });
 
-  it('reaches an unknown payer, and an account that was debited', async () => {
+  it('settles for an unknown payer, and for an account that was debited', async () => {
     const unknownPayer = { ...instruction('', 'quote'), account: { accountType: 'ORIGINATOR' } };
     expect(await scenario({ ...unknownPayer, kind: 'refund' })).toEqual(DONE);
     expect(await scenario({ ...instruction('007', 'quote'), kind: 'refund' })).toEqual(DONE);
