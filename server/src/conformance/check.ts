@@ -22,8 +22,8 @@ export interface CheckGroup {
   /** Whether the adapter offers the capabilities that the checks require. */
   applies(capabilities: Capabilities, session: Session): boolean;
   /**
-   * Checks of `parallel` run first and concurrently. Then the `sequential` and the `final` checks run one
-   * at a time.
+   * Checks of `parallel` run first and concurrently. Then the `sequential` and the `final` checks
+   * run one at a time.
    */
   readonly phase: 'parallel' | 'sequential' | 'final';
   readonly checks: readonly Check[];

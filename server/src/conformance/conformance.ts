@@ -1,5 +1,5 @@
-// `npm run conformance -- --url URL --keys FOLDER`: checks whether a running adapter conforms to the provider
-// protocol. This process simulates Railhead and needs no database.
+// `npm run conformance -- --url URL --keys FOLDER`: checks whether a running adapter conforms to
+// the provider protocol. This process simulates Railhead and needs no database.
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { Effects } from '../kernel/effects.ts';

@@ -1,5 +1,6 @@
-// Receives messages in place of Railhead: serves `/connectors/NAME`, verifies and validates each message as
-// Railhead does, and records every attempt. A check can define the responses to a message.
+// Receives messages in place of Railhead: serves `/connectors/NAME`, verifies and validates each
+// message as Railhead does, and records every attempt. A check can define the responses to a
+// message.
 import { createHash, type KeyObject } from 'node:crypto';
 import { once } from 'node:events';
 import http from 'node:http';
@@ -30,13 +31,13 @@ export interface Inbox {
   readonly url: string;
   readonly attempts: readonly Attempt[];
   /**
-   * Sets the statuses of the responses to a message with this state. The last status is repeated. For a
-   * deposit, `transferId` is the payment reference and `state` is empty.
+   * Sets the statuses of the responses to a message with this state. The last status is repeated.
+   * For a deposit, `transferId` is the payment reference and `state` is empty.
    */
   setResponses(transferId: string, state: string, statuses: readonly number[]): void;
   /**
-   * Sets the decision about authorizations of a card. Without a decision, the status of the response is
-   * 503.
+   * Sets the decision about authorizations of a card. Without a decision, the status of the
+   * response is 503.
    */
   setDecision(cardId: string, decision: CardDecision): void;
   close(): Promise<void>;

@@ -17,7 +17,9 @@ const signatureKey = (privateKey: KeyObject): SignatureKey => ({
 export const newSignatureKey = (effects: Effects): SignatureKey =>
   signatureKey(newKey(effects, 'Ed25519'));
 
-/** The keys that sign calls in place of Railhead: the current one, and the next one of a rotation. */
+/**
+ * The keys that sign calls in place of Railhead: the current one, and the next one of a rotation.
+ */
 const NAMES = { current: 'railhead', next: 'railhead-next' } as const;
 
 /** Reads or creates a key that signs calls in place of Railhead. */

@@ -1,4 +1,5 @@
-// The process of the adapter, if the session starts it. Checks kill it with SIGKILL and start it again.
+// The process of the adapter, if the session starts it. Checks kill it with SIGKILL and start it
+// again.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';

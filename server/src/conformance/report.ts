@@ -1,4 +1,5 @@
-// The report of a session: a table of the checks, followed by the failed checks with their remedies.
+// The report of a session: a table of the checks, followed by the failed checks with their
+// remedies.
 import type { CheckResult } from './check.ts';
 import type { Verdict } from './verdict.ts';
 

@@ -1,5 +1,5 @@
-// A session with one adapter: sends transfers, validates replies, and records every state that the adapter
-// reports in replies and messages.
+// A session with one adapter: sends transfers, validates replies, and records every state that the
+// adapter reports in replies and messages.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Static, TSchema } from '@sinclair/typebox';

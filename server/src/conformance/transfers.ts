@@ -1,5 +1,6 @@
-// Transfers of a session. An adapter in its test mode reads the outcome of a transfer from its remittance
-// information. For a bank whose sandbox has other rules, a file sets the fields for each outcome.
+// Transfers of a session. An adapter in its test mode reads the outcome of a transfer from its
+// remittance information. For a bank whose sandbox has other rules, a file sets the fields for each
+// outcome.
 import type { Static } from '@sinclair/typebox';
 import { exampleOf } from '../catalog/accounts/account-examples.ts';
 import {
@@ -18,7 +19,10 @@ import { uuid7 } from '../kernel/id.ts';
 export type Transfer = Static<typeof TransferSchema>;
 type Capability = NonNullable<Capabilities['transfers']>[number];
 
-/** Outcomes that a check can request, with the remittance information that produces them in the test mode. */
+/**
+ * Outcomes that a check can request, with the remittance information that produces them in the test
+ * mode.
+ */
 const OUTCOMES = {
   settled: 'TEST SETTLED',
   failed: 'TEST FAILED',

@@ -1,5 +1,6 @@
-// A connector is one value: its name, modes, settings and capabilities, and the function that opens it for
-// a mode. The registry is a list of such values. A third-party connector implements this interface.
+// A connector is one value: its name, modes, settings and capabilities, and the function that opens
+// it for a mode. The registry is a list of such values. A third-party connector implements this
+// interface.
 import type { Static, TObject } from '@sinclair/typebox';
 import type { Effects } from '../kernel/effects.ts';
 import type { Mode } from '../kernel/mode.ts';
@@ -33,8 +34,9 @@ export interface Connector<Settings extends TObject = TObject> {
   description: string;
   modes: readonly Mode[];
   /**
-   * Settings of the connector, defined with the functions of `kernel/settings.ts`. A connector is not
-   * opened if a required setting is absent. Connectors that share a setting use the same schema value.
+   * Settings of the connector, defined with the functions of `kernel/settings.ts`. A connector is
+   * not opened if a required setting is absent. Connectors that share a setting use the same schema
+   * value.
    */
   settings: Settings;
   /** Capabilities that the connector always has. */
@@ -43,9 +45,14 @@ export interface Connector<Settings extends TObject = TObject> {
   optional?: readonly Capability[];
   /** Capabilities that any other connector of the mode replaces. */
   fallbackFor?: readonly Capability[];
-  /** Problems of settings that are individually valid. Each problem names the environment variables. */
+  /**
+   * Problems of settings that are individually valid. Each problem names the environment variables.
+   */
   problems?(settings: Partial<Static<Settings>>): string[];
-  /** Opens the connector without an external call. Throws if a file that a setting names cannot be used. */
+  /**
+   * Opens the connector without an external call. Throws if a file that a setting names cannot be
+   * used.
+   */
   open(context: ConnectorContext, settings: Static<Settings>): Capabilities;
 }
 

@@ -1,6 +1,6 @@
-// Requirements for every storage, a folder or a bucket of an S3-compatible service. The bucket is that of a
-// local server that does not verify signatures, so the tests verify them by the rules of Signature Version
-// 4.
+// Requirements for every storage, a folder or a bucket of an S3-compatible service. The bucket is
+// that of a local server that does not verify signatures, so the tests verify them by the rules of
+// Signature Version 4.
 import { createHash, createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';

@@ -262,7 +262,7 @@ describe('validateAccountInfo', () => {
     ]);
   });
 
-  it('requires the recommended fields of a beneficiary if the operator enables the check', () => {
+  it('requires the recommended fields of a beneficiary with `strictBeneficiary`', () => {
     const strictOptions = { production: false, strictBeneficiary: true, prefix: 'info' };
     const missingFieldsOf = (type: AccountType, beneficiary: object) =>
       validateAccountInfo(

@@ -1,6 +1,6 @@
-// Payment reference of deposits to an internal account. The reference is derived from the account ID only,
-// so it is constant and unique. The account ID can be derived from the reference on a bank statement. The
-// 34 characters fit the limit of 35 characters on bank rails.
+// Payment reference of deposits to an internal account. The reference is derived from the account
+// ID only, so it is constant and unique. The account ID can be derived from the reference on a bank
+// statement. The 34 characters fit the limit of 35 characters on bank rails.
 
 const PREFIX = 'RA';
 const FORMAT = /^RA([0-9A-F]{8})([0-9A-F]{4})([0-9A-F]{4})([0-9A-F]{4})([0-9A-F]{12})$/;

@@ -1,6 +1,6 @@
-// Type of a row of the account-type table, and builders for the common kinds of row. The kinds are bank
-// account, bank account or mobile wallet, mobile wallet, and blockchain wallet. The builders contain no
-// data about countries or currencies.
+// Type of a row of the account-type table, and builders for the common kinds of row. The kinds are
+// bank account, bank account or mobile wallet, mobile wallet, and blockchain wallet. The builders
+// contain no data about countries or currencies.
 import type { TSchema } from '@sinclair/typebox';
 import type { AddressKind } from '../crypto/addresses.ts';
 import type { PaymentRail } from '../rails/rails.ts';

@@ -1,7 +1,6 @@
 // Beneficiary of an external account: an individual or a business. It is required for bank accounts
 // and mobile wallets, and optional for blockchain wallets. Some currencies require additional
-// fields of an individual. Recommended fields are optional in the schema, and the operator can
-// require them.
+// fields of an individual. Recommended fields are required only with `strictBeneficiary`.
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import {
   Address,
@@ -71,8 +70,8 @@ function personSchema(
 }
 
 /**
- * Beneficiary of an account type, as a union on `beneficiaryType`. `name` is the prefix of the component
- * names.
+ * Beneficiary of an account type, as a union on `beneficiaryType`. `name` is the prefix of the
+ * component names.
  */
 export function beneficiarySchema(row: AccountTypeRow, name: string) {
   const { required: requiredFields = [], extra: additionalFields = {} } = row.individual ?? {};

@@ -54,8 +54,8 @@ export function isClabe(text: string): boolean {
 const brazilianDigit = (sum: number): number => (sum % 11 < 2 ? 0 : 11 - (sum % 11));
 
 /**
- * Brazilian tax number of an individual (CPF): 11 digits, of which the last two are check digits. A number
- * of one repeated digit is invalid.
+ * Brazilian tax number of an individual (CPF): 11 digits, of which the last two are check digits. A
+ * number of one repeated digit is invalid.
  */
 export function isCpf(text: string): boolean {
   if (!/^[0-9]{11}$/.test(text) || /^(.)\1+$/.test(text)) return false;

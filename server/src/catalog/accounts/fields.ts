@@ -13,7 +13,9 @@ interface Check {
 
 export interface Field {
   readonly schema: TSchema;
-  /** Whether the schema allows the absence of the field. A payment path may still require the field. */
+  /**
+   * Whether the schema allows the absence of the field. A payment path may still require the field.
+   */
   readonly optional: boolean;
   /** Whether the field identifies the account, for duplicate detection. */
   readonly identifies: boolean;

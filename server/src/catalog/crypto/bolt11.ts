@@ -51,8 +51,8 @@ const numberOf = (groups: readonly number[]): number =>
 const [HASH_TAG, EXPIRY_TAG] = [1, 6];
 
 /**
- * Tagged fields as groups of five bits. The first field of each tag is used. A payment hash of the wrong
- * length is skipped. Undefined if a field is incomplete.
+ * Tagged fields as groups of five bits. The first field of each tag is used. A payment hash of the
+ * wrong length is skipped. Undefined if a field is incomplete.
  */
 function parseFields(data: readonly number[]): Map<number, readonly number[]> | undefined {
   const fields = new Map<number, readonly number[]>();

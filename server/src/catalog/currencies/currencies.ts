@@ -1,6 +1,7 @@
-// Supported currencies with their number of decimals. For a fiat currency this is the ISO 4217 exponent,
-// such as 0 for VND and 3 for KWD. For a digital asset it is the exponent of the ledger unit. A wrong
-// exponent changes amounts by a factor of at least ten, so this file is the only definition.
+// Supported currencies with their number of decimals. For a fiat currency this is the ISO 4217
+// exponent, such as 0 for VND and 3 for KWD. For a digital asset it is the exponent of the ledger
+// unit. A wrong exponent changes amounts by a factor of at least ten, so this file is the only
+// definition.
 
 type CurrencyKind = 'fiat' | 'crypto';
 

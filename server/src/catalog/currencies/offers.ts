@@ -1,5 +1,5 @@
-// Requirements of currencies: customer data that a currency requires, and regions in which it is not
-// offered. The requirements are data, because they change with providers and law.
+// Requirements of currencies: customer data that a currency requires, and regions in which it is
+// not offered. The requirements are data, because they change with providers and law.
 import type { CounterpartyFieldName } from '../accounts/field-names.ts';
 import { COUNTRY_CODES, scaRegion } from '../identity/countries.ts';
 import { type Currency, findCurrency } from './currencies.ts';

@@ -26,7 +26,9 @@ export const storedRateDetails = (details: RateDetails, isFirm = false): StoredR
   ...(isFirm ? [FIRM_QUOTE_MARK] : []),
 ];
 
-/** Whether the rate belongs to a firm quote. For any other rate, execution reads no additional row. */
+/**
+ * Whether the rate belongs to a firm quote. For any other rate, execution reads no additional row.
+ */
 export const hasFirmRate = (storedDetails: StoredRateDetails | null): boolean =>
   Array.isArray(storedDetails) && storedDetails[NAMES.length] === FIRM_QUOTE_MARK;
 

@@ -1,6 +1,6 @@
-// A table of mid rates of an operator or a rate service. The table has one base currency, and the units of
-// each other currency for one unit of the base. Numbers are read as text and stored as fractions of
-// integers, so rates and their inverses are exact.
+// A table of mid rates of an operator or a rate service. The table has one base currency, and the
+// units of each other currency for one unit of the base. Numbers are read as text and stored as
+// fractions of integers, so rates and their inverses are exact.
 
 import type { Time } from '../../kernel/effects.ts';
 import type { Rate } from '../../kernel/money.ts';

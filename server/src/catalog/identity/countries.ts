@@ -1,6 +1,6 @@
-// Countries by ISO 3166-1 alpha-2 code. The file also lists the countries that require strong customer
-// authentication, the countries without postal codes, and the length of IBANs. The lengths are from the
-// SWIFT IBAN registry, release 99 plus later entries.
+// Countries by ISO 3166-1 alpha-2 code. The file also lists the countries that require strong
+// customer authentication, the countries without postal codes, and the length of IBANs. The lengths
+// are from the SWIFT IBAN registry, release 99 plus later entries.
 
 /** Countries that require strong customer authentication: the EU and the other EEA states. */
 const SCA_COUNTRIES =

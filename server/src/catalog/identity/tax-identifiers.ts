@@ -203,9 +203,9 @@ export function hasValidCheckDigits(country: string, text: string): boolean {
 type RequiredTaxIdentifier = 'US' | 'NATIONAL' | 'NONE';
 
 /**
- * Citizens and residents of the United States need a US identifier. For other persons the country of
- * residence applies, because it issues the number. While the residence is unknown, the country of
- * citizenship applies.
+ * Citizens and residents of the United States need a US identifier. For other persons the country
+ * of residence applies, because it issues the number. While the residence is unknown, the country
+ * of citizenship applies.
  */
 export function requiredTaxIdentifier(person: {
   nationality?: unknown;

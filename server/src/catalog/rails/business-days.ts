@@ -86,9 +86,9 @@ const BY_CURRENCY: Readonly<Record<string, CalendarId>> = {
 const BY_COUNTRY: Readonly<Record<string, CalendarId>> = { US: 'FEDERAL_RESERVE', GB: 'UK' };
 
 /**
- * Calendars that determine the business days of a transfer. The calendar of the rail applies, or else those
- * of the currency and of the country of the account. Empty if there is none. Then all days except weekends
- * are business days.
+ * Calendars that determine the business days of a transfer. The calendar of the rail applies, or
+ * else those of the currency and of the country of the account. Empty if there is none. Then all
+ * days except weekends are business days.
  */
 export function calendarsOf(
   rail: PaymentRail | null,

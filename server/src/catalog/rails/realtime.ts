@@ -28,8 +28,8 @@ export const QUOTE_TTL_MS = 5 * MINUTE;
 /** Validity of a quote that the payer funds from a bank account, with confirmation in an app. */
 const BANK_TTL_MS = 15 * MINUTE;
 /**
- * The validity is short for Lightning, which locks liquidity until settlement. A Bitcoin block takes ten
- * minutes.
+ * The validity is short for Lightning, which locks liquidity until settlement. A Bitcoin block
+ * takes ten minutes.
  */
 const NETWORK_TTL_MS: Readonly<Record<string, number>> = {
   LIGHTNING: 2 * MINUTE,

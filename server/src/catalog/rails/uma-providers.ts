@@ -1,5 +1,6 @@
-// Fictitious UMA providers of the sandbox. Most have reserved example domains. The legal entity identifiers
-// are not issued but have valid check digits. One provider is blocked, for tests of rejected payments.
+// Fictitious UMA providers of the sandbox. Most have reserved example domains. The legal entity
+// identifiers are not issued but have valid check digits. One provider is blocked, for tests of
+// rejected payments.
 
 export interface UmaProvider {
   readonly name: string;

@@ -1,4 +1,5 @@
-// Checks of cancellation: a canceled transfer is never executed, and a settled transfer cannot be canceled.
+// Checks of cancellation: a canceled transfer is never executed, and a settled transfer cannot be
+// canceled.
 import type { Check, CheckGroup } from '../check.ts';
 import type { Session } from '../session.ts';
 import { failure } from '../verdict.ts';

@@ -1,4 +1,5 @@
-// Checks of cards: one card for each order, and payments only by decisions of Railhead or its stand-in rules.
+// Checks of cards: one card for each order, and payments only by decisions of Railhead or its
+// stand-in rules.
 import { CardChanged, CardIssuing, CardNumber } from '../../connectors/ports/providers/cards.ts';
 import { uuid7 } from '../../kernel/id.ts';
 import type { CheckGroup } from '../check.ts';
@@ -37,7 +38,9 @@ async function issueAndWait(session: Session, order: Order) {
 const messagesOfCard = (session: Session, type: string, { cardId }: Order): Attempt[] =>
   session.messagesOf({ type, cardId });
 
-/** Orders a card with which the adapter pays. Returns the order and the fields of the authorization. */
+/**
+ * Orders a card with which the adapter pays. Returns the order and the fields of the authorization.
+ */
 async function payWithNewCard(session: Session, decision?: CardDecision) {
   const order = newOrder(session, PAYING_CARD_ID);
   if (decision) session.context.inbox.setDecision(order.cardId, decision);

@@ -27,7 +27,10 @@ function contradictionOf(session: Session, transferId: string): string | undefin
 
 const shortId = (transferId: string) => `transfer …${transferId.slice(-6)}`;
 
-/** Sends a transfer, and sends it again after its outcome. The second reply must contain the outcome. */
+/**
+ * Sends a transfer, and sends it again after its outcome. The second reply must contain the
+ * outcome.
+ */
 async function sendTwice(session: Session, outcome: 'settled' | 'failed') {
   const transfer = session.transfer(outcome);
   await session.send(transfer);

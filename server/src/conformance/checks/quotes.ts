@@ -1,4 +1,5 @@
-// Checks of firm quotes: a rate is held for its quote, and the amounts of the call are exchanged once.
+// Checks of firm quotes: a rate is held for its quote, and the amounts of the call are exchanged
+// once.
 import { FirmQuoteReply, RedemptionState } from '../../connectors/ports/providers/firm-quotes.ts';
 import { uuid7 } from '../../kernel/id.ts';
 import type { CheckGroup } from '../check.ts';

@@ -1,5 +1,5 @@
-// Checks of crashes: the adapter is killed and restarted. These checks require the command that starts the
-// adapter.
+// Checks of crashes: the adapter is killed and restarted. These checks require the command that
+// starts the adapter.
 import type { CheckGroup } from '../check.ts';
 import { referencesOf, type Session } from '../session.ts';
 import { failure } from '../verdict.ts';

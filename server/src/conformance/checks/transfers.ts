@@ -1,5 +1,5 @@
-// Checks of transfers: a transfer is executed once, even if it is sent repeatedly or a connection closes
-// early.
+// Checks of transfers: a transfer is executed once, even if it is sent repeatedly or a connection
+// closes early.
 import type { CheckGroup } from '../check.ts';
 import { referencesOf, type Session } from '../session.ts';
 import type { Transfer } from '../transfers.ts';

@@ -1,6 +1,7 @@
-// Identity checks by an HTTP service of the operator. The case is posted as JSON, and again for each poll.
-// The response for an `id` is the state of that case, so the service must treat a repeated `id` as the same
-// case. The address is https or on this machine, and its query is a secret.
+// Identity checks by an HTTP service of the operator. The case is posted as JSON, and again for
+// each poll. The response for an `id` is the state of that case, so the service must treat a
+// repeated `id` as the same case. The address is https or on this machine, and its query is a
+// secret.
 //
 // Case: { id, platformId, customerId, type: INDIVIDUAL | BUSINESS, email, phoneNumber, details,
 //   identifier, owners: [{ id, roles, ownershipPercentage, personalInfo }],

@@ -31,7 +31,7 @@ export const evm = defineConnector({
     ),
   }),
   capabilities: ['contractWallets'],
-  // The call has no circuit breaker. Clients choose the contract, so a failed call does not indicate a
-  // faulty node. The contract of one client must not block the verification of others.
+  // The call has no circuit breaker. Clients choose the contract, so a failed call does not
+  // indicate a faulty node. The contract of one client must not block the verification of others.
   open: ({ effects }, { rpcUrls }) => ({ contractWallets: contractWallets(effects, rpcUrls) }),
 });

@@ -12,8 +12,8 @@ import { CardChanged, CardIssuing, CardNumber, type StandIn } from '../ports/pro
 import { NOT_FOUND, type ProviderClient } from './client.ts';
 
 /**
- * Default interval of state requests. The requests are required, because no message reports the result of
- * an order.
+ * Default interval of state requests. The requests are required, because no message reports the
+ * result of an order.
  */
 const CHECK_AFTER_S = 60;
 

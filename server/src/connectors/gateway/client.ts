@@ -1,5 +1,5 @@
-// Calls to a provider: signed, with a timeout, and with validated responses. Every call is an idempotent
-// POST. Without a valid response the result is unknown, and the caller retries later.
+// Calls to a provider: signed, with a timeout, and with validated responses. Every call is an
+// idempotent POST. Without a valid response the result is unknown, and the caller retries later.
 
 import type { Static, TSchema } from '@sinclair/typebox';
 import { fieldErrors } from '../../kernel/contract/validate.ts';
@@ -18,8 +18,8 @@ export const NOT_FOUND = Symbol('not found');
 
 export interface ProviderClient {
   /**
-   * Calls `path` and returns the response body. Throws for every status but 200, and for a response that
-   * does not match `schema`.
+   * Calls `path` and returns the response body. Throws for every status but 200, and for a response
+   * that does not match `schema`.
    */
   call<S extends TSchema>(
     path: string,

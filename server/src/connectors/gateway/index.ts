@@ -1,5 +1,5 @@
-// The provider protocol over HTTP. Providers are rows of a table, so this connector is not in the registry.
-// `features/providers` connects each provider.
+// The provider protocol over HTTP. Providers are rows of a table, so this connector is not in the
+// registry. `features/providers` connects each provider.
 
 import type { ProviderProtocol } from '../ports/providers/port.ts';
 import { Balances, Capabilities, StatementPage } from '../ports/providers/protocol.ts';

@@ -1,5 +1,5 @@
-// Services of a provider over the provider protocol: account checks, exchange rates, identity verification,
-// account details for deposits, e-mails and text messages.
+// Services of a provider over the provider protocol: account checks, exchange rates, identity
+// verification, account details for deposits, e-mails and text messages.
 
 import type { Static } from '@sinclair/typebox';
 import { midRate, type RateTable, tableOfJson } from '../../catalog/currencies/rate-table.ts';
@@ -26,7 +26,9 @@ import { NOT_FOUND, type ProviderClient } from './client.ts';
 const RATES_EVERY_MS = 30_000;
 const RATES_RETRY_MS = 5_000;
 const DEFAULT_VALIDITY_S = 3_600;
-/** Tolerance for clock differences. Rates with a later time would prevent the use of correct ones. */
+/**
+ * Tolerance for clock differences. Rates with a later time would prevent the use of correct ones.
+ */
 const TOLERANCE_MS = 5 * 60_000;
 
 /** Returns the problem of reported rates, or undefined if they are usable. */

@@ -33,8 +33,8 @@ const checkAfterMs = ({ checkAfterSeconds = CHECK_AFTER_S }: { checkAfterSeconds
   checkAfterSeconds * 1_000;
 
 /**
- * A completion with another amount is not applied. The order stays pending until an operator has decided.
- * The status contains the reason.
+ * A completion with another amount is not applied. The order stays pending until an operator has
+ * decided. The status contains the reason.
  */
 export function orderProgressOf(
   reportedState: StablecoinOrderState,

@@ -1,6 +1,6 @@
-// The operator's collection accounts, in a JSON file with a list per currency. Each entry has the API's
-// form of payment instructions, without a reference. All errors are reported together at the start, because
-// wrong account details would direct payers to another account.
+// The operator's collection accounts, in a JSON file with a list per currency. Each entry has the
+// API's form of payment instructions, without a reference. All errors are reported together at the
+// start, because wrong account details would direct payers to another account.
 import { readFileSync } from 'node:fs';
 import { findCurrency } from '../../catalog/currencies/currencies.ts';
 import {

@@ -116,8 +116,9 @@ function readTable(file: string): RateTable {
 }
 
 /**
- * Rates from a file, JSON or, by its name, CSV. A changed file is read again. An invalid change is logged,
- * and the previous table is used until that table is too old. Throws if the file is invalid at the start.
+ * Rates from a file, JSON or, by its name, CSV. A changed file is read again. An invalid change is
+ * logged, and the previous table is used until that table is too old. Throws if the file is invalid
+ * at the start.
  */
 export function fileRates(effects: Effects, file: string, options: RateOptions): RatePort {
   const stampOf = () => {

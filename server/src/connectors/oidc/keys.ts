@@ -1,6 +1,7 @@
-// Signing keys of identity providers, found by OpenID Connect Discovery and cached for five minutes. For an
-// unknown key ID the keys are fetched again, at most every 30 seconds, so that invented key IDs cannot
-// cause many requests. After a failure a provider is not called for five seconds.
+// Signing keys of identity providers, found by OpenID Connect Discovery and cached for five
+// minutes. For an unknown key ID the keys are fetched again, at most every 30 seconds, so that
+// invented key IDs cannot cause many requests. After a failure a provider is not called for five
+// seconds.
 import { type CompactVerifyGetKey, createLocalJWKSet, type JSONWebKeySet } from 'jose';
 import type { Effects, Time } from '../../kernel/effects.ts';
 import { isLoopbackHost } from '../../kernel/net/endpoint.ts';

@@ -70,8 +70,8 @@ export const CARD_REQUESTS = [
 export type CardRequestKind = (typeof CARD_REQUESTS)[number];
 
 /**
- * A request of the network. The amount is zero for a balance inquiry. An AUTHORIZATION of zero is treated
- * as a balance inquiry. No other kind may have the amount zero.
+ * A request of the network. The amount is zero for a balance inquiry. An AUTHORIZATION of zero is
+ * treated as a balance inquiry. No other kind may have the amount zero.
  */
 export interface CardRequest extends Money {
   /** Unique for the message. A repetition has no further effect, and its response is the same. */
@@ -91,8 +91,8 @@ export type CardNotice = { id: string; token: string } & (
   /** The remaining authorization has expired. */
   | { kind: 'AUTHORIZATION_EXPIRY' }
   /**
-   * New total of the payment, higher or lower. On a closed payment the notice is recorded without effect.
-   * Only a clearing changes a closed payment.
+   * New total of the payment, higher or lower. On a closed payment the notice is recorded without
+   * effect. Only a clearing changes a closed payment.
    */
   | { kind: 'AUTHORIZATION_ADVICE'; amount: bigint }
   /** A part of the authorized amount that is not cleared is released. */
@@ -140,22 +140,22 @@ export type FundingDebitProgress =
   | { state: 'failed' };
 
 /**
- * Receives the messages of an issuer. A Fault is final if its code is NOT_FOUND, TRANSACTION_NOT_FOUND,
- * CONFLICT or INVALID_INPUT. CONFLICT: the ID belongs to another message, or the token to another payment.
- * INVALID_INPUT: the notice is impossible. After any other error, such as SERVICE_UNAVAILABLE or a lost
- * connection, the same message is sent again.
+ * Receives the messages of an issuer. A Fault is final if its code is NOT_FOUND,
+ * TRANSACTION_NOT_FOUND, CONFLICT or INVALID_INPUT. CONFLICT: the ID belongs to another message, or
+ * the token to another payment. INVALID_INPUT: the notice is impossible. After any other error,
+ * such as SERVICE_UNAVAILABLE or a lost connection, the same message is sent again.
  */
 export interface CardNetworkHandler {
   /**
-   * Decides and commits the hold. A decision after `deadline` is reversed before the response. No funds
-   * remain held, except for a pending funding debit until it is complete. If the promise rejects, the
-   * network receives no response. A repetition returns the recorded decision. An issuer sends each message
-   * to one process only.
+   * Decides and commits the hold. A decision after `deadline` is reversed before the response. No
+   * funds remain held, except for a pending funding debit until it is complete. If the promise
+   * rejects, the network receives no response. A repetition returns the recorded decision. An
+   * issuer sends each message to one process only.
    */
   authorize(request: CardRequest, deadline: Time): Promise<CardDecision>;
   /**
-   * If the promise rejects, the notice is probably not applied. Repeat the notice unless the error is
-   * final.
+   * If the promise rejects, the notice is probably not applied. Repeat the notice unless the error
+   * is final.
    */
   applyNotice(notice: CardNotice): Promise<void>;
 }
@@ -172,8 +172,8 @@ export interface ChangedCard {
 
 export interface IssuerPort {
   /**
-   * Called once at the start with the handler for this environment's network. Without this call no requests
-   * arrive.
+   * Called once at the start with the handler for this environment's network. Without this call no
+   * requests arrive.
    */
   connect?(handler: CardNetworkHandler): void;
   issue(order: CardOrder): Promise<IssueProgress>;
@@ -194,8 +194,8 @@ export interface IssuerPort {
 }
 
 /**
- * The issuer of a provider. `standInMax` is the largest amount that it may approve without a response
- * of the server.
+ * The issuer of a provider. `standInMax` is the largest amount that it may approve without a
+ * response of the server.
  */
 export interface ProviderIssuerPort extends Pick<IssuerPort, 'check' | 'details'> {
   issue(order: CardOrder, standInMax: bigint): Promise<IssueProgress>;

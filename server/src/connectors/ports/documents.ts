@@ -1,5 +1,5 @@
-// The port of a document check before a document is accepted. Its input is the platform's description of
-// the document, findings about the file, and the file.
+// The port of a document check before a document is accepted. Its input is the platform's
+// description of the document, findings about the file, and the file.
 
 export const DOCUMENT_FORMATS = ['PDF', 'JPEG', 'PNG'] as const;
 export type DocumentFormat = (typeof DOCUMENT_FORMATS)[number];

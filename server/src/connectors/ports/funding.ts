@@ -13,8 +13,9 @@ interface FundedAccount {
 
 export interface FundingPort {
   /**
-   * Payment instructions of an internal account. Under unchanged settings the account details are always
-   * the same, and unique to the account. Empty if deposits in this currency are not supported.
+   * Payment instructions of an internal account. Under unchanged settings the account details are
+   * always the same, and unique to the account. Empty if deposits in this currency are not
+   * supported.
    */
   instructions(account: FundedAccount): PaymentInstructions[];
   /**
@@ -25,8 +26,8 @@ export interface FundingPort {
   /** Requests payment instructions from an external system. */
   request?(account: FundedAccount): Promise<PaymentInstructions[]>;
   /**
-   * Payment instructions of one payment. Each entry is an alternative. Empty if this currency does not
-   * settle within minutes. Absent: payments cannot be funded directly.
+   * Payment instructions of one payment. Each entry is an alternative. Empty if this currency does
+   * not settle within minutes. Absent: payments cannot be funded directly.
    */
   forPayment?(payment: PaymentFunding): PaymentInstructions[] | Promise<PaymentInstructions[]>;
 }

@@ -52,9 +52,9 @@ export interface IdentityFinding {
 export type OwnerOutcome = 'APPROVED' | 'REJECTED' | 'PENDING';
 
 /**
- * State of a case. `review` is polled again after `checkAfterMs`. Without `checkAfterMs` an operator
- * decides. `unknown`: the submission may not have arrived. Owners that a final verdict does not name share
- * its outcome.
+ * State of a case. `review` is polled again after `checkAfterMs`. Without `checkAfterMs` an
+ * operator decides. `unknown`: the submission may not have arrived. Owners that a final verdict
+ * does not name share its outcome.
  */
 export type IdentityVerdict =
   | { state: 'approved'; owners?: Readonly<Record<string, OwnerOutcome>> }
@@ -77,8 +77,8 @@ export interface IdentityPort {
     fullName: string | null;
   }): 'UNVERIFIED' | 'PENDING' | 'APPROVED' | 'REJECTED';
   /**
-   * Verdict for a complete or incomplete case of a platform without document requirements. Undefined if the
-   * case must be complete. Absent: every case must be complete.
+   * Verdict for a complete or incomplete case of a platform without document requirements.
+   * Undefined if the case must be complete. Absent: every case must be complete.
    */
   withoutDocuments?(identityCase: IdentityCase): IdentityVerdict | undefined;
   /** Called while the client waits, and again by a job after `unknown`. */

@@ -27,8 +27,8 @@ export type LivenessProgress =
 
 export interface LivenessPort {
   /**
-   * For a wallet, called at the start and at the times of `checkAfterMs`. For a customer, called at each
-   * read of the result by its platform.
+   * For a wallet, called at the start and at the times of `checkAfterMs`. For a customer, called at
+   * each read of the result by its platform.
    */
   check(check: LivenessCheck, now: Time): Promise<LivenessProgress>;
   /** Called when the person confirms the completion on the hosted page. */

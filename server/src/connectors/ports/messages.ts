@@ -10,8 +10,8 @@ interface OutgoingMessage {
 }
 
 /**
- * `sent`: the service has accepted the message. `rejected`: the service will never accept it. An error is
- * retried while the message is useful. The error contains no recipient and no text.
+ * `sent`: the service has accepted the message. `rejected`: the service will never accept it. An
+ * error is retried while the message is useful. The error contains no recipient and no text.
  */
 type MessageReply = 'sent' | 'rejected';
 

@@ -3,7 +3,9 @@
 import type { Time } from '../../kernel/effects.ts';
 import type { Money } from '../../kernel/money.ts';
 
-/** A transfer over a rail: a payout to an account, a debit of an account, or a refund to a payer. */
+/**
+ * A transfer over a rail: a payout to an account, a debit of an account, or a refund to a payer.
+ */
 export interface RailInstruction extends Money {
   /**
    * Unique for this transfer and the same at every attempt. Sending is idempotent without a time
@@ -38,9 +40,9 @@ export type FailureReason =
   | 'COMPLIANCE_REJECTED';
 
 /**
- * State of an instruction. `unknown` is never a failure and is polled again. `checkAfterMs` is the time to
- * the next poll. Without it a settled instruction is final, and an accepted one waits for a notice.
- * `refundable: false`: the funds of a failed payout cannot be returned automatically.
+ * State of an instruction. `unknown` is never a failure and is polled again. `checkAfterMs` is the
+ * time to the next poll. Without it a settled instruction is final, and an accepted one waits for a
+ * notice. `refundable: false`: the funds of a failed payout cannot be returned automatically.
  */
 export type Progress =
   | { state: 'accepted'; reference?: string; checkAfterMs?: number }
@@ -96,8 +98,8 @@ export interface RailPort {
    */
   cancel?(instruction: RailInstruction, now: Time): Promise<'cancelled' | 'accepted' | 'rejected'>;
   /**
-   * Requests the return of a settled payout, or the state of that request. Idempotent by the ID of the
-   * instruction. Absent: returns cannot be requested.
+   * Requests the return of a settled payout, or the state of that request. Idempotent by the ID of
+   * the instruction. Absent: returns cannot be requested.
    */
   recall?(transfer: RecalledTransfer, cause: RecallCause): Promise<RecallProgress>;
 }

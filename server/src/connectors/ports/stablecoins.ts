@@ -1,6 +1,6 @@
-// The port of a stablecoin provider: the platform's account at the provider, its tokens, minting and
-// burning. Fiat is transferred between banks and the provider, outside this ledger. Amounts are in minor
-// units of the token. A call throws if the provider is unavailable.
+// The port of a stablecoin provider: the platform's account at the provider, its tokens, minting
+// and burning. Fiat is transferred between banks and the provider, outside this ledger. Amounts are
+// in minor units of the token. A call throws if the provider is unavailable.
 import type { Time } from '../../kernel/effects.ts';
 
 export interface ProviderCredentials {
@@ -81,8 +81,8 @@ export type LinkResult =
   | UnlinkedResult;
 
 /**
- * Source or destination account of an order, by the provider's reference. The details of the account were
- * sent when it was linked, and may have been erased since.
+ * Source or destination account of an order, by the provider's reference. The details of the
+ * account were sent when it was linked, and may have been erased since.
  */
 export interface OrderAccount {
   id: string;
@@ -154,8 +154,8 @@ export interface MintPort {
     providerId?: string | null,
   ): Promise<readonly string[]>;
   /**
-   * `ageMs` is the time since the registration of the token. It determines the status of a simulated
-   * issuance.
+   * `ageMs` is the time since the registration of the token. It determines the status of a
+   * simulated issuance.
    */
   token(link: ProviderLink, name: TokenName, ageMs: number | null): Promise<TokenLookup>;
   /** Links an external account with the provider. Idempotent. */

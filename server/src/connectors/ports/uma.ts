@@ -57,10 +57,10 @@ export interface UmaPort {
   send(payment: UmaPayment & { reference: string }): Promise<Progress>;
   check(payment: UmaPayment & { reference: string }, now: Time): Promise<Progress>;
   /**
-   * Notifies the sending provider of an incoming payment that was approved at `payment.at`, with the
-   * requested data of the receiver. Returns the progress of the funds. Idempotent. `settled`: received.
-   * `failed`: not received. `returned`: received, must be returned. Absent: UMA payments cannot be
-   * received.
+   * Notifies the sending provider of an incoming payment that was approved at `payment.at`, with
+   * the requested data of the receiver. Returns the progress of the funds. Idempotent. `settled`:
+   * received. `failed`: not received. `returned`: received, must be returned. Absent: UMA payments
+   * cannot be received.
    */
   collect?(
     payment: UmaPayment & { receiverInfo: Record<string, unknown> },

@@ -20,8 +20,8 @@ interface CustodyNames {
 
 /**
  * Keeps the secrets of wallets: seeds, keys for one-time codes, delegated keys, and the keys that
- * sign bundles. The strings that it returns (`seed`, `target`, `signer`) are references that only the
- * custodian can use. Bundles, tokens and stamps have the format of the published clients.
+ * sign bundles. The strings that it returns (`seed`, `target`, `signer`) are references that only
+ * the custodian can use. Bundles, tokens and stamps have the format of the published clients.
  */
 export interface CustodyPort {
   /** Generates the seed of a new wallet. */
@@ -32,8 +32,8 @@ export interface CustodyPort {
    */
   exportSeed(wallet: CustodyNames & { seed: string; clientPublicKey: string }): Promise<string>;
   /**
-   * Generates a session key and seals it to an uncompressed `clientPublicKey`. The private key is not
-   * stored. `publicKey` is compressed, lower-case hex.
+   * Generates a session key and seals it to an uncompressed `clientPublicKey`. The private key is
+   * not stored. `publicKey` is compressed, lower-case hex.
    */
   newSessionKey(clientPublicKey: string): Promise<{ publicKey: string; sealedKey: string }>;
   /** Generates a key for the encryption of a one-time code. `id` is unique for the code. */
@@ -56,8 +56,8 @@ export interface CustodyPort {
    */
   newSigner(key: { id: string }): Promise<{ publicKey: string; signer: string }>;
   /**
-   * A stamp of such a key over a string, as in the wallet signature header of clients. Throws while signing
-   * is impossible. Then a payment is declined, and a notice of a network is repeated.
+   * A stamp of such a key over a string, as in the wallet signature header of clients. Throws while
+   * signing is impossible. Then a payment is declined, and a notice of a network is repeated.
    */
   stampWith(request: { id: string; signer: string; payload: string }): Promise<string>;
   /** Uncompressed, hex: the keys that sign bundles and tokens, for clients to pin. */

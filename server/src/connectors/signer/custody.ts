@@ -1,9 +1,9 @@
-// The built-in custodian of embedded wallets: the only module that holds seeds, session keys, keys of
-// one-time codes and delegated keys in clear text. Stateless: seeds and keys are returned sealed for the
-// caller to store, and the two signing keys are derived from the installation's master key. Buffers with
-// secrets are wiped after use, while strings and copies of the cryptographic library are freed by the
-// garbage collector. An HSM or a remote signer can replace it by implementing `CustodyPort`, after all
-// seeds have been exported.
+// The built-in custodian of embedded wallets: the only module that holds seeds, session keys, keys
+// of one-time codes and delegated keys in clear text. Stateless: seeds and keys are returned sealed
+// for the caller to store, and the two signing keys are derived from the installation's master key.
+// Buffers with secrets are wiped after use, while strings and copies of the cryptographic library
+// are freed by the garbage collector. An HSM or a remote signer can replace it by implementing
+// `CustodyPort`, after all seeds have been exported.
 import { createPublicKey, sign } from 'node:crypto';
 import { entropyToMnemonic } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
@@ -39,8 +39,9 @@ const tokenSigner = async (signer: Signer): Promise<TokenSigner> => ({
 });
 
 /**
- * A token for the owner of a verified one-time code, as a compact JWT (ES256). Claims are written unchanged.
- * Clients of embedded wallets expect `exp` as a string of milliseconds, unlike the seconds of other tokens.
+ * A token for the owner of a verified one-time code, as a compact JWT (ES256). Claims are written
+ * unchanged. Clients of embedded wallets expect `exp` as a string of milliseconds, unlike the
+ * seconds of other tokens.
  */
 const tokenOf = (
   claims: Readonly<Record<string, unknown>>,
@@ -61,8 +62,8 @@ function stampBy(pair: P256Pair, payload: string): string {
 }
 
 /**
- * Keys that sign for a wallet. Their stamps have the same members in the same order as the stamps of the
- * client libraries, so verification is the same for both.
+ * Keys that sign for a wallet. Their stamps have the same members in the same order as the stamps
+ * of the client libraries, so verification is the same for both.
  */
 const delegatedKeys = (
   generatePair: () => P256Pair,
@@ -88,8 +89,8 @@ const delegatedKeys = (
 });
 
 /**
- * Entropy of a seed, a mnemonic of twelve English words (BIP-39). The bytes are stored sealed and bound to
- * the wallet. The words exist only while they are encrypted for their owner.
+ * Entropy of a seed, a mnemonic of twelve English words (BIP-39). The bytes are stored sealed and
+ * bound to the wallet. The words exist only while they are encrypted for their owner.
  */
 const ENTROPY_BYTES = 16;
 

@@ -41,7 +41,8 @@ async function keysOf(pair: P256Pair) {
 }
 
 /**
- * Encrypts to `recipient`, an uncompressed point. Throws for an invalid point. Use `ephemeral` only once.
+ * Encrypts to `recipient`, an uncompressed point. Throws for an invalid point. Use `ephemeral` only
+ * once.
  */
 export async function sealTo(
   recipient: Uint8Array,

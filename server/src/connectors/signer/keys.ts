@@ -1,5 +1,5 @@
-// Secrets of the installation that the custodian uses, and the custodian's signing keys. The secrets and
-// keys are derived, so every process signs with the same keys.
+// Secrets of the installation that the custodian uses, and the custodian's signing keys. The
+// secrets and keys are derived, so every process signs with the same keys.
 import { generateP256, type P256Pair, p256Pair, p256PrivateKey } from '../../kernel/crypto/p256.ts';
 import type { CustodyKeys } from '../ports/wallets.ts';
 import type { Signer } from './bundles.ts';

@@ -1,6 +1,6 @@
 // E-mail through a local mail server: the received message, the meaning of each rejection, and the
-// requirement of TLS. 0.0.0.0 represents a remote host, because the connector does not treat it as this
-// machine.
+// requirement of TLS. 0.0.0.0 represents a remote host, because the connector does not treat it as
+// this machine.
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
-// E-mail through the operator's mail server. This is the only connector whose library opens sockets, within
-// the deadline of `Effects.call`. The library is loaded for the first e-mail. A server on another machine
-// must use TLS from the start or STARTTLS, with a valid certificate.
+// E-mail through the operator's mail server. This is the only connector whose library opens
+// sockets, within the deadline of `Effects.call`. The library is loaded for the first e-mail. A
+// server on another machine must use TLS from the start or STARTTLS, with a valid certificate.
 
 import type { Effects } from '../../kernel/effects.ts';
 import { circuitOpenIn } from '../../kernel/net/circuit.ts';

@@ -1,4 +1,5 @@
-// Schemas of fields that are common to several parts of the provider protocol, and the form of its calls.
+// Schemas of fields that are common to several parts of the provider protocol, and the form of its
+// calls.
 
 import { type TSchema, Type } from '@sinclair/typebox';
 import { text } from '../../../kernel/schema.ts';

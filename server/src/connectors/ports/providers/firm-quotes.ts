@@ -1,4 +1,5 @@
-// Firm quotes: rates that a provider holds until they expire, and redeems when a payment is executed.
+// Firm quotes: rates that a provider holds until they expire, and redeems when a payment is
+// executed.
 
 import { Type } from '@sinclair/typebox';
 import { named, oneOf, PositiveAmount, time, variant } from '../../../kernel/schema.ts';

@@ -16,7 +16,10 @@ import type { RecallState } from './recalls.ts';
 import type { IdentityDecision, ReportedRates } from './services.ts';
 import type { StablecoinOrderState } from './stablecoins.ts';
 
-/** Effect of a message. CONTRADICTORY: the message contradicts the recorded state and was not applied. */
+/**
+ * Effect of a message. CONTRADICTORY: the message contradicts the recorded state and was not
+ * applied.
+ */
 export type ReportResult = 'APPLIED' | 'IGNORED' | 'CONTRADICTORY';
 
 export interface ProviderPort {
@@ -58,7 +61,9 @@ interface ProviderAddress {
 
 /** A call that was sent to a provider. */
 export interface CallOutcome {
-  /** Whether the response was valid. A rejection, such as a failed transfer, is a valid response. */
+  /**
+   * Whether the response was valid. A rejection, such as a failed transfer, is a valid response.
+   */
   isSuccess: boolean;
   durationMs: number;
 }

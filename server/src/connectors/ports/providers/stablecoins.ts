@@ -1,5 +1,5 @@
-// Mints and burns of a provider: the account of a platform at the provider, its tokens, and orders. Amounts
-// of tokens are strings, because they can exceed the integers of JSON.
+// Mints and burns of a provider: the account of a platform at the provider, its tokens, and orders.
+// Amounts of tokens are strings, because they can exceed the integers of JSON.
 
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { named, nullable, oneOf, text, time, variant } from '../../../kernel/schema.ts';

@@ -1,15 +1,15 @@
-// Numbers and codes of sandbox cards: the only module with both in clear text. Numbers and codes are sealed
-// for their card and opened only for the hosted card page. The number is derived from the order and the
-// installation's key, so that it is unpredictable and the same for a repeated order. With an issuer of real
-// cards only its reference is stored.
+// Numbers and codes of sandbox cards: the only module with both in clear text. Numbers and codes
+// are sealed for their card and opened only for the hosted card page. The number is derived from
+// the order and the installation's key, so that it is unpredictable and the same for a repeated
+// order. With an issuer of real cards only its reference is stored.
 import { createHash, createHmac } from 'node:crypto';
 import type { Effects } from '../../../kernel/effects.ts';
 import type { CardDetails, CardOrder, IssuedCard } from '../../ports/cards.ts';
 
 /**
- * First digits of 4111 1111 1111 1111, which payment services publish for tests. Sources: the testing guide
- * of Visa's gateway (developer.cybersource.com, "Testing card numbers") and the sandbox cards of TabaPay.
- * Such numbers exist in the sandbox only and are never sent to a network.
+ * First digits of 4111 1111 1111 1111, which payment services publish for tests. Sources: the
+ * testing guide of Visa's gateway (developer.cybersource.com, "Testing card numbers") and the
+ * sandbox cards of TabaPay. Such numbers exist in the sandbox only and are never sent to a network.
  */
 const TEST_RANGE = '411111';
 const VALIDITY_YEARS = 4;
@@ -46,7 +46,10 @@ export function luhnSum(number: string): number {
   return sum;
 }
 
-/** The number with a check digit between its parts. An even count of digits must follow the check digit. */
+/**
+ * The number with a check digit between its parts. An even count of digits must follow the check
+ * digit.
+ */
 const insertCheckDigit = (leadingDigits: string, trailingDigits: string): string =>
   `${leadingDigits}${(10 - (luhnSum(`${leadingDigits}0${trailingDigits}`) % 10)) % 10}${trailingDigits}`;
 

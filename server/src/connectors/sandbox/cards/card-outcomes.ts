@@ -1,7 +1,7 @@
 // Outcomes of sandbox cards, by the last three characters of a text of the platform. The text is
-// `platformCardId` for the issue and for new funding sources, and the merchant's descriptor for payments.
-// Generated IDs and other values succeed immediately. A timeline lists the states that the issuer reports
-// and their times since the request.
+// `platformCardId` for the issue and for new funding sources, and the merchant's descriptor for
+// payments. Generated IDs and other values succeed immediately. A timeline lists the states that
+// the issuer reports and their times since the request.
 import type { DeclineReason, FundingDebitProgress, IssueProgress } from '../../ports/cards.ts';
 
 interface Step<State> {

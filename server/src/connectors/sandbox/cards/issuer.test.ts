@@ -1,5 +1,5 @@
-// The scripted issuer: the result of each suffix and its time. The suffixes are read from the tables of
-// outcomes, so a row without an expectation fails.
+// The scripted issuer: the result of each suffix and its time. The suffixes are read from the
+// tables of outcomes, so a row without an expectation fails.
 import { describe, expect, it } from 'vitest';
 import { testEffects } from '../../../../test/kit/app/effects.ts';
 import { createVault } from '../../../runtime/security/vault.ts';
@@ -24,7 +24,10 @@ if (!issuer) throw new Error('no issuer');
 
 const AT = effects.now();
 
-/** Every result that polling returns, with its time in seconds. `…` marks results that arrive by notice. */
+/**
+ * Every result that polling returns, with its time in seconds. `…` marks results that arrive by
+ * notice.
+ */
 async function scenario(
   firstProgress: IssueProgress | FundingDebitProgress,
   check: (now: number) => Promise<IssueProgress | FundingDebitProgress>,

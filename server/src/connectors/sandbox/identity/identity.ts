@@ -1,7 +1,7 @@
-// The scripted identity check, as data. The last three characters of a person's full name, a business's
-// registration number or an owner's family name select the verdict. The verdict is immediate, and a case in
-// review remains in review until an operator decides. Other findings are scripted by a document whose
-// number is the name of the finding.
+// The scripted identity check, as data. The last three characters of a person's full name, a
+// business's registration number or an owner's family name select the verdict. The verdict is
+// immediate, and a case in review remains in review until an operator decides. Other findings are
+// scripted by a document whose number is the name of the finding.
 import { type FindingType, isFindingType } from '../../../catalog/identity/verification-errors.ts';
 import type {
   IdentityCase,

@@ -28,8 +28,8 @@ export const lettersOf = (seed: string, purpose: string, count: number): string 
 export const SCRIPTED_SUFFIX = /[0-2]0\d$/;
 
 /**
- * Returns the result of `derive` for the seed, without a suffix that scripts an outcome. A payment to
- * generated account details must succeed.
+ * Returns the result of `derive` for the seed, without a suffix that scripts an outcome. A payment
+ * to generated account details must succeed.
  */
 export function withoutScriptedSuffix(seed: string, derive: (seed: string) => string): string {
   for (let attempt = 0; ; attempt++) {

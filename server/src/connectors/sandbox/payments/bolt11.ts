@@ -1,6 +1,6 @@
-// Lightning invoices (BOLT 11), signed as by a node. Wallets pay by the text alone, so amount, expiry and
-// signature must be exact. Invoices contain only the fields that all wallets need: payment secret, hash,
-// description, expiry, and the two features that the secret requires.
+// Lightning invoices (BOLT 11), signed as by a node. Wallets pay by the text alone, so amount,
+// expiry and signature must be exact. Invoices contain only the fields that all wallets need:
+// payment secret, hash, description, expiry, and the two features that the secret requires.
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bech32 } from '@scure/base';

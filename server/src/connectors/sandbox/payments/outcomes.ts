@@ -1,6 +1,6 @@
-// Outcomes of sandbox payments, as data. The last three characters of the account's primary identifier
-// select a row. A row is a timeline of the states that the bank reports. Other suffixes succeed
-// immediately.
+// Outcomes of sandbox payments, as data. The last three characters of the account's primary
+// identifier select a row. A row is a timeline of the states that the bank reports. Other suffixes
+// succeed immediately.
 import type { FailureReason } from '../../ports/index.ts';
 
 export type Step =

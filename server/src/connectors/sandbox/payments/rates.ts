@@ -1,5 +1,5 @@
-// Exchange rates of the sandbox: the fixed reference rates at the current time. The rates are constant, so
-// results are reproducible.
+// Exchange rates of the sandbox: the fixed reference rates at the current time. The rates are
+// constant, so results are reproducible.
 import { referenceRate } from '../../../catalog/currencies/reference-rates.ts';
 import type { Time } from '../../../kernel/effects.ts';
 import type { RatePort } from '../../ports/index.ts';

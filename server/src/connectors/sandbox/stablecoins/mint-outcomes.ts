@@ -1,6 +1,6 @@
-// Outcomes of the scripted stablecoin provider, as data. The last three characters of a secret, a token
-// identifier, a bank account number or an order description select a row. A timeline determines the state
-// by the elapsed time. Other suffixes succeed.
+// Outcomes of the scripted stablecoin provider, as data. The last three characters of a secret, a
+// token identifier, a bank account number or an order description select a row. A timeline
+// determines the state by the elapsed time. Other suffixes succeed.
 import type {
   IssuanceStatus,
   LinkProblem,

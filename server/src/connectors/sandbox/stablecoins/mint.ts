@@ -51,8 +51,8 @@ const unavailable = (): Error =>
   new Error('The stablecoin provider of the sandbox is unavailable.');
 
 /**
- * Throws if the provider is unavailable for these credentials. Returns the reason if the credentials are
- * invalid.
+ * Throws if the provider is unavailable for these credentials. Returns the reason if the
+ * credentials are invalid.
  */
 function unlinkedResultOf({ credentials }: ProviderLink): UnlinkedResult | undefined {
   const { isUnavailable, unlinkedReason } = secretOf(credentials);

@@ -1,6 +1,6 @@
-// Receivers at the UMA providers of the sandbox, as data. The name before the @ selects a row with the
-// accepted currencies and the outcome of payments. The first rows are documented for clients. The other
-// rows produce every error of another provider or of the connection to it.
+// Receivers at the UMA providers of the sandbox, as data. The name before the @ selects a row with
+// the accepted currencies and the outcome of payments. The first rows are documented for clients.
+// The other rows produce every error of another provider or of the connection to it.
 import type { Code } from '../../../kernel/fault.ts';
 import type { UmaCurrency } from '../../ports/index.ts';
 import { SUCCESS, type Timeline } from '../payments/outcomes.ts';
