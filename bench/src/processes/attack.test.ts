@@ -61,7 +61,7 @@ function requestsOf(
   });
 }
 
-/** Attacks until `isEnough`, which receives the server's counts. */
+/** Attacks until `isEnough` returns true, for at most 10 s. */
 async function attackUntil(
   port: number,
   isEnough: () => boolean,
@@ -76,7 +76,7 @@ async function attackUntil(
 const total = (counts: Record<string, number>) => Object.values(counts).reduce((a, b) => a + b, 0);
 
 describe('bodyOf', () => {
-  it('is 800 kB of JSON with 75,000 keys', () => {
+  it('returns about 800 kB of JSON for 75,000 keys', () => {
     expect(Object.keys(JSON.parse(BODY))).toHaveLength(KEYS);
     expect(BODY.length).toBeGreaterThan(780_000);
     expect(BODY.length).toBeLessThan(820_000);
@@ -86,13 +86,13 @@ describe('bodyOf', () => {
 describe('startAttack', () => {
   it('posts complete bodies one after the other on a reused connection', async () => {
     const heads: string[] = [];
-    let wrongCount = 0;
+    let mismatchCount = 0;
     const port = await listen((socket) =>
       requestsOf(
         socket,
         (head) => heads.push(head),
         (body) => {
-          if (body !== BODY) wrongCount++;
+          if (body !== BODY) mismatchCount++;
           socket.write(responseOf(400));
         },
       ),
@@ -102,7 +102,7 @@ describe('startAttack', () => {
     });
     expect(heads[0]).toMatch(/^POST \/any HTTP\/1\.1\r\nHost: 127\.0\.0\.1:\d+\r\n/);
     expect(heads[0]).toContain('\r\nAuthorization: Basic YTpi\r\n');
-    expect(wrongCount).toBe(0);
+    expect(mismatchCount).toBe(0);
     expect(report).toMatchObject({ responses: { 400: heads.length }, connections: 1 });
     expect(report).toMatchObject({
       unansweredCounts: {},
@@ -112,37 +112,37 @@ describe('startAttack', () => {
   });
 
   it('sends a credential only if configured, and one request at a time per connection', async () => {
-    let [inFlight, peak, heads] = [0, 0, 0];
+    let [inFlightCount, peak, headCount] = [0, 0, 0];
     const port = await listen((socket) =>
       requestsOf(
         socket,
         (head) => {
-          heads++;
-          peak = Math.max(peak, ++inFlight);
+          headCount++;
+          peak = Math.max(peak, ++inFlightCount);
           expect(head.toLowerCase()).not.toContain('authorization');
         },
         () => {
-          inFlight--;
+          inFlightCount--;
           socket.write(responseOf(401));
         },
       ),
     );
-    const report = await attackUntil(port, () => heads >= 16, { connections: 4 });
+    const report = await attackUntil(port, () => headCount >= 16, { connections: 4 });
     expect(peak).toBeLessThanOrEqual(4);
-    expect(report).toMatchObject({ responses: { 401: heads }, connections: 4 });
+    expect(report).toMatchObject({ responses: { 401: headCount }, connections: 4 });
   });
 
   it('accepts an early response, sends the remaining body, and sends the next request', async () => {
     // More than the socket buffers can store, so that a part of the body is still in transit.
     const keys = 5 * KEYS;
     const bodyLength = bodyOf(keys).length;
-    let heads = 0;
+    let headCount = 0;
     const lengths: number[] = [];
     const port = await listen((socket) =>
       requestsOf(
         socket,
         () => {
-          heads++;
+          headCount++;
           socket.write(responseOf(413));
           socket.pause();
           setTimeout(() => socket.resume(), 30);
@@ -153,59 +153,59 @@ describe('startAttack', () => {
     const report = await attackUntil(port, () => lengths.length >= 3, { keys });
     expect(new Set(lengths)).toEqual(new Set([bodyLength]));
     expect(report).toMatchObject({
-      responses: { 413: heads },
+      responses: { 413: headCount },
       connections: 1,
       unansweredCounts: {},
     });
   });
 
   it('reconnects immediately after a response that closes the connection', async () => {
-    let heads = 0;
+    let headCount = 0;
     const port = await listen((socket) =>
       requestsOf(socket, () => {
-        heads++;
+        headCount++;
         socket.end(responseOf(401, 'Connection: close\r\n'));
         socket.pause();
       }),
     );
-    const report = await attackUntil(port, () => heads >= 5);
-    expect(report).toMatchObject({ responses: { 401: heads }, unansweredCounts: {} });
+    const report = await attackUntil(port, () => headCount >= 5);
+    expect(report).toMatchObject({ responses: { 401: headCount }, unansweredCounts: {} });
     // The last connection may have been opened for a request that was never started.
-    expect(report.connections - heads).toBeGreaterThanOrEqual(0);
-    expect(report.connections - heads).toBeLessThanOrEqual(1);
+    expect(report.connections - headCount).toBeGreaterThanOrEqual(0);
+    expect(report.connections - headCount).toBeLessThanOrEqual(1);
   });
 
   it('counts a response followed by a reset or delimited by the end of the connection', async () => {
-    let heads = 0;
+    let headCount = 0;
     const port = await listen((socket) =>
       requestsOf(socket, () => {
-        heads++;
+        headCount++;
         socket.pause();
         const closingResponse = responseOf(429, 'Connection: close\r\n');
-        if (heads % 2) socket.write(closingResponse, () => socket.resetAndDestroy());
+        if (headCount % 2) socket.write(closingResponse, () => socket.resetAndDestroy());
         else socket.end('HTTP/1.0 408 Any\r\n\r\n');
       }),
     );
-    const report = await attackUntil(port, () => heads >= 6);
+    const report = await attackUntil(port, () => headCount >= 6);
     expect(report.unansweredCounts).toEqual({});
-    expect(total(report.responses)).toBe(heads);
+    expect(total(report.responses)).toBe(headCount);
     expect(report.responses[429]).toBeGreaterThanOrEqual(3);
     expect(report.responses[408]).toBeGreaterThanOrEqual(3);
   });
 
   it('counts unanswered requests by cause', async () => {
-    let heads = 0;
-    const suffixes = [
+    let headCount = 0;
+    const terminations = [
       (socket: net.Socket) => socket.resetAndDestroy(),
       (socket: net.Socket) => socket.end(),
       (socket: net.Socket) => socket.end('HTTP/1.1 401 Any\r\nContent-Length: 2\r\n\r\n{'),
     ];
     const port = await listen((socket) =>
-      requestsOf(socket, () => suffixes[heads++ % suffixes.length]?.(socket)),
+      requestsOf(socket, () => terminations[headCount++ % terminations.length]?.(socket)),
     );
-    const report = await attackUntil(port, () => heads >= 9);
+    const report = await attackUntil(port, () => headCount >= 9);
     expect(report.responses).toEqual({});
-    expect(total(report.unansweredCounts)).toBe(heads);
+    expect(total(report.unansweredCounts)).toBe(headCount);
     expect(report.unansweredCounts.closed).toBeGreaterThanOrEqual(6);
     expect(
       total(report.unansweredCounts) - (report.unansweredCounts.closed ?? 0),

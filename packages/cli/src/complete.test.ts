@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { completionLines } from './complete.ts';
 import { createProgram } from './program.ts';
 
-const values = (...words: string[]) =>
+const candidatesOf = (...words: string[]) =>
   completionLines(createProgram(words, '0'), ['bash', ...words]);
 
 it.each([
@@ -35,7 +35,7 @@ it.each([
   ],
   [['nothing', ''], expect.arrayContaining(['customers'])],
 ])('the completion returns candidates for %j', (words, expected) => {
-  expect(values(...words)).toEqual(expected);
+  expect(candidatesOf(...words)).toEqual(expected);
 });
 
 it('the completion includes descriptions for shells that show them', () => {

@@ -11,7 +11,7 @@ const KILLS = Number(process.env.KILLS ?? 5);
 /** Share of kills of the server, which is low because a server takes seconds to start. */
 const SERVER_SHARE = 0.25;
 const MAX_PAUSE_MS = 300;
-const EVENTS_BETWEEN = 5;
+const EVENTS_BETWEEN_KILLS = 5;
 const LIMIT_MS = 60_000 + KILLS * 8_000;
 
 const TYPE = 'CUSTOMER.KYC_APPROVED' as const;
@@ -25,7 +25,7 @@ afterAll(() => receiver.close());
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-function listener() {
+function startListener() {
   const args = ['listen', '--json', '--forward-to', receiver.url, '--events', TYPE];
   const child = server.cli.start(args);
   return { child, output: collect(child) };
@@ -49,7 +49,7 @@ function createCustomers() {
       }
     }
   };
-  const donePromise = (async () => {
+  const completion = (async () => {
     while (!state.isStopped) {
       await create();
       await pause(Math.random() * 20);
@@ -63,7 +63,7 @@ function createCustomers() {
     },
     stop() {
       state.isStopped = true;
-      return donePromise;
+      return completion;
     },
   };
 }
@@ -80,15 +80,15 @@ it(
   `listen loses no event and reports each repetition in ${KILLS} kills`,
   async () => {
     const outputs: string[] = [];
-    let currentListener = listener();
+    let currentListener = startListener();
     await waitUntil('ready', () => currentListener.output.out.includes('"ready":true'));
     const port = new URL(server.running.origin).port;
     const customers = createCustomers();
     const kills = { listen: 0, server: 0 };
     for (let count = 0; count < KILLS; count++) {
-      await customers.waitFor(EVENTS_BETWEEN);
+      await customers.waitFor(EVENTS_BETWEEN_KILLS);
       await pause(Math.random() * MAX_PAUSE_MS);
-      // At least one kill is of the server in a run of two or more.
+      // In a run of two or more kills, at least one kill is of the server.
       if (Math.random() < SERVER_SHARE || count === KILLS - 2) {
         kills.server++;
         await server.dataFolder.kill(server.running.child, Math.random() < 0.5 ? 'node' : 'both');
@@ -101,7 +101,7 @@ it(
       currentListener.child.kill('SIGKILL');
       await exit;
       outputs.push(currentListener.output.out);
-      currentListener = listener();
+      currentListener = startListener();
     }
     await customers.stop();
     const expectedIds = await listEventIds();

@@ -5,7 +5,7 @@ import { startTestServer } from './kit/cli.ts';
 import { type Receiver, startReceiver } from './kit/receiver.ts';
 
 const server = startTestServer('scenarios');
-/** Approves payments from UMA addresses. */
+/** Webhook endpoint that approves payments from UMA addresses. */
 let receiver: Receiver;
 beforeAll(async () => {
   receiver = await startReceiver();
@@ -36,18 +36,21 @@ const OUTCOMES: Readonly<Record<string, RegExp>> = {
   'agent.over-limit': /may not exceed 500\.00 USD/,
 };
 
-it.each(SCENARIOS.map(({ name }) => name))('%s', async (name) => {
-  if (name === 'uma.received') {
-    const { err } = await server.cli.run(['trigger', name]);
-    expect(err).toContain('railhead config update --webhook-endpoint URL');
-    await server.client.config.updatePlatformConfig({ webhookEndpoint: receiver.url });
-  }
-  const { outcome, replies } = await server.cli.json('trigger', name);
-  expect(outcome).toMatch(OUTCOMES[name] ?? /^$/);
-  if (name === 'card.declined') expect(replies.payments.data).toEqual([]);
-});
+it.each(SCENARIOS.map(({ name }) => name))(
+  'the scenario %s has the expected outcome',
+  async (name) => {
+    if (name === 'uma.received') {
+      const { err } = await server.cli.run(['trigger', name]);
+      expect(err).toContain('railhead config update --webhook-endpoint URL');
+      await server.client.config.updatePlatformConfig({ webhookEndpoint: receiver.url });
+    }
+    const { outcome, replies } = await server.cli.json('trigger', name);
+    expect(outcome).toMatch(OUTCOMES[name] ?? /^$/);
+    if (name === 'card.declined') expect(replies.payments.data).toEqual([]);
+  },
+);
 
-it('the command applies overrides, prints the results, and lists the scenarios', async () => {
+it('trigger applies overrides, rejects unknown overrides, and lists the scenarios', async () => {
   const args = ['trigger', 'payout.completed', '--override', 'quote.lockedCurrencyAmount=5000'];
   const { out } = await server.cli.run([...args, '--override', 'customer.fullName=Grace Hopper']);
   expect(out).toMatch(/✓ customer +createCustomer +Customer:\S+ APPROVED/);

@@ -10,7 +10,7 @@ const app = testApp();
 const receiver = openForFile(() => startReceiver());
 const secondReceiver = openForFile(() => startReceiver());
 
-/** The clock of the server. */
+/** Current time of the server. */
 const now = () => app.effects.now();
 
 async function receiveDelivery() {
@@ -30,45 +30,46 @@ describe('verify', () => {
   it.each([
     ['the key of the server', serviceKey],
     ['the key of Standard Webhooks', standardKey],
-  ])('accepts a delivery by %s', async (_, key) => {
+  ])('accepts a delivery signed with %s', async (_, key) => {
     const { body, headers, id, customerId } = await receiveDelivery();
     const event = await verify({ body, headers, keys: key(), now: now() });
     expect(event).toMatchObject({ id, data: { id: customerId } });
     const bytes = Buffer.from(body);
-    const ofFetch = new Headers(headers);
+    const fetchHeaders = new Headers(headers);
     const eventFromBytes = await verify({
       body: bytes,
-      headers: ofFetch,
+      headers: fetchHeaders,
       keys: [key()],
       now: now(),
     });
     expect(eventFromBytes).toEqual(event);
-    if (!isEvent(event, 'CUSTOMER.KYC_APPROVED')) throw new Error(`it is ${event.type}`);
+    if (!isEvent(event, 'CUSTOMER.KYC_APPROVED'))
+      throw new Error(`unexpected event type ${event.type}`);
     expect(event.data.customerType).toBe('INDIVIDUAL');
   });
 
   it.each([
     ['the key of the server', serviceKey],
     ['the key of Standard Webhooks', standardKey],
-  ])('rejects a changed body by %s', async (_, key) => {
+  ])('rejects a changed body with %s', async (_, key) => {
     const { body, headers } = await receiveDelivery();
     const changedBody = body.replace('Ada', 'Eve');
-    const check = verify({ body: changedBody, headers, keys: key(), now: now() });
-    await expect(check).rejects.toMatchObject({ code: 'WEBHOOK_INVALID', status: 0 });
-    await expect(check).rejects.toThrow('No key has signed this body');
+    const verification = verify({ body: changedBody, headers, keys: key(), now: now() });
+    await expect(verification).rejects.toMatchObject({ code: 'WEBHOOK_INVALID', status: 0 });
+    await expect(verification).rejects.toThrow('No key has signed this body');
   });
 
-  it('accepts the secrets of an endpoint while they are rotated', async () => {
+  it('accepts the old and the new secret of an endpoint after a rotation', async () => {
     const client = await clientOf(app);
     const endpoint = await client.webhookEndpoints.createWebhookEndpoint({
       url: secondReceiver.url,
     });
     const { id: endpointId } = endpoint;
-    const rotatedReply = await client.webhookEndpoints.rotateWebhookEndpointKey({ endpointId });
+    const rotationReply = await client.webhookEndpoints.rotateWebhookEndpointKey({ endpointId });
     await createCustomer(app);
     await app.settle();
     const { body, headers } = secondReceiver.arrivals.at(-1) ?? { body: '', headers: {} };
-    const [oldSecret, newSecret] = [endpoint.secret, rotatedReply.secret] as [string, string];
+    const [oldSecret, newSecret] = [endpoint.secret, rotationReply.secret] as [string, string];
     for (const keys of [
       oldSecret,
       newSecret,
@@ -95,8 +96,8 @@ describe('verify', () => {
   it('rejects a request without signatures and an invalid key', async () => {
     const { body } = await receiveDelivery();
     const keys = serviceKey();
-    const unsignedCheck = verify({ body, headers: {}, keys });
-    await expect(unsignedCheck).rejects.toThrow('no signature by one of the keys');
+    const unsignedVerification = verify({ body, headers: {}, keys });
+    await expect(unsignedVerification).rejects.toThrow('no signature by one of the keys');
     const headers = { 'x-service-signature': '%%%' };
     await expect(verify({ body, headers, keys })).rejects.toThrow('No key has signed');
     const verification = verify({ body, headers, keys: 'nonsense' });

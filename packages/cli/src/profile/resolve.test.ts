@@ -8,11 +8,11 @@ it.each([
   ['http://localhost:4000/', `http://localhost:4000/${API_DATE}`],
   ['api.example.com', `https://api.example.com/${API_DATE}`],
   ['https://api.example.com/2024-01-01', 'https://api.example.com/2024-01-01'],
-])('%s is completed to the base URL %s', (text, url) => {
+])('baseUrlOf completes %s to %s', (text, url) => {
   expect(baseUrlOf(text)).toBe(url);
 });
 
-it('the base URL must be a URL', () => {
+it('baseUrlOf rejects text that is not a URL', () => {
   expect(() => baseUrlOf('http://')).toThrow('is not a URL');
 });
 
@@ -22,7 +22,7 @@ const ENV = {
   RAILHEAD_CLIENT_SECRET: 'secret',
 };
 
-it('the command uses the environment, but the URL of a flag has priority', () => {
+it('targetOf reads the environment, and the URL of a flag takes precedence', () => {
   const credentials = { clientId: 'id', clientSecret: 'secret', source: 'environment' };
   expect(targetOf({}, ENV)).toEqual({ url: `http://localhost:1/${API_DATE}`, ...credentials });
   expect(targetOf({ baseUrl: 'localhost:2' }, ENV).url).toBe(`http://localhost:2/${API_DATE}`);

@@ -25,7 +25,7 @@ export interface ExampleRecorder {
 
 export type Scenario = (recorder: ExampleRecorder) => Promise<void>;
 
-/** Headers of a scenario that are options of a call. */
+/** Call options from the headers of a request. */
 function optionsOf(headers: Record<string, string> = {}) {
   const {
     authorization: _,
@@ -40,8 +40,8 @@ function optionsOf(headers: Record<string, string> = {}) {
 }
 
 async function clientFor(app: App, { as, headers }: ExampleRequest): Promise<Client> {
-  const bearer = /^Bearer (.+)$/.exec(headers?.authorization ?? '')?.[1];
-  if (bearer) return clientOf(app, { agentToken: bearer }, null);
+  const agentToken = /^Bearer (.+)$/.exec(headers?.authorization ?? '')?.[1];
+  if (agentToken) return clientOf(app, { agentToken }, null);
   return clientOf(app, {}, as === undefined ? app.platform : as);
 }
 

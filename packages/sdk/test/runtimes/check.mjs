@@ -1,5 +1,5 @@
 // Checks of the packed package in every runtime, with a real server: calls, lists, errors, uploads,
-// events, webhooks and wallets. Prints a line for each. Throws at the first failure.
+// events, webhooks and wallets. Prints a line for each check. Throws at the first failure.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 
@@ -17,8 +17,8 @@ const base64 = (bytes) => btoa(String.fromCharCode(...new Uint8Array(bytes)));
 async function signedByEd25519(body) {
   const keys = await crypto.subtle.generateKey('Ed25519', true, ['sign', 'verify']);
   const timestamp = String(Math.floor(Date.now() / 1000));
-  const text = new TextEncoder().encode(`msg_1.${timestamp}.${body}`);
-  const signature = base64(await crypto.subtle.sign('Ed25519', keys.privateKey, text));
+  const signedContent = new TextEncoder().encode(`msg_1.${timestamp}.${body}`);
+  const signature = base64(await crypto.subtle.sign('Ed25519', keys.privateKey, signedContent));
   return {
     key: `whpk_${base64(await crypto.subtle.exportKey('raw', keys.publicKey))}`,
     headers: {
@@ -51,10 +51,10 @@ const checks = {
     assert.ok(sdk.isRailheadError(error, 'getQuoteById') && error instanceof sdk.RailheadError);
     assert.deepEqual([error.status, error.code], [404, 'QUOTE_NOT_FOUND']);
     const reason = new Error('the user closed the page');
-    const aborted = client.config.getPlatformConfig({}, { signal: AbortSignal.abort(reason) });
-    assert.equal(await aborted.catch((thrown) => thrown), reason);
-    const unreachable = sdk.createClient({ baseUrl: 'http://127.0.0.1:9', maxRetries: 0 });
-    const failedError = await unreachable.customers.listCustomers().catch((thrown) => thrown);
+    const abortedCall = client.config.getPlatformConfig({}, { signal: AbortSignal.abort(reason) });
+    assert.equal(await abortedCall.catch((thrown) => thrown), reason);
+    const unreachableClient = sdk.createClient({ baseUrl: 'http://127.0.0.1:9', maxRetries: 0 });
+    const failedError = await unreachableClient.customers.listCustomers().catch((thrown) => thrown);
     assert.equal(failedError.code, 'CONNECTION_FAILED');
   },
 
@@ -76,7 +76,7 @@ const checks = {
     const store = node.fileStore(path.join(folder, 'cursor'));
     const follow = () =>
       client.events.follow({ store, after: 'beginning', types: ['CUSTOMER.KYC_APPROVED'] });
-    for (let time = 0; time < 2; time++) {
+    for (let round = 0; round < 2; round++) {
       for await (const event of follow()) {
         assert.equal(event.type, 'CUSTOMER.KYC_APPROVED');
         break;
@@ -89,14 +89,14 @@ const checks = {
     const endpoint = await client.webhookEndpoints.createWebhookEndpoint({ delivery: 'PULL' });
     const person = { customerType: 'INDIVIDUAL', fullName: 'Edsger Dijkstra' };
     const { id } = await client.customers.createCustomer(person);
-    const pulled = { endpointId: endpoint.id, wait: 10 };
-    const { data } = await client.webhookEndpoints.pullWebhookDeliveries(pulled);
+    const pullInput = { endpointId: endpoint.id, wait: 10 };
+    const { data } = await client.webhookEndpoints.pullWebhookDeliveries(pullInput);
     const { headers, body } = data[0];
     for (const key of [endpoint.secret, process.env.WEBHOOK_PUBLIC_KEY]) {
       const event = await webhooks.verify({ headers, body, keys: key });
       assert.equal(event.data.id, id);
-      const changedCheck = webhooks.verify({ headers, body: `${body} `, keys: key });
-      assert.equal((await changedCheck.catch((thrown) => thrown)).code, 'WEBHOOK_INVALID');
+      const changedVerification = webhooks.verify({ headers, body: `${body} `, keys: key });
+      assert.equal((await changedVerification.catch((thrown) => thrown)).code, 'WEBHOOK_INVALID');
     }
     await client.webhookEndpoints.deleteWebhookEndpointById({ endpointId: endpoint.id });
     const { key, headers: signedHeaders } = await signedByEd25519('{"type":"TEST"}');

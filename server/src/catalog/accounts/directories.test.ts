@@ -1,4 +1,4 @@
-// The lists of banks and VASPs, and their filters.
+// The lists of banks, VASPs, counterparty fields and purposes of payment.
 import { describe, expect, it } from 'vitest';
 import { findCurrency } from '../currencies/currencies.ts';
 import { isCountry } from '../identity/countries.ts';
@@ -9,7 +9,7 @@ import { bankNameOfBic, INSTITUTIONS, institutions } from './banks.ts';
 import { COUNTERPARTY_FIELDS } from './field-names.ts';
 
 describe('banks', () => {
-  it('are listed once per corridor, in known countries and currencies', () => {
+  it('are listed once per country and currency, which are known', () => {
     const keys = INSTITUTIONS.map((each) => `${each.country} ${each.currency} ${each.bankName}`);
     expect(new Set(keys).size).toBe(keys.length);
     for (const institution of INSTITUTIONS) {
@@ -50,8 +50,8 @@ describe('banks', () => {
   });
 });
 
-describe('vasps', () => {
-  it('are sorted by name, each with a URL', () => {
+describe('VASPs', () => {
+  it('have unique, sorted, case-sensitive names and a URL', () => {
     const names = VASPS.map((vasp) => vasp.vaspName);
     expect(names).toEqual([...names].sort());
     expect(new Set(names).size).toBe(names.length);
@@ -61,12 +61,12 @@ describe('vasps', () => {
 });
 
 describe('counterparty fields', () => {
-  it('match the specification', () => {
+  it('have 20 entries, as in the specification', () => {
     const names: readonly string[] = COUNTERPARTY_FIELDS;
     expect(names).toHaveLength(20);
   });
 
-  it('include a purpose of payment for INR only', () => {
+  it('require one of 14 purposes of payment for INR and none for EUR', () => {
     expect(PURPOSES_OF_PAYMENT).toHaveLength(14);
     expect([requiresPurpose('INR'), requiresPurpose('EUR')]).toEqual([true, false]);
   });

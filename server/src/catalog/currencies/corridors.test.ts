@@ -80,9 +80,9 @@ describe('corridors', () => {
     ['EUR', 'SPEI', 'MXN', 92n, 920_000_000n],
     ['MXN', 'SEPA', 'EUR', 1800n, 17_000_000_000n],
     ['USD', 'MOBILE_MONEY', 'KES', 100n, 1_000_000n],
-  ])('%s over %s to %s', (from, rail, to, min, max) => {
-    const foundCorridor = corridors(from, to).find((corridor) => corridor.rail === rail);
-    expect([foundCorridor?.minSending, foundCorridor?.maxSending]).toEqual([min, max]);
+  ])('limit payments of %s over %s to %s', (from, rail, to, min, max) => {
+    const matchingCorridor = corridors(from, to).find((corridor) => corridor.rail === rail);
+    expect([matchingCorridor?.minSending, matchingCorridor?.maxSending]).toEqual([min, max]);
   });
 
   it('determine the destination currencies and payout rails', () => {

@@ -11,11 +11,11 @@ import { PAY_IN_TYPES, PaymentInstructions, payInTypesOf } from './payment-instr
 
 const ajv = new Ajv({ strict: false, allErrors: true });
 formats.default(ajv);
-const check = ajv.compile(toAjv(PaymentInstructions));
+const validate = ajv.compile(toAjv(PaymentInstructions));
 
 function violations(accountOrWalletInfo: unknown): string[] {
-  check({ accountOrWalletInfo });
-  return (check.errors ?? [])
+  validate({ accountOrWalletInfo });
+  return (validate.errors ?? [])
     .filter((error) => error.keyword !== 'if')
     .map((error) => {
       const { missingProperty = '' } = error.params as { missingProperty?: string };
@@ -47,25 +47,29 @@ describe('PaymentInstructions', () => {
     (type) => /_ACCOUNT$/.test(type) && !/^(ARS|BRL|COP|INR|SWIFT)_/.test(type),
   );
 
-  it.each(derivedTypes)('has the account fields, the rails and a reference for %s', (type) => {
+  it.each(derivedTypes)('requires the rails and a reference for %s', (type) => {
     const info = detailsOf(type);
     expect(violations({ ...info, reference: 'R1' })).toEqual([]);
     expect(violations(info)).toEqual(['reference required']);
-    const { paymentRails: _, ...bare } = info;
-    expect(violations({ ...bare, reference: 'R1' })).toEqual(['paymentRails required']);
+    const { paymentRails: _, ...infoWithoutRails } = info;
+    expect(violations({ ...infoWithoutRails, reference: 'R1' })).toEqual(['paymentRails required']);
   });
 
   it('requires no reference for INR, and the account holder instead of a reference for SWIFT', () => {
     expect(violations(detailsOf('INR_ACCOUNT'))).toEqual([]);
-    const swift = detailsOf('SWIFT_ACCOUNT');
-    expect(violations(swift)).toEqual(['accountHolderName required']);
-    const bank = { accountHolderName: 'Platform FBO A', bankAddress: '1 Street' };
-    expect(violations({ ...swift, ...bank })).toEqual([]);
-    expect(violations({ ...swift, ...bank, bankAddress: 'x'.repeat(1025) })).toEqual([
-      '/bankAddress maxLength',
-    ]);
-    const usd = { ...detailsOf('USD_ACCOUNT'), reference: 'R', bankAddress: 'x'.repeat(256) };
-    expect(violations(usd)).toEqual(['/bankAddress maxLength']);
+    const swiftDetails = detailsOf('SWIFT_ACCOUNT');
+    expect(violations(swiftDetails)).toEqual(['accountHolderName required']);
+    const holderFields = { accountHolderName: 'Platform FBO A', bankAddress: '1 Street' };
+    expect(violations({ ...swiftDetails, ...holderFields })).toEqual([]);
+    expect(violations({ ...swiftDetails, ...holderFields, bankAddress: 'x'.repeat(1025) })).toEqual(
+      ['/bankAddress maxLength'],
+    );
+    const usdDetails = {
+      ...detailsOf('USD_ACCOUNT'),
+      reference: 'R',
+      bankAddress: 'x'.repeat(256),
+    };
+    expect(violations(usdDetails)).toEqual(['/bankAddress maxLength']);
   });
 
   it.each([
@@ -78,7 +82,7 @@ describe('PaymentInstructions', () => {
     ['EMBEDDED_WALLET', { payloadToSign: '{}' }, 'payloadToSign'],
     ['SOLANA_WALLET', { address: 'So1', assetType: 'USDT' }, 'address'],
     ['TRON_WALLET', { address: 'TR7' }, 'address'],
-  ])('has separate fields for %s', (accountType, fields, requiredField) => {
+  ])('accepts %s with %o and requires %s', (accountType, fields, requiredField) => {
     expect(violations({ accountType, ...fields })).toEqual([]);
     const otherFields = Object.fromEntries(
       Object.entries(fields).filter(([name]) => name !== requiredField),

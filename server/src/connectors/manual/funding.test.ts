@@ -10,7 +10,7 @@ import { parseCollectionAccounts } from './collection.ts';
 import { manualFunding } from './funding.ts';
 
 const validate = (value: unknown) => fieldErrors(PaymentInstructions, value, 'body');
-const read = (value: unknown) =>
+const parse = (value: unknown) =>
   parseCollectionAccounts(JSON.stringify(value), 'funding.json', validate);
 
 const usd = {
@@ -33,12 +33,12 @@ const eur = {
   },
 };
 
-const id = 'InternalAccount:018f0000-0000-7000-8000-0123456789ab';
+const accountId = 'InternalAccount:018f0000-0000-7000-8000-0123456789ab';
 const otherAccountId = 'InternalAccount:018f0000-0000-7000-8000-0123456789ac';
 
 describe('manualFunding', () => {
-  const port = manualFunding(read({ USD: [usd], EUR: [eur] }));
-  const fundedAccount = { accountId: id, currency: 'USD', owner: 'customer' as const };
+  const port = manualFunding(parse({ USD: [usd], EUR: [eur] }));
+  const fundedAccount = { accountId, currency: 'USD', owner: 'customer' as const };
 
   it('returns the collection account with the reference of each account', () => {
     const [firstInstruction] = port.instructions(fundedAccount);
@@ -86,12 +86,12 @@ describe('manualFunding', () => {
     expect(validate(eurInstruction)).toEqual([]);
     const rails = ['ACH', 'WIRE', 'RTP'];
     const info = { ...usd.accountOrWalletInfo, paymentRails: rails };
-    const extendedPort = manualFunding(read({ USD: [{ ...usd, accountOrWalletInfo: info }] }));
+    const extendedPort = manualFunding(parse({ USD: [{ ...usd, accountOrWalletInfo: info }] }));
     const [usdInstruction] =
       (await extendedPort.forPayment?.({ ...payment, currency: 'USD' })) ?? [];
     expect(usdInstruction?.accountOrWalletInfo.paymentRails).toEqual(['RTP']);
     expect(usdInstruction?.instructionsNotes).toContain(usd.instructionsNotes);
-    // The options of the account are unchanged.
+    // The instructions of the account are unchanged.
     expect(extendedPort.instructions(fundedAccount)[0]?.accountOrWalletInfo.paymentRails).toEqual(
       rails,
     );
@@ -100,10 +100,12 @@ describe('manualFunding', () => {
 
 describe('references', () => {
   it('identify the account regardless of spaces and letter case', () => {
-    const reference = accountReference(id);
+    const reference = accountReference(accountId);
     expect(reference).toHaveLength(34);
-    expect(accountIdOfReference(reference)).toBe(id);
-    expect(accountIdOfReference(` ${reference.toLowerCase().replace(/(.{4})/g, '$1 ')}`)).toBe(id);
+    expect(accountIdOfReference(reference)).toBe(accountId);
+    expect(accountIdOfReference(` ${reference.toLowerCase().replace(/(.{4})/g, '$1 ')}`)).toBe(
+      accountId,
+    );
     for (const invalidReference of ['', 'RA12', reference.replace('RA', 'RH'), `${reference}0`]) {
       expect(accountIdOfReference(invalidReference)).toBeUndefined();
     }
@@ -123,14 +125,14 @@ describe('parseCollectionAccounts', () => {
       USDC: [{ accountOrWalletInfo: { accountType: 'BASE_WALLET', address: '0x0' } }],
       BTC: [{ accountOrWalletInfo: { accountType: 'BITCOIN_L1', address: 'bc1q' } }],
     };
-    const error = (() => {
+    const errorMessage = (() => {
       try {
-        return String(read(invalidTable));
+        return String(parse(invalidTable));
       } catch (thrown) {
         return (thrown as Error).message;
       }
     })();
-    expect(error).toContain('The collection accounts in funding.json cannot be used: ');
+    expect(errorMessage).toContain('The collection accounts in funding.json cannot be used: ');
     for (const expectedProblem of [
       'ZZZ is not a supported currency',
       'GBP must be a list',
@@ -140,11 +142,11 @@ describe('parseCollectionAccounts', () => {
       'USDC.0',
       'BTC.0: BITCOIN_L1 has no reference field',
     ]) {
-      expect(error).toContain(expectedProblem);
+      expect(errorMessage).toContain(expectedProblem);
     }
     expect(() => parseCollectionAccounts('{', 'funding.json', validate)).toThrow(
       'funding.json is not JSON.',
     );
-    expect(() => read([])).toThrow('must be an object with a list of accounts per currency');
+    expect(() => parse([])).toThrow('must be an object with a list of accounts per currency');
   });
 });

@@ -85,16 +85,15 @@ describe.each(offersOf('rail', effects))(
     ];
 
     it('treats a second submission of an instruction as the first', async () => {
-      for (const order of everyInstruction) {
-        const firstProgress = await rail.send(order);
-        expect(await rail.send({ ...order })).toEqual(firstProgress);
-        expect(await Promise.all([rail.send(order), rail.send(order)])).toEqual([
-          firstProgress,
-          firstProgress,
-        ]);
-        const laterProgress = await rail.check(order, NOW + 60_000);
-        await rail.send(order);
-        expect(await rail.check(order, NOW + 60_000)).toEqual(laterProgress);
+      for (const railInstruction of everyInstruction) {
+        const firstProgress = await rail.send(railInstruction);
+        expect(await rail.send({ ...railInstruction })).toEqual(firstProgress);
+        expect(await Promise.all([rail.send(railInstruction), rail.send(railInstruction)])).toEqual(
+          [firstProgress, firstProgress],
+        );
+        const laterProgress = await rail.check(railInstruction, NOW + 60_000);
+        await rail.send(railInstruction);
+        expect(await rail.check(railInstruction, NOW + 60_000)).toEqual(laterProgress);
       }
     });
 
@@ -107,23 +106,23 @@ describe.each(offersOf('rail', effects))(
         if (progress.state === 'unknown') expect(checkAfterMs).toBeGreaterThan(0);
         if (progress.state === 'settled') expect(progress.reference).not.toBe('');
       };
-      for (const order of everyInstruction) {
-        assertProgress(await rail.send(order));
+      for (const railInstruction of everyInstruction) {
+        assertProgress(await rail.send(railInstruction));
         for (const elapsedMs of [0, 1_000, 3_000, 31_000, 600_000]) {
-          assertProgress(await rail.check(order, NOW + elapsedMs));
+          assertProgress(await rail.check(railInstruction, NOW + elapsedMs));
         }
       }
     });
 
     it('reaches a final state, or waits for a notification, with checks at the returned times', async () => {
-      for (const order of everyInstruction) {
-        let progress = await rail.send(order);
+      for (const railInstruction of everyInstruction) {
+        let progress = await rail.send(railInstruction);
         let now = NOW;
         for (let count = 0; count < 20; count++) {
           const { checkAfterMs } = progress as { checkAfterMs?: number };
           if (checkAfterMs === undefined) break;
           now += checkAfterMs;
-          progress = await rail.check(order, now);
+          progress = await rail.check(railInstruction, now);
         }
         expect((progress as { checkAfterMs?: number }).checkAfterMs).toBeUndefined();
         expect(progress.state).not.toBe('unknown');
@@ -176,23 +175,25 @@ const FUNDING = offersOf('funding', effects, settings);
 describe.each(FUNDING)('the funding of the %s connector in %s', (_name, _mode, funding) => {
   const idAt = (number: number) =>
     `InternalAccount:018f0000-0000-7000-8000-${String(number).padStart(12, '0')}`;
-  const account = (number: number, currency: string) =>
+  const instructionsOf = (number: number, currency: string) =>
     funding.instructions({ accountId: idAt(number), currency, owner: 'customer' });
 
-  it('is the same for one account, and differs between accounts', () => {
+  it('is the same for one instructionsOf, and differs between accounts', () => {
     for (const { code } of CURRENCIES) {
-      const instructionLists = Array.from({ length: 25 }, (_, index) => account(index, code));
-      expect(account(7, code)).toEqual(instructionLists[7]);
+      const instructionLists = Array.from({ length: 25 }, (_, index) =>
+        instructionsOf(index, code),
+      );
+      expect(instructionsOf(7, code)).toEqual(instructionLists[7]);
       if (instructionLists[0]?.length)
         expect(new Set(instructionLists.map((each) => JSON.stringify(each))).size).toBe(25);
       for (const each of instructionLists[0] ?? []) {
         expect(fieldErrors(PaymentInstructions, each, 'body')).toEqual([]);
       }
     }
-    expect(account(1, 'USD')).not.toEqual([]);
+    expect(instructionsOf(1, 'USD')).not.toEqual([]);
   });
 
-  it('returns instructions with a reference, the same for the same payment', async () => {
+  it('returns the same instructions, with the reference, for the same payment', async () => {
     const payment: PaymentFunding = {
       ...{ transactionId: 'Transaction:018f0000-0000-7000-8000-000000000001', currency: 'EUR' },
       ...{ reference: 'RH018F0000000070008000000000000001', amount: 12_345n },
@@ -286,15 +287,15 @@ describe.each(MESSENGERS)('the %s connector', (_name, start) => {
   });
 
   it('is absent without its setting, and always in the sandbox', () => {
-    const registryWithoutKeys = connectorRegistry(effects)('production');
+    const portsWithoutSettings = connectorRegistry(effects)('production');
     const allSettings = { smtpUrl: 'smtps://a', mailFrom: 'a@example.com', smsUrl: 'https://a' };
     const sandbox = connectorRegistry(effects, allSettings)('sandbox');
-    for (const { mail, sms } of [registryWithoutKeys, sandbox])
+    for (const { mail, sms } of [portsWithoutSettings, sandbox])
       expect([mail, sms]).toEqual([undefined, undefined]);
   });
 });
 
-/** An operator's service that reports a pending review three times before its decision. */
+/** An operator's service that reports a review for the first two requests of a case. */
 const service = await startIdentityService();
 afterAll(() => service.close());
 service.respondWith((reply, { id }) => {
@@ -306,7 +307,7 @@ service.respondWith((reply, { id }) => {
 const unreachableService = await startIdentityService();
 afterAll(() => unreachableService.close());
 unreachableService.respondWith((reply) => reply.socket?.destroy());
-const CHECKERS = [
+const IDENTITY_CONNECTORS = [
   ['sandbox', registry('sandbox').identity],
   ['bridge', connectorRegistry(effects, { identityUrl: service.url })('production').identity],
   [
@@ -315,7 +316,7 @@ const CHECKERS = [
   ],
 ] as const;
 
-describe.each(CHECKERS)('the identity checks of the %s connector', (name, identity) => {
+describe.each(IDENTITY_CONNECTORS)('the identity checks of the %s connector', (name, identity) => {
   const documents: IdentityCase['documents'] = [
     { id: 'Document:1', holder: 'Customer:1', documentType: 'PASSPORT', country: 'US' },
   ];
@@ -353,19 +354,19 @@ describe.each(CHECKERS)('the identity checks of the %s connector', (name, identi
 
   it('treat a second submission of a case as the first', async () => {
     for (const identityCase of cases) {
-      const firstIdentityVerdict = await identity?.submit(identityCase);
-      expect(await identity?.submit({ ...identityCase })).toEqual(firstIdentityVerdict);
+      const firstVerdict = await identity?.submit(identityCase);
+      expect(await identity?.submit({ ...identityCase })).toEqual(firstVerdict);
     }
   });
 });
 
 describe('production', () => {
-  it('is never served by the sandbox, and has no rates or account details by default', () => {
-    const registryWithoutKeys = connectorRegistry(effects)('production');
+  it('has a rail other than the sandbox, and no optional connector by default', () => {
+    const portsWithoutSettings = connectorRegistry(effects)('production');
     const sandbox = connectorRegistry(effects)('sandbox');
-    expect(registryWithoutKeys.rail).toBeDefined();
-    expect(registryWithoutKeys.rail).not.toBe(sandbox.rail);
-    const { rates, funding, names, identity, uma } = registryWithoutKeys;
+    expect(portsWithoutSettings.rail).toBeDefined();
+    expect(portsWithoutSettings.rail).not.toBe(sandbox.rail);
+    const { rates, funding, names, identity, uma } = portsWithoutSettings;
     expect([rates, funding, names, identity, uma]).toEqual(Array(5).fill(undefined));
   });
 });

@@ -37,7 +37,7 @@ function expand(suiteId: Buffer, key: Buffer, label: string, info: Buffer, lengt
 
 function schedule(dh: Buffer, points: Buffer, info: Buffer) {
   const emptyBytes = Buffer.alloc(0);
-  const expectedSecret = expand(
+  const sharedSecret = expand(
     KEM,
     extract(KEM, emptyBytes, 'eae_prk', dh),
     'shared_secret',
@@ -49,9 +49,9 @@ function schedule(dh: Buffer, points: Buffer, info: Buffer) {
     extract(HPKE, emptyBytes, 'psk_id_hash', emptyBytes),
     extract(HPKE, emptyBytes, 'info_hash', info),
   ]);
-  const secret = extract(HPKE, expectedSecret, 'secret', emptyBytes);
+  const secret = extract(HPKE, sharedSecret, 'secret', emptyBytes);
   return {
-    sharedSecret: expectedSecret.toString('hex'),
+    sharedSecret: sharedSecret.toString('hex'),
     context: context.toString('hex'),
     key: expand(HPKE, secret, 'key', context, 32).toString('hex'),
     nonce: expand(HPKE, secret, 'base_nonce', context, 12).toString('hex'),
@@ -138,9 +138,9 @@ describe('data sealed to a client', () => {
     ).toBeUndefined();
     const encapsulatedKey = pairOf('55'.repeat(32)).point;
     expect(await openWith(recipient, { ...sealedMessage, encapsulatedKey })).toBeUndefined();
-    const otherPoint = Buffer.from(encapsulatedKey).fill(1, 1);
+    const invalidPoint = Buffer.from(encapsulatedKey).fill(1, 1);
     expect(
-      await openWith(recipient, { ...sealedMessage, encapsulatedKey: otherPoint }),
+      await openWith(recipient, { ...sealedMessage, encapsulatedKey: invalidPoint }),
     ).toBeUndefined();
     expect(
       await openWith(recipient, { ...sealedMessage, ciphertext: Buffer.alloc(3) }),

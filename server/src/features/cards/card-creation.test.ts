@@ -27,7 +27,7 @@ const codeOf = ({ status, body }: ApiResponse) => [status, body.code];
 const fieldsOf = ({ body }: ApiResponse) =>
   body.details.errors.map((each: { field: string }) => each.field);
 
-/** Creates a platform with these limits of cards. */
+/** Creates a platform with these card limits. */
 async function createLimitedPlatform(program: Partial<CardProgram>): Promise<TestPlatform> {
   const platform = await app.newPlatform('Limited');
   await app.operate(async (ctx) => {
@@ -64,18 +64,18 @@ describe('createCard', () => {
     expect(await fixture.readCard(body.id)).toEqual(body);
   });
 
-  it('is ACTIVE once issued, with one event', async () => {
-    const requestedCard = await fixture.createCard(await fixture.createCardholder());
-    expect(requestedCard).toMatchObject({
+  it('returns a card that becomes ACTIVE once issued, with one event', async () => {
+    const issuedCard = await fixture.createCard(await fixture.createCardholder());
+    expect(issuedCard).toMatchObject({
       state: 'ACTIVE',
       stateReason: null,
       brand: expect.any(String),
     });
-    expect(requestedCard.last4).toMatch(/^\d{4}$/);
-    expect(requestedCard.expYear).toBeGreaterThan(2026);
-    const emittedEvents = await fixture.eventsOf('CARD.', requestedCard.id);
+    expect(issuedCard.last4).toMatch(/^\d{4}$/);
+    expect(issuedCard.expYear).toBeGreaterThan(2026);
+    const emittedEvents = await fixture.eventsOf('CARD.', issuedCard.id);
     expect(emittedEvents.map(({ type, data }) => [type, data])).toEqual([
-      ['CARD.STATE_CHANGE', requestedCard],
+      ['CARD.STATE_CHANGE', issuedCard],
     ]);
   });
 
@@ -148,8 +148,8 @@ describe('the cardholder', () => {
     const typeFields = customerType === 'BUSINESS' ? { customerType, businessInfo } : {};
     const unverifiedFixture = cardFixture(app, { as: app.unregulated });
     const holder = await unverifiedFixture.createCardholder(typeFields);
-    const reason = [400, 'CARDHOLDER_KYC_NOT_APPROVED'];
-    expect(codeOf(await unverifiedFixture.requestCard(holder))).toEqual(reason);
+    const expectedError = [400, 'CARDHOLDER_KYC_NOT_APPROVED'];
+    expect(codeOf(await unverifiedFixture.requestCard(holder))).toEqual(expectedError);
     await app.operate(async (ctx) => {
       await transitionCheck(ctx, await customerOf(ctx, holder.customer.id), 'approve');
     }, app.unregulated);
@@ -262,8 +262,8 @@ describe('the limit of cards', () => {
     );
     const createdResponses = responses.filter(({ status }) => status === 201);
     expect(createdResponses).toHaveLength(7);
-    const rejection = responses.filter(({ status }) => status !== 201);
-    expect(rejection.map(codeOf)).toEqual(Array(23).fill([409, 'CARD_LIMIT_REACHED']));
+    const rejectedResponses = responses.filter(({ status }) => status !== 201);
+    expect(rejectedResponses.map(codeOf)).toEqual(Array(23).fill([409, 'CARD_LIMIT_REACHED']));
     await app.settle();
     const [firstHolder] = holders;
     if (!firstHolder) throw new Error('no holder');
@@ -330,8 +330,8 @@ describe('platformCardId', () => {
     );
     const createdResponses = responses.filter(({ status }) => status === 201);
     expect(createdResponses).toHaveLength(1);
-    const rejection = responses.filter(({ status }) => status !== 201);
-    expect(rejection.map(codeOf)).toEqual(Array(7).fill([409, 'CONFLICT']));
+    const rejectedResponses = responses.filter(({ status }) => status !== 201);
+    expect(rejectedResponses.map(codeOf)).toEqual(Array(7).fill([409, 'CONFLICT']));
     await app.settle();
     ok(await fixture.patchCard(createdResponses[0]?.body.id, { state: 'CLOSED' }), 200);
     ok(await fixture.requestCard(holder, { platformCardId }), 201);

@@ -29,8 +29,8 @@ describe('a card of a deleted holder', () => {
       200,
     );
     expect(data).toMatchObject([{ state: 'ACTIVE' }]);
-    const writtenOff = { status: 'SETTLED', account: '0 of 0', settled: 120, losses: -20 };
-    expect(await cardPayment.readState()).toEqual(writtenOff);
+    const expectedState = { status: 'SETTLED', account: '0 of 0', settled: 120, losses: -20 };
+    expect(await cardPayment.readState()).toEqual(expectedState);
   });
 
   it('accepts no credit authorization or adjustment', async () => {

@@ -37,21 +37,27 @@ function createTestIssuer() {
     debitFunding: async () => ({ state: 'pending', checkAfterMs: 2_000 }),
     checkFundingDebit: async () => ({ state: 'confirmed' }),
   };
-  return { port, received: receivedStates, connected: connection };
+  return { port, receivedStates, connection };
 }
 
 const issuer = createTestIssuer();
 const app = testApp({ connectors: { production: { issuer: issuer.port } } });
 
-it('issues, authorizes, clears and closes by messages of the issuer', async () => {
+it('a production card is issued, authorized, cleared and closed with a connected issuer', async () => {
   const platformOptions = { as: app.production };
   const operator = commandRunner(app);
   const person = await createCustomer(app, platformOptions);
   expect((await operator(['verifications', 'approve', person.id])).err).toBe('');
   const account = await findInternalAccount(app, person.id, 'USD', platformOptions);
-  const entry = ['deposits', 'record', '--account', account.id, '--currency', 'USD'];
-  const paidIn = await operator([...entry, '--amount', '100.00', '--reference', 'BANK-1']);
-  expect(paidIn.err).toBe('');
+  const depositArguments = ['deposits', 'record', '--account', account.id, '--currency', 'USD'];
+  const depositResult = await operator([
+    ...depositArguments,
+    '--amount',
+    '100.00',
+    '--reference',
+    'BANK-1',
+  ]);
+  expect(depositResult.err).toBe('');
 
   const body = { cardholderId: person.id, form: 'VIRTUAL', fundingSources: [account.id] };
   const card = ok(await app.call('POST', '/cards', body, platformOptions), 201);
@@ -66,7 +72,7 @@ it('issues, authorizes, clears and closes by messages of the issuer', async () =
   );
   expect(issuedCard).toMatchObject({ state: 'ACTIVE', brand: 'MASTERCARD', last4: '4444' });
 
-  const { handler } = issuer.connected;
+  const { handler } = issuer.connection;
   if (!handler) throw new Error('The issuer is not connected.');
   const networkRequest = {
     id: 'network-1',
@@ -102,9 +108,9 @@ it('issues, authorizes, clears and closes by messages of the issuer', async () =
 
   ok(await app.call('PATCH', `/cards/${card.id}`, { state: 'CLOSED' }, platformOptions), 200);
   await app.settle();
-  expect(issuer.received).toEqual([`acme-${card.id} CLOSED`]);
-  const afterClosure = { ...networkRequest, id: 'network-3', token: 'network-token-3' };
-  expect(await handler.authorize(afterClosure, app.effects.now() + 1_000)).toEqual({
+  expect(issuer.receivedStates).toEqual([`acme-${card.id} CLOSED`]);
+  const laterRequest = { ...networkRequest, id: 'network-3', token: 'network-token-3' };
+  expect(await handler.authorize(laterRequest, app.effects.now() + 1_000)).toEqual({
     approved: false,
     reason: 'CARD_NOT_ACTIVE',
   });

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { addDays, dayOf, isTimeZone, periodOf } from './days.ts';
 
-const texts = (day: string, zone: string) =>
+const isoPeriodOf = (day: string, zone: string) =>
   periodOf(day, zone).map((each) => new Date(each).toISOString());
 
 it.each([
@@ -14,7 +14,7 @@ it.each([
   ['2026-11-27', 'America/New_York', ['2026-11-27T05:00:00.000Z', '2026-11-28T05:00:00.000Z']],
   ['2026-11-27', 'Pacific/Auckland', ['2026-11-26T11:00:00.000Z', '2026-11-27T11:00:00.000Z']],
 ])('periodOf returns start and end of %s in %s', (day, zone, period) => {
-  expect(texts(day, zone)).toEqual(period);
+  expect(isoPeriodOf(day, zone)).toEqual(period);
 });
 
 it('the period of the day of a time contains the time', () => {

@@ -1,4 +1,4 @@
-// The decision for each suffix of the name of a customer or an owner.
+// The decision for each suffix of a customer's name, a registration number or an owner's name.
 import { describe, expect, it } from 'vitest';
 import type { IdentityCase } from '../../ports/index.ts';
 import { sandboxIdentity } from './identity.ts';

@@ -1,4 +1,4 @@
-// All generated account details pass the checks of the catalog for real ones.
+// Generated account details pass the checks of the catalog for real account details.
 import { bech32m } from '@scure/base';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -12,7 +12,7 @@ import {
 import { clabeOf, crc16, ibanOf } from './account-details.ts';
 import { sandboxFunding } from './funding.ts';
 
-const infos = (accountId: string, currency: string) =>
+const accountInfosOf = (accountId: string, currency: string) =>
   sandboxFunding
     .instructions({ accountId, currency, owner: 'customer' })
     .map((each) => each.accountOrWalletInfo as Record<string, string>);
@@ -40,9 +40,9 @@ describe('sandboxFunding', () => {
   it('returns valid account details for any account', () => {
     fc.assert(
       fc.property(fc.uuid(), fc.constantFrom(...currencies), (uuid, currency) => {
-        const input = infos(`InternalAccount:${uuid}`, currency);
-        expect(input.length).toBeGreaterThan(0);
-        for (const info of input) {
+        const accountInfos = accountInfosOf(`InternalAccount:${uuid}`, currency);
+        expect(accountInfos.length).toBeGreaterThan(0);
+        for (const info of accountInfos) {
           const isValid = CHECKS[info.accountType ?? ''] ?? evm;
           expect(isValid(info), JSON.stringify(info)).toBe(true);
         }
@@ -52,29 +52,34 @@ describe('sandboxFunding', () => {
 
   it('returns the same details for one account and different details for another', () => {
     for (const currency of currencies) {
-      expect(infos('InternalAccount:a', currency)).toEqual(infos('InternalAccount:a', currency));
+      expect(accountInfosOf('InternalAccount:a', currency)).toEqual(
+        accountInfosOf('InternalAccount:a', currency),
+      );
       const [firstDetails, secondDetails] = [
-        infos('InternalAccount:a', currency),
-        infos('InternalAccount:b', currency),
+        accountInfosOf('InternalAccount:a', currency),
+        accountInfosOf('InternalAccount:b', currency),
       ];
       for (const [index, info] of firstDetails.entries())
         expect(info).not.toEqual(secondDetails[index]);
     }
   });
 
-  it('is empty for a currency without deposits', () => {
-    expect(infos('InternalAccount:a', 'NGN')).toEqual([]);
+  it('returns no instructions for a currency without deposits', () => {
+    expect(accountInfosOf('InternalAccount:a', 'NGN')).toEqual([]);
   });
 
-  it('contains the account holder', () => {
-    const accountsOf = (owner: 'customer' | 'platform') =>
+  it('distinguishes platform accounts from customer accounts', () => {
+    const isPlatformAccountOf = (owner: 'customer' | 'platform') =>
       sandboxFunding.instructions({ accountId: 'x', currency: 'USD', owner })[0]?.isPlatformAccount;
-    expect([accountsOf('customer'), accountsOf('platform')]).toEqual([false, true]);
+    expect([isPlatformAccountOf('customer'), isPlatformAccountOf('platform')]).toEqual([
+      false,
+      true,
+    ]);
   });
 });
 
 describe('check digits', () => {
-  it('completes published examples', () => {
+  it('match published examples', () => {
     expect(ibanOf('LU', '0019400644750000')).toBe('LU280019400644750000');
     expect(ibanOf('DE', '370400440532013000')).toBe('DE89370400440532013000');
     expect(clabeOf('00201007777777777')).toBe('002010077777777771');

@@ -62,8 +62,8 @@ describe('action allowed by the policy', () => {
     expect((await readBalances(app, agent.usd)).total).toBe(
       kind === 'TRANSFER_IN' ? 10_100_00 : 9_900_00,
     );
-    const lines = (await agent.readAudit()).filter(({ what }) => what !== 'QUOTE_CREATED');
-    expect(lines).toMatchObject([
+    const auditEntries = (await agent.readAudit()).filter(({ what }) => what !== 'QUOTE_CREATED');
+    expect(auditEntries).toMatchObject([
       {
         what: 'ACTION_EXECUTED',
         actor: agent.id,
@@ -126,14 +126,14 @@ describe('action allowed by the policy', () => {
   it('is rejected without sufficient funds', async () => {
     const agent = await createAgentPayer({}, 50_00);
     expect(codeOf(await agent.transfer('out', 60_00))).toEqual([400, 'INSUFFICIENT_FUNDS']);
-    const lateQuote = await agent.createQuote(60_00);
-    expect(codeOf(await agent.execute(lateQuote.id))).toEqual([400, 'INSUFFICIENT_FUNDS']);
+    const quote = await agent.createQuote(60_00);
+    expect(codeOf(await agent.execute(quote.id))).toEqual([400, 'INSUFFICIENT_FUNDS']);
     expect((await agent.readUsage()).dailyTransactionCount).toBe(0);
   });
 });
 
 describe('policy rule', () => {
-  /** [rule, policy, preceding payment, part of the reason] */
+  /** [rule, policy, number of preceding payments, part of the reason] */
   const rules: [string, object, number, RegExp][] = [
     ['PERMISSION', { permissions: ['CREATE_QUOTES'] }, 0, /CREATE_TRANSFERS/],
     ['PER_TRANSACTION_LIMIT', limitsOf({ perTransactionLimit: 99_99 }), 0, /perTransactionLimit/],
@@ -152,9 +152,9 @@ describe('policy rule', () => {
 
   it.each(rules)(
     '%s rejects the action and is audited',
-    async (rule, policy, precedingPayment, reason) => {
+    async (rule, policy, precedingCount, reason) => {
       const agent = await createAgentPayer(policy);
-      for (let attempts = 0; attempts < precedingPayment; attempts++)
+      for (let index = 0; index < precedingCount; index++)
         ok(await agent.transfer('out', 1_00), 201);
       const response = await agent.transfer('out', 100_00);
       expect(codeOf(response)).toEqual([403, 'FORBIDDEN']);
@@ -165,13 +165,13 @@ describe('policy rule', () => {
         actor: agent.id,
         details: { rule, type: 'TRANSFER_OUT' },
       });
-      expect((await agent.readUsage()).dailyTransactionCount).toBe(precedingPayment);
+      expect((await agent.readUsage()).dailyTransactionCount).toBe(precedingCount);
       const { data } = ok(await agent.call('GET', '/agents/me/actions'), 200);
-      expect(data).toHaveLength(precedingPayment);
+      expect(data).toHaveLength(precedingCount);
     },
   );
 
-  it('applies to quotes and to transfers in', async () => {
+  it('applies to every kind of payment, and before any lookup', async () => {
     const agent = await createAgentPayer(limitsOf({ perTransactionLimit: 10_00 }));
     for (const kind of KINDS)
       expect(codeOf(await agent.requestPayment(kind))).toEqual([403, 'FORBIDDEN']);
@@ -198,8 +198,8 @@ describe('policy rule', () => {
     const rule = { accountId: agent.usd, perTransactionLimit: 200_00 };
     await agent.changePolicy({ accountRestrictions: { accountRules: [rule] } });
     await agent.requestAction('TRANSFER_OUT', 'APPROVED');
-    const requests = { ...rule, executionMode: 'APPROVAL_REQUIRED' };
-    await agent.changePolicy({ accountRestrictions: { accountRules: [requests] } });
+    const approvalRule = { ...rule, executionMode: 'APPROVAL_REQUIRED' };
+    await agent.changePolicy({ accountRestrictions: { accountRules: [approvalRule] } });
     for (const kind of KINDS) await agent.requestAction(kind, 'PENDING_APPROVAL');
   });
 
@@ -213,8 +213,10 @@ describe('policy rule', () => {
     // 100 EUR are more than 100 USD and less than 200 USD.
     await agent.requestAction('TRANSFER_OUT', 'APPROVED', 100_01);
     await agent.requestAction('TRANSFER_OUT', 'PENDING_APPROVAL', 200_00);
-    const modes = (await agent.readAudit()).filter(({ what }) => what === 'ACTION_SUBMITTED');
-    expect(modes.map(({ details }) => details.rule)).toEqual([
+    const submittedEntries = (await agent.readAudit()).filter(
+      ({ what }) => what === 'ACTION_SUBMITTED',
+    );
+    expect(submittedEntries.map(({ details }) => details.rule)).toEqual([
       'APPROVAL_THRESHOLD',
       'APPROVAL_THRESHOLD',
     ]);
@@ -222,55 +224,55 @@ describe('policy rule', () => {
 
   it('excludes an account as destination, including through a UMA address', async () => {
     const agent = await createAgentPayer();
-    const quoteAction = await agent.createQuote(1_00, agent.eur);
+    const eurQuote = await agent.createQuote(1_00, agent.eur);
     const { umaAddress } = agent.customer;
     const path = `/receiver/uma/${encodeURIComponent(umaAddress)}`;
     const { lookupId } = ok(await app.call('GET', path), 200);
     const destination = { destinationType: 'UMA_ADDRESS', umaAddress, currency: 'EUR' };
     const body = { ...quoteBody(agent.usd, '', 1_00), destination, lookupId };
-    const byAddress = ok(await agent.call('POST', '/agents/me/quotes', body), 201);
+    const umaQuote = ok(await agent.call('POST', '/agents/me/quotes', body), 201);
     await agent.changePolicy({ accountRestrictions: { allowedAccountIds: [agent.usd] } });
-    for (const { id } of [quoteAction, byAddress]) {
+    for (const { id } of [eurQuote, umaQuote]) {
       expect(codeOf(await agent.execute(id))).toEqual([403, 'FORBIDDEN']);
     }
     expect((await agent.readAudit()).at(-1)?.details).toMatchObject({ rule: 'ACCOUNT' });
     await agent.changePolicy({
       accountRestrictions: { allowedAccountIds: [agent.usd, agent.eur] },
     });
-    for (const { id } of [quoteAction, byAddress]) ok(await agent.execute(id), 200);
+    for (const { id } of [eurQuote, umaQuote]) ok(await agent.execute(id), 200);
   });
 
   it('prevents payments between external accounts for a restricted agent', async () => {
     const agent = await createAgentPayer();
     const otherExternalAccount = await createExternalAccount(app, agent.customer.id, 'USD');
     await agent.changePolicy({ accountRestrictions: { allowedAccountIds: [agent.usd] } });
-    const pastAction = await agent.createQuote(
+    const externalQuote = await agent.createQuote(
       10_00,
       otherExternalAccount.id,
       agent.externalAccountId,
     );
-    expect(codeOf(await agent.execute(pastAction.id))).toEqual([403, 'FORBIDDEN']);
+    expect(codeOf(await agent.execute(externalQuote.id))).toEqual([403, 'FORBIDDEN']);
     const pullQuote = await agent.createQuote(10_00, agent.usd, agent.externalAccountId);
     expect(ok(await agent.execute(pullQuote.id), 200).status).toBe('APPROVED');
     await agent.changePolicy({ accountRestrictions: { allowedAccountIds: null } });
-    expect(ok(await agent.execute(pastAction.id), 200).status).toBe('APPROVED');
+    expect(ok(await agent.execute(externalQuote.id), 200).status).toBe('APPROVED');
   });
 });
 
-describe('unavailable resources', () => {
-  describe('agentGetAction', () => {
-    it('returns NOT_FOUND for quotes, accounts and actions of other customers', async () => {
-      const [agent, otherPayer] = [
+describe('operations of an agent', () => {
+  describe('on resources of other customers', () => {
+    it('return NOT_FOUND for quotes, accounts and actions', async () => {
+      const [agent, otherAgent] = [
         await createAgentPayer(),
         await createAgentPayer(REQUIRES_APPROVAL),
       ];
       const body = quoteBody(agent.usd, agent.externalAccountId, 10_00);
       const platformQuoteId = ok(await app.call('POST', '/quotes', body), 201).id;
-      const otherQuoteId = (await otherPayer.createQuote(10_00)).id;
+      const otherQuoteId = (await otherAgent.createQuote(10_00)).id;
       for (const id of [platformQuoteId, otherQuoteId, `Quote:${UNKNOWN_ID}`, 'x']) {
         expect(codeOf(await agent.execute(id))).toEqual([404, 'QUOTE_NOT_FOUND']);
       }
-      const action = await otherPayer.requestAction('TRANSFER_OUT', 'PENDING_APPROVAL');
+      const action = await otherAgent.requestAction('TRANSFER_OUT', 'PENDING_APPROVAL');
       for (const id of [action.id, `AgentAction:${UNKNOWN_ID}`, 'x']) {
         expect(codeOf(await agent.call('GET', `/agents/me/actions/${id}`))).toEqual([
           404,
@@ -285,11 +287,11 @@ describe('unavailable resources', () => {
         });
       const platformExternalAccount = await createExternalAccount(app, null, 'USD');
       for (const [method, from, to] of [
-        ['out', otherPayer.usd, agent.externalAccountId],
-        ['out', agent.usd, otherPayer.externalAccountId],
+        ['out', otherAgent.usd, agent.externalAccountId],
+        ['out', agent.usd, otherAgent.externalAccountId],
         ['out', agent.usd, platformExternalAccount.id],
-        ['in', otherPayer.externalAccountId, agent.usd],
-        ['in', agent.externalAccountId, otherPayer.usd],
+        ['in', otherAgent.externalAccountId, agent.usd],
+        ['in', agent.externalAccountId, otherAgent.usd],
         ['in', 'x', agent.usd],
       ] as const) {
         expect(codeOf(await requestTransfer(method, from, to))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
@@ -307,7 +309,7 @@ describe('unavailable resources', () => {
     });
   });
 
-  it('include rails that are not connected', async () => {
+  it('return NOT_IMPLEMENTED for a rail that is not connected', async () => {
     const platform = app.production;
     const person = await createCustomer(app, { as: platform });
     const approvedSql =
@@ -354,19 +356,19 @@ describe('unavailable resources', () => {
   describe('agentListActions', () => {
     it('lists its own actions by status, newest first, paginated', async () => {
       const agent = await createAgentPayer();
-      const firstPayments = await agent.requestAction('TRANSFER_OUT', 'APPROVED', 1_00);
+      const firstAction = await agent.requestAction('TRANSFER_OUT', 'APPROVED', 1_00);
       app.effects.set(app.effects.now() + 1_000);
       await agent.changePolicy(REQUIRES_APPROVAL);
-      const secondPayments = await agent.requestAction('TRANSFER_IN', 'PENDING_APPROVAL', 1_00);
+      const secondAction = await agent.requestAction('TRANSFER_IN', 'PENDING_APPROVAL', 1_00);
       const list = async (query: string) =>
         ok(await agent.call('GET', `/agents/me/actions${query}`), 200);
       const ids = ({ data }: { data: { id: string }[] }) => data.map(({ id }) => id);
-      expect(ids(await list(''))).toEqual([secondPayments.id, firstPayments.id]);
-      expect(ids(await list('?status=PENDING_APPROVAL'))).toEqual([secondPayments.id]);
+      expect(ids(await list(''))).toEqual([secondAction.id, firstAction.id]);
+      expect(ids(await list('?status=PENDING_APPROVAL'))).toEqual([secondAction.id]);
       expect(ids(await list('?status=REJECTED'))).toEqual([]);
       const page = await list('?limit=1');
-      expect([ids(page), page.hasMore, page.totalCount]).toEqual([[secondPayments.id], true, 2]);
-      expect(ids(await list(`?limit=1&cursor=${page.nextCursor}`))).toEqual([firstPayments.id]);
+      expect([ids(page), page.hasMore, page.totalCount]).toEqual([[secondAction.id], true, 2]);
+      expect(ids(await list(`?limit=1&cursor=${page.nextCursor}`))).toEqual([firstAction.id]);
       const invalidResponse = await agent.call('GET', '/agents/me/actions?status=NEW');
       expect(codeOf(invalidResponse)).toEqual([400, 'INVALID_INPUT']);
     });

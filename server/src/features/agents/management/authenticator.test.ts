@@ -37,7 +37,7 @@ describe('access token', () => {
     }
   });
 
-  it('is revoked with the agent, including requests in flight', async () => {
+  it('is revoked with the agent, under concurrent requests', async () => {
     const agent = await fixture.connectAgent((await createCustomer(app)).id);
     let isDeleted = false;
     const requests = Array.from({ length: 6 }, async () => {
@@ -73,7 +73,7 @@ describe('access token', () => {
   });
 });
 
-it('the authenticator caches a valid token until too many later tokens were used', async () => {
+it('the authenticator keeps the most recently used valid tokens in its cache', async () => {
   const bearers = agentBearers(app.runtime, 2);
   const person = await createCustomer(app);
   const [firstHeader, secondHeader, thirdHeader] = await Promise.all(
@@ -92,29 +92,29 @@ it('the authenticator caches a valid token until too many later tokens were used
 it('idempotency keys are separate for each agent', async () => {
   const [firstAgent, secondAgent] = [await fixture.createAgent(), await fixture.createAgent()];
   const body = { currency: 'USD', accountInfo: accountInfos.USD?.('000') };
-  const headers = { 'idempotency-key': 'same' };
+  const headers = { 'idempotency-key': 'shared' };
   const path = '/agents/me/external-accounts';
   const firstBody = ok(await firstAgent.call('POST', path, body, { headers }), 201);
   const secondAgentResponse = await secondAgent.call('POST', path, body, { headers });
   expect(secondAgentResponse.headers['idempotency-replayed']).toBeUndefined();
   expect(ok(secondAgentResponse, 201).customerId).toBe(secondAgent.customer.id);
-  const secondResponse = await firstAgent.call('POST', path, body, { headers });
-  expect(secondResponse.headers['idempotency-replayed']).toBe('true');
-  expect(secondResponse.body).toEqual(firstBody);
+  const replayedResponse = await firstAgent.call('POST', path, body, { headers });
+  expect(replayedResponse.headers['idempotency-replayed']).toBe('true');
+  expect(replayedResponse.body).toEqual(firstBody);
   // The platform adds an account with another number and the same Idempotency-Key.
   const platformBody = {
     customerId: firstAgent.customer.id,
     ...body,
     accountInfo: accountInfos.USD?.('000'),
   };
-  const platforms = await fixture.callAsPlatform(
+  const platformResponse = await fixture.callAsPlatform(
     'POST',
     '/customers/external-accounts',
     platformBody,
     headers,
   );
-  expect(platforms.headers['idempotency-replayed']).toBeUndefined();
-  expect(ok(platforms, 201).id).not.toBe(firstBody.id);
+  expect(platformResponse.headers['idempotency-replayed']).toBeUndefined();
+  expect(ok(platformResponse, 201).id).not.toBe(firstBody.id);
 });
 
 describe('rate limits', () => {
@@ -130,7 +130,7 @@ describe('rate limits', () => {
         advanceClock();
       }
       const [firstAgent, secondAgent, thirdAgent] = agents as [Agent, Agent, Agent];
-      // A share is one request per second with a burst of two.
+      // The limit of an agent is one request per second with a burst of two.
       for (const status of [200, 200, 429]) {
         expect((await firstAgent.call('GET', '/agents/me')).status).toBe(status);
       }
@@ -138,7 +138,7 @@ describe('rate limits', () => {
         const reply = await secondAgent.call('GET', '/agents/me');
         expect([reply.status, reply.headers['ratelimit-remaining']]).toEqual([200, remainingCount]);
       }
-      // Both agents together have used the limit of the platform.
+      // The first and the second agent have exhausted the limit of the platform.
       expect((await thirdAgent.call('GET', '/agents/me')).status).toBe(429);
       expect((await separateFixture.callAsPlatform('GET', `/agents/${firstAgent.id}`)).status).toBe(
         429,

@@ -51,7 +51,7 @@ const policyWithRules = (
 ) => ({
   accountRestrictions: { accountRules: rules },
 });
-const withRule = (rule: object) => policyWithRules([{ accountId: 'one', ...rule }]);
+const policyWithRule = (rule: object) => policyWithRules([{ accountId: 'one', ...rule }]);
 
 describe('evaluate', () => {
   it.each<[string, Case]>([
@@ -95,18 +95,18 @@ describe('evaluate', () => {
     ],
     [
       'a higher amount from an account with a higher limit',
-      { policy: withRule({ perTransactionLimit: 500_00 }), request: { amount: 500_00n } },
+      { policy: policyWithRule({ perTransactionLimit: 500_00 }), request: { amount: 500_00n } },
     ],
     [
-      'the general limit if the limit of the account is null',
-      { policy: withRule({ perTransactionLimit: null }) },
+      'a payment equal to the general limit if the limit of the account is null',
+      { policy: policyWithRule({ perTransactionLimit: null }) },
     ],
     [
       'an account with the execution mode AUTO',
       {
         policy: {
           defaultExecutionMode: 'APPROVAL_REQUIRED',
-          ...withRule({ executionMode: 'AUTO' }),
+          ...policyWithRule({ executionMode: 'AUTO' }),
         },
       },
     ],
@@ -132,17 +132,17 @@ describe('evaluate', () => {
     [
       'an account with the execution mode APPROVAL_REQUIRED',
       'EXECUTION_MODE',
-      { policy: withRule({ executionMode: 'APPROVAL_REQUIRED' }) },
+      { policy: policyWithRule({ executionMode: 'APPROVAL_REQUIRED' }) },
     ],
     [
-      'any payment if that is the default mode',
+      'any payment if APPROVAL_REQUIRED is the default mode',
       'EXECUTION_MODE',
       { policy: { defaultExecutionMode: 'APPROVAL_REQUIRED' } },
     ],
     [
-      'an account rule without a mode',
+      'an account whose rule has no execution mode',
       'EXECUTION_MODE',
-      { policy: { defaultExecutionMode: 'APPROVAL_REQUIRED', ...withRule({}) } },
+      { policy: { defaultExecutionMode: 'APPROVAL_REQUIRED', ...policyWithRule({}) } },
     ],
     [
       'an amount above the threshold',
@@ -166,7 +166,7 @@ describe('evaluate', () => {
       { policy: { approvalThresholds: { currency: 'EUR', amount: 90_00 } } },
     ],
     [
-      'the mode before the threshold',
+      'a payment above the threshold, because of the mode if both apply',
       'EXECUTION_MODE',
       {
         policy: {
@@ -226,12 +226,12 @@ describe('evaluate', () => {
     [
       'PER_TRANSACTION_LIMIT',
       'One payment of the agent may not exceed 0.50 USD (perTransactionLimit).',
-      { policy: withRule({ perTransactionLimit: 50 }), request: { amount: 51n } },
+      { policy: policyWithRule({ perTransactionLimit: 50 }), request: { amount: 51n } },
     ],
     [
       'PER_TRANSACTION_LIMIT',
       'One payment of the agent may not exceed 0.00 USD (perTransactionLimit).',
-      { policy: withRule({ perTransactionLimit: 0 }), request: { amount: 1n } },
+      { policy: policyWithRule({ perTransactionLimit: 0 }), request: { amount: 1n } },
     ],
     [
       'PER_TRANSACTION_LIMIT',

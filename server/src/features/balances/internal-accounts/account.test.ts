@@ -42,7 +42,7 @@ describe('presentInternalAccount', () => {
 });
 
 describe('withBalances', () => {
-  it('sets only the committed amounts of an event', () => {
+  it('returns a copy with the balances of an event', () => {
     const storedAccount = presentInternalAccount(row, { balance: 0n, held: 0n });
     const balances = withBalances(storedAccount, 1_000n, 300n);
     expect(balances).toEqual(presentInternalAccount(row, { balance: 1_000n, held: 300n }));

@@ -13,12 +13,12 @@ it.each([
   ['İpek', 'IPEK'],
   ['王小明', '王小明'],
   ['---', ''],
-])('normalizes %s', (name, expectedName) => {
+])('normalizeName normalizes %s', (name, expectedName) => {
   expect(normalizeName(name)).toBe(expectedName);
   expect(normalizeName(expectedName)).toBe(expectedName);
 });
 
-it('lists each word once', () => {
+it('wordsOf lists each word once', () => {
   expect(wordsOf('ADA ADA LOVELACE')).toEqual(['ADA', 'LOVELACE']);
   expect(wordsOf('')).toEqual([]);
 });

@@ -41,10 +41,10 @@ const OWNER = {
 };
 
 const app = testApp();
-const as = () => ({ as: app.unregulated });
+const platformOptions = () => ({ as: app.unregulated });
 
 const createLink = (id: string, body?: object, options = {}) =>
-  app.call('POST', `/customers/${id}/kyc-link`, body, { ...as(), ...options });
+  app.call('POST', `/customers/${id}/kyc-link`, body, { ...platformOptions(), ...options });
 
 const secretOf = ({ body }: ApiResponse) =>
   new URL(body.kycUrl).pathname.split('/').at(-1) as string;
@@ -81,32 +81,37 @@ const passportForm = (documentHolder: string, name?: string) =>
 
 /** Creates an individual with complete data, and a link. */
 async function createReadyCustomer(fullName = 'Ada Lovelace', redirectUri?: string) {
-  const person = await createCustomer(app, as(), { ...IDENTIFIER, fullName });
-  ok(await app.call('POST', '/documents', passportForm(person.id), as()), 201);
+  const person = await createCustomer(app, platformOptions(), { ...IDENTIFIER, fullName });
+  ok(await app.call('POST', '/documents', passportForm(person.id), platformOptions()), 201);
   const createResponse = await createLink(person.id, { redirectUri });
   return { person, secret: secretOf(createResponse) };
 }
 
 describe('createCustomerKycLink', () => {
   it('creates a new link on every call, valid for a day', async () => {
-    const person = await createCustomer(app, as());
-    const firstBody = ok(await createLink(person.id), 201);
-    expect(firstBody).toEqual({
+    const person = await createCustomer(app, platformOptions());
+    const firstLink = ok(await createLink(person.id), 201);
+    expect(firstLink).toEqual({
       kycUrl: expect.stringMatching(/^http:\/\/[^/]+\/verify\/[\w-]{43}$/),
       expiresAt: new Date(app.effects.now() + DAY_MS).toISOString(),
       provider: 'SUMSUB',
     });
-    const secondBody = ok(await createLink(person.id), 201);
-    expect(secondBody.kycUrl).not.toBe(firstBody.kycUrl);
-    for (const body of [firstBody, secondBody]) {
+    const secondLink = ok(await createLink(person.id), 201);
+    expect(secondLink.kycUrl).not.toBe(firstLink.kycUrl);
+    for (const body of [firstLink, secondLink]) {
       expect((await send(secretOf({ body } as ApiResponse), 'GET', '/state')).status).toBe(200);
     }
-    const responseAfter = await app.call('GET', `/customers/${person.id}`, undefined, as());
-    expect(responseAfter.body.kycStatus).toBe('UNVERIFIED');
+    const customerResponse = await app.call(
+      'GET',
+      `/customers/${person.id}`,
+      undefined,
+      platformOptions(),
+    );
+    expect(customerResponse.body.kycStatus).toBe('UNVERIFIED');
   });
 
   it('includes redirectUri and stores the secret as a hash only', async () => {
-    const person = await createCustomer(app, as());
+    const person = await createCustomer(app, platformOptions());
     const redirectUri = 'https://shop.example/done?a=1&b=2';
     const createResponse = await createLink(
       person.id,
@@ -139,7 +144,7 @@ describe('createCustomerKycLink', () => {
     'no address',
     '/done',
   ])('rejects the redirect target %s', async (redirectUri) => {
-    const person = await createCustomer(app, as());
+    const person = await createCustomer(app, platformOptions());
     const { status, body } = await createLink(person.id, { redirectUri });
     expect([status, body.code]).toEqual([400, 'INVALID_INPUT']);
     expect(body.details.errors).toMatchObject([{ field: 'redirectUri' }]);
@@ -148,7 +153,7 @@ describe('createCustomerKycLink', () => {
   it.each(['http://localhost:3000/a', 'http://127.0.0.1/', 'http://[::1]:8080/', 'https://a.b/'])(
     'accepts the redirect target %s',
     async (redirectUri) => {
-      const person = await createCustomer(app, as());
+      const person = await createCustomer(app, platformOptions());
       ok(await createLink(person.id, { redirectUri }), 201);
     },
   );
@@ -177,7 +182,7 @@ describe('createCustomerKycLink', () => {
 
   it('rejects unverified contacts, deleted customers and other platforms', async () => {
     const foreignCustomer = await createCustomer(app);
-    const unverifiedCustomer = await createCustomer(app, as());
+    const unverifiedCustomer = await createCustomer(app, platformOptions());
     await app.operate(async (ctx) => {
       const row = await ctx.read(customers, unverifiedCustomer.id);
       const contact_verification = { email: 'VERIFIED', phone: 'PENDING' } as const;
@@ -185,8 +190,11 @@ describe('createCustomerKycLink', () => {
     }, app.unregulated);
     const { status, body } = await createLink(unverifiedCustomer.id);
     expect([status, body.code, body.details]).toEqual([409, 'CONFLICT', { channels: ['phone'] }]);
-    const deletedCustomer = await createCustomer(app, as());
-    ok(await app.call('DELETE', `/customers/${deletedCustomer.id}`, undefined, as()), 200);
+    const deletedCustomer = await createCustomer(app, platformOptions());
+    ok(
+      await app.call('DELETE', `/customers/${deletedCustomer.id}`, undefined, platformOptions()),
+      200,
+    );
     expect((await createLink(deletedCustomer.id)).body.code).toBe('CUSTOMER_DELETED');
     expect((await createLink(foreignCustomer.id)).body.code).toBe('CUSTOMER_NOT_FOUND');
   });
@@ -194,16 +202,16 @@ describe('createCustomerKycLink', () => {
 
 describe('getCustomerKycLink', () => {
   const getLink = (query: string) =>
-    app.call('GET', `/customers/kyc-link${query}`, undefined, as());
+    app.call('GET', `/customers/kyc-link${query}`, undefined, platformOptions());
 
   it('creates a link by platformCustomerId', async () => {
-    const person = await createCustomer(app, as());
-    const id = `platformCustomerId=${person.platformCustomerId}`;
-    const createResponse = await getLink(`?${id}&redirectUri=https%3A%2F%2Fshop.example%2F`);
-    ok(createResponse, 200);
-    const { body } = await send(secretOf(createResponse), 'GET', '/state');
+    const person = await createCustomer(app, platformOptions());
+    const idQuery = `platformCustomerId=${person.platformCustomerId}`;
+    const linkResponse = await getLink(`?${idQuery}&redirectUri=https%3A%2F%2Fshop.example%2F`);
+    ok(linkResponse, 200);
+    const { body } = await send(secretOf(linkResponse), 'GET', '/state');
     expect(body.customer.id).toBe(person.id);
-    expect((await getLink(`?${id}&redirectUri=http%3A%2F%2Fshop.example`)).status).toBe(400);
+    expect((await getLink(`?${idQuery}&redirectUri=http%3A%2F%2Fshop.example`)).status).toBe(400);
   });
 
   it('applies the rules of createCustomerKycLink and requires the ID', async () => {
@@ -216,7 +224,7 @@ describe('getCustomerKycLink', () => {
       `?platformCustomerId=${otherCustomer.platformCustomerId}`,
     );
     expect(foreignResponse.body.code).toBe('CUSTOMER_NOT_FOUND');
-    const person = await createCustomer(app, as());
+    const person = await createCustomer(app, platformOptions());
     await app.operate(async (ctx) => {
       const row = await ctx.read(customers, person.id);
       const contact_verification = { email: 'PENDING', phone: 'PENDING' } as const;
@@ -271,7 +279,7 @@ describe('the page of a link', () => {
       redirectUri: 'https://shop.example/',
     });
     const path = `/verifications?customerId=${person.id}`;
-    expect((await app.call('GET', path, undefined, as())).body.data).toHaveLength(1);
+    expect((await app.call('GET', path, undefined, platformOptions())).body.data).toHaveLength(1);
     for (const [method, subpath] of [
       ['GET', '/state'],
       ['POST', '/submit'],
@@ -320,7 +328,7 @@ describe('the page of a link', () => {
       'GET',
       `/verifications?customerId=${id}`,
       undefined,
-      as(),
+      platformOptions(),
     );
     expect(listedBody.data[0].errors).toEqual([finding]);
   });
@@ -338,11 +346,11 @@ describe('the page of a link', () => {
   });
 
   it('changes customer fields except fields that the platform controls', async () => {
-    const person = await createCustomer(app, as());
+    const person = await createCustomer(app, platformOptions());
     const secret = secretOf(await createLink(person.id));
     const change = { customerType: 'INDIVIDUAL', ...IDENTIFIER, email: 'thief@example.com' };
     expect((await send(secret, 'PATCH', '/customer', change)).status).toBe(204);
-    const { body } = await app.call('GET', `/customers/${person.id}`, undefined, as());
+    const { body } = await app.call('GET', `/customers/${person.id}`, undefined, platformOptions());
     expect(body).toMatchObject({ idType: 'SSN' });
     expect(body.email).toBeUndefined();
     const invalidBody = { ...change, identifier: '1', nationality: 'XX' };
@@ -353,7 +361,7 @@ describe('the page of a link', () => {
   });
 
   it('reports why a document is rejected', async () => {
-    const person = await createCustomer(app, as());
+    const person = await createCustomer(app, platformOptions());
     const secret = secretOf(await createLink(person.id));
     const rejectedResponse = await send(
       secret,
@@ -366,13 +374,19 @@ describe('the page of a link', () => {
   });
 
   it('accesses only the customer of its link', async () => {
-    const ownCustomer = ok(await app.call('POST', '/customers', BUSINESS, as()), 201);
-    const otherCustomer = ok(await app.call('POST', '/customers', BUSINESS, as()), 201);
+    const ownCustomer = ok(await app.call('POST', '/customers', BUSINESS, platformOptions()), 201);
+    const otherCustomer = ok(
+      await app.call('POST', '/customers', BUSINESS, platformOptions()),
+      201,
+    );
     const secret = secretOf(await createLink(ownCustomer.id));
     const owner = { ...OWNER, customerId: otherCustomer.id };
-    const foreignOwner = ok(await app.call('POST', '/beneficial-owners', owner, as()), 201);
+    const foreignOwner = ok(
+      await app.call('POST', '/beneficial-owners', owner, platformOptions()),
+      201,
+    );
     const document = ok(
-      await app.call('POST', '/documents', passportForm(foreignOwner.id), as()),
+      await app.call('POST', '/documents', passportForm(foreignOwner.id), platformOptions()),
       201,
     );
     const attempts = [
@@ -384,7 +398,12 @@ describe('the page of a link', () => {
     ];
     expect(attempts.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404]);
     expect((await send(secret, 'POST', '/owners', OWNER)).status).toBe(204);
-    const { body } = await app.call('GET', `/customers/${ownCustomer.id}`, undefined, as());
+    const { body } = await app.call(
+      'GET',
+      `/customers/${ownCustomer.id}`,
+      undefined,
+      platformOptions(),
+    );
     const [ownOwner] = body.beneficialOwners;
     const change = { ownershipPercentage: 70 };
     expect((await send(secret, 'PATCH', `/owners/${ownOwner.id}`, change)).status).toBe(204);
@@ -404,7 +423,7 @@ describe('the page of a link', () => {
 
   it('is invalid after its customer is deleted', async () => {
     const { person, secret } = await createReadyCustomer();
-    ok(await app.call('DELETE', `/customers/${person.id}`, undefined, as()), 200);
+    ok(await app.call('DELETE', `/customers/${person.id}`, undefined, platformOptions()), 200);
     expect((await send(secret, 'GET', '/state')).body.code).toBe('LINK_ENDED');
   });
 });
@@ -418,17 +437,17 @@ describe('requests with unknown secrets', () => {
       const path = `/customers/${person.id}/kyc-link`;
       const link = ok(await limitedApp.call('POST', path, {}, options), 201);
       const validPathname = new URL(link.kycUrl).pathname;
-      const getPage = async (url: string) =>
+      const statusOf = async (url: string) =>
         (await limitedApp.app.server.inject({ method: 'GET', url })).statusCode;
-      expect(await getPage(validPathname)).toBe(200);
-      const responses = [
-        await getPage('/verify/a'),
-        await getPage('/verify/b/state'),
-        await getPage('/verify/c'),
+      expect(await statusOf(validPathname)).toBe(200);
+      const statuses = [
+        await statusOf('/verify/a'),
+        await statusOf('/verify/b/state'),
+        await statusOf('/verify/c'),
       ];
-      expect(responses).toEqual([410, 410, 429]);
-      expect(await getPage('/verify/c/state')).toBe(429);
-      expect(await getPage(`${validPathname}/state`)).toBe(200);
+      expect(statuses).toEqual([410, 410, 429]);
+      expect(await statusOf('/verify/c/state')).toBe(429);
+      expect(await statusOf(`${validPathname}/state`)).toBe(200);
     } finally {
       await limitedApp.close();
     }

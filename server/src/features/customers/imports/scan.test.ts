@@ -44,8 +44,8 @@ describe('inspectCsv', () => {
       const inspection = inspect(content, size);
       expect(inspection).toMatchObject({ rows, problem: null });
       expect(inspection.columns.slice(0, 2)).toEqual(['umaAddress', 'platformCustomerId']);
-      const body = Buffer.from(content).subarray(inspection.start).toString().trimStart();
-      expect(body.startsWith('$a@d')).toBe(true);
+      const firstRow = Buffer.from(content).subarray(inspection.start).toString().trimStart();
+      expect(firstRow.startsWith('$a@d')).toBe(true);
     }
   });
 
@@ -59,13 +59,13 @@ describe('inspectCsv', () => {
     ['only blank lines', '\n\r\n \n', ['file'], /empty/],
     ['only a header', `${HEADER_ROW}\n`, ['file'], /no rows/],
     [
-      'no city',
+      'no column city',
       `${headerWithoutColumn('city')}\n${ROW}\n`,
       ['city'],
       /lacks required columns.*city/,
     ],
     [
-      'no id',
+      'no column platformCustomerId',
       `${headerWithoutColumn('platformCustomerId')}\n${ROW}\n`,
       ['platformCustomerId'],
       /lacks/,
@@ -77,13 +77,13 @@ describe('inspectCsv', () => {
       /lacks/,
     ],
     [
-      'no columns of either type',
+      'no columns of individuals or businesses',
       `${HEADER_ROW.replace('fullName,birthDate,', '')}\n${ROW}\n`,
       ['fullName', 'birthDate', 'businessLegalName'],
       /lacks/,
     ],
-    ['semicolons', `${HEADER_ROW.replaceAll(',', ';')}\n${ROW}\n`, 'many', /lacks/],
-    ['a column twice', `${HEADER_ROW},city\n${ROW},x\n`, ['city'], /repeats/],
+    ['semicolons as separators', `${HEADER_ROW.replaceAll(',', ';')}\n${ROW}\n`, 'many', /lacks/],
+    ['a repeated column', `${HEADER_ROW},city\n${ROW},x\n`, ['city'], /repeats/],
     ['a malformed header', `${HEADER_ROW},a"b\n${ROW}\n`, ['file'], /not well-formed/],
     [
       'an unclosed quote',
@@ -188,7 +188,7 @@ describe('candidateOf', () => {
     'email',
     'other',
   ];
-  const csvRow = (values: Record<string, string>) => columns.map((name) => values[name] ?? '');
+  const cellsOf = (values: Record<string, string>) => columns.map((name) => values[name] ?? '');
   const addressCells = { addressLine1: 'a', city: 'b', state: 'c', postalCode: 'd', country: 'US' };
   const noErrors = () => [];
 
@@ -209,13 +209,18 @@ describe('candidateOf', () => {
       other: 'x',
       businessLegalName: 'of a person',
     };
-    expect(candidateOf(columns, csvRow(cells), 1, noErrors)).toEqual({
+    expect(candidateOf(columns, cellsOf(cells), 1, noErrors)).toEqual({
       correlationId: 'c1',
       body: { ...person, address, email: 'a@b.c' },
       errors: [],
     });
-    const fieldNames = { ...addressCells, ...business, umaAddress: 'a@d', businessLegalName: 'F' };
-    expect(candidateOf(columns, csvRow(fieldNames), 1, noErrors)).toEqual({
+    const businessCells = {
+      ...addressCells,
+      ...business,
+      umaAddress: 'a@d',
+      businessLegalName: 'F',
+    };
+    expect(candidateOf(columns, cellsOf(businessCells), 1, noErrors)).toEqual({
       correlationId: 'c1',
       body: { ...business, address, businessInfo: { legalName: 'F', country: 'US' } },
       errors: [],
@@ -223,23 +228,23 @@ describe('candidateOf', () => {
   });
 
   it('reports every invalid column once', () => {
-    const addErrors = () => [
+    const findErrors = () => [
       { field: 'address.country', message: 'x' },
       { field: 'businessInfo.country', message: 'y' },
       { field: 'businessInfo.taxId', message: 'is required' },
       { field: 'businessInfo.incorporatedOn', message: 'is required' },
     ];
-    const cells = csvRow({ ...addressCells, customerType: 'BUSINESS', city: '' });
-    const { correlationId, errors } = candidateOf(columns, cells, 7, addErrors);
+    const cells = cellsOf({ ...addressCells, customerType: 'BUSINESS', city: '' });
+    const { correlationId, errors } = candidateOf(columns, cells, 7, findErrors);
     expect(correlationId).toBe('row_7');
     const fields = ['umaAddress', 'platformCustomerId', 'city', 'businessLegalName', 'country'];
     expect(errors.map((each) => each.field)).toEqual(fields);
   });
 
   it('validates a tax number that is present', () => {
-    const addErrors = () => [{ field: 'businessInfo.taxId', message: 'x' }];
-    const cells = csvRow({ ...addressCells, customerType: 'BUSINESS', businessTaxId: 'no' });
-    const { errors } = candidateOf(columns, cells, 1, addErrors);
+    const findErrors = () => [{ field: 'businessInfo.taxId', message: 'x' }];
+    const cells = cellsOf({ ...addressCells, customerType: 'BUSINESS', businessTaxId: 'no' });
+    const { errors } = candidateOf(columns, cells, 1, findErrors);
     expect(errors.at(-1)).toEqual({ field: 'businessTaxId', message: 'x' });
   });
 

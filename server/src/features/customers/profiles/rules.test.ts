@@ -59,24 +59,24 @@ describe('customerErrors', () => {
     expect(error?.constraint).toEqual({ format: 'us-ssn', pattern: '^\\d{3}-\\d{2}-\\d{4}$' });
   });
 
-  const germanNumber = {
+  const germanTaxId = {
     idType: 'NON_US_TAX_ID',
     identifier: '86 095 742 719',
     countryOfIssuance: 'DE',
   };
 
   it('validates a national number by the format of its country', () => {
-    expect(fieldsOf(individualBody(germanNumber))).toEqual([]);
-    expect(fieldsOf(individualBody({ ...germanNumber, identifier: '86095742719' }))).toEqual([]);
-    expect(fieldsOf(individualBody({ ...germanNumber, countryOfIssuance: undefined }))).toEqual([
+    expect(fieldsOf(individualBody(germanTaxId))).toEqual([]);
+    expect(fieldsOf(individualBody({ ...germanTaxId, identifier: '86095742719' }))).toEqual([]);
+    expect(fieldsOf(individualBody({ ...germanTaxId, countryOfIssuance: undefined }))).toEqual([
       'countryOfIssuance',
     ]);
     for (const countryOfIssuance of ['US', 'GU', 'XX']) {
-      expect(fieldsOf(individualBody({ ...germanNumber, countryOfIssuance }))).toEqual([
+      expect(fieldsOf(individualBody({ ...germanTaxId, countryOfIssuance }))).toEqual([
         'countryOfIssuance',
       ]);
     }
-    const [error] = customerErrors(individualBody({ ...germanNumber, identifier: '123-45-6789' }));
+    const [error] = customerErrors(individualBody({ ...germanTaxId, identifier: '123-45-6789' }));
     expect(error).toEqual({
       field: 'identifier',
       constraint: { pattern: '^[1-9]\\d{10}$' },
@@ -84,7 +84,7 @@ describe('customerErrors', () => {
         'is not a well-formed Steuerliche Identifikationsnummer (IdNr.) of Germany, ' +
         'such as 86 095 742 719',
     });
-    const maskedIdentity = { ...germanNumber, countryOfIssuance: 'NG', identifier: '***6789' };
+    const maskedIdentity = { ...germanTaxId, countryOfIssuance: 'NG', identifier: '***6789' };
     expect(fieldsOf(individualBody(maskedIdentity))).toEqual(['identifier']);
     expect(fieldsOf(individualBody({ idType: 'constructor', identifier: 'x' }))).toEqual([
       'idType',
@@ -92,8 +92,8 @@ describe('customerErrors', () => {
   });
 
   it('validates check digits separately from the format', () => {
-    expect(checkDigitErrors(germanNumber)).toEqual([]);
-    expect(checkDigitErrors({ ...germanNumber, identifier: '86095742718' })).toEqual([
+    expect(checkDigitErrors(germanTaxId)).toEqual([]);
+    expect(checkDigitErrors({ ...germanTaxId, identifier: '86095742718' })).toEqual([
       { field: 'identifier', message: 'has invalid check digits' },
     ]);
     expect(checkDigitErrors({ idType: 'SSN', identifier: '123-45-6789' })).toEqual([]);
@@ -108,13 +108,13 @@ describe('customerErrors', () => {
   });
 
   it('requires a description for OTHER', () => {
-    const missingBody = individualBody({
+    const bodyWithoutDescriptions = individualBody({
       sourceOfFundsCategories: ['SALARY', 'OTHER'],
       sourceOfWealthCategories: ['OTHER'],
       purposeOfAccount: 'OTHER',
       purposeOfAccountOtherDescription: '  ',
     });
-    expect(fieldsOf(missingBody)).toEqual([
+    expect(fieldsOf(bodyWithoutDescriptions)).toEqual([
       'sourceOfFundsOtherDescription',
       'sourceOfWealthOtherDescription',
       'purposeOfAccountOtherDescription',

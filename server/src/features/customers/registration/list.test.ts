@@ -106,7 +106,7 @@ describe('listCustomers', () => {
     expect((await app.call('GET', '/customers?cursor=nonsense')).status).toBe(400);
   });
 
-  it('reads the owners of a page in one batch', async () => {
+  it('includes the owners of each business without a query for each business', async () => {
     const platform = await app.newPlatform('Firms');
     const harness = ownerHarness(app);
     const [firstCompany, secondCompany] = [

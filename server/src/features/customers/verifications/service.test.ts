@@ -129,8 +129,10 @@ describe('a service', () => {
     service.respondWith({ state: 'unresolved', findings: [finding] });
     await harness.app.advance(2 * MINUTE);
     expect(await harness.readStatuses(platform, id)).toEqual(['HOLD']);
-    const heldEvent = (await harness.app.events()).findLast(({ data }) => data?.customerId === id);
-    expect([heldEvent?.type, heldEvent?.data.errors]).toEqual([
+    const latestEvent = (await harness.app.events()).findLast(
+      ({ data }) => data?.customerId === id,
+    );
+    expect([latestEvent?.type, latestEvent?.data.errors]).toEqual([
       'VERIFICATION.RESOLVE_ERRORS',
       [{ ...finding, acceptedDocumentTypes: ['PASSPORT', 'DRIVERS_LICENSE', 'NATIONAL_ID'] }],
     ]);
@@ -167,18 +169,18 @@ describe('a service', () => {
     ]);
   });
 
-  it('retains documents uploaded before its decision', async () => {
+  it('prevents deletion of documents uploaded before its decision', async () => {
     service.respondWith({ state: 'review', checkAfterMs: MINUTE });
     const id = await createCompleteCustomer();
     await submitCustomer(id);
-    const { id: utilityBill } = await harness.addDocument(platform, id, 'UTILITY_BILL');
+    const { id: utilityBillId } = await harness.addDocument(platform, id, 'UTILITY_BILL');
     service.respondWith({ state: 'approved' });
     await harness.app.advance(2 * MINUTE);
     const { id: laterDocumentId } = await harness.addDocument(platform, id, 'BANK_STATEMENT');
     const deleteDocument = (documentId: string) =>
       harness.app.call('DELETE', `/documents/${documentId}`, undefined, { as: platform });
     expect([
-      (await deleteDocument(utilityBill)).status,
+      (await deleteDocument(utilityBillId)).status,
       (await deleteDocument(laterDocumentId)).status,
     ]).toEqual([409, 204]);
   });

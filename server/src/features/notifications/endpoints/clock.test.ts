@@ -16,44 +16,44 @@ afterEach(() => {
 });
 
 async function createPlatformWithEndpoint(name: string, settings: object = {}) {
-  const as = await app.newPlatform(name);
+  const platform = await app.newPlatform(name);
   const call = async (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: object) =>
-    (await app.call(method, path, body, { as })).body;
+    (await app.call(method, path, body, { as: platform })).body;
   const body = { url: receiver.url, eventTypes: ['CUSTOMER.KYC_APPROVED'], ...settings };
   const endpoint = await call('POST', '/webhook-endpoints', body);
   const path = `/webhook-endpoints/${endpoint.id}`;
-  return { as, call, path, id: endpoint.id as string, secret: endpoint.secret as string };
+  return { platform, call, path, id: endpoint.id as string, secret: endpoint.secret as string };
 }
 
-async function emitEvent(as: TestPlatform): Promise<void> {
-  await createCustomer(app, { as });
+async function emitEvent(platform: TestPlatform): Promise<void> {
+  await createCustomer(app, { as: platform });
   await app.settle();
 }
 
 const isSignedBy = (secret: string, { headers, body, id }: Receiver['arrivals'][number]) => {
   const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
-  const text = `${id}.${headers['webhook-timestamp']}.${body}`;
-  const signature = `v1,${createHmac('sha256', key).update(text).digest('base64')}`;
+  const signedContent = `${id}.${headers['webhook-timestamp']}.${body}`;
+  const signature = `v1,${createHmac('sha256', key).update(signedContent).digest('base64')}`;
   return headers['webhook-signature']?.split(' ').includes(signature) ?? false;
 };
 
 describe('a rotated key', () => {
-  it('signs until its expiry in real time, regardless of the clock, even after a reset', async () => {
-    const { as, call, path, secret } = await createPlatformWithEndpoint('Rotated');
+  it('signs expiresAt its expiry in real time, regardless of the clock, even after a reset', async () => {
+    const { platform, call, path, secret } = await createPlatformWithEndpoint('Rotated');
     await call('POST', '/sandbox/clock', { advance: 'P30D', freeze: true });
-    const until = new Date(app.effects.now() + DAY).toISOString();
-    expect((await call('POST', `${path}/keys/rotate`, {})).keys[1].expiresAt).toBe(until);
+    const expiresAt = new Date(app.effects.now() + DAY).toISOString();
+    expect((await call('POST', `${path}/keys/rotate`, {})).keys[1].expiresAt).toBe(expiresAt);
     const expectOverlap = async (isValid: boolean) => {
       receiver.arrivals.length = 0;
-      await emitEvent(as);
+      await emitEvent(platform);
       const arrival = receiver.arrivals[0] as Receiver['arrivals'][number];
       expect(isSignedBy(secret, arrival)).toBe(isValid);
       const { keys } = await call('GET', path);
-      expect(keys[1]?.expiresAt).toBe(isValid ? until : undefined);
+      expect(keys[1]?.expiresAt).toBe(isValid ? expiresAt : undefined);
     };
     await call('POST', '/sandbox/clock', { advance: 'P2D' });
     await expectOverlap(true);
-    ok(await app.call('POST', '/sandbox/reset', {}, { as }), 200);
+    ok(await app.call('POST', '/sandbox/reset', {}, { as: platform }), 200);
     await expectOverlap(true);
     await app.advance(DAY);
     await expectOverlap(false);
@@ -65,9 +65,9 @@ describe('retries', () => {
     receiver.behave(503);
     const runs = [];
     for (const name of ['First run', 'Second run']) {
-      const { as, call } = await createPlatformWithEndpoint(name);
+      const { platform, call } = await createPlatformWithEndpoint(name);
       const { currentTime } = await call('POST', '/sandbox/clock', { freeze: true });
-      await emitEvent(as);
+      await emitEvent(platform);
       const { processed } = await call('POST', '/sandbox/clock', { advance: 'P2D' });
       const { data } = await call('GET', '/webhook-deliveries');
       const { attempts } = await call('GET', `/webhook-deliveries/${data[0].id}`);
@@ -83,13 +83,13 @@ describe('a failing endpoint', () => {
   const STATUS_REASON = 'Every attempt failed for five days.';
 
   it('is paused after five days of an advanced clock, and the others receive an event', async () => {
-    const { as, call, path, id } = await createPlatformWithEndpoint('Failing');
+    const { platform, call, path, id } = await createPlatformWithEndpoint('Failing');
     const otherReceiver = await startReceiver();
     const eventTypes = ['WEBHOOK_ENDPOINT.PAUSED'];
     await call('POST', '/webhook-endpoints', { url: otherReceiver.url, eventTypes });
     await call('POST', '/sandbox/clock', { freeze: true });
     receiver.behave(503);
-    await emitEvent(as);
+    await emitEvent(platform);
     await call('POST', '/sandbox/clock', { advance: 'P4D' });
     const { status, failingSince } = await call('GET', path);
     expect(status).toBe('ENABLED');
@@ -114,7 +114,7 @@ describe('a failing endpoint', () => {
     ];
     await frozenPlatform.call('POST', '/sandbox/clock', { freeze: true });
     await fastPlatform.call('POST', '/sandbox/clock', { advance: 'P30D' });
-    for (const { as } of [fastPlatform, frozenPlatform]) await emitEvent(as);
+    for (const { platform } of [fastPlatform, frozenPlatform]) await emitEvent(platform);
     const statusOf = async ({ call, path }: typeof fastPlatform) =>
       (await call('GET', path)).status;
     const advanceDays = async (count: number) => {
@@ -131,36 +131,36 @@ describe('a failing endpoint', () => {
   });
 
   it('has no time of failure after a reset', async () => {
-    const { as, call, path } = await createPlatformWithEndpoint('Reset');
+    const { platform, call, path } = await createPlatformWithEndpoint('Reset');
     await call('POST', '/sandbox/clock', { advance: 'P30D' });
     receiver.behave(503);
-    await emitEvent(as);
+    await emitEvent(platform);
     expect(await call('GET', path)).toHaveProperty('failingSince');
-    ok(await app.call('POST', '/sandbox/reset', {}, { as }), 200);
+    ok(await app.call('POST', '/sandbox/reset', {}, { as: platform }), 200);
     expect(await call('GET', path)).not.toHaveProperty('failingSince');
-    await emitEvent(as);
+    await emitEvent(platform);
     const { failingSince } = await call('GET', path);
     expect(failingSince).toBe(new Date(app.effects.now()).toISOString());
   });
 
   it('has a new time of failure after it was enabled again', async () => {
-    const { as, call, path } = await createPlatformWithEndpoint('Enabled');
+    const { platform, call, path } = await createPlatformWithEndpoint('Enabled');
     receiver.behave(503);
-    await emitEvent(as);
+    await emitEvent(platform);
     await call('PATCH', path, { status: 'PAUSED' });
     await call('PATCH', path, { status: 'ENABLED' });
     expect(await call('GET', path)).not.toHaveProperty('failingSince');
-    await emitEvent(as);
+    await emitEvent(platform);
     expect(await call('GET', path)).toHaveProperty('failingSince');
   });
 });
 
 describe('a delivery of a paused endpoint', () => {
   it('is discarded after seven days of the clock', async () => {
-    const { as, call, path, id } = await createPlatformWithEndpoint('Paused');
+    const { platform, call, path, id } = await createPlatformWithEndpoint('Paused');
     await call('POST', '/sandbox/clock', { freeze: true });
     await call('PATCH', path, { status: 'PAUSED' });
-    await emitEvent(as);
+    await emitEvent(platform);
     await call('POST', '/sandbox/clock', { advance: 'P6D' });
     const list = async () => (await call('GET', `/webhook-deliveries?endpointId=${id}`)).data;
     expect(await list()).toMatchObject([{ status: 'PENDING' }]);

@@ -1,4 +1,4 @@
-// The validity in a message is at most the validity of the code.
+// Texts of messages with codes. The stated validity is at most the validity of the code.
 import { describe, expect, it } from 'vitest';
 import { codeText, scaCodeText } from './texts.ts';
 

@@ -14,7 +14,7 @@ import {
 import { externalAccountStates } from './states.ts';
 
 const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Ada Lovelace' } as const;
-const EVM = `0x${'ab'.repeat(20)}`;
+const EVM_ADDRESS = `0x${'ab'.repeat(20)}`;
 
 const untypedInfo = (info: object) => info as unknown as AccountInfo;
 const usdAccount = untypedInfo({
@@ -22,9 +22,9 @@ const usdAccount = untypedInfo({
   accountNumber: '123456789',
   beneficiary,
 });
-const wallet = untypedInfo({ accountType: 'ETHEREUM_WALLET', address: EVM });
+const wallet = untypedInfo({ accountType: 'ETHEREUM_WALLET', address: EVM_ADDRESS });
 
-const proposal = (info: AccountInfo, overrides: Partial<Proposal> = {}): Proposal => ({
+const proposalOf = (info: AccountInfo, overrides: Partial<Proposal> = {}): Proposal => ({
   currency: 'USDC',
   info,
   ownershipType: undefined,
@@ -50,16 +50,16 @@ describe('checkProposal', () => {
 
   it('validates check digits in production only', () => {
     const productionOverrides = { currency: 'USD', production: true };
-    expect(rejectionOf(proposal(withRouting('123456789'), { currency: 'USD' }))).toBeNull();
-    expect(rejectionOf(proposal(withRouting('123456789'), productionOverrides))).toEqual({
+    expect(rejectionOf(proposalOf(withRouting('123456789'), { currency: 'USD' }))).toBeNull();
+    expect(rejectionOf(proposalOf(withRouting('123456789'), productionOverrides))).toEqual({
       code: 'INVALID_INPUT',
       fields: ['accountInfo.routingNumber'],
     });
-    expect(rejectionOf(proposal(withRouting('021000021'), productionOverrides))).toBeNull();
+    expect(rejectionOf(proposalOf(withRouting('021000021'), productionOverrides))).toBeNull();
   });
 
   it('rejects a currency that the account type does not support', () => {
-    expect(rejectionOf(proposal(withRouting('021000021'), { currency: 'EUR' }))).toEqual({
+    expect(rejectionOf(proposalOf(withRouting('021000021'), { currency: 'EUR' }))).toEqual({
       code: 'INVALID_CURRENCY',
       fields: ['currency'],
     });
@@ -67,37 +67,41 @@ describe('checkProposal', () => {
 
   it('requires the owner of a self-custody wallet if counterparties must be identified', () => {
     const platformWithRequirement = { isCounterpartyRequired: true };
-    expect(rejectionOf(proposal(wallet))).toBeNull();
-    expect(rejectionOf(proposal(wallet, platformWithRequirement))?.fields).toEqual([
+    expect(rejectionOf(proposalOf(wallet))).toBeNull();
+    expect(rejectionOf(proposalOf(wallet, platformWithRequirement))?.fields).toEqual([
       'ownershipType',
     ]);
     expect(
-      rejectionOf(proposal({ ...wallet, vaspName: 'Kraken' }, platformWithRequirement)),
+      rejectionOf(proposalOf({ ...wallet, vaspName: 'Kraken' }, platformWithRequirement)),
     ).toBeNull();
     const thirdParty = { ...platformWithRequirement, ownershipType: 'THIRD_PARTY' } as const;
-    expect(rejectionOf(proposal(wallet, thirdParty))?.fields).toEqual(['accountInfo.beneficiary']);
+    expect(rejectionOf(proposalOf(wallet, thirdParty))?.fields).toEqual([
+      'accountInfo.beneficiary',
+    ]);
     const lightningAccount = untypedInfo({
       accountType: 'LIGHTNING',
       lightningAddress: 'ada@ln.test',
     });
-    expect(rejectionOf(proposal(lightningAccount, { ...thirdParty, currency: 'BTC' }))).toBeNull();
+    expect(
+      rejectionOf(proposalOf(lightningAccount, { ...thirdParty, currency: 'BTC' })),
+    ).toBeNull();
   });
 
   it('rejects an unknown custodian', () => {
     const custodialWallet = { ...wallet, vaspName: 'Unlisted' };
-    expect(rejectionOf(proposal(custodialWallet))?.fields).toEqual(['accountInfo.vaspName']);
+    expect(rejectionOf(proposalOf(custodialWallet))?.fields).toEqual(['accountInfo.vaspName']);
   });
 });
 
 describe('firstStatus', () => {
   it('requires a proof only for FIRST_PARTY self-custody wallets under the travel rule', () => {
     const firstParty = { ownershipType: 'FIRST_PARTY', isCounterpartyRequired: true } as const;
-    expect(firstStatus(proposal(wallet, firstParty))).toBe('PENDING_OWNERSHIP_VERIFICATION');
-    expect(firstStatus(proposal({ ...wallet, vaspName: 'Kraken' }, firstParty))).toBe('ACTIVE');
-    expect(firstStatus(proposal(wallet, { ...firstParty, isCounterpartyRequired: false }))).toBe(
+    expect(firstStatus(proposalOf(wallet, firstParty))).toBe('PENDING_OWNERSHIP_VERIFICATION');
+    expect(firstStatus(proposalOf({ ...wallet, vaspName: 'Kraken' }, firstParty))).toBe('ACTIVE');
+    expect(firstStatus(proposalOf(wallet, { ...firstParty, isCounterpartyRequired: false }))).toBe(
       'ACTIVE',
     );
-    expect(firstStatus(proposal(usdAccount, firstParty))).toBe('ACTIVE');
+    expect(firstStatus(proposalOf(usdAccount, firstParty))).toBe('ACTIVE');
   });
 });
 

@@ -39,14 +39,14 @@ describe('a rejected signature', () => {
   });
 
   it('can be a valid signature after expiry', async () => {
-    for (const [lateBy, status, expectedCode] of [
+    for (const [offsetMs, status, accountStatus] of [
       [-1, 200, 'ACTIVE'],
       [0, 400, 'UNVERIFIED'],
     ] as const) {
       const { id, wallet, messageToSign, expiresAt } = await ownership.createPendingProof();
-      ownership.app.effects.set(Date.parse(expiresAt) + lateBy);
+      ownership.app.effects.set(Date.parse(expiresAt) + offsetMs);
       const response = await ownership.verify(id, wallet.sign(messageToSign));
-      expect([response.status, await ownership.statusOf(id)]).toEqual([status, expectedCode]);
+      expect([response.status, await ownership.statusOf(id)]).toEqual([status, accountStatus]);
     }
   });
 
@@ -114,10 +114,14 @@ describe('a rejected signature', () => {
         'signature',
       ]);
     }
-    const responses = await ownership.call('POST', `${OWNER_PATHS.customer}/${id}/verify`, {
-      signatureScheme: 'bip322',
-    });
-    expect(responses.body.details.errors).toHaveLength(2);
+    const incompleteResponse = await ownership.call(
+      'POST',
+      `${OWNER_PATHS.customer}/${id}/verify`,
+      {
+        signatureScheme: 'bip322',
+      },
+    );
+    expect(incompleteResponse.body.details.errors).toHaveLength(2);
     expect(await ownership.statusOf(id)).toBe('PENDING_OWNERSHIP_VERIFICATION');
     expect((await ownership.challenge(id, 'FAX')).status).toBe(400);
   });
@@ -142,10 +146,10 @@ describe('a rejected signature', () => {
       expect(
         (await ownership.app.call('POST', `${path}/verify`, { signature: '0x00' })).status,
       ).toBe(409);
-      const secondResponse = await ownership.app.call('POST', `${path}/challenge`, {
+      const challengeResponse = await ownership.app.call('POST', `${path}/challenge`, {
         method: 'LIVENESS',
       });
-      expect(secondResponse.status).toBe(409);
+      expect(challengeResponse.status).toBe(409);
     }
     expect((await ownership.app.call('GET', path)).body.status).toBe('INACTIVE');
   });

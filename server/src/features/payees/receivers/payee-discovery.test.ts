@@ -86,9 +86,9 @@ describe('lookupUma', () => {
     expect(await countRows()).toBe(rowCount);
   });
 
-  it('accepts either spelling of the host, any case, and an unencoded dollar sign', async () => {
-    const otherSpelling = ok(await discoverUma('$Success.EUR@Sandbox.Word.uma.money'), 200);
-    expect(otherSpelling.receiverUmaAddress).toBe('$success.eur@sandbox.word.uma.money');
+  it('accepts each sandbox host, any letter case, and an unencoded dollar sign', async () => {
+    const discovery = ok(await discoverUma('$Success.EUR@Sandbox.Word.uma.money'), 200);
+    expect(discovery.receiverUmaAddress).toBe('$success.eur@sandbox.word.uma.money');
     const rawResponse = await app.call('GET', `/receiver/uma/$success.usd@${HOST}`);
     expect(rawResponse.status).toBe(200);
   });
@@ -114,20 +114,20 @@ describe('lookupUma', () => {
     expect(platformSender?.sender).toMatch(/^\$p-[0-9a-f]{12}@/);
   });
 
-  it('rejects an unknown sender', async () => {
+  it('rejects an unknown, deleted or contradictory sender', async () => {
     const to = `$success.usd@${HOST}`;
     const otherCustomer = await createCustomer(app, { as: app.other });
     const unknownAddress = { senderUmaAddress: '$absent@example.com' };
     expect(codeOf(await discoverUma(to, unknownAddress))).toEqual([404, 'USER_NOT_FOUND']);
     const unknownSender = { senderUmaAddress: otherCustomer.umaAddress };
     expect(codeOf(await discoverUma(to, unknownSender))).toEqual([404, 'USER_NOT_FOUND']);
-    const id = { customerId: otherCustomer.id };
-    expect(codeOf(await discoverUma(to, id))).toEqual([404, 'CUSTOMER_NOT_FOUND']);
-    const bothSenders = {
+    const foreignSender = { customerId: otherCustomer.id };
+    expect(codeOf(await discoverUma(to, foreignSender))).toEqual([404, 'CUSTOMER_NOT_FOUND']);
+    const contradictorySender = {
       customerId: secondCustomer.id,
       senderUmaAddress: firstCustomer.umaAddress,
     };
-    expect(codeOf(await discoverUma(to, bothSenders))).toEqual([400, 'INVALID_INPUT']);
+    expect(codeOf(await discoverUma(to, contradictorySender))).toEqual([400, 'INVALID_INPUT']);
     const deletedCustomer = await createCustomer(app);
     ok(await app.call('DELETE', `/customers/${deletedCustomer.id}`), 200);
     expect(codeOf(await discoverUma(to, { customerId: deletedCustomer.id }))).toEqual([
@@ -151,7 +151,7 @@ describe('lookupUma', () => {
     expect(codeOf(response)).toEqual([400, 'INVALID_UMA_ADDRESS']);
   });
 
-  it('reports both invalid addresses in one response', async () => {
+  it('reports every invalid address in one response', async () => {
     const { body } = await discoverUma('nope', { senderUmaAddress: 'neither' });
     expect(body.code).toBe('INVALID_UMA_ADDRESS');
     expect(body.details.errors.map((each: { field: string }) => each.field)).toEqual([
@@ -160,7 +160,7 @@ describe('lookupUma', () => {
     ]);
   });
 
-  it('rejects a payment to oneself', async () => {
+  it('rejects the sender as receiver', async () => {
     const response = await discoverUma(firstCustomer.umaAddress, { customerId: firstCustomer.id });
     expect(codeOf(response)).toEqual([400, 'SELF_PAYMENT']);
   });
@@ -202,7 +202,7 @@ describe('lookupUma of a customer of this server', () => {
   });
 
   it('applies the settings and the required fields of the platform of the customer', async () => {
-    const platform = await app.newPlatform('Picky');
+    const platform = await app.newPlatform('Own settings');
     const otherCustomer = await createCustomer(app, { as: platform });
     const requiredFields = [
       { name: 'FULL_NAME', mandatory: false },
@@ -246,12 +246,12 @@ describe('lookupUma of a customer of this server', () => {
     expect(codeOf(await discoverUma(deletedCustomer.umaAddress))).toEqual([404, 'UMA_NOT_FOUND']);
     const host = firstCustomer.umaAddress.split('@')[1];
     expect(codeOf(await discoverUma(`$unknown.user@${host}`))).toEqual([404, 'UMA_NOT_FOUND']);
-    const fromProduction = await discoverUma(firstCustomer.umaAddress, { as: app.production });
-    expect(codeOf(fromProduction)).toEqual([501, 'NOT_IMPLEMENTED']);
+    const productionResponse = await discoverUma(firstCustomer.umaAddress, { as: app.production });
+    expect(codeOf(productionResponse)).toEqual([501, 'NOT_IMPLEMENTED']);
   });
 
   it('resolves scripted addresses of the sandbox before addresses of customers', async () => {
-    const platform = await app.newPlatform('Squatter');
+    const platform = await app.newPlatform('Sandbox domain');
     ok(await app.call('PATCH', '/config', { umaDomain: HOST }, { as: platform }), 200);
     const otherCustomer = await createCustomer(
       app,
@@ -284,7 +284,7 @@ describe('lookupExternalAccount', () => {
     });
   });
 
-  it('requires a purpose if the country requires one', async () => {
+  it('requires a purpose of payment for INR', async () => {
     const info = {
       currency: 'INR',
       accountInfo: {
@@ -306,7 +306,7 @@ describe('lookupExternalAccount', () => {
   });
 
   it('applies the settings of the platform', async () => {
-    const platform = await app.newPlatform('Careful');
+    const platform = await app.newPlatform('Own limits');
     const payeeAccount = await createExternalAccount(app, null, 'EUR', '000', { as: platform });
     const setEurLimits = async (minAmount: number, maxAmount: number) => {
       const { supportedCurrencies } = ok(
@@ -366,12 +366,16 @@ describe('lookupExternalAccount', () => {
       senderUmaAddress: '$absent@example.com',
     });
     expect(codeOf(absentSenderResponse)).toEqual([404, 'USER_NOT_FOUND']);
-    const unknownCustomer = await discoverAccount(payeeAccount.id, { customerId: '4294967296' });
-    expect(codeOf(unknownCustomer)).toEqual([404, 'CUSTOMER_NOT_FOUND']);
+    const unknownCustomerResponse = await discoverAccount(payeeAccount.id, {
+      customerId: '4294967296',
+    });
+    expect(codeOf(unknownCustomerResponse)).toEqual([404, 'CUSTOMER_NOT_FOUND']);
     const deletedCustomer = await createCustomer(app);
     ok(await app.call('DELETE', `/customers/${deletedCustomer.id}`), 200);
-    const lateResponse = await discoverAccount(payeeAccount.id, { customerId: deletedCustomer.id });
-    expect(codeOf(lateResponse)).toEqual([410, 'CUSTOMER_DELETED']);
+    const deletedCustomerResponse = await discoverAccount(payeeAccount.id, {
+      customerId: deletedCustomer.id,
+    });
+    expect(codeOf(deletedCustomerResponse)).toEqual([410, 'CUSTOMER_DELETED']);
   });
 
   it('reports a missing rate and a missing rail', async () => {
@@ -387,8 +391,8 @@ describe('lookupExternalAccount', () => {
       iban,
       beneficiary: { ...beneficiary, countryOfResidence: 'DE' },
     };
-    const bank = await createPlatformAccount(eurAccount, 'EUR');
-    expect(codeOf(await discoverAccount(bank.id, { as: platform }))).toEqual([
+    const bankAccount = await createPlatformAccount(eurAccount, 'EUR');
+    expect(codeOf(await discoverAccount(bankAccount.id, { as: platform }))).toEqual([
       400,
       'QUOTE_RATE_UNAVAILABLE',
     ]);

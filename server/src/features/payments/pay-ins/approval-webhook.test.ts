@@ -86,20 +86,20 @@ describe('approval webhook', () => {
       fixture.respond({ status: 200, body });
       const { id } = ok(await fixture.receive(offer, platform), 200);
       await app.settle();
-      const observedResponse = await app.call('GET', `/transactions/${id}`, undefined, {
+      const transactionResponse = await app.call('GET', `/transactions/${id}`, undefined, {
         as: platform,
       });
-      return ok(observedResponse, 200);
+      return ok(transactionResponse, 200);
     };
     const info = { BIRTH_DATE: '1990-01-15' };
-    const validPayment = await receiveAndRead(JSON.stringify({ receiverCustomerInfo: info }));
-    expect(validPayment.status).toBe('COMPLETED');
-    expect(validPayment).not.toHaveProperty('requestedReceiverCustomerInfoFields');
+    const completedPayment = await receiveAndRead(JSON.stringify({ receiverCustomerInfo: info }));
+    expect(completedPayment.status).toBe('COMPLETED');
+    expect(completedPayment).not.toHaveProperty('requestedReceiverCustomerInfoFields');
     const requestedNames = JSON.parse(fixture.requests()[0]?.body ?? '').data
       .requestedReceiverCustomerInfoFields;
     expect(requestedNames).toEqual([{ name: 'BIRTH_DATE', mandatory: true }]);
-    const invalidPayment = await receiveAndRead('{}');
-    expect(invalidPayment).toMatchObject({
+    const failedPayment = await receiveAndRead('{}');
+    expect(failedPayment).toMatchObject({
       status: 'FAILED',
       failureReason: 'MISSING_MANDATORY_PAYEE_DATA',
     });
@@ -131,20 +131,20 @@ describe('approval webhook', () => {
     });
   });
 
-  it('is repeated once after a crash, with the same event', async () => {
+  it('is sent again after one crash and is not sent after two', async () => {
     fixture.respond({ status: 409 });
-    const readRepeatedRequest = async (attempts: number) => {
+    const settleAfterAttempts = async (attempts: number) => {
       const { payment } = await fixture.createPendingPayment();
       const set = `update jobs set attempts = $1 where kind = 'incoming.ask'`;
       await app.runtime.db.query(set, [attempts]);
       await app.settle();
       return fixture.read(payment.id);
     };
-    expect(await readRepeatedRequest(1)).toMatchObject({
+    expect(await settleAfterAttempts(1)).toMatchObject({
       failureReason: 'PAYMENT_APPROVAL_WEBHOOK_ERROR',
     });
     expect(fixture.requests()).toHaveLength(1);
-    expect(await readRepeatedRequest(2)).toMatchObject({
+    expect(await settleAfterAttempts(2)).toMatchObject({
       failureReason: 'PAYMENT_APPROVAL_TIMED_OUT',
     });
     expect(fixture.requests()).toHaveLength(1);
@@ -184,17 +184,17 @@ describe('approvePendingPayment', () => {
   });
 
   it('is accepted before the webhook response', async () => {
-    const concurrentWork = async (request: Received) => {
+    const approveBeforeResponse = async (request: Received) => {
       const { data } = JSON.parse(request.body);
       ok(await fixture.act(data.id, 'approve', {}), 200);
     };
-    fixture.respond({ status: 500, beforeResponse: concurrentWork });
+    fixture.respond({ status: 500, beforeResponse: approveBeforeResponse });
     const { payment } = await fixture.createPendingPayment();
     await app.settle();
     expect((await fixture.read(payment.id)).status).toBe('COMPLETED');
   });
 
-  it('approves once under concurrent requests', async () => {
+  it('accepts one of several concurrent approvals and rejections', async () => {
     fixture.respond({ status: 202 });
     const { account, payment } = await fixture.createPendingPayment();
     await app.settle();
@@ -207,7 +207,7 @@ describe('approvePendingPayment', () => {
     expect([status, total]).toEqual(status === 'COMPLETED' ? ['COMPLETED', 250_00] : ['FAILED', 0]);
   });
 
-  it('rejects other transactions', async () => {
+  it('rejects other transactions and invalid customer fields', async () => {
     const person = await createCustomer(app);
     const account = await findInternalAccount(app, person.id, 'USD');
     const path = `/sandbox/internal-accounts/${account.id}/fund`;

@@ -1,4 +1,4 @@
-// Transaction filters, alone and combined, over pages, in both orders.
+// Transaction filters, alone and combined, over pages, in ascending and descending order.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   createCustomer,
@@ -36,29 +36,32 @@ async function populate(): Promise<void> {
     await findInternalAccount(app, bob.id, 'EUR'),
     await findInternalAccount(app, null, 'USD'),
   ];
-  const validAccount = await createExternalAccount(app, ada.id, 'EUR', '000');
-  const invalidAccount = await createExternalAccount(app, ada.id, 'EUR', '002');
-  const delayedAccount = await createExternalAccount(app, ada.id, 'EUR', '003');
+  const acceptingAccount = await createExternalAccount(app, ada.id, 'EUR', '000');
+  const rejectingAccount = await createExternalAccount(app, ada.id, 'EUR', '002');
+  const delayingAccount = await createExternalAccount(app, ada.id, 'EUR', '003');
   Object.assign(ids, { ada: ada.id, bob: bob.id, adaUsd: adaUsd.id, bobEur: bobEur.id });
   Object.assign(ids, {
-    own: platformAccount.id,
-    good: validAccount.id,
-    bad: invalidAccount.id,
-    slow: delayedAccount.id,
+    platformAccount: platformAccount.id,
+    accepting: acceptingAccount.id,
+    rejecting: rejectingAccount.id,
+    delaying: delayingAccount.id,
   });
   const advanceClock = () => app.advance(1_000);
   await fundAccount(app, adaUsd.id, 1_000_00);
   await advanceClock();
   await fundAccount(app, platformAccount.id, 1_000_00);
   await advanceClock();
-  ok(await app.call('POST', '/quotes', quoteBody(platformAccount.id, validAccount.id, 50_00)), 201);
+  ok(
+    await app.call('POST', '/quotes', quoteBody(platformAccount.id, acceptingAccount.id, 50_00)),
+    201,
+  );
   await app.advance(6 * 60_000);
-  for (const target of [validAccount, invalidAccount, delayedAccount, bobEur]) {
+  for (const target of [acceptingAccount, rejectingAccount, delayingAccount, bobEur]) {
     const body = quoteBody(adaUsd.id, target.id, 100_00, { immediatelyExecute: true });
     ok(await app.call('POST', '/quotes', body), 201);
     await advanceClock();
   }
-  ok(await app.call('POST', '/quotes', quoteBody(adaUsd.id, validAccount.id, 50_00)), 201);
+  ok(await app.call('POST', '/quotes', quoteBody(adaUsd.id, acceptingAccount.id, 50_00)), 201);
   await advanceClock();
   const adaQuoteBody = quoteBody(platformAccount.id, bobEur.id, 10_00, {
     source: { sourceType: 'ACCOUNT', accountId: platformAccount.id, customerId: ada.id },
@@ -105,7 +108,7 @@ describe('listTransactions', () => {
   const middleTime = () => parseTime((shownTransactions[5] as TransactionView).createdAt);
   const filters: [string, () => string, (each: TransactionView) => boolean, number][] = [
     ['customerId', () => ids.ada as string, (each) => each.customerId === ids.ada, 7],
-    ['customerId unknown', () => 'Customer:unknown', () => false, 0],
+    ['customerId of no customer', () => 'Customer:unknown', () => false, 0],
     [
       'customerId of the platform',
       () => app.platform.id,
@@ -113,7 +116,12 @@ describe('listTransactions', () => {
       2,
     ],
     ['platformCustomerId', () => 'bob', (each) => each.platformCustomerId === 'bob', 2],
-    ['senderAccountIdentifier', () => ids.own as string, (each) => senderOf(each) === ids.own, 3],
+    [
+      'senderAccountIdentifier',
+      () => ids.platformAccount as string,
+      (each) => senderOf(each) === ids.platformAccount,
+      3,
+    ],
     [
       'receiverAccountIdentifier',
       () => ids.bobEur as string,
@@ -122,13 +130,13 @@ describe('listTransactions', () => {
     ],
     [
       'accountIdentifier',
-      () => ids.own as string,
-      (each) => [senderOf(each), receiverOf(each)].includes(ids.own),
+      () => ids.platformAccount as string,
+      (each) => [senderOf(each), receiverOf(each)].includes(ids.platformAccount),
       4,
     ],
     ['status', () => 'COMPLETED', (each) => each.status === 'COMPLETED', 7],
     ['status EXPIRED', () => 'EXPIRED', (each) => each.status === 'EXPIRED', 1],
-    ['status legacy', () => 'REFUNDED', () => false, 0],
+    ['status REFUNDED', () => 'REFUNDED', () => false, 0],
     ['type', () => 'INCOMING', (each) => each.type === 'INCOMING', 4],
     ['type CARD', () => 'CARD', () => false, 0],
     [
@@ -153,7 +161,7 @@ describe('listTransactions', () => {
       () => false,
       0,
     ],
-    ['reference unknown', () => 'RH0', () => false, 0],
+    ['reference of no transaction', () => 'RH0', () => false, 0],
     [
       'startDate, inclusive',
       () => (shownTransactions[5] as TransactionView).createdAt,
@@ -208,8 +216,8 @@ describe('listTransactions', () => {
     ]);
     expect((await list(`customerId=${ids.bob}&platformCustomerId=ada`)).data).toEqual([]);
     const [start, end] = [shownTransactions[4]?.createdAt, shownTransactions[6]?.createdAt];
-    const window = `startDate=${start}&endDate=${end}&type=OUTGOING`;
-    expect((await list(window)).data).toHaveLength(3);
+    const periodQuery = `startDate=${start}&endDate=${end}&type=OUTGOING`;
+    expect((await list(periodQuery)).data).toHaveLength(3);
     expect(
       (
         await list(

@@ -84,7 +84,7 @@ describe('payment to a UMA address', () => {
     expect(transactions.data.map((each: { id: string }) => each.id)).toContain(quote.transactionId);
   });
 
-  it('remains in progress for addresses with a delay', async () => {
+  it('remains in PROCESSING for more than five minutes for an address with a delay', async () => {
     const { response } = await createQuote(`$pending.long.usd@${HOST}`);
     const quote = ok(response, 201);
     await execute(quote.id);
@@ -114,7 +114,7 @@ describe('payment to a UMA address', () => {
     expect((await readBalances(app, account.id)).balance).toBe(1_000_00);
   });
 
-  it('is internal for a customer of the same platform', async () => {
+  it('completes immediately for a customer of the same platform', async () => {
     const receiver = await createCustomer(app);
     const { response } = await createQuote(receiver.umaAddress, {
       destination: {
@@ -146,7 +146,7 @@ describe('quote to a UMA address', () => {
     ['payment.no-compatible-uma-version', undefined],
     ['quote-request-failed', undefined],
     ['sender-not-accepted', 'true'],
-  ])('is retried with the same key unless the error is final: %s', async (name, isReplayed) => {
+  ])('is retried with the same key unless the error is final: %s', async (name, replayedHeader) => {
     const { body } = await createQuote(`$error.${name}@${HOST}`);
     const headers = { 'idempotency-key': `again ${name}` };
     const firstResponse = await app.call('POST', '/quotes', body, { headers });
@@ -155,7 +155,7 @@ describe('quote to a UMA address', () => {
       firstResponse.status,
       firstResponse.body,
     ]);
-    expect(secondResponse.headers['idempotency-replayed']).toBe(isReplayed);
+    expect(secondResponse.headers['idempotency-replayed']).toBe(replayedHeader);
   });
 
   const errorOf = (response: { status: number; body: { code: string } }) => [
@@ -171,8 +171,8 @@ describe('quote to a UMA address', () => {
       400,
       'MISSING_REQUIRED_UMA_PARAMETERS',
     ]);
-    const unknownLookup = 'Lookup:00000000-0000-7000-8000-000000000000';
-    expect(errorOf(await requestQuote({ lookupId: unknownLookup }))).toEqual([
+    const unknownLookupId = 'Lookup:00000000-0000-7000-8000-000000000000';
+    expect(errorOf(await requestQuote({ lookupId: unknownLookupId }))).toEqual([
       404,
       'LOOKUP_REQUEST_NOT_FOUND',
     ]);

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 
 /** A posting as `phase step: debit > credit amount currency`, accounts by their role in the payment. */
-async function readLegs(id: string, roles: Record<string, string>): Promise<string[]> {
+async function readPostings(id: string, roles: Record<string, string>): Promise<string[]> {
   const rows = await app.runtime.db.query(
     'select * from ledger_transfers where transaction_id = $1',
     [id],
@@ -30,11 +30,11 @@ async function readLegs(id: string, roles: Record<string, string>): Promise<stri
     const text = String(account);
     return roles[text] ?? text.replace('system:sandbox:', '').replace(/:[A-Z]{3}$/, '');
   };
-  const lines = rows.map(
+  const postings = rows.map(
     (row) =>
       `${row.phase} ${row.step}: ${nameOf(row.debit)} > ${nameOf(row.credit)} ${row.amount} ${row.currency}`,
   );
-  return lines.sort();
+  return postings.sort();
 }
 
 const FEE = {
@@ -50,8 +50,9 @@ async function pay(currency: string, suffix: string, overrides: object = FEE) {
   const body = quoteBody(account.id, target.id, 100_00, { immediatelyExecute: true, ...overrides });
   const quote = ok(await app.call('POST', '/quotes', body, options), 201);
   const id = quote.transactionId as string;
-  const readLegsOfQuote = () => readLegs(id, { [account.id]: 'payer', [platformUsd]: 'platform' });
-  return { id, legLines: readLegsOfQuote };
+  const readPaymentPostings = () =>
+    readPostings(id, { [account.id]: 'payer', [platformUsd]: 'platform' });
+  return { id, readPaymentPostings };
 }
 
 const HELD_POSTINGS = [
@@ -77,7 +78,7 @@ const REFUNDED_POSTINGS = [
   'posted refund.fee.platform: platform > payer 80 USD',
   'posted refund.fee.service: fees > payer 50 USD',
 ];
-const UNSETTLED_POSTINGS = ['posted refund.settle: external_settlement > rail_in_transit 9080 EUR'];
+const REVERSED_POSTINGS = ['posted refund.settle: external_settlement > rail_in_transit 9080 EUR'];
 
 describe('payout in another currency', () => {
   it.each<[string, string, string[]]>([
@@ -96,7 +97,7 @@ describe('payout in another currency', () => {
         ...HELD_POSTINGS,
         ...SUBMITTED_POSTINGS,
         ...SETTLED_POSTINGS,
-        ...UNSETTLED_POSTINGS,
+        ...REVERSED_POSTINGS,
         ...REFUNDED_POSTINGS,
       ],
     ],
@@ -113,45 +114,45 @@ describe('payout in another currency', () => {
   ])(
     'has the expected postings: account suffix %s, %s',
     async (suffix, _description, expectedPostings) => {
-      const { legLines } = await pay('EUR', suffix);
-      expect(await legLines()).toEqual(HELD_POSTINGS.toSorted());
+      const { readPaymentPostings } = await pay('EUR', suffix);
+      expect(await readPaymentPostings()).toEqual(HELD_POSTINGS.toSorted());
       await app.advance(6 * 60_000);
-      expect(await legLines()).toEqual(expectedPostings.toSorted());
+      expect(await readPaymentPostings()).toEqual(expectedPostings.toSorted());
     },
   );
 });
 
 describe('payout in the same currency', () => {
-  const holds = [
+  const heldPostings = [
     'pending fee.platform: payer > platform 80 USD',
     'pending pay: payer > rail_in_transit 9920 USD',
   ];
-  const submittedLegs = [
+  const submittedPostings = [
     'post fee.platform!: payer > platform 80 USD',
     'post pay!: payer > rail_in_transit 9920 USD',
   ];
-  const settledLegs = ['posted settle: rail_in_transit > external_settlement 9920 USD'];
-  const refundedLegs = [
+  const settledPostings = ['posted settle: rail_in_transit > external_settlement 9920 USD'];
+  const refundedPostings = [
     'posted refund.pay: rail_in_transit > payer 9920 USD',
     'posted refund.fee.platform: platform > payer 80 USD',
   ];
   it.each<[string, string[]]>([
-    ['000', [...holds, ...submittedLegs, ...settledLegs]],
-    ['004', [...holds, ...submittedLegs, ...refundedLegs]],
+    ['000', [...heldPostings, ...submittedPostings, ...settledPostings]],
+    ['004', [...heldPostings, ...submittedPostings, ...refundedPostings]],
     [
       '005',
       [
-        ...holds,
-        ...submittedLegs,
-        ...settledLegs,
+        ...heldPostings,
+        ...submittedPostings,
+        ...settledPostings,
         'posted refund.settle: external_settlement > rail_in_transit 9920 USD',
-        ...refundedLegs,
+        ...refundedPostings,
       ],
     ],
   ])('has the expected postings: account suffix %s', async (suffix, expectedPostings) => {
-    const { legLines } = await pay('USD', suffix);
+    const { readPaymentPostings } = await pay('USD', suffix);
     await app.advance(60_000);
-    expect(await legLines()).toEqual(expectedPostings.toSorted());
+    expect(await readPaymentPostings()).toEqual(expectedPostings.toSorted());
   });
 
   it('posts one transfer with a hold for transfer-out', async () => {
@@ -164,7 +165,7 @@ describe('payout in the same currency', () => {
     };
     const { id } = ok(await app.call('POST', '/transfer-out', body, options), 201);
     await app.settle();
-    expect(await readLegs(id, { [account.id]: 'payer' })).toEqual([
+    expect(await readPostings(id, { [account.id]: 'payer' })).toEqual([
       'pending pay: payer > rail_in_transit 100 USD',
       'post pay!: payer > rail_in_transit 100 USD',
       'posted settle: rail_in_transit > external_settlement 100 USD',
@@ -173,7 +174,7 @@ describe('payout in the same currency', () => {
 });
 
 describe('payment between internal accounts', () => {
-  async function readLegsOfInternalPayment(currency: string, overrides: object = {}) {
+  async function readInternalPostings(currency: string, overrides: object = {}) {
     const { account } = await createFundedCustomer(app, 1_000_00, options);
     const payee = await createCustomer(app, options);
     const target = await findInternalAccount(app, payee.id, currency, options);
@@ -183,11 +184,11 @@ describe('payment between internal accounts', () => {
     });
     const quote = ok(await app.call('POST', '/quotes', body, options), 201);
     const roles = { [account.id]: 'payer', [target.id]: 'payee', [platformUsd]: 'platform' };
-    return readLegs(quote.transactionId, roles);
+    return readPostings(quote.transactionId, roles);
   }
 
   it('converts and credits immediately', async () => {
-    expect(await readLegsOfInternalPayment('EUR', FEE)).toEqual([
+    expect(await readInternalPostings('EUR', FEE)).toEqual([
       'posted buy: fx_position > payee 9080 EUR',
       'posted fee.platform: payer > platform 80 USD',
       'posted fee.service: payer > fees 50 USD',
@@ -196,7 +197,7 @@ describe('payment between internal accounts', () => {
   });
 
   it('posts one transfer in the same currency', async () => {
-    expect(await readLegsOfInternalPayment('USD')).toEqual(['posted pay: payer > payee 10000 USD']);
+    expect(await readInternalPostings('USD')).toEqual(['posted pay: payer > payee 10000 USD']);
   });
 });
 
@@ -209,7 +210,7 @@ describe('deposit', () => {
       await app.call('GET', `/transactions?customerId=${person.id}`, undefined, options),
       200,
     );
-    expect(await readLegs(data[0].id, { [account.id]: 'payee' })).toEqual([
+    expect(await readPostings(data[0].id, { [account.id]: 'payee' })).toEqual([
       'posted deposit: rail_in_transit > payee 1234 USD',
     ]);
   });

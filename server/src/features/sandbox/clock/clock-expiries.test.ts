@@ -35,42 +35,43 @@ async function advance(platform: TestPlatform, duration: string): Promise<void> 
   ok(await app.call('POST', '/sandbox/clock', { advance: duration }, { as: platform }), 200);
 }
 
-/** Creates the same resources on a platform with its own clock and on one in real time. */
+/** Creates the same resources on a platform with its own clock and on a platform in real time. */
 async function createOnBothPlatforms<T>(
   name: string,
   create: (platform: TestPlatform) => Promise<T>,
 ) {
   const callingPlatform = await createPlatformWithClock(name);
   const [onOwnClock, onOtherPlatform] = [await create(callingPlatform), await create(app.other)];
-  return { as: callingPlatform, onOwnClock, onOtherPlatform };
+  return { platform: callingPlatform, onOwnClock, onOtherPlatform };
 }
 
 describe('on the clock of a platform', () => {
   it('an invitation expires', async () => {
-    const { as, onOwnClock, onOtherPlatform } = await createOnBothPlatforms(
+    const { platform, onOwnClock, onOtherPlatform } = await createOnBothPlatforms(
       'Invitations',
-      async (as) => {
-        const { umaAddress } = await createCustomer(app, { as });
-        const clock = ok(await app.call('GET', '/sandbox/clock', undefined, { as }), 200);
+      async (platform) => {
+        const { umaAddress } = await createCustomer(app, { as: platform });
+        const clock = ok(await app.call('GET', '/sandbox/clock', undefined, { as: platform }), 200);
         const expiresAt = new Date(Date.parse(clock.currentTime) + 3_600_000).toISOString();
         const body = { inviterUma: umaAddress, expiresAt };
-        return ok(await app.call('POST', '/invitations', body, { as }), 201).code as string;
+        return ok(await app.call('POST', '/invitations', body, { as: platform }), 201)
+          .code as string;
       },
     );
     const statusOf = async (platform: TestPlatform, code: string) =>
       ok(await app.call('GET', `/invitations/${code}`, undefined, { as: platform }), 200).status;
-    await advance(as, 'PT59M');
-    expect(await statusOf(as, onOwnClock)).toBe('PENDING');
-    await advance(as, 'PT1M');
-    expect(await statusOf(as, onOwnClock)).toBe('EXPIRED');
+    await advance(platform, 'PT59M');
+    expect(await statusOf(platform, onOwnClock)).toBe('PENDING');
+    await advance(platform, 'PT1M');
+    expect(await statusOf(platform, onOwnClock)).toBe('EXPIRED');
     expect(await statusOf(app.other, onOtherPlatform)).toBe('PENDING');
   });
 
   it('a session of a wallet expires', async () => {
-    const { as, onOwnClock, onOtherPlatform } = await createOnBothPlatforms(
+    const { platform, onOwnClock, onOtherPlatform } = await createOnBothPlatforms(
       'Sessions',
-      async (as) => {
-        const wallets = walletFixture(app, { as });
+      async (platform) => {
+        const wallets = walletFixture(app, { as: platform });
         const { accountId } = await wallets.createWalletCustomer();
         await wallets.openEmailSession(accountId);
         return { wallets, accountId };
@@ -78,87 +79,93 @@ describe('on the clock of a platform', () => {
     );
     const listSessions = ({ wallets, accountId }: typeof onOwnClock) =>
       wallets.sessionsOf(accountId);
-    await advance(as, 'PT14M');
+    await advance(platform, 'PT14M');
     expect(await listSessions(onOwnClock)).toHaveLength(1);
-    await advance(as, 'PT1M');
+    await advance(platform, 'PT1M');
     expect(await listSessions(onOwnClock)).toEqual([]);
     expect(await listSessions(onOtherPlatform)).toHaveLength(1);
   });
 
   it('a code for a contact expires', async () => {
-    const { as, onOwnClock, onOtherPlatform } = await createOnBothPlatforms('Codes', async (as) => {
-      const { id } = await createEuropeanCustomer(app, { as });
-      ok(await sendCode(app, id, 'email', { as }), 204);
-      return id as string;
-    });
-    await advance(as, 'PT10M');
-    const expiredResponse = await confirmCode(app, onOwnClock, 'email', CODE, { as });
+    const { platform, onOwnClock, onOtherPlatform } = await createOnBothPlatforms(
+      'Codes',
+      async (platform) => {
+        const { id } = await createEuropeanCustomer(app, { as: platform });
+        ok(await sendCode(app, id, 'email', { as: platform }), 204);
+        return id as string;
+      },
+    );
+    await advance(platform, 'PT10M');
+    const expiredResponse = await confirmCode(app, onOwnClock, 'email', CODE, { as: platform });
     expect(expiredResponse.status).toBe(400);
     ok(await confirmCode(app, onOtherPlatform, 'email', CODE, { as: app.other }), 200);
-    ok(await sendCode(app, onOwnClock, 'email', { as }), 204);
-    ok(await confirmCode(app, onOwnClock, 'email', CODE, { as }), 200);
+    ok(await sendCode(app, onOwnClock, 'email', { as: platform }), 204);
+    ok(await confirmCode(app, onOwnClock, 'email', CODE, { as: platform }), 200);
   });
 
   it('a lockout after failed logins expires', async () => {
-    const { as, onOwnClock, onOtherPlatform } = await createOnBothPlatforms(
+    const { platform, onOwnClock, onOtherPlatform } = await createOnBothPlatforms(
       'Lockouts',
-      async (as) => {
-        const { id } = await createPhoneVerifiedCustomer(app, { as });
-        const login = loginFixture(app, { as });
+      async (platform) => {
+        const { id } = await createPhoneVerifiedCustomer(app, { as: platform });
+        const login = loginFixture(app, { as: platform });
         await login.failTimes(id, 5);
         return { id: id as string, login };
       },
     );
     const recordFailure = async ({ id, login }: typeof onOwnClock) =>
       statusCodeAndFields(await login.fail(id));
-    await advance(as, 'PT14M');
+    await advance(platform, 'PT14M');
     expect(await recordFailure(onOwnClock)).toEqual([423, 'ACCOUNT_LOCKED']);
-    await advance(as, 'PT1M');
+    await advance(platform, 'PT1M');
     expect((await recordFailure(onOwnClock))[0]).toBe(200);
     expect(await recordFailure(onOtherPlatform)).toEqual([423, 'ACCOUNT_LOCKED']);
   });
 
   it('a login challenge expires', async () => {
-    const { as, onOwnClock, onOtherPlatform } = await createOnBothPlatforms(
+    const { platform, onOwnClock, onOtherPlatform } = await createOnBothPlatforms(
       'Challenges',
-      async (as) => {
-        const { id } = await createPhoneVerifiedCustomer(app, { as });
-        const login = loginFixture(app, { as });
+      async (platform) => {
+        const { id } = await createPhoneVerifiedCustomer(app, { as: platform });
+        const login = loginFixture(app, { as: platform });
         const { challengeId } = ok(await login.start(id, 'SMS_OTP'), 200);
         return { id: id as string, login, challengeId };
       },
     );
     const complete = ({ id, login, challengeId }: typeof onOwnClock) =>
       login.complete(id, { factor: 'SMS_OTP', challengeId, code: CODE });
-    await advance(as, 'PT1H');
+    await advance(platform, 'PT1H');
     expect((await complete(onOwnClock)).status).toBe(400);
     ok(await complete(onOtherPlatform), 200);
   });
 
   it('a payment that is not authorized in time fails', async () => {
-    const { as, onOwnClock, onOtherPlatform } = await createOnBothPlatforms(
+    const { platform, onOwnClock, onOtherPlatform } = await createOnBothPlatforms(
       'Payments',
-      async (as) => {
-        const payer = await createScaPayer(app, {}, { as });
-        const { quote } = await createQuotedPayout(app, payer, {}, { as });
-        const executedBody = ok(await execute(app, quote.id, {}, { as }), 200);
+      async (platform) => {
+        const payer = await createScaPayer(app, {}, { as: platform });
+        const { quote } = await createQuotedPayout(app, payer, {}, { as: platform });
+        const executedBody = ok(await execute(app, quote.id, {}, { as: platform }), 200);
         return { id: quote.id as string, status: executedBody.status };
       },
     );
     const statusOf = async (platform: TestPlatform, id: string) =>
       ok(await app.call('GET', `/quotes/${id}`, undefined, { as: platform }), 200).status;
     expect(onOwnClock.status).toBe('PENDING_AUTHORIZATION');
-    await advance(as, 'PT1H');
-    expect(await statusOf(as, onOwnClock.id)).toBe('FAILED');
+    await advance(platform, 'PT1H');
+    expect(await statusOf(platform, onOwnClock.id)).toBe('FAILED');
     expect(await statusOf(app.other, onOtherPlatform.id)).toBe(onOtherPlatform.status);
   });
 
   it('a card expires after its last month, but still accepts refunds', async () => {
-    const { as, onOwnClock, onOtherPlatform } = await createOnBothPlatforms('Cards', async (as) => {
-      const cards = cardFixture(app, { as });
-      const card = await cards.createCard(await cards.createCardholder({ funds: 100_00 }));
-      return { cards, card };
-    });
+    const { platform, onOwnClock, onOtherPlatform } = await createOnBothPlatforms(
+      'Cards',
+      async (platform) => {
+        const cards = cardFixture(app, { as: platform });
+        const card = await cards.createCard(await cards.createCardholder({ funds: 100_00 }));
+        return { cards, card };
+      },
+    );
     /** `approved`, or the decline reason in the decision log. */
     const authorize = async ({ cards, card }: typeof onOwnClock, kind = 'authorization') => {
       const merchant = { descriptor: 'Bookshop' };
@@ -170,7 +177,7 @@ describe('on the clock of a platform', () => {
     const expiry = Date.UTC(onOwnClock.card.expYear, onOwnClock.card.expMonth);
     const moveTo = async (time: number) => {
       const to = new Date(time).toISOString();
-      ok(await app.call('POST', '/sandbox/clock', { to }, { as }), 200);
+      ok(await app.call('POST', '/sandbox/clock', { to }, { as: platform }), 200);
     };
     // A call moves a clock by at most two years.
     for (const days of [1_400, 700]) await moveTo(expiry - days * DAY);

@@ -1,4 +1,4 @@
-// Statuses of the operator in a sandbox: transitions, events, and resources that have none.
+// Statuses that an operator sets, set in a sandbox: transitions, events, and resources without a status.
 import { describe, expect, it } from 'vitest';
 import {
   createCustomer,
@@ -15,7 +15,7 @@ const setStatus = (resourceId: string, status: string, options: CallOptions = {}
   app.call('POST', '/sandbox/status', { resourceId, status }, options);
 
 /** The resources of a world, by the names of its steps. */
-async function world(name: string, options: CallOptions = {}) {
+async function loadWorld(name: string, options: CallOptions = {}) {
   ok(await app.call('POST', '/sandbox/reset', undefined, options), 200);
   const body = { world: name };
   return ok(await app.call('POST', '/sandbox/fixtures', body, options), 201).resources;
@@ -23,21 +23,21 @@ async function world(name: string, options: CallOptions = {}) {
 
 describe('setSandboxStatus', () => {
   it('freezes an account, which rejects funds until it is unfrozen', async () => {
-    const { active } = await world('accounts');
+    const { active } = await loadWorld('accounts');
     const { id } = active;
     const fund = () => app.call('POST', `/sandbox/internal-accounts/${id}/fund`, { amount: 100 });
     expect(ok(await setStatus(id, 'FROZEN'), 200)).toEqual({ resourceId: id, status: 'FROZEN' });
     expect((await fund()).status).toBe(400);
     expect(await eventTypes(app, id)).toContain('INTERNAL_ACCOUNT.STATUS_UPDATED');
-    const eventsBefore = (await app.events()).length;
+    const eventCountBefore = (await app.events()).length;
     ok(await setStatus(id, 'FROZEN'), 200);
-    expect((await app.events()).length).toBe(eventsBefore);
+    expect((await app.events()).length).toBe(eventCountBefore);
     ok(await setStatus(id, 'ACTIVE'), 200);
     expect((await fund()).status).toBe(200);
   });
 
   it('applies the same conditions as for the operator', async () => {
-    const { active, closed, externalUnderReview, externalInactive } = await world('accounts');
+    const { active, closed, externalUnderReview, externalInactive } = await loadWorld('accounts');
     expect(await setStatus(active.id, 'CLOSED')).toMatchObject({ status: 409 });
     expect(await setStatus(closed.id, 'ACTIVE')).toMatchObject({ status: 409 });
     ok(await setStatus(externalUnderReview.id, 'INACTIVE'), 200);
@@ -54,7 +54,7 @@ describe('setSandboxStatus', () => {
   });
 
   it('decides verifications', async () => {
-    const { unverified, pending, approved } = await world('customers');
+    const { unverified, pending, approved } = await loadWorld('customers');
     const statusOf = async (id: string) =>
       (await app.call('GET', `/customers/${id}`)).body.kycStatus;
     ok(await setStatus(unverified.id, 'APPROVED'), 200);
@@ -67,7 +67,7 @@ describe('setSandboxStatus', () => {
 
   it('decides verifications of businesses', async () => {
     ok(await app.call('POST', '/sandbox/reset'), 200);
-    const business = async () =>
+    const createBusiness = async () =>
       ok(
         await app.call('POST', '/customers', {
           customerType: 'BUSINESS',
@@ -81,14 +81,14 @@ describe('setSandboxStatus', () => {
         201,
       ).id;
     for (const status of ['APPROVED', 'REJECTED', 'HOLD']) {
-      const id = await business();
+      const id = await createBusiness();
       ok(await setStatus(id, status), 200);
       expect((await app.call('GET', `/customers/${id}`)).body.kybStatus).toBe(status);
     }
   });
 
   it('releases and returns held deposits', async () => {
-    const { held, receiverUsd } = await world('deposits');
+    const { held, receiverUsd } = await loadWorld('deposits');
     const { id } = receiverUsd.data[0];
     ok(await setStatus(held.id, 'COMPLETED'), 200);
     const body = { amount: 100, pendingReason: 'COMPLIANCE_REVIEW' };
@@ -101,7 +101,7 @@ describe('setSandboxStatus', () => {
   });
 
   it('decides about the use of stablecoins by the service', async () => {
-    const { pendingApproval, provisioned } = await world('stablecoins');
+    const { pendingApproval, provisioned } = await loadWorld('stablecoins');
     ok(await setStatus(pendingApproval.id, 'NOT_ENABLED'), 200);
     ok(await setStatus(provisioned.id, 'ENABLING'), 200);
     await app.settle();
@@ -110,7 +110,7 @@ describe('setSandboxStatus', () => {
   });
 
   it('reports the possible statuses of the resource, and hides resources of other platforms', async () => {
-    const { active, externalActive } = await world('accounts');
+    const { active, externalActive } = await loadWorld('accounts');
     const rejectedResponse = await setStatus(active.id, 'HOLD');
     expect(rejectedResponse).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
     expect(rejectedResponse.body.details.errors[0]).toEqual({

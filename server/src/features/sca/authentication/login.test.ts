@@ -34,7 +34,7 @@ const readSessionState = (id: string) =>
   app
     .operate((ctx) => checkSession(ctx, id))
     .then(
-      () => 'counts',
+      () => 'VALID',
       (fault) => fault.code,
     );
 
@@ -51,9 +51,9 @@ describe('a login by SMS', () => {
     const { challengeId } = startedBody;
     const response = await fixture.complete(id, { factor: 'SMS_OTP', challengeId, code: CODE });
     expect(ok(response, 200)).toEqual({ status: 'SUCCESS', sessionExpiresAt: timeInMs(180 * DAY) });
-    expect(await readSessionState(id)).toBe('counts');
+    expect(await readSessionState(id)).toBe('VALID');
     advanceClock(180 * DAY - 1);
-    expect(await readSessionState(id)).toBe('counts');
+    expect(await readSessionState(id)).toBe('VALID');
     advanceClock(1);
     expect(await readSessionState(id)).toBe('SCA_SESSION_REQUIRED');
     const [event, ...furtherEvents] = await scaEventsOf(app, id);
@@ -68,7 +68,7 @@ describe('a login by SMS', () => {
     advanceClock(100 * DAY);
     await logIn(app, id);
     advanceClock(170 * DAY);
-    expect(await readSessionState(id)).toBe('counts');
+    expect(await readSessionState(id)).toBe('VALID');
     expect((await app.runtime.db.find(scaLockouts, { id })).length).toBe(1);
     advanceClock(10 * DAY);
     expect(await readSessionState(id)).toBe('SCA_SESSION_REQUIRED');
@@ -118,7 +118,7 @@ describe('a login by SMS', () => {
       ok(await complete(secondChallenge), 200);
     });
 
-    it('keeps one challenge if two are started concurrently', async () => {
+    it('keeps one of three challenges that are started concurrently', async () => {
       const { id } = await createPhoneVerifiedCustomer(app);
       const startedChallenges = await Promise.all([startSms(id), startSms(id), startSms(id)]);
       const responses = [];
@@ -173,7 +173,7 @@ describe('a login by SMS', () => {
     expect(statusCodeAndFields(await fixture.complete(id, proof))).toEqual(expectedError);
   });
 
-  it('uses the new number after a change', async () => {
+  it('is rejected after a change of the number', async () => {
     const { id } = await createPhoneVerifiedCustomer(app, {}, { currencies: ['EUR'] });
     const challengeId = await startSms(id);
     const patch = { customerType: 'INDIVIDUAL', phoneNumber: '+4915199999999' };
@@ -237,7 +237,7 @@ describe('a login with a passkey', () => {
     const passkeyAssertion = assertionJson(device, startedBody.passkeyOptions.challenge);
     const proof = { factor: 'PASSKEY', passkeyAssertion, origin };
     ok(await fixture.complete(id, proof), 200);
-    expect(await readSessionState(id)).toBe('counts');
+    expect(await readSessionState(id)).toBe('VALID');
     const expectedError = [400, 'INVALID_INPUT', 'passkeyAssertion'];
     expect(statusCodeAndFields(await fixture.complete(id, proof))).toEqual(expectedError);
     await fixture.start(id, 'PASSKEY');
@@ -245,7 +245,7 @@ describe('a login with a passkey', () => {
     expect(await countFailures(id)).toBe(1);
   });
 
-  it('expires after ten minutes, and requires a challenge for a passkey', async () => {
+  it('expires after ten minutes or when a login by SMS is started', async () => {
     const { id } = await createPhoneVerifiedCustomer(app);
     const { device, origin } = await factors.enrollPasskey(id);
     const signPasskeyLogin = async () => {

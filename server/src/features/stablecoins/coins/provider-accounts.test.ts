@@ -24,18 +24,18 @@ const rowsOf = (platform: TestPlatform) =>
 
 describe('linkStablecoinProviderAccount', () => {
   it('links the only account of the credentials', async () => {
-    const linkedLink = ok(await fixture.linkAccount(), 201);
-    expect(linkedLink).toEqual({
+    const linkedAccount = ok(await fixture.linkAccount(), 201);
+    expect(linkedAccount).toEqual({
       id: expect.stringMatching(/^StablecoinProviderAccount:[0-9a-f-]{36}$/),
       provider: 'BRALE',
       providerAccountId: expect.stringMatching(/^account_[0-9a-f]{20}$/),
       providerEnvironment: 'SANDBOX',
       status: 'ACTIVE',
-      lastVerifiedAt: linkedLink.createdAt,
+      lastVerifiedAt: linkedAccount.createdAt,
       createdAt: expect.any(String),
-      updatedAt: linkedLink.createdAt,
+      updatedAt: linkedAccount.createdAt,
     });
-    expect(ok(await fixture.read(`${PATH}/${linkedLink.id}`), 200)).toEqual(linkedLink);
+    expect(ok(await fixture.read(`${PATH}/${linkedAccount.id}`), 200)).toEqual(linkedAccount);
   });
 
   it('rejects credentials that the provider rejects', async () => {
@@ -79,8 +79,8 @@ describe('linkStablecoinProviderAccount', () => {
     const responses = await Promise.all(
       Array.from({ length: 10 }, () => separateFixture.write(PATH, body)),
     );
-    const statuses = responses.map(codeOf).sort();
-    expect(statuses).toEqual([[201, undefined], ...Array(9).fill([409, 'CONFLICT'])]);
+    const results = responses.map(codeOf).sort();
+    expect(results).toEqual([[201, undefined], ...Array(9).fill([409, 'CONFLICT'])]);
     expect(await rowsOf(platform)).toHaveLength(1);
     // Other credentials of the same client give access to the same account.
     const secondResponse = await separateFixture.write(PATH, {
@@ -93,12 +93,12 @@ describe('linkStablecoinProviderAccount', () => {
   it('links the same account separately on another platform', async () => {
     const body = fixture.linkBody();
     const mainAccount = ok(await fixture.write(PATH, body), 201);
-    const otherPlatformFixture = ok(
+    const otherPlatformAccount = ok(
       await stablecoinFixture(app, { as: app.other }).write(PATH, body),
       201,
     );
-    expect(otherPlatformFixture.providerAccountId).toBe(mainAccount.providerAccountId);
-    expect(otherPlatformFixture.id).not.toBe(mainAccount.id);
+    expect(otherPlatformAccount.providerAccountId).toBe(mainAccount.providerAccountId);
+    expect(otherPlatformAccount.id).not.toBe(mainAccount.id);
   });
 
   it('reports every invalid field in one response', async () => {
@@ -174,7 +174,7 @@ describe('an account that the provider no longer accepts', () => {
   it.each([
     ['003', 'INVALID'],
     ['004', 'REVOKED'],
-  ])('is unlinked at its next use: …%s', async (suffix, status) => {
+  ])('is unlinked at its next use: secret suffix %s', async (suffix, status) => {
     const platform = await app.newPlatform(`Gone ${suffix}`);
     const separateFixture = stablecoinFixture(app, { as: platform });
     const body = separateFixture.linkBody({ apiClientSecret: `x-${suffix}` });
@@ -256,14 +256,14 @@ describe('an idempotency key', () => {
     const { paths } = (await app.openApi()) as {
       paths: Record<string, { post: { parameters: { name: string; required: boolean }[] } }>;
     };
-    const keyOf = (path: string) =>
+    const keyParameterOf = (path: string) =>
       paths[path]?.post.parameters.find((each) => each.name === 'Idempotency-Key');
-    expect(keyOf(PATH)).toMatchObject({
+    expect(keyParameterOf(PATH)).toMatchObject({
       in: 'header',
       required: true,
       schema: { type: 'string', minLength: 1, maxLength: 255 },
     });
-    expect(keyOf('/quotes')).toMatchObject({ required: false });
+    expect(keyParameterOf('/quotes')).toMatchObject({ required: false });
   });
 
   it('replays the first reply, and conflicts with another request', async () => {
@@ -284,7 +284,7 @@ describe('an idempotency key', () => {
     ok(await otherPlatformFixture.write(PATH, body, 'one-key'), 201);
   });
 
-  it('links once under ten repeated requests', async () => {
+  it('links once under ten concurrent requests', async () => {
     const platform = await app.newPlatform('Second');
     const separateFixture = stablecoinFixture(app, { as: platform });
     const body = separateFixture.linkBody();

@@ -30,7 +30,7 @@ const payoutTo = (externalAccountId: string, rail = 'WIRE') => ({
 const debitSource = (externalAccountId: string, type = 'ACH_DEBIT') => ({
   fundingSource: { type, externalAccountId },
 });
-const fromBalance = { source: { type: 'PROVIDER_INTERNAL_BALANCE' } };
+const burnFromBalance = { source: { type: 'PROVIDER_INTERNAL_BALANCE' } };
 const mintFromBalance = {
   fundingSource: {
     type: 'PROVIDER_INTERNAL_BALANCE',
@@ -58,9 +58,9 @@ describe('the idempotency key', () => {
     ] as const;
     for (const [path, body] of paths) {
       const target = `/stablecoins/${coin.id}/${path}`;
-      const withoutKey = await app.call('POST', target, body);
-      expect(codeOf(withoutKey)).toEqual([400, 'INVALID_INPUT']);
-      expect(withoutKey.body.details.errors[0].field).toBe('Idempotency-Key');
+      const responseWithoutKey = await app.call('POST', target, body);
+      expect(codeOf(responseWithoutKey)).toEqual([400, 'INVALID_INPUT']);
+      expect(responseWithoutKey.body.details.errors[0].field).toBe('Idempotency-Key');
       expect(codeOf(await fixture.write(target, body, 'k'.repeat(256)))).toEqual([
         400,
         'INVALID_INPUT',
@@ -116,8 +116,8 @@ describe('the amount', () => {
   });
 
   it('must be a string', async () => {
-    const validBody = fixture.mintBody(wallet.id, { amount: 1_000_000 });
-    expect(codeOf(await fixture.mint(coin.id, validBody))).toEqual([400, 'INVALID_INPUT']);
+    const numericBody = fixture.mintBody(wallet.id, { amount: 1_000_000 });
+    expect(codeOf(await fixture.mint(coin.id, numericBody))).toEqual([400, 'INVALID_INPUT']);
   });
 
   it('is returned without leading zeros', async () => {
@@ -140,8 +140,8 @@ describe('the amount', () => {
     expect(await fixture.readSupply(id)).toMatchObject({ circulating: MAX_UNITS });
     // Together these burns would exceed a balance.
     const requests = Array.from({ length: 3 }, () => requestBurn({ amount: max }, id));
-    const codes = (await Promise.all(requests)).map(({ status }) => status);
-    expect(codes.sort()).toEqual([201, 400, 400]);
+    const statuses = (await Promise.all(requests)).map(({ status }) => status);
+    expect(statuses.sort()).toEqual([201, 400, 400]);
     await app.advance(5_000);
     expect(await fixture.readSupply(id)).toEqual({ circulating: 0n, burning: 0n, minting: 0n });
   });
@@ -158,13 +158,15 @@ describe('the coin', () => {
   it('of another platform is not found', async () => {
     const otherPlatformFixture = mintFixture(app, { as: app.other });
     for (const id of [coin.id, 'x', wallet.id]) {
-      const code = [404, 'STABLECOIN_NOT_FOUND'];
+      const expectedError = [404, 'STABLECOIN_NOT_FOUND'];
       expect(codeOf(await otherPlatformFixture.mint(id, fixture.mintBody(wallet.id)))).toEqual(
-        code,
+        expectedError,
       );
-      expect(codeOf(await otherPlatformFixture.burn(id, fixture.burnBody(bank.id)))).toEqual(code);
+      expect(codeOf(await otherPlatformFixture.burn(id, fixture.burnBody(bank.id)))).toEqual(
+        expectedError,
+      );
       expect(codeOf(await otherPlatformFixture.read(`/stablecoins/${id}/operations`))).toEqual(
-        code,
+        expectedError,
       );
     }
   });
@@ -176,11 +178,11 @@ describe('the coin', () => {
     // Valid when it is linked and registered, and invalid afterwards.
     const { id, stablecoinProviderAccountId: accountId } = await fixture.createCoin();
     await fixture.replaceSecret(accountId, `secret-${suffix}`);
-    const code = [400, `STABLECOIN_PROVIDER_ACCOUNT_${status}`];
-    expect(codeOf(await requestMint({}, id))).toEqual(code);
+    const expectedError = [400, `STABLECOIN_PROVIDER_ACCOUNT_${status}`];
+    expect(codeOf(await requestMint({}, id))).toEqual(expectedError);
     const account = ok(await fixture.read(`/stablecoin-provider-accounts/${accountId}`), 200);
     expect(account.status).toBe(status);
-    expect(codeOf(await requestBurn({ amount: '1' }, id))).toEqual(code);
+    expect(codeOf(await requestBurn({ amount: '1' }, id))).toEqual(expectedError);
     expect(await countOperations(id)).toBe(0);
   });
 
@@ -196,21 +198,21 @@ describe('the coin', () => {
 
 describe('an account with the service', () => {
   it('is rejected while the service does not operate the coin', async () => {
-    const code = [400, 'STABLECOIN_SERVICE_OPERATIONS_NOT_ENABLED'];
-    expect(codeOf(await requestMint({ fundingSource: serviceAccount }))).toEqual(code);
+    const expectedError = [400, 'STABLECOIN_SERVICE_OPERATIONS_NOT_ENABLED'];
+    expect(codeOf(await requestMint({ fundingSource: serviceAccount }))).toEqual(expectedError);
     expect(codeOf(await requestMint({ destination: { accountId: SERVICE_ACCOUNT_ID } }))).toEqual(
-      code,
+      expectedError,
     );
-    expect(codeOf(await requestBurn({ source: serviceAccount }))).toEqual(code);
+    expect(codeOf(await requestBurn({ source: serviceAccount }))).toEqual(expectedError);
   });
 
   it('is reserved once the service operates the coin', async () => {
     const { id } = await fixture.createEnabledCoin();
-    const code = [400, 'STABLECOIN_OPERATION_NOT_SUPPORTED'];
-    expect(codeOf(await requestMint({ fundingSource: serviceAccount }, id))).toEqual(code);
+    const expectedError = [400, 'STABLECOIN_OPERATION_NOT_SUPPORTED'];
+    expect(codeOf(await requestMint({ fundingSource: serviceAccount }, id))).toEqual(expectedError);
     expect(
       codeOf(await requestMint({ destination: { accountId: SERVICE_ACCOUNT_ID } }, id)),
-    ).toEqual(code);
+    ).toEqual(expectedError);
     expect(codeOf(await requestBurn({ source: serviceAccount }, id))).toEqual([
       400,
       'STABLECOIN_BURN_SOURCE_NOT_SUPPORTED',
@@ -228,16 +230,16 @@ describe('a balance at the provider', () => {
 
   it('must exist', async () => {
     const { id } = await fixture.createCoin({ secret: '006' });
-    const code = [400, 'STABLECOIN_PROVIDER_SOURCE_NOT_LINKED'];
-    expect(codeOf(await requestMint(mintFromBalance, id))).toEqual(code);
-    expect(codeOf(await requestBurn(fromBalance, id))).toEqual(code);
+    const expectedError = [400, 'STABLECOIN_PROVIDER_SOURCE_NOT_LINKED'];
+    expect(codeOf(await requestMint(mintFromBalance, id))).toEqual(expectedError);
+    expect(codeOf(await requestBurn(burnFromBalance, id))).toEqual(expectedError);
   });
 });
 
 describe('an external account', () => {
   it('must exist and belong to this platform', async () => {
     const otherPlatformFixture = mintFixture(app, { as: app.other });
-    const code = [404, 'STABLECOIN_EXTERNAL_ACCOUNT_NOT_FOUND'];
+    const expectedError = [404, 'STABLECOIN_EXTERNAL_ACCOUNT_NOT_FOUND'];
     const [otherPlatformWallet, otherPlatformBank] = [
       await otherPlatformFixture.createWallet(),
       await otherPlatformFixture.createBankAccount(),
@@ -256,11 +258,11 @@ describe('an external account', () => {
       coin.id,
       walletOfDeletedCustomer.id,
     ]) {
-      expect(codeOf(await requestMint({ destination: { accountId } }))).toEqual(code);
+      expect(codeOf(await requestMint({ destination: { accountId } }))).toEqual(expectedError);
     }
     for (const id of ['x', otherPlatformBank.id, SERVICE_ACCOUNT_ID]) {
-      expect(codeOf(await requestBurn(payoutTo(id)))).toEqual(code);
-      expect(codeOf(await requestMint(debitSource(id)))).toEqual(code);
+      expect(codeOf(await requestBurn(payoutTo(id)))).toEqual(expectedError);
+      expect(codeOf(await requestMint(debitSource(id)))).toEqual(expectedError);
     }
   });
 
@@ -280,13 +282,13 @@ describe('an external account', () => {
   });
 
   it('must support the use and be active', async () => {
-    const euros = await fixture.createBankAccount('000', 'EUR');
+    const euroAccount = await fixture.createBankAccount('000', 'EUR');
     const rejections = [
       requestMint({ destination: { accountId: bank.id } }),
       requestMint(debitSource(wallet.id)),
-      requestMint(debitSource(euros.id, 'SAME_DAY_ACH_DEBIT')),
+      requestMint(debitSource(euroAccount.id, 'SAME_DAY_ACH_DEBIT')),
       requestBurn(payoutTo(wallet.id)),
-      requestBurn(payoutTo(euros.id, 'ACH_CREDIT')),
+      requestBurn(payoutTo(euroAccount.id, 'ACH_CREDIT')),
     ];
     const disabledAccount = await fixture.createBankAccount();
     await fixture.setAccountStatus(disabledAccount.id, 'INACTIVE');
@@ -310,10 +312,10 @@ describe('an external account', () => {
     ['205', 'PROVIDER_LINK_FAILED'],
   ])('whose number has the suffix %s is rejected: %s', async (suffix, problem) => {
     const { id } = await fixture.createBankAccount(suffix);
-    const code = [400, `STABLECOIN_EXTERNAL_ACCOUNT_${problem}`];
-    expect(codeOf(await requestBurn(payoutTo(id)))).toEqual(code);
+    const expectedError = [400, `STABLECOIN_EXTERNAL_ACCOUNT_${problem}`];
+    expect(codeOf(await requestBurn(payoutTo(id)))).toEqual(expectedError);
     const response = await requestMint(debitSource(id));
-    expect(codeOf(response)).toEqual(code);
+    expect(codeOf(response)).toEqual(expectedError);
     expect(response.body.details).toEqual({ externalAccountId: id });
   });
 
@@ -356,7 +358,7 @@ describe('the provider', () => {
       secret: '007',
     });
     const body = fixture.mintBody(wallet.id);
-    const response = await fixture.mint(id, body, 'down');
+    const response = await fixture.mint(id, body, 'unavailable');
     expect(codeOf(response)).toEqual([503, 'SERVICE_UNAVAILABLE']);
     expect(response.headers['retry-after']).toBe('5');
     const loggedError = app.log
@@ -368,12 +370,12 @@ describe('the provider', () => {
     expect((await requestBurn({}, id)).status).toBe(503);
     expect(await countOperations(id)).toBe(0);
     await fixture.replaceSecret(accountId, 'secret-000');
-    ok(await fixture.mint(id, body, 'down'), 201);
+    ok(await fixture.mint(id, body, 'unavailable'), 201);
   });
 });
 
-describe('precedence of errors', () => {
-  it('follows the order coin, amount, source, external accounts, provider', async () => {
+describe('a request', () => {
+  it('reports errors in the order coin, amount, source, external accounts, provider', async () => {
     const { id } = await fixture.createCoin({ token: '001' });
     const invalidBody = {
       amount: '1',
@@ -400,7 +402,7 @@ describe('precedence of errors', () => {
     ]);
   });
 
-  it('begins with schema validation', async () => {
+  it('is rejected with INVALID_INPUT if it does not match the schema', async () => {
     for (const extraFields of [
       { fundingSource: { type: 'CASH' } },
       { fundingSource: { type: 'ACH_DEBIT' } },

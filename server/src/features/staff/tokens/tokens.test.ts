@@ -5,12 +5,15 @@ import { operatorClient } from '../../../../test/kit/operator/client.ts';
 
 const app = testApp({ rateLimits: { refused: 5 } });
 const client = operatorClient(app);
-const NEW = { name: 'Script', roles: ['viewer'], expiresInDays: 7 };
+const TOKEN_BODY = { name: 'Script', roles: ['viewer'], expiresInDays: 7 };
 
 describe('operator tokens', () => {
   it('are returned once and stored as a hash', async () => {
     const headers = { 'Idempotency-Key': 'create' };
-    const createResponse = await client.call('POST', '/operator-tokens', { body: NEW, headers });
+    const createResponse = await client.call('POST', '/operator-tokens', {
+      body: TOKEN_BODY,
+      headers,
+    });
     expect(createResponse.status).toBe(201);
     expect(createResponse.body).toMatchObject({
       roles: ['viewer'],
@@ -19,7 +22,10 @@ describe('operator tokens', () => {
     });
     const { id, secret } = createResponse.body;
     expect(secret).toMatch(/^rho_[\w-]{43}$/);
-    const repeatedReply = await client.call('POST', '/operator-tokens', { body: NEW, headers });
+    const repeatedReply = await client.call('POST', '/operator-tokens', {
+      body: TOKEN_BODY,
+      headers,
+    });
     expect(repeatedReply.status).toBe(201);
     expect(repeatedReply.headers['idempotency-replayed']).toBe('true');
     expect(repeatedReply.body).toMatchObject({ id });
@@ -46,20 +52,23 @@ describe('operator tokens', () => {
     const { id: ownPlatformId } = app.platform;
     const limitedSecret = await client.secretOf({ platformIds: [ownPlatformId] });
     const create = (body: object) =>
-      client.call('POST', '/operator-tokens', { body: { ...NEW, ...body }, secret: limitedSecret });
+      client.call('POST', '/operator-tokens', {
+        body: { ...TOKEN_BODY, ...body },
+        secret: limitedSecret,
+      });
     expect((await create({})).status).toBe(403);
     expect((await create({ platformIds: [app.other.id] })).status).toBe(403);
     expect((await create({ platformIds: [ownPlatformId] })).status).toBe(201);
     const { body } = await client.call('POST', '/operator-tokens', {
-      body: { ...NEW, platformIds: ['PlatformConfig:none'] },
+      body: { ...TOKEN_BODY, platformIds: ['PlatformConfig:none'] },
     });
     expect(body.code).toBe('PLATFORM_NOT_FOUND');
   });
 
   it('are rejected after revocation or expiry', async () => {
-    const { body: token } = await client.call('POST', '/operator-tokens', { body: NEW });
+    const { body: token } = await client.call('POST', '/operator-tokens', { body: TOKEN_BODY });
     const { body: expiringToken } = await client.call('POST', '/operator-tokens', {
-      body: { ...NEW, roles: ['administrator'], expiresInDays: 1 },
+      body: { ...TOKEN_BODY, roles: ['administrator'], expiresInDays: 1 },
     });
     const readRoles = (secret: string) => client.call('GET', '/roles', { secret });
     expect((await readRoles(expiringToken.secret)).status).toBe(200);

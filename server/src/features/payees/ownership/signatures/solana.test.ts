@@ -1,4 +1,4 @@
-// Signatures of Solana wallets, and malformed signatures.
+// Signatures of Solana wallets: valid, malformed and forged.
 import { createHash } from 'node:crypto';
 import { base58 } from '@scure/base';
 import { describe, expect, it } from 'vitest';
@@ -42,9 +42,9 @@ describe('provesSolana', () => {
     const order = 2n ** 252n + 27742317777372353535851937790883648493n;
     // s + L also verifies unless s is range-checked (Wycheproof, "SignatureMalleability").
     const s = BigInt(`0x${Buffer.from(bytes.subarray(32)).reverse().toString('hex')}`) + order;
-    const nonCanonical = Buffer.from(s.toString(16).padStart(64, '0'), 'hex').reverse();
+    const nonCanonicalScalar = Buffer.from(s.toString(16).padStart(64, '0'), 'hex').reverse();
     const invalidSignatures = [
-      Buffer.concat([bytes.subarray(0, 32), nonCanonical]),
+      Buffer.concat([bytes.subarray(0, 32), nonCanonicalScalar]),
       Buffer.concat([bytes, Buffer.of(0)]),
       bytes.subarray(0, 63),
       Buffer.alloc(64),
@@ -77,8 +77,8 @@ describe('provesSolana', () => {
     ['y = 1 encoded as p + 1', `ee${'ff'.repeat(30)}7f`],
   ])('rejects forged signatures of weak keys: %s', (_, key) => {
     const neutralPoint = `01${'00'.repeat(31)}`;
-    for (const head of [neutralPoint, key]) {
-      const forgedSignature = encode(`${head}${'00'.repeat(32)}`);
+    for (const pointR of [neutralPoint, key]) {
+      const forgedSignature = encode(`${pointR}${'00'.repeat(32)}`);
       for (const message of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) {
         expect(provesSolana(encode(key), message, forgedSignature)).toBe(false);
       }

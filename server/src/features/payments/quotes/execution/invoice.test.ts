@@ -29,7 +29,7 @@ const FAILING_INVOICE =
 
 const app = testApp({ start: (ISSUED_S + 10) * 1_000 });
 
-let count = 0;
+let invoiceCount = 0;
 
 /** A unique invoice, over 50,000 satoshis by default. */
 const createInvoice = (
@@ -41,7 +41,7 @@ const createInvoice = (
     expirySeconds: 7_200,
     ...overrides,
     timestamp: Math.floor(app.effects.now() / 1_000),
-    paymentHash: new Uint8Array(32).fill(++count),
+    paymentHash: new Uint8Array(32).fill(++invoiceCount),
     paymentSecret: new Uint8Array(32).fill(1),
     description: 'tea',
     privateKey: new Uint8Array(32).fill(7),
@@ -104,13 +104,19 @@ describe('invoice', () => {
       ]);
     }
     const transfer = { source: { accountId: from.btc }, destination: { accountId: to } };
-    const wrongResponse = await app.call('POST', '/transfer-out', { ...transfer, amount: 49_999 });
-    expect(outcomeOf(wrongResponse)).toEqual([400, 'INVALID_AMOUNT']);
+    const mismatchResponse = await app.call('POST', '/transfer-out', {
+      ...transfer,
+      amount: 49_999,
+    });
+    expect(outcomeOf(mismatchResponse)).toEqual([400, 'INVALID_AMOUNT']);
     const { status, body } = await requestQuote(from, to);
     expect([status, body.totalReceivingAmount]).toEqual([201, 50_000]);
     // The network fee is ten satoshis. The received amount must match.
-    const transferOut = await app.call('POST', '/transfer-out', { ...transfer, amount: 50_000 });
-    expect(outcomeOf(transferOut)).toEqual([400, 'INVALID_AMOUNT']);
+    const transferResponse = await app.call('POST', '/transfer-out', {
+      ...transfer,
+      amount: 50_000,
+    });
+    expect(outcomeOf(transferResponse)).toEqual([400, 'INVALID_AMOUNT']);
     ok(await app.call('POST', '/transfer-out', { ...transfer, amount: 50_010 }), 201);
   });
 
@@ -122,11 +128,11 @@ describe('invoice', () => {
   });
 
   it('is valid for one payment across owners', async () => {
-    const text = createInvoice();
+    const invoice = createInvoice();
     const [from, otherPayer] = [await createPayer(), await createPayer({ as: app.other })];
-    const to = await registerInvoice(from, { invoice: text });
-    const otherAccount = await registerInvoice(otherPayer, { invoice: text.toUpperCase() });
-    const [firstResponse, secondResponse, foreignResponse] = [
+    const to = await registerInvoice(from, { invoice });
+    const otherAccount = await registerInvoice(otherPayer, { invoice: invoice.toUpperCase() });
+    const [firstResponse, secondResponse, otherPayerResponse] = [
       await requestQuote(from, to),
       await requestQuote(from, to),
       await requestQuote(otherPayer, otherAccount),
@@ -134,7 +140,7 @@ describe('invoice', () => {
     const responses = await Promise.all([
       execute(from, firstResponse),
       execute(from, secondResponse),
-      execute(otherPayer, foreignResponse),
+      execute(otherPayer, otherPayerResponse),
     ]);
     const outcomes = responses.map(outcomeOf);
     expect(outcomes.filter((each) => each === 200)).toHaveLength(1);
@@ -142,12 +148,12 @@ describe('invoice', () => {
     expect(outcomeOf(await requestQuote(from, to))).toEqual(INVOICE_USED);
     expect(outcomeOf(await requestQuote(otherPayer, otherAccount))).toEqual(INVOICE_USED);
     await app.settle();
-    const results = await Promise.all(
+    const totals = await Promise.all(
       [from, otherPayer].map(
         async ({ btc, options }) => (await readBalances(app, btc, options)).total,
       ),
     );
-    expect(results.filter((total) => total < 1_000_000)).toHaveLength(1);
+    expect(totals.filter((total) => total < 1_000_000)).toHaveLength(1);
   });
 
   it('can be paid again after a failed payment', async () => {
@@ -172,8 +178,8 @@ describe('invoice', () => {
     const to = await registerInvoice(from, { invoice: text });
     const quoteResponse = await requestQuote(from, to);
     await app.advance(59_000);
-    const repeatedResponse = await requestQuote(from, to);
-    expect(outcomeOf(repeatedResponse)).toBe(201);
+    const secondResponse = await requestQuote(from, to);
+    expect(outcomeOf(secondResponse)).toBe(201);
     await app.advance(1_000);
     expect(outcomeOf(await requestQuote(from, to))).toEqual([400, 'INVALID_RECEIVER']);
     expect(outcomeOf(await execute(from, quoteResponse))).toEqual([400, 'INVALID_RECEIVER']);
@@ -213,10 +219,13 @@ it.each([
   { invoice: 'lnbcrt500u1pjqqqqqqqqqqq' },
   { bolt12: 'lno1qcp4256ypqpq' },
   { lightningAddress: 'amara@wallet.example' },
-])('a Lightning account without invoice details accepts repeated payments: %j', async (details) => {
-  const from = await createPayer();
-  const to = await registerInvoice(from, details);
-  for (const amount of [40_000, 50_000]) {
-    expect(outcomeOf(await execute(from, await requestQuote(from, to, amount)))).toBe(200);
-  }
-});
+])(
+  'a Lightning account without a decodable invoice accepts repeated payments: %j',
+  async (details) => {
+    const from = await createPayer();
+    const to = await registerInvoice(from, details);
+    for (const amount of [40_000, 50_000]) {
+      expect(outcomeOf(await execute(from, await requestQuote(from, to, amount)))).toBe(200);
+    }
+  },
+);

@@ -1,4 +1,4 @@
-// Payments authorized with a passkey, which signs this amount and payee only. The sandbox accepts
+// Payments authorized with a passkey, which signs one amount and payee only. The sandbox accepts
 // responses without a signature check. The production tests use a software authenticator.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -158,15 +158,15 @@ describe('passkey in the sandbox', () => {
 
 describe('passkey in production', () => {
   const SITE = { rpId: 'wallet.example.com', origins: ['https://wallet.example.com'] };
-  let bank: TestPlatform;
+  let platform: TestPlatform;
   let options: CallOptions;
   beforeAll(async () => {
-    bank = await app.newPlatform('Bank', { environment: 'production', regulated: false });
-    options = { as: bank };
+    platform = await app.newPlatform('Bank', { environment: 'production', regulated: false });
+    options = { as: platform };
     await app.operate(async (ctx) => {
-      const row = await ctx.read(platforms, bank.id);
+      const row = await ctx.read(platforms, platform.id);
       if (row) ctx.update(platforms, row, { passkey_site: SITE });
-    }, bank);
+    }, platform);
   });
 
   /** An approved customer with a passkey, a session and the balance. */
@@ -183,18 +183,21 @@ describe('passkey in production', () => {
     ok(await login.complete(person.id, { factor: 'PASSKEY', passkeyAssertion, origin }), 200);
     const account = await findInternalAccount(app, person.id, 'EUR', options);
     const deposit = { accountId: account.id, currency: 'EUR', amount: BigInt(cents) };
-    await app.operate((ctx) => receiveFunds(ctx, deposit), bank);
+    await app.operate((ctx) => receiveFunds(ctx, deposit), platform);
     return { person, account, device, origin };
   }
 
-  /** A payout of the customer to a bank account, not executed. */
+  /** A payout of the customer to a platform account, not executed. */
   async function createQuote({
     person,
     account,
   }: Awaited<ReturnType<typeof createPayerWithPasskey>>) {
-    const iban = { accountType: 'EUR_ACCOUNT', iban: 'DE89370400440532013000' };
+    const ibanFields = { accountType: 'EUR_ACCOUNT', iban: 'DE89370400440532013000' };
     const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' };
-    const accountInfo = { ...iban, beneficiary: { ...beneficiary, countryOfResidence: 'DE' } };
+    const accountInfo = {
+      ...ibanFields,
+      beneficiary: { ...beneficiary, countryOfResidence: 'DE' },
+    };
     const accountBody = { customerId: person.id, currency: 'EUR', accountInfo };
     const target = ok(
       await app.call('POST', '/customers/external-accounts', accountBody, options),
@@ -235,7 +238,7 @@ describe('passkey in production', () => {
     expect(scaChallenge).toMatchObject({ factor: 'PASSKEY', availableFactors: ['PASSKEY'] });
   });
 
-  it('signs the payment, with user verification', async () => {
+  it('authorizes the payment only with its challenge and user verification', async () => {
     const payer = await createPayerWithPasskey(1_000_00);
     const { device, origin } = payer;
     const id = await createQuote(payer);
@@ -252,12 +255,12 @@ describe('passkey in production', () => {
         },
         options,
       );
-    const otherKey = Buffer.alloc(32, 1).toString('base64url');
-    for (const wrongResponse of [
+    const otherChallenge = Buffer.alloc(32, 1).toString('base64url');
+    for (const rejectedResponse of [
       await submitAssertion({ uv: false }),
-      await submitAssertion({}, otherKey),
+      await submitAssertion({}, otherChallenge),
     ]) {
-      expect(wrongResponse.status).toBe(400);
+      expect(rejectedResponse.status).toBe(400);
     }
     expect(ok(await submitAssertion(), 200).status).toBe('PROCESSING');
     const events = await eventTypes(app, quote.transactionId);

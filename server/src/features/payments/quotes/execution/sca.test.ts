@@ -1,5 +1,5 @@
-// Payments that the customer authorizes: factors, steps, events, and the time of the posting, and payments
-// that need no authorization.
+// Payments that the customer authorizes: factors, steps, events and the time of the posting. Payments that
+// need no authorization.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   createCustomer,
@@ -63,16 +63,16 @@ describe('payout of euros', () => {
     expect(quote).toMatchObject({ status: 'PENDING' });
     expect(quote.scaChallenge).toBeUndefined();
 
-    const waitingBody = ok(await execute(app, quote.id), 200);
-    expect(waitingBody.status).toBe('PENDING_AUTHORIZATION');
-    expect(waitingBody.scaChallenge).toEqual({
+    const pendingBody = ok(await execute(app, quote.id), 200);
+    expect(pendingBody.status).toBe('PENDING_AUTHORIZATION');
+    expect(pendingBody.scaChallenge).toEqual({
       id: expect.stringMatching(/^ScaChallenge:/),
       expiresAt: new Date(app.effects.now() + 5 * MINUTE).toISOString(),
       factor: 'SMS_OTP',
       availableFactors: ['SMS_OTP'],
       purpose: 'PAYOUT',
     });
-    expect(await get(`/quotes/${quote.id}`)).toEqual(waitingBody);
+    expect(await get(`/quotes/${quote.id}`)).toEqual(pendingBody);
     expect((await get(`/transactions/${quote.transactionId}`)).status).toBe(
       'PENDING_AUTHORIZATION',
     );
@@ -107,14 +107,14 @@ describe('payout of euros', () => {
     const { quote } = await createQuotedPayout(app, payer);
     const remainingMs = Date.parse(quote.expiresAt) - app.effects.now();
     await app.advance(remainingMs - 1_000);
-    const waitingBody = ok(await execute(app, quote.id), 200);
+    const pendingBody = ok(await execute(app, quote.id), 200);
     await app.advance(2 * MINUTE);
     expect(app.effects.now()).toBeGreaterThan(Date.parse(quote.expiresAt));
     expect((await get(`/quotes/${quote.id}`)).status).toBe('PENDING_AUTHORIZATION');
     const result = ok(await authorize(app, quote.id), 200);
     expect(result).toMatchObject({
       status: 'PROCESSING',
-      totalReceivingAmount: waitingBody.totalReceivingAmount,
+      totalReceivingAmount: pendingBody.totalReceivingAmount,
     });
   });
 
@@ -184,7 +184,7 @@ describe('authorization steps', () => {
     for (const text of texts) expect(text).toContain(`10.000000 USDC as `);
   });
 
-  it('include only the payout otherwise', async () => {
+  it('include only the payout if two steps are disabled', async () => {
     const { quote } = await createConversionQuote();
     expect(ok(await execute(app, quote.id), 200).scaChallenge.purpose).toBe('PAYOUT');
     expect(ok(await authorize(app, quote.id), 200).status).toBe('PROCESSING');
@@ -296,18 +296,24 @@ describe('trusted beneficiary', () => {
 
 describe('authorization', () => {
   it('is omitted for dollars and outside the region', async () => {
-    const dollars = await findInternalAccount(app, payer.person.id, 'USD');
-    await fundAccount(app, dollars.id, 100_00);
-    const plainPayout = await createQuotedPayout(app, payer, { from: dollars.id, currency: 'USD' });
+    const dollarAccount = await findInternalAccount(app, payer.person.id, 'USD');
+    await fundAccount(app, dollarAccount.id, 100_00);
+    const plainPayout = await createQuotedPayout(app, payer, {
+      from: dollarAccount.id,
+      currency: 'USD',
+    });
     expect(ok(await execute(app, plainPayout.quote.id, { scaFactor: 'TOTP' }), 200).status).toBe(
       'PROCESSING',
     );
 
     const customerAbroad = await createCustomer(app);
-    const euros = await findInternalAccount(app, customerAbroad.id, 'EUR');
-    await fundAccount(app, euros.id, 100_00);
+    const euroAccount = await findInternalAccount(app, customerAbroad.id, 'EUR');
+    await fundAccount(app, euroAccount.id, 100_00);
     const target = await createExternalAccount(app, customerAbroad.id, 'EUR');
-    const quote = ok(await app.call('POST', '/quotes', quoteBody(euros.id, target.id, 10_00)), 201);
+    const quote = ok(
+      await app.call('POST', '/quotes', quoteBody(euroAccount.id, target.id, 10_00)),
+      201,
+    );
     for (const path of ['authorize', 'authorize/resend']) {
       const body = path === 'authorize' ? { code: CODE } : undefined;
       const response = await app.call('POST', `/quotes/${quote.id}/${path}`, body);
