@@ -98,7 +98,7 @@ export type CardNotice = { id: string; token: string } & (
   /** A part of the authorized amount that is not cleared is released. */
   | { kind: 'AUTHORIZATION_REVERSAL'; amount: bigint }
   | { kind: 'RETURN'; amount: bigint }
-  /** The last refund is reversed, partly or completely. The amount, if above zero, is checked. */
+  /** The last refund is reversed completely. An amount above zero must equal that of the refund. */
   | { kind: 'RETURN_REVERSAL'; amount?: bigint }
 );
 
@@ -108,13 +108,16 @@ export const DECLINE_REASONS = [
   /** The last day of the expiry month of the card has passed, in UTC. */
   'CARD_EXPIRED',
   'SPEND_LIMIT_EXCEEDED',
-  /** No funding source: a closed account, or a wallet without an active key. */
+  /**
+   * No usable funding source: an inactive account, an account with a debt, or a wallet without an
+   * active key.
+   */
   'NO_FUNDING_SOURCE',
   'INSUFFICIENT_FUNDS',
   /** The cardholder was deleted, or is no longer approved. */
   'CARDHOLDER_NOT_READY',
   'CURRENCY_NOT_SUPPORTED',
-  /** The decision was committed after the deadline. */
+  /** The deadline passed before the decision was committed. */
   'TOO_LATE',
 ] as const;
 export type DeclineReason = (typeof DECLINE_REASONS)[number];
@@ -147,7 +150,7 @@ export type FundingDebitProgress =
  */
 export interface CardNetworkHandler {
   /**
-   * Decides and commits the hold. A decision after `deadline` is reversed before the response. No
+   * Decides and commits the hold. An approval after `deadline` is reversed before the response. No
    * funds remain held, except for a pending funding debit until it is complete. If the promise
    * rejects, the network receives no response. A repetition returns the recorded decision. An
    * issuer sends each message to one process only.

@@ -16,9 +16,9 @@ export interface RailInstruction extends Money {
   id: string;
   platformId: string;
   kind: 'payout' | 'debit' | 'refund';
-  /** Whether the transfer belongs to a quote or is a same-currency transfer. */
+  /** `quote` for a payout or refund of a quote, otherwise `transfer`. */
   origin: 'quote' | 'transfer';
-  /** Null for a wallet. */
+  /** Null for a wallet and for a refund. */
   rail: string | null;
   /** Target or source account. For a refund the data of the payer, possibly incomplete. */
   account: Record<string, unknown> & { accountType: string };
