@@ -44,14 +44,14 @@ const SAMPLES: Readonly<Record<string, string>> = {
 };
 
 /** Settings that exclude another one. */
-const EXCLUDED = ['RAILHEAD_RATES_FILE'];
+const EXCLUDED_SETTINGS = ['RAILHEAD_RATES_FILE'];
 
 const sampleOf = ({ env, fallback }: SettingLeaf) => SAMPLES[env] ?? fallback ?? SERVICE;
 
 /** Values of the selected settings. */
-function valuesOf({ settings }: Connector, take: (leaf: SettingLeaf) => boolean) {
+function valuesOf({ settings }: Connector, isSelected: (leaf: SettingLeaf) => boolean) {
   const values: Record<string, unknown> = {};
-  for (const leaf of settingsIn(settings).filter(take)) {
+  for (const leaf of settingsIn(settings).filter(isSelected)) {
     const [name = '', innerName] = leaf.path;
     const value = leaf.read(sampleOf(leaf), folder);
     values[name] = innerName ? { ...(values[name] as object), [innerName]: value } : value;
@@ -62,7 +62,7 @@ function valuesOf({ settings }: Connector, take: (leaf: SettingLeaf) => boolean)
 const requiredValues = (connector: Connector) =>
   valuesOf(connector, ({ isRequired }) => isRequired);
 const allValues = (connector: Connector) =>
-  valuesOf(connector, ({ env }) => !EXCLUDED.includes(env));
+  valuesOf(connector, ({ env }) => !EXCLUDED_SETTINGS.includes(env));
 
 /** A network that counts the calls and rejects all. */
 function unreachableEffects(): Effects & { calls: number } {

@@ -36,14 +36,14 @@ let peerPort = 0;
 const proxy = http.createServer((request, reply) => {
   if (respondInstead?.(request, reply)) return;
   const { method, headers, url: path } = request;
-  const through = http.request(
+  const forwardedRequest = http.request(
     { host: '127.0.0.1', port: peerPort, method, path, headers },
     (response) => {
       reply.writeHead(response.statusCode ?? 0, response.headers);
       response.pipe(reply);
     },
   );
-  request.pipe(through);
+  request.pipe(forwardedRequest);
 });
 
 const bucket = (overrides = {}) => ({

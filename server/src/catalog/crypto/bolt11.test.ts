@@ -9,7 +9,7 @@ import { parseBolt11 } from './bolt11.ts';
 const HASH = '0001020304050607080900010203040506070809000102030405060708090102';
 const S = 'sp5zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zygs';
 const P = 'pp5qqqsyqcyq5rqwzqfqqqsyqcyq5rqwzqfqqqsyqcyq5rqwzqfqypq';
-const ISSUED = 1_496_314_658;
+const ISSUED_AT = 1_496_314_658;
 const COFFEE_BEANS =
   `lnbc25m1pvjluez${P}dq5vdhkven9v5sxyetpdees${S}9q5sqqqqqqqqqqqqqqqqsgq2a25dxl5hrntdtn6zvydt7d66h` +
   'yzsyhqs4wdynavys42xgl6sgx9c4g7me86a27t07mdtfry458rtjr0v92cnmswpsjscgt2vcse3sgpz3uapa';
@@ -50,7 +50,7 @@ describe('parseBolt11', () => {
       3_600,
     ],
   ])('parses a published invoice %s', (_, text, amountMsat, expiresInS) => {
-    const expiresAt = (ISSUED + expiresInS) * 1_000;
+    const expiresAt = (ISSUED_AT + expiresInS) * 1_000;
     expect(parseBolt11(text)).toEqual({
       network: 'lnbc',
       amountMsat,

@@ -88,11 +88,11 @@ describe('settlementDates', () => {
   });
 
   it('returns the same day for an instant rail, also on a holiday', () => {
-    const instant = { rail: 'SEPA_INSTANT', currency: 'EUR', country: 'DE' } as const;
-    expect(settlementDates(timeOf('2026-12-25T12:00:00Z'), instant)).toMatchObject({
+    const instantTransfer = { rail: 'SEPA_INSTANT', currency: 'EUR', country: 'DE' } as const;
+    expect(settlementDates(timeOf('2026-12-25T12:00:00Z'), instantTransfer)).toMatchObject({
       ...{ startsOn: '2026-12-25', expectedOn: '2026-12-25', calendars: [] },
     });
-    expect(settlementDates(timeOf('2026-12-25T18:00:00Z'), instant, AT_16).startsOn).toBe(
+    expect(settlementDates(timeOf('2026-12-25T18:00:00Z'), instantTransfer, AT_16).startsOn).toBe(
       '2026-12-26',
     );
   });

@@ -44,7 +44,7 @@ describe('parseVerdict', () => {
   ])('returns undefined for %j', (body) => expect(parseVerdict(body)).toBeUndefined());
 });
 
-const SUBMITTED: IdentityCase = {
+const SUBMITTED_CASE: IdentityCase = {
   ...{ id: 'Verification:1', platformId: 'PlatformConfig:1', customerId: 'Customer:1' },
   ...{ type: 'INDIVIDUAL', email: null, phoneNumber: null, identifier: '123-45-6789' },
   details: { fullName: 'Ada Lovelace' },
@@ -60,24 +60,24 @@ describe('httpIdentity', () => {
 
   it('sends the case unchanged and reads the verdict', async () => {
     service.respondWith({ state: 'approved' });
-    expect(await port().submit(SUBMITTED)).toEqual({ state: 'approved', owners: {} });
-    expect(await port().check(SUBMITTED)).toEqual({ state: 'approved', owners: {} });
-    expect(service.cases).toEqual([SUBMITTED, SUBMITTED]);
+    expect(await port().submit(SUBMITTED_CASE)).toEqual({ state: 'approved', owners: {} });
+    expect(await port().check(SUBMITTED_CASE)).toEqual({ state: 'approved', owners: {} });
+    expect(service.cases).toEqual([SUBMITTED_CASE, SUBMITTED_CASE]);
     expect(notes).toEqual([]);
   });
 
   it('returns unknown for any other response, and logs no case and no address', async () => {
     const unknownVerdict = { state: 'unknown', checkAfterMs: 60_000 };
     service.respondWith((reply) => reply.writeHead(201).end('{"state":"approved"}'));
-    expect(await port().submit(SUBMITTED)).toEqual(unknownVerdict);
+    expect(await port().submit(SUBMITTED_CASE)).toEqual(unknownVerdict);
     service.respondWith((reply) => reply.writeHead(200).end('approved'));
-    expect(await port().submit(SUBMITTED)).toEqual(unknownVerdict);
+    expect(await port().submit(SUBMITTED_CASE)).toEqual(unknownVerdict);
     service.respondWith((reply) => reply.socket?.destroy());
-    expect(await port().submit(SUBMITTED)).toEqual(unknownVerdict);
+    expect(await port().submit(SUBMITTED_CASE)).toEqual(unknownVerdict);
     service.respondWith((reply) => {
       reply.writeHead(200).end(JSON.stringify({ state: 'approved', pad: 'x'.repeat(1_100_000) }));
     });
-    expect(await port().submit(SUBMITTED)).toEqual(unknownVerdict);
+    expect(await port().submit(SUBMITTED_CASE)).toEqual(unknownVerdict);
     expect(notes).toEqual([
       'The identity service responded with 201 and without a verdict.',
       'The identity service responded with 200 and without a verdict.',

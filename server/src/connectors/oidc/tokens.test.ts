@@ -13,7 +13,7 @@ import {
 import { httpOidc } from './tokens.ts';
 
 const DISCOVERY = '/.well-known/openid-configuration';
-const BOTH = [DISCOVERY, '/keys'];
+const KEY_REQUESTS = [DISCOVERY, '/keys'];
 
 const [firstProviderKey, secondProviderKey, elliptic] = await Promise.all([
   providerKey('first'),
@@ -164,7 +164,7 @@ describe('the keys of a provider', () => {
   it('are cached for five minutes', async () => {
     const { judge, pass } = setUp();
     await judge(firstProviderKey);
-    expect(provider.takeRequests()).toEqual(BOTH);
+    expect(provider.takeRequests()).toEqual(KEY_REQUESTS);
     pass(5 * 60_000 - 1);
     expect(await judge(firstProviderKey)).toHaveProperty('identity');
     expect(provider.takeRequests()).toEqual([]);
@@ -172,14 +172,14 @@ describe('the keys of a provider', () => {
     provider.show(secondProviderKey);
     pass(1);
     expect(await judge(firstProviderKey)).toEqual(NO_KEY);
-    expect(provider.takeRequests()).toEqual(BOTH);
+    expect(provider.takeRequests()).toEqual(KEY_REQUESTS);
   });
 
   it('are fetched once for concurrent requests', async () => {
     const { judge } = setUp();
     const verdicts = await Promise.all([1, 2, 3, 4].map(() => judge(firstProviderKey)));
     for (const verdict of verdicts) expect(verdict).toHaveProperty('identity');
-    expect(provider.takeRequests()).toEqual(BOTH);
+    expect(provider.takeRequests()).toEqual(KEY_REQUESTS);
   });
 
   it('are fetched again for an unknown key, at a limited rate', async () => {
@@ -189,7 +189,7 @@ describe('the keys of a provider', () => {
     pass(30_000);
     provider.takeRequests();
     expect(await judge(secondProviderKey)).toHaveProperty('identity');
-    expect(provider.takeRequests()).toEqual(BOTH);
+    expect(provider.takeRequests()).toEqual(KEY_REQUESTS);
     const unknownKeyResult = (kid: string) => judge(secondProviderKey, {}, { kid });
     for (const kid of ['a', 'b', 'c']) expect(await unknownKeyResult(kid)).toEqual(NO_KEY);
     expect(provider.takeRequests()).toEqual([]);
@@ -201,7 +201,7 @@ describe('the keys of a provider', () => {
       NO_KEY,
       NO_KEY,
     ]);
-    expect(provider.takeRequests()).toEqual(BOTH);
+    expect(provider.takeRequests()).toEqual(KEY_REQUESTS);
   });
 
   it('verify tokens of this provider only', async () => {

@@ -10,7 +10,7 @@ import type { DocumentCheck, DocumentFindings } from './documents.ts';
 const effects = testEffects();
 const CODES = Object.keys(REASON_BY_SUFFIX);
 
-const WHOLE: DocumentFindings = {
+const VALID_FINDINGS: DocumentFindings = {
   ...{ size: 1_000, format: 'JPEG', complete: true, readable: true, locked: false },
   ...{ width: 1_200, height: 900 },
 };
@@ -22,13 +22,13 @@ const documentOf = (fileName: string, findings: Partial<DocumentFindings> = {}):
   documentNumber: 'C01X00T47',
   issuingAuthority: 'Stadt Köln',
   fileName,
-  findings: { ...WHOLE, ...findings },
+  findings: { ...VALID_FINDINGS, ...findings },
   async *content() {
     yield pdfFile();
   },
 });
 
-const FAULTY: readonly Partial<DocumentFindings>[] = [
+const FAULTY_FINDINGS: readonly Partial<DocumentFindings>[] = [
   { complete: false },
   { readable: false },
   { locked: true },
@@ -43,7 +43,7 @@ describe.each(offersOf('documents', effects))(
 
     it('accepts a valid document, and returns the same result when repeated', async () => {
       expect(await documents.check(documentOf('passport.jpg'))).toEqual({ state: 'accepted' });
-      for (const faulty of FAULTY) {
+      for (const faulty of FAULTY_FINDINGS) {
         const document = documentOf('passport.jpg', faulty);
         expect(await documents.check(document)).toEqual(await documents.check(document));
       }
@@ -52,7 +52,7 @@ describe.each(offersOf('documents', effects))(
     it('rejects a faulty document with a documented code, without content of the document', async () => {
       const names = ['passport.jpg', ...CODES.map((code) => `Lovelace-${code}.jpg`)];
       for (const document of names.flatMap((name) =>
-        FAULTY.map((each) => documentOf(name, each)),
+        FAULTY_FINDINGS.map((each) => documentOf(name, each)),
       )) {
         const verdict = await documents.check(document);
         if (verdict?.state !== 'rejected') continue;

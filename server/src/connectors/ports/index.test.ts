@@ -137,8 +137,8 @@ describe.each(offersOf('rail', effects))(
         expect([type, state !== 'failed']).toEqual([type, rail.supportsPayout(type, payout.rail)]);
         const debit = await rail.send({ ...payout, kind: 'debit', origin: 'transfer' });
         if (mode === 'production') {
-          const debitable = rail.supportsDebit?.(type, payout.rail) ?? false;
-          expect([type, debit.state !== 'failed']).toEqual([type, debitable]);
+          const isDebitSupported = rail.supportsDebit?.(type, payout.rail) ?? false;
+          expect([type, debit.state !== 'failed']).toEqual([type, isDebitSupported]);
         }
       }
       expect(rail.supportsDebit?.('USD_ACCOUNT', 'ACH')).toBe(true);

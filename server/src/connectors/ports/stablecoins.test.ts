@@ -179,8 +179,8 @@ describe('the scripted stablecoin provider', () => {
   it('returns no account or two accounts for scripted secrets', async () => {
     const { mint } = await providerWithSuffix('');
     expect(await mint.accountsOf({ clientId: 'c', clientSecret: 's-002' })).toEqual([]);
-    const two = await mint.accountsOf({ clientId: 'c', clientSecret: 's-005' });
-    expect(new Set(two).size).toBe(2);
+    const twoAccounts = await mint.accountsOf({ clientId: 'c', clientSecret: 's-005' });
+    expect(new Set(twoAccounts).size).toBe(2);
   });
 
   it.each([

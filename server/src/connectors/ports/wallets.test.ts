@@ -45,14 +45,14 @@ interface Bundle {
   enclaveQuorumPublic: string;
 }
 
-const read = (bundle: string): Bundle & { signedData: Record<string, string> } => {
+const parseBundle = (bundle: string): Bundle & { signedData: Record<string, string> } => {
   const envelope: Bundle = JSON.parse(bundle);
   return { ...envelope, signedData: JSON.parse(hex(envelope.data).toString()) };
 };
 
 /** The recovery phrase in an export bundle, without a check of its signature. */
 function wordsIn(bundle: string, receiverPriv = CLIENT.privateKey): string {
-  const { signedData } = read(bundle);
+  const { signedData } = parseBundle(bundle);
   const mnemonic = hpkeDecrypt({
     ciphertextBuf: hex(signedData.ciphertext as string),
     encappedKeyBuf: hex(signedData.encappedPublic as string),
@@ -87,7 +87,10 @@ describe.each(MODES)('a seed of the %s', (environment) => {
   it('is exported to one key, in a bundle that contains its organization', async () => {
     const { seed } = await custody.newSeed(NAMES);
     const exportSeed = () => custody.exportSeed({ ...NAMES, seed, clientPublicKey });
-    const [firstBundle, secondBundle] = [read(await exportSeed()), read(await exportSeed())];
+    const [firstBundle, secondBundle] = [
+      parseBundle(await exportSeed()),
+      parseBundle(await exportSeed()),
+    ];
     expect(Object.keys(firstBundle)).toEqual([
       ...['version', 'data', 'dataSignature', 'enclaveQuorumPublic', 'signedData'],
     ]);
@@ -106,11 +109,11 @@ describe.each(MODES)('a seed of the %s', (environment) => {
     const { seed } = await custody.newSeed(NAMES);
     const mnemonic = wordsIn(await custody.exportSeed({ ...NAMES, seed, clientPublicKey }));
     const entropy = Buffer.from(mnemonicToEntropy(mnemonic, wordlist));
-    const clear = [
+    const plaintexts = [
       mnemonic,
       ...(['hex', 'base64', 'base64url'] as const).map((each) => entropy.toString(each)),
     ];
-    for (const text of clear) expect(seed).not.toContain(text);
+    for (const text of plaintexts) expect(seed).not.toContain(text);
     const otherTarget = { ...NAMES, walletId: 'wallet-2', seed, clientPublicKey };
     await expect(custody.exportSeed(otherTarget)).rejects.toThrow();
     await expect(custody.exportSeed({ ...NAMES, seed, clientPublicKey: '04' })).rejects.toThrow();
@@ -149,7 +152,7 @@ describe.each(MODES)('a one-time code of the %s', (environment) => {
 
   it('is encrypted to a key that the custodian signs for', async () => {
     const { bundle, target } = await newTarget();
-    const { signedData, ...envelope } = read(bundle);
+    const { signedData, ...envelope } = parseBundle(bundle);
     expect(bundle).toBe(JSON.stringify(envelope));
     expect(signedData).toEqual({
       targetPublic: expect.stringMatching(/^04[0-9a-f]{128}$/),
@@ -168,7 +171,9 @@ describe.each(MODES)('a one-time code of the %s', (environment) => {
     expect(hasValidSignature).toBe(true);
     const repeatedReply = await newTarget();
     expect(repeatedReply.target).not.toBe(target);
-    expect(read(repeatedReply.bundle).signedData.targetPublic).not.toBe(signedData.targetPublic);
+    expect(parseBundle(repeatedReply.bundle).signedData.targetPublic).not.toBe(
+      signedData.targetPublic,
+    );
   });
 
   it('is parsed if the client library created it', async () => {
@@ -191,10 +196,10 @@ describe.each(MODES)('a one-time code of the %s', (environment) => {
     ['compressed', CLIENT.publicKey],
     ['uncompressed', clientPublicKey],
     ['in upper case', clientPublicKey.toUpperCase()],
-  ])('is read with a key that is %s', async (_, key) => {
+  ])('is decrypted with a key that is %s', async (_, key) => {
     const { bundle, target } = await newTarget();
     const text = JSON.stringify({ otp_code: '000000', public_key: key });
-    const encryptedBundle = codeBundle(read(bundle).signedData.targetPublic as string, text);
+    const encryptedBundle = codeBundle(parseBundle(bundle).signedData.targetPublic as string, text);
     expect(await custody.openOtp({ id: 'AuthMethod:1', target, encryptedBundle })).toEqual({
       code: '000000',
       publicKey: compressedPoint(key),
@@ -205,7 +210,7 @@ describe.each(MODES)('a one-time code of the %s', (environment) => {
     const [firstTarget, secondTarget] = [await newTarget(), await newTarget()];
     const text = JSON.stringify({ otp_code: '000000', public_key: CLIENT.publicKey });
     const encryptedBundle = codeBundle(
-      read(firstTarget.bundle).signedData.targetPublic as string,
+      parseBundle(firstTarget.bundle).signedData.targetPublic as string,
       text,
     );
     const id = 'AuthMethod:1';
@@ -242,7 +247,7 @@ describe.each(MODES)('a one-time code of the %s', (environment) => {
 
   it.each(Object.keys(invalidPlaintexts))('is rejected if the plaintext has %s', async (name) => {
     const { bundle, target } = await newTarget();
-    const to = read(bundle).signedData.targetPublic as string;
+    const to = parseBundle(bundle).signedData.targetPublic as string;
     const encryptedBundle = codeBundle(to, invalidPlaintexts[name] as string | Uint8Array);
     expect(await custody.openOtp({ id: 'AuthMethod:1', target, encryptedBundle })).toBeUndefined();
   });
@@ -287,7 +292,7 @@ describe.each(MODES)('a one-time code of the %s', (environment) => {
     const { bundle, target } = await newTarget();
     const text = JSON.stringify({ otp_code: '000000', public_key: publicKey });
     const validFields = JSON.parse(
-      codeBundle(read(bundle).signedData.targetPublic as string, text),
+      codeBundle(parseBundle(bundle).signedData.targetPublic as string, text),
     ) as Fields;
     const message = (invalidBundles[name] as (valid: Fields) => unknown)(validFields);
     const encryptedBundle = typeof message === 'string' ? message : JSON.stringify(message);
@@ -414,7 +419,7 @@ describe('the custodians of the two environments', () => {
   it('leave the exports of the sandbox unsigned', async () => {
     const { seed } = await sandbox.newSeed(NAMES);
     const exportBundle = await sandbox.exportSeed({ ...NAMES, seed, clientPublicKey });
-    const { dataSignature, enclaveQuorumPublic } = read(exportBundle);
+    const { dataSignature, enclaveQuorumPublic } = parseBundle(exportBundle);
     expect([dataSignature, enclaveQuorumPublic]).toEqual(['', '']);
     const decryption = decryptExportBundle({
       exportBundle,

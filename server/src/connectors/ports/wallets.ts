@@ -93,6 +93,7 @@ export interface WalletScript {
   failure: 'UNAUTHORIZED';
   /** Whether a change of credentials to this e-mail address fails. */
   rejectsEmail(email: string): boolean;
+  /** Maximum one-time codes per minute for each wallet and channel. */
   challengesPerMinute: number;
 }
 

@@ -138,16 +138,16 @@ describe('smtpMail', () => {
 });
 
 describe('the connection to a mail server that hangs', () => {
-  /** A server that sends no reply, or with `greets` a greeting and then one line endlessly. */
-  async function hangingServer(greets: boolean): Promise<{ url: string; close(): void }> {
+  /** A server that sends no reply, or with `isGreeting` a greeting and then one line endlessly. */
+  async function hangingServer(isGreeting: boolean): Promise<{ url: string; close(): void }> {
     const sockets = new Set<Socket>();
     const server = createServer((socket) => {
       sockets.add(socket);
       socket.on('error', () => undefined);
-      if (!greets) return;
+      if (!isGreeting) return;
       socket.write('220 ready\r\n');
-      const trickle = setInterval(() => socket.write('250-more\r\n'), 500);
-      socket.on('close', () => clearInterval(trickle));
+      const lineTimer = setInterval(() => socket.write('250-more\r\n'), 500);
+      socket.on('close', () => clearInterval(lineTimer));
     });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -164,8 +164,8 @@ describe('the connection to a mail server that hangs', () => {
     ['with endless reply lines', true],
   ])(
     'is aborted within the deadline, %s',
-    async (_description, greets) => {
-      const hangingMailServer = await hangingServer(greets);
+    async (_description, isGreeting) => {
+      const hangingMailServer = await hangingServer(isGreeting);
       const startMs = performance.now();
       expect(await errorTextOf(mail(hangingMailServer.url).send(message))).toContain(
         'did not accept the message',

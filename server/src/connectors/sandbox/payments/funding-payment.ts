@@ -56,12 +56,12 @@ function bigEndian(value: bigint): Uint8Array {
   return Buffer.from(hex.padStart(hex.length + (hex.length % 2), '0'), 'hex');
 }
 
-const identity = (privateKey: Uint8Array) =>
+const identityField = (privateKey: Uint8Array) =>
   bytesField(1, secp256k1.getPublicKey(privateKey, true));
 
 /** The address of a key on regtest. */
 const sparkAddress = (privateKey: Uint8Array): string =>
-  sparkText(Uint8Array.from(identity(privateKey)));
+  sparkText(Uint8Array.from(identityField(privateKey)));
 
 function sparkInvoice(invoice: SparkInvoice): string {
   const amountFields = invoice.token
@@ -74,11 +74,13 @@ function sparkInvoice(invoice: SparkInvoice): string {
     ...bytesField(5, Buffer.from(invoice.memo)),
     ...bytesField(7, numberField(1, BigInt(invoice.expiresAt))),
   ];
-  return sparkText(Uint8Array.from([...identity(invoice.privateKey), ...bytesField(2, fields)]));
+  return sparkText(
+    Uint8Array.from([...identityField(invoice.privateKey), ...bytesField(2, fields)]),
+  );
 }
 
 const seconds = (time: Time) => Math.floor(time / 1000);
-const decimal = ({ amount, currency }: PaymentFunding) =>
+const decimalAmount = ({ amount, currency }: PaymentFunding) =>
   formatUnits(amount, currencyOf(currency).decimals).replaceAll(',', '');
 const memo = ({ reference }: PaymentFunding) => `Payment ${reference}`;
 
@@ -90,7 +92,7 @@ function pixReference(reference: string): string {
   return isShort ? reference : lettersOf(reference, 'pix', MAX_PIX_REFERENCE);
 }
 
-function spark(payment: PaymentFunding): object {
+function sparkDetails(payment: PaymentFunding): object {
   const { transactionId: seed, currency, amount, expiresAt } = payment;
   const keyOf = (attemptSeed: string) => bytesOf(attemptSeed, 'spark key');
   let privateKey = keyOf(seed);
@@ -131,7 +133,7 @@ const FORMS: Readonly<Record<string, (payment: PaymentFunding) => object>> = {
   BRL_ACCOUNT: (payment) => ({
     qrCode: pixCharge({
       location: `pix.railhead.example/v2/${bytesOf(payment.transactionId, 'pix').toString('hex', 0, 16)}`,
-      amount: decimal(payment),
+      amount: decimalAmount(payment),
       name: 'RAILHEAD SANDBOX',
       city: 'SAO PAULO',
       reference: pixReference(payment.reference),
@@ -152,7 +154,7 @@ const FORMS: Readonly<Record<string, (payment: PaymentFunding) => object>> = {
     swiftCode: 'RLHDSGSG',
     reference,
   }),
-  SPARK_WALLET: spark,
+  SPARK_WALLET: sparkDetails,
   LIGHTNING: lightningInvoice,
 };
 
@@ -179,7 +181,7 @@ function instruction(form: string, payment: PaymentFunding): PaymentInstructions
   };
   const networkText = payment.network ? ` over ${payment.network}` : '';
   const referenceText = 'reference' in info ? `, with the reference ${payment.reference}` : '';
-  const amountText = `${decimal(payment)} ${payment.currency}${networkText}`;
+  const amountText = `${decimalAmount(payment)} ${payment.currency}${networkText}`;
   return {
     accountOrWalletInfo: info,
     instructionsNotes:
