@@ -172,7 +172,7 @@ export const PaymentInstructions = named(
 );
 export type PaymentInstructions = Static<typeof PaymentInstructions>;
 
-/** Pay-in types per currency, preferred first. Other currencies do not support pay-ins. */
+/** Pay-in types per currency, preferred first. `REALTIME_FIAT` has further fiat currencies. */
 const PAY_IN_TYPES_BY_CURRENCY: Readonly<Record<string, readonly string[]>> = {
   USD: ['USD_ACCOUNT'],
   EUR: ['EUR_ACCOUNT'],
