@@ -82,7 +82,7 @@ describe('stablecoins', () => {
     const { id } = await fixture.createCoin({ token });
     expect((await fixture.requestEnablement(id)).status).toBe(409);
     await service.expectRejected(
-      `The token is ${issuance} at its provider.`,
+      `The token is ${issuance} at its provider and cannot be approved.`,
       'stablecoins',
       'approve',
       id,
