@@ -178,7 +178,7 @@ describe.each(FUNDING)('the funding of the %s connector in %s', (_name, _mode, f
   const instructionsOf = (number: number, currency: string) =>
     funding.instructions({ accountId: idAt(number), currency, owner: 'customer' });
 
-  it('is the same for one instructionsOf, and differs between accounts', () => {
+  it('is the same for one account, and differs between accounts', () => {
     for (const { code } of CURRENCIES) {
       const instructionLists = Array.from({ length: 25 }, (_, index) =>
         instructionsOf(index, code),

@@ -41,7 +41,7 @@ export const authorizationPersonal = (opener: Opener, row: AuthorizationRow) => 
 });
 
 /**
- * Stages the deletion of a customer's walletRows, the revocation of credentials, and the cancellation of
+ * Stages the deletion of a customer's wallets, the revocation of credentials, and the cancellation of
  * recoveries.
  */
 async function eraseWallets(ctx: Ctx, customerId: string): Promise<void> {

@@ -1,4 +1,4 @@
-// Concurrent card requests in one and in two processCount. Approved amounts are covered. No request is approved
+// Concurrent card requests in one and in two processes. Approved amounts are covered. No request is approved
 // after the commit of a freeze. A repeated message has one effect.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok, readBalances } from '../../../../test/kit/app/fixtures.ts';
@@ -39,7 +39,7 @@ const isApproved = ({ approved }: CardDecision) => approved;
 
 describe.each([
   ['one process', 1],
-  ['two processCount', 2],
+  ['two processes', 2],
 ])('network handler in %s', (_, processCount) => {
   it('approves only as many of 64 concurrent payments as the balance covers', async () => {
     const { accountId, cardId, customer } = await createFundedCard(20_50);

@@ -7,7 +7,7 @@ import { cardFundingOf } from './funding.ts';
 
 const app = testApp();
 
-it('the operator list contains every currentSources funding source, even after many replacements', async () => {
+it('the operator list contains every current funding source, even after many replacements', async () => {
   const fixture = cardFixture(app);
   const holder = await fixture.createCardholder();
   const card = await fixture.createCard(holder);

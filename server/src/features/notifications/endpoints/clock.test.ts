@@ -38,7 +38,7 @@ const isSignedBy = (secret: string, { headers, body, id }: Receiver['arrivals'][
 };
 
 describe('a rotated key', () => {
-  it('signs expiresAt its expiry in real time, regardless of the clock, even after a reset', async () => {
+  it('signs until its expiry in real time, regardless of the clock, even after a reset', async () => {
     const { platform, call, path, secret } = await createPlatformWithEndpoint('Rotated');
     await call('POST', '/sandbox/clock', { advance: 'P30D', freeze: true });
     const expiresAt = new Date(app.effects.now() + DAY).toISOString();
