@@ -259,9 +259,23 @@ describe('policy rule', () => {
   });
 });
 
+describe('agentGetAction', () => {
+  it('returns an action of the calling agent only', async () => {
+    const agent = await createAgentPayer(REQUIRES_APPROVAL);
+    const otherAgent = await createAgentPayer(REQUIRES_APPROVAL);
+    const readAction = (id: string) => agent.call('GET', `/agents/me/actions/${id}`);
+    const action = await agent.requestAction('TRANSFER_OUT', 'PENDING_APPROVAL');
+    expect(ok(await readAction(action.id), 200)).toEqual(action);
+    const otherAction = await otherAgent.requestAction('TRANSFER_OUT', 'PENDING_APPROVAL');
+    for (const id of [otherAction.id, `AgentAction:${UNKNOWN_ID}`, 'x']) {
+      expect(codeOf(await readAction(id))).toEqual([404, 'NOT_FOUND']);
+    }
+  });
+});
+
 describe('operations of an agent', () => {
   describe('on resources of other customers', () => {
-    it('return NOT_FOUND for quotes, accounts and actions', async () => {
+    it('return the code of an unknown quote or account', async () => {
       const [agent, otherAgent] = [
         await createAgentPayer(),
         await createAgentPayer(REQUIRES_APPROVAL),
@@ -271,13 +285,6 @@ describe('operations of an agent', () => {
       const otherQuoteId = (await otherAgent.createQuote(10_00)).id;
       for (const id of [platformQuoteId, otherQuoteId, `Quote:${UNKNOWN_ID}`, 'x']) {
         expect(codeOf(await agent.execute(id))).toEqual([404, 'QUOTE_NOT_FOUND']);
-      }
-      const action = await otherAgent.requestAction('TRANSFER_OUT', 'PENDING_APPROVAL');
-      for (const id of [action.id, `AgentAction:${UNKNOWN_ID}`, 'x']) {
-        expect(codeOf(await agent.call('GET', `/agents/me/actions/${id}`))).toEqual([
-          404,
-          'NOT_FOUND',
-        ]);
       }
       const requestTransfer = (method: string, source: string, destination: string) =>
         agent.call('POST', `/agents/me/transfer-${method}`, {
